@@ -16,7 +16,7 @@ const char *part = "start";
 
 void check(bool right, const char *what, int line) {
   if (!right) {
-    std::fprintf(stderr, "%s: line %d: %s is wrong\n", part, line, what);
+    std::fprintf(stderr, "%s: line %d: failed: %s\n", part, line, what);
     std::exit(1);
   }
 }
@@ -109,7 +109,7 @@ void run(const std::string &directory, bool contiguous, bool on_disk, int codec)
   CHECK(array->ndim == 3 && array->nitems == shape.items() && std::string(array->dtype) == "<i4");
   compare(array, plain);
 
-  // A box is written.
+  // Writes a box.
   const int64_t start[] = {2, 5, 3};
   const int64_t stop[] = {12, 20, 18};
   const int64_t extent[] = {10, 15, 15};

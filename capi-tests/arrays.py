@@ -3,7 +3,7 @@ compared with numpy, or with plain loops where there is none.
 
     python3 arrays.py <libblosc2.so> <empty directory>
 
-Prints a line for each part that is right; the first one says what it is compared with.
+Prints what the results are compared with, and then a line for each kind of storage that passes.
 """
 
 import array
@@ -38,16 +38,16 @@ class Storage(c.Structure):
 
 
 class Array(c.Structure):
-    """The head of b2nd_array_t."""
+    """The first fields of b2nd_array_t."""
     _fields_ = [("sc", c.c_void_p), ("shape", c.c_int64 * 16), ("chunkshape", c.c_int32 * 16)]
 
 
 class Context(c.c_void_p):
-    """A type of its own, so that ctypes hands the pointer on whole."""
+    """A separate type: ctypes would pass a plain pointer as a 32-bit int."""
 
 
 class Plain:
-    """Items in C order with plain loops, where there is no numpy."""
+    """An array as a list of items in C order, for systems without numpy."""
 
     def __init__(self, shape, items):
         self.shape, self.items = shape, items
@@ -80,7 +80,7 @@ class Plain:
 
 
 class Numpy:
-    """The same with numpy."""
+    """The same as `Plain`, with numpy."""
 
     def __init__(self, shape, items):
         self.shape, self.items = shape, numpy.array(items, dtype=numpy.int32).reshape(shape)
@@ -111,7 +111,7 @@ def lengths(values, kind=c.c_int64):
 
 def right(condition, what):
     if not condition:
-        sys.exit("wrong: %s" % what)
+        sys.exit("failed: %s" % what)
 
 
 def compare(lib, handle, model, what):

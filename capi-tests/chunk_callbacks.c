@@ -422,7 +422,7 @@ static void threads_callback(void) {
 }
 
 /* With three filters the reference writes into the caller's buffer (chunk.md 10.2). */
-static void source_stays_untouched(void) {
+static void source_is_not_modified(void) {
   static int32_t source[NITEMS];
   memcpy(source, items, NBYTES);
   blosc2_cparams cparams = parameters(1);
@@ -469,7 +469,7 @@ int main(int argc, char **argv) {
   RUN(tuner);
   RUN(threads_callback);
   if (ours) {
-    RUN(source_stays_untouched);
+    RUN(source_is_not_modified);
   }
   blosc2_destroy();
   return EXIT_SUCCESS;

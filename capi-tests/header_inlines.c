@@ -15,7 +15,7 @@ static int failures = 0;
 #define CHECK(condition)                                             \
   do {                                                               \
     if (!(condition)) {                                              \
-      printf("line %d: %s does not hold\n", __LINE__, #condition);   \
+      printf("line %d: failed: %s\n", __LINE__, #condition);         \
       failures++;                                                    \
     }                                                                \
   } while (0)
@@ -218,7 +218,7 @@ static void check_macros(int unused) {
   CHECK(returns_rc_if_null("") == 77);
   CHECK(returns_null_if_null(NULL) == NULL && returns_null_if_null(&calls) == &calls);
   CHECK(strcmp(print_error(BLOSC2_ERROR_DATA), "Invalid data") == 0);
-  /* Every one is a single statement. */
+  /* Each macro is a single statement. */
   if (unused)
     BLOSC_TRACE_ERROR("not %s", "printed");
   else

@@ -56,7 +56,7 @@ static int round_trip(const char *name) {
   int nbytes = blosc2_decompress_ctx(dctx, chunk, cbytes, out, sizeof out);
   blosc2_free_ctx(dctx);
   int good = cbytes > 0 && cbytes < (int)sizeof in / 4 && nbytes == (int)sizeof in && memcmp(in, out, sizeof in) == 0;
-  printf("%s: %d -> %d -> %d%s\n", name, (int)sizeof in, cbytes, nbytes, good ? "" : ", WRONG");
+  printf("%s: %d -> %d -> %d%s\n", name, (int)sizeof in, cbytes, nbytes, good ? "" : ", failed");
   return good;
 }
 

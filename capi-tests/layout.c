@@ -20,9 +20,9 @@
 
 #define SIZE(s, bytes)
 #define FIELD(s, field, type, offset, bytes) \
-  _Static_assert(SAME_TYPE(__typeof__(((s *)0)->field), type), #s "." #field " has to be " #type);
-#define CALLBACK(name, type) _Static_assert(SAME_TYPE(name, type), #name " has to be " #type);
-#define VALUE(name, value) _Static_assert(SAME_TYPE(__typeof__(name), int), #name " has to be an int");
+  _Static_assert(SAME_TYPE(__typeof__(((s *)0)->field), type), #s "." #field ": expected the type " #type);
+#define CALLBACK(name, type) _Static_assert(SAME_TYPE(name, type), #name ": expected the type " #type);
+#define VALUE(name, value) _Static_assert(SAME_TYPE(__typeof__(name), int), #name ": expected the type int");
 #define TEXT(name, text)
 #include "abi-table.def"
 #undef SIZE
@@ -31,12 +31,12 @@
 #undef VALUE
 #undef TEXT
 
-_Static_assert(SAME_TYPE(struct blosc2_schunk, blosc2_schunk), "a tag that is the typedef's name");
-_Static_assert(SAME_TYPE(struct blosc2_metalayer, blosc2_metalayer), "a tag that is the typedef's name");
-_Static_assert(SAME_TYPE(struct blosc2_context_s *, blosc2_context *), "the tag of an opaque type");
-_Static_assert(SAME_TYPE(struct blosc2_frame_s *, blosc2_frame *), "the tag of an opaque type");
-_Static_assert(SAME_TYPE(struct b2nd_context_s *, b2nd_context_t *), "the tag of an opaque type");
-_Static_assert(SAME_TYPE(struct timespec, blosc_timestamp_t), "the clock's type on Unix");
+_Static_assert(SAME_TYPE(struct blosc2_schunk, blosc2_schunk), "expected the name of the typedef as the tag");
+_Static_assert(SAME_TYPE(struct blosc2_metalayer, blosc2_metalayer), "expected the name of the typedef as the tag");
+_Static_assert(SAME_TYPE(struct blosc2_context_s *, blosc2_context *), "expected this tag for the opaque type");
+_Static_assert(SAME_TYPE(struct blosc2_frame_s *, blosc2_frame *), "expected this tag for the opaque type");
+_Static_assert(SAME_TYPE(struct b2nd_context_s *, b2nd_context_t *), "expected this tag for the opaque type");
+_Static_assert(SAME_TYPE(struct timespec, blosc_timestamp_t), "expected struct timespec on Unix");
 
 int main(void) {
 #define SIZE(s, bytes) printf("SIZE(%s, %zu)\n", #s, sizeof(s));

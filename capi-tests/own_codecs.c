@@ -13,7 +13,7 @@ static char packed[2 * BYTES];
 
 static int check(const char *what, int good) {
   memset(out, -1, sizeof out);
-  if (!good) fprintf(stderr, "%s: wrong\n", what);
+  if (!good) fprintf(stderr, "%s: failed\n", what);
   return good;
 }
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds the packages and uses each in an empty root: a tree that holds nothing but the packages, the C library and a
-# program that was compiled against what is in there.
+# Builds the packages and uses each in an empty root directory, which contains only the package, the C library and a
+# program that was compiled with the files of the package.
 #
 #   capi-tests/packages.sh WORKDIR [PROFILE]
 #
 # Needs a C compiler, tar and pkg-config; dpkg for the Debian packages; root or user namespaces to change the root.
-# Says "skipped" where a tool is missing.
+# Prints "skipped" if a tool is missing.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,12 +16,12 @@ work=$(cd "$work" && pwd)
 export SOURCE_DATE_EPOCH=0
 "$root/scripts/package.sh" --out "$work/packages" --profile "$profile"
 
-# Runs a command with root's rights as far as it can see.
+# Runs a command as root, or as root of a user namespace.
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else unshare -r "$@"; fi
 }
 
-# Runs $1/program with $1 as its whole world.
+# Runs $1/program with $1 as its root directory.
 run_inside() {
   if ! as_root chroot "$1" /program; then
     echo "the program failed in its root" >&2
@@ -69,13 +69,13 @@ fi
 inside=$work/debian
 mkdir -p "$inside/var/lib/dpkg/updates" "$inside/var/lib/dpkg/info" "$inside/var/lib/dpkg/triggers"
 : >"$inside/var/lib/dpkg/status"
-# The C library is not a package in there.
+# The C library is not installed as a package: dpkg must ignore that dependency.
 dpkg_inside() { as_root dpkg --root="$inside" --force-depends --log=/dev/null "$@" >/dev/null 2>"$work/dpkg.log" || { cat "$work/dpkg.log" >&2; exit 1; }; }
 dpkg_inside -i "$work"/packages/*.deb
 libdir=$(dirname "$(find "$inside/usr/lib" -name 'libblosc2.so')")
 cc -o "$inside/program" "$root/capi-tests/installed.c" -I"$inside/usr/include" -L"$libdir" -lblosc2
 LD_LIBRARY_PATH=$libdir add_c_library "$inside"
-# The loader's own list of directories has the packages' one.
+# The loader searches the directory of the packages by default.
 run_inside "$inside"
 echo "Debian packages: work in an empty root"
 dpkg_inside -r libblosc2-dev

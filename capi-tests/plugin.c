@@ -18,11 +18,11 @@
 #include <stdint.h>
 #include <string.h>
 
-int nobody_has_this_function(void);
+int undefined_function(void);
 
 static int trouble(void) {
 #ifdef UNDEFINED
-  return nobody_has_this_function();
+  return undefined_function();
 #else
   return 0;
 #endif

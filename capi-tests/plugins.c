@@ -50,7 +50,7 @@ static int read_back(const char *path) {
     uint8_t *original = image(array->sc->typesize);
     int64_t different = 0;
     for (int64_t i = 0; i < nbytes; i++) different += bytes[i] != original[i];
-    printf("data: %lld bytes, checksum %08x, %lld bytes differ from the picture\n", (long long)nbytes,
+    printf("data: %lld bytes, checksum %08x, %lld bytes differ from the image\n", (long long)nbytes,
            (unsigned)checksum(bytes, nbytes), (long long)different);
     /* A box that spans several chunks and blocks. */
     int64_t start[2] = {40, 70}, stop[2] = {110, 95}, shape[2] = {70, 25};
@@ -103,7 +103,7 @@ static int tune(int tuner, const char *path) {
   blosc2_storage storage = {.contiguous = true, .urlpath = (char *)path, .cparams = &cparams, .dparams = &dparams};
   blosc2_remove_urlpath(path);
   blosc2_schunk *schunk = blosc2_schunk_new(&storage);
-  printf("schunk_new: %s\n", schunk == NULL ? "NULL" : "fine");
+  printf("schunk_new: %s\n", schunk == NULL ? "NULL" : "created");
   if (schunk == NULL) return 1;
   uint8_t *bytes = image(2), *decoded = calloc(ROWS * COLUMNS, 2);
   int32_t length = ROWS * COLUMNS * 2;
@@ -114,7 +114,7 @@ static int tune(int tuner, const char *path) {
     printf("append: %lld, decompress: %d\n", (long long)nchunks, nbytes);
     wrong |= nbytes != length || memcmp(bytes, decoded, (size_t)length) != 0;
   }
-  printf("data: %s, compressed: %s\n", wrong ? "wrong" : "right", schunk->cbytes < schunk->nbytes ? "yes" : "no");
+  printf("data: %s, compressed: %s\n", wrong ? "different" : "equal", schunk->cbytes < schunk->nbytes ? "yes" : "no");
   blosc2_schunk_free(schunk);
   free(decoded);
   free(bytes);

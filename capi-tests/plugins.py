@@ -1,10 +1,10 @@
-"""What plugins.c does, from Python through ctypes, printing the same.
+"""The same as plugins.c, in Python through ctypes, with the same output.
 
     python3 plugins.py [--beside OTHER.so] [--import PACKAGE] LIBRARY.so write CODEC META TYPESIZE FILE
     python3 plugins.py [--beside OTHER.so] [--import PACKAGE] LIBRARY.so read TYPESIZE FILE
 
---beside loads another library of this kind first, visible to all, as Python packages of plugins do; --import imports
-such a package.
+--beside first loads another Blosc2 library with global symbols, as Python packages of plugins do; --import imports such
+a package.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def read(lib, typesize, path):
     print("to_cbuffer:", code)
     if code >= 0:
         different = sum(a != b for a, b in zip(buffer.raw, original))
-        print("data: %d bytes, checksum %08x, %d bytes differ from the picture"
+        print("data: %d bytes, checksum %08x, %d bytes differ from the image"
               % (len(original), checksum(buffer.raw), different))
         piece = c.create_string_buffer(PIECE[0] * PIECE[1] * typesize)
         code = lib.b2nd_get_slice_cbuffer(array, lengths(START), lengths(STOP), piece, lengths(PIECE),

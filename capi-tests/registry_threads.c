@@ -1,6 +1,6 @@
 /*
- * Eight threads register codecs, filters and tuners and use those of all others at the same time; one codec and one
- * filter come from plugin libraries, which the first thread that needs them loads. Every result is checked; to find
+ * Eight threads register codecs, filters and tuners and use those of the other threads at the same time; one codec and
+ * one filter come from plugin libraries, which the first thread that needs them loads. Every result is checked; to find
  * data races, `scripts/check-threads.sh` runs this program under a race detector.
  *
  *     registry_threads [CODEC-PLUGIN FILTER-PLUGIN]
@@ -20,7 +20,7 @@ enum { NTHREADS = 8, PER_THREAD = 8, FIRST = 160, SHARED = 250, PLUGIN = 251, NB
 static uint8_t source[NBYTES];
 static char *codec_plugin, *filter_plugin;
 
-/* Halves pairs of equal bytes. Registers an existing entry again: callbacks may call the library. */
+/* Halves pairs of equal bytes. Looks up the name of the codec: callbacks may call the library. */
 static int encode(const uint8_t *input, int32_t input_len, uint8_t *output, int32_t output_len, uint8_t meta,
                   blosc2_cparams *cparams, const void *chunk) {
   (void)meta, (void)chunk;

@@ -241,7 +241,7 @@ static void changes(void) {
   }
 }
 
-static void chunks_as_they_are(void) {
+static void compressed_and_lazy_chunks(void) {
   char path[PATH_ROOM];
   int32_t items[NITEMS], got[NITEMS];
   for (int store = 0; store < NSTORES; store++) {
@@ -345,7 +345,7 @@ static void slices(void) {
   }
 }
 
-static void items_here_and_there(void) {
+static void sparse_items(void) {
   char path[PATH_ROOM];
   int32_t got[10];
   for (int store = 0; store < NSTORES; store++) {
@@ -887,9 +887,9 @@ int main(int argc, char **argv) {
   blosc2_init();
   RUN(creation);
   RUN(changes);
-  RUN(chunks_as_they_are);
+  RUN(compressed_and_lazy_chunks);
   RUN(slices);
-  RUN(items_here_and_there);
+  RUN(sparse_items);
   RUN(special_chunks);
   RUN(metalayers);
   RUN(copies);

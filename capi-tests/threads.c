@@ -185,7 +185,7 @@ static void growing_body(void *argument) {
 
 static void different_numbers_of_threads(void) { in_threads(growing_body); }
 
-/* ---- contexts that go from thread to thread -------------------------------------------------- */
+/* ---- contexts that move between threads ------------------------------------------------------ */
 
 static blosc2_context *cctxs[NTHREADS], *dctxs[NTHREADS];
 
@@ -201,7 +201,7 @@ static void handed_body(void *argument) {
   }
 }
 
-static void contexts_change_hands(void) {
+static void contexts_move_between_threads(void) {
   for (int i = 0; i < NTHREADS; i++) {
     int16_t nthreads = i % 2 == 0 ? 4 : 1;
     cctxs[i] = blosc2_create_cctx(parameters(&settings[i], nthreads));
@@ -286,7 +286,7 @@ static void settings_change_meanwhile(void) {
   CHECK_EQ(blosc1_set_compressor("blosclz"), BLOSC_BLOSCLZ);
 }
 
-/* ---- registration, callbacks, the end -------------------------------------------------------- */
+/* ---- registration, callbacks, blosc2_destroy ------------------------------------------------- */
 
 static int add_meta(const uint8_t *src, uint8_t *dest, int32_t size, uint8_t meta, blosc2_cparams *cparams,
                     uint8_t id) {
@@ -369,7 +369,7 @@ static void ending_body(void *argument) {
   }
 }
 
-static void down_and_up_meanwhile(void) { in_threads(ending_body); }
+static void destroy_and_init_meanwhile(void) { in_threads(ending_body); }
 
 /* Threads of the caller: one for each job, started and joined within the callback. */
 typedef struct {
@@ -434,13 +434,13 @@ int main(int argc, char **argv) {
   RUN(serial_contexts);
   RUN(contexts_of_four_threads);
   RUN(different_numbers_of_threads);
-  RUN(contexts_change_hands);
+  RUN(contexts_move_between_threads);
   RUN(one_chunk_for_all);
   RUN(without_a_context);
   if (ours) {
     RUN(settings_change_meanwhile);
     RUN(registration_meanwhile);
-    RUN(down_and_up_meanwhile);
+    RUN(destroy_and_init_meanwhile);
     RUN(threads_of_the_caller);
   }
   blosc2_destroy();

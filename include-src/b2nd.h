@@ -88,7 +88,7 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
   at += 3;
   left -= 3;
   if (*ndim < 0 || *ndim > B2ND_MAX_DIM) {
-    BLOSC_TRACE_ERROR("The b2nd metalayer has %d dimensions.", (int)*ndim);
+    BLOSC_TRACE_ERROR("The b2nd metalayer has %d dimensions, expected 0 to %d.", (int)*ndim, B2ND_MAX_DIM);
     return BLOSC2_ERROR_FAILURE;
   }
 
@@ -144,7 +144,7 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
   }
   *dtype_format = (int8_t)at[0];
   if (at[1] != 0xDB) {
-    BLOSC_TRACE_ERROR("The data type of the b2nd metalayer is not a string.");
+    BLOSC_TRACE_ERROR("The data type of the b2nd metalayer begins with 0x%02x, expected 0xdb.", (unsigned)at[1]);
     return BLOSC2_ERROR_FAILURE;
   }
   int32_t length = 0;
@@ -152,7 +152,7 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
   at += 6;
   left -= 6;
   if (length < 0 || length > left) {
-    BLOSC_TRACE_ERROR("The data type of the b2nd metalayer has %d bytes, %d are left.", (int)length, (int)left);
+    BLOSC_TRACE_ERROR("The data type of the b2nd metalayer has %d bytes, but %d are left.", (int)length, (int)left);
     return BLOSC2_ERROR_FAILURE;
   }
   char *text = (char *)malloc((size_t)length + 1);

@@ -1451,7 +1451,7 @@ int blosc2_getitem(const void *src,
                    void *dest,
                    int32_t destsize);
 
-/* ---- What a chunk says of itself ---- */
+/* ---- Reading the header of a chunk ---- */
 
 /**
  * Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its
@@ -2561,11 +2561,12 @@ BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
  */
 static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
   if (strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
-    BLOSC_TRACE_ERROR("A metalayer's name has at most %d characters.", BLOSC2_METALAYER_NAME_MAXLEN);
+    BLOSC_TRACE_ERROR("The name of a metalayer has %d bytes, expected at most %d.", (int)strlen(name),
+                      BLOSC2_METALAYER_NAME_MAXLEN);
     return BLOSC2_ERROR_INVALID_PARAM;
   }
   if (schunk == NULL) {
-    BLOSC_TRACE_ERROR("There is no super-chunk to look for a metalayer in.");
+    BLOSC_TRACE_ERROR("The super-chunk is NULL.");
     return BLOSC2_ERROR_INVALID_PARAM;
   }
   for (int i = 0; i < (int)schunk->nmetalayers; i++) {
@@ -2586,17 +2587,17 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
   if (schunk == NULL || name == NULL || content == NULL || content_len == NULL) {
-    BLOSC_TRACE_ERROR("blosc2_meta_get needs all its arguments.");
+    BLOSC_TRACE_ERROR("An argument of blosc2_meta_get is NULL.");
     return BLOSC2_ERROR_INVALID_PARAM;
   }
   int index = blosc2_meta_exists(schunk, name);
   if (index < 0) {
-    BLOSC_TRACE_WARNING("The metalayer %s is not there.", name);
+    BLOSC_TRACE_WARNING("There is no metalayer %s.", name);
     return index;
   }
   const blosc2_metalayer *found = schunk->metalayers[index];
   if (found->content_len < 0) {
-    BLOSC_TRACE_ERROR("The metalayer %s has a negative length.", name);
+    BLOSC_TRACE_ERROR("The metalayer %s has a negative length of %d bytes.", name, (int)found->content_len);
     return BLOSC2_ERROR_DATA;
   }
   *content = NULL;
@@ -2610,7 +2611,7 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
   }
   uint8_t *copy = (uint8_t *)malloc((size_t)found->content_len);
   if (copy == NULL) {
-    BLOSC_TRACE_ERROR("There is no memory for a copy of the metalayer %s.", name);
+    BLOSC_TRACE_ERROR("Cannot allocate a copy of the metalayer %s.", name);
     return BLOSC2_ERROR_MEMORY_ALLOC;
   }
   memcpy(copy, found->content, (size_t)found->content_len);
@@ -2625,7 +2626,7 @@ static inline void swap_store(void *dest, const void *pa, int size) {
   uint8_t low = 0;
   memcpy(&low, &probe, 1);
   if (size != 1 && size != 2 && size != 4 && size != 8) {
-    fprintf(stderr, "swap_store cannot copy %d bytes\n", size);
+    fprintf(stderr, "swap_store: size is %d, expected 1, 2, 4 or 8\n", size);
     return;
   }
   if (low == 0) {

@@ -3,7 +3,7 @@
 
 One file per release of the PyPI packages `blosc` (C-Blosc 1.x) and `blosc2` (C-Blosc2). Each release
 is fetched or built with pip in a temporary directory and run in a process of its own. The input data are
-made by formula (see `make_data`, whose twin is tests/old_chunks.rs), so a record is a description and a chunk.
+made by formula (see `make_data`, which tests/old_chunks.rs repeats), so a record is a description and a chunk.
 
     scripts/make-fixtures.py            # every release
     scripts/make-fixtures.py blosc-1.0.6 blosc2-0.2.0
@@ -14,10 +14,11 @@ A release that cannot be fetched, built or run here is reported and its committe
 Container (all integers little-endian):
     "B2FX" | u32 number of records | records
     record: u32 length | description | u32 length | chunk
-A description starts with the words data formula, nbytes, typesize; the rest (codec, filters, …) is for the
-reader of a failure. The first record has no chunk, and names the release and the version of its library.
+A description starts with the words data formula, nbytes, typesize; the rest (codec, filters, …) is printed in
+error messages only. The first record has no chunk, and names the release and the version of its library.
 
-Frames are made by scripts/make_frames.py, which this script runs in the same way; it tells their container.
+Frames are made by scripts/make_frames.py, which this script runs in the same way. Its comment describes their
+container.
 """
 
 import ctypes
@@ -79,7 +80,7 @@ SHUFFLES = {"none": 0, "shuffle": 1, "bitshuffle": 2}
 # ---- input data --------------------------------------------------------------------------------
 
 def lcg(seed):
-    """Bytes of Knuth's 64-bit linear congruential generator (its top byte at each step)."""
+    """Yields the bytes of Knuth's 64-bit linear congruential generator (its top byte at each step)."""
     state = seed
     while True:
         state = (state * 6364136223846793005 + 1442695040888963407) & (2**64 - 1)
@@ -87,7 +88,7 @@ def lcg(seed):
 
 
 def make_data(kind, nbytes, typesize):
-    """The uncompressed bytes of a record. Keep in step with `make_data` of tests/old_chunks.rs."""
+    """Returns the uncompressed bytes of a record. Must equal `make_data` of tests/old_chunks.rs."""
     if kind == "zeros":
         return bytes(nbytes)
     if kind == "constant":
@@ -162,7 +163,7 @@ def cases(release):
 # ---- calling a release (these run in the child process) ----------------------------------------
 
 class Library:
-    """A C-Blosc 1 or 2 library through the calls that all of them have had, whatever their prefix."""
+    """A C-Blosc 1 or 2 library, called through the functions that all releases have, under any prefix."""
 
     def __init__(self, path):
         self.lib = ctypes.CDLL(path, mode=os.RTLD_LAZY)
@@ -192,7 +193,7 @@ class Library:
         return call().decode()
 
     def compress(self, codec, shuffle, delta, typesize, data, blocksize, clevel, nthreads):
-        """The chunk, or None where the release lacks the codec or the filter."""
+        """Returns the chunk; None if the release lacks the codec or the filter."""
         if self.compressor is None:
             if codec != "blosclz":
                 return None
@@ -242,9 +243,9 @@ class Package:
 
 
 def extended_records(module):
-    """Chunks that only a context can make: dictionaries, two filters, split modes.
+    """Yields chunks that only a context can make: dictionaries, two filters, split modes.
 
-    Not the item width that a filter's meta byte gives to shuffle: these releases store it, but shuffle by the typesize.
+    The item width in the meta byte of shuffle is left out: these releases store it, but shuffle by the typesize.
     """
     codec, flt, split = module.Codec, module.Filter, module.SplitMode
     text, series = make_data("text", 9000, 1), make_data("series", 9000, 4)
@@ -303,7 +304,7 @@ def fetch_wheel(name, version, python_version, into):
 
 
 def build_wheel(name, version, into, work):
-    """Old sources want old tools: distutils of setuptools < 60, and CMake told to accept old projects."""
+    """Builds a wheel. Old sources need old tools: distutils of setuptools < 60, and a CMake that accepts old projects."""
     venv = work / "venv"
     if not venv.exists():
         subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
@@ -317,7 +318,7 @@ def build_wheel(name, version, into, work):
 
 
 def shared_library(wheel, into):
-    """The library of a wheel: a libblosc*.so, else the extension module that has it linked in."""
+    """Extracts the library of a wheel: a libblosc*.so, else the extension module that contains it."""
     with zipfile.ZipFile(wheel) as archive:
         names = [n for n in archive.namelist() if ".so" in os.path.basename(n)]
         names.sort(key=lambda n: (not os.path.basename(n).startswith("libblosc"), len(n)))
@@ -387,7 +388,7 @@ def main():
                 failed.append(f"frames-{version}")
                 print(f"frames-{version}: FAILED ({str(reason)[:200]})")
     if failed:
-        sys.exit(f"not made: {' '.join(failed)}")
+        sys.exit(f"failed: {' '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ Codec, Filter = blosc2.Codec, blosc2.Filter
 
 
 class Record:
-    """A frame to be, and what it is expected to hold."""
+    """A frame that is being made, and its expected content."""
 
     def __init__(self, name, sparse, work):
         self.lines = [f"name {name} {'sparse' if sparse else 'contiguous'}"]
@@ -129,7 +129,7 @@ def special(kind):
 
 
 def changed(record):
-    """Holes, offsets out of order, files with gaps in their numbers, a chunk that became special."""
+    """Makes holes, offsets out of order, files with gaps in their numbers, and a chunk that became special."""
     schunk = schunk_of(record, params(), 1200)
     for kind in ("series", "text", "noise", "constant", "series"):
         append(schunk, record, kind, 1200, 4)
@@ -241,7 +241,7 @@ def variable_blocks(record):
 
 
 def caterva(record):
-    """An array of the predecessor of b2nd: its metalayer has shapes, and no type."""
+    """Makes an array of the predecessor of b2nd, whose metalayer has shapes but no data type."""
     library = c_library()
     schunk = c_schunk(library, record)
     shapes = bytes([0x95, 0, 1]) + b"\x91\xd3" + struct.pack(">q", 250)

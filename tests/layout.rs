@@ -24,7 +24,7 @@ fn table() -> Vec<String> {
             lines.push(line.to_string());
         }
     }
-    assert!(lines.len() > 380, "the table has lost lines");
+    assert!(lines.len() > 380, "expected more than 380 lines in the table");
     lines
 }
 

@@ -126,7 +126,7 @@ fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
             let words = ["alpha ", "beta ", "gamma ", "delta ", "block ", "chunk ", "frame ", "\n"];
             lcg(nbytes).flat_map(|byte| words[usize::from(byte) % 8].bytes()).take(nbytes).collect()
         }
-        _ => panic!("no formula {kind}"),
+        _ => panic!("unknown formula {kind}"),
     }
 }
 

@@ -87,7 +87,7 @@ fn list() -> BTreeMap<&'static str, bool> {
         let present = match mark {
             "present" => true,
             "later" => false,
-            _ => panic!("neither present nor later: {line}"),
+            _ => panic!("unknown mark, expected `present` or `later`: {line}"),
         };
         assert!(list.insert(name, present).is_none(), "twice: {name}");
     }

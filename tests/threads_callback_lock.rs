@@ -112,7 +112,7 @@ fn play() {
     spec.params.nthreads = 4;
     let array = spec.filled(Library::ours(), &[0; NITEMS]);
     ARRAY.store(array.raw().cast(), SeqCst);
-    assert!(!has_threads(), "the scenario is about a process of one thread");
+    assert!(!has_threads(), "the scenario needs a process without other threads");
     // SAFETY: the callback follows the contract and uses no data.
     unsafe { (Library::ours().blosc2_set_threads_callback)(Some(start_a_writer), ptr::null_mut()) };
     assert_eq!(write(&array, &call, 0, 1), 0);

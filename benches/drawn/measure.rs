@@ -60,7 +60,7 @@ impl Side {
             .unwrap_or_else(|| panic!("{}: no context for {cell}", library.name));
         let mut chunk = vec![0; data.len() + 32];
         let cbytes = compressor.compress(data, &mut chunk);
-        assert!(cbytes > 0, "{}: {cell} gives {cbytes}", library.name);
+        assert!(cbytes > 0, "{}: {cell}: compression gives {cbytes}", library.name);
         chunk.truncate(cbytes as usize);
         Side {
             compressor,
@@ -99,7 +99,7 @@ fn check(cell: &Cell, data: &[u8], ours: &mut Side, reference: &mut Side) {
     for ((what, nbytes), back) in what.iter().zip(nbytes).zip(&back) {
         assert!(
             nbytes as usize == data.len() && back == expected,
-            "{cell}: {what} gives {nbytes}, or other bytes"
+            "{cell}: {what}: other data, result {nbytes}"
         );
     }
 }

@@ -69,7 +69,7 @@ impl Options {
                         .split(',')
                         .map(|name| {
                             let known = CODECS.iter().find(|codec| codec.1 == name);
-                            known.copied().ok_or_else(|| format!("no codec is called {name}"))
+                            known.copied().ok_or_else(|| format!("unknown codec {name}"))
                         })
                         .collect::<Result<_, _>>()?;
                 }
@@ -82,7 +82,7 @@ impl Options {
                     println!("{USAGE}");
                     return Ok(None);
                 }
-                _ => return Err(format!("there is no option {argument}")),
+                _ => return Err(format!("unknown option {argument}")),
             }
         }
         options.which = which.unwrap_or(Which::Drawn { seed, cells, first });

@@ -103,13 +103,13 @@ impl Pair {
         let read = self.ours.decompressor.decompress(&self.reference.chunk, &mut restored);
         assert!(
             read as usize == data.len() && restored == data,
-            "{name}: ours misreads the reference: {read}"
+            "{name}: ours decompresses the reference's chunk to other data, result {read}"
         );
         restored.fill(0xEE);
         let read = self.reference.decompressor.decompress(&self.ours.chunk, &mut restored);
         assert!(
             read as usize == data.len() && restored == data,
-            "{name}: the reference misreads ours: {read}"
+            "{name}: the reference decompresses our chunk to other data, result {read}"
         );
     }
 }

@@ -44,7 +44,7 @@ impl Dataset {
     pub fn load(names: &[String], nbytes: usize) -> Vec<Dataset> {
         let real = real_files();
         if real.is_empty() {
-            eprintln!("SKIPPED real data: none there (run scripts/fetch-bench-data.sh)");
+            eprintln!("SKIPPED real data: no files found (run scripts/fetch-bench-data.sh)");
         }
         names
             .iter()

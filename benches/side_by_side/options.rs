@@ -107,7 +107,7 @@ impl Options {
                     println!("{USAGE}");
                     return Ok(None);
                 }
-                _ => return Err(format!("what is {argument}?")),
+                _ => return Err(format!("unknown option {argument}")),
             }
         }
         Ok(Some(options))
@@ -120,7 +120,7 @@ impl Options {
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{text} is no number, or out of range"))
+    text.parse().map_err(|_| format!("{text} is not a number, or out of range"))
 }
 
 fn numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, String> {
@@ -131,7 +131,7 @@ fn names(list: &str, known: &[&str]) -> Result<Vec<String>, String> {
     list.split(',')
         .map(|name| match known.contains(&name) {
             true => Ok(name.to_string()),
-            false => Err(format!("{name} is none of {}", known.join(", "))),
+            false => Err(format!("unknown name {name}, expected one of {}", known.join(", "))),
         })
         .collect()
 }

@@ -11,7 +11,7 @@ type Filter = fn(&Library, &[u8], &mut [u8], usize) -> i32;
 macro_rules! filter {
     ($name:ident) => {
         |library, src, dest, typesize| {
-            assert_eq!(src.len(), dest.len(), "as much room as bytes");
+            assert_eq!(src.len(), dest.len(), "lengths of `src` (left) and `dest` (right)");
             let (src_ptr, dest_ptr) = (src.as_ptr().cast(), dest.as_mut_ptr().cast());
             // SAFETY: both buffers have the length that is passed and do not overlap.
             unsafe { (library.$name)(typesize as i32, src.len() as i32, src_ptr, dest_ptr) }

@@ -1,12 +1,12 @@
-"""Compares what our headers and library promise with what those of the reference do, and fails on every difference that
-is not in the list of the accepted ones with its reason, and on every entry of that list that no difference meets.
+"""Compares the interface of our headers and library with that of the reference. Fails for each difference that is not
+in the list of accepted differences, and for each entry of that list that matches no difference.
 
     compare.py NAME --theirs DIR [--their-library FILE] --ours DIR... [--our-library FILE] --accepted FILE [--later DIR...]
                [--stand-ins DIR]
 
-NAME is what the comparison is called in the list. With --later, the headers of a later release, what ours have in
-addition is a difference only where those do not have it too. --stand-ins leaves `theirs.so` and `ours.so` in DIR, which
-hold the types of the two sets of headers, for abidiff."""
+NAME is the name of the comparison in the list. With --later, the headers of a later release, an addition in our headers
+is a difference only if that release does not have it too. --stand-ins writes `theirs.so` and `ours.so` to DIR; they
+contain the types of the two sets of headers, for abidiff."""
 
 import argparse
 import re
@@ -16,7 +16,7 @@ from facts import facts, library_facts, stand_in
 
 
 def differences(theirs, ours, later=None):
-    """Lines that tell them, the same for the same difference."""
+    """Returns one line for each difference; equal differences give equal lines."""
     lines = []
     for key in sorted(theirs.keys() | ours.keys()):
         if key not in ours:
@@ -30,7 +30,7 @@ def differences(theirs, ours, later=None):
 
 
 def accepted(path):
-    """The entries of the list, each a name of a comparison and a pattern in which `*` is any text."""
+    """Returns the entries of the list: the name of a comparison, and a pattern in which `*` matches any text."""
     entries, reason = [], False
     with open(path) as file:
         for number, line in enumerate(file, 1):
@@ -42,13 +42,13 @@ def accepted(path):
             else:
                 names, pattern = line.split(" ", 1)
                 if not reason:
-                    raise SystemExit(f"{path}:{number}: no reason above the entry")
+                    raise SystemExit(f"{path}:{number}: expected a comment with the reason above the entry")
                 entries += [(name, pattern) for name in names.split(",")]
     return entries
 
 
 def judge(name, found, entries):
-    """The differences that no entry of that name meets, and the entries that meet none."""
+    """Returns the differences that no entry of that name matches, and the entries that match no difference."""
     patterns = {pattern: re.compile(".*".join(map(re.escape, pattern.split("*")))) for at, pattern in entries if at == name}
     met, left = set(), []
     for line in found:
@@ -81,19 +81,19 @@ def main():
     if options.stand_ins:
         stand_in([options.theirs], f"{options.stand_ins}/theirs.so")
         stand_in(options.ours, f"{options.stand_ins}/ours.so")
-    # A method that finds nothing on either side would find them equal.
+    # If the extraction failed on both sides, there would be no differences.
     for kind, least in (("function", 150), ("field", 150), ("enumerator", 160), ("macro", 40), ("typedef", 30)):
         for side, known in (("theirs", theirs), ("ours", ours)):
             count = sum(key.startswith(f"{kind} ") for key in known)
             if count < least:
-                raise SystemExit(f"{options.name}: only {count} facts of the kind {kind} in {side}")
+                raise SystemExit(f"{options.name}: {count} facts of the kind {kind} in {side}, expected >= {least}")
 
     found = differences(theirs, ours, later)
     left, unmet = judge(options.name, found, accepted(options.accepted))
     for line in left:
         print(f"{options.name} {line}")
     for pattern in unmet:
-        print(f"{options.name} no difference meets this entry of the list: {pattern}")
+        print(f"{options.name} this entry of the list matches no difference: {pattern}")
     print(f"ABI {options.name}: {len(theirs)} facts of theirs, {len(ours)} of ours, {len(found)} differences, "
           f"{len(left)} not accepted", file=sys.stderr)
     return 1 if left or unmet else 0

@@ -1,6 +1,6 @@
-"""Reads what a set of C headers promises, by one method for every set: GCC tells the declarations
-(-aux-info), the types (its debug information), the macros (-dD) and the values. The text of the headers is never looked
-at. `facts(include)` is a dictionary from a name such as `function blosc2_init` to what is true of it, `void (void)`."""
+"""Extracts the interface of a set of C headers with GCC, by one method for every set: the declarations (-aux-info), the
+types (debug information), the macros (-dD) and the values. The text of the headers is not parsed. `facts(include)`
+returns a dictionary from a name such as `function blosc2_init` to its type or value, `void (void)`."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import tempfile
 
 HEADERS = ["blosc2.h", "b2nd.h", "blosc2/blosc2-common.h", "blosc2/blosc2-export.h", "blosc2/blosc2-stdio.h",
            "blosc2/codecs-registry.h", "blosc2/filters-registry.h", "blosc2/tuners-registry.h"]
-# The modes in which the headers give other names.
+# Macros that change the names that the headers define.
 MODES = ["BLOSC1_COMPAT", "BLOSC_TESTING", "BLOSC_SHARED_LIBRARY"]
 
 
@@ -39,7 +39,7 @@ class Compiler:
         return run(self.command + arguments + ["-"], input=source)
 
     def errors(self, source):
-        """The lines of the source that the compiler does not take."""
+        """Returns the numbers of the lines that the compiler rejects."""
         done = subprocess.run(self.command + ["-fsyntax-only", "-fmax-errors=0", "-ftrack-macro-expansion=0", "-"], input=source, text=True,
                               stderr=subprocess.PIPE)
         return {int(line) for line in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}
@@ -50,7 +50,7 @@ def text_of(headers):
 
 
 def macros(compiler, source, flags=()):
-    """Name to parameters (None without) and expansion, of the macros that the headers define."""
+    """Returns the macros of the headers: name to parameters (None without) and expansion."""
     found, ours = {}, False
     for line in compiler(["-E", "-dD", *flags], source).splitlines():
         if marker := re.match(r'# \d+ "([^"]*)"', line):
@@ -63,7 +63,7 @@ def macros(compiler, source, flags=()):
 
 
 def functions(compiler, source, flags=()):
-    """Name to whether it is static, of the functions that the headers declare or define."""
+    """Returns the functions that the headers declare or define: name to whether it is static."""
     place = f"{compiler.place}/declarations"
     compiler(["-fsyntax-only", "-aux-info", place, *flags], source)
     found = {}
@@ -100,13 +100,13 @@ static void print_bytes(const char *name, const void *object, unsigned long size
 
 
 def printed(compiler, source, lines):
-    """Name to what a program prints of it; a line that the compiler does not take is left out."""
+    """Returns what a program prints for each name, without the lines that the compiler rejects."""
     start = source + PRINT
     first = start.count("\n") + 1
     wrong = compiler.errors(start + "".join(f"void f{at}(void) {{ {line} }}\n" for at, line in enumerate(lines)))
     kept = [line for at, line in enumerate(lines) if at + first not in wrong]
     program = f"{compiler.place}/program"
-    # Functions that headers declare are not called: an inline one may name them all the same, so they are left open.
+    # No function of the library is called, but inline functions may refer to some, which stay unresolved.
     compiler(["-O1", "-Wl,--unresolved-symbols=ignore-all", "-o", program],
              start + "int main(void) {\n" + "\n".join(kept) + "\nreturn 0; }\n")
     return dict(line.split("\t", 1) for line in run([program]).splitlines())
@@ -119,7 +119,7 @@ class Types:
 
     @staticmethod
     def bare(value):
-        """A value without the form that it is stored in, which readelf tells differently in every release."""
+        """Returns a value without its storage form, which readelf prints differently in every release."""
         return re.sub(r"^(?:\([^)]*\)\s*)*:?\s*", "", value)
 
     def __init__(self, object_file):
@@ -145,7 +145,7 @@ class Types:
                 elif attribute[1] in self.NUMBERS:
                     value = int(self.bare(value).split()[0], 0)
                 entry[attribute[1]] = value
-        # What C calls a struct that has a name of its own by typedef.
+        # The typedef names of structs, unions and enums.
         self.names = {}
         for key in sorted(self.top, key=lambda key: self.entries[key].get("name", "")):
             entry = self.entries[key]
@@ -174,7 +174,7 @@ class Types:
         return {"structure_type": "struct", "union_type": "union", "enumeration_type": "enum"}[entry["tag"]]
 
     def spell(self, key):
-        """A type, the same however a header writes it: `struct s` has the name of its typedef."""
+        """Returns the name of a type, the same for all spellings: `struct s` has the name of its typedef."""
         if key is None:
             return "void"
         entry = self.entries[key]
@@ -201,13 +201,13 @@ class Types:
             if "prototyped" in entry and not arguments:
                 arguments = ["void"]
             return f"{self.spell(inner)} ({', '.join(arguments)})"
-        raise SystemExit(f"a type of the kind {tag} is not known")
+        raise SystemExit(f"unknown kind of type: {tag}")
 
     def is_function(self, key):
         return key is not None and self.entries[key]["tag"] == "subroutine_type"
 
     def without_const(self, key):
-        """An argument's own `const` binds the function, not its caller."""
+        """Returns a type without its own `const`, which has no meaning for the callers of a function."""
         while self.entries[key]["tag"] == "const_type" and "type" in self.entries[key]:
             key = self.entries[key]["type"]
         return key
@@ -264,12 +264,12 @@ DEBUG = ["-gdwarf-5", "-fno-eliminate-unused-debug-types", "-fno-eliminate-unuse
 
 
 def types_unit(declared, source):
-    """A unit that has a variable of the type of each of these functions, as its compiler sees them."""
+    """Returns a source that declares a pointer variable of the type of each of these functions."""
     return source + "".join(f"__typeof__({name}) *type_of_{name};\n" for name in sorted(declared))
 
 
 def stand_in(include, path):
-    """A shared object with the types of the headers, for abidiff: the reference itself has no debug information."""
+    """Writes a shared object with the types of the headers, for abidiff: the reference has no debug information."""
     with tempfile.TemporaryDirectory() as place:
         compiler = Compiler(include, place)
         source = text_of(header for header in HEADERS if compiler.has(header))
@@ -297,7 +297,7 @@ def macro_facts(compiler, source, flags=()):
 
 
 def object_facts(compiler, source, found):
-    """The values of the constant objects, field by field; of a pointer that is not to a text, whether it is set."""
+    """Returns the values of the fields of constant objects; for a pointer other than to text, whether it is set."""
     lines = []
     for name, kind in ((key.removeprefix("object "), found[key]) for key in found if key.startswith("object ")):
         kind = kind.removesuffix(" const")
@@ -316,7 +316,7 @@ def object_facts(compiler, source, found):
 
 
 def system_headers(compiler, source):
-    """The headers of the system that a program gets with these, by the names that it would include them with."""
+    """Returns the names of the system headers that these headers include, directly or not."""
     found = set()
     for path in compiler(["-M"], source).replace("\\\n", " ").split()[1:]:
         name = re.search(r"/include/(?:[^/]*-linux-[^/]*/)?((?:sys/)?\w+\.h)$", path)
@@ -326,7 +326,7 @@ def system_headers(compiler, source):
 
 
 def facts(include):
-    """Everything that the headers below these directories, the first found, promise."""
+    """Returns all facts about the headers in these directories; the first directory that has a header counts."""
     with tempfile.TemporaryDirectory() as place:
         compiler = Compiler(include, place)
         headers = [header for header in HEADERS if compiler.has(header)]
@@ -340,7 +340,7 @@ def facts(include):
             found[f"function {name}"] = ("inline " if is_static else "") + found[f"function {name}"]
         found |= macro_facts(compiler, everything)
         found |= object_facts(compiler, everything, found)
-        # What each header gives alone, and what the modes change.
+        # What each header defines when it is included alone, and what the modes change.
         for header in headers:
             alone = text_of([header])
             for name in functions(compiler, alone).keys() | macros(compiler, alone).keys():
@@ -355,7 +355,7 @@ def facts(include):
 
 
 def library_facts(path):
-    """What a shared object exports, and its name."""
+    """Returns the symbols that a shared object exports, and its SONAME."""
     found = {}
     for line in run(["nm", "-D", "--defined-only", path]).splitlines():
         kind, name = line.split()[-2:]

@@ -1,9 +1,9 @@
-"""Shows that the comparison finds what it is there for: changes our headers in one place each and expects that very
-difference to be told, and no other.
+"""Tests the comparison: makes one change to our headers at a time, and checks that exactly this difference is
+reported.
 
     planted.py DIR
 
-DIR holds our headers."""
+DIR contains our headers."""
 
 import shutil
 import sys
@@ -12,9 +12,9 @@ import tempfile
 from compare import accepted, differences, judge
 from facts import facts, library_facts, run
 
-# File, what stands there once, what is put there, and the beginnings of all that has to be told about the whole.
+# File, a text that occurs in it once, its replacement, and the prefixes of the differences that must be reported.
 PLANTED = [
-    # Functions: what comes back, an argument, const, one that is missing, one too many, an inline one by another name.
+    # Functions: the result type, an argument, const, a missing one, an additional one, a renamed inline function.
     ("blosc2.h", "int blosc2_compress(int clevel,", "int64_t blosc2_compress(int clevel,",
      ["other: function blosc2_compress = int (int, int, int32_t, void const *, int32_t, void *, int32_t); here int64_t ("]),
     ("blosc2.h", "void blosc2_init(void);", "void blosc2_init(int again);",
@@ -27,10 +27,10 @@ PLANTED = [
      ["more: function blosc2_more = int (void)"]),
     ("blosc2.h", "static char *print_error(int rc)", "static char *print_code(int rc)",
      ["missing: function print_error = inline char * (int)", "more: function print_code = inline char * (int)"]),
-    # Callbacks: what they get is part of the functions that take them.
+    # Callbacks: the types of their parameters.
     ("blosc2.h", "typedef int (*blosc2_postfilter_fn)(blosc2_postfilter_params *", "typedef int (*blosc2_postfilter_fn)(void *",
      ["other: typedef blosc2_postfilter_fn = int (*)(blosc2_postfilter_params *); here int (*)(void *)"]),
-    # Fields: of the same size but another type, one too many, by another name.
+    # Fields: another type of the same size, an additional field, a renamed field.
     ("blosc2.h", "  int32_t typesize;\n  /** Number of threads, the calling thread included; 1 and less", "  uint32_t typesize;\n  /** Number of threads, the calling thread included; 1 and less",
      ["other: field blosc2_cparams.typesize = int32_t at 8, 4 bytes; here uint32_t at 8, 4 bytes"]),
     ("b2nd.h", "struct chunk_cache_s {", "struct chunk_cache_s { int64_t before;",
@@ -38,9 +38,9 @@ PLANTED = [
       "other: field chunk_cache_s.nchunk", "other: struct b2nd_array_t = 1376 bytes", "other: struct chunk_cache_s = 16"]),
     ("blosc2.h", "  blosc2_destroy_cb destroy;\n", "  blosc2_destroy_cb destroyed;\n",
      ["missing: field blosc2_io_cb.destroy = ", "more: field blosc2_io_cb.destroyed = "]),
-    # Types: a tag that C code may name.
+    # Types: a tag that C code may use.
     ("blosc2.h", "typedef struct blosc2_schunk {", "typedef struct {", ["missing: tag blosc2_schunk = struct"]),
-    # Constants: another value, one that is missing; macros and their arguments.
+    # Constants: another value, a missing one; macros and their parameters.
     ("blosc2.h", "BLOSC_BITSHUFFLE = 2\n", "BLOSC_BITSHUFFLE = 3\n", ["other: enumerator BLOSC_BITSHUFFLE = 2; here 3"]),
     ("blosc2.h", "BLOSC_BITSHUFFLE = 2\n", "", ["missing: enumerator BLOSC_BITSHUFFLE = 2"]),
     ("blosc2.h", "#define BLOSC2_MAX_METALAYERS 16", "#define BLOSC2_MAX_METALAYERS 17",
@@ -55,11 +55,11 @@ PLANTED = [
     # The value of a constant object.
     ("blosc2.h", "  5,                           /* clevel */", "  6,",
      ["other: value of BLOSC2_CPARAMS_DEFAULTS.clevel = 05; here 06"]),
-    # What a header brings along.
+    # A system header that a header includes.
     ("b2nd.h", '#include "blosc2.h"', '#include "blosc2.h"\n#include <math.h>', ["more: includes math.h = there"]),
 ]
 
-# A list of accepted differences, with what each entry does to the differences `missing: a = 1` and `more: ab = 2`.
+# Lists of accepted differences, and the results of `judge` for the differences `missing: a = 1` and `more: ab = 2`.
 LISTS = [
     ("", ["missing: a = 1", "more: ab = 2"], []),
     ("# A good reason.\nx missing: a = 1\n", ["more: ab = 2"], []),
@@ -71,7 +71,7 @@ LISTS = [
 
 
 def is_as_expected(told, expected):
-    """Every line is one of those expected, and each of those is told."""
+    """Returns whether each line has an expected prefix, and each prefix occurs."""
     told = [line for line in told if " alone " not in line]
     return all(line.startswith(tuple(expected)) for line in told) and all(
         any(line.startswith(beginning) for line in told) for beginning in expected)
@@ -88,20 +88,20 @@ def check_lists():
             except SystemExit:
                 judged = None, None
         if judged != (left, unmet):
-            print(f"the list {text!r}: expected {left}, {unmet}, judged {judged}")
+            print(f"the list {text!r}: expected {left}, {unmet}, got {judged}")
             failed += 1
     return failed
 
 
 def check_library():
-    """What is told of a shared object: its functions, its data, its name, and nothing that is hidden."""
+    """Checks the facts about a shared object: functions, data, SONAME, and no hidden symbols."""
     with tempfile.TemporaryDirectory() as place:
         source = "int data = 1; int f(void) { return data; } static int g; __attribute__((visibility(\"hidden\"))) int h(void) { return g; }"
         run(["gcc", "-x", "c", "-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libplanted.so.3", "-o", f"{place}/l.so", "-"], input=source)
         told = library_facts(f"{place}/l.so")
     expected = {"symbol data": "data", "symbol f": "function", "soname": "libplanted.so.3"}
     if told != expected:
-        print(f"the library: expected {expected}, told {told}")
+        print(f"the library: expected {expected}, got {told}")
     return told != expected
 
 
@@ -116,12 +116,12 @@ def main():
             with open(f"{copy}/{name}") as file:
                 text = file.read()
             if text.count(before) != 1:
-                raise SystemExit(f"{name} has {before!r} {text.count(before)} times")
+                raise SystemExit(f"{name} has {before!r} {text.count(before)} times, expected once")
             with open(f"{copy}/{name}", "w") as file:
                 file.write(text.replace(before, after))
             told = differences(start, facts([copy]))
         if not is_as_expected(told, expected):
-            print(f"planted {after!r} in {name}: expected {expected}, told {told}")
+            print(f"planted {after!r} in {name}: expected {expected}, got {told}")
             failed += 1
     print(f"ABI guard: {len(PLANTED)} planted differences, {failed} failures", file=sys.stderr)
     return 1 if failed else 0

@@ -1,6 +1,6 @@
-"""Writes the C declarations of the expression evaluator miniexpr that blosc2_ext.pyx makes for Cython, as the header
-that the compiler wants: `miniexpr_header.py blosc2_ext.pyx > miniexpr.h`. The library itself lies, with its symbols
-exported, inside the extension module of the wheel."""
+"""Converts the Cython declarations of the expression evaluator miniexpr in blosc2_ext.pyx to a C header:
+`miniexpr_header.py blosc2_ext.pyx > miniexpr.h`. The compiled library, with exported symbols, is part of the extension
+module of the wheel."""
 
 import re
 import sys

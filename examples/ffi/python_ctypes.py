@@ -14,7 +14,7 @@ bytes_p = c.c_void_p
 
 
 class Storage(c.Structure):
-    """blosc2_storage; what is NULL takes its default."""
+    """blosc2_storage; a NULL field has its default value."""
 
     _fields_ = [
         ("contiguous", c.c_bool),

@@ -29,7 +29,10 @@ fn decode(cell: u8, stream: &[u8], len: usize, at_end: bool, before: u8) -> Opti
 
 fn check(cell: u8, stream: &[u8], len: usize) -> Option<Vec<u8>> {
     let found = decode(cell, stream, len, true, 0xCC);
-    assert!(decode(cell, stream, len, false, 0x33) == found, "two outcomes of a stream");
+    assert!(
+        decode(cell, stream, len, false, 0x33) == found,
+        "the result depends on the address or the old bytes of a buffer"
+    );
     found
 }
 

@@ -30,7 +30,7 @@ fn read(schunk: &SuperChunk) {
             content.get(4..8).map_or(0, |field| i32::from_le_bytes(field.try_into().expect("four bytes")));
         if claimed <= MODEST {
             let found = schunk.vlmeta_get_c(name);
-            assert!(found == schunk.vlmeta_get_c(name), "two reads of {name:?}");
+            assert!(found == schunk.vlmeta_get_c(name), "two reads of {name:?} differ");
         }
     }
     let _ = schunk.vlmeta_get("absent");
@@ -78,7 +78,7 @@ type Model = BTreeMap<String, Vec<u8>>;
 fn assert_holds(schunk: &SuperChunk, model: &Model) {
     assert_eq!(schunk.vlmeta_names().len(), model.len());
     for (name, content) in model {
-        assert!(schunk.vlmeta_exists(name) >= 0, "{name} is gone");
+        assert!(schunk.vlmeta_exists(name) >= 0, "{name} is missing");
         let found = schunk.vlmeta_get(name);
         assert!(found.as_ref() == Ok(content), "{name}: {:?}", found.err());
     }

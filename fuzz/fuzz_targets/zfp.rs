@@ -73,11 +73,14 @@ impl Case {
         if nbytes > 1 {
             assert!(
                 self.decode(stream, random.below(nbytes), true, 0).is_none(),
-                "a block in too little room"
+                "a block was decoded into a shorter destination"
             );
         }
         let found = self.decode(stream, nbytes, true, 0xCC);
-        assert!(self.decode(stream, nbytes, false, 0x33) == found, "two outcomes of a stream");
+        assert!(
+            self.decode(stream, nbytes, false, 0x33) == found,
+            "the result depends on the address or the old bytes of a buffer"
+        );
         // The decoder does not write to the bytes behind the block.
         let longer = self.decode(stream, nbytes + 9, true, 0x5A);
         assert_eq!(longer.is_some(), found.is_some());
@@ -115,7 +118,10 @@ fuzz_target!(|input: &[u8]| {
         if len == 0 {
             return;
         }
-        assert!(case.decode(&dest[..len], nbytes, true, 0).is_some(), "the encoder's own stream is refused");
+        assert!(
+            case.decode(&dest[..len], nbytes, true, 0).is_some(),
+            "the decoder rejects the encoder's stream"
+        );
         stream = dest[..len].to_vec();
         if random.one_in(2) {
             stream.truncate(random.below(len + 1));

@@ -86,7 +86,7 @@ impl Reader {
             }
             let long = size + random.below(CAPACITY - size + 1);
             let again = self.decompress(&chunk, long, false);
-            assert!(again == chunk.whole, "the outcome depends on the size of the destination");
+            assert!(again == chunk.whole, "the result depends on the size of the destination");
         } else {
             let found = self.decompress(&chunk, CAPACITY, false);
             assert!(found.is_none(), "{claimed} bytes in {CAPACITY}");
@@ -104,7 +104,7 @@ impl Reader {
         assert!(rc <= destsize as i32, "decompress: {rc} bytes into {destsize}");
         let len = usize::try_from(rc).ok()?;
         let nbytes = i32::from_le_bytes(chunk.bytes[4..8].try_into().expect("four bytes"));
-        assert_eq!(rc, nbytes, "a part of the content");
+        assert_eq!(rc, nbytes, "result of decompress (left) and `nbytes` of the header (right)");
         assert!(dest[len..].iter().all(|&byte| byte == BEFORE), "bytes behind the content");
         Some(dest[..len].to_vec())
     }
@@ -228,7 +228,10 @@ impl Reader {
         if let Ok(blocks) = context.vldecompress(source, most as usize) {
             assert_eq!((rc, blocks.len() as i32), (0, nblocks), "the number of blocks");
             let all = blocks.concat();
-            assert!(chunk.whole.as_ref().is_none_or(|whole| *whole == all), "blocks and the whole chunk");
+            assert!(
+                chunk.whole.as_ref().is_none_or(|whole| *whole == all),
+                "the blocks differ from the whole chunk"
+            );
             let nblock = random.below(blocks.len());
             let block = self.serial.vldecompress_block(source, nblock as i32);
             assert_eq!(block.as_ref(), Ok(&blocks[nblock]), "vldecompress_block({nblock})");

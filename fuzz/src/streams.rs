@@ -75,7 +75,7 @@ impl Bench {
         }
         self.streams = Streams::default();
         let fresh = self.once(codec, dictionary, stream, len, (true, 0, 0));
-        assert!(fresh == found, "{codec:?}: the outcome depends on the streams before");
+        assert!(fresh == found, "{codec:?}: the result depends on earlier streams");
         if dictionary.is_empty() {
             self.prefix(codec, stream, len, found.as_deref(), random);
         }
@@ -91,7 +91,7 @@ impl Bench {
         let Some(written) = decode_prefix(codec, src, dest, wanted) else { return };
         assert!(written <= len, "{codec:?}: {written} bytes in {len}");
         if let Some(whole) = whole {
-            assert!(written >= wanted, "{codec:?}: {written} of {wanted} bytes of a good stream");
+            assert!(written >= wanted, "{codec:?}: {written} of {wanted} bytes of a valid stream");
             assert!(dest[..wanted] == whole[..wanted], "{codec:?}: other bytes in a part of the stream");
         }
     }
@@ -115,7 +115,7 @@ impl Bench {
         let stream = dest[..len].to_vec();
         let mut second = vec![0; room];
         let again = self.streams.encode(codec, clevel, dictionary, src, &mut second);
-        assert!(second[..again] == stream, "{codec:?}: two streams of the same bytes");
+        assert!(second[..again] == stream, "{codec:?}: encoding the same bytes again gives another stream");
         let decoded = self.decode(codec, dictionary, &stream, src.len(), random);
         assert!(
             decoded.as_deref() == Some(src),

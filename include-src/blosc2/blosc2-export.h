@@ -1,10 +1,10 @@
 @warning
-/* Which symbols leave the library. Programs that use it define nothing. */
+/* Visibility of symbols. Programs that use the library define neither BLOSC_SHARED_LIBRARY nor BLOSC_TESTING. */
 
 #ifndef BLOSC_BLOSC2_BLOSC2_EXPORT_H
 #define BLOSC_BLOSC2_BLOSC2_EXPORT_H
 
-/* BLOSC_EXPORT: part of the library's interface. It only says something while the shared library is built. */
+/* BLOSC_EXPORT: part of the library's interface. It has an effect only while the shared library is built. */
 #if defined(BLOSC_SHARED_LIBRARY)
   #if defined(_WIN32) || defined(__CYGWIN__)
     #if defined(__GNUC__) || defined(__clang__)

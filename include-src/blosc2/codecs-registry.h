@@ -1,5 +1,5 @@
 @warning
-/* The codecs that are registered for everyone. */
+/* The globally registered codecs. */
 
 #ifndef BLOSC_BLOSC2_CODECS_REGISTRY_H
 #define BLOSC_BLOSC2_CODECS_REGISTRY_H

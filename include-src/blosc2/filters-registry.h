@@ -1,5 +1,5 @@
 @warning
-/* The filters that are registered for everyone. */
+/* The globally registered filters. */
 
 #ifndef BLOSC_BLOSC2_FILTERS_REGISTRY_H
 #define BLOSC_BLOSC2_FILTERS_REGISTRY_H

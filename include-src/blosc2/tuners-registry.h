@@ -1,5 +1,5 @@
 @warning
-/* The tuners that are registered for everyone. */
+/* The globally registered tuners. */
 
 #ifndef BLOSC_BLOSC2_TUNERS_REGISTRY_H
 #define BLOSC_BLOSC2_TUNERS_REGISTRY_H

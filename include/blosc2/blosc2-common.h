@@ -1,6 +1,6 @@
 /* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test headers`:
    change those, not this file. */
-/* What the compiler and the target offer. */
+/* Macros that depend on the compiler and the target. */
 
 #ifndef BLOSC_BLOSC2_BLOSC2_COMMON_H
 #define BLOSC_BLOSC2_BLOSC2_COMMON_H
@@ -25,11 +25,11 @@
 #define BLOSC_UNUSED_PARAM(x) ((void)(x))
 
 #if defined(_MSC_VER)
-  /* Older C modes know only the underscored keyword. */
+  /* Older C modes have only the keyword with underscores. */
   #if !defined(__cplusplus) && !defined(inline)
     #define inline __inline
   #endif
-  /* Every x64 has SSE2, but this compiler does not say so. */
+  /* Every x64 processor has SSE2, but this compiler does not define the macro. */
   #if defined(_M_X64) && !defined(__SSE2__)
     #define __SSE2__
   #endif

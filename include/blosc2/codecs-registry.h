@@ -1,6 +1,6 @@
 /* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test headers`:
    change those, not this file. */
-/* The codecs that are registered for everyone. */
+/* The globally registered codecs. */
 
 #ifndef BLOSC_BLOSC2_CODECS_REGISTRY_H
 #define BLOSC_BLOSC2_CODECS_REGISTRY_H

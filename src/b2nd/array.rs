@@ -226,7 +226,7 @@ impl Array {
             metalayer::serialize(spec.shape, spec.chunkshape, spec.blockshape, dtype, spec.dtype_format)?;
         let description = Description::new(geometry, dtype, spec.dtype_format)?;
         let failed = |error: Error| err!(Failure, "{error}");
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
         let filled = fill(&schunk, &description.geometry, &meta, spec, special);
         if let Err(error) = filled {
@@ -266,7 +266,7 @@ impl Array {
     /// `Failure` when the bytes are not a frame, those of [`Description::read`].
     pub(crate) fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
-        let schunk = schunk.map_err(|error| err!(Failure, "no frame: {error}"))?;
+        let schunk = schunk.map_err(|error| err!(Failure, "`cframe` is not a frame: {error}"))?;
         Array::from_schunk(schunk)
     }
 
@@ -294,7 +294,14 @@ impl Array {
             || meta.chunkshape[..dims] != *old.chunkshape()
             || meta.blockshape[..dims] != *old.blockshape()
         {
-            return Err(err!(Data, "the array has got other chunks or blocks"));
+            return Err(err!(
+                Data,
+                "the metalayer has chunks of {:?} and blocks of {:?}, expected {:?} and {:?}",
+                &meta.chunkshape[..dims],
+                &meta.blockshape[..dims],
+                old.chunkshape(),
+                old.blockshape()
+            ));
         }
         self.take_over(Arc::new(old.with_shape(&meta.shape[..dims])?), tick, schunk);
         Ok(true)
@@ -346,8 +353,10 @@ fn fill(
         schunk.meta_add(name, content).map_err(failed)?;
     }
     if geometry.nitems() > 0 {
-        let nitems = geometry.nchunks().checked_mul(geometry.extchunknitems());
-        let nitems = nitems.ok_or_else(|| err!(Failure, "too many items"))?;
+        let (nchunks, chunknitems) = (geometry.nchunks(), geometry.extchunknitems());
+        let nitems = nchunks.checked_mul(chunknitems).ok_or_else(|| {
+            err!(Failure, "{nchunks} chunks of {chunknitems} items, expected less than 2^63 items")
+        })?;
         schunk.fill_special(nitems, i32::from(special.bits()), chunksize).map_err(failed)?;
     }
     Ok(())
@@ -363,10 +372,11 @@ pub(crate) fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
 /// # Errors
 /// `MetalayerNotFound`; `NullPointer` for an empty metalayer.
 pub(super) fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
-    let bytes =
-        schunk.array_meta().ok_or_else(|| err!(MetalayerNotFound, "the super-chunk holds no array"))?;
+    let bytes = schunk
+        .array_meta()
+        .ok_or_else(|| err!(MetalayerNotFound, "the super-chunk has no metalayer `b2nd` or `caterva`"))?;
     if bytes.is_empty() {
-        return Err(err!(NullPointer, "an empty metalayer"));
+        return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));
     }
     Ok(bytes)
 }

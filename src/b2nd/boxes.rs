@@ -26,7 +26,10 @@ impl Side {
     /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative numbers, or a start that does not fit.
     pub(crate) fn in_shape(shape: &[i64], start: &[i64]) -> Result<Side> {
         if shape.len() > MAX_DIM || shape.iter().skip(1).any(|&extent| extent < 0) {
-            return Err(err!(InvalidParam, "shape {shape:?}"));
+            return Err(err!(
+                InvalidParam,
+                "shape {shape:?}, expected at most {MAX_DIM} dimensions and no negative extent"
+            ));
         }
         let mut strides = [1i64; MAX_DIM];
         for dim in (1..shape.len()).rev() {
@@ -50,7 +53,13 @@ impl Side {
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
     pub(crate) fn with_strides(strides: &[i64], start: &[i64]) -> Result<Side> {
-        let wrong = || err!(InvalidParam, "start {start:?} with strides {strides:?}");
+        let wrong = || {
+            err!(
+                InvalidParam,
+                "start {start:?} with strides {strides:?}, expected equal lengths of at most {MAX_DIM}, \
+                 no negative number, and an offset below 2^63"
+            )
+        };
         let ndim = strides.len();
         if ndim > MAX_DIM || start.len() != ndim || strides.iter().chain(start).any(|&number| number < 0) {
             return Err(wrong());
@@ -88,7 +97,13 @@ pub(crate) fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<us
 /// # Errors
 /// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
 fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
-    let wrong = || err!(InvalidParam, "a box of {shape:?} items of {typesize} bytes from {src:?} to {dst:?}");
+    let wrong = || {
+        err!(
+            InvalidParam,
+            "a box of shape {shape:?} with items of {typesize} bytes from {src:?} to {dst:?}, expected equal \
+             numbers of dimensions, at least 1 byte per item, no negative extent, and offsets below 2^63"
+        )
+    };
     let ndim = shape.len();
     if src.ndim != ndim || dst.ndim != ndim || typesize < 1 || shape.iter().any(|&extent| extent < 0) {
         return Err(wrong());

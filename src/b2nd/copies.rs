@@ -32,7 +32,9 @@ impl Array {
         let mut shape = [1; MAX_DIM];
         for dim in 0..ndim {
             let extent = stop[dim].checked_sub(start[dim]);
-            shape[dim] = extent.ok_or_else(|| err!(InvalidParam, "{start:?} to {stop:?}"))?;
+            shape[dim] = extent.ok_or_else(|| {
+                err!(InvalidParam, "`start` {start:?} to `stop` {stop:?}, expected extents that fit 64 bits")
+            })?;
         }
         let spec = Spec { shape: &shape[..ndim], ..spec.clone() };
         // SAFETY: guaranteed by the caller.
@@ -159,12 +161,19 @@ fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64;
         && (0..ndim).all(|dim| dim == axis || mine.shape()[dim] == theirs.shape()[dim]);
     if !fits {
         let shapes = (mine.shape(), theirs.shape());
-        return Err(err!(InvalidParam, "{shapes:?} do not go together along axis {axis}"));
+        return Err(err!(
+            InvalidParam,
+            "shapes {shapes:?} with items of {} and {} bytes cannot be concatenated along axis {axis}",
+            mine.typesize(),
+            theirs.typesize()
+        ));
     }
     let mut shape = [0; MAX_DIM];
     shape[..ndim].copy_from_slice(mine.shape());
-    let total = mine.shape()[axis].checked_add(theirs.shape()[axis]);
-    shape[axis] = total.ok_or_else(|| err!(InvalidParam, "the arrays are too long together"))?;
+    let (first, second) = (mine.shape()[axis], theirs.shape()[axis]);
+    shape[axis] = first.checked_add(second).ok_or_else(|| {
+        err!(InvalidParam, "extents {first} and {second} along axis {axis}, expected a sum below 2^63")
+    })?;
     Ok(shape)
 }
 

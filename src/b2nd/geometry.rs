@@ -54,13 +54,17 @@ pub(crate) struct Strides {
 pub(crate) fn check(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
     if shape.len() > MAX_DIM || shape.len() != chunkshape.len() || shape.len() != blockshape.len() {
         let lens = (shape.len(), chunkshape.len(), blockshape.len());
-        return Err(err!(InvalidParam, "{lens:?} dimensions of array, chunks and blocks"));
+        return Err(err!(
+            InvalidParam,
+            "shape, chunk shape and block shape have {lens:?} dimensions, expected equal numbers of at most {MAX_DIM}"
+        ));
     }
     for (dim, ((&extent, &chunk), &block)) in shape.iter().zip(chunkshape).zip(blockshape).enumerate() {
         if extent < 0 || chunk < 0 || block < 0 || (block == 0 && chunk != 0) {
             return Err(err!(
                 InvalidParam,
-                "dimension {dim}: extent {extent} in chunks of {chunk} in blocks of {block}"
+                "dimension {dim} has extent {extent}, chunk extent {chunk} and block extent {block}, expected no \
+                 negative extent, and no block extent of 0 in a larger chunk extent"
             ));
         }
     }
@@ -81,14 +85,21 @@ impl Geometry {
     ) -> Result<Geometry> {
         let geometry = Geometry::derive(shape, chunkshape, blockshape, typesize)?;
         if geometry.nitems != 0 && chunkshape.contains(&0) {
-            return Err(err!(InvalidParam, "{} items in chunks of {chunkshape:?}", geometry.nitems));
+            return Err(err!(
+                InvalidParam,
+                "chunk shape {chunkshape:?} for {} items, expected extents of at least 1",
+                geometry.nitems
+            ));
         }
         if typesize <= 0 {
-            return Err(err!(InvalidParam, "typesize {typesize} is less than 1"));
+            return Err(err!(InvalidParam, "`typesize` is {typesize}, expected at least 1"));
         }
         let nbytes = geometry.padded_chunk_bytes()?;
         if nbytes > i64::from(BLOSC2_MAX_BUFFERSIZE) {
-            return Err(err!(MaxBufsizeExceeded, "chunks of {nbytes} bytes"));
+            return Err(err!(
+                MaxBufsizeExceeded,
+                "a padded chunk has {nbytes} bytes, expected at most {BLOSC2_MAX_BUFFERSIZE}"
+            ));
         }
         Ok(geometry)
     }
@@ -107,7 +118,11 @@ impl Geometry {
     ) -> Result<Geometry> {
         let mut extents = shape.iter().zip(chunkshape).zip(blockshape);
         if extents.any(|((&extent, &chunk), &block)| extent != 0 && (chunk == 0 || block == 0)) {
-            return Err(err!(InvalidParam, "shape {shape:?}, chunks {chunkshape:?}, blocks {blockshape:?}"));
+            return Err(err!(
+                InvalidParam,
+                "shape {shape:?}, chunk shape {chunkshape:?}, block shape {blockshape:?}, expected chunk and \
+                 block extents of at least 1 in each dimension with items"
+            ));
         }
         Geometry::derive(shape, chunkshape, blockshape, typesize)
     }
@@ -121,7 +136,11 @@ impl Geometry {
         let (chunkshape, blockshape) = (self.chunkshape(), self.blockshape());
         let geometry = Geometry::derive(shape, chunkshape, blockshape, self.typesize)?;
         if geometry.nitems != 0 && chunkshape.contains(&0) {
-            return Err(err!(InvalidParam, "{} items in chunks of {chunkshape:?}", geometry.nitems));
+            return Err(err!(
+                InvalidParam,
+                "chunk shape {chunkshape:?} for {} items, expected extents of at least 1",
+                geometry.nitems
+            ));
         }
         Ok(geometry)
     }
@@ -312,7 +331,8 @@ impl Geometry {
     /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
     pub(crate) fn block_nbytes(&self) -> Result<i32> {
         let nbytes = self.bytes(self.blocknitems.into())?;
-        i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "blocks of {nbytes} bytes"))
+        i32::try_from(nbytes)
+            .map_err(|_| err!(InvalidParam, "a block has {nbytes} bytes, expected at most {}", i32::MAX))
     }
 
     /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at most 2
@@ -322,7 +342,9 @@ impl Geometry {
     /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
     pub(crate) fn chunk_nbytes(&self) -> Result<i32> {
         let nbytes = self.padded_chunk_bytes()?;
-        i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "chunks of {nbytes} bytes"))
+        i32::try_from(nbytes).map_err(|_| {
+            err!(InvalidParam, "a padded chunk has {nbytes} bytes, expected at most {}", i32::MAX)
+        })
     }
 
     fn padded_chunk_bytes(&self) -> Result<i64> {
@@ -331,10 +353,9 @@ impl Geometry {
 
     fn bytes(&self, nitems: i64) -> Result<i64> {
         let typesize = i64::from(self.typesize);
-        nitems
-            .checked_mul(typesize)
-            .filter(|_| typesize >= 0)
-            .ok_or_else(|| err!(InvalidParam, "{nitems} items of {typesize} bytes"))
+        nitems.checked_mul(typesize).filter(|_| typesize >= 0).ok_or_else(|| {
+            err!(InvalidParam, "{nitems} items of {typesize} bytes, expected 0 to {} bytes", i64::MAX)
+        })
     }
 
     /// Returns the chunks that the box `start..stop` touches, in ascending order (`b2nd.md` 6.8): in each dimension
@@ -382,7 +403,7 @@ fn padded(extent: i64, unit: i64) -> Result<i64> {
         Some(rest) => (extent - rest)
             .checked_add(unit)
             .filter(|_| extent <= i64::MAX - unit)
-            .ok_or_else(|| err!(InvalidParam, "extent {extent} in units of {unit}")),
+            .ok_or_else(|| err!(InvalidParam, "extent {extent} overflows if padded to a multiple of {unit}")),
     }
 }
 
@@ -391,7 +412,7 @@ fn product(extents: &[i64; MAX_DIM]) -> Result<i64> {
     extents
         .iter()
         .try_fold(1i64, |product, &extent| product.checked_mul(extent))
-        .ok_or_else(|| err!(InvalidParam, "too many items in {extents:?}"))
+        .ok_or_else(|| err!(InvalidParam, "the product of {extents:?} exceeds {}", i64::MAX))
 }
 
 /// As [`product`], in 32 bits.
@@ -399,7 +420,7 @@ fn product32(extents: &[i32; MAX_DIM]) -> Result<i32> {
     extents
         .iter()
         .try_fold(1i32, |product, &extent| product.checked_mul(extent))
-        .ok_or_else(|| err!(InvalidParam, "too many items in {extents:?}"))
+        .ok_or_else(|| err!(InvalidParam, "the product of {extents:?} exceeds {}", i32::MAX))
 }
 
 #[cfg(test)]

@@ -59,7 +59,9 @@ impl ArrayMeta {
             None => None,
             Some(text) => {
                 let mut dtype = Vec::new();
-                dtype.try_reserve_exact(text.len()).map_err(|_| err!(MemoryAlloc, "{} bytes", text.len()))?;
+                dtype
+                    .try_reserve_exact(text.len())
+                    .map_err(|_| err!(MemoryAlloc, "a data type of {} bytes", text.len()))?;
                 dtype.extend_from_slice(text);
                 Some(dtype)
             }
@@ -80,7 +82,7 @@ impl ArrayMeta {
     /// As [`parse`](Self::parse); `NullPointer` for an empty metalayer.
     pub(crate) fn of_stored(content: &[u8]) -> Result<ArrayMeta> {
         if content.is_empty() {
-            return Err(err!(NullPointer, "the metalayer of an array is empty"));
+            return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));
         }
         ArrayMeta::parse(content)
     }
@@ -103,7 +105,12 @@ pub(crate) fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
     let mut fields = Fields::default();
     fields.read(metalayer, true)?;
     if fields.ndim.is_none_or(|ndim| usize::try_from(ndim) != Ok(shape.len())) {
-        return Err(err!(Failure, "a shape of {} dimensions for {:?}", shape.len(), fields.ndim));
+        return Err(err!(
+            Failure,
+            "the new shape has {} dimensions, the metalayer has {:?}",
+            shape.len(),
+            fields.ndim
+        ));
     }
     let places = metalayer[START_OF_SHAPE..].chunks_exact_mut(LEN_OF_EXTENT);
     for (place, extent) in places.zip(shape) {
@@ -127,13 +134,21 @@ pub(crate) fn serialize(
 ) -> Result<Vec<u8>> {
     let ndim = shape.len();
     if ndim > MAX_DIM || chunkshape.len() != ndim || blockshape.len() != ndim {
-        return Err(err!(InvalidParam, "{ndim} dimensions; {MAX_DIM} are the most"));
+        let lens = (ndim, chunkshape.len(), blockshape.len());
+        return Err(err!(
+            InvalidParam,
+            "shape, chunk shape and block shape have {lens:?} dimensions, expected equal numbers of at most {MAX_DIM}"
+        ));
     }
     let dtype = dtype.unwrap_or(B2ND_DEFAULT_DTYPE.as_bytes());
     let len = dtype.len().saturating_add(LEN_OF_SHAPES + LEN_OF_DTYPE + LEN_PER_DIM * ndim);
     let format = u8::try_from(dtype_format).ok();
     let (Some(format), Ok(_)) = (format, i32::try_from(len)) else {
-        return Err(err!(Failure, "data type format {dtype_format}, {} bytes of data type", dtype.len()));
+        return Err(err!(
+            Failure,
+            "`dtype_format` is {dtype_format}, expected 0 to 127; the metalayer has {len} bytes, expected at most {}",
+            i32::MAX
+        ));
     };
     let mut writer = Writer::new(len)?;
     write_shapes(&mut writer, shape, chunkshape, blockshape);
@@ -200,12 +215,13 @@ impl<'a> Fields<'a> {
     /// `Failure` when the metalayer is truncated, or has an unsupported number of dimensions or a data type that is not
     /// a string.
     pub(crate) fn read(&mut self, bytes: &'a [u8], with_dtype: bool) -> Result<usize> {
-        let short = || err!(Failure, "an array's metalayer ends after {} bytes", bytes.len());
+        let short = || err!(Failure, "the metalayer of the array is truncated after {} bytes", bytes.len());
         // The marker of the array, and the version.
         let ndim = bytes.get(2).copied().ok_or_else(short)? as i8;
         self.ndim = Some(ndim);
         let dims = usize::try_from(ndim).ok().filter(|&dims| dims <= MAX_DIM);
-        let dims = dims.ok_or_else(|| err!(Failure, "{ndim} dimensions"))?;
+        let dims = dims
+            .ok_or_else(|| err!(Failure, "the metalayer has {ndim} dimensions, expected 0 to {MAX_DIM}"))?;
         // There is a marker before each shape, and one before each number.
         let mut at = 3 + 1;
         self.shapes = 1;
@@ -232,11 +248,17 @@ impl<'a> Fields<'a> {
         }
         self.dtype_format = rest[0] as i8;
         if Marker::from_u8(rest[1]) != Marker::Str32 {
-            return Err(err!(Failure, "marker {:#04x} instead of a data type", rest[1]));
+            return Err(err!(Failure, "the data type has marker {:#04x}, expected 0xdb", rest[1]));
         }
         let len = i32_at(rest, 2).and_then(|len| usize::try_from(len).ok());
         let dtype = len.and_then(|len| rest[LEN_OF_DTYPE..].get(..len));
-        let dtype = dtype.ok_or_else(|| err!(Failure, "a data type of {len:?} of {} bytes", rest.len()))?;
+        let dtype = dtype.ok_or_else(|| {
+            err!(
+                Failure,
+                "the data type has length {len:?}, but ends with the metalayer after {} bytes",
+                rest.len()
+            )
+        })?;
         self.dtype = Some(dtype);
         Ok(at + LEN_OF_DTYPE + dtype.len())
     }

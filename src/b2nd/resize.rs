@@ -76,17 +76,27 @@ impl ShapeChange<'_> {
         }
         let shrunk_shape = &shrunk_shape[..ndim];
         if shrunk_shape.contains(&i64::MAX) {
-            return Err(err!(InvalidParam, "an array of {shrunk_shape:?} cannot be resized"));
+            return Err(err!(
+                InvalidParam,
+                "the smaller extents are {shrunk_shape:?}, expected less than {} in each dimension",
+                i64::MAX
+            ));
         }
         // All arguments are checked before the first change.
         let shrunk = other_shape(&old, shrunk_shape)?;
         let grown = other_shape(shrunk.as_deref().unwrap_or(&old), new_shape)?;
         if let Some(grown) = &grown {
             if old.chunkshape().contains(&0) {
-                return Err(err!(InvalidParam, "chunks of {:?} hold nothing", old.chunkshape()));
+                let chunkshape = old.chunkshape();
+                return Err(err!(InvalidParam, "chunk shape {chunkshape:?}, expected extents of at least 1"));
             }
             if grown.nchunks() > i64::from(i32::MAX) {
-                return Err(err!(InvalidParam, "{} chunks are too many", grown.nchunks()));
+                return Err(err!(
+                    InvalidParam,
+                    "`new_shape` has {} chunks, expected at most {}",
+                    grown.nchunks(),
+                    i32::MAX
+                ));
             }
         }
         if schunk.is_view() {
@@ -95,7 +105,11 @@ impl ShapeChange<'_> {
         // A damaged shape may have an almost unlimited number of chunks, over which no loop may run.
         let stored = schunk.counters().nchunks;
         if old.nchunks() > stored {
-            return Err(err!(Failure, "{} chunks, {stored} are stored", old.nchunks()));
+            return Err(err!(
+                Failure,
+                "the shape of the array has {} chunks, but the super-chunk has {stored}",
+                old.nchunks()
+            ));
         }
         self.shrink(&old, shrunk, start)?;
         self.grow(grown, start)
@@ -128,19 +142,24 @@ impl ShapeChange<'_> {
         let geometry = self.array().geometry();
         let ndim = geometry.ndim();
         if axis >= ndim {
-            return Err(err!(InvalidParam, "axis {axis} of {ndim}"));
+            return Err(err!(InvalidParam, "`axis` is {axis}, expected less than {ndim}"));
         }
         let shape = geometry.shape();
         let at = at.unwrap_or(shape[axis]);
         let mut row = i64::from(geometry.typesize());
         for (dim, &extent) in shape.iter().enumerate() {
             if dim != axis {
-                row = row.checked_mul(extent).ok_or_else(|| err!(InvalidParam, "rows that are too long"))?;
+                row = row.checked_mul(extent).ok_or_else(|| {
+                    err!(InvalidParam, "shape {shape:?}, expected rows along axis {axis} below 2^63 bytes")
+                })?;
             }
         }
         let len = i64::try_from(src.len()).unwrap_or(i64::MAX);
         if row <= 0 || len % row != 0 {
-            return Err(err!(InvalidParam, "{len} bytes are no rows of {row}"));
+            return Err(err!(
+                InvalidParam,
+                "the buffer has {len} bytes, expected a multiple of the size of a row, {row} bytes"
+            ));
         }
         let count = len / row;
         let mut new_shape = [0; MAX_DIM];
@@ -179,12 +198,16 @@ impl ShapeChange<'_> {
         let geometry = self.array().geometry();
         let ndim = geometry.ndim();
         if axis >= ndim {
-            return Err(err!(InvalidParam, "axis {axis} of {ndim}"));
+            return Err(err!(InvalidParam, "`axis` is {axis}, expected less than {ndim}"));
         }
         let shape = geometry.shape();
         let end = at.checked_add(count);
         if at < 0 || count < 0 || end.is_none_or(|end| end > shape[axis]) {
-            return Err(err!(InvalidParam, "rows {at}+{count} of {}", shape[axis]));
+            return Err(err!(
+                InvalidParam,
+                "{count} rows from row {at} on, expected rows inside the extent {} of axis {axis}",
+                shape[axis]
+            ));
         }
         let mut new_shape = [0; MAX_DIM];
         new_shape[..ndim].copy_from_slice(shape);
@@ -196,7 +219,9 @@ impl ShapeChange<'_> {
 }
 
 fn grown(extent: i64, count: i64) -> Result<i64> {
-    extent.checked_add(count).ok_or_else(|| err!(InvalidParam, "{extent} and {count} rows"))
+    extent
+        .checked_add(count)
+        .ok_or_else(|| err!(InvalidParam, "extent {extent} plus {count} rows, expected less than 2^63"))
 }
 
 /// Returns the geometry with another shape; `None` if the shape is the same.
@@ -208,7 +233,13 @@ fn other_shape(geometry: &Geometry, shape: &[i64]) -> Result<Option<Arc<Geometry
 fn check_start(geometry: &Geometry, new_shape: &[i64], start: &[i64]) -> Result<()> {
     for dim in 0..geometry.ndim() {
         let (shape, new, start) = (geometry.shape()[dim], new_shape[dim], start[dim]);
-        let wrong = || err!(InvalidParam, "dimension {dim} of {shape} items to {new} from {start} on");
+        let wrong = || {
+            err!(
+                InvalidParam,
+                "dimension {dim}, extent {shape} to {new} with `start` {start}: expected a start inside the \
+                 extent, and whole chunks except at the end"
+            )
+        };
         if start < 0 || start > shape || new < 0 {
             return Err(wrong());
         }

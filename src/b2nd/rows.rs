@@ -82,7 +82,7 @@ impl Rows {
     /// `InvalidParam` for more than 16 loops, or offsets that overflow.
     pub(crate) fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
         if loops.len() > MAX_DIM {
-            return Err(err!(InvalidParam, "{} loops", loops.len()));
+            return Err(err!(InvalidParam, "{} loops, expected at most {MAX_DIM}", loops.len()));
         }
         if len == 0 || loops.iter().any(|of| of.count == 0) {
             return Ok(Rows::none());
@@ -90,7 +90,11 @@ impl Rows {
         let src_end = end(src, len, loops.iter().map(|of| (of.count, of.src_step)));
         let dst_end = end(dst, len, loops.iter().map(|of| (of.count, of.dst_step)));
         let (Some(src_end), Some(dst_end)) = (src_end, dst_end) else {
-            return Err(err!(InvalidParam, "{loops:?} of {len} bytes from {src} and {dst} on"));
+            return Err(err!(
+                InvalidParam,
+                "rows of {len} bytes in {loops:?} from offsets {src} and {dst} on, expected ends of at most {}",
+                isize::MAX
+            ));
         };
         let mut rows = Rows { len, depth: loops.len(), src: src..src_end, dst: dst..dst_end, ..Rows::none() };
         rows.loops[..loops.len()].copy_from_slice(loops);
@@ -135,7 +139,7 @@ impl Rows {
 
     fn check(&self, what: &str, range: &Range<usize>, len: usize) -> Result<()> {
         if range.end > len {
-            return Err(err!(InvalidParam, "rows up to byte {} of a {what} of {len}", range.end));
+            return Err(err!(InvalidParam, "the {what} has {len} bytes, expected at least {}", range.end));
         }
         Ok(())
     }
@@ -255,10 +259,15 @@ impl Rows {
     pub(crate) unsafe fn fill_shared(&self, dst: *mut u8, len: usize, value: &[u8]) -> Result<()> {
         self.check("destination", &self.dst, len)?;
         let Some((&byte, others)) = value.split_first() else {
-            return Err(err!(InvalidParam, "no value to fill with"));
+            return Err(err!(InvalidParam, "`value` has 0 bytes, expected at least 1"));
         };
         if !self.len.is_multiple_of(value.len()) {
-            return Err(err!(InvalidParam, "rows of {} bytes of values of {}", self.len, value.len()));
+            return Err(err!(
+                InvalidParam,
+                "rows of {} bytes, expected a multiple of the length of `value`, {}",
+                self.len,
+                value.len()
+            ));
         }
         if self.is_empty() {
             return Ok(());

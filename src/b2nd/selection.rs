@@ -94,7 +94,9 @@ impl Axis {
         let item_step = geometry.strides().item_block[dim] as usize * typesize;
         let is_last = dim + 1 == geometry.ndim();
         let mut order = Vec::new();
-        order.try_reserve_exact(list.len()).map_err(|_| err!(MemoryAlloc, "{} coordinates", list.len()))?;
+        order
+            .try_reserve_exact(list.len())
+            .map_err(|_| err!(MemoryAlloc, "a list of {} coordinates", list.len()))?;
         order.extend(list.iter().copied().zip(0usize..));
         order.sort_unstable();
         if repeated == Repeated::Last {
@@ -203,18 +205,29 @@ impl<'a> Selection<'a> {
     ) -> Result<Selection<'a>> {
         let ndim = geometry.ndim();
         if lists.len() != ndim || buffershape.len() != ndim {
-            return Err(err!(InvalidParam, "{} lists for {ndim} dimensions", lists.len()));
+            return Err(err!(
+                InvalidParam,
+                "{} lists of coordinates and {} extents in `buffershape`, expected {ndim} of each",
+                lists.len(),
+                buffershape.len()
+            ));
         }
         for (dim, (list, &extent)) in lists.iter().zip(geometry.shape()).enumerate() {
             if let Some(coord) = list.iter().find(|coord| !(0..extent).contains(*coord)) {
-                return Err(err!(InvalidIndex, "item {coord} of {extent} in dimension {dim}"));
+                return Err(err!(
+                    InvalidIndex,
+                    "coordinate {coord} in dimension {dim}, expected 0 or more and less than {extent}"
+                ));
             }
         }
         let typesize = i128::from(geometry.typesize());
         let nbytes = lists.iter().fold(typesize, |bytes, list| bytes.saturating_mul(list.len() as i128));
         // For an array without dimensions the buffer must hold its only item.
         if nbytes < buffersize.into() || (ndim == 0 && nbytes > buffersize.into()) {
-            return Err(err!(InvalidParam, "{buffersize} bytes for {nbytes} bytes of items"));
+            return Err(err!(
+                InvalidParam,
+                "`buffersize` is {buffersize}, but the selected items have {nbytes} bytes"
+            ));
         }
         geometry.chunk_nbytes()?;
         let steps = [0; MAX_DIM];
@@ -228,7 +241,13 @@ impl<'a> Selection<'a> {
 
     /// Computes the steps and the span of the buffer.
     fn place(&mut self, buffershape: &[i64]) -> Result<()> {
-        let wrong = || err!(InvalidParam, "a selection in a buffer of {buffershape:?}");
+        let wrong = || {
+            err!(
+                InvalidParam,
+                "`buffershape` is {buffershape:?}, expected no negative extent, offsets below 2^63, and items of \
+                 at least 1 byte"
+            )
+        };
         let typesize = usize::try_from(self.geometry.typesize()).ok().filter(|&size| size > 0);
         let typesize = typesize.ok_or_else(wrong)?;
         let mut step = typesize;
@@ -278,7 +297,7 @@ impl<'a> Selection<'a> {
 
     fn check_room(&self, len: usize) -> Result<()> {
         if self.span > len {
-            return Err(err!(InvalidParam, "items up to byte {} of a buffer of {len}", self.span));
+            return Err(err!(InvalidParam, "the buffer has {len} bytes, expected at least {}", self.span));
         }
         Ok(())
     }
@@ -393,7 +412,9 @@ impl<'a> ChunkPart<'a> {
     /// Returns the numbers of the touched blocks.
     fn numbers(&self) -> Result<Vec<usize>> {
         let mut numbers = Vec::new();
-        numbers.try_reserve_exact(self.len()).map_err(|_| err!(MemoryAlloc, "{} blocks", self.len()))?;
+        numbers
+            .try_reserve_exact(self.len())
+            .map_err(|_| err!(MemoryAlloc, "a list of {} blocks", self.len()))?;
         numbers.extend((0..self.len()).map(|n| self.block(n).number));
         Ok(numbers)
     }
@@ -432,7 +453,10 @@ impl BlockPart<'_> {
     fn check(&self, block_len: usize, buffer_len: usize) -> Result<()> {
         if self.block_end > block_len || self.buffer_end > buffer_len {
             let ends = (self.block_end, self.buffer_end);
-            return Err(err!(Failure, "items up to bytes {ends:?} of {block_len} and {buffer_len}"));
+            return Err(err!(
+                Failure,
+                "items end at bytes {ends:?} of block and buffer, expected at most {block_len} and {buffer_len}"
+            ));
         }
         Ok(())
     }

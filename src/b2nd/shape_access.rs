@@ -30,7 +30,10 @@ pub(super) struct SteadyArray<'a> {
 
 impl<'a> SteadyArray<'a> {
     fn new(array: &'a Array, schunk: &'a SuperChunk, shape: LockProof<'a, ShapeLock>) -> SteadyArray<'a> {
-        assert!(ptr::eq(shape.object(), array.shape_lock()), "the lock of another array");
+        assert!(
+            ptr::eq(shape.object(), array.shape_lock()),
+            "the proof is for the shape lock of another array"
+        );
         SteadyArray { array, schunk }
     }
 

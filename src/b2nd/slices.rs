@@ -93,7 +93,7 @@ impl Array {
             dest.fill(0);
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
             let Some(item) = dest.get(0..len) else {
-                return Err(err!(InvalidParam, "an item of {len} bytes"));
+                return Err(err!(InvalidParam, "the buffer is shorter than an item, {len} bytes"));
             };
             return schunk.decompress_chunk(0, item).map(|_| ()).map_err(failed);
         }
@@ -194,7 +194,11 @@ impl SteadyArray<'_> {
         if geometry.ndim() == 0 {
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
             let Some(item) = src.get(..len) else {
-                return Err(err!(InvalidParam, "an item of {len} bytes"));
+                return Err(err!(
+                    InvalidParam,
+                    "the buffer has {} bytes, expected at least {len}",
+                    src.len()
+                ));
             };
             return schunk.put_content(0, item).map_err(failed);
         }
@@ -246,7 +250,7 @@ fn fill(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
 fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
     let needed = geometry.nbytes()?;
     if i64::try_from(len).is_ok_and(|len| len < needed) {
-        return Err(err!(InvalidParam, "{needed} bytes of array, {len} of buffer"));
+        return Err(err!(InvalidParam, "the buffer has {len} bytes, expected at least {needed}"));
     }
     Ok(())
 }
@@ -284,7 +288,7 @@ unsafe fn read_box_part(
         let mut tiles = tiles.clone();
         let mut blocks = Vec::new();
         let count = usize::try_from(tiles.len()).unwrap_or(usize::MAX);
-        blocks.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} blocks"))?;
+        blocks.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "a list of {count} blocks"))?;
         while let Some(block) = tiles.next_part() {
             blocks.push(block.number as usize);
         }
@@ -307,7 +311,8 @@ struct BoxReader<'a> {
 impl BoxReader<'_> {
     fn common(&self, n: usize) -> Result<Common> {
         let common = self.blocks.get(n).and_then(|&nblock| Common::new(self.transfer, self.part, nblock));
-        common.ok_or_else(|| err!(Failure, "no block {n} of the part"))
+        common
+            .ok_or_else(|| err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len()))
     }
 }
 
@@ -432,7 +437,7 @@ fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, conte
 /// `Failure`.
 pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
     if nbytes != chunksize {
-        return Err(err!(Failure, "a chunk of {nbytes} bytes where {chunksize} are expected"));
+        return Err(err!(Failure, "the chunk has {nbytes} bytes, expected {chunksize}"));
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ impl Padded {
 
     fn at(&self, coord: i64) -> Result<i64> {
         if !(0..self.nitems).contains(&coord) {
-            return Err(err!(InvalidParam, "item {coord} of {}", self.nitems));
+            return Err(err!(InvalidParam, "item {coord}, expected 0 or more and less than {}", self.nitems));
         }
         let mut rest = coord as u64;
         let mut at = 0;
@@ -78,22 +78,32 @@ impl Array {
     fn read_sparse(&self, geometry: &Geometry, coords: &[i64], dest: OutBuffer<'_>) -> Result<()> {
         let schunk = self.schunk()?;
         if geometry.ndim() == 0 {
-            return Err(err!(InvalidParam, "an array without dimensions has no positions"));
+            return Err(err!(InvalidParam, "the array has 0 dimensions, expected at least 1"));
         }
         let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
         if coords.len().checked_mul(typesize).is_none_or(|needed| needed > dest.len()) {
-            return Err(err!(InvalidParam, "{} items in {} bytes", coords.len(), dest.len()));
+            return Err(err!(
+                InvalidParam,
+                "the buffer has {} bytes, too few for {} items of {typesize} bytes",
+                dest.len(),
+                coords.len()
+            ));
         }
         // Positions must not overflow. The super-chunk checks them against its own chunks, which may be fewer than the
         // array has.
         geometry.nchunks().checked_mul(geometry.extchunknitems()).ok_or_else(|| {
-            err!(InvalidParam, "{} chunks of {} items", geometry.nchunks(), geometry.extchunknitems())
+            err!(
+                InvalidParam,
+                "{} chunks of {} items, expected less than 2^63 items",
+                geometry.nchunks(),
+                geometry.extchunknitems()
+            )
         })?;
         let padded = Padded::of(geometry);
         let mut positions = Vec::new();
         positions
             .try_reserve_exact(coords.len())
-            .map_err(|_| err!(MemoryAlloc, "{} coordinates", coords.len()))?;
+            .map_err(|_| err!(MemoryAlloc, "a list of {} positions", coords.len()))?;
         for &coord in coords {
             positions.push(padded.at(coord)?);
         }

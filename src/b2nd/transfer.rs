@@ -41,7 +41,10 @@ impl<'a> Transfer<'a> {
         for dim in 0..geometry.ndim() {
             let extent = stop[dim].checked_sub(start[dim]);
             if extent.is_none_or(|extent| extent > buffershape[dim]) {
-                return Err(err!(InvalidParam, "{start:?} to {stop:?} in a buffer of {buffershape:?}"));
+                return Err(err!(
+                    InvalidParam,
+                    "`start` {start:?} to `stop` {stop:?}, expected extents of at most `buffershape` {buffershape:?}"
+                ));
             }
         }
         let is_empty = start.iter().zip(stop).any(|(start, stop)| stop <= start);
@@ -61,13 +64,16 @@ impl<'a> Transfer<'a> {
         }
         let needed = last.checked_mul(i64::from(geometry.typesize()));
         if needed.and_then(|needed| usize::try_from(needed).ok()).is_none_or(|needed| needed > len) {
-            return Err(err!(InvalidParam, "{start:?} to {stop:?} do not fit into {len} bytes"));
+            return Err(err!(
+                InvalidParam,
+                "the buffer has {len} bytes, too few for `start` {start:?} to `stop` {stop:?}"
+            ));
         }
         if start.iter().zip(geometry.shape()).any(|(start, extent)| start >= extent) {
             return Ok(None);
         }
         if start.iter().any(|&start| start < 0) {
-            return Err(err!(Failure, "a box begins at {start:?}"));
+            return Err(err!(Failure, "`start` is {start:?}, expected no negative coordinate"));
         }
         let overrun = chunks_before_overrun(geometry, start, stop);
         Ok(Some(Transfer { geometry, start, stop, strides, overrun }))
@@ -111,7 +117,9 @@ impl<'a> Transfer<'a> {
     pub(super) fn check_end(&self) -> Result<()> {
         match self.overrun {
             None => Ok(()),
-            Some(_) => Err(err!(Failure, "no chunks up to {:?}", self.stop)),
+            Some(_) => {
+                Err(err!(Failure, "`stop` is {:?}, too far beyond the chunks of the array", self.stop))
+            }
         }
     }
 

@@ -27,7 +27,7 @@ impl Shapes {
     /// Adds a dimension with an extent of 1.
     fn push_unit(&mut self) -> Result<()> {
         if self.ndim == MAX_DIM {
-            return Err(err!(InvalidParam, "more than {MAX_DIM} dimensions"));
+            return Err(err!(InvalidParam, "the view has more than {MAX_DIM} dimensions"));
         }
         self.ndim += 1;
         Ok(())
@@ -79,18 +79,28 @@ impl Array {
         self.check_viewable()?;
         let geometry = self.geometry();
         if index.len() < geometry.ndim() {
-            return Err(err!(InvalidParam, "{} flags for {} dimensions", index.len(), geometry.ndim()));
+            return Err(err!(
+                InvalidParam,
+                "`index` has {} flags, expected {}",
+                index.len(),
+                geometry.ndim()
+            ));
         }
         let index = &index[..geometry.ndim()];
         if let Some(dim) = (0..geometry.ndim()).find(|&dim| index[dim] && geometry.shape()[dim] != 1) {
-            return Err(err!(InvalidIndex, "dimension {dim} has {} items", geometry.shape()[dim]));
+            let extent = geometry.shape()[dim];
+            return Err(err!(InvalidIndex, "`index` removes dimension {dim} of extent {extent}, expected 1"));
         }
         let mut shapes = Shapes::new();
         for (dim, &goes) in index.iter().enumerate() {
             if !goes {
                 shapes.push(&geometry, dim)?;
             } else if geometry.nitems() != 0 && geometry.extchunkshape()[dim] != 1 {
-                return Err(err!(InvalidParam, "chunks have padding along dimension {dim}"));
+                let extent = geometry.extchunkshape()[dim];
+                return Err(err!(
+                    InvalidParam,
+                    "dimension {dim} has padded chunk extent {extent}, expected 1"
+                ));
             }
         }
         // SAFETY: guaranteed by the caller.
@@ -113,7 +123,11 @@ impl Array {
         let geometry = self.geometry();
         let kept = axis.iter().filter(|&&is_new| !is_new).count();
         if kept != geometry.ndim() {
-            return Err(err!(InvalidParam, "{kept} of {} dimensions are kept", geometry.ndim()));
+            return Err(err!(
+                InvalidParam,
+                "`axis` has {kept} flags that are false, expected {}",
+                geometry.ndim()
+            ));
         }
         let mut shapes = Shapes::new();
         let mut dims = 0..geometry.ndim();
@@ -130,7 +144,7 @@ impl Array {
 
     fn check_viewable(&self) -> Result<()> {
         if !self.schunk()?.has_only_metalayer(NAME) {
-            return Err(err!(InvalidParam, "arrays with metalayers besides their own have no views"));
+            return Err(err!(InvalidParam, "the array has metalayers besides `b2nd`, expected none"));
         }
         Ok(())
     }

@@ -103,7 +103,7 @@ fn take_shared(len: usize) -> Result<Buffer> {
     let block = shared.or_else(|| Block::zeroed(capacity_for(len)));
     match block {
         Some(block) => Ok(Buffer(ManuallyDrop::new(block))),
-        None => Err(err!(MemoryAlloc, "a buffer of {len} bytes")),
+        None => Err(err!(MemoryAlloc, "cannot allocate a buffer of {len} bytes")),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) unsafe fn array<'a>(ptr: *const b2nd_array_t) -> Result<&'a Array> {
 /// Checks that the pointer to a result is not NULL.
 pub(super) fn place<T>(ptr: *mut T) -> Result<()> {
     if ptr.is_null() {
-        return Err(err!(NullPointer, "no place for the result"));
+        return Err(err!(NullPointer, "a required pointer argument is NULL"));
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ impl Given<'_> {
 /// The rules of the module `capi`; the context came from `b2nd_create_ctx`.
 pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> {
     // SAFETY: by the contract of this function.
-    let ctx = unsafe { ctx.as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))?;
+    let ctx = unsafe { ctx.as_ref() }.ok_or_else(|| err!(NullPointer, "`ctx` is NULL"))?;
     let ndim = dimensions(ctx.ndim)?;
     // SAFETY: the copy that the context owns, with pointers that are NULL or valid.
     let storage = unsafe { &*ctx.b2_storage };
@@ -84,7 +84,9 @@ pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> 
     let mut metalayers = Vec::new();
     let count = usize::try_from(ctx.nmetalayers).unwrap_or(0).min(ctx.metalayers.len());
     for metalayer in &ctx.metalayers[..count] {
-        let len = usize::try_from(metalayer.content_len).map_err(|_| err!(InvalidParam, "a metalayer"))?;
+        let len = usize::try_from(metalayer.content_len).map_err(|_| {
+            err!(InvalidParam, "`content_len` of a metalayer is negative: {}", metalayer.content_len)
+        })?;
         // SAFETY: names and contents must stay valid until the array is created.
         let (name, content) = unsafe { (string(metalayer.name)?, source(metalayer.content.cast(), len)?) };
         metalayers.push((name.to_owned(), content.to_vec()));
@@ -171,14 +173,19 @@ pub unsafe extern "C" fn b2nd_create_ctx(
             let mut cparams = unsafe { given.cparams.as_ref() }.copied().unwrap_or(BLOSC2_CPARAMS_DEFAULTS);
             let block = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
             let blocksize = block.and_then(|items| items.checked_mul(cparams.typesize));
-            cparams.blocksize = blocksize
-                .filter(|_| cparams.typesize >= 0)
-                .ok_or_else(|| err!(InvalidParam, "blocks of {blockshape:?} items"))?;
+            cparams.blocksize = blocksize.filter(|_| cparams.typesize >= 0).ok_or_else(|| {
+                let typesize = cparams.typesize;
+                err!(InvalidParam, "a block of {blockshape:?} items of {typesize} bytes exceeds 2 GB")
+            })?;
             let count = usize::try_from(nmetalayers).unwrap_or(0);
             // SAFETY: integers, pointers and arrays of them, for which zero is valid.
             let mut ctx: b2nd_context_t = unsafe { std::mem::zeroed() };
             if count > ctx.metalayers.len() || (count > 0 && metalayers.is_null()) {
-                return Err(err!(InvalidParam, "{nmetalayers} metalayers"));
+                return Err(err!(
+                    InvalidParam,
+                    "`nmetalayers` is {nmetalayers}, expected at most {}, or `metalayers` is NULL",
+                    ctx.metalayers.len()
+                ));
             }
             ctx.ndim = ndim;
             ctx.shape[..dims].copy_from_slice(shape);
@@ -315,7 +322,7 @@ pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2
         // SAFETY: `make` has stored a valid array there.
         let typesize = unsafe { self::array(*array) }?.geometry().typesize();
         if typesize != 4 && typesize != 8 {
-            return Err(err!(Data, "no NaN has {typesize} bytes"));
+            return Err(err!(Data, "`typesize` is {typesize}, expected 4 or 8 for NaNs"));
         }
         Ok(0)
     })
@@ -366,12 +373,15 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
     code(|| {
         place(array)?;
         if ctx.is_null() || buffer.is_null() {
-            return Err(err!(NullPointer, "no context, or no items"));
+            return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let made = unsafe { make(array, || create(ctx, Special::Zero)) };
         if made < 0 {
-            return Err(crate::Error::new(crate::ErrorKind::Callback(made), format_args!("no array")));
+            return Err(crate::Error::new(
+                crate::ErrorKind::Callback(made),
+                format_args!("cannot create the array"),
+            ));
         }
         // SAFETY: `make` has stored a valid array there; the buffer is valid by the rules of the module.
         let written = unsafe {
@@ -487,8 +497,9 @@ pub unsafe extern "C" fn b2nd_from_cframe(
     // SAFETY: by the rules of the module.
     unsafe {
         make(array, || {
-            let start = NonNull::new(cframe).ok_or_else(|| err!(NullPointer, "the frame is NULL"))?;
-            let len = usize::try_from(cframe_len).map_err(|_| err!(Failure, "{cframe_len} bytes"))?;
+            let start = NonNull::new(cframe).ok_or_else(|| err!(NullPointer, "`cframe` is NULL"))?;
+            let len = usize::try_from(cframe_len)
+                .map_err(|_| err!(Failure, "`cframe_len` is {cframe_len}, expected 0 or more"))?;
             Array::from_cframe(Growing::lent(start, len), copy)
         })
     }
@@ -524,7 +535,7 @@ pub unsafe extern "C" fn b2nd_open_offset(
     unsafe {
         make(array, || {
             if urlpath.is_null() {
-                return Err(err!(NullPointer, "the path is NULL"));
+                return Err(err!(NullPointer, "`urlpath` is NULL"));
             }
             Array::open(CStr::from_ptr(urlpath), offset)
         })
@@ -658,7 +669,7 @@ pub unsafe extern "C" fn b2nd_get_slice(
             let src = self::array(src)?;
             place(ctx)?;
             if start.is_null() || stop.is_null() {
-                return Err(err!(NullPointer, "no box"));
+                return Err(err!(NullPointer, "`start` or `stop` is NULL"));
             }
             src.refresh()?;
             let ndim = src.geometry().ndim();

@@ -11,12 +11,13 @@ use std::ffi::{c_int, c_void};
 
 /// Returns a size in bytes, which must not be negative.
 fn size(buffersize: i64) -> Result<usize> {
-    usize::try_from(buffersize).map_err(|_| err!(InvalidParam, "a buffer of {buffersize} bytes"))
+    usize::try_from(buffersize)
+        .map_err(|_| err!(InvalidParam, "`buffersize` is {buffersize}, expected 0 or more"))
 }
 
 /// Returns the number of a dimension, which must not be negative.
 fn axis(axis: i8) -> Result<usize> {
-    usize::try_from(axis).map_err(|_| err!(InvalidParam, "axis {axis}"))
+    usize::try_from(axis).map_err(|_| err!(InvalidParam, "`axis` is {axis}, expected 0 or more"))
 }
 
 /// Decompresses all items of `array` into `buffer`, in C order. `buffersize` is the size of `buffer` in bytes. The
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array(array) }?;
         if start.is_null() || stop.is_null() || buffershape.is_null() || buffer.is_null() {
-            return Err(err!(NullPointer, "no box, or no buffer"));
+            return Err(err!(NullPointer, "`start`, `stop`, `buffershape` or `buffer` is NULL"));
         }
         array.refresh()?;
         let ndim = array.geometry().ndim();
@@ -103,7 +104,7 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
 ) -> c_int {
     code(|| {
         if buffer.is_null() || start.is_null() || stop.is_null() {
-            return Err(err!(NullPointer, "no box, or no buffer"));
+            return Err(err!(NullPointer, "`buffer`, `start` or `stop` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array(array) }?;
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn b2nd_resize(
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array(array) }?;
         if new_shape.is_null() {
-            return Err(err!(NullPointer, "no shape"));
+            return Err(err!(NullPointer, "`new_shape` is NULL"));
         }
         array.refresh()?;
         let ndim = array.geometry().ndim();

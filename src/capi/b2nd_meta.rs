@@ -13,7 +13,7 @@ use std::{ptr, slice};
 /// Returns a number of dimensions that arrays can have.
 pub(super) fn dimensions(ndim: i8) -> Result<usize> {
     let dims = usize::try_from(ndim).ok().filter(|&dims| dims <= MAX_DIM);
-    dims.ok_or_else(|| err!(InvalidParam, "{ndim} dimensions; {MAX_DIM} are the most"))
+    dims.ok_or_else(|| err!(InvalidParam, "`ndim` is {ndim}, expected 0 to {MAX_DIM}"))
 }
 
 /// Returns one number for each dimension; without dimensions the pointer may be NULL.
@@ -25,7 +25,7 @@ pub(super) unsafe fn extents<'a, T>(ptr: *const T, dims: usize) -> Result<&'a [T
         return Ok(&[]);
     }
     if ptr.is_null() {
-        return Err(err!(NullPointer, "{dims} numbers are NULL"));
+        return Err(err!(NullPointer, "an array of {dims} numbers is NULL"));
     }
     // SAFETY: not NULL, and by the contract of this function `dims` numbers.
     Ok(unsafe { slice::from_raw_parts(ptr, dims) })
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
 ) -> c_int {
     code(|| {
         if smeta.is_null() {
-            return Err(err!(NullPointer, "no place for the metalayer"));
+            return Err(err!(NullPointer, "`smeta` is NULL"));
         }
         let dims = dimensions(ndim)?;
         // SAFETY: by the rules of the module.
@@ -94,10 +94,10 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
 ) -> c_int {
     code(|| {
         if smeta.is_null() || ndim.is_null() {
-            return Err(err!(NullPointer, "no metalayer, or no place for its dimensions"));
+            return Err(err!(NullPointer, "`smeta` or `ndim` is NULL"));
         }
         if shape.is_null() || chunkshape.is_null() || blockshape.is_null() {
-            return Err(err!(NullPointer, "no place for the shapes"));
+            return Err(err!(NullPointer, "`shape`, `chunkshape` or `blockshape` is NULL"));
         }
         // SAFETY: by the rules of the module.
         unsafe {
@@ -161,8 +161,9 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     let (start, stop) = unsafe { (extents(a.src_start, dims)?, extents(a.src_stop, dims)?) };
     let mut shape = [0i64; MAX_DIM];
     for ((extent, &start), &stop) in shape.iter_mut().zip(start).zip(stop) {
-        *extent =
-            stop.checked_sub(start).ok_or_else(|| err!(InvalidParam, "a box from {start} to {stop}"))?;
+        *extent = stop
+            .checked_sub(start)
+            .ok_or_else(|| err!(InvalidParam, "the extent from {start} to {stop} exceeds 64 bits"))?;
     }
     let shape = &shape[..dims];
     if shape.contains(&0) || a.itemsize == 0 {
@@ -186,7 +187,7 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     let (src_side, dst_side) = (Side::in_shape(src_shape, start)?, Side::in_shape(dst_shape, dst_start)?);
     let plan = BoxCopy::new(shape, a.itemsize, &src_side, &dst_side)?;
     if a.src.is_null() || a.dst.is_null() {
-        return Err(err!(NullPointer, "a buffer is NULL"));
+        return Err(err!(NullPointer, "`src` or `dst` is NULL"));
     }
     // SAFETY: by the contract of this function both boxes are inside their buffers.
     unsafe { plan.rows().copy_between(a.src.cast(), a.dst.cast()) };

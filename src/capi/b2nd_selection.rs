@@ -34,19 +34,22 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array(array) }?;
         array.refresh()?;
-        let count = usize::try_from(ncoords).map_err(|_| err!(InvalidParam, "{ncoords} coordinates"))?;
+        let count = usize::try_from(ncoords)
+            .map_err(|_| err!(InvalidParam, "`ncoords` is {ncoords}, expected 0 or more"))?;
         if count == 0 {
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
         let coords = unsafe { extents(coords, count) }?;
         if buffer.is_null() {
-            return Err(err!(NullPointer, "the buffer is NULL"));
+            return Err(err!(NullPointer, "`buffer` is NULL"));
         }
         let needed = ncoords.checked_mul(array.geometry().typesize().into());
         let len =
             needed.filter(|&needed| needed <= buffersize).and_then(|needed| usize::try_from(needed).ok());
-        let len = len.ok_or_else(|| err!(InvalidParam, "{ncoords} items in {buffersize} bytes"))?;
+        let len = len.ok_or_else(|| {
+            err!(InvalidParam, "`buffersize` is {buffersize}, too small for {ncoords} items")
+        })?;
         // SAFETY: not NULL, by the rules at least `len` bytes long, and it overlaps no other buffer.
         let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), len) };
         array.get_sparse(coords, dest).map(|()| 0)
@@ -75,7 +78,7 @@ unsafe fn with_selection(
     // SAFETY: by the rules of the module.
     let array = unsafe { array(arguments.array) }?;
     if arguments.selection.is_null() || arguments.selection_size.is_null() {
-        return Err(err!(NullPointer, "no selection"));
+        return Err(err!(NullPointer, "`selection` or `selection_size` is NULL"));
     }
     array.refresh()?;
     let ndim = array.geometry().ndim();
@@ -85,9 +88,11 @@ unsafe fn with_selection(
     let mut lists = Vec::with_capacity(ndim);
     for (&list, &size) in pointers.iter().zip(sizes) {
         if list.is_null() {
-            return Err(err!(NullPointer, "a list of coordinates is NULL"));
+            return Err(err!(NullPointer, "a list of coordinates in `selection` is NULL"));
         }
-        let len = usize::try_from(size).map_err(|_| err!(InvalidParam, "{size} coordinates"))?;
+        let len = usize::try_from(size).map_err(|_| {
+            err!(InvalidParam, "an element of `selection_size` is {size}, expected 0 or more")
+        })?;
         // SAFETY: not NULL, and by the rules of the module `len` numbers long.
         lists.push(unsafe { extents(list, len) }?);
     }
@@ -98,7 +103,7 @@ unsafe fn with_selection(
         return Ok(0);
     }
     if arguments.buffer.is_null() {
-        return Err(err!(NullPointer, "the buffer is NULL"));
+        return Err(err!(NullPointer, "`buffer` is NULL"));
     }
     then(array, &selection).map(|()| 0)
 }

@@ -32,13 +32,10 @@ pub unsafe extern "C" fn blosc1_compress(
 ) -> c_int {
     code(|| {
         if nbytes > MAX_BUFFERSIZE {
-            return Err(err!(
-                MaxBufsizeExceeded,
-                "a source of {nbytes} bytes; {MAX_BUFFERSIZE} is the limit"
-            ));
+            return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
         let Ok(typesize) = i32::try_from(typesize) else {
-            return Err(err!(InvalidParam, "items of {typesize} bytes"));
+            return Err(err!(InvalidParam, "`typesize` is {typesize}, expected at most {}", i32::MAX));
         };
         // The size of a chunk is an i32.
         let destsize = destsize.min(i32::MAX as usize);

@@ -96,15 +96,19 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
         // SAFETY: by the rules of the module.
         unsafe { store(nbytes, 0) };
         if cbytes < MIN_HEADER_LENGTH {
-            return Err(err!(WriteBuffer, "{cbytes} bytes are less than a header"));
+            return Err(err!(WriteBuffer, "`cbytes` is {cbytes}, expected at least {MIN_HEADER_LENGTH}"));
         }
         // SAFETY: there are 16 bytes.
         let header = unsafe { header(cbuffer) }?;
         if header.cbytes != cbytes as i32 {
-            return Err(err!(InvalidHeader, "a chunk of {} bytes in {cbytes}", header.cbytes));
+            return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, but {} in the header", header.cbytes));
         }
         if usize::try_from(header.nbytes).map_or(true, |nbytes| nbytes > MAX_BUFFERSIZE) {
-            return Err(err!(MemoryAlloc, "a content of {} bytes", header.nbytes));
+            return Err(err!(
+                MemoryAlloc,
+                "`nbytes` of the header is {}, expected 0 to {MAX_BUFFERSIZE}",
+                header.nbytes
+            ));
         }
         // SAFETY: by the rules of the module.
         unsafe { store(nbytes, header.nbytes()) };

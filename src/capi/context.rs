@@ -74,7 +74,7 @@ pub unsafe extern "C" fn blosc2_ctx_get_cparams(
     code(|| {
         // SAFETY: by the rules of the module.
         let (context, cparams) = unsafe { (context(ctx)?, cparams.as_mut()) };
-        context.store_cparams(cparams.ok_or_else(|| err!(NullPointer, "no place for the parameters"))?);
+        context.store_cparams(cparams.ok_or_else(|| err!(NullPointer, "`cparams` is NULL"))?);
         Ok(0)
     })
 }
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
     code(|| {
         // SAFETY: by the rules of the module.
         let (context, dparams) = unsafe { (context(ctx)?, dparams.as_mut()) };
-        context.store_dparams(dparams.ok_or_else(|| err!(NullPointer, "no place for the parameters"))?);
+        context.store_dparams(dparams.ok_or_else(|| err!(NullPointer, "`dparams` is NULL"))?);
         Ok(0)
     })
 }
@@ -118,7 +118,8 @@ pub unsafe extern "C" fn blosc2_set_maskout(
         // SAFETY: by the rules of the module.
         let (context, mask) = unsafe { (context(ctx)?, source(maskout.cast(), length(nblocks)?)?) };
         let mut copy = Vec::new();
-        copy.try_reserve_exact(mask.len()).map_err(|_| err!(MemoryAlloc, "a mask of {nblocks} blocks"))?;
+        copy.try_reserve_exact(mask.len())
+            .map_err(|_| err!(MemoryAlloc, "cannot allocate a mask of {nblocks} blocks"))?;
         copy.extend_from_slice(mask);
         context.set_mask(copy);
         Ok(0)
@@ -151,10 +152,7 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
         let context = unsafe { self::context(context) }?;
         let nbytes = length(srcsize)?;
         if nbytes > MAX_BUFFERSIZE {
-            return Err(err!(
-                MaxBufsizeExceeded,
-                "a source of {nbytes} bytes; {MAX_BUFFERSIZE} is the limit"
-            ));
+            return Err(err!(MaxBufsizeExceeded, "`srcsize` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
         // SAFETY: by the rules of the module.
         let dest = unsafe { destination(dest, room(destsize)) }?;

@@ -69,7 +69,7 @@ pub(super) fn code(body: impl FnOnce() -> Result<usize>) -> c_int {
 
 /// Converts a length that must not be negative.
 pub(super) fn length(len: i32) -> Result<usize> {
-    usize::try_from(len).map_err(|_| err!(InvalidParam, "a length of {len} bytes"))
+    usize::try_from(len).map_err(|_| err!(InvalidParam, "a length is {len}, expected 0 or more"))
 }
 
 /// Converts a length; a negative one counts as 0.
@@ -86,7 +86,7 @@ pub(super) unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u
         return Ok(&[]);
     }
     if ptr.is_null() {
-        return Err(err!(NullPointer, "a source of {len} bytes is NULL"));
+        return Err(err!(NullPointer, "the source is NULL, expected {len} bytes"));
     }
     // SAFETY: not NULL, and by the rules `len` bytes long.
     Ok(unsafe { std::slice::from_raw_parts(ptr.cast(), len) })
@@ -101,7 +101,7 @@ pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<Out
         return Ok(OutBuffer::default());
     }
     if ptr.is_null() {
-        return Err(err!(NullPointer, "a destination of {len} bytes is NULL"));
+        return Err(err!(NullPointer, "the destination is NULL, expected {len} bytes"));
     }
     // SAFETY: not NULL, by the rules `len` bytes long, and no other buffer of the call overlaps it.
     Ok(unsafe { OutBuffer::from_raw(ptr.cast(), len) })
@@ -145,7 +145,7 @@ pub(super) unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChun
 /// The rules of the module `capi`.
 pub(super) unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
     if ptr.is_null() {
-        return Err(err!(InvalidParam, "a name is NULL"));
+        return Err(err!(InvalidParam, "a string argument is NULL"));
     }
     // SAFETY: not NULL, and by the rules it ends with NUL.
     Ok(unsafe { CStr::from_ptr(ptr) })
@@ -181,7 +181,7 @@ pub(super) fn malloc(len: usize) -> Result<*mut u8> {
     // SAFETY: `malloc` accepts any length.
     let buffer: *mut u8 = unsafe { libc::malloc(len.max(1)) }.cast();
     if buffer.is_null() {
-        return Err(err!(MemoryAlloc, "{len} bytes for the caller"));
+        return Err(err!(MemoryAlloc, "cannot allocate {len} bytes for the caller"));
     }
     Ok(buffer)
 }

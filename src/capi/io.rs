@@ -64,7 +64,7 @@ static FILESYSTEM_MMAP: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
 pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int {
     code(|| {
         // SAFETY: by the rules of the module.
-        let io = unsafe { io.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))?;
+        let io = unsafe { io.as_ref() }.ok_or_else(|| err!(InvalidParam, "`io` is NULL"))?;
         let name = name::copy_if_readable(io.name);
         // SAFETY: as above.
         unsafe { registry::register(io, name.as_deref()) }.map(|()| 0)
@@ -82,7 +82,8 @@ pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
             Ok(match i32::from(id) {
                 BLOSC2_IO_FILESYSTEM => FILESYSTEM.0.get(),
                 BLOSC2_IO_FILESYSTEM_MMAP => FILESYSTEM_MMAP.0.get(),
-                _ => registry::entry(id).ok_or_else(|| err!(PluginIo, "no I/O back-end has the id {id}"))?,
+                _ => registry::entry(id)
+                    .ok_or_else(|| err!(PluginIo, "I/O back-end {id} is not registered"))?,
             })
         },
     )
@@ -94,7 +95,10 @@ fn range(size: i64, nitems: i64, position: i64) -> Result<(usize, u64)> {
     let product = size.checked_mul(nitems).filter(|_| size >= 0 && nitems >= 0);
     match (product.map(usize::try_from), u64::try_from(position)) {
         (Some(Ok(len)), Ok(position)) => Ok((len, position)),
-        _ => Err(err!(InvalidParam, "{nitems} items of {size} bytes at {position}")),
+        _ => Err(err!(
+            InvalidParam,
+            "`size` {size}, `nitems` {nitems} or `position` {position} is negative, or too large"
+        )),
     }
 }
 
@@ -194,7 +198,7 @@ pub unsafe extern "C" fn blosc2_stdio_write(
             // SAFETY: by the rules of this module.
             let (file, (len, _)) = (unsafe { file(stream) }?, range(size, nitems, position)?);
             if ptr.is_null() {
-                return Err(err!(InvalidParam, "nothing to write"));
+                return Err(err!(InvalidParam, "`ptr` is NULL"));
             }
             // SAFETY: as above.
             Ok(items(unsafe { stdio::write(file, ptr, len, position) }, size))
@@ -225,7 +229,7 @@ pub unsafe extern "C" fn blosc2_stdio_read(
             // SAFETY: as above: NULL or readable.
             let dest = unsafe { ptr.as_ref() }.copied().unwrap_or(null_mut());
             if dest.is_null() {
-                return Err(err!(InvalidParam, "nowhere to read to"));
+                return Err(err!(InvalidParam, "`ptr` or `*ptr` is NULL"));
             }
             // SAFETY: as above.
             Ok(items(unsafe { stdio::read(file, dest, len, position) }, size))
@@ -245,7 +249,7 @@ pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -
         |_| -1,
         || {
             if size < 0 {
-                return Err(err!(InvalidParam, "a file of {size} bytes"));
+                return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
             }
             // SAFETY: by the rules of this module.
             Ok(unsafe { stdio::truncate(file(stream)?, size) })
@@ -335,7 +339,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
         || {
             let (mapping, (len, position)) = (mapping(stream)?, range(size, nitems, position)?);
             if ptr.is_null() || len == 0 {
-                return Err(err!(InvalidParam, "nothing to write"));
+                return Err(err!(InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0"));
             }
             // SAFETY: by the rules of this module.
             unsafe { mmap::write(mapping, ptr.cast(), len, position) }.map(|()| nitems)
@@ -363,8 +367,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
         |_| 0,
         || {
             // SAFETY: by the rules of this module: NULL or writable.
-            let place =
-                unsafe { ptr.as_mut() }.ok_or_else(|| err!(InvalidParam, "no place for a pointer"))?;
+            let place = unsafe { ptr.as_mut() }.ok_or_else(|| err!(InvalidParam, "`ptr` is NULL"))?;
             *place = null_mut();
             let (mapping, (len, position)) = (mapping(stream)?, range(size, nitems, position)?);
             // SAFETY: by the rules of this module.
@@ -385,7 +388,8 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i
     guard(
         |_| -1,
         || {
-            let size = u64::try_from(size).map_err(|_| err!(InvalidParam, "a file of {size} bytes"))?;
+            let size = u64::try_from(size)
+                .map_err(|_| err!(InvalidParam, "`size` is {size}, expected 0 or more"))?;
             // SAFETY: by the rules of this module.
             unsafe { mmap::truncate(mapping(stream)?, size) }.map(|()| 0)
         },

@@ -20,7 +20,7 @@ unsafe fn given<'a>(
 ) -> Result<(&'a CStr, &'a [u8])> {
     let len = length(content_len)?;
     if content.is_null() && len > 0 {
-        return Err(err!(InvalidParam, "a content of {len} bytes is NULL"));
+        return Err(err!(InvalidParam, "`content` is NULL, expected {len} bytes"));
     }
     // SAFETY: by the contract of this function.
     Ok(unsafe { (string(name)?, source(content.cast(), len)?) })
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
     code(|| {
         there(schunk)?;
         if content.is_null() || content_len.is_null() {
-            return Err(err!(InvalidParam, "no place for the content"));
+            return Err(err!(InvalidParam, "`content` or `content_len` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let (at, decoded) = unsafe { self::schunk(schunk)?.vlmeta_get(string(name)?) }?;
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_get_names(
         // SAFETY: by the rules of the module.
         let all = unsafe { self::schunk(schunk) }?.vlmeta_names();
         if names.is_null() && !all.is_empty() {
-            return Err(err!(NullPointer, "no place for the names"));
+            return Err(err!(NullPointer, "`names` is NULL, expected space for {} names", all.len()));
         }
         for (n, name) in all.iter().enumerate() {
             // SAFETY: by the rules there is room for all.

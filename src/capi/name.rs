@@ -24,7 +24,7 @@ pub(super) fn copy_if_readable(name: *const c_char) -> Option<CString> {
     let pipe = match Pipe::open() {
         Ok(pipe) => pipe,
         Err(error) => {
-            trace::warning(|| format!("a name is not read: {error}"));
+            trace::warning(|| format!("cannot check whether a name is readable: {error}"));
             return None;
         }
     };

@@ -47,7 +47,7 @@ pub extern "C" fn blosc2_destroy() {
 pub extern "C" fn blosc2_free_resources() -> c_int {
     code(|| {
         if !library::is_up() {
-            return Err(err!(Failure, "the library is not up"));
+            return Err(err!(Failure, "the library is not initialised"));
         }
         scratch::release_all();
         Ok(0)
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
             // SAFETY: by the rules of the module.
             let name = unsafe { string(compname) }?;
             let Some((library_code, library, library_version)) = complib_info(name) else {
-                return Err(err!(NotFound, "no codec is called {name:?}"));
+                return Err(err!(NotFound, "codec {name:?} is unknown"));
             };
             for (place, text) in [(complib, library), (version, library_version.as_bytes())] {
                 if !place.is_null() {

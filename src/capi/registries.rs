@@ -15,7 +15,7 @@ use std::ffi::c_int;
 /// `ptr` is NULL or points at an initialised struct.
 unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
     // SAFETY: by the contract of this function.
-    unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))
+    unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "the struct to register is NULL"))
 }
 
 /// Registers `codec`, a codec of the caller. The struct and the name in it are copied; the functions must stay

@@ -49,7 +49,7 @@ unsafe fn optional_string<'a>(ptr: *const c_char) -> Option<&'a CStr> {
 pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut blosc2_schunk {
     object(|| {
         // SAFETY: by the rules of the module.
-        let given = unsafe { storage.as_ref() }.ok_or_else(|| err!(NullPointer, "no storage"))?;
+        let given = unsafe { storage.as_ref() }.ok_or_else(|| err!(NullPointer, "`storage` is NULL"))?;
         let defaults = Storage::default();
         // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
         unsafe {
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
     object(|| {
         // SAFETY: by the rules of the module.
         let (schunk, given) = unsafe { (self::schunk(schunk)?, storage.as_ref()) };
-        let given = given.ok_or_else(|| err!(NullPointer, "no storage"))?;
+        let given = given.ok_or_else(|| err!(NullPointer, "`storage` is NULL"))?;
         // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
         unsafe {
             schunk.copy(&CopyTo {
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
 pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int {
     code(|| {
         let Some(schunk) = NonNull::new(schunk) else { return Ok(0) };
-        // SAFETY: one of ours, and this is its end.
+        // SAFETY: a super-chunk of this library, which is not used after this call.
         let schunk = unsafe { OwnedSuperChunk::from_raw(schunk) };
         let released = schunk.release_backend();
         drop(schunk);
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
 /// The rules of the module `capi`.
 unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
     // SAFETY: by the contract of this function.
-    unsafe { udio.as_ref() }.ok_or_else(|| err!(NullPointer, "no I/O back-end"))
+    unsafe { udio.as_ref() }.ok_or_else(|| err!(NullPointer, "`udio` is NULL"))
 }
 
 /// Opens a frame at byte `offset` of the file `urlpath`.
@@ -202,7 +202,7 @@ unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
 /// # Safety
 /// The rules of the module `capi`.
 unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     unsafe { SuperChunk::open(string(urlpath)?, offset, io) }
 }
 
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn blosc2_schunk_from_buffer(
 ) -> *mut blosc2_schunk {
     object(|| {
         let (Some(start), Ok(len)) = (NonNull::new(cframe), usize::try_from(len)) else {
-            return Err(err!(InvalidParam, "a frame of {len} bytes"));
+            return Err(err!(InvalidParam, "`cframe` is NULL, or `len` is negative: {len}"));
         };
         // SAFETY: by the rules of the module.
         let memory = unsafe { Growing::lent(start, len) };
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
             store(needs_free, false);
         }
         if cframe.is_null() || needs_free.is_null() {
-            return Err(err!(NullPointer, "no place for the frame"));
+            return Err(err!(NullPointer, "`cframe` or `needs_free` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let (start, len, copied) = match unsafe { self::schunk(schunk) }?.to_buffer()? {
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_dparams(
 /// `place` is NULL or writable.
 unsafe fn give<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
     if place.is_null() {
-        return Err(err!(NullPointer, "no place for the parameters"));
+        return Err(err!(NullPointer, "the pointer for the parameters is NULL"));
     }
     // SAFETY: not NULL, and writable by the contract of this function.
     unsafe { place.write(block_with(params)?) };
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
     long(|| {
         // SAFETY: by the rules of the module.
         let schunk = unsafe { self::schunk(schunk) }?;
-        let wrong = || err!(NullPointer, "no items, or no place for chunk numbers");
+        let wrong = || err!(NullPointer, "`start`, `stop` or `chunks_idx` is NULL");
         if chunks_idx.is_null() {
             return Err(wrong());
         }
@@ -479,7 +479,10 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                 let tiles = geometry.chunks_of_box(start, stop);
                 let count = tiles.len();
                 if count > schunk.counters().nchunks.max(MANY_CHUNKS) {
-                    return Err(err!(MemoryAlloc, "{count} numbers of chunks that are not there"));
+                    return Err(err!(
+                        MemoryAlloc,
+                        "the slice has {count} chunks, more than the super-chunk and than {MANY_CHUNKS}"
+                    ));
                 }
                 match count {
                     0 => (0, ptr::null_mut()),
@@ -509,7 +512,8 @@ const MANY_CHUNKS: i64 = 1 << 20;
 /// Returns `count` numbers in a `malloc` array, which the C caller frees.
 fn numbers(count: i64, all: impl Iterator<Item = i64>) -> Result<*mut i64> {
     let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
-    let mut numbers = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "{count} numbers"))?)?;
+    let len = len.ok_or_else(|| err!(MemoryAlloc, "cannot allocate {count} chunk numbers"))?;
+    let mut numbers = Malloced::zeroed(len)?;
     for (place, number) in numbers.chunks_exact_mut(size_of::<i64>()).zip(all) {
         place.copy_from_slice(&number.to_ne_bytes());
     }

@@ -24,7 +24,7 @@ unsafe fn with_chunk(
     copy: bool,
     keep: impl FnOnce(Incoming<'_>) -> Result<i64>,
 ) -> Result<i64> {
-    let start = NonNull::new(chunk).ok_or_else(|| err!(NullPointer, "the chunk is NULL"))?;
+    let start = NonNull::new(chunk).ok_or_else(|| err!(NullPointer, "`chunk` is NULL"))?;
     // SAFETY: a chunk has at least a header.
     let head = unsafe { std::slice::from_raw_parts(chunk, MIN_HEADER_LENGTH) };
     let cbytes = read_i32(head, 12).and_then(|cbytes| usize::try_from(cbytes).ok());
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
         // SAFETY: by the rules of the module.
         let schunk = unsafe { self::schunk(schunk) }?;
         let nbytes = usize::try_from(nbytes)
-            .map_err(|_| err!(MaxBufsizeExceeded, "{nbytes} bytes; 0 to {MAX_BUFFERSIZE} can be appended"))?;
+            .map_err(|_| err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected 0 to {MAX_BUFFERSIZE}"))?;
         let src = if src.is_null() && schunk.cctx()?.head().prefilter().is_some() {
             None
         } else {
@@ -230,7 +230,7 @@ unsafe fn hand_out(
     // SAFETY: by the contract of this function.
     let schunk = unsafe { self::schunk(schunk) }?;
     if chunk.is_null() || needs_free.is_null() {
-        return Err(err!(NullPointer, "no place for the chunk"));
+        return Err(err!(NullPointer, "`chunk` or `needs_free` is NULL"));
     }
     let is_there = (0..schunk.counters().nchunks).contains(&nchunk);
     if is_there && schunk.frame().is_some() {
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
 ) -> c_int {
     code(|| {
         if schunk.is_null() || dest.is_null() || destsize.is_null() {
-            return Err(err!(InvalidParam, "no super-chunk, or no place for the block"));
+            return Err(err!(InvalidParam, "`schunk`, `dest` or `destsize` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let block = unsafe { self::schunk(schunk) }?.get_vlblock(nchunk, nblock)?;
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
 ) -> c_int {
     code(|| {
         if schunk.is_null() || ncoords < 0 {
-            return Err(err!(InvalidParam, "{ncoords} items, or no super-chunk"));
+            return Err(err!(InvalidParam, "`schunk` is NULL, or `ncoords` is negative: {ncoords}"));
         }
         if ncoords == 0 {
             return Ok(0);
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
         // SAFETY: by the rules of the module.
         let schunk = unsafe { self::schunk(schunk) }?;
         if coords.is_null() || buffer.is_null() || schunk.typesize() <= 0 {
-            return Err(err!(InvalidParam, "no coordinates, or no place for the items"));
+            return Err(err!(InvalidParam, "`coords` or `buffer` is NULL, or the typesize is below 1"));
         }
         let count = usize::try_from(ncoords).unwrap_or(0);
         let len = slice_len(0, ncoords, schunk.typesize())?;
@@ -400,7 +400,7 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
         let schunk = unsafe { self::schunk(schunk) }?;
         let count = usize::try_from(schunk.counters().nchunks).unwrap_or(0);
         if offsets_order.is_null() && count > 0 {
-            return Err(err!(NullPointer, "no order"));
+            return Err(err!(NullPointer, "`offsets_order` is NULL, expected {count} numbers"));
         }
         let order = match count {
             0 => &[][..],

@@ -22,21 +22,29 @@ unsafe fn special_chunk(
     value: *const c_void,
 ) -> Result<usize> {
     if cparams.typesize <= 0 {
-        return Err(err!(InvalidParam, "typesize {} is less than 1", cparams.typesize));
+        return Err(err!(InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize));
     }
     let width = if kind == Special::Value { length(cparams.typesize)? } else { 0 };
     if room(destsize) < EXTENDED_HEADER_LENGTH + width {
-        return Err(err!(Data, "a special chunk does not fit into {destsize} bytes"));
+        return Err(err!(
+            Data,
+            "`destsize` is {destsize}, expected at least {}",
+            EXTENDED_HEADER_LENGTH + width
+        ));
     }
     if nbytes % cparams.typesize != 0 && (nbytes > 0 || kind != Special::Zero) {
-        return Err(err!(Data, "{nbytes} bytes are no multiple of the typesize {}", cparams.typesize));
+        return Err(err!(
+            Data,
+            "`nbytes` is {nbytes}, expected a multiple of the typesize {}",
+            cparams.typesize
+        ));
     }
     let nbytes = length(nbytes)?;
     // SAFETY: by the contract of this function.
     let (dest, value) = unsafe { (destination(dest, room(destsize))?, source(value, width)?) };
     // SAFETY: by the contract of this function.
     let context = unsafe { Context::for_compression(cparams) }
-        .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
+        .map_err(|error| err!(NullPointer, "cannot create a compression context: {error}"))?;
     context.special_chunk(kind, nbytes, value, dest)
 }
 

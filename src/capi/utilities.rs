@@ -24,7 +24,7 @@ unsafe fn shuffled(
     dest: *mut c_void,
 ) -> Result<usize> {
     if !(1..=max_typesize).contains(&typesize) {
-        return Err(err!(InvalidParam, "typesize {typesize} is not in 1..={max_typesize}"));
+        return Err(err!(InvalidParam, "`typesize` is {typesize}, expected 1 to {max_typesize}"));
     }
     let len = length(blocksize)?;
     // SAFETY: by the rules of the module.
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
                 return Ok(());
             }
             if shape.is_null() || index.is_null() {
-                return Err(err!(NullPointer, "no shape, or no place for the index"));
+                return Err(err!(NullPointer, "`shape` or `index` is NULL"));
             }
             // SAFETY: neither is NULL, and by the rules both have `ndim` items.
             let (shape, index) =
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
             let mut sum = 0i64;
             if ndim > 0 {
                 if index.is_null() || strides.is_null() {
-                    return Err(err!(NullPointer, "no index, or no strides"));
+                    return Err(err!(NullPointer, "`index` or `strides` is NULL"));
                 }
                 // SAFETY: neither is NULL, and by the rules both have `ndim` items.
                 let (index, strides) =

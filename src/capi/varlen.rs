@@ -35,28 +35,36 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
         // SAFETY: by the rules of the module.
         let context = unsafe { self::context(context) }?;
         if context.head().do_compress() == 0 {
-            return Err(err!(InvalidParam, "a decompression context cannot compress"));
+            return Err(err!(InvalidParam, "`context` is for decompression, expected one for compression"));
         }
         if srcs.is_null() || srcsizes.is_null() || nblocks <= 0 {
-            return Err(err!(InvalidParam, "{nblocks} blocks"));
+            return Err(err!(
+                InvalidParam,
+                "`nblocks` is {nblocks}, expected at least 1, or `srcs` or `srcsizes` is NULL"
+            ));
         }
         let count = length(nblocks)?;
         // SAFETY: not NULL, and by the rules arrays of `nblocks` elements.
         let (srcs, sizes) =
             unsafe { (slice::from_raw_parts(srcs, count), slice::from_raw_parts(srcsizes, count)) };
         let mut sources = Vec::new();
-        sources.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "a table of {count} blocks"))?;
+        sources
+            .try_reserve_exact(count)
+            .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
         let mut total = 0usize;
         for (&src, &size) in srcs.iter().zip(sizes) {
             if src.is_null() || size <= 0 {
-                return Err(err!(InvalidParam, "a block of {size} bytes, or at NULL"));
+                return Err(err!(InvalidParam, "a block has {size} bytes, expected at least 1, or is NULL"));
             }
             total += length(size)?;
             // SAFETY: by the rules of the module.
             sources.push(unsafe { source(src, length(size)?) }?);
         }
         if total > MAX_BUFFERSIZE {
-            return Err(err!(MaxBufsizeExceeded, "blocks of {total} bytes; {MAX_BUFFERSIZE} is the limit"));
+            return Err(err!(
+                MaxBufsizeExceeded,
+                "the blocks have {total} bytes, expected at most {MAX_BUFFERSIZE}"
+            ));
         }
         // SAFETY: by the rules of the module.
         let dest = unsafe { destination(dest, room(destsize)) }?;
@@ -80,7 +88,7 @@ pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
 ) -> c_int {
     code(|| {
         if src.is_null() || nblocks.is_null() {
-            return Err(err!(InvalidParam, "no chunk, or no place for the result"));
+            return Err(err!(InvalidParam, "`src` or `nblocks` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let header = ChunkHeader::parse(unsafe { source(src, room(srcsize)) }?)?;
@@ -129,15 +137,22 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         // SAFETY: by the rules of the module.
         let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
         if context.head().do_compress() != 0 {
-            return Err(err!(InvalidParam, "a compression context cannot decompress"));
+            return Err(err!(InvalidParam, "`context` is for compression, expected one for decompression"));
         }
         if dests.is_null() || destsizes.is_null() || maxblocks <= 0 {
-            return Err(err!(InvalidParam, "no place for the blocks"));
+            return Err(err!(
+                InvalidParam,
+                "`maxblocks` is {maxblocks}, expected at least 1, or `dests` or `destsizes` is NULL"
+            ));
         }
         // The number of blocks is checked first, so that no table is allocated for a chunk with too many blocks.
         let header = ChunkHeader::parse(chunk)?;
         if header.has_varlen_blocks() && varlen::nblocks(&header) > room(maxblocks) {
-            return Err(err!(InvalidParam, "{} blocks, room for {maxblocks}", header.blocksize));
+            return Err(err!(
+                InvalidParam,
+                "the chunk has {} blocks, expected at most `maxblocks` = {maxblocks}",
+                header.blocksize
+            ));
         }
         // SAFETY: by the rules of the module.
         let blocks = unsafe { block_source(context, chunk) };
@@ -145,7 +160,10 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
             let count = reader.nblocks();
             let decode = || -> Result<Buffers> {
                 let mut buffers = Buffers(Vec::new());
-                buffers.0.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} blocks"))?;
+                buffers
+                    .0
+                    .try_reserve_exact(count)
+                    .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
                 for nblock in 0..count {
                     let nbytes = reader.nbytes(nblock);
                     buffers.0.push((malloc(nbytes)?, nbytes));
@@ -200,13 +218,17 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
         // SAFETY: by the rules of the module.
         let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
         if dest.is_null() || destsize.is_null() {
-            return Err(err!(InvalidParam, "no place for the block"));
+            return Err(err!(InvalidParam, "`dest` or `destsize` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let blocks = unsafe { block_source(context, chunk) };
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let Some(nblock) = usize::try_from(nblock).ok().filter(|&n| n < reader.nblocks()) else {
-                return Err(err!(InvalidParam, "block {nblock} of {}", reader.nblocks()));
+                return Err(err!(
+                    InvalidParam,
+                    "`nblock` is {nblock}, but the chunk has {} blocks",
+                    reader.nblocks()
+                ));
             };
             let nbytes = reader.nbytes(nblock);
             let mut buffers = Buffers(vec![(malloc(nbytes)?, nbytes)]);

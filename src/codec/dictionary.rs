@@ -26,14 +26,13 @@ impl EncoderDictionary {
     /// Prepares a copy of `bytes` for `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them; `MemoryAlloc` if
-    /// there is no memory.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or has no memory.
     pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
             BuiltIn::BloscLz | BuiltIn::Zlib => EncoderForm::Ignored,
-            BuiltIn::Lz4 => EncoderForm::Lz4(lz4::Dictionary::new(bytes.into())),
-            BuiltIn::Lz4Hc => EncoderForm::Lz4Hc(lz4::Dictionary::new(bytes.into())),
+            BuiltIn::Lz4 => EncoderForm::Lz4(lz4::Dictionary::new(copy_of(bytes)?)),
+            BuiltIn::Lz4Hc => EncoderForm::Lz4Hc(lz4::Dictionary::new(copy_of(bytes)?)),
             BuiltIn::Zstd => EncoderForm::Zstd(zstd::encoder_dictionary(bytes).ok_or_else(refused)?),
         }))
     }
@@ -52,12 +51,12 @@ impl DecoderDictionary {
     /// Prepares a copy of `bytes` for streams of `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or has no memory.
     pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
             BuiltIn::BloscLz | BuiltIn::Zlib => DecoderForm::Ignored,
-            BuiltIn::Lz4 | BuiltIn::Lz4Hc => DecoderForm::Lz4(bytes.into()),
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => DecoderForm::Lz4(copy_of(bytes)?),
             BuiltIn::Zstd => DecoderForm::Zstd(zstd::decoder_dictionary(bytes).ok_or_else(refused)?),
         }))
     }
@@ -73,11 +72,23 @@ pub(crate) fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize
 fn check_len(bytes: &[u8]) -> Result<()> {
     match bytes.len() {
         1..=MAX_DICTIONARY_LEN => Ok(()),
-        len => Err(err!(CodecDict, "dictionary of {} bytes, not 1 to {}", len, MAX_DICTIONARY_LEN)),
+        len => Err(err!(CodecDict, "the dictionary has {len} bytes, expected 1 to {MAX_DICTIONARY_LEN}")),
     }
+}
+
+/// Returns a copy of `bytes`.
+///
+/// # Errors
+/// `CodecDict` without memory, as from Zstd.
+fn copy_of(bytes: &[u8]) -> Result<Box<[u8]>> {
+    let mut copy = Vec::new();
+    let reserved = copy.try_reserve_exact(bytes.len());
+    reserved.map_err(|_| err!(CodecDict, "no memory for a dictionary of {} bytes", bytes.len()))?;
+    copy.extend_from_slice(bytes);
+    Ok(copy.into())
 }
 
 #[cold]
 fn refused() -> crate::Error {
-    err!(CodecDict, "Zstd refuses the dictionary")
+    err!(CodecDict, "Zstd rejects the dictionary")
 }

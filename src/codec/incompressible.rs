@@ -68,7 +68,7 @@ fn has_repeated_words(src: &[u8], reach: usize) -> bool {
     let most = src.len() / REPEATED_SHARE / rate;
     let mut repeated = 0;
     for (at, word) in src.windows(4).enumerate() {
-        let word: [u8; 4] = word.try_into().expect("four bytes");
+        let word: [u8; 4] = word.try_into().expect("a window of 4 has 4 bytes");
         let hash = u32::from_le_bytes(word).wrapping_mul(0x9e37_79b1);
         if hash as usize >> 4 & (rate - 1) != 0 {
             continue;

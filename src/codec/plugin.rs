@@ -71,18 +71,18 @@ impl Plugin {
 #[derive(Clone, Copy)]
 pub(crate) struct PluginEncoder {
     codec: Plugin,
-    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
+    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec uses it"))]
     meta: u8,
-    #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec wants it"))]
+    #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec uses it"))]
     typesize: usize,
-    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
+    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec uses it"))]
     container: Option<Container>,
 }
 
 impl Encoder for PluginEncoder {
     #[cfg_attr(
         not(any(feature = "ndlz", feature = "zfp")),
-        allow(unused_variables, reason = "no codec wants them")
+        allow(unused_variables, reason = "no codec uses them")
     )]
     fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
@@ -107,16 +107,16 @@ impl Encoder for PluginEncoder {
 #[derive(Clone, Copy)]
 pub(crate) struct PluginDecoder<'a> {
     codec: Plugin,
-    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
+    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec uses it"))]
     meta: u8,
-    #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec wants it"))]
+    #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec uses it"))]
     container: Option<&'a Container>,
 }
 
 impl Decoder for PluginDecoder<'_> {
     #[cfg_attr(
         not(any(feature = "ndlz", feature = "zfp")),
-        allow(unused_variables, reason = "no codec wants them")
+        allow(unused_variables, reason = "no codec uses them")
     )]
     fn decode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
@@ -138,7 +138,7 @@ impl PluginDecoder<'_> {
     ///
     /// # Errors
     /// `Data` for a stream that is too short.
-    #[cfg_attr(not(feature = "zfp"), allow(unused_variables, reason = "no codec wants them"))]
+    #[cfg_attr(not(feature = "zfp"), allow(unused_variables, reason = "no codec uses them"))]
     pub(crate) fn decode_part(
         &self,
         src: &[u8],
@@ -168,7 +168,7 @@ impl PluginDecoder<'_> {
 
     #[cfg(feature = "zfp")]
     fn array(&self) -> Result<zfp::Array<'_>> {
-        let container = self.container.ok_or_else(|| err!(Data, "ZFP needs a super-chunk to decode"))?;
+        let container = self.container.ok_or_else(|| err!(Data, "ZFP: the chunk has no super-chunk"))?;
         array(container, container.typesize)
     }
 }
@@ -177,7 +177,7 @@ impl PluginDecoder<'_> {
 #[cfg(feature = "zfp")]
 fn array(container: &Container, typesize: i32) -> Result<zfp::Array<'_>> {
     let shape = container.blockshape.as_ref();
-    let shape = shape.ok_or_else(|| err!(Data, "ZFP needs the metalayer of an array"))?;
+    let shape = shape.ok_or_else(|| err!(Data, "ZFP: the super-chunk has no valid metalayer `b2nd`"))?;
     Ok(zfp::Array { blockshape: shape.extents(), typesize })
 }
 

@@ -66,7 +66,7 @@ impl fmt::Display for Error {
         let kind = self.kind.message().to_str().unwrap_or_default();
         match &self.details {
             Some(details) => write!(f, "{kind}: {}", details[0].text),
-            None => write!(f, "{kind} (no memory for more)"),
+            None => write!(f, "{kind} (no memory for the details)"),
         }
     }
 }
@@ -219,7 +219,7 @@ mod tests {
     fn an_error_without_details_still_has_its_kind() {
         let error = Error { kind: ErrorKind::Callback(-99), details: None };
         assert_eq!((error.code(), error.place()), (-99, None));
-        assert_eq!(error.to_string(), "Unknown error (no memory for more)");
+        assert_eq!(error.to_string(), "Unknown error (no memory for the details)");
     }
 
     #[test]

@@ -37,8 +37,13 @@ pub(crate) fn gather(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<()> {
-    let cells = Cells::of_volume(side, typesize, container, src.len())
-        .ok_or_else(|| err!(FilterPipeline, "ndcell {side} of {} bytes in {container:?}", src.len()))?;
+    let cells = Cells::of_volume(side, typesize, container, src.len()).ok_or_else(|| {
+        err!(
+            FilterPipeline,
+            "ndcell: cells of side {side} in a block of {} bytes of {container:?}",
+            src.len()
+        )
+    })?;
     cells.gather(src, dest);
     Ok(())
 }
@@ -49,8 +54,9 @@ pub(crate) fn gather(
 /// `Failure` where [`gather`] gives `FilterPipeline`.
 pub(crate) fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
     let typesize = container.and_then(|c| usize::try_from(c.typesize).ok()).unwrap_or(0);
-    let cells = Cells::of_volume(side, typesize, container, src.len())
-        .ok_or_else(|| err!(Failure, "ndcell {side} of {} bytes in {container:?}", src.len()))?;
+    let cells = Cells::of_volume(side, typesize, container, src.len()).ok_or_else(|| {
+        err!(Failure, "ndcell: cells of side {side} in a block of {} bytes of {container:?}", src.len())
+    })?;
     cells.scatter(src, dest);
     Ok(())
 }
@@ -67,12 +73,17 @@ pub(crate) fn gather_means(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<()> {
-    let cells = Cells::clipped(side, typesize, container, src.len())
-        .ok_or_else(|| err!(FilterPipeline, "ndmean {side} of {} bytes in {container:?}", src.len()))?;
+    let cells = Cells::clipped(side, typesize, container, src.len()).ok_or_else(|| {
+        err!(
+            FilterPipeline,
+            "ndmean: cells of side {side} in a block of {} bytes of {container:?}",
+            src.len()
+        )
+    })?;
     match typesize {
         4 => cells.gather_means(src, dest, add_f32, divide_f32),
         8 => cells.gather_means(src, dest, add_f64, divide_f64),
-        _ => return Err(err!(FilterPipeline, "ndmean of items of {typesize} bytes")),
+        _ => return Err(err!(FilterPipeline, "ndmean: `typesize` is {typesize}, expected 4 or 8")),
     }
     Ok(())
 }
@@ -89,8 +100,9 @@ pub(crate) fn scatter_means(
 ) -> Result<()> {
     // The reference converts the item size to a signed byte here.
     let typesize = container.and_then(|c| usize::try_from(c.typesize as i8).ok()).unwrap_or(0);
-    let cells = Cells::clipped(side, typesize, container, src.len())
-        .ok_or_else(|| err!(Failure, "ndmean {side} of {} bytes in {container:?}", src.len()))?;
+    let cells = Cells::clipped(side, typesize, container, src.len()).ok_or_else(|| {
+        err!(Failure, "ndmean: cells of side {side} in a block of {} bytes of {container:?}", src.len())
+    })?;
     cells.scatter(src, dest);
     Ok(())
 }

@@ -89,7 +89,10 @@ macro_rules! vector_copy {
             const VECTOR: usize = size_of::<$vector>();
             const ROUND: usize = 4 * VECTOR;
             const { assert!(LEAST >= ROUND) };
-            assert!(src.len() == dest.len() && src.len() >= ROUND, "too little to copy, or to copy it to");
+            assert!(
+                src.len() == dest.len() && src.len() >= ROUND,
+                "source and destination differ in length, or are too short"
+            );
             let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
             let last = src.len() - ROUND;
             let round = |at: usize| {

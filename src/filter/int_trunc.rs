@@ -22,7 +22,7 @@ pub(crate) fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -
         2 => u64::from(u16::MAX << cleared_bits(prec, 16)?) * (u64::MAX / u64::from(u16::MAX)),
         4 => u64::from(u32::MAX << cleared_bits(prec, 32)?) * (u64::MAX / u64::from(u32::MAX)),
         8 => u64::MAX << cleared_bits(prec, 64)?,
-        _ => return Err(err!(FilterPipeline, "int_trunc of items of {typesize} bytes")),
+        _ => return Err(err!(FilterPipeline, "int_trunc: `typesize` is {typesize}, expected 1, 2, 4 or 8")),
     };
     let whole = src.len() / typesize * typesize;
     dest[whole..].copy_from_slice(&src[whole..]);
@@ -34,9 +34,9 @@ pub(crate) fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -
 fn cleared_bits(prec: i8, bits: u32) -> Result<u32> {
     let given = u32::from(prec.unsigned_abs());
     let cleared = if prec >= 0 { bits.checked_sub(given) } else { Some(given) };
-    cleared
-        .filter(|&cleared| cleared < bits)
-        .ok_or_else(|| err!(FilterPipeline, "int_trunc of {prec} bits does not fit {bits} bits"))
+    cleared.filter(|&cleared| cleared < bits).ok_or_else(|| {
+        err!(FilterPipeline, "int_trunc: {prec} bits, expected 1 to {bits}, or -1 to 1 - {bits}")
+    })
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
         }
         8 => u64::MAX << cleared_bits(prec, DOUBLE_MANTISSA)?,
         _ => {
-            return Err(err!(FilterPipeline, "TRUNC_PREC needs typesize 4 or 8, found {typesize}"));
+            return Err(err!(FilterPipeline, "TRUNC_PREC: `typesize` is {typesize}, expected 4 or 8"));
         }
     };
     let whole = src.len() / typesize * typesize;
@@ -75,7 +75,7 @@ fn cleared_bits(prec: i8, mantissa: u32) -> Result<u32> {
     let bits = u32::from(prec.unsigned_abs());
     let cleared = if prec >= 0 { mantissa.checked_sub(bits) } else { Some(bits) };
     cleared.filter(|&cleared| cleared < mantissa).ok_or_else(|| {
-        err!(FilterPipeline, "TRUNC_PREC of {prec} bits does not fit a mantissa of {mantissa} bits")
+        err!(FilterPipeline, "TRUNC_PREC: {prec} bits, expected 1 to {mantissa}, or -1 to 1 - {mantissa}")
     })
 }
 

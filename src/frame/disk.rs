@@ -80,7 +80,10 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileRead`.
     pub(crate) fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
-        let at = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "byte {at} of a frame"))?;
+        let at = self
+            .base
+            .checked_add(at)
+            .ok_or_else(|| err!(FileRead, "offset {at} of a frame at byte {} overflows", self.base))?;
         self.with_reader(|stream| stream.read_exact_at(at, dest))
     }
 
@@ -134,7 +137,11 @@ impl Disk {
     fn chunk_path(&self, number: u64) -> Result<CString> {
         match (&self.directory, u32::try_from(number)) {
             (Some(directory), Ok(number)) => Ok(inside(directory, &format!("{number:08X}.chunk"))),
-            _ => Err(err!(InvalidHeader, "there is no chunk file {number}")),
+            _ => Err(err!(
+                InvalidHeader,
+                "no chunk file {number}: expected a sparse frame and a number up to {}",
+                u32::MAX
+            )),
         }
     }
 }

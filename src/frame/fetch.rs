@@ -103,7 +103,8 @@ impl Frame {
         let inner = self.inner.read_recursive();
         let offsets = &inner.index.offsets;
         let code = offsets.get(nchunk);
-        let code = code.ok_or_else(|| err!(Data, "chunk {nchunk} of {}", offsets.len()))?;
+        let code =
+            code.ok_or_else(|| err!(Data, "no chunk {nchunk} in a frame of {} chunks", offsets.len()))?;
         Ok((code, offsets.len()))
     }
 
@@ -127,7 +128,11 @@ impl Frame {
         let at = header_len.checked_add(offset);
         match (last, at) {
             (Some(last), Some(at)) if offset <= last && at + 32 <= header.frame_len => Ok(at),
-            _ => Err(err!(InvalidHeader, "a chunk at {offset} of {} bytes", header.cbytes)),
+            _ => Err(err!(
+                InvalidHeader,
+                "the chunk at offset {offset} is outside the data section of {} bytes",
+                header.cbytes
+            )),
         }
     }
 
@@ -179,7 +184,10 @@ impl Frame {
             let stream = disk.open_chunk_file(offset)?;
             let len = usize::try_from(stream.size()?).unwrap_or(0);
             if len < MIN_HEADER_LENGTH {
-                return Err(err!(FileRead, "a chunk file of {len} bytes"));
+                return Err(err!(
+                    FileRead,
+                    "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more"
+                ));
             }
             if let Some(bytes) = stream.borrow_at(0, len)? {
                 check_file(&bytes)?;
@@ -197,7 +205,8 @@ impl Frame {
             if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
                 let cbytes = stored_cbytes(&head, limit)?;
                 let bytes = stream.borrow_at(disk.base + at, cbytes)?;
-                let bytes = bytes.ok_or_else(|| err!(FileRead, "a back-end that lends only heads"))?;
+                let missing = || err!(FileRead, "the back-end lends the chunk header, but not the chunk");
+                let bytes = bytes.ok_or_else(missing)?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
             // Usually the chunk ends where the next chunk begins: then one read is enough.
@@ -205,7 +214,10 @@ impl Frame {
             let mut buffer = ReadBuffer::new(purpose, guess as usize)?;
             let got = stream.read_at(disk.base + at, buffer.bytes())?;
             if got < EXTENDED_HEADER_LENGTH {
-                return Err(err!(FileRead, "{got} bytes of a chunk header"));
+                return Err(err!(
+                    FileRead,
+                    "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"
+                ));
             }
             let cbytes = stored_cbytes(buffer.bytes(), limit)?;
             if cbytes > got {
@@ -314,7 +326,8 @@ impl ChunkInfo {
     /// `InvalidHeader` for bytes that cannot be a chunk.
     #[inline(always)]
     pub(crate) fn of(chunk: &[u8]) -> Result<Self> {
-        let sizes = ChunkHeader::sizes(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"));
+        let sizes =
+            ChunkHeader::sizes(chunk).map_err(|error| err!(InvalidHeader, "invalid chunk header: {error}"));
         let [nbytes, blocksize, cbytes] = sizes?;
         let mut info = ChunkInfo { nbytes, cbytes, blocksize, flags2: 0, special: None, is_lazy: false };
         if let Some(bytes) = chunk.first_chunk::<EXTENDED_HEADER_LENGTH>()
@@ -353,14 +366,15 @@ impl Frame {
     /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
     fn read_from_chunk(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         let Some(disk) = &self.disk else {
-            return Err(err!(InvalidParam, "a lazy chunk of a frame in memory"));
+            return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
         };
         let place = u64::try_from(place.offset).unwrap_or(u64::MAX);
         match self.kind {
             FrameKind::Sparse => disk.open_chunk_file(place)?.read_exact_at(position, dest),
             FrameKind::Contiguous => {
                 let at = place.checked_add(position);
-                disk.read(at.ok_or_else(|| err!(ReadBuffer, "a chunk at {place}"))?, dest)
+                let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {place} overflows");
+                disk.read(at.ok_or_else(overflow)?, dest)
             }
         }
         .map_err(block_error)
@@ -408,7 +422,7 @@ impl ReadBuffer {
 fn check_file(file: &[u8]) -> Result<()> {
     let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > file.len()) {
-        return Err(err!(FileRead, "a chunk file of {} bytes for a chunk of {cbytes}", file.len()));
+        return Err(err!(FileRead, "the chunk file has {} bytes, expected {cbytes}", file.len()));
     }
     Ok(())
 }
@@ -416,23 +430,29 @@ fn check_file(file: &[u8]) -> Result<()> {
 /// Returns the chunk that begins at byte `at` of a frame in memory, which is byte `offset` of its data section.
 fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> Result<&'f [u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..));
-    let rest =
-        rest.ok_or_else(|| err!(InvalidHeader, "a chunk at {at} of a frame of {} bytes", frame.len()))?;
+    let rest = rest.ok_or_else(|| {
+        err!(InvalidHeader, "the chunk at offset {at} is outside the frame of {} bytes", frame.len())
+    })?;
     let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
     let cbytes = stored_cbytes(rest, limit)?;
-    rest.get(..cbytes)
-        .ok_or_else(|| err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", rest.len()))
+    rest.get(..cbytes).ok_or_else(|| {
+        err!(InvalidHeader, "the chunk at offset {at} has {cbytes} bytes, expected at most {}", rest.len())
+    })
 }
 
 /// As [`chunk_in`], with the checks and error codes of lazy chunks.
 fn lazily_in(frame: &[u8], at: u64) -> Result<&[u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..)).unwrap_or_default();
-    let header =
-        ChunkHeader::parse_basic(rest).map_err(|error| err!(ReadBuffer, "no chunk at {at}: {error}"))?;
+    let header = ChunkHeader::parse_basic(rest)
+        .map_err(|error| err!(ReadBuffer, "invalid chunk header at offset {at}: {error}"))?;
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     match rest.get(..cbytes) {
         Some(chunk) if cbytes >= EXTENDED_HEADER_LENGTH => Ok(chunk),
-        _ => Err(err!(ReadBuffer, "a chunk of {cbytes} bytes at {at} of {}", frame.len())),
+        _ => Err(err!(
+            ReadBuffer,
+            "the chunk at offset {at} has {cbytes} bytes, expected {EXTENDED_HEADER_LENGTH} to {}",
+            rest.len()
+        )),
     }
 }
 
@@ -442,14 +462,21 @@ fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
     let cbytes = read_i32(chunk, offset::CBYTES).unwrap_or(0);
     match usize::try_from(cbytes) {
         Ok(len) if len >= EXTENDED_HEADER_LENGTH && len as u64 <= limit => Ok(len),
-        _ => Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {limit} are left")),
+        _ => Err(err!(
+            InvalidHeader,
+            "the chunk has {cbytes} bytes, expected {EXTENDED_HEADER_LENGTH} to {limit}"
+        )),
     }
 }
 
 /// Builds the chunk that a special entry of the index represents.
 fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
     if header.chunksize <= 0 {
-        return Err(err!(InvalidHeader, "a special chunk among chunks of different sizes"));
+        return Err(err!(
+            InvalidHeader,
+            "`chunksize` is {}, expected 1 or more for a special chunk",
+            header.chunksize
+        ));
     }
     let rest = (header.nbytes % i64::from(header.chunksize)) as i32;
     let nbytes = if is_last && rest != 0 { rest } else { header.chunksize };
@@ -457,7 +484,11 @@ fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8
     // them.
     let is_whole = header.typesize > 0 && nbytes % header.typesize == 0;
     if !is_whole && (kind == Special::Nan || header.typesize <= 0) {
-        return Err(err!(Data, "{nbytes} bytes are no multiple of the typesize {}", header.typesize));
+        return Err(err!(
+            Data,
+            "a special chunk has {nbytes} bytes, expected a multiple of `typesize` {}",
+            header.typesize
+        ));
     }
     let mut params = CompressParams {
         compcode: BLOSC_BLOSCLZ,
@@ -520,9 +551,9 @@ fn lazy_form(
     let mut head = vec![0; guess.max(EXTENDED_HEADER_LENGTH)];
     let got = stream.read_at(at, &mut head)?;
     if got < EXTENDED_HEADER_LENGTH {
-        return Err(err!(FileRead, "{got} bytes of a chunk header"));
+        return Err(err!(FileRead, "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"));
     }
-    let bad = |error: Error| err!(InvalidHeader, "no chunk: {error}");
+    let bad = |error: Error| err!(InvalidHeader, "invalid chunk header: {error}");
     let header = ChunkHeader::parse(&head[..got]).map_err(bad)?;
     let special = header.special().map_err(bad)?;
     if special == Some(Special::Value) {
@@ -541,7 +572,7 @@ fn lazy_form(
     let fits = header.is_memcpyed() || tables <= cbytes;
     if special.is_some() || nblocks == 0 || !header.is_extended() || !fits || nblocks > MAX_BLOCKSIZE as usize
     {
-        return Err(err!(InvalidHeader, "a chunk of {nblocks} blocks in {cbytes} bytes cannot be lazy"));
+        return Err(err!(InvalidHeader, "a chunk of {nblocks} blocks in {cbytes} bytes has no lazy form"));
     }
     // The allocations below are proportional to sizes of the header, so first check that the chunk really has these
     // bytes.
@@ -551,7 +582,11 @@ fn lazy_form(
         None => got as u64,
     };
     if cbytes as u64 > there || (header.is_memcpyed() && header.nbytes() > cbytes) {
-        return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {there} are there"));
+        let nbytes = header.nbytes;
+        return Err(err!(
+            InvalidHeader,
+            "`cbytes` is {cbytes} with `nbytes` {nbytes}, expected at most {there}"
+        ));
     }
     let mut head_and_starts = Vec::new();
     head_and_starts.try_reserve_exact(tables).map_err(|_| err!(MemoryAlloc, "{nblocks} block starts"))?;

@@ -145,7 +145,7 @@ impl FrameHeader {
     /// the `expected` kind, `InvalidHeader` for a header length below 87 or above the frame length.
     pub(crate) fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
         let Some(b) = bytes.first_chunk::<FIXED_LEN>() else {
-            return Err(err!(FileRead, "a frame header of {FIXED_LEN} bytes, {} are there", bytes.len()));
+            return Err(err!(FileRead, "the frame header has {} bytes, expected {FIXED_LEN}", bytes.len()));
         };
         // All fields lie within the 87 bytes, so the defaults are never used.
         let int32 = |pos| i32_at(b, pos).unwrap_or_default();
@@ -153,15 +153,21 @@ impl FrameHeader {
         let flags = b[position::FLAGS];
         let version = flags & flag::VERSION;
         if version > MAX_VERSION {
-            return Err(err!(VersionSupport, "frame version {version}; {MAX_VERSION} is the newest known"));
+            return Err(err!(
+                VersionSupport,
+                "the version of the frame is {version}, expected at most {MAX_VERSION}"
+            ));
         }
         if b[position::KIND] != expected.byte() {
             let kind = b[position::KIND];
-            return Err(err!(FrameType, "frame type {kind}, {} is expected", expected.byte()));
+            return Err(err!(FrameType, "the frame type is {kind}, expected {}", expected.byte()));
         }
         let (header_len, frame_len) = (int32(position::HEADER_LEN), int64(position::FRAME_LEN));
         if header_len < FIXED_LEN as i32 || i64::from(header_len) > frame_len {
-            return Err(err!(InvalidHeader, "a header of {header_len} bytes in a frame of {frame_len}"));
+            return Err(err!(
+                InvalidHeader,
+                "the frame header has {header_len} bytes, expected {FIXED_LEN} to {frame_len}"
+            ));
         }
         let nfilters = usize::from(b[position::NFILTERS]).min(MAX_FILTERS);
         let slots = |pos: usize| {
@@ -204,7 +210,7 @@ impl FrameHeader {
     /// `InvalidHeader` for an item size less than 1.
     pub(crate) fn check_for_reading(&self) -> Result<()> {
         if self.typesize <= 0 {
-            return Err(err!(InvalidHeader, "typesize {} is less than 1", self.typesize));
+            return Err(err!(InvalidHeader, "`typesize` is {}, expected 1 or more", self.typesize));
         }
         Ok(())
     }
@@ -217,7 +223,7 @@ impl FrameHeader {
         self.check_for_reading()?;
         match bytes.get(position::NFILTERS) {
             Some(&nfilters) if usize::from(nfilters) > MAX_FILTERS => {
-                Err(err!(InvalidHeader, "{nfilters} filters; {MAX_FILTERS} is the limit"))
+                Err(err!(InvalidHeader, "{nfilters} filters, expected at most {MAX_FILTERS}"))
             }
             _ => Ok(()),
         }
@@ -234,23 +240,27 @@ impl FrameHeader {
             return Ok(0);
         }
         let nchunks = match self.chunksize {
-            ..0 => return Err(err!(InvalidHeader, "{} bytes in no chunk", self.nbytes)),
+            ..0 => return Err(err!(InvalidHeader, "`chunksize` is {}, expected 0 or more", self.chunksize)),
             0 => {
                 let nbytes = index_nbytes()?;
                 if nbytes < 0 || nbytes % index::ENTRY_LEN as i64 != 0 {
-                    return Err(err!(InvalidHeader, "an index of {nbytes} bytes"));
+                    return Err(err!(
+                        InvalidHeader,
+                        "the index has {nbytes} bytes, expected a multiple of {}",
+                        index::ENTRY_LEN
+                    ));
                 }
                 nbytes / index::ENTRY_LEN as i64
             }
             chunksize => {
                 if self.cbytes < 0 {
-                    return Err(err!(InvalidHeader, "a data section of {} bytes", self.cbytes));
+                    return Err(err!(InvalidHeader, "`cbytes` is {}, expected 0 or more", self.cbytes));
                 }
                 (self.nbytes - 1) / i64::from(chunksize) + 1
             }
         };
         if nchunks > MAX_CHUNKS {
-            return Err(err!(InvalidHeader, "{nchunks} chunks; {MAX_CHUNKS} is the limit"));
+            return Err(err!(InvalidHeader, "{nchunks} chunks, expected at most {MAX_CHUNKS}"));
         }
         Ok(nchunks)
     }
@@ -264,11 +274,15 @@ impl FrameHeader {
     pub(crate) fn build(&self, metalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
         let count = metalayers.len();
         if count > MAX_WRITTEN {
-            return Err(err!(InvalidParam, "{count} metalayers; {MAX_WRITTEN} is the limit"));
+            return Err(err!(InvalidParam, "{count} metalayers, expected at most {MAX_WRITTEN}"));
         }
         let len = FIXED_LEN + metalayers::section_len(metalayers)?;
         let Ok(header_len) = i32::try_from(len) else {
-            return Err(err!(InvalidParam, "a header of {len} bytes"));
+            return Err(err!(
+                InvalidParam,
+                "the frame header has {len} bytes, expected at most {}",
+                i32::MAX
+            ));
         };
         let mut out = Writer::new(len)?;
         out.fixarray(ITEMS).fixstr(MAGIC);

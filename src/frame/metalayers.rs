@@ -66,16 +66,16 @@ pub(crate) fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>
 /// count from the start of `bytes`.
 fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     let Some(&map) = bytes.get(start + MAP) else {
-        return Err(err!(ReadBuffer, "no room for metalayers in {} bytes", bytes.len()));
+        return Err(err!(ReadBuffer, "{} bytes end before the map of metalayers", bytes.len()));
     };
     if Marker::from_u8(map) != Marker::Map16 {
-        return Err(err!(Data, "{map:#04x} where the map of metalayers is expected"));
+        return Err(err!(Data, "the marker of the map of metalayers is {map:#04x}, expected 0xde"));
     }
     let Some(count) = u16_at(bytes, start + MAP + 1).map(usize::from) else {
-        return Err(err!(ReadBuffer, "no number of metalayers in {} bytes", bytes.len()));
+        return Err(err!(ReadBuffer, "{} bytes end before the number of metalayers", bytes.len()));
     };
     if count > max {
-        return Err(err!(Data, "{count} metalayers; {max} is the limit"));
+        return Err(err!(Data, "{count} metalayers, expected at most {max}"));
     }
     let mut metalayers = Vec::new();
     metalayers.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} metalayers"))?;
@@ -87,7 +87,8 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
         // memory than its own size.
         total = total.saturating_add(metalayer.content.len());
         if total > bytes.len().saturating_mul(MAX_WRITTEN) {
-            return Err(err!(Data, "the contents of {} metalayers overlap", n + 1));
+            let len = bytes.len();
+            return Err(err!(Data, "contents of {} metalayers overlap: {total} bytes within {len}", n + 1));
         }
         metalayers.push(metalayer);
         pos = next;
@@ -97,28 +98,38 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
 
 /// Parses the entry at `pos`, and its content. Also returns the offset of the next entry.
 fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usize)> {
-    let ends = |what: &str| err!(ReadBuffer, "metalayer {n}: {what} beyond {} bytes", bytes.len());
+    let ends = |what: &str| err!(ReadBuffer, "metalayer {n}: {what} is not inside the {} bytes", bytes.len());
     let &head = bytes.get(pos).ok_or_else(|| ends("the name"))?;
     let Marker::FixStr(name_len) = Marker::from_u8(head) else {
-        return Err(err!(Data, "metalayer {n}: {head:#04x} where a name is expected"));
+        return Err(err!(
+            Data,
+            "metalayer {n}: the marker of the name is {head:#04x}, expected 0xa0 to 0xbf"
+        ));
     };
     let name_end = pos + 1 + usize::from(name_len);
     let name = bytes.get(pos + 1..name_end).ok_or_else(|| ends("the name"))?;
     let &mark = bytes.get(name_end).ok_or_else(|| ends("the offset"))?;
     if Marker::from_u8(mark) != Marker::I32 {
-        return Err(err!(Data, "metalayer {n}: {mark:#04x} where an offset is expected"));
+        return Err(err!(Data, "metalayer {n}: the marker of the offset is {mark:#04x}, expected 0xd2"));
     }
     let offset = i32_at(bytes, name_end + 1).ok_or_else(|| ends("the offset"))?;
     let at = match usize::try_from(offset) {
         Ok(at) if at < bytes.len() => at,
-        _ => return Err(err!(Data, "metalayer {n}: offset {offset} of {} bytes", bytes.len())),
+        _ => {
+            let len = bytes.len();
+            return Err(err!(Data, "metalayer {n}: the content offset {offset} is outside {len} bytes"));
+        }
     };
     let len = i32_at(bytes, at + 1).ok_or_else(|| ends("the length"))?;
     if Marker::from_u8(bytes[at]) != Marker::Bin32 {
-        return Err(err!(Data, "metalayer {n}: {:#04x} where a content is expected", bytes[at]));
+        return Err(err!(
+            Data,
+            "metalayer {n}: the marker of the content is {:#04x}, expected 0xc6",
+            bytes[at]
+        ));
     }
     let Ok(len) = usize::try_from(len) else {
-        return Err(err!(Data, "metalayer {n}: a content of {len} bytes"));
+        return Err(err!(Data, "metalayer {n}: the content length is {len}, expected 0 or more"));
     };
     let content = bytes[at + CONTENT_OVERHEAD..].get(..len).ok_or_else(|| ends("the content"))?;
     Ok((Metalayer { name, content }, name_end + ENTRY_OVERHEAD - 1))
@@ -133,14 +144,14 @@ pub(crate) fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
     for metalayer in metalayers {
         if metalayer.name.len() > MAX_NAME_LEN {
             let len = metalayer.name.len();
-            return Err(err!(InvalidParam, "a name of {len} bytes; {MAX_NAME_LEN} is the limit"));
+            return Err(err!(InvalidParam, "the name has {len} bytes, expected at most {MAX_NAME_LEN}"));
         }
         len = len
             .saturating_add(ENTRY_OVERHEAD + CONTENT_OVERHEAD + metalayer.name.len())
             .saturating_add(metalayer.content.len());
     }
     if i32::try_from(len).is_err() {
-        return Err(err!(InvalidParam, "metalayers of {len} bytes"));
+        return Err(err!(InvalidParam, "the metalayers have {len} bytes, expected at most {}", i32::MAX));
     }
     Ok(len)
 }

@@ -220,7 +220,9 @@ impl Index {
     }
 
     fn code(&self, at: usize) -> Result<i64> {
-        self.offsets.get(at).ok_or_else(|| err!(InvalidParam, "chunk {at} of {}", self.offsets.len()))
+        self.offsets
+            .get(at)
+            .ok_or_else(|| err!(InvalidParam, "no chunk {at} in a frame of {} chunks", self.offsets.len()))
     }
 
     /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
@@ -307,7 +309,7 @@ fn edit<'a>(
         }
         Change::Reorder { order } => {
             let Some(permuted) = index.offsets.permuted(order) else {
-                return Err(err!(Data, "the order is no permutation of {len} chunks"));
+                return Err(err!(Data, "`offsets_order` is not a permutation of {len} chunk numbers"));
             };
             Ok((Edited::at(0, len), Undo::All(std::mem::replace(&mut index.offsets, permuted))))
         }
@@ -339,7 +341,7 @@ fn place_new<'a>(
         FrameKind::Sparse => {
             let number = index.next_number(u64::try_from(target.header.cbytes).unwrap_or(0))?;
             if number > u64::from(u32::MAX) {
-                return Err(err!(FileWrite, "chunk file {number} has no name"));
+                return Err(err!(FileWrite, "chunk file number {number}, expected at most {}", u32::MAX));
             }
             edited.chunk_file = Some(ChunkFile { number, bytes, replaces: false });
             Ok(Place::Payload(number))
@@ -384,7 +386,11 @@ fn update<'a>(
     let new_len = chunk.len();
     let tail = old_place.checked_add(old_len).filter(|&tail| tail <= layout.cbytes);
     let Some(tail) = tail else {
-        return Err(err!(InvalidHeader, "a chunk at {old_place}+{old_len} of {} bytes", layout.cbytes));
+        return Err(err!(
+            InvalidHeader,
+            "the old chunk of {old_len} bytes at offset {old_place} is outside the data section of {} bytes",
+            layout.cbytes
+        ));
     };
     if new_len != old_len && tail < layout.cbytes {
         edited.moved = Some(Move {
@@ -440,7 +446,12 @@ fn images<'a>(
         ..*layout
     };
     if new.header_len != layout.header_len && !matches!(change, Change::Metalayers) {
-        return Err(err!(Data, "a header of {} bytes was one of {}", new.header_len, layout.header_len));
+        return Err(err!(
+            Data,
+            "the new frame header has {} bytes, expected {} as the old one",
+            new.header_len,
+            layout.header_len
+        ));
     }
     let index_image = match *change {
         Change::Vlmetalayers | Change::MetalayerContents | Change::Metalayers => None,

@@ -164,11 +164,12 @@ impl Frame {
     pub(crate) fn from_memory(memory: Growing) -> Result<(Frame, Contents)> {
         let bytes = memory.bytes();
         if !header::has_magic(bytes) {
-            return Err(err!(InvalidHeader, "{} bytes are no frame", bytes.len()));
+            return Err(err!(InvalidHeader, "{} bytes without the magic string of a frame", bytes.len()));
         }
         let header = FrameHeader::parse(bytes, FrameKind::Contiguous)?;
         if header.frame_len != bytes.len() as u64 {
-            return Err(err!(InvalidHeader, "a frame of {} bytes in {}", header.frame_len, bytes.len()));
+            let (frame_len, len) = (header.frame_len, bytes.len());
+            return Err(err!(InvalidHeader, "the frame length is {frame_len}, expected {len}"));
         }
         header.check_for_opening(bytes)?;
         let inner = Inner {
@@ -228,7 +229,11 @@ impl Frame {
         let header = FrameHeader::parse(&bytes, self.kind)?;
         header.check_for_opening(&bytes)?;
         if header.frame_len < MIN_FILE_LEN {
-            return Err(err!(FileRead, "a frame of {} bytes", header.frame_len));
+            return Err(err!(
+                FileRead,
+                "the frame length is {}, expected at least {MIN_FILE_LEN}",
+                header.frame_len
+            ));
         }
         let trailer_len = self.read_trailer_len(header.frame_len)?;
         Ok((header, trailer_len))
@@ -238,7 +243,7 @@ impl Frame {
         let mut tail = [0; trailer::MIN_LEN];
         let at = frame_len
             .checked_sub(tail.len() as u64)
-            .ok_or_else(|| err!(ReadBuffer, "a frame of {frame_len} bytes"))?;
+            .ok_or_else(|| err!(ReadBuffer, "the frame length is {frame_len}, too short for a trailer"))?;
         self.read(at, &mut tail)?;
         Ok(trailer::parse_tail(&tail, frame_len)? as u64)
     }
@@ -256,7 +261,7 @@ impl Frame {
             let inner = self.inner.read_recursive();
             let range = usize::try_from(at).ok().and_then(|at| Some(at..at.checked_add(dest.len())?));
             let Some(bytes) = range.and_then(|range| inner.memory.bytes().get(range)) else {
-                return Err(err!(ReadBuffer, "{} bytes at {at} of a frame", dest.len()));
+                return Err(err!(ReadBuffer, "{} bytes at offset {at} are outside the frame", dest.len()));
             };
             dest.copy_from_slice(bytes);
             return Ok(());
@@ -283,7 +288,11 @@ impl Frame {
         let trailer_at =
             if header.nbytes > 0 { header.frame_len - trailer_len } else { header.header_len as u64 };
         if trailer_at < 32 || trailer_at.checked_add(trailer_len).is_none_or(|end| end > header.frame_len) {
-            return Err(err!(ReadBuffer, "a trailer of {trailer_len} bytes at {trailer_at}"));
+            return Err(err!(
+                ReadBuffer,
+                "the trailer of {trailer_len} bytes at offset {trailer_at} is outside the frame of {} bytes",
+                header.frame_len
+            ));
         }
         let trailer_image = self.read_vec(trailer_at, trailer_len)?;
         let vlmetalayers = owned(metalayers::parse_trailer_section(&trailer_image)?);
@@ -308,7 +317,11 @@ impl Frame {
         let end = layout.frame_len - layout.trailer_len;
         let head_end = at.checked_add(EXTENDED_HEADER_LENGTH as u64);
         if head_end.is_none_or(|head_end| head_end > layout.frame_len) {
-            return Err(err!(InvalidHeader, "an index at {at} of a frame of {} bytes", layout.frame_len));
+            return Err(err!(
+                InvalidHeader,
+                "the index at offset {at} is outside the frame of {} bytes",
+                layout.frame_len
+            ));
         }
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         self.read(at, &mut head)?;
@@ -316,7 +329,10 @@ impl Frame {
         let cbytes = u64::try_from(chunk.cbytes).unwrap_or(0);
         let limit = if self.disk.is_some() { end } else { layout.frame_len };
         if at + cbytes > limit {
-            return Err(err!(InvalidHeader, "an index of {cbytes} bytes at {at}, {limit} is the end"));
+            return Err(err!(
+                InvalidHeader,
+                "the index of {cbytes} bytes at offset {at} is not inside the first {limit} bytes"
+            ));
         }
         let nchunks = header.nchunks(|| index::stored_nbytes(&chunk))?;
         let nchunks = usize::try_from(nchunks).unwrap_or(0);
@@ -326,7 +342,7 @@ impl Frame {
             let last = header.cbytes - EXTENDED_HEADER_LENGTH as i64;
             let offset = offsets.max_number();
             if offset >= 0 && offset > last {
-                return Err(err!(InvalidHeader, "a chunk at {offset} of {} bytes", header.cbytes));
+                return Err(err!(InvalidHeader, "a chunk offset is {offset}, expected at most {last}"));
             }
         }
         Ok((image, offsets))
@@ -472,7 +488,11 @@ impl Frame {
     /// `FileRead` for a length below the minimum; if the frame has a lock, also every error of reading the frame.
     pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<Contents>> {
         if header.frame_len < MIN_FILE_LEN {
-            return Err(err!(FileRead, "a frame of {} bytes", header.frame_len));
+            return Err(err!(
+                FileRead,
+                "the frame length is {}, expected at least {MIN_FILE_LEN}",
+                header.frame_len
+            ));
         }
         if self.read_trailer_len(header.frame_len).is_err() {
             return Ok(None);

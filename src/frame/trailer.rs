@@ -34,11 +34,11 @@ const FINGERPRINT_LEN: usize = 16;
 pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
     let count = vlmetalayers.len();
     if count > MAX_WRITTEN {
-        return Err(err!(Failure, "{count} variable-length metalayers; {MAX_WRITTEN} is the limit"));
+        return Err(err!(Failure, "{count} variable-length metalayers, expected at most {MAX_WRITTEN}"));
     }
     let len = TRAILER_SECTION + metalayers::section_len(vlmetalayers)? + END_LEN;
     if i32::try_from(len).is_err() {
-        return Err(err!(InvalidParam, "a trailer of {len} bytes"));
+        return Err(err!(InvalidParam, "the trailer has {len} bytes, expected at most {}", i32::MAX));
     }
     let mut out = Writer::new(len)?;
     out.fixarray(4).byte(VERSION);
@@ -55,12 +55,12 @@ pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
 /// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).
 pub(crate) fn parse_tail(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
     if last_25_bytes.len() != MIN_LEN || Marker::from_u8(last_25_bytes[LEN_MARKER]) != Marker::U32 {
-        return Err(err!(Data, "no trailer at the end of {frame_len} bytes"));
+        return Err(err!(Data, "the frame of {frame_len} bytes does not end with a trailer"));
     }
     let len = u32_at(last_25_bytes, LEN_MARKER + 1).unwrap_or_default();
     let room = frame_len.saturating_sub(FIXED_LEN as u64);
     if len < MIN_LEN as u32 || i32::try_from(len).is_err() || u64::from(len) > room {
-        return Err(err!(Data, "a trailer of {len} bytes in a frame of {frame_len}"));
+        return Err(err!(Data, "the trailer has {len} bytes, expected {MIN_LEN} to {room}"));
     }
     Ok(len as usize)
 }

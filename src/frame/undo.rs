@@ -114,7 +114,7 @@ impl<'a> Undo<'a> {
         note(stream.truncate(size));
         if let Some(error) = first_error {
             trace::warning(|| {
-                format!("a frame that could not be written could not be restored either: {error}")
+                format!("a write to a frame failed, and its old bytes could not be restored: {error}")
             });
         }
     }
@@ -177,7 +177,7 @@ fn move_back(
             if complete {
                 Ok(segment)
             } else {
-                Err::<_, Error>(err!(FileRead, "{len} bytes that were moved"))
+                Err::<_, Error>(err!(FileRead, "read {} moved bytes, expected {len}", segment.len()))
             }
         });
         note(segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteShape::Bytes)));

@@ -146,6 +146,6 @@ fn remove_superseded(plan: &Plan<'_>, disk: &Disk, now: impl FnOnce(bool) -> boo
         && now(before_index)
         && let Err(error) = disk.remove_chunk_file(number)
     {
-        trace::warning(|| format!("chunk file {number} stays behind: {error}"));
+        trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
     }
 }

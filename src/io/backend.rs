@@ -61,7 +61,7 @@ impl Backend {
             _ => {
                 // SAFETY: guaranteed by the caller.
                 let callbacks = unsafe { registry::callbacks(io.id) }
-                    .ok_or_else(|| err!(PluginIo, "no I/O back-end has the id {}", io.id))?;
+                    .ok_or_else(|| err!(PluginIo, "I/O back-end {} is not registered", io.id))?;
                 // SAFETY: guaranteed by the caller, and by the caller of `register`.
                 Kind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
             }

@@ -61,7 +61,7 @@ impl Mapping {
     }
 
     pub(super) fn open(&self, path: &CStr) -> Result<()> {
-        let no_params = || err!(FileOpen, "{path:?}: no parameters to map it with");
+        let no_params = || err!(FileOpen, "cannot map {path:?}: no parameters, or destroyed ones");
         {
             let (params, _shared) = self.shared();
             let params = params.ok_or_else(no_params)?;
@@ -77,14 +77,14 @@ impl Mapping {
 
     pub(super) fn size(&self) -> Result<u64> {
         let (params, _shared) = self.shared();
-        let params = params.ok_or_else(|| err!(FileRead, "no mapping"))?;
+        let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
         // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
         Ok(unsafe { size(params) })
     }
 
     pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
         let (params, shared) = self.shared();
-        let params = params.ok_or_else(|| err!(FileRead, "no mapping"))?;
+        let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
         // SAFETY: valid, guaranteed by the caller of `new`; the range lies in the mapping, which neither moves nor
         // changes during the lifetime of the guard.
         let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
@@ -104,7 +104,7 @@ impl Mapping {
 
     pub(super) fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
         let (params, _exclusive) = self.exclusive();
-        let params = params.ok_or_else(|| err!(FileWrite, "no mapping"))?;
+        let params = params.ok_or_else(|| err!(FileWrite, "no mapping parameters, or destroyed ones"))?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -114,7 +114,7 @@ impl Mapping {
 
     pub(super) fn truncate(&self, len: u64) -> Result<()> {
         let (params, _exclusive) = self.exclusive();
-        let params = params.ok_or_else(|| err!(FileTruncate, "no mapping"))?;
+        let params = params.ok_or_else(|| err!(FileTruncate, "no mapping parameters, or destroyed ones"))?;
         // SAFETY: as in `write_at`.
         unsafe { truncate(params, len) }
     }
@@ -165,18 +165,18 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     // SAFETY: guaranteed by the caller; the reference is not used once the file is mapped.
     let shared = unsafe { &*params };
     if shared.mode.is_null() {
-        return Err(err!(FileOpen, "no mode to map {path:?} with"));
+        return Err(err!(FileOpen, "cannot map {path:?}: `mode` is NULL"));
     }
     // SAFETY: not NULL, and a NUL-terminated string, guaranteed by the caller.
     let name = unsafe { CStr::from_ptr(shared.mode) };
     let mode = MODES
         .iter()
         .find(|mode| mode.name == name)
-        .ok_or_else(|| err!(FileOpen, "{name:?} is no mode to map a file with"))?;
+        .ok_or_else(|| err!(FileOpen, "`mode` is {name:?}, expected `r`, `r+`, `w+` or `c`"))?;
     // SAFETY: two strings.
     let file = unsafe { libc::fopen(path.as_ptr(), mode.fopen.as_ptr()) };
     if file.is_null() {
-        return Err(err!(FileOpen, "{path:?} in mode {name:?}: {}", io::Error::last_os_error()));
+        return Err(err!(FileOpen, "cannot open {path:?} in mode {name:?}: {}", io::Error::last_os_error()));
     }
     // SAFETY: an open file.
     let fd = unsafe { libc::fileno(file) };
@@ -192,14 +192,14 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
         if urlpath.is_null() {
             // SAFETY: the new mapping, which nothing refers to.
             unsafe { unmap(addr, mapping_size) };
-            return Err(err!(MemoryAlloc, "a copy of {path:?}"));
+            return Err(err!(MemoryAlloc, "cannot allocate a copy of the path {path:?}"));
         }
         Ok((addr, urlpath, file_size, mapping_size))
     });
     let (addr, urlpath, file_size, mapping_size) = made.map_err(|error| {
         // SAFETY: open, and closed once.
         unsafe { libc::fclose(file) };
-        err!(FileOpen, "{path:?} in mode {name:?}: {error}")
+        err!(FileOpen, "cannot map {path:?} in mode {name:?}: {error}")
     })?;
     trace::info(|| {
         format!(
@@ -240,7 +240,7 @@ unsafe fn check_mapped(params: *const blosc2_stdio_mmap, path: &CStr) -> Option<
     Some(if mapped == path {
         Ok(())
     } else {
-        Err(err!(FileOpen, "these parameters have mapped {mapped:?}, and cannot map {path:?}"))
+        Err(err!(FileOpen, "cannot map {path:?}: these parameters have already mapped {mapped:?}"))
     })
 }
 
@@ -264,12 +264,16 @@ pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: 
     // SAFETY: guaranteed by the caller.
     let params = unsafe { &*params };
     if params.addr.is_null() {
-        return Err(err!(FileRead, "no mapping"));
+        return Err(err!(FileRead, "the file is not mapped"));
     }
     match end_of(position, len) {
         // SAFETY: a position within the mapping, which is no smaller than the file.
         Some((position, end)) if end <= params.file_size => Ok(unsafe { params.addr.add(position) }.cast()),
-        _ => Err(err!(FileRead, "{len} bytes at {position} of a mapped file of {} bytes", params.file_size)),
+        _ => Err(err!(
+            FileRead,
+            "{len} bytes at {position} exceed the mapped file of {} bytes",
+            params.file_size
+        )),
     }
 }
 
@@ -290,15 +294,15 @@ pub(crate) unsafe fn write(
     // SAFETY: guaranteed by the caller.
     let params = unsafe { &mut *params };
     if !is_writable(params) {
-        return Err(err!(FileWrite, "a mapping that is not for writing"));
+        return Err(err!(FileWrite, "the file is not mapped for writing"));
     }
     let (position, end) = end_of(position, len as u64)
-        .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} are beyond what a file can have"))?;
+        .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} exceed the maximum file length"))?;
     let (before, length_before) = (params.addr, params.file_size);
     if end > params.file_size {
         // SAFETY: guaranteed by the caller; the mapping is for writing.
         unsafe { set_length(params, end, position) }
-            .map_err(|error| err!(FileWrite, "to {end} bytes: {error}"))?;
+            .map_err(|error| err!(FileWrite, "cannot grow the file to {end} bytes: {error}"))?;
     }
     // A source inside the mapping has moved with it. Only a source that begins before the old end of the file is
     // inside; memory behind it may belong to other code. The addresses are compared as integers.
@@ -329,11 +333,13 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
         return Ok(());
     }
     if !is_writable(params) {
-        return Err(err!(FileTruncate, "a mapping that is not for writing"));
+        return Err(err!(FileTruncate, "the file is not mapped for writing"));
     }
-    let len = usize::try_from(len).map_err(|_| err!(FileTruncate, "{len} bytes"))?;
+    let len =
+        usize::try_from(len).map_err(|_| err!(FileTruncate, "the length {len} exceeds the address space"))?;
     // SAFETY: guaranteed by the caller; the mapping is for writing.
-    unsafe { set_length(params, len, len) }.map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
+    unsafe { set_length(params, len, len) }
+        .map_err(|error| err!(FileTruncate, "cannot set the length to {len} bytes: {error}"))
 }
 
 /// Flushes the mapping to the file, unmaps and closes it. Frees the struct if its `needs_free` is set, even after an
@@ -382,8 +388,8 @@ unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
     params.file = null_mut();
     params.urlpath = null_mut();
     match (mapped, failed) {
-        (false, _) => Err(err!(Failure, "nothing was mapped")),
-        (true, true) => Err(err!(Failure, "a mapping cannot be written out or undone")),
+        (false, _) => Err(err!(Failure, "no file was mapped")),
+        (true, true) => Err(err!(Failure, "cannot flush, unmap or close the mapped file")),
         (true, false) => Ok(()),
     }
 }
@@ -417,10 +423,11 @@ unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: us
         }
     }
     if !params.is_memory_only.get() {
-        let len = libc::off_t::try_from(len).map_err(|_| err!(FileTruncate, "{len} bytes"))?;
+        let len = libc::off_t::try_from(len)
+            .map_err(|_| err!(FileTruncate, "the length {len} exceeds the range of `off_t`"))?;
         // SAFETY: the descriptor of the mapped file.
         if unsafe { libc::ftruncate(params.fd, len) } != 0 {
-            return Err(err!(FileTruncate, "{}", io::Error::last_os_error()));
+            return Err(err!(FileTruncate, "ftruncate: {}", io::Error::last_os_error()));
         }
     } else if zeros_until.min(len) > params.file_size {
         let zeros_until = zeros_until.min(len);
@@ -441,7 +448,7 @@ unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()>
     // SAFETY: a single mapping, which this module made; no other code uses its old address.
     let addr = unsafe { libc::mremap(params.addr.cast(), params.mapping_size, size, libc::MREMAP_MAYMOVE) };
     if addr == libc::MAP_FAILED {
-        return Err(err!(MemoryAlloc, "a mapping of {size} bytes: {}", io::Error::last_os_error()));
+        return Err(err!(MemoryAlloc, "cannot map {size} bytes: {}", io::Error::last_os_error()));
     }
     params.addr = addr.cast();
     params.mapping_size = size;
@@ -552,7 +559,7 @@ unsafe fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_in
     // SAFETY: a new mapping, or one that replaces another, for which the caller guarantees that no other code uses it.
     let addr = unsafe { libc::mmap(at, len, access, flags, fd, 0) };
     if addr == libc::MAP_FAILED {
-        return Err(err!(MemoryAlloc, "a mapping of {len} bytes: {}", io::Error::last_os_error()));
+        return Err(err!(MemoryAlloc, "cannot map {len} bytes: {}", io::Error::last_os_error()));
     }
     Ok(addr)
 }
@@ -577,9 +584,9 @@ fn file_length(fd: c_int) -> Result<usize> {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: a struct to be filled. For a number that is no descriptor, the call fails.
     if unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0 {
-        return Err(err!(FileOpen, "{}", io::Error::last_os_error()));
+        return Err(err!(FileOpen, "fstat: {}", io::Error::last_os_error()));
     }
     // SAFETY: filled.
     let len = unsafe { stat.assume_init() }.st_size;
-    usize::try_from(len).map_err(|_| err!(FileOpen, "a length of {len} bytes"))
+    usize::try_from(len).map_err(|_| err!(FileOpen, "the file length {len} exceeds the address space"))
 }

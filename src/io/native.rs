@@ -26,7 +26,7 @@ pub(super) fn open(path: &CStr, mode: OpenMode) -> Result<File> {
     };
     options
         .open(paths::as_path(path))
-        .map_err(|error| err!(FileOpen, "{path:?} cannot be opened with {:?}: {error}", mode.as_c_str()))
+        .map_err(|error| err!(FileOpen, "cannot open {path:?} in mode {:?}: {error}", mode.as_c_str()))
 }
 
 /// Returns the identity of the file, device and inode number; `None` when the descriptor was closed.
@@ -130,7 +130,9 @@ pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usi
             Ok(0) => break,
             Ok(n) => done += n,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(err!(FileRead, "{} bytes at {position}: {error}", dest.len())),
+            Err(error) => {
+                return Err(err!(FileRead, "cannot read {} bytes at {position}: {error}", dest.len()));
+            }
         }
     }
     Ok(done)
@@ -142,7 +144,7 @@ pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usi
 /// `FileWrite`.
 pub(super) fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
     file.write_all_at(bytes, position)
-        .map_err(|error| err!(FileWrite, "{} bytes at {position}: {error}", bytes.len()))
+        .map_err(|error| err!(FileWrite, "cannot write {} bytes at {position}: {error}", bytes.len()))
 }
 
 /// Writes all parts, one behind the other, in as few calls as the system allows.
@@ -160,8 +162,9 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
         // Skips empty parts, so that no call is made for them.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
-            let written = some_at(file, position, left)
-                .map_err(|error| err!(FileWrite, "{} parts at {position}: {error}", left.len()))?;
+            let written = some_at(file, position, left).map_err(|error| {
+                err!(FileWrite, "cannot write {} parts at {position}: {error}", left.len())
+            })?;
             position += written as u64;
             IoSlice::advance_slices(&mut left, written);
         }

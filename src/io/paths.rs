@@ -28,7 +28,7 @@ pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
 pub(crate) fn strip_slash(path: &CStr) -> CString {
     let bytes = path.to_bytes();
     let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
-    CString::new(bytes).expect("a part of a string has no NUL either")
+    CString::new(bytes).expect("a prefix of a C string contains no NUL")
 }
 
 /// Returns the path of the sidecar that locks a file: `<path>.b2lock`.
@@ -46,7 +46,8 @@ pub(crate) fn exists(path: &CStr) -> bool {
 /// # Errors
 /// `FileOpen` when the path exists, or its parent does not.
 pub(crate) fn create_dir(path: &CStr) -> Result<()> {
-    fs::create_dir(as_path(path)).map_err(|error| err!(FileOpen, "{path:?} cannot be made: {error}"))
+    fs::create_dir(as_path(path))
+        .map_err(|error| err!(FileOpen, "cannot create the directory {path:?}: {error}"))
 }
 
 /// Removes a file or an empty directory; a missing one is no error.
@@ -60,7 +61,7 @@ pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     }
     match std::io::Error::last_os_error() {
         error if error.kind() == ErrorKind::NotFound => Ok(()),
-        error => Err(err!(FileRemove, "{path:?}: {error}")),
+        error => Err(err!(FileRemove, "cannot remove {path:?}: {error}")),
     }
 }
 
@@ -74,11 +75,15 @@ pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
         return Err(err!(InvalidParam, "the path of a directory is empty"));
     }
     let path = as_path(path);
-    let entries = fs::read_dir(path).map_err(|error| err!(NotFound, "{}: {error}", path.display()))?;
+    let entries = fs::read_dir(path)
+        .map_err(|error| err!(NotFound, "cannot list the directory {}: {error}", path.display()))?;
     for entry in entries {
-        let file = entry.map_err(|error| err!(Failure, "{}: {error}", path.display()))?.path();
+        let file = entry
+            .map_err(|error| err!(Failure, "cannot list the directory {}: {error}", path.display()))?
+            .path();
         if fs::metadata(&file).is_ok() {
-            fs::remove_file(&file).map_err(|error| err!(Failure, "{}: {error}", file.display()))?;
+            fs::remove_file(&file)
+                .map_err(|error| err!(Failure, "cannot remove {}: {error}", file.display()))?;
         }
     }
     // A directory that is not empty is kept, without an error.
@@ -93,10 +98,11 @@ pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
 pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
     match fs::metadata(as_path(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(err!(Failure, "{path:?}: {error}")),
+        Err(error) => Err(err!(Failure, "cannot read the metadata of {path:?}: {error}")),
         Ok(metadata) if metadata.is_dir() => remove_dir(path),
         Ok(_) => {
-            fs::remove_file(as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))?;
+            fs::remove_file(as_path(path))
+                .map_err(|error| err!(FileRemove, "cannot remove {path:?}: {error}"))?;
             // Without locking there is no sidecar.
             let _ = fs::remove_file(sidecar(path));
             Ok(())
@@ -111,7 +117,7 @@ pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
 pub(crate) fn rename_urlpath(old: &CStr, new: &CStr) -> Result<()> {
     fs::metadata(as_path(old))
         .and_then(|_| fs::rename(as_path(old), as_path(new)))
-        .map_err(|error| err!(Failure, "{old:?} to {new:?}: {error}"))
+        .map_err(|error| err!(Failure, "cannot rename {old:?} to {new:?}: {error}"))
 }
 
 #[cfg(test)]

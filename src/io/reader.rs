@@ -45,7 +45,7 @@ struct OpenFile {
 
 impl OpenFile {
     fn stream(&self) -> &IoStream {
-        self.stream.as_ref().expect("a stream until it is dropped")
+        self.stream.as_ref().expect("only `drop` takes the stream")
     }
 
     /// Returns whether the descriptor was closed, or now belongs to another file.

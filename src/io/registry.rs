@@ -41,11 +41,17 @@ fn entries() -> MutexGuard<'static, Vec<Entry>> {
 pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> Result<()> {
     let id = callbacks.id;
     if i32::from(id) < BLOSC2_IO_REGISTERED {
-        return Err(err!(PluginIo, "I/O back-end {name:?}: the id {id} is below {BLOSC2_IO_REGISTERED}"));
+        return Err(err!(
+            PluginIo,
+            "the id of I/O back-end {name:?} is {id}, expected at least {BLOSC2_IO_REGISTERED}"
+        ));
     }
     let mut entries = entries();
     if entries.len() + BUILT_IN >= CAPACITY {
-        return Err(err!(PluginIo, "no room for I/O back-end {name:?}: the table is full"));
+        return Err(err!(
+            PluginIo,
+            "cannot register I/O back-end {name:?}: there are {CAPACITY}, the maximum"
+        ));
     }
     if let Some(known) = entries.iter().find(|entry| entry.id == id) {
         // SAFETY: NULL or a copy that is never freed.
@@ -53,7 +59,7 @@ pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> 
         return if taken_by == name {
             Ok(())
         } else {
-            Err(err!(PluginIo, "the id {id} of I/O back-end {name:?} is already that of {taken_by:?}"))
+            Err(err!(PluginIo, "the id {id} of I/O back-end {name:?} is registered as {taken_by:?}"))
         };
     }
     let name = name.map_or(null_mut(), |name| name.to_owned().into_raw());

@@ -15,14 +15,14 @@ pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
     // SAFETY: two NUL-terminated strings.
     let file = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
     if file.is_null() {
-        return Err(err!(FileOpen, "{path:?} in mode {mode:?}: {}", io::Error::last_os_error()));
+        return Err(err!(FileOpen, "cannot open {path:?} in mode {mode:?}: {}", io::Error::last_os_error()));
     }
     // SAFETY: `malloc` accepts any size.
     let stream: *mut blosc2_stdio_file = unsafe { libc::malloc(size_of::<blosc2_stdio_file>()) }.cast();
     if stream.is_null() {
         // SAFETY: open, and closed once.
         unsafe { libc::fclose(file) };
-        return Err(err!(MemoryAlloc, "a stream for {path:?}"));
+        return Err(err!(MemoryAlloc, "cannot allocate a stream for {path:?}"));
     }
     // SAFETY: fresh memory of that size.
     unsafe { stream.write(blosc2_stdio_file { file }) };
@@ -61,7 +61,7 @@ pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
         }
     };
     if size < 0 {
-        return Err(err!(FileRead, "the size of a file: {}", io::Error::last_os_error()));
+        return Err(err!(FileRead, "cannot determine the size of the file: {}", io::Error::last_os_error()));
     }
     Ok(size)
 }

@@ -117,9 +117,9 @@ impl IoStream {
     /// `FileTruncate`.
     pub(crate) fn truncate(&self, len: u64) -> Result<()> {
         match &self.0 {
-            Kind::Native(file) => {
-                file.set_len(len).map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
-            }
+            Kind::Native(file) => file
+                .set_len(len)
+                .map_err(|error| err!(FileTruncate, "cannot set the length to {len} bytes: {error}")),
             Kind::Mmap(mapping) => mapping.truncate(len),
             Kind::User(stream) => stream.truncate(len),
         }
@@ -133,7 +133,7 @@ impl IoStream {
         match &self.0 {
             Kind::Native(file) => match file.metadata() {
                 Ok(metadata) => Ok(metadata.len()),
-                Err(error) => Err(err!(FileRead, "the size of a file: {error}")),
+                Err(error) => Err(err!(FileRead, "cannot determine the size of the file: {error}")),
             },
             Kind::Mmap(mapping) => mapping.size(),
             Kind::User(stream) => stream.size(),
@@ -154,7 +154,7 @@ impl IoStream {
 /// # Errors
 /// `MemoryAlloc`.
 pub(crate) fn resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
-    let no_memory = || err!(MemoryAlloc, "{len} bytes of a file");
+    let no_memory = || err!(MemoryAlloc, "cannot allocate {len} bytes for the content of a file");
     let len = usize::try_from(len).map_err(|_| no_memory())?;
     buffer.try_reserve_exact(len.saturating_sub(buffer.len())).map_err(|_| no_memory())?;
     buffer.resize(len, 0);
@@ -163,5 +163,5 @@ pub(crate) fn resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
 
 #[track_caller]
 fn short(position: u64, len: usize, got: usize) -> crate::Error {
-    err!(FileRead, "{got} of {len} bytes at {position}")
+    err!(FileRead, "read {got} bytes at {position}, expected {len}")
 }

@@ -43,7 +43,8 @@ unsafe impl Sync for UserStream {}
 
 /// Converts a length or a position to the type of the callbacks.
 fn signed(number: u64) -> Result<i64> {
-    i64::try_from(number).map_err(|_| err!(InvalidParam, "{number} is beyond the 63 bits of a file position"))
+    i64::try_from(number)
+        .map_err(|_| err!(InvalidParam, "{number} exceeds the maximum file position {}", i64::MAX))
 }
 
 impl UserBackend {
@@ -64,16 +65,20 @@ impl UserBackend {
     }
 
     pub(super) fn open(self: &Arc<Self>, path: &CStr, mode: OpenMode) -> Result<UserStream> {
-        let open = self.callbacks.open.ok_or_else(|| err!(FileOpen, "back-end {} has no open", self.id()))?;
+        let open = self
+            .callbacks
+            .open
+            .ok_or_else(|| err!(FileOpen, "back-end {} has no function `open`", self.id()))?;
         if self.destroyed.load(Ordering::Acquire) {
-            return Err(err!(FileOpen, "the parameters of back-end {} are gone", self.id()));
+            return Err(err!(FileOpen, "the parameters of back-end {} were destroyed", self.id()));
         }
         // Creating a file changes it.
         let _exclusive = if mode == OpenMode::Create { self.exclusive() } else { None };
         // SAFETY: the caller of `new` guarantees the contract of the callback; its parameters were not destroyed.
         let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
-        let handle = NonNull::new(handle)
-            .ok_or_else(|| err!(FileOpen, "back-end {} does not open {path:?} {mode:?}", self.id()))?;
+        let handle = NonNull::new(handle).ok_or_else(|| {
+            err!(FileOpen, "`open` of back-end {} returned NULL for {path:?}, mode {mode:?}", self.id())
+        })?;
         Ok(UserStream { backend: self.clone(), handle, closed: false })
     }
 
@@ -106,7 +111,7 @@ impl UserBackend {
             stream.truncate(0)?;
         }
         if stream.close() != 0 {
-            return Err(err!(FileRemove, "back-end {} fails to close {path:?}", self.id()));
+            return Err(err!(FileRemove, "`close` of back-end {} failed for {path:?}", self.id()));
         }
         Ok(())
     }
@@ -118,7 +123,7 @@ impl UserBackend {
         }
         // SAFETY: as in `open`; `destroyed` ensures that this is the only call.
         match unsafe { destroy(self.params) } {
-            code if code < 0 => Err(err!(PluginIo, "destroy of back-end {} returned {code}", self.id())),
+            code if code < 0 => Err(err!(PluginIo, "`destroy` of back-end {} returned {code}", self.id())),
             _ => Ok(()),
         }
     }
@@ -153,13 +158,14 @@ impl UserStream {
     /// Unless the back-end hands out pointers, `len` bytes can be written at `place`.
     unsafe fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
         let id = self.backend.id();
-        let read = self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no read"))?;
+        let read =
+            self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no function `read`"))?;
         let (asked, at) = (signed(len as u64)?, signed(position)?);
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and the
         // caller guarantees that `place` is a buffer of that length, or the callback may overwrite it.
         let got = unsafe { read(place, 1, asked, at, self.handle.as_ptr()) };
         usize::try_from(got).ok().filter(|&got| got <= len).ok_or_else(|| {
-            err!(FileRead, "read of back-end {id} returned {got} for {len} bytes at {position}")
+            err!(FileRead, "`read` of back-end {id} returned {got}, expected 0 to {len}, at {position}")
         })
     }
 
@@ -179,7 +185,7 @@ impl UserStream {
     /// `FileRead`, always for a back-end that does not hand out pointers.
     pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
         if !self.hands_out_pointers() {
-            return Err(err!(FileRead, "back-end {} hands out no pointers", self.backend.id()));
+            return Err(err!(FileRead, "back-end {} does not return pointers", self.backend.id()));
         }
         // Recursive, since a thread may hold the bytes of several reads.
         let is_inside_change = held_locks::find(self.backend.key()) == Some(Hold::Exclusive);
@@ -191,7 +197,7 @@ impl UserStream {
             return Ok(LentBytes::new(&[], guard));
         }
         if place.is_null() {
-            return Err(err!(FileRead, "read of back-end {} left no pointer", self.backend.id()));
+            return Err(err!(FileRead, "`read` of back-end {} set no pointer", self.backend.id()));
         }
         // SAFETY: the caller of `UserBackend::new` guarantees that the back-end returns that number of bytes and that
         // they stay unchanged until the file is changed. Changes through this back-end wait for the guard.
@@ -201,7 +207,8 @@ impl UserStream {
 
     pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
         let id = self.backend.id();
-        let write = self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no write"))?;
+        let write =
+            self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no function `write`"))?;
         let (len, at) = (signed(bytes.len() as u64)?, signed(position)?);
         let (size, nitems, ptr) = match shape {
             WriteShape::Bytes => (1, len, bytes.as_ptr()),
@@ -216,7 +223,7 @@ impl UserStream {
         if written != nitems && len > 0 {
             return Err(err!(
                 FileWrite,
-                "write of back-end {id} returned {written} for {nitems} items of {size} bytes at {position}"
+                "`write` of back-end {id} returned {written}, expected {nitems} items of {size} bytes"
             ));
         }
         Ok(())
@@ -224,24 +231,28 @@ impl UserStream {
 
     pub(super) fn truncate(&self, len: u64) -> Result<()> {
         let id = self.backend.id();
-        let truncate =
-            self.callbacks().truncate.ok_or_else(|| err!(FileTruncate, "back-end {id} has no truncate"))?;
+        let truncate = self
+            .callbacks()
+            .truncate
+            .ok_or_else(|| err!(FileTruncate, "back-end {id} has no function `truncate`"))?;
         let len = signed(len)?;
         let _exclusive = self.backend.exclusive();
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and no
         // thread reads bytes that the back-end has handed out.
         match unsafe { truncate(self.handle.as_ptr(), len) } {
             0 => Ok(()),
-            code => Err(err!(FileTruncate, "truncate of back-end {id} to {len} bytes returned {code}")),
+            code => Err(err!(FileTruncate, "`truncate` of back-end {id} to {len} bytes returned {code}")),
         }
     }
 
     pub(super) fn size(&self) -> Result<u64> {
         let id = self.backend.id();
-        let size = self.callbacks().size.ok_or_else(|| err!(FileRead, "back-end {id} has no size"))?;
+        let size =
+            self.callbacks().size.ok_or_else(|| err!(FileRead, "back-end {id} has no function `size`"))?;
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open.
         let size = unsafe { size(self.handle.as_ptr()) };
-        u64::try_from(size).map_err(|_| err!(FileRead, "size of back-end {id} returned {size}"))
+        u64::try_from(size)
+            .map_err(|_| err!(FileRead, "`size` of back-end {id} returned {size}, expected 0 or more"))
     }
 
     /// Closes the stream. Returns the result of the callback.

@@ -30,7 +30,7 @@ impl Malloced {
         let start = unsafe { libc::calloc(len.max(1), 1) };
         match NonNull::new(start.cast()) {
             Some(start) => Ok(Malloced { start, len }),
-            None => Err(err!(MemoryAlloc, "{len} bytes")),
+            None => Err(err!(MemoryAlloc, "cannot allocate {len} bytes")),
         }
     }
 
@@ -44,7 +44,7 @@ impl Malloced {
             NonNull::new(unsafe { libc::malloc(bytes.len().max(1)) }.cast::<u8>())
         };
         let Some(start) = buffers::take_block(bytes.len()).or_else(fresh) else {
-            return Err(err!(MemoryAlloc, "{} bytes", bytes.len()));
+            return Err(err!(MemoryAlloc, "cannot allocate {} bytes", bytes.len()));
         };
         // SAFETY: a block of at least that length, which no other code uses.
         copy_to_fresh(bytes, unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), bytes.len()) });
@@ -192,7 +192,7 @@ impl Growing {
             unsafe { libc::realloc(self.start.cast(), capacity) }.cast()
         };
         if grown.is_null() {
-            return Err(err!(MemoryAlloc, "{capacity} bytes"));
+            return Err(err!(MemoryAlloc, "cannot allocate {capacity} bytes"));
         }
         if self.lent {
             // SAFETY: both blocks have that many bytes, and `grown` is fresh.
@@ -215,7 +215,9 @@ impl Growing {
     /// `MemoryAlloc`; nothing changes then.
     pub(crate) fn write_at(&mut self, position: usize, bytes: &[u8]) -> Result<()> {
         let end = position.checked_add(bytes.len());
-        let end = end.ok_or_else(|| err!(MemoryAlloc, "{} bytes behind {position}", bytes.len()))?;
+        let end = end.ok_or_else(|| {
+            err!(MemoryAlloc, "{} bytes at {position} exceed the address space", bytes.len())
+        })?;
         self.reserve(end.max(self.len))?;
         // SAFETY: the capacity is at least `end` bytes, and `bytes` cannot be in the block, since that is borrowed
         // mutably.

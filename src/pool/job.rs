@@ -43,7 +43,7 @@ impl Outcome {
         match self {
             Outcome::Done => Ok(()),
             Outcome::Panicked => Err(err!(Failure, "a job panicked")),
-            Outcome::Forked => Err(err!(Failure, "a job forked: its workers are not in the child process")),
+            Outcome::Forked => Err(err!(Failure, "a job called fork: the child process has no workers")),
         }
     }
 }

@@ -95,7 +95,7 @@ pub fn prestart(nthreads: usize) -> Result<()> {
     // Inside a job the thread must not wait for the lock: `shutdown` may hold it and wait for this job.
     let alive = if job::in_job() { set.try_grow(nthreads - 1) } else { set.grow(nthreads - 1) };
     if alive == 0 {
-        Err(err!(ThreadCreate, "not one of {} workers could be started", nthreads - 1))
+        Err(err!(ThreadCreate, "none of the {} workers could be started", nthreads - 1))
     } else {
         Ok(())
     }

@@ -31,8 +31,8 @@ unsafe fn function<F: Copy>(address: Symbol) -> F {
 
 /// Returns the addresses of an entry's functions in the plugin of that name.
 fn symbols<const COUNT: usize>(name: Option<&CStr>) -> std::result::Result<[Symbol; COUNT], String> {
-    let name = name.ok_or("without a name there is no plugin")?;
-    let name = name.to_str().map_err(|_| format!("{name:?} cannot name a plugin"))?;
+    let name = name.ok_or("no functions, and no name of a plugin")?;
+    let name = name.to_str().map_err(|_| format!("the plugin name is {name:?}, expected UTF-8"))?;
     plugin::load(name)
 }
 
@@ -47,9 +47,9 @@ pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
         // Another thread has loaded the functions since the caller read the entry.
         return Ok(codec);
     }
-    let why_not = |why: String| err!(CodecSupport, "codec {compcode}, {:?}: {why}", codec.name);
+    let why_not = |why: String| err!(CodecSupport, "codec {compcode} ({:?}): {why}", codec.name);
     if codec.compcode < FIRST_PLUGIN_CODEC {
-        return Err(why_not("not built in".into()));
+        return Err(why_not("not part of this build of the library".into()));
     }
     let [encoder, decoder] = symbols(codec.name).map_err(why_not)?;
     // SAFETY: the functions that the descriptor of a codec names, in its order.
@@ -72,9 +72,9 @@ pub(crate) fn load_filter(id: u8) -> Result<Filter> {
     if filter.forward.is_some() && filter.backward.is_some() {
         return Ok(filter);
     }
-    let why_not = |why: String| err!(FilterPipeline, "filter {id}, {:?}: {why}", filter.name);
+    let why_not = |why: String| err!(FilterPipeline, "filter {id} ({:?}): {why}", filter.name);
     if filter.id < FIRST_PLUGIN_FILTER {
-        return Err(why_not("not built in".into()));
+        return Err(why_not("not part of this build of the library".into()));
     }
     let [forward, backward] = symbols(filter.name).map_err(why_not)?;
     // SAFETY: the functions that the descriptor of a filter names, in its order.
@@ -96,7 +96,7 @@ pub(crate) fn load_tuner(id: i32) -> Result<Tuner> {
     if tuner.is_complete() {
         return Ok(tuner);
     }
-    let symbols = symbols(tuner.name).map_err(|why| err!(Failure, "tuner {id}, {:?}: {why}", tuner.name))?;
+    let symbols = symbols(tuner.name).map_err(|why| err!(Failure, "tuner {id} ({:?}): {why}", tuner.name))?;
     let [init, next_blocksize, next_cparams, update, free] = symbols;
     // SAFETY: the functions that the descriptor of a tuner names, in its order.
     let functions = unsafe {

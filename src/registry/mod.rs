@@ -13,7 +13,7 @@ use crate::abi::{
     blosc2_filter_forward_cb, blosc2_tuner,
 };
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::LazyLock;
@@ -223,9 +223,9 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
         encoder: codec.encoder,
         decoder: codec.decoder,
     };
-    CODECS.register(i32::from(codec.compcode), name, entry).map_err(|verdict| {
-        refusal(verdict, i32::from(codec.compcode), name, err!(CodecParam, "codec id {}", codec.compcode))
-    })
+    CODECS
+        .register(i32::from(codec.compcode), name, entry)
+        .map_err(|verdict| refusal(verdict, i32::from(codec.compcode), name, ErrorKind::CodecParam))
 }
 
 /// Registers a filter under `name`, which is copied, or without a name.
@@ -234,9 +234,9 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
 /// `Failure` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is full.
 pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
-    FILTERS.register(i32::from(filter.id), name, entry).map_err(|verdict| {
-        refusal(verdict, i32::from(filter.id), name, err!(Failure, "filter id {}", filter.id))
-    })
+    FILTERS
+        .register(i32::from(filter.id), name, entry)
+        .map_err(|verdict| refusal(verdict, i32::from(filter.id), name, ErrorKind::Failure))
 }
 
 /// Registers a tuner under `name`, which is copied, or without a name.
@@ -250,16 +250,18 @@ pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Resul
     };
     TUNERS
         .register(tuner.id, name, entry)
-        .map_err(|verdict| refusal(verdict, tuner.id, name, err!(Failure, "tuner id {}", tuner.id)))
+        .map_err(|verdict| refusal(verdict, tuner.id, name, ErrorKind::Failure))
 }
 
-/// Returns the error for a registration that was rejected; its kind is that of `usual` except for a full table.
-fn refusal(verdict: Verdict, id: i32, name: Option<&CStr>, usual: Error) -> Error {
+/// Returns the error for a registration that was rejected; its kind is `kind` except for a full table.
+fn refusal(verdict: Verdict, id: i32, name: Option<&CStr>, kind: ErrorKind) -> Error {
     match verdict {
-        Verdict::Reserved => Error::new(usual.kind(), format_args!("id {id} is below {FIRST_USER_ID}")),
-        Verdict::Taken(by) => {
-            Error::new(usual.kind(), format_args!("id {id} of {name:?} is already that of {by:?}"))
+        Verdict::Reserved => {
+            Error::new(kind, format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more"))
         }
-        Verdict::Full => err!(CodecSupport, "no room for {name:?}: the table is full"),
+        Verdict::Taken(by) => {
+            Error::new(kind, format_args!("the id {id} of {name:?} is registered as {by:?}"))
+        }
+        Verdict::Full => err!(CodecSupport, "cannot register {name:?}: the table is full"),
     }
 }

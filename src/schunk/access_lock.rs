@@ -181,7 +181,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         let access = of.access_lock();
         let me = thread::id();
         if access.writer.load(Ordering::Relaxed) == me || access.held().is_some() {
-            return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
+            return Err(err!(Failure, "a function called during an access to an object tries to change it"));
         }
         let exclusive = if access.is_free() {
             Exclusive::Alone
@@ -189,7 +189,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
             Exclusive::Locked { _lock: access.lock.write() }
         };
         if access.has_unlocked_readers() {
-            return Err(err!(Failure, "a change while the same thread reads"));
+            return Err(err!(Failure, "this thread tries to change an object while it reads the object"));
         }
         access.writer.store(me, Ordering::Relaxed);
         if access.calls_back {

@@ -116,7 +116,11 @@ impl SuperChunk {
             let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
             if !is_regular || header.has_varlen_blocks() {
                 let (nbytes, found) = (header.nbytes, geometry.blocksize());
-                return Err(err!(Data, "a chunk of {nbytes} bytes in blocks of {found}"));
+                return Err(err!(
+                    Data,
+                    "the chunk has {nbytes} bytes in blocks of {found}, \
+                     expected {chunksize} in blocks of {blocksize}"
+                ));
             }
             if let [nblock] = *blocks
                 && settings.postfilter.is_none()
@@ -197,7 +201,10 @@ impl BlockSink for SingleItem<'_> {
         match content {
             BlockContent::Bytes(bytes) => match bytes.get(self.start..self.start + dest.len()) {
                 Some(item) => dest.copy_from_slice(item),
-                None => return Err(err!(Data, "an item at {} of {} bytes", self.start, bytes.len())),
+                None => {
+                    let (start, len) = (self.start, bytes.len());
+                    return Err(err!(Data, "the item at byte {start} is outside the block of {len} bytes"));
+                }
             },
             BlockContent::Zeros => dest.fill(0),
         }

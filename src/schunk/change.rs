@@ -39,7 +39,7 @@ impl Incoming<'_> {
         match self {
             Incoming::Copy(bytes) => ChunkBlock::new(Malloced::copy_of(bytes)?),
             Incoming::Take(place) => {
-                let mut chunk = place.take().ok_or_else(|| err!(NullPointer, "no chunk"))?;
+                let mut chunk = place.take().ok_or_else(|| err!(NullPointer, "no chunk to take"))?;
                 if cbytes < nbytes {
                     chunk.truncate(cbytes);
                 }
@@ -106,7 +106,7 @@ impl SuperChunk {
         let mut session = self.changing(true)?;
         let nchunks = self.counters().nchunks;
         if !(0..=nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "a place {at} among {nchunks} chunks"));
+            return Err(err!(InvalidParam, "`nchunk` is {at}, expected 0 to {nchunks}"));
         }
         let info = facts(chunk.bytes())?;
         if self.frame().is_none() {
@@ -139,7 +139,7 @@ impl SuperChunk {
     fn check_update(&self, at: i64, chunk: &Incoming<'_>) -> Result<ChunkInfo> {
         let counters = self.counters();
         if !(0..counters.nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "chunk {at} of {}", counters.nchunks));
+            return Err(err!(InvalidParam, "no chunk {at} in a super-chunk of {} chunks", counters.nchunks));
         }
         let info = facts(chunk.bytes())?;
         if counters.nchunks > 1 {
@@ -158,7 +158,7 @@ impl SuperChunk {
         let mut session = self.changing(false)?;
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
+            return Err(err!(InvalidParam, "no chunk {at} in a super-chunk of {nchunks} chunks"));
         }
         self.note_current(at);
         let old = session.old_chunk(at)?;
@@ -193,11 +193,16 @@ impl SuperChunk {
         let counters = self.counters();
         // Another handle may have inserted or deleted chunks.
         if order.len() as i64 != counters.nchunks {
-            return Err(err!(Data, "an order of {} chunks for {}", order.len(), counters.nchunks));
+            return Err(err!(
+                Data,
+                "`offsets_order` has {} chunk numbers, expected {}",
+                order.len(),
+                counters.nchunks
+            ));
         }
         match self.frame() {
             None => session.guard().reorder_in_memory(&permutation)?,
-            Some(_) if order.is_empty() => return Err(err!(Data, "a frame without chunks has no order")),
+            Some(_) if order.is_empty() => return Err(err!(Data, "the frame has no chunks to reorder")),
             Some(_) => session.guard().apply(&Change::Reorder { order }, &counters)?,
         }
         session.guard().set_last_nbytes(-1);
@@ -374,7 +379,7 @@ impl ChangeSession<'_> {
         let access = self.access().map_err(unreadable)?;
         let schunk = access.locked().object();
         if at >= schunk.counters().nchunks {
-            return Err(err!(Failure, "chunk {at} is gone"));
+            return Err(err!(Failure, "another handle has deleted chunk {at}"));
         }
         access.info_of(at).map_err(unreadable)
     }
@@ -395,6 +400,9 @@ fn payload_of<'a>(
     let cbytes = usize::try_from(info.cbytes).unwrap_or(0);
     match chunk.bytes().get(..cbytes) {
         Some(bytes) => Ok(Payload::Bytes(bytes)),
-        None => Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", chunk.bytes().len())),
+        None => {
+            let len = chunk.bytes().len();
+            Err(err!(InvalidHeader, "the chunk has {len} bytes, expected {cbytes} by its header"))
+        }
     }
 }

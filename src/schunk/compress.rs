@@ -24,7 +24,7 @@ impl SuperChunk {
     /// [`append_chunk`](Self::append_chunk).
     pub(crate) fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
         if nbytes > MAX_BUFFERSIZE {
-            return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
+            return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
         let at = self.nchunks();
         self.note_current(at);

@@ -196,7 +196,7 @@ impl SuperChunk {
                 FrameBytes::Copy(memory.as_ptr(), memory.bytes().len())
             })
         });
-        bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))
+        bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))
     }
 
     /// Lends the bytes of the super-chunk as one frame to `then`.
@@ -212,7 +212,7 @@ impl SuperChunk {
             let _reading = holder.read_lock();
             holder.frame().and_then(|frame| frame.with_memory(|memory| memory.bytes().to_vec()))
         };
-        then(&bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))?)
+        then(&bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))?)
     }
 
     /// Returns the back-end that writes an exported frame: the super-chunk's own if it is a frame in memory; plain
@@ -263,5 +263,5 @@ impl SuperChunk {
 }
 
 fn as_name(name: Vec<u8>) -> Result<CString> {
-    CString::new(name).map_err(|_| -> Error { err!(Data, "a name with a NUL in it") })
+    CString::new(name).map_err(|_| -> Error { err!(Data, "the name of a metalayer contains a NUL") })
 }

@@ -35,8 +35,8 @@ impl SuperChunk {
             io: ptr::null_mut(),
         };
         let place = block_with(empty)?;
-        // From here on dropping the super-chunk frees whatever is in there.
-        // SAFETY: by the caller's word, no other code uses the super-chunk; `place` is a valid block.
+        // From here on, dropping the super-chunk frees the storage and the blocks that it points at.
+        // SAFETY: the caller guarantees that no other code uses the super-chunk; `place` is a valid block.
         unsafe {
             (*self.as_ptr()).storage = place;
             if let Some(path) = storage.urlpath {
@@ -91,7 +91,7 @@ impl SuperChunk {
             (*s).tuner_id = cparams.tuner_id;
             (*(*(*s).storage).cparams, *(*(*s).storage).dparams)
         };
-        // SAFETY: by the caller's word; no other code has access to the super-chunk yet.
+        // SAFETY: guaranteed by the caller; no other code has access to the super-chunk yet.
         unsafe { schunk.make_contexts(&cparams, &dparams) }?;
         if has_frame {
             let kind = if storage.contiguous { FrameKind::Contiguous } else { FrameKind::Sparse };
@@ -141,7 +141,7 @@ impl SuperChunk {
             _ => Frame::create(kind, Destination::Memory, &target)?,
         };
         drop(access);
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.set_frame(frame) };
         Ok(())
     }

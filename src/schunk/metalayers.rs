@@ -23,7 +23,7 @@ use std::ffi::{CStr, c_char};
 fn check_name(name: &CStr) -> Result<()> {
     let len = name.to_bytes().len();
     if len > MAX_NAME_LEN {
-        return Err(err!(InvalidParam, "a name of {len} bytes; {MAX_NAME_LEN} is the limit"));
+        return Err(err!(InvalidParam, "`name` has {len} bytes, expected at most {MAX_NAME_LEN}"));
     }
     Ok(())
 }
@@ -39,11 +39,11 @@ impl LockProof<'_, SuperChunk> {
     fn check_new(self, layer: Layer, name: &CStr) -> Result<()> {
         check_name(name)?;
         if self.find_metalayer(layer, name).is_some() {
-            return Err(err!(InvalidParam, "metalayer {name:?} is there already"));
+            return Err(err!(InvalidParam, "metalayer {name:?} exists already"));
         }
         let count = self.metalayer_count(layer);
         if count >= layer.limit() {
-            return Err(err!(InvalidParam, "{count} metalayers are the most"));
+            return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
         Ok(())
     }
@@ -55,7 +55,9 @@ impl LockProof<'_, SuperChunk> {
         let there = self.find_metalayer(Layer::Fixed, name);
         let is_longer = there.is_some_and(|(_, there)| content.len() > there.len());
         if is_longer {
-            crate::trace::warning(|| format!("metalayer {name:?} cannot grow to {} bytes", content.len()));
+            crate::trace::warning(|| {
+                format!("metalayer {name:?} is unchanged: {} bytes are more than it has", content.len())
+            });
         }
         Ok((at, !is_longer))
     }
@@ -74,7 +76,7 @@ impl SuperChunk {
         guard.locked().check_new(Layer::Fixed, name)?;
         let counters = self.counters();
         if self.frame().is_some() && (counters.cbytes > 0 || counters.nchunks > 0) {
-            return Err(err!(InvalidParam, "a frame with chunks takes no more metalayers"));
+            return Err(err!(InvalidParam, "the frame has chunks, expected none when a metalayer is added"));
         }
         let at = guard.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
         if let Err(error) = guard.apply(&Change::Metalayers, &counters) {
@@ -148,7 +150,7 @@ impl SuperChunk {
         // Another handle may have added the name in the meantime.
         guard.locked().check_new(Layer::Variable, name)?;
         if self.frame().is_some() && guard.locked().metalayer_count(Layer::Variable) >= MAX_WRITTEN {
-            return Err(err!(Failure, "a frame takes {MAX_WRITTEN} metalayers of variable length"));
+            return Err(err!(Failure, "the frame has {MAX_WRITTEN} variable-length metalayers, the limit"));
         }
         let at = guard.push_metalayer(Layer::Variable, name.to_bytes(), chunk)?;
         if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
@@ -258,11 +260,11 @@ impl SuperChunk {
 unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
-        return Err(err!(InvalidParam, "a content of {} bytes", content.len()));
+        return Err(err!(InvalidParam, "the content needs {room} bytes, expected at most {}", i32::MAX));
     }
     // SAFETY: the defaults have no such pointers; those of `cparams` are guaranteed by the caller.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
-        .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
+        .map_err(|error| err!(NullPointer, "the compression context cannot be made: {error}"))?;
     let mut chunk = Malloced::zeroed(room)?;
     let cbytes = context.compress(Source::Buffer(content), OutBuffer::from(&mut chunk[..]))?;
     chunk.truncate(cbytes);
@@ -274,10 +276,10 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
 /// # Errors
 /// `Data`.
 fn parse_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<StoredChunk<'a>> {
-    let stored = StoredChunk::parse(header, chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
+    let stored = StoredChunk::parse(header, chunk).map_err(|error| err!(Data, "invalid chunk: {error}"))?;
     let cbytes = stored.header().cbytes;
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
-        return Err(err!(Data, "a chunk of {cbytes} bytes in {}", chunk.len()));
+        return Err(err!(Data, "the chunk has {} bytes, expected {cbytes} by its header", chunk.len()));
     }
     Ok(stored)
 }

@@ -35,9 +35,9 @@ impl SuperChunk {
     /// The parameters of the back-end are valid for it, for as long as the super-chunk lives.
     ///
     /// # Errors
-    /// `FileOpen`, `PluginIo`, and those of a frame that is none.
+    /// `FileOpen`, `PluginIo`, and the errors of parsing a frame.
     pub(crate) unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let backend = unsafe { Backend::resolve(io) }?;
         let opened = open_frame(path, offset, &backend).and_then(|(frame, contents, flags2)| {
             let contiguous = frame.kind() == FrameKind::Contiguous;
@@ -55,7 +55,7 @@ impl SuperChunk {
     /// Opens a frame in memory without copying it; the first change copies it.
     ///
     /// # Errors
-    /// Those of a frame that is none.
+    /// The errors of parsing a frame.
     pub(crate) fn from_frame(memory: Growing) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let flags2 = frame.flags_of_first(&contents)?;
@@ -66,7 +66,7 @@ impl SuperChunk {
     /// Makes a super-chunk in memory, without a frame, of the frame in `bytes`.
     ///
     /// # Errors
-    /// Those of a frame that is none, or has a chunk that cannot be read.
+    /// The errors of parsing a frame and of reading its chunks.
     pub(crate) fn from_copy(memory: Growing) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let header = &contents.header;
@@ -74,7 +74,10 @@ impl SuperChunk {
         let limit = COPY_BASE + COPY_FACTOR * frame.len();
         if (contents.nchunks as u64).saturating_mul(COPIED_SPECIAL) > limit {
             let (nchunks, len) = (contents.nchunks, frame.len());
-            return Err(err!(MemoryAlloc, "{nchunks} chunks out of {len} bytes"));
+            return Err(err!(
+                MemoryAlloc,
+                "{nchunks} chunks of a frame of {len} bytes need more than the limit of {limit} bytes"
+            ));
         }
         let mut chunks = Vec::new();
         chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory())?;
@@ -92,7 +95,11 @@ impl SuperChunk {
             chunks.push(chunk);
         }
         if nbytes != header.nbytes.max(0) {
-            return Err(err!(Data, "chunks of {nbytes} bytes in a frame of {}", header.nbytes));
+            return Err(err!(
+                Data,
+                "the chunks have {nbytes} uncompressed bytes, expected {} by the frame header",
+                header.nbytes
+            ));
         }
         let schunk = SuperChunk::with_header(header, None, &Storage::default())?;
         let mut access = WriteGuard::lock(&*schunk)?;
@@ -187,10 +194,10 @@ fn no_memory() -> Error {
 fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Contents, u8)> {
     let path = paths::strip_scheme(path);
     let Ok(base) = u64::try_from(offset) else {
-        return Err(err!(InvalidParam, "a frame at byte {offset}"));
+        return Err(err!(InvalidParam, "`offset` is {offset}, expected 0 or more"));
     };
     let Ok(found) = std::fs::metadata(paths::as_path(path)) else {
-        return Err(err!(FileOpen, "{path:?} does not exist"));
+        return Err(err!(FileOpen, "{path:?} does not exist or is not accessible"));
     };
     if found.is_dir() {
         return Frame::open(FrameKind::Sparse, &paths::strip_slash(path), base, backend.clone());

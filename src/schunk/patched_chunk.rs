@@ -64,7 +64,11 @@ impl Gather for Blocks<'_> {
     fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         if range.start != nblock * self.sizes.block || range.len() != self.sizes.block {
             self.is_other.store(true, Ordering::Relaxed);
-            return Err(err!(Failure, "bytes {range:?} for block {nblock} of {} bytes", self.sizes.block));
+            return Err(err!(
+                Failure,
+                "block {nblock} is bytes {range:?}, expected blocks of {} bytes",
+                self.sizes.block
+            ));
         }
         let coverage = self.changes.coverage(nblock);
         if coverage != PatchExtent::All {
@@ -262,7 +266,7 @@ fn write_changes(content: &mut [u8], sizes: Sizes, changes: &dyn BlockPatch) -> 
 
 fn check_size(nbytes: usize, chunksize: usize) -> Result<()> {
     if nbytes != chunksize {
-        return Err(err!(Failure, "a chunk of {nbytes} bytes where {chunksize} are expected"));
+        return Err(err!(Failure, "the chunk has {nbytes} bytes, expected {chunksize}"));
     }
     Ok(())
 }

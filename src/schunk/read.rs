@@ -39,7 +39,7 @@ impl SuperChunk {
     pub(super) fn check_index(&self, nchunk: i64) -> Result<()> {
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&nchunk) {
-            return Err(err!(InvalidParam, "chunk {nchunk} of {nchunks}"));
+            return Err(err!(InvalidParam, "no chunk {nchunk} in a super-chunk of {nchunks} chunks"));
         }
         self.note_current(nchunk);
         Ok(())
@@ -157,8 +157,8 @@ impl SuperChunk {
             if header.nbytes() > dest.len() {
                 let (needed, there) = (header.nbytes, dest.len());
                 return match self.frame() {
-                    None => Err(err!(InvalidParam, "{needed} bytes do not fit into {there}")),
-                    Some(_) => Err(err!(WriteBuffer, "{needed} bytes do not fit into {there}")),
+                    None => Err(err!(InvalidParam, "`dest` has {there} bytes, expected {needed} or more")),
+                    Some(_) => Err(err!(WriteBuffer, "`dest` has {there} bytes, expected {needed} or more")),
                 };
             }
             if zeros {
@@ -207,9 +207,9 @@ impl SuperChunk {
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let params = self.decompress_params(&settings, nchunk);
             VarlenReader::open(&params, chunk, |reader| {
+                let missing = || err!(InvalidParam, "no block {nblock} among {} blocks", reader.nblocks());
                 let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());
-                let nblock =
-                    nblock.ok_or_else(|| err!(InvalidParam, "one of {} blocks", reader.nblocks()))?;
+                let nblock = nblock.ok_or_else(missing)?;
                 let mut block = Malloced::zeroed(reader.nbytes(nblock))?;
                 reader.decode(nblock, block[..].as_mut().into())?;
                 let done = Decompressed { nbytes: block.len(), used_dictionary: false };
@@ -282,7 +282,7 @@ impl<'a> Access<'a> {
         purpose: Purpose,
         then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
-        let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
+        let gone = || err!(InvalidParam, "chunk {nchunk} was deleted during the call");
         let schunk = self.locked().object();
         let (Some(frame), Some(header)) = (schunk.frame(), self.header()) else {
             // Another thread may have deleted chunks in the meantime.
@@ -360,7 +360,7 @@ impl BlockSource for SchunkBlockSource<'_> {
         let _reading = self.0.read_lock();
         match self.0.frame() {
             Some(frame) => frame.read(place, position, dest),
-            None => Err(err!(InvalidParam, "a lazy chunk without a frame")),
+            None => Err(err!(InvalidParam, "the super-chunk of a lazy chunk has no frame")),
         }
     }
 }

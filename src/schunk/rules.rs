@@ -58,7 +58,11 @@ pub(crate) fn counted(chunk: &ChunkInfo) -> i64 {
 /// `InvalidParam` when one has blocks of equal and the other blocks of variable length.
 pub(crate) fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 {
-        return Err(err!(InvalidParam, "chunks with blocks of equal and of variable length do not mix"));
+        let new = chunk.flags2;
+        return Err(err!(
+            InvalidParam,
+            "the second flags byte is {new:#04x}, expected the bit {VL_BLOCKS:#04x} as in {flags2:#04x}"
+        ));
     }
     Ok(())
 }
@@ -78,7 +82,10 @@ impl<'a> Permutation<'a> {
         for &from in order {
             match usize::try_from(from).ok().and_then(|from| seen.get_mut(from)) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return Err(err!(Data, "the order is no permutation of {} chunks", order.len())),
+                _ => {
+                    let len = order.len();
+                    return Err(err!(Data, "`offsets_order` is not a permutation of {len} chunk numbers"));
+                }
             }
         }
         Ok(Permutation(order))
@@ -121,7 +128,11 @@ pub(crate) fn insert(
                 }
             }
             None if chunk.nbytes > size => {
-                return Err(err!(InvalidParam, "a chunk of {} bytes where {size} fit", chunk.nbytes));
+                return Err(err!(
+                    InvalidParam,
+                    "the chunk has {} uncompressed bytes, expected at most {size}",
+                    chunk.nbytes
+                ));
             }
             None => {}
         }
@@ -135,7 +146,12 @@ pub(crate) fn insert(
         && before.nbytes < i64::from(before.chunksize)
         && at == before.nchunks
     {
-        return Err(err!(InvalidParam, "a second short chunk, of {} bytes", chunk.nbytes));
+        return Err(err!(
+            InvalidParam,
+            "the chunk has {} bytes, expected {} because the last chunk is short",
+            chunk.nbytes,
+            before.chunksize
+        ));
     }
     after.nchunks += 1;
     after.nbytes = sum(after.nbytes, i64::from(chunk.nbytes))?;
@@ -190,5 +206,5 @@ pub(crate) fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Re
 
 /// Adds to a counter, which may have been read from a frame, with a check for overflow.
 pub(super) fn sum(counter: i64, more: i64) -> Result<i64> {
-    counter.checked_add(more).ok_or_else(|| err!(InvalidParam, "{counter} bytes and {more}"))
+    counter.checked_add(more).ok_or_else(|| err!(InvalidParam, "the sum of {counter} and {more} overflows"))
 }

@@ -73,13 +73,19 @@ impl Span {
     fn new(start: i64, stop: i64, typesize: i32, chunksize: i32) -> Result<Option<Span>> {
         let bytes = |item: i64| item.checked_mul(i64::from(typesize));
         let (Some(first), Some(end)) = (bytes(start), bytes(stop)) else {
-            return Err(err!(InvalidParam, "items {start}..{stop} of {typesize} bytes"));
+            return Err(err!(
+                InvalidParam,
+                "`start` is {start}, `stop` {stop}: the offset in bytes overflows with `typesize` {typesize}"
+            ));
         };
         if end <= first {
             return Ok(None);
         }
         if first < 0 || chunksize <= 0 {
-            return Err(err!(InvalidParam, "items {start}..{stop} in chunks of {chunksize} bytes"));
+            return Err(err!(
+                InvalidParam,
+                "`start` is {start}, expected 0 or more; `chunksize` is {chunksize}, expected 1 or more"
+            ));
         }
         Ok(Some(Span { start: first, stop: end, chunksize: i64::from(chunksize) }))
     }
@@ -117,7 +123,10 @@ pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
     let bytes = items.and_then(|items| items.checked_mul(i64::from(typesize)));
     match bytes {
         Some(bytes) => Ok(usize::try_from(bytes).unwrap_or(0)),
-        None => Err(err!(InvalidParam, "items {start}..{stop} of {typesize} bytes")),
+        None => Err(err!(
+            InvalidParam,
+            "`start` is {start}, `stop` {stop}: the size in bytes overflows with `typesize` {typesize}"
+        )),
     }
 }
 
@@ -157,7 +166,7 @@ impl SuperChunk {
     /// `InvalidParam`; `Failure` for items before the first.
     pub(crate) fn check_slice(&self, start: i64, stop: i64) -> Result<()> {
         if start < 0 && stop > start {
-            return Err(err!(Failure, "items from {start} on"));
+            return Err(err!(Failure, "`start` is {start}, expected 0 or more"));
         }
         let chunksize = self.counters().chunksize;
         Span::new(start, stop, self.typesize(), chunksize).map(|_| ()).map_err(|error| match chunksize {
@@ -478,7 +487,7 @@ impl SuperChunk {
             let before = new.chunksize;
             return Err(err!(
                 InvalidParam,
-                "chunks of {chunksize} bytes, which had {before} when the write began"
+                "`chunksize` is {chunksize}, expected {before} as at the start of the call"
             ));
         }
         Ok(())
@@ -515,10 +524,11 @@ impl SuperChunk {
         }
         let (typesize, chunksize) = (i64::from(self.typesize()), i64::from(counters.chunksize));
         if chunksize <= 0 {
-            return Err(err!(InvalidParam, "chunks of different sizes"));
+            return Err(err!(InvalidParam, "`chunksize` is {chunksize}, expected 1 or more"));
         }
         let bytes = start.checked_mul(typesize).zip(stop.checked_mul(typesize));
-        let (first, end) = bytes.ok_or_else(|| err!(InvalidParam, "items {start}..{stop}"))?;
+        let overflow = || err!(InvalidParam, "`start` is {start}, `stop` {stop}: a byte offset overflows");
+        let (first, end) = bytes.ok_or_else(overflow)?;
         let round_up = i64::from(end % chunksize != 0);
         Ok(Some(first / chunksize..end / chunksize + round_up))
     }

@@ -70,7 +70,8 @@ impl SuperChunk {
         if !is_regular {
             return Err(err!(
                 InvalidParam,
-                "items of {typesize} bytes in chunks of {chunksize} and blocks of {blocksize}"
+                "`typesize` is {typesize}, `chunksize` {chunksize}, `blocksize` {blocksize}: \
+                 expected whole items in chunks and blocks of fixed sizes"
             ));
         }
         Ok((typesize as usize, chunksize as usize))
@@ -90,10 +91,14 @@ impl SuperChunk {
             let header = chunk.header();
             let last = wanted.last().map_or(0, |&(at, _)| at + typesize);
             if last > header.nbytes() {
-                return Err(err!(InvalidParam, "an item at {last} of {} bytes", header.nbytes));
+                return Err(err!(
+                    InvalidParam,
+                    "an item ends at byte {last} of a chunk, expected at most {}",
+                    header.nbytes
+                ));
             }
             if header.special().is_err() {
-                return Err(err!(SchunkSpecial, "a special value that is not defined"));
+                return Err(err!(SchunkSpecial, "the kind of special chunk is not defined"));
             }
             let params = self.decompress_params(settings, nchunk);
             let geometry = Blocks::of(header);
@@ -225,5 +230,5 @@ fn check(coord: i64, nitems: i64) -> Result<()> {
     if (0..nitems).contains(&coord) {
         return Ok(());
     }
-    Err(err!(InvalidParam, "item {coord} of {nitems}"))
+    Err(err!(InvalidParam, "no item {coord} in a super-chunk of {nitems} items"))
 }

@@ -24,32 +24,44 @@ impl SuperChunk {
         }
         let typesize = self.typesize();
         if nitems < 0 || chunksize <= 0 || typesize <= 0 {
-            return Err(err!(InvalidParam, "{nitems} items of {typesize} bytes in chunks of {chunksize}"));
+            return Err(err!(
+                InvalidParam,
+                "`nitems` is {nitems}, `typesize` {typesize}, `chunksize` {chunksize}: expected 1 or more"
+            ));
         }
         // Called before the lock is taken, and again with it: another thread or handle may have added chunks.
         let check_empty = || {
             let counters = self.counters();
             if counters.nbytes > 0 || counters.cbytes > 0 {
-                return Err(err!(FrameSpecial, "there are {} bytes already", counters.nbytes));
+                return Err(err!(FrameSpecial, "the super-chunk has {} bytes, expected 0", counters.nbytes));
             }
             Ok(counters)
         };
         check_empty()?;
         let per_chunk = i64::from(chunksize / typesize);
         if per_chunk == 0 {
-            return Err(err!(InvalidParam, "items of {typesize} bytes in chunks of {chunksize}"));
+            return Err(err!(InvalidParam, "`chunksize` is {chunksize}, expected at least {typesize}"));
         }
         let nfull = nitems / per_chunk;
         let nbytes = nitems.checked_mul(i64::from(typesize));
         let Some(nbytes) = nbytes.filter(|_| nfull <= i64::from(i32::MAX)) else {
-            return Err(err!(SchunkSpecial, "{nitems} items are too many"));
+            return Err(err!(
+                SchunkSpecial,
+                "`nitems` is {nitems} ({nfull} full chunks), expected at most {} chunks and 2^63 - 1 bytes",
+                i32::MAX
+            ));
         };
         let left = (nitems % per_chunk) as i32 * typesize;
         let kind = u8::try_from(special).ok().and_then(|id| Special::from_bits(id).ok().flatten());
         let kind = kind.filter(|&kind| kind != Special::Value && chunksize % typesize == 0);
         if self.frame().is_none() {
-            let kind =
-                kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
+            let kind = kind.ok_or_else(|| {
+                err!(
+                    SchunkSpecial,
+                    "`special_value` is {special}, `chunksize` {chunksize}: \
+                     expected zeros, NaNs or uninitialised bytes, and whole items"
+                )
+            })?;
             let chunks = self.special_chunks(kind, nfull, chunksize, left)?;
             let mut guard = self.start_change()?;
             check_empty()?;
@@ -65,9 +77,15 @@ impl SuperChunk {
         let counters = check_empty()?;
         let nchunks = nfull + i64::from(left > 0);
         if nchunks > MAX_CHUNKS {
-            return Err(err!(FrameSpecial, "{nchunks} chunks; {MAX_CHUNKS} is the limit"));
+            return Err(err!(FrameSpecial, "{nchunks} chunks, expected at most {MAX_CHUNKS}"));
         }
-        let kind = kind.ok_or_else(|| err!(FrameSpecial, "special value {special}, {chunksize} bytes"))?;
+        let kind = kind.ok_or_else(|| {
+            err!(
+                FrameSpecial,
+                "`special_value` is {special}, `chunksize` {chunksize}: \
+                 expected zeros, NaNs or uninitialised bytes, and whole items"
+            )
+        })?;
         let after = Counters { nchunks, nbytes, chunksize, ..counters };
         let before = self.blocksize();
         let blocksize = special_blocksize(&guard.locked().frame_header(&after))?;

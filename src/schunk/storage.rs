@@ -43,7 +43,7 @@ pub(crate) fn block_with<T>(value: T) -> Result<*mut T> {
     // SAFETY: `malloc` accepts any length.
     let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
     if block.is_null() {
-        return Err(err!(MemoryAlloc, "{} bytes", size_of::<T>()));
+        return Err(err!(MemoryAlloc, "a struct of {} bytes", size_of::<T>()));
     }
     // SAFETY: a fresh block of that size, aligned for all types.
     unsafe { block.write(value) };

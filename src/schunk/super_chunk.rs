@@ -161,7 +161,8 @@ impl SuperChunk {
         unsafe { schunk.cast::<SuperChunk>().as_ref() }
     }
 
-    /// Length of the frame in bytes, or what stands for it without one.
+    /// Returns the length of the frame in bytes; without a frame, the compressed size of the chunks plus 8 bytes for
+    /// each chunk.
     pub(crate) fn frame_len(&self) -> i64 {
         let _reading = self.read_lock();
         match self.frame() {

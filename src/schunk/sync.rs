@@ -45,7 +45,7 @@ impl<'a> Access<'a> {
     /// If there is a frame, since its header must be read.
     #[inline(always)]
     pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> Access<'a> {
-        assert!(locked.frame().is_none(), "a frame whose header was not read");
+        assert!(locked.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
         Access { locked, header: None, generation: Some(0) }
     }
 
@@ -131,7 +131,7 @@ impl SuperChunk {
     #[inline(always)]
     pub(super) fn start_change(&self) -> Result<WriteGuard<'_, SuperChunk>> {
         if self.is_view() {
-            return Err(err!(InvalidParam, "a view cannot be changed in this way"));
+            return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
         }
         let guard = WriteGuard::lock(self)?;
         self.forget_block();
@@ -256,8 +256,9 @@ impl WriteGuard<'_, SuperChunk> {
         if header.frame_len != frame.len() {
             return Err(err!(
                 FileRead,
-                "a frame of {} bytes that another handle is writing",
-                header.frame_len
+                "the frame length is {}, expected {}: another handle is writing the frame",
+                header.frame_len,
+                frame.len()
             ));
         }
         Ok(header)

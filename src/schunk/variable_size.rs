@@ -28,10 +28,14 @@ impl WriteGuard<'_, SuperChunk> {
         replaced: Option<i64>,
     ) -> Result<Option<Vec<u8>>> {
         if info.cbytes < EXTENDED_HEADER_LENGTH as i32 {
-            return Err(err!(InvalidHeader, "frames keep no chunks of {} bytes", info.cbytes));
+            return Err(err!(
+                InvalidHeader,
+                "the chunk has {} bytes, expected {EXTENDED_HEADER_LENGTH} or more in a frame",
+                info.cbytes
+            ));
         }
         if after.nchunks == 1 && info.nbytes == 0 {
-            return Err(err!(InvalidParam, "a frame cannot begin with an empty chunk"));
+            return Err(err!(InvalidParam, "the first chunk of a frame has 0 bytes, expected 1 or more"));
         }
         // Readers compute the number of chunks from the chunk size, unless sizes differ.
         let size = i64::from(after.chunksize);
@@ -69,7 +73,11 @@ impl WriteGuard<'_, SuperChunk> {
         let is_special = |&(n, code): &(usize, i64)| code < 0 && Some(n as i64) != replaced;
         let specials: Vec<usize> = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n).collect();
         if specials.len() > MOST_CONVERSIONS {
-            return Err(err!(InvalidParam, "{} special chunks cannot change their size", specials.len()));
+            return Err(err!(
+                InvalidParam,
+                "{} special chunks to rewrite, expected at most {MOST_CONVERSIONS}",
+                specials.len()
+            ));
         }
         let mut counters = *before;
         for nchunk in specials {
@@ -115,7 +123,10 @@ fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
     }
     if nbytes.checked_rem(typesize) != Some(0) {
         if special == Special::Nan {
-            return Err(err!(InvalidParam, "{nbytes} bytes of not-a-numbers are none of {typesize} bytes"));
+            return Err(err!(
+                InvalidParam,
+                "a chunk of NaNs has {nbytes} bytes, expected a multiple of `typesize` {typesize}"
+            ));
         }
         return Ok(run_of_zeros(nbytes));
     }

@@ -52,7 +52,7 @@ impl SuperChunk {
         if !self.is_view() {
             return Ok(None);
         }
-        self.owner().map(Some).ok_or_else(|| err!(Failure, "the array of a view is gone"))
+        self.owner().map(Some).ok_or_else(|| err!(Failure, "the owner of the view was freed"))
     }
 
     /// Clears the pointer by which views find this owner. Does nothing for a view.
@@ -75,9 +75,9 @@ impl SuperChunk {
     /// before or after it.
     ///
     /// # Errors
-    /// `Failure` when the owner of this view is gone, those of making contexts, `MemoryAlloc`.
+    /// `Failure` when the owner of this view was freed, those of making contexts, `MemoryAlloc`.
     pub(crate) unsafe fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<OwnedSuperChunk> {
-        let owner = self.owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
+        let owner = self.owner().ok_or_else(|| err!(Failure, "the owner of the view was freed"))?;
         owner.owner.store(ptr::from_ref(owner).cast_mut(), Ordering::Relaxed);
         let shared = SharedWithViews {
             lock: Arc::clone(&owner.lock),

@@ -66,7 +66,7 @@ impl<T> OnceLock<T> {
         if self.get().is_none() {
             self.value.store(Box::into_raw(Box::new(make())), Release);
         }
-        self.get().expect("it was stored under the lock that is held")
+        self.get().expect("the value was stored above, under the lock")
     }
 }
 

@@ -107,5 +107,5 @@ fn a_super_chunk_that_becomes_no_array_stays_the_callers() {
             unsafe { assert_eq!(blosc2_schunk_free(schunk), 0) };
         }
     }
-    assert!(failures >= 1, "the copy of the data type, at least");
+    assert!(failures >= 1, "expected a failure in the copy of the data type at least");
 }

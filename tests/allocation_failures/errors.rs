@@ -172,5 +172,5 @@ fn errors_are_traced_without_memory() {
     assert!(output.status.success(), "{text}");
     // Nine errors with memory, nine without, and one for the table.
     assert_eq!(text.matches("[error] - ").count(), 19, "{text}");
-    assert_eq!(text.matches("(no memory for more)").count(), 10, "{text}");
+    assert_eq!(text.matches("(no memory for the details)").count(), 10, "{text}");
 }

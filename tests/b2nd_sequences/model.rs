@@ -345,7 +345,11 @@ impl Model {
                 });
             }
         }
-        assert_eq!(self.chunks.len(), self.geometry.nchunks(), "the model is wrong");
+        assert_eq!(
+            self.chunks.len(),
+            self.geometry.nchunks(),
+            "numbers of chunks of the model (left) and of its geometry (right)"
+        );
         Ok(0)
     }
 

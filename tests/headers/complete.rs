@@ -73,14 +73,14 @@ impl<'a> Entry<'a> {
             }
         }
         if !self.is_void() && !self.text.contains("Returns ") {
-            gaps.push("does not tell what it returns".into());
+            gaps.push("does not say what it returns".into());
         }
         let lengths = ["size", "bytes", "len", "offset", "position"];
         let is_length = |name: &str| lengths.iter().any(|length| name.ends_with(length));
         if self.parameters.iter().any(|(_, name)| is_length(name))
             && !self.says_one_of(&["byte", "item", "row"])
         {
-            gaps.push("does not tell what a length counts".into());
+            gaps.push("does not state the unit of a length".into());
         }
         let is_number = ["int", "int8_t", "int16_t", "int32_t", "int64_t"]
             .iter()
@@ -88,7 +88,7 @@ impl<'a> Entry<'a> {
         let is_pointer = self.result.ends_with('*');
         let errors = ["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "negative", " code", "NULL", "; 0 for"];
         if is_number && !self.says_one_of(&errors) && !WITHOUT_ERRORS.contains(&self.name) {
-            gaps.push("does not tell how it fails".into());
+            gaps.push("does not say how it fails".into());
         }
         let gives = self.parameters.iter().any(|(kind, name)| {
             kind.ends_with("**")
@@ -98,7 +98,7 @@ impl<'a> Entry<'a> {
         let owners = ["free", "static", "own", "stay", "takes", "buffer at `*ptr`", "`*ptr` at", "stream"];
         let as_another = ["As `", "as `"];
         if (gives || is_pointer) && !self.says_one_of(&owners) && !self.says_one_of(&as_another) {
-            gaps.push("does not tell who owns what it hands over".into());
+            gaps.push("does not state the ownership of its pointers".into());
         }
         gaps
     }
@@ -144,9 +144,9 @@ fn gaps_are_found() {
         gaps("int f(int a,\n      int b);", "Takes `x->a`, b. Returns 0, or -1."),
         ["does not name b"]
     );
-    assert_eq!(gaps("int f(int a);", "Takes `a`; -1."), ["does not tell what it returns"]);
-    assert_eq!(gaps("int f(int a);", "Takes `a`. Returns 0."), ["does not tell how it fails"]);
-    assert_eq!(gaps("void f(int destsize);", "`destsize`."), ["does not tell what a length counts"]);
-    assert_eq!(gaps("char *f(void);", "Returns a text."), ["does not tell who owns what it hands over"]);
-    assert_eq!(gaps("void f(char **a);", "Stores `*a`."), ["does not tell who owns what it hands over"]);
+    assert_eq!(gaps("int f(int a);", "Takes `a`; -1."), ["does not say what it returns"]);
+    assert_eq!(gaps("int f(int a);", "Takes `a`. Returns 0."), ["does not say how it fails"]);
+    assert_eq!(gaps("void f(int destsize);", "`destsize`."), ["does not state the unit of a length"]);
+    assert_eq!(gaps("char *f(void);", "Returns a text."), ["does not state the ownership of its pointers"]);
+    assert_eq!(gaps("void f(char **a);", "Stores `*a`."), ["does not state the ownership of its pointers"]);
 }

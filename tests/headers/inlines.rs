@@ -34,7 +34,7 @@ fn messages_appear_when_the_environment_asks_for_them() {
     assert_eq!(lines.next(), Some("[error] - no argument (place.c:101)"));
     assert_eq!(lines.next(), Some("[info] - two and 2% (place.c:102)"));
     assert_eq!(lines.next(), Some("[other] - of its own category (place.c:103)"));
-    let line = lines.next().expect("BLOSC_ERROR tells the text of the code");
+    let line = lines.next().expect("a line of BLOSC_ERROR with the text of the code");
     assert!(line.starts_with("[error] - Invalid data (") && line.contains("header_inlines.c:"), "{line}");
     assert_eq!(lines.next(), None);
     assert_eq!(told("BLOSC_INFO", ""), "[INFO] - told 3\n[INFO] - told\n");

@@ -72,7 +72,7 @@ fn made_for(abi: Abi) -> Vec<(&'static str, String)> {
         })
         .to_vec();
     let left = items.not_placed();
-    assert!(left.is_empty(), "these Rust items have no place in include-src/: {left:?}");
+    assert!(left.is_empty(), "no header in include-src/ contains these Rust items: {left:?}");
     made
 }
 

@@ -117,11 +117,11 @@ fn read_constants(file: &Path, items: &mut Items) {
             doc.push(words.to_string());
         } else if let Some(rest) = line.strip_prefix("pub const ") {
             let parsed = rest.strip_suffix(';').and_then(|rest| rest.split_once(": "));
-            let (name, typed) = parsed.unwrap_or_else(|| panic!("a constant has to fit on a line: {line}"));
+            let (name, typed) = parsed.unwrap_or_else(|| panic!("a constant must be on one line: {line}"));
             let value = typed.strip_prefix("i32 = ").or_else(|| typed.strip_prefix("&str = "));
-            let value = value.unwrap_or_else(|| panic!("{name} has to be an i32 or a &str"));
+            let value = value.unwrap_or_else(|| panic!("the constant {name} must be an i32 or a &str"));
             let item = Item { doc: comment::to_c(&doc, ""), text: value.to_string(), placed: false };
-            assert!(items.constants.insert(name.to_string(), item).is_none(), "{name} is there twice");
+            assert!(items.constants.insert(name.to_string(), item).is_none(), "{name} is defined twice");
             items.constant_order.push(name.to_string());
             doc.clear();
         } else {
@@ -147,7 +147,7 @@ fn read_types_and_functions(root: &Path, abi: Abi, items: &mut Items) {
         }
         let item = Item { doc: comment::to_c(&doc, ""), text: of_abi(&tidy(code), abi), placed: false };
         let map = if code.starts_with("typedef ") { &mut items.types } else { &mut items.functions };
-        assert!(map.insert(name.to_string(), item).is_none(), "{name} is there twice");
+        assert!(map.insert(name.to_string(), item).is_none(), "{name} is defined twice");
     }
 }
 
@@ -212,7 +212,7 @@ fn declared_name(code: &str) -> &str {
     let end = match (code.starts_with("typedef "), code.contains('{'), code.find("(*")) {
         (true, false, Some(pointer)) => pointer + code[pointer..].find(')').expect("a function pointer"),
         (true, ..) => code.trim_end().trim_end_matches(';').len(),
-        (false, ..) => code.find('(').unwrap_or_else(|| panic!("what is this? {code}")),
+        (false, ..) => code.find('(').unwrap_or_else(|| panic!("not a function, type or constant: {code}")),
     };
     let head = code[..end].trim_end();
     let start = head.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |i| i + 1);

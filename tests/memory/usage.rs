@@ -108,7 +108,7 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
             assert!(dest == source);
         }
         let compressed = (*schunk).cbytes as usize;
-        assert!(compressed > CHUNKSIZE, "the content compresses too well to be a measure");
+        assert!(compressed > CHUNKSIZE, "the content must not compress to less than CHUNKSIZE");
         let peak = gauge.grown().saturating_sub(compressed);
         assert_eq!((functions.blosc2_schunk_free)(schunk), 0);
         peak

@@ -35,6 +35,6 @@ pub fn expected_chunk(formula: &str, nbytes: usize, typesize: usize) -> Option<V
             let words = ["alpha ", "beta ", "gamma ", "delta ", "block ", "chunk ", "frame ", "\n"];
             lcg(nbytes).flat_map(|byte| words[usize::from(byte) % 8].bytes()).take(nbytes).collect()
         }
-        _ => panic!("no formula {formula}"),
+        _ => panic!("unknown formula {formula}"),
     })
 }

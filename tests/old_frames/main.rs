@@ -56,7 +56,7 @@ impl Record {
                 }
                 "meta" => record.metas.push(metalayer()),
                 "vlmeta" => record.vlmetas.push(metalayer()),
-                other => panic!("{release}: a line that starts with {other}"),
+                other => panic!("{release}: unknown keyword {other} at the start of a line"),
             }
         }
         record

@@ -162,7 +162,7 @@ fn both_libraries_make_and_read_the_same_arrays() {
         }
         boxes(random, &what, &[&mine, &array], &content);
     }
-    assert!(made > 100 && refused > 5 && coded > 50, "{made} made, {refused} refused, {coded} coded");
+    assert!(made > 100 && refused > 5 && coded > 50, "{made} made, {refused} rejected, {coded} coded");
 }
 
 /// Compares boxes of the arrays with the same boxes of their content.

@@ -69,6 +69,6 @@ fn metalayers_that_lie() {
             let _ = schunk.decompress_into(4, chunk_len);
         }
         let asks = codec > 32 || filters.contains(&NDCELL) || filters.contains(&NDMEAN);
-        assert_eq!(refused > 100, asks, "codec {codec} {filters:?}: {refused} refused");
+        assert_eq!(refused > 100, asks, "codec {codec} {filters:?}: {refused} rejected");
     }
 }

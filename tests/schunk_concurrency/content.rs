@@ -189,7 +189,7 @@ pub fn filled(
     shared
 }
 
-/// Returns how long threads work on one kind of super-chunk; the environment sets it in milliseconds.
+/// Returns how long threads work on one kind of super-chunk; the environment sets it in seconds.
 pub fn duration() -> std::time::Duration {
     match std::env::var("BLOSC2_CONCURRENCY_SECONDS") {
         Ok(text) => std::time::Duration::from_secs(text.trim().parse().expect("a number of seconds")),

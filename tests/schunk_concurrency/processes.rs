@@ -41,7 +41,7 @@ fn origin(bytes: &[u8]) -> (u32, u32) {
     assert_eq!(bytes.len(), NBYTES, "a chunk");
     let word = |at: usize| u32::from_le_bytes(bytes[4 * at..][..4].try_into().expect("four bytes"));
     let (number, writer) = (word(0), word(1));
-    assert!(bytes == content(writer, number), "a chunk that nobody wrote, {number} of {writer}");
+    assert!(bytes == content(writer, number), "not the content of chunk {number} of writer {writer}");
     (writer, number)
 }
 
@@ -119,7 +119,7 @@ fn follow() {
     let started = Instant::now();
     while seen < all {
         assert!(started.elapsed() < Duration::from_secs(600), "{seen} chunks of {all}");
-        let is_over = !locking && std::fs::exists(done()).expect("a look at a file");
+        let is_over = !locking && std::fs::exists(done()).expect("the file system can be queried");
         let rc = schunk.refresh();
         // Without the lock, a partly written change may be invalid.
         assert!(rc >= 0 || !locking, "refresh: {rc}");
@@ -149,10 +149,10 @@ fn follow() {
         if locking && random.one_in(4) {
             let progress = schunk.vlmeta_get("progress").expect("the metalayer");
             let progress = u32::from_le_bytes(progress.try_into().expect("four bytes"));
-            assert_eq!(progress % 50, 0, "half of a bracket");
+            assert_eq!(progress % 50, 0, "progress {progress}: between two updates under one lock");
         }
     }
-    assert!(seen > 1, "nothing was noticed");
+    assert!(seen > 1, "the reader saw only {seen} chunks");
     for nchunk in 0..seen {
         origin(&schunk.decompress_into(nchunk, NBYTES).expect("a chunk"));
     }
@@ -173,7 +173,7 @@ fn played() -> bool {
         None => return false,
         Some("append") => append(),
         Some("follow") => follow(),
-        Some(other) => panic!("no such part: {other}"),
+        Some(other) => panic!("unknown part {other}"),
     }
     true
 }

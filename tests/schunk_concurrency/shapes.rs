@@ -165,7 +165,10 @@ fn items_stay_in_their_places_while_columns_come_and_go() {
                         let (at, column) = (at / COLUMNS, at % COLUMNS);
                         let number = u32::from(found[1]) | u32::from(found[2]) << 8;
                         assert_eq!(found, &row(at as u32, number)[column * ITEM..][..ITEM], "row {at}");
-                        assert!(at % 2 == 0 || number == 0, "row {at}, which nobody writes: {number}");
+                        assert!(
+                            at % 2 == 0 || number == 0,
+                            "row {at}, which is never written, has number {number}"
+                        );
                     }
                 }
             });

@@ -100,9 +100,8 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
     let data = draw_data(random, typesize, nbytes);
     match compress_once(maker, &params, &data) {
         Ok(made) if !oversized(&made.0, nbytes) => made,
-        _ => {
-            compress_into(maker, &plain(typesize), &data, nbytes + 32).expect("plain parameters are harmless")
-        }
+        _ => compress_into(maker, &plain(typesize), &data, nbytes + 32)
+            .expect("plain parameters meet no defect"),
     }
 }
 

@@ -182,7 +182,7 @@ fn frame_10_16_streams_and_parameters() {
             for len in [0, 50, 100, good.len() - 1] {
                 std::fs::write(&main, &good[..len]).expect("a frame");
                 assert!(open_with(&path, &io).is_none(), "{store:?}: {len} bytes");
-                assert_balanced("a refused frame");
+                assert_balanced("a rejected frame");
             }
             assert_eq!(DESTROYED.load(SeqCst), before + 6, "{store:?}");
         }

@@ -270,7 +270,10 @@ fn frame_9_slices_under_the_lock() {
                     // Less than a whole chunk, so that single blocks are read.
                     let found = r.get_slice(1, 1999, 7992).unwrap_or_else(|code| panic!("{store:?}: {code}"));
                     let valid = states.iter().any(|state| found[..3996] == state[4..]);
-                    assert!(valid && found[3996..] == numbered(1)[..3996], "{store:?}: a mixture");
+                    assert!(
+                        valid && found[3996..] == numbered(1)[..3996],
+                        "{store:?}: items of two different states"
+                    );
                 }
             });
         }

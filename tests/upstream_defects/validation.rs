@@ -23,9 +23,9 @@ fn patch(chunk: &[u8], at: usize, value: i32) -> Vec<u8> {
 #[track_caller]
 fn assert_refused(chunk: &[u8], destsize: usize, expected: &[i32]) {
     for nthreads in [1, 4] {
-        let code = decompress(ours(), nthreads, chunk, destsize).expect_err("a chunk that is refused");
+        let code = decompress(ours(), nthreads, chunk, destsize).expect_err("a chunk that is rejected");
         assert!(expected.contains(&code), "{code}");
-        let code = getitem(ours(), nthreads, chunk, 0, 1, 255).expect_err("a chunk that is refused");
+        let code = getitem(ours(), nthreads, chunk, 0, 1, 255).expect_err("a chunk that is rejected");
         assert!(expected.contains(&code) || code == -12, "{code}");
     }
 }

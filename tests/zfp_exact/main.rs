@@ -234,7 +234,7 @@ fn errors_are_at_most_the_tolerance() {
         let largest = before.iter().fold(0f64, |most, value| most.max(value.abs()));
         let most = 10f64.powi(exponent) + if case.typesize == 4 { largest * 1e-6 } else { largest * 1e-15 };
         for (before, after) in before.iter().zip(&after) {
-            assert!((before - after).abs() <= most, "{case:?}: {before} became {after}");
+            assert!((before - after).abs() <= most, "{case:?}: {before} is decoded as {after}");
         }
     }
 }

@@ -61,7 +61,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
             }
         }
     }
-    assert!(good > 0 && bad > 0, "{good} decoded, {bad} refused");
+    assert!(good > 0 && bad > 0, "{good} decoded, {bad} rejected");
 }
 
 fn damaged(random: &mut Random, stream: &[u8]) -> Vec<u8> {

@@ -130,7 +130,7 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
             let (mut dest, mut other) = (vec![1; nbytes], vec![2; nbytes]);
             work(&pair[0], &mut dest);
             work(&pair[1], &mut other);
-            assert!(dest == other, "{family} {name}: answers differ");
+            assert!(dest == other, "{family} {name}: results differ");
             let ratio = speed_ratio(
                 &bench.options,
                 nthreads,
@@ -186,7 +186,7 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
                 dest.len() as i64,
             )
         };
-        assert!(rc >= 0, "{}: items here and there", array.library.name);
+        assert!(rc >= 0, "{}: get_sparse_cbuffer", array.library.name);
     };
     measure("sparse get", suffix.clone(), coords.len() * case.typesize(), &sparse);
 

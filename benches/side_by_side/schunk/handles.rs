@@ -210,5 +210,5 @@ pub fn sparse(schunk: &SuperChunk, coords: &[i64], dest: &mut [u8]) {
             dest.as_mut_ptr().cast::<c_void>(),
         )
     };
-    assert!(rc >= 0, "{}: items here and there: {rc}", schunk.library.name);
+    assert!(rc >= 0, "{}: get_sparse_buffer gives {rc}", schunk.library.name);
 }

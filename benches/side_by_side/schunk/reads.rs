@@ -187,7 +187,7 @@ fn whole(bench: &Bench, report: &mut Report, kept: Kept, scratch: &Scratch, chun
     assert_eq!(ours_is_told, 0);
     let mut add = |name: &str, check: &dyn Fn(&SuperChunk) -> Vec<u8>, work: &dyn Fn(&SuperChunk)| {
         if is_wanted(bench, kept.name(), name) {
-            assert!(check(&pair[0]) == check(&pair[1]), "{} {name}: answers differ", kept.name());
+            assert!(check(&pair[0]) == check(&pair[1]), "{} {name}: results differ", kept.name());
             let ratio = speed_ratio(&bench.options, 1, || work(&pair[0]), || work(&pair[1]));
             report.add(kept.name(), name.to_string(), vec![ratio]);
         }

@@ -369,5 +369,5 @@ unsafe fn read64(input: &[u8], at: usize) -> u64 {
 
 #[inline(always)]
 fn read128(input: &[u8], at: usize) -> u128 {
-    u128::from_le_bytes(input[at..at + 16].try_into().expect("sixteen bytes"))
+    u128::from_le_bytes(input[at..at + 16].try_into().expect("a slice of 16 bytes"))
 }

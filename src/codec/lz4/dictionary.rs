@@ -72,7 +72,9 @@ impl Joined {
 
 /// Appends `more` to `bytes`.
 fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<()> {
-    bytes.try_reserve(more.len()).map_err(|_| err!(MemoryAlloc, "{} bytes for a stream", more.len()))?;
+    bytes
+        .try_reserve(more.len())
+        .map_err(|_| err!(MemoryAlloc, "{} bytes of a dictionary or a stream", more.len()))?;
     bytes.extend_from_slice(more);
     Ok(())
 }

@@ -36,9 +36,18 @@ pub(crate) fn compress(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<usize> {
-    let refused = || err!(Data, "NDLZ {cell} of {} bytes in {container:?}", src.len());
+    let refused = || {
+        err!(
+            Data,
+            "NDLZ: source of {} and destination of {} bytes for {container:?}, \
+             expected a block of two dimensions and a destination of at least {} bytes",
+            src.len(),
+            dest.len(),
+            stream::HEADER_LEN
+        )
+    };
     if cell != 4 && cell != 8 {
-        return Err(refused());
+        return Err(err!(Data, "NDLZ: the cell size is {cell}, expected 4 or 8"));
     }
     let shape = container.and_then(|c| c.blockshape).filter(|shape| shape.extents().len() == 2);
     let (nbytes, extents) = shape.and_then(|shape| shape.checked(1, src.len())).ok_or_else(refused)?;

@@ -1,6 +1,4 @@
 //! The header of a stream and its tokens, shared by encoder and decoder.
-//!
-//! In the tokens of cells of 4 x 4, `i`, `j`, `k` and `l`, `m` are rows, in rising order.
 
 /// The length of the header in bytes: the number of dimensions, and two extents of 32 bits.
 pub(super) const HEADER_LEN: usize = 9;

@@ -45,7 +45,10 @@ impl Zfp {
         let scalar = Scalar::of(array.typesize)?;
         if items.end > shape.nitems || items.len().checked_mul(scalar.size()) != Some(dest.len()) {
             let (len, extents) = (dest.len(), shape.extents());
-            return Err(err!(Failure, "items {items:?} of blocks of shape {extents:?} in {len} bytes"));
+            return Err(err!(
+                Failure,
+                "ZFP: items {items:?} of blocks of shape {extents:?} do not exist or do not have {len} bytes"
+            ));
         }
         let worth = shape.ncells().div_ceil(WORTH_PART);
         if self.mode != Mode::Rate
@@ -119,7 +122,7 @@ impl Cells<'_> {
         for row in rows(&self.shape, items) {
             if row.cell >= ncells {
                 let (cell, bits, len) = (row.cell, self.bits, self.src.len());
-                return Err(err!(Data, "cell {cell} of {bits} bits in a ZFP stream of {len} bytes"));
+                return Err(err!(Data, "cell {cell} of {bits} bits is behind a ZFP stream of {len} bytes"));
             }
             let bits = &mut Reader::from_bit(self.src, row.cell * self.bits);
             let values = decode(&self.limits, bits, &mut room);

@@ -107,7 +107,11 @@ impl Zfp {
     pub fn encode(self, array: Array<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let shape = Shape::of(array.blockshape)?;
         if shape.extents().iter().any(|&extent| extent < SIDE) {
-            return Err(err!(Failure, "ZFP wants extents of at least {SIDE}, not {:?}", array.blockshape));
+            return Err(err!(
+                Failure,
+                "ZFP: the block shape is {:?}, expected extents of at least {SIDE}",
+                array.blockshape
+            ));
         }
         if shape.nbytes(array.typesize) != Some(src.len()) {
             return Ok(0);
@@ -141,15 +145,16 @@ impl Zfp {
         let Some(block) = block else {
             return Err(err!(
                 Failure,
-                "ZFP blocks of shape {:?} in a block of {len} bytes",
-                array.blockshape
+                "ZFP: blocks of shape {:?} with `typesize` {} do not fit into {len} bytes",
+                array.blockshape,
+                array.typesize
             ));
         };
         // The reference also checks the length here; in the other modes it decodes the bytes behind the stream.
         if self.mode == Mode::Rate && src.len() < self.rate_bits(&shape, scalar).div_ceil(8) {
             return Err(err!(
                 Data,
-                "a ZFP stream of {} bytes for blocks of shape {:?} with {self:?}",
+                "a ZFP stream of {} bytes is too short for blocks of shape {:?} with {self:?}",
                 src.len(),
                 shape.extents()
             ));
@@ -158,7 +163,7 @@ impl Zfp {
             Scalar::Float => decode_values::<f32>(&limits, &shape, src, block),
             Scalar::Double => decode_values::<f64>(&limits, &shape, src, block),
         };
-        if is_whole { Ok(len) } else { Err(err!(Data, "a ZFP stream of {} bytes is cut short", src.len())) }
+        if is_whole { Ok(len) } else { Err(err!(Data, "a ZFP stream of {} bytes is truncated", src.len())) }
     }
 
     /// Returns the number of bits of a cell at a fixed rate.

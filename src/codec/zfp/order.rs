@@ -9,7 +9,7 @@ pub(super) const fn order<const N: usize>() -> &'static [u8; N] {
     };
     match order.first_chunk() {
         Some(order) => order,
-        None => panic!("cells of more than one dimension have 16, 64 or 256 values"),
+        None => panic!("`N` is not the number of values of a cell, expected 16, 64 or 256"),
     }
 }
 

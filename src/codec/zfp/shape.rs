@@ -30,7 +30,7 @@ impl Scalar {
         match typesize {
             4 => Ok(Scalar::Float),
             8 => Ok(Scalar::Double),
-            _ => Err(err!(Failure, "ZFP wants a type size of 4 or 8, not {typesize}")),
+            _ => Err(err!(Failure, "ZFP: `typesize` is {typesize}, expected 4 or 8")),
         }
     }
 
@@ -54,14 +54,17 @@ impl Shape {
     pub(super) fn of(blockshape: &[i32]) -> Result<Shape> {
         let ndim = blockshape.len();
         if !(1..=MAX_DIM).contains(&ndim) {
-            return Err(err!(Failure, "ZFP wants 1 to {MAX_DIM} dimensions, not {ndim}"));
+            return Err(err!(Failure, "ZFP: the block has {ndim} dimensions, expected 1 to {MAX_DIM}"));
         }
         let mut shape = Shape { ndim, extents: [1; MAX_DIM], nitems: 1 };
         for (extent, &given) in shape.extents.iter_mut().zip(blockshape) {
             let size = usize::try_from(given).ok().filter(|&size| size > 0);
             let product = size.and_then(|size| shape.nitems.checked_mul(size));
             let (Some(size), Some(nitems)) = (size, product) else {
-                return Err(err!(Failure, "ZFP cannot work on blocks of shape {blockshape:?}"));
+                return Err(err!(
+                    Failure,
+                    "ZFP: the block shape is {blockshape:?}, expected positive extents without overflow"
+                ));
             };
             (*extent, shape.nitems) = (size, nitems);
         }

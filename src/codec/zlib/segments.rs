@@ -160,7 +160,7 @@ impl<'a> Words<'a> {
 /// Returns four bytes as a little-endian number.
 #[inline(always)]
 fn word_of(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+    u32::from_le_bytes(bytes.try_into().expect("a slice of 4 bytes"))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl State {
             Some(context) => Ok(context),
             slot => {
                 let context =
-                    CCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "no memory for the Zstd context"))?;
+                    CCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd compression context"))?;
                 Ok(slot.insert(context))
             }
         }
@@ -47,7 +47,7 @@ impl State {
             Some(context) => Ok(context),
             slot => {
                 let context =
-                    DCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "no memory for the Zstd context"))?;
+                    DCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd decompression context"))?;
                 Ok(slot.insert(context))
             }
         }

@@ -80,7 +80,7 @@ pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], d
     }
 }
 
-/// Unshuffles like [`unshuffle`], with streams at any addresses, for the types for which [`super::takes_planes`] is
+/// Unshuffles like [`unshuffle`], with streams at any addresses, for the typesizes for which [`super::takes_planes`] is
 /// true.
 ///
 /// # Safety
@@ -150,7 +150,7 @@ unsafe fn forward_tile<const P: usize, const DELTA: bool>(
 }
 
 /// # Safety
-/// The machine has AVX2; `dest` holds at least a tile, and each of the `streams` as many bytes as that elements.
+/// The machine has AVX2; `dest` holds at least a tile, and each of the `streams` has one byte per element of `dest`.
 #[inline(always)]
 unsafe fn backward<const P: usize, const DELTA: bool>(
     typesize: usize,

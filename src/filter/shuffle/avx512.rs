@@ -83,7 +83,7 @@ pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], d
     }
 }
 
-/// Unshuffles like [`unshuffle`], with streams at any addresses, for the types for which [`super::takes_planes`] is
+/// Unshuffles like [`unshuffle`], with streams at any addresses, for the typesizes for which [`super::takes_planes`] is
 /// true.
 ///
 /// # Safety
@@ -152,7 +152,8 @@ unsafe fn forward_tile<const DELTA: bool>(
 }
 
 /// # Safety
-/// The machine has the AVX-512 level; `dest` holds at least a tile, and each of the `streams` as many bytes as that elements.
+/// The machine has the AVX-512 level; `dest` holds at least a tile, and each of the `streams` has one byte per element of
+/// `dest`.
 #[inline(always)]
 unsafe fn backward<T: Tiles, const DELTA: bool>(
     tiles: T,

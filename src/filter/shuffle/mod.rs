@@ -92,7 +92,12 @@ pub(super) fn unshuffle_sums(level: SimdLevel, typesize: usize, src: &[u8], dest
 /// Runs the kernels of `level`.
 fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
-    assert!(fuses(level, typesize, src.len()), "no fused shuffle of {typesize} at {}", level.name());
+    assert!(
+        fuses(level, typesize, src.len()),
+        "level {} has no fused shuffle for `typesize` {typesize} and {} bytes",
+        level.name(),
+        src.len()
+    );
     let (body, tail) = src.split_at(src.len() / typesize * typesize);
     let (body_dest, tail_dest) = dest.split_at_mut(body.len());
     tail_dest.copy_from_slice(tail);
@@ -121,7 +126,7 @@ fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8]
         (SimdLevel::Avx2(_), Direction::Backward) => unsafe {
             avx2::unshuffle::<true>(typesize, body, body_dest)
         },
-        _ => unreachable!("{} fuses nothing, of {} bytes", level.name(), body_dest.len()),
+        _ => unreachable!("level {} has no fused shuffle for {} bytes", level.name(), body_dest.len()),
     }
 }
 
@@ -163,8 +168,17 @@ pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
 /// Runs the kernels of `level`.
 fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
     let typesize = planes.len();
-    assert!(takes_planes_at(level, typesize, dest.len()), "{typesize} planes at {}", level.name());
-    assert!(planes.iter().all(|plane| plane.len() * typesize == dest.len()), "planes of different lengths");
+    assert!(
+        takes_planes_at(level, typesize, dest.len()),
+        "level {} cannot unshuffle {typesize} planes to {} bytes",
+        level.name(),
+        dest.len()
+    );
+    assert!(
+        planes.iter().all(|plane| plane.len() * typesize == dest.len()),
+        "the planes differ in length, or are not {} bytes together",
+        dest.len()
+    );
     let mut pointers = [std::ptr::null(); MAX_PLANES];
     for (pointer, plane) in pointers.iter_mut().zip(planes) {
         *pointer = plane.as_ptr();
@@ -176,7 +190,7 @@ fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         SimdLevel::Avx2(_) => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
-        _ => unreachable!("other levels take no planes"),
+        _ => unreachable!("this level cannot unshuffle planes"),
     }
 }
 

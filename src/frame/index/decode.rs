@@ -23,10 +23,18 @@ const MAX_RATIO: usize = 4096;
 pub(crate) fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
     let header = header_of_index_chunk;
     if usize::from(header.typesize) != ENTRY_LEN {
-        return Err(err!(InvalidHeader, "an index with typesize {}", header.typesize));
+        return Err(err!(
+            InvalidHeader,
+            "the index has `typesize` {}, expected {ENTRY_LEN}",
+            header.typesize
+        ));
     }
     if header.nbytes < 0 || !header.nbytes().is_multiple_of(ENTRY_LEN) {
-        return Err(err!(InvalidHeader, "an index of {} bytes", header.nbytes));
+        return Err(err!(
+            InvalidHeader,
+            "the index has {} bytes, expected a multiple of {ENTRY_LEN}",
+            header.nbytes
+        ));
     }
     Ok(i64::from(header.nbytes))
 }
@@ -43,11 +51,12 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
         let (nbytes, typesize) = (header.nbytes, header.typesize);
         return Err(err!(
             Data,
-            "an index of {nbytes} bytes in items of {typesize}, for {nchunks} entries of {ENTRY_LEN}"
+            "the index has {nbytes} bytes with `typesize` {typesize}, \
+             expected {nchunks} entries of {ENTRY_LEN} bytes"
         ));
     }
     if header.is_lazy() || header.is_instrumented() {
-        return Err(err!(Data, "an index with flags {:#04x}", header.blosc2_flags));
+        return Err(err!(Data, "the index is lazy or instrumented: flags {:#04x}", header.blosc2_flags));
     }
     if header.special()?.is_some() {
         return decode_special(&header, chunk, nchunks);
@@ -65,7 +74,11 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     let nbytes = header.nbytes();
     let limit = MODEST.saturating_add(chunk.len().saturating_mul(MAX_RATIO));
     if nbytes > limit {
-        return Err(err!(Data, "an index of {nbytes} bytes in a chunk of {}", chunk.len()));
+        return Err(err!(
+            Data,
+            "the index has {nbytes} bytes, expected at most {limit} in a chunk of {} bytes",
+            chunk.len()
+        ));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
@@ -80,14 +93,18 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
 fn decode_special(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     let Some(value) = chunk.get(header.len()..cbytes) else {
-        return Err(err!(Data, "an index chunk of {cbytes} bytes, {} are there", chunk.len()));
+        return Err(err!(Data, "`cbytes` of the index is {cbytes}, expected at most {}", chunk.len()));
     };
     let mut entry = [0; ENTRY_LEN];
     match header.special()? {
         Some(kind @ (Special::Zero | Special::Nan)) => kind.fill(&mut entry, 0, ENTRY_LEN, &[])?,
         Some(Special::Value) if value.len() == ENTRY_LEN => entry.copy_from_slice(value),
         Some(Special::Value | Special::Uninit) | None => {
-            return Err(err!(Data, "an index that repeats {} bytes", value.len()));
+            return Err(err!(
+                Data,
+                "the index repeats a value of {} bytes, expected {ENTRY_LEN}",
+                value.len()
+            ));
         }
     }
     Ok(Offsets::Uniform { code: i64::from_le_bytes(entry), len: nchunks })

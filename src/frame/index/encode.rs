@@ -44,7 +44,11 @@ fn parameters(nbytes: usize) -> Result<CompressParams> {
 fn nbytes_of(entries: usize) -> Result<usize> {
     match entries.checked_mul(ENTRY_LEN) {
         Some(nbytes) if nbytes <= MAX_BUFFERSIZE => Ok(nbytes),
-        _ => Err(err!(Data, "an index of {entries} entries is too large for a chunk")),
+        _ => Err(err!(
+            Data,
+            "the index has {entries} entries, expected at most {}",
+            MAX_BUFFERSIZE / ENTRY_LEN
+        )),
     }
 }
 
@@ -80,7 +84,11 @@ fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Res
     plan::check(params, bytes.len(), capacity, true)?;
     let header = compress::compress(params, Source::Buffer(bytes), &mut dest)?;
     if header.cbytes <= 0 {
-        return Err(err!(WriteBuffer, "an index of {} bytes does not fit into {capacity}", bytes.len()));
+        return Err(err!(
+            WriteBuffer,
+            "an index of {} bytes does not fit into a chunk of {capacity} bytes",
+            bytes.len()
+        ));
     }
     dest.truncate(header.cbytes as usize);
     Ok(dest)
@@ -122,14 +130,14 @@ fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
 /// an index holds; `InvalidParam` for invalid parameters from environment variables.
 pub(crate) fn encode_special(special: Special, nchunks: usize) -> Result<Vec<u8>> {
     if special == Special::Value {
-        return Err(err!(FrameSpecial, "a repeated value is stored as any other chunk"));
+        return Err(err!(FrameSpecial, "a chunk of a repeated value has no index entry"));
     }
     encode_uniform(code_of(Place::Special(special)), nchunks)
 }
 
 fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
     if entries == 0 {
-        return Err(err!(FrameSpecial, "no entry to repeat"));
+        return Err(err!(FrameSpecial, "the number of chunks is 0, expected 1 or more"));
     }
     let nbytes = nbytes_of(entries)?;
     let params = parameters(nbytes)?;
@@ -279,7 +287,7 @@ impl IndexEncoder {
         let first = header.len() + 4 * count;
         let base = self.streams.len();
         let Some(streams) = part.get(first..) else {
-            return Err(err!(Failure, "{count} blocks in an index part of {} bytes", part.len()));
+            return Err(err!(Failure, "the index part has {} bytes, expected {first} or more", part.len()));
         };
         self.streams
             .try_reserve(streams.len())

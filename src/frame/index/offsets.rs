@@ -35,7 +35,7 @@ pub(crate) fn place_of(code: i64) -> Result<Place> {
             return Ok(Place::Special(kind));
         }
     }
-    Err(err!(Data, "index entry {code:#x} is of no known kind"))
+    Err(err!(Data, "index entry {code:#x} has no known kind of special chunk"))
 }
 
 /// Returns the entry that stands for a place. A repeated value, which is stored like any other chunk, and a payload
@@ -139,7 +139,7 @@ impl Offsets {
 
     fn has(&self, n: usize) -> Result<()> {
         if n >= self.len() {
-            return Err(err!(InvalidParam, "entry {n} of {}", self.len()));
+            return Err(err!(InvalidParam, "no entry {n} in an index of {} entries", self.len()));
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Offsets {
     /// `InvalidParam` when `n` is beyond the end, `MemoryAlloc`; the entries are unchanged then.
     pub(crate) fn insert(&mut self, n: usize, code: i64) -> Result<()> {
         if n > self.len() {
-            return Err(err!(InvalidParam, "entry {n} of {}", self.len()));
+            return Err(err!(InvalidParam, "the position of an entry is {n}, expected 0 to {}", self.len()));
         }
         match self {
             Offsets::Uniform { code: all, len } if *all == code && *len < usize::MAX => *len += 1,
@@ -267,7 +267,7 @@ impl Offsets {
         let mut first = None;
         for (n, code) in self.iter().enumerate().filter(|&(_, code)| is_behind(code)) {
             if moved(code).is_none() {
-                return Err(err!(Data, "offset {code} cannot move by {by} bytes"));
+                return Err(err!(Data, "the chunk offset {code} plus {by} is negative or overflows"));
             }
             first = first.or(Some(n));
             if matches!(self, Offsets::Uniform { .. }) {

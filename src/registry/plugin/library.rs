@@ -38,7 +38,7 @@ impl Library {
         match unsafe { Loaded::open(Some(OsStr::from_bytes(path.to_bytes())), RTLD_NOW | RTLD_LOCAL) } {
             Ok(loaded) => Ok(Library(loaded)),
             Err(error) => {
-                let reason = format!("cannot load {path:?}: {}", detail(&error));
+                let reason = format!("cannot load the library {path:?}: {}", detail(&error));
                 trace::warning(|| reason.clone());
                 Err(reason)
             }
@@ -53,13 +53,13 @@ impl Library {
         let mut functions = [NonNull::dangling(); COUNT];
         for (function, name) in functions.iter_mut().zip(self.descriptor::<COUNT>()?) {
             let Some(name) = NonNull::new(name) else {
-                return Err("the descriptor of the plugin leaves a function out".into());
+                return Err(format!("the symbol {DESCRIPTOR:?} has a NULL name, expected {COUNT} names"));
             };
             // SAFETY: a C string, by the contract of plugins; the library is open.
             let name = unsafe { CStr::from_ptr(name.as_ptr()) };
             *function = self.symbol(name)?;
             if let Some(Export { is_data: true, .. }) = export(*function) {
-                return Err(format!("{name:?} of the plugin is no function"));
+                return Err(format!("the symbol {name:?} is data, expected a function"));
             }
         }
         Ok(functions)
@@ -70,11 +70,11 @@ impl Library {
         let wanted = mem::size_of::<[*mut c_char; COUNT]>();
         match export(address) {
             Some(Export { is_function: true, .. }) => {
-                return Err(format!("{DESCRIPTOR:?} of the plugin is a function"));
+                return Err(format!("the symbol {DESCRIPTOR:?} is a function, expected data"));
             }
             // Some linkers do not store the size.
             Some(Export { size, .. }) if size != 0 && size < wanted => {
-                return Err(format!("the descriptor of the plugin has {size} bytes, wanted {wanted}"));
+                return Err(format!("the symbol {DESCRIPTOR:?} has {size} bytes, expected {wanted} or more"));
             }
             _ => {}
         }
@@ -85,8 +85,8 @@ impl Library {
     fn symbol(&self, name: &CStr) -> Result<Symbol, Reason> {
         // SAFETY: only the address of the symbol is used, which is valid for a symbol of any type.
         let symbol = unsafe { self.0.get::<*mut c_void>(name.to_bytes_with_nul()) };
-        let address = symbol.map_err(|error| format!("the plugin has no {name:?}: {}", detail(&error)))?;
-        NonNull::new(*address).ok_or_else(|| format!("{name:?} of the plugin is NULL"))
+        let address = symbol.map_err(|error| format!("no symbol {name:?}: {}", detail(&error)))?;
+        NonNull::new(*address).ok_or_else(|| format!("the symbol {name:?} is NULL"))
     }
 
     /// Leaves the library open for the life of the process: its functions are called from now on.

@@ -29,7 +29,7 @@ pub(super) fn load<const COUNT: usize>(name: &str) -> Result<[Symbol; COUNT], Re
 /// Checks that `name` can be part of a file name and of a Python module: other names are rejected.
 fn check_name(name: &str) -> Result<(), Reason> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        return Err(format!("{name:?} cannot name a plugin"));
+        return Err(format!("the plugin name is {name:?}, expected ASCII letters, digits and underscores"));
     }
     Ok(())
 }
@@ -61,7 +61,7 @@ impl SearchScope {
     fn from_environment() -> SearchScope {
         let Some(value) = environment::var(c"BLOSC2_PLUGINS") else { return SearchScope::All };
         SearchScope::parse(&value).unwrap_or_else(|| {
-            trace::warning(|| format!("BLOSC2_PLUGINS is {value:?}, not off, path or all: taken as off"));
+            trace::warning(|| format!("BLOSC2_PLUGINS is {value:?}, expected off, path or all: off is used"));
             SearchScope::Off
         })
     }
@@ -71,7 +71,7 @@ impl SearchScope {
 fn find(name: &str) -> Result<Library, Reason> {
     let scope = SearchScope::from_environment();
     if scope == SearchScope::Off {
-        return Err("BLOSC2_PLUGINS switches plugins off".into());
+        return Err("BLOSC2_PLUGINS disables the search for plugins".into());
     }
     let file = CString::new(format!("libblosc2_{name}.so")).map_err(|e| e.to_string())?;
     let not_installed = match Library::open(&file) {
@@ -79,10 +79,10 @@ fn find(name: &str) -> Result<Library, Reason> {
         Err(reason) => reason,
     };
     if scope == SearchScope::Path {
-        return Err(format!("{not_installed}; BLOSC2_PLUGINS allows no other place"));
+        return Err(format!("{not_installed}; BLOSC2_PLUGINS=path excludes Python packages"));
     }
     let Some(path) = python::library_of(name) else {
-        return Err(format!("{not_installed}; no Python package tells where it is"));
+        return Err(format!("{not_installed}; no Python package blosc2_{name} prints its path"));
     };
     Library::open(&path)
 }

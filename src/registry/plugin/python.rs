@@ -53,7 +53,9 @@ fn ask(name: &str) -> Option<CString> {
         let mut command = Command::new(interpreter);
         command.args(["-c", &program(name)]);
         first_line(command, TIME_LIMIT).filter(|line| !line.is_empty()).and_then(|line| {
-            trace::warning(|| format!("{interpreter}: {name} is {:?}", String::from_utf8_lossy(&line)));
+            trace::warning(|| {
+                format!("{interpreter}: the library of {name} is {:?}", String::from_utf8_lossy(&line))
+            });
             CString::new(line).ok()
         })
     })
@@ -98,7 +100,7 @@ fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
     let patience = if line.is_some() { TIME_TO_END } else { Duration::ZERO };
     end(&mut child, Instant::now() + patience);
     if line.is_none() {
-        trace::warning(|| format!("{:?} did not answer", command.get_program()));
+        trace::warning(|| format!("{:?} printed no line within {limit:?}", command.get_program()));
     }
     line
 }
@@ -117,6 +119,7 @@ fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
         let part = &part[..length];
         if let Some(end) = part.iter().position(|&byte| byte == b'\n') {
             line.extend_from_slice(&part[..end]);
+            line.truncate(LONGEST_ANSWER);
             return Some(line);
         }
         line.extend_from_slice(part);

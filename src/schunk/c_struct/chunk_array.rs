@@ -45,7 +45,11 @@ fn check_chunk_len(chunk: &[u8]) -> Result<()> {
     let cbytes = head.and_then(|head| read_i32(head, offset::CBYTES));
     // A negative number becomes one above all chunk lengths.
     if cbytes.is_none_or(|cbytes| cbytes as usize > chunk.len()) {
-        return Err(err!(InvalidHeader, "a chunk in {} bytes, its header says {cbytes:?}", chunk.len()));
+        return Err(err!(
+            InvalidHeader,
+            "the chunk has {} bytes; `cbytes` in its header is {cbytes:?}",
+            chunk.len()
+        ));
     }
     Ok(())
 }
@@ -76,10 +80,10 @@ impl<'a> LockProof<'a, SuperChunk> {
     /// # Errors
     /// `Data` when the array has no such chunk, `Failure` when the owner of a view was freed.
     pub(in crate::schunk) fn chunk_in_memory(self, nchunk: i64) -> Result<&'a [u8]> {
-        let owner = self.object().owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
+        let owner = self.object().owner().ok_or_else(|| err!(Failure, "the owner of the view was freed"))?;
         let nchunks = owner.nchunks();
         let at = usize::try_from(nchunk).ok().filter(|_| nchunk < nchunks);
-        let missing = || err!(Data, "chunk {nchunk} of {nchunks} is not there");
+        let missing = || err!(Data, "no chunk {nchunk} in a super-chunk of {nchunks} chunks");
         // SAFETY: the rule of `c_struct` and of this module. A view and its owner have one lock; changes need a `WriteGuard`,
         // which the proof of the lock excludes for `'a`.
         unsafe {
@@ -100,7 +104,7 @@ impl WriteGuard<'_, SuperChunk> {
     fn chunk_slots(&mut self) -> Result<&mut [*mut u8]> {
         let schunk = self.for_change();
         if schunk.is_view() {
-            return Err(err!(InvalidParam, "the chunks of a view are its owner's"));
+            return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
         }
         // SAFETY: the rule of `c_struct` and of this module; exclusive access.
         unsafe {
@@ -122,7 +126,7 @@ impl WriteGuard<'_, SuperChunk> {
         let slots = self.chunk_slots()?;
         let there = slots.len();
         let used = usize::try_from(nchunks).ok().and_then(|nchunks| slots.get_mut(..nchunks));
-        used.ok_or_else(|| err!(Data, "{nchunks} chunks in {there} slots"))
+        used.ok_or_else(|| err!(Data, "`nchunks` is {nchunks}, expected at most {there}"))
     }
 
     /// Returns the slot of chunk `at`.
@@ -132,7 +136,7 @@ impl WriteGuard<'_, SuperChunk> {
     #[inline(always)]
     fn chunk_slot(&mut self, at: i64) -> Result<&mut *mut u8> {
         let slot = usize::try_from(at).ok().and_then(|at| self.chunks_in_memory().ok()?.get_mut(at));
-        slot.ok_or_else(|| err!(Data, "chunk {at} is not there"))
+        slot.ok_or_else(|| err!(Data, "the super-chunk has no chunk {at}"))
     }
 
     /// Puts a chunk before chunk `at`, or at the end. The caller publishes the counters.
@@ -153,7 +157,7 @@ impl WriteGuard<'_, SuperChunk> {
                 behind.copy_within(..behind.len() - 1, 1);
                 behind[0] = chunk.0.into_raw();
             }
-            Some([]) | None => return Err(err!(Data, "place {at} of {nchunks} chunks")),
+            Some([]) | None => return Err(err!(Data, "`nchunk` is {at}, expected 0 to {nchunks}")),
         }
         Ok(())
     }
@@ -167,7 +171,7 @@ impl WriteGuard<'_, SuperChunk> {
         let slots = self.chunk_slots()?;
         let (there, old_len) = (slots.len(), size_of_val(slots));
         if usize::try_from(nchunks).ok() != Some(there) {
-            return Err(err!(Data, "{nchunks} chunks in {there} slots"));
+            return Err(err!(Data, "`nchunks` is {nchunks}, expected at most {there}"));
         }
         let s = self.for_change().as_ptr();
         // SAFETY: the rule of `c_struct` and of this module; exclusive access. NULL in the slots that are new.
@@ -243,7 +247,8 @@ impl WriteGuard<'_, SuperChunk> {
     pub(in crate::schunk) fn reorder_in_memory(&mut self, order: &Permutation<'_>) -> Result<()> {
         let chunks = self.chunks_in_memory()?;
         if order.as_slice().len() != chunks.len() {
-            return Err(err!(Data, "an order of {} chunks for {}", order.as_slice().len(), chunks.len()));
+            let len = order.as_slice().len();
+            return Err(err!(Data, "`offsets_order` has {len} chunk numbers, expected {}", chunks.len()));
         }
         let before = chunks.to_vec();
         for (slot, &from) in chunks.iter_mut().zip(order.as_slice()) {

@@ -83,7 +83,7 @@ impl WriteGuard<'_, SuperChunk> {
     fn metalayer_for_change(&mut self, layer: Layer, at: usize) -> Result<&mut blosc2_metalayer> {
         let (slots, count) = self.slots_for_change(layer);
         if at >= count {
-            return Err(err!(NotFound, "metalayer {at} of {count}"));
+            return Err(err!(NotFound, "no metalayer {at} in a list of {count}"));
         }
         // SAFETY: the rule of `c_struct`: the first `count` slots are valid; exclusive access.
         Ok(unsafe { &mut **slots.add(at) })
@@ -128,10 +128,10 @@ impl WriteGuard<'_, SuperChunk> {
     ) -> Result<()> {
         let (slots, count) = self.slots_for_change(layer);
         if count >= layer.limit() {
-            return Err(err!(InvalidParam, "{count} metalayers are the most"));
+            return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
         if at > count {
-            return Err(err!(InvalidParam, "place {at} of {count} metalayers"));
+            return Err(err!(InvalidParam, "the position of the metalayer is {at}, expected 0 to {count}"));
         }
         // SAFETY: `at <= count`, and there are more slots than `count`; exclusive access.
         unsafe {
@@ -191,7 +191,10 @@ impl WriteGuard<'_, SuperChunk> {
         let m = self.metalayer_for_change(layer, at)?;
         let before = match content_of(m).get(..bytes.len()) {
             Some(before) => before.to_vec(),
-            None => return Err(err!(InvalidParam, "{} bytes for {}", bytes.len(), content_of(m).len())),
+            None => {
+                let (len, old_len) = (bytes.len(), content_of(m).len());
+                return Err(err!(InvalidParam, "the content has {len} bytes, expected at most {old_len}"));
+            }
         };
         if !bytes.is_empty() {
             // SAFETY: the content has as many bytes, as was just checked, so it is not NULL; exclusive access.
@@ -210,7 +213,7 @@ impl WriteGuard<'_, SuperChunk> {
         all: &[OwnedMetalayer],
     ) -> Result<()> {
         if all.len() > layer.limit() {
-            return Err(err!(InvalidParam, "{} metalayers, {} are the most", all.len(), layer.limit()));
+            return Err(err!(InvalidParam, "{} metalayers, expected at most {}", all.len(), layer.limit()));
         }
         let detached =
             |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, Malloced::copy_of(content)?);

@@ -156,7 +156,7 @@ impl SuperChunk {
     /// # Safety
     /// No other code uses the super-chunk.
     pub(super) unsafe fn set_frame(&self, frame: Frame) {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         drop(unsafe { self.take_frame() });
         // SAFETY: the rule of the module.
         unsafe { (*self.as_ptr()).frame = Box::into_raw(Box::new(frame)).cast::<blosc2_frame>() }
@@ -253,13 +253,13 @@ impl SuperChunk {
         self.counter_fields().chunksize.store(chunksize, Ordering::Relaxed);
     }
 
-    /// Takes over what the header of a frame says of a super-chunk.
+    /// Sets the compression parameters of the super-chunk to those in the header of its frame.
     ///
     /// # Safety
     /// No other code uses the super-chunk.
     pub(super) unsafe fn set_from_header(&self, header: &FrameHeader) {
         let s = self.as_ptr();
-        // SAFETY: the rule of the module, and the caller's promise.
+        // SAFETY: the rule of the module, and the guarantee of the caller.
         unsafe {
             (*s).compcode = header.compcode;
             (*s).compcode_meta = header.compcode_meta;
@@ -276,8 +276,8 @@ impl SuperChunk {
     /// Makes the contexts. Existing contexts are freed.
     ///
     /// # Safety
-    /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them. No other code uses the
-    /// super-chunk.
+    /// The parameters fulfil the safety conditions of [`Context::for_compression`] and [`Context::for_decompression`].
+    /// No other code uses the super-chunk.
     ///
     /// # Errors
     /// Those of these functions; `InvalidParam` for a typesize below 1.
@@ -287,10 +287,10 @@ impl SuperChunk {
         dparams: &blosc2_dparams,
     ) -> Result<()> {
         if cparams.typesize <= 0 {
-            return Err(err!(InvalidParam, "typesize {} is less than 1", cparams.typesize));
+            return Err(err!(InvalidParam, "`typesize` is {}, expected 1 or more", cparams.typesize));
         }
         let s = self.as_ptr();
-        // SAFETY: by the caller's word; the rule of the module.
+        // SAFETY: guaranteed by the caller; the rule of the module.
         unsafe {
             let cctx = Context::for_compression(cparams)?;
             drop(OwnedContext::from_c(ptr::replace(&raw mut (*s).cctx, cctx.into_c())));

@@ -47,7 +47,7 @@ fn check(
             let (rc, copy) = Array::from_copy(side.library, &mut frame);
             let copy = copy.ok_or_else(|| wrong!("{what} by {name}: from_cframe gives {rc}"))?;
             if !fresh {
-                return Err(wrong!("{what} by {name}: the frame of a view is its own"));
+                return Err(wrong!("{what} by {name}: to_cframe of a view must give a copy"));
             }
             world.read_all(&format!("frame of {what} by {name}"), &copy, &model)?;
         }

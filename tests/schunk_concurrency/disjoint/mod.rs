@@ -43,7 +43,7 @@ fn value(item: usize, seq: u32) -> [u8; ITEM] {
 fn seq_of(item: usize, bytes: &[u8]) -> u32 {
     let word = u64::from_le_bytes(bytes.try_into().expect("an item"));
     let seq = (word >> 32) as u32;
-    assert_eq!(bytes, value(item, seq), "item {item}: torn, or no value of this item");
+    assert_eq!(bytes, value(item, seq), "item {item}: not the value of one write");
     seq
 }
 
@@ -223,7 +223,10 @@ impl Plan {
                 continue;
             };
             for (&item, &seq) in mine().filter(|&(&item, _)| write.contains(&self.owners[item].1)) {
-                assert_eq!(seq, newest, "item {item}: half of write {newest} of writer {writer}");
+                assert_eq!(
+                    seq, newest,
+                    "item {item}: only a part of write {newest} of writer {writer} is visible"
+                );
             }
         }
     }
@@ -298,8 +301,11 @@ fn read_all(shared: &Shared, plan: &Plan, progress: &Progress, reader: u64) -> u
         let seqs = if sparsely { shared.sparse_seqs(pair).to_vec() } else { shared.seqs(items) };
         for ((&item, &seq), &earliest) in items.iter().zip(&seqs).zip(&earliest) {
             let latest = progress.begun[item].load(SeqCst);
-            assert!(seq >= earliest, "item {item}: write {earliest} is lost, {seq} is there");
-            assert!(seq <= latest, "item {item}: {seq}, and {latest} is the last that was begun");
+            assert!(seq >= earliest, "item {item}: write {earliest} is lost, found write {seq}");
+            assert!(
+                seq <= latest,
+                "item {item}: write {seq}, but the last write that was started is {latest}"
+            );
             seen[item] = seq;
         }
         if !sparsely {

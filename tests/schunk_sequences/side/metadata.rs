@@ -68,7 +68,7 @@ impl Side {
                 return (rc, Bytes(Vec::new()));
             }
             let bytes = if len == 0 {
-                assert!(content.is_null(), "content of nothing");
+                assert!(content.is_null(), "content of an empty metalayer must be NULL");
                 Vec::new()
             } else {
                 std::slice::from_raw_parts(content, len as usize).to_vec()

@@ -219,7 +219,7 @@ impl Side {
             (self.api.blosc2_schunk_avoid_cframe_free)(self.schunk, CBool::TRUE);
             let (mut block, mut needs_free) = (ptr::null_mut(), CBool(7));
             let len = (self.api.blosc2_schunk_to_buffer)(self.schunk, &mut block, &mut needs_free);
-            assert!(!needs_free.get(), "a memory frame is handed out as it is");
+            assert!(!needs_free.get(), "to_buffer of a memory frame gives the frame itself, not a copy");
             (self.api.blosc2_schunk_free)(self.schunk);
             self.schunk = (self.api.blosc2_schunk_from_buffer)(block, len, CBool::FALSE);
             if self.schunk.is_null() {

@@ -104,7 +104,7 @@ pub fn settle(
         }
         Some(next) => Err(wrong!("{what} gives {rc}, has to give {}", next.len())),
         None if rc < 0 => Ok(false),
-        None => Err(wrong!("{what} gives {rc}, has to be refused")),
+        None => Err(wrong!("{what} gives {rc}, expected an error")),
     }
 }
 
@@ -180,7 +180,7 @@ pub fn compress_inside(world: &World, params: &Params, data: &[u8]) -> Done<Rc<C
     match compress_into(world.apis[1].library, params, data, data.len() + 32) {
         Ok((_, chunk)) => Ok(chunk),
         Err(Verdict::Wrong(defect) | Verdict::Unsafe(defect)) => Err(Stop::Skip(KnownDefect::Chunk(defect))),
-        Err(Verdict::Right) => unreachable!("an error that is none"),
+        Err(Verdict::Right) => unreachable!("`Verdict::Right` is not an error"),
     }
 }
 
@@ -226,7 +226,7 @@ pub fn reorder(world: &mut World, random: &mut Random) -> Done<Touched> {
         (true, _) => match world.model.reorder(world.store, &order) {
             Predicted::Next(next) => Some(next),
             Predicted::Defect(defect) => return Err(Stop::Skip(defect)),
-            Predicted::Refused => unreachable!("an order is not refused"),
+            Predicted::Refused => unreachable!("`Model::reorder` does not reject a valid order"),
         },
     };
     world.say(format!("reorder_offsets {order:?}"));

@@ -1,4 +1,4 @@
-//! Tests the decoder against a byte-by-byte decoder, and with blocks from our encoders and from the C library's.
+//! Tests the decoder against a byte-by-byte decoder, and with blocks from our encoders.
 
 use super::sample::Kind;
 use super::walk::{FIRST_WINDOW, SECOND_WINDOW};

@@ -168,7 +168,11 @@ pub(in crate::codec::lz4) fn compress_with(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
-    assert_eq!(*prepared.prepared_for.get_or_insert(start), start, "tables of another dictionary");
+    assert_eq!(
+        *prepared.prepared_for.get_or_insert(start),
+        start,
+        "`prepared` must be of a dictionary of `start` bytes"
+    );
     if input.len() <= NARROW_MAX {
         // SAFETY: the tables are prepared for a dictionary of `start` bytes, or empty.
         unsafe { compress_copied(&mut tables.short, &mut prepared.short, input, start, dest, acceleration) }
@@ -204,7 +208,7 @@ unsafe fn compress_copied<S: Slot>(
 /// Puts every third position of a dictionary into an empty table, as the reference does.
 fn put_dictionary<T: Table>(table: &mut T, dictionary: &[u8]) {
     for (at, word) in dictionary.windows(8).enumerate().step_by(3) {
-        table.put(T::slot(u64::from_le_bytes(word.try_into().expect("eight bytes"))), at);
+        table.put(T::slot(u64::from_le_bytes(word.try_into().expect("a slice of 8 bytes"))), at);
     }
 }
 

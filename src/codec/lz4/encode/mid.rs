@@ -46,7 +46,7 @@ impl<S: Slot> Pair<S> {
     fn of(dictionary: &[u8]) -> Self {
         let mut tables = Pair::default();
         for (at, word) in dictionary.windows(8).enumerate() {
-            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let word = u64::from_le_bytes(word.try_into().expect("a slice of 8 bytes"));
             tables.long[long_slot::<LOG>(word)] = S::new(at);
             tables.short[short_slot::<LOG>(word)] = S::new(at);
         }

@@ -145,7 +145,7 @@ impl<const N: usize> Chain<N> {
         }
         let words = src[at..positions.end + WORD - 1].windows(WORD);
         for word in words {
-            let word = u32::from_le_bytes(word.try_into().expect("a word"));
+            let word = u32::from_le_bytes(word.try_into().expect("a slice of WORD bytes"));
             if UP_TO_RUN && is_run(word) {
                 break;
             }

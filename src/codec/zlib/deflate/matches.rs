@@ -31,7 +31,7 @@ pub(super) fn word(src: &[u8], at: usize) -> Option<u32> {
 /// If fewer than four bytes are left at `at`.
 #[inline(always)]
 pub(super) fn read32(src: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(src[at..at + 4].try_into().expect("four bytes"))
+    u32::from_le_bytes(src[at..at + 4].try_into().expect("a slice of 4 bytes"))
 }
 
 /// Returns the eight bytes at `at` as a little-endian number.
@@ -40,7 +40,7 @@ pub(super) fn read32(src: &[u8], at: usize) -> u32 {
 /// If fewer than eight bytes are left at `at`.
 #[inline(always)]
 pub(super) fn read64(src: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(src[at..at + 8].try_into().expect("eight bytes"))
+    u64::from_le_bytes(src[at..at + 8].try_into().expect("a slice of 8 bytes"))
 }
 
 /// Returns whether the four bytes of `word` are equal.

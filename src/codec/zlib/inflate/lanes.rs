@@ -138,7 +138,7 @@ impl Lanes {
     fn decode(&mut self, codes: Codes, stream: &[u8], start: usize, step: usize) -> usize {
         let mut at: [usize; LANES] = std::array::from_fn(|lane| start + lane * step);
         let mut literals = [0; LANES];
-        let room = stream.len().checked_sub(READ_AHEAD).expect("a stream that is long enough for lanes");
+        let room = stream.len().checked_sub(READ_AHEAD).expect("at least READ_AHEAD bytes in `stream`");
         let (meeting, last_read) = (at[1], room * 8);
         self.0.iter_mut().for_each(|lane| (lane.begin, lane.count) = (0, 0));
         let mut count = 0;

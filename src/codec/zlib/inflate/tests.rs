@@ -177,7 +177,7 @@ fn noise_of_every_kind_round_trips() {
 }
 
 /// The length, in bytes, of content in which the kernels for one kind of symbols remain in use.
-const LONG: usize = if cfg!(miri) { 3000 } else { 12_000 };
+const LONG: usize = 12_000;
 
 /// Decodes the first block of a stream with the kernel for its kind. Returns the number of bytes that the kernel
 /// decodes, the kind, and whether lanes were useful. The same for all processors.
