@@ -71,7 +71,7 @@ impl SuperChunk {
     /// writing the frame, `Lock`.
     pub(crate) fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
         self.read_lock().locked().check_new(Layer::Fixed, name)?;
-        let mut session = self.changing(false)?;
+        let mut session = self.changing(true)?;
         let guard = session.guard();
         guard.locked().check_new(Layer::Fixed, name)?;
         let counters = self.counters();

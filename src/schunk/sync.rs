@@ -271,8 +271,10 @@ impl WriteGuard<'_, SuperChunk> {
         counters.nbytes = contents.header.nbytes;
         counters.cbytes = contents.header.cbytes;
         counters.nchunks = contents.nchunks as i64;
-        // The super-chunk was opened before the first chunk, so its chunk size is not set.
-        if counters.chunksize == -1 {
+        // The super-chunk was opened before the first chunk, so its chunk size is not set, or another handle has added a
+        // chunk of another size since.
+        let has_different_sizes = contents.header.chunksize == 0 && contents.nchunks > 0;
+        if counters.chunksize == -1 || has_different_sizes {
             counters.chunksize = contents.header.chunksize;
         }
         // The flags of the current chunks determine which chunks may be added.

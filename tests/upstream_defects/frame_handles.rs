@@ -38,6 +38,28 @@ fn frame_9_metalayer_update_of_a_stale_handle() {
     });
 }
 
+/// The handle that adds the metalayer has not read that another handle has appended a chunk, or added a metalayer: the
+/// chunk and the first metalayer must stay.
+#[test]
+fn frame_9_metalayer_of_a_stale_handle_is_refused_or_added() {
+    alone("frame_handles::frame_9_metalayer_of_a_stale_handle_is_refused_or_added", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = SuperChunk::create(ours(), store, &path, &int32());
+            let r = open(&path);
+            assert_eq!(w.meta_add("first", b"1"), 0, "{store:?}");
+            assert_eq!(r.meta_add("second", b"22"), 1, "{store:?}");
+            assert_eq!(w.append(&numbered(0)), Ok(1), "{store:?}");
+            assert_eq!(r.meta_add("third", b"333"), -12, "{store:?}");
+            let again = open(&path);
+            assert_chunks(&again, store, &path, &[numbered(0)]);
+            assert_eq!(again.meta_get("first").as_deref(), Some(&b"1"[..]), "{store:?}");
+            assert_eq!(again.meta_get("second").as_deref(), Some(&b"22"[..]), "{store:?}");
+        }
+    });
+}
+
 /// The writing handle has read a last chunk of 500 items. Another handle has replaced it by a whole chunk, whose
 /// other 500 items must be preserved. (A directory whose index keeps its length is not read again.)
 #[test]
@@ -202,6 +224,31 @@ fn schunk_25_refresh_of_a_handle_without_chunks() {
             assert_eq!(r.get_slice(1500, 1502, 8), Ok(words([1000, 1002])), "{store:?}");
             assert_eq!(r.append(&numbered(2)), Ok(3), "{store:?}");
             assert_chunks(&r, store, &path, &[0, 1, 2].map(numbered));
+        }
+    });
+}
+
+/// Another handle has appended chunks of different sizes since this handle read the chunk size: reads by item are refused,
+/// instead of computed with the old chunk size, and the chunk size in the file stays 0.
+#[test]
+fn schunk_25_refresh_takes_over_that_chunks_have_different_sizes() {
+    alone("frame_handles::schunk_25_refresh_takes_over_that_chunks_have_different_sizes", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = with_chunks(store, &path, 1);
+            let r = open(&path);
+            let half = numbered(1)[..2000].to_vec();
+            assert_eq!(w.append(&half), Ok(2), "{store:?}");
+            assert_eq!(w.append(&numbered(2)), Ok(3), "{store:?}");
+            assert_eq!(w.chunksize(), 0, "{store:?}");
+            assert_eq!(r.refresh(), 1, "{store:?}");
+            assert_eq!(r.chunksize(), 0, "{store:?}");
+            assert_eq!(r.get_slice(2000, 2100, 400), w.get_slice(2000, 2100, 400), "{store:?}");
+            assert_eq!(r.append(&numbered(3)), Ok(4), "{store:?}");
+            let again = open(&path);
+            assert_eq!(again.chunksize(), 0, "{store:?}");
+            assert_chunks(&again, store, &path, &[numbered(0), half, numbered(2), numbered(3)]);
         }
     });
 }
