@@ -5,7 +5,7 @@ use super::rules::Counters;
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::special_blocksize;
 use crate::frame::header::MAX_CHUNKS;
 use crate::frame::plan::Change;
@@ -54,14 +54,17 @@ impl SuperChunk {
         let left = (nitems % per_chunk) as i32 * typesize;
         let kind = u8::try_from(special).ok().and_then(|id| Special::from_bits(id).ok().flatten());
         let kind = kind.filter(|&kind| kind != Special::Value && chunksize % typesize == 0);
-        if self.frame().is_none() {
-            let kind = kind.ok_or_else(|| {
-                err!(
-                    SchunkSpecial,
+        let unsupported = |error: ErrorKind| {
+            Error::new(
+                error,
+                format_args!(
                     "`special_value` is {special}, `chunksize` {chunksize}: \
                      expected zeros, NaNs or uninitialised bytes, and whole items"
-                )
-            })?;
+                ),
+            )
+        };
+        if self.frame().is_none() {
+            let kind = kind.ok_or_else(|| unsupported(ErrorKind::SchunkSpecial))?;
             let chunks = self.special_chunks(kind, nfull, chunksize, left)?;
             let mut guard = self.start_change()?;
             check_empty()?;
@@ -79,13 +82,7 @@ impl SuperChunk {
         if nchunks > MAX_CHUNKS {
             return Err(err!(FrameSpecial, "{nchunks} chunks, expected at most {MAX_CHUNKS}"));
         }
-        let kind = kind.ok_or_else(|| {
-            err!(
-                FrameSpecial,
-                "`special_value` is {special}, `chunksize` {chunksize}: \
-                 expected zeros, NaNs or uninitialised bytes, and whole items"
-            )
-        })?;
+        let kind = kind.ok_or_else(|| unsupported(ErrorKind::FrameSpecial))?;
         let after = Counters { nchunks, nbytes, chunksize, ..counters };
         let before = self.blocksize();
         let blocksize = special_blocksize(&guard.locked().frame_header(&after))?;
