@@ -7,5 +7,6 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod arrays;
+mod dictionaries;
 mod errors;
 mod injection;

@@ -190,6 +190,9 @@ mod tests {
         assert_eq!(line_of("exit 3").as_deref(), Some(""));
         let long = line_of("i=0; while [ $i -lt 1000 ]; do printf 0123456789; i=$((i+1)); done");
         assert_eq!(long.expect("a line").len(), LONGEST_ANSWER);
+        // The part that ends the line exceeds the limit.
+        let long = line_of("printf %100s; sleep 0.05; printf '%4050s\\n'; echo two");
+        assert_eq!(long.expect("a line").len(), LONGEST_ANSWER);
     }
 
     #[test]
