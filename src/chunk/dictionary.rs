@@ -14,11 +14,19 @@ pub(crate) const PREFIX: usize = 4;
 /// `ReadBuffer` when the chunk ends inside the section, `CodecDict` for a size out of 1..=32768.
 pub(crate) fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
     let Some(size) = read_i32(chunk, pos) else {
-        return Err(err!(ReadBuffer, "no dictionary size at {pos} of {} bytes", chunk.len()));
+        return Err(err!(
+            ReadBuffer,
+            "the chunk has {} bytes, expected a dictionary size at {pos}",
+            chunk.len()
+        ));
     };
     let size = checked_size(size)?;
     chunk.get(pos + PREFIX..).and_then(|rest| rest.get(..size)).ok_or_else(|| {
-        err!(ReadBuffer, "a dictionary of {size} bytes at {pos} in a chunk of {} bytes", chunk.len())
+        err!(
+            ReadBuffer,
+            "the chunk has {} bytes, expected a dictionary of {size} bytes at {pos}",
+            chunk.len()
+        )
     })
 }
 
@@ -29,6 +37,6 @@ pub(crate) fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
 pub(crate) fn checked_size(size: i32) -> Result<usize> {
     match usize::try_from(size) {
         Ok(size @ 1..=MAX_DICT_SIZE) => Ok(size),
-        _ => Err(err!(CodecDict, "a dictionary of {size} bytes")),
+        _ => Err(err!(CodecDict, "the dictionary has {size} bytes, expected 1 to {MAX_DICT_SIZE}")),
     }
 }

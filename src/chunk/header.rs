@@ -111,7 +111,10 @@ impl ChunkHeader {
             self.filters_from_flags();
         } else if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
             let cbytes = self.cbytes;
-            return Err(err!(InvalidHeader, "cbytes {cbytes} is less than an extended header"));
+            return Err(err!(
+                InvalidHeader,
+                "`cbytes` is {cbytes}, expected {EXTENDED_HEADER_LENGTH} or more"
+            ));
         } else if whole.is_none() {
             return Err(too_short(bytes, EXTENDED_HEADER_LENGTH));
         } else {
@@ -119,18 +122,22 @@ impl ChunkHeader {
         }
         if self.version > version::VL_BLOCKS && self.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
             let flags = self.blosc2_flags2;
-            return Err(err!(VersionSupport, "version {} with flags {flags:#04x}", self.version));
+            return Err(err!(
+                VersionSupport,
+                "`blosc2_flags2` is {flags:#04x} in version {}, expected 0x00 or 0x01",
+                self.version
+            ));
         }
         if self.has_varlen_blocks() && self.is_memcpyed() {
-            return Err(err!(InvalidHeader, "variable-length blocks cannot be stored plain"));
+            return Err(err!(InvalidHeader, "variable-length blocks cannot be stored uncompressed"));
         }
         if self.nbytes < 0 {
-            return Err(err!(InvalidHeader, "nbytes {} is negative", self.nbytes));
+            return Err(err!(InvalidHeader, "`nbytes` is {}, expected 0 or more", self.nbytes));
         }
         if !self.has_varlen_blocks() {
             self.blocksize = clamped(self.blocksize, self.nbytes);
         } else if self.nbytes == 0 {
-            return Err(err!(InvalidHeader, "a chunk of variable-length blocks cannot be empty"));
+            return Err(err!(InvalidHeader, "`nbytes` of variable-length blocks is 0, expected 1 or more"));
         }
         Ok(())
     }
@@ -169,13 +176,13 @@ impl ChunkHeader {
     fn check_sizes(&self) -> Result<()> {
         let ChunkHeader { cbytes, blocksize, .. } = *self;
         if cbytes < MIN_HEADER_LENGTH as i32 {
-            return Err(err!(InvalidHeader, "cbytes {cbytes} is less than a header"));
+            return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, expected {MIN_HEADER_LENGTH} or more"));
         }
         if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
-            return Err(err!(InvalidHeader, "blocksize {blocksize} is not in 1..={MAX_BLOCKSIZE}"));
+            return Err(err!(InvalidHeader, "`blocksize` is {blocksize}, expected 1 to {MAX_BLOCKSIZE}"));
         }
         if self.typesize == 0 {
-            return Err(err!(InvalidHeader, "typesize is 0"));
+            return Err(err!(InvalidHeader, "`typesize` is 0, expected 1 to 255"));
         }
         Ok(())
     }
@@ -185,18 +192,25 @@ impl ChunkHeader {
     fn check_extension(&mut self) -> Result<()> {
         let special = self.special_bits();
         if self.has_varlen_blocks() && special != 0 {
-            return Err(err!(InvalidHeader, "variable-length blocks cannot be special ({special})"));
+            return Err(err!(
+                InvalidHeader,
+                "the special kind of variable-length blocks is {special}, expected 0"
+            ));
         }
         if special == Special::VALUE_ID {
             let width = self.cbytes - EXTENDED_HEADER_LENGTH as i32;
             if width <= 0 || width > MAX_BLOCKSIZE || width > self.nbytes || self.nbytes % width != 0 {
-                return Err(err!(InvalidHeader, "a value of {width} bytes in {} bytes", self.nbytes));
+                return Err(err!(
+                    InvalidHeader,
+                    "the value has {width} bytes, expected a divisor of `nbytes` {}",
+                    self.nbytes
+                ));
             }
         } else if special > Special::ZERO_ID && self.nbytes % i32::from(self.typesize) != 0 {
             let typesize = self.typesize;
             return Err(err!(
                 InvalidHeader,
-                "{} bytes are no multiple of the typesize {typesize}",
+                "`nbytes` is {}, expected a multiple of `typesize` {typesize}",
                 self.nbytes
             ));
         }
@@ -308,7 +322,7 @@ impl ChunkHeader {
 
 #[cold]
 fn too_short(bytes: &[u8], wanted: usize) -> Error {
-    err!(ReadBuffer, "a header of {wanted} bytes is expected, {} are there", bytes.len())
+    err!(ReadBuffer, "the header has {} bytes, expected {wanted}", bytes.len())
 }
 
 /// Returns `blocksize`, limited to `nbytes` if that is positive.

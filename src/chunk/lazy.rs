@@ -111,12 +111,16 @@ impl<'a> Trailer<'a> {
     pub(crate) fn read(header: &ChunkHeader, chunk: &'a [u8], nblocks: usize) -> Result<Self> {
         let start = header.len() + 4 * nblocks;
         let Some(trailer) = chunk.get(start..).and_then(|rest| rest.get(..FIXED + 4 * nblocks)) else {
-            return Err(err!(ReadBuffer, "a lazy chunk of {} bytes for {nblocks} blocks", chunk.len()));
+            return Err(err!(
+                ReadBuffer,
+                "the lazy chunk has {} bytes, expected a trailer for {nblocks} blocks",
+                chunk.len()
+            ));
         };
         let nchunk = read_i32(trailer, 0).unwrap_or_default();
         let offset = i64::from_le_bytes(trailer[4..FIXED].try_into().unwrap_or_default());
         if offset < 0 {
-            return Err(err!(InvalidHeader, "a lazy chunk at offset {offset}"));
+            return Err(err!(InvalidHeader, "the offset of the lazy chunk is {offset}, expected 0 or more"));
         }
         let place = ChunkPlace { nchunk, offset };
         Ok(Trailer { place, block_lengths: BlockLengths::Serialized(&trailer[FIXED..]) })

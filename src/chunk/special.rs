@@ -34,7 +34,7 @@ impl Special {
             2 => Ok(Some(Special::Nan)),
             Special::VALUE_ID => Ok(Some(Special::Value)),
             4 => Ok(Some(Special::Uninit)),
-            other => Err(err!(Data, "special value id {other} is not defined")),
+            other => Err(err!(Data, "the special kind is {other}, expected 0 to 4")),
         }
     }
 
@@ -59,11 +59,13 @@ impl Special {
         match self {
             Special::Zero => dest.fill(0),
             Special::Uninit => {}
-            Special::Value if value.is_empty() => return Err(err!(Data, "a repeated value of no bytes")),
+            Special::Value if value.is_empty() => {
+                return Err(err!(Data, "the repeated value has 0 bytes, expected 1 or more"));
+            }
             Special::Value => repeat(dest, offset, value),
             Special::Nan if typesize == 4 => repeat(dest, offset, &0x7fc0_0000u32.to_le_bytes()),
             Special::Nan if typesize == 8 => repeat(dest, offset, &0x7ff8_0000_0000_0000u64.to_le_bytes()),
-            Special::Nan => return Err(err!(Data, "no NaN has {typesize} bytes")),
+            Special::Nan => return Err(err!(Data, "`typesize` of NaNs is {typesize}, expected 4 or 8")),
         }
         Ok(())
     }

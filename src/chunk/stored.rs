@@ -104,7 +104,7 @@ impl<'a> StoredChunk<'a> {
     pub(crate) fn check_len(&self) -> Result<()> {
         let (cbytes, len) = (self.header.cbytes, self.bytes.len());
         if !self.header.is_lazy() && usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > len) {
-            return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {len} are there"));
+            return Err(err!(InvalidHeader, "the chunk has {len} bytes, expected {cbytes} by its header"));
         }
         Ok(())
     }
@@ -119,7 +119,10 @@ impl<'a> StoredChunk<'a> {
         }
         let (trailer, source) = match self.residence {
             Residence::Memory => {
-                return Err(err!(InvalidParam, "a lazy chunk, and no frame to read it from"));
+                return Err(err!(
+                    InvalidParam,
+                    "the chunk is lazy, and there is no frame to read its blocks from"
+                ));
             }
             Residence::Serialized(source) => (Trailer::read(self.header, self.bytes, nblocks)?, source),
             Residence::Frame(trailer, source) => (trailer, source),

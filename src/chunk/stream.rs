@@ -30,7 +30,11 @@ pub(crate) const LENGTH: usize = 4;
 #[inline(always)]
 pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
     let Some((length, behind)) = rest.split_first_chunk::<LENGTH>() else {
-        return Err(err!(ReadBuffer, "no stream length in {} bytes", rest.len()));
+        return Err(err!(
+            ReadBuffer,
+            "{} bytes remain, expected a stream length of {LENGTH} bytes",
+            rest.len()
+        ));
     };
     let csize = i32::from_le_bytes(*length);
     if csize == 0 {
@@ -39,17 +43,23 @@ pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>
     }
     if csize < 0 {
         let Some((&token, behind)) = behind.split_first() else {
-            return Err(err!(ReadBuffer, "no token behind a run of {csize}"));
+            return Err(err!(
+                ReadBuffer,
+                "0 bytes remain, expected a token behind the stream length {csize}"
+            ));
         };
         *rest = behind;
         return match u8::try_from(-i64::from(csize)) {
             Ok(value) if token & TOKEN_RUN != 0 => Ok(Stream::Run(value)),
-            _ => Err(err!(RunLength, "run of {csize} with token {token:#04x}")),
+            _ => Err(err!(
+                RunLength,
+                "the stream length is {csize}, the token {token:#04x}, expected -255 or more, and bit 0 set"
+            )),
         };
     }
     let csize = csize as usize;
     let Some((payload, behind)) = behind.split_at_checked(csize) else {
-        return Err(err!(ReadBuffer, "a stream of {csize} bytes where {} are left", behind.len()));
+        return Err(err!(ReadBuffer, "{} bytes remain, expected a stream of {csize} bytes", behind.len()));
     };
     *rest = behind;
     Ok(if csize == neblock { Stream::Raw(payload) } else { Stream::Coded(payload) })

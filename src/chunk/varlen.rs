@@ -40,7 +40,7 @@ pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usiz
     let count = nblocks(header);
     let tables = header.len() + 4 * count;
     let Some(starts) = chunk.get(header.len()..tables) else {
-        return Err(err!(ReadBuffer, "{count} block starts in a chunk of {} bytes", chunk.len()));
+        return Err(err!(ReadBuffer, "the chunk has {} bytes, expected {count} block starts", chunk.len()));
     };
     let mut first = tables;
     if header.has_dictionary() && !header.is_lazy() {
@@ -56,7 +56,11 @@ pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usiz
             None => cbytes,
         };
         if start < first || end <= start || end > cbytes {
-            return Err(err!(InvalidHeader, "block {} spans {start}..{end} of {cbytes}", at / 4));
+            return Err(err!(
+                InvalidHeader,
+                "block {} has the bytes {start}..{end}, expected a range inside {first}..{cbytes}",
+                at / 4
+            ));
         }
         first = end;
         spans.push(start..end);
@@ -79,16 +83,29 @@ pub(crate) fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>>
         let size = read_i32(chunk, span.start).unwrap_or(0);
         let nbytes = usize::try_from(size).unwrap_or(0);
         if span.end > chunk.len() {
-            return Err(err!(ReadBuffer, "a block that ends at {} of {} bytes", span.end, chunk.len()));
+            return Err(err!(
+                ReadBuffer,
+                "a block ends at byte {}, expected at most {}",
+                span.end,
+                chunk.len()
+            ));
         }
         if nbytes == 0 || nbytes > header.nbytes() - offset || span.len() <= PREFIX {
-            return Err(err!(InvalidHeader, "a block of {size} bytes at {offset} of {}", header.nbytes));
+            return Err(err!(
+                InvalidHeader,
+                "the block at {offset} has {size} bytes, expected 1 or more, inside {} bytes",
+                header.nbytes
+            ));
         }
         blocks.push(VarBlock { span, offset, nbytes });
         offset += nbytes;
     }
     if offset != header.nbytes() {
-        return Err(err!(InvalidHeader, "blocks of {offset} bytes in a chunk of {}", header.nbytes));
+        return Err(err!(
+            InvalidHeader,
+            "the blocks have {offset} bytes, expected `nbytes` {}",
+            header.nbytes
+        ));
     }
     Ok(blocks)
 }

@@ -135,11 +135,12 @@ impl Prefilter {
         if output.len() < output_size.max(len) {
             return Err(err!(
                 FilterPipeline,
-                "a prefilter wants {output_size} bytes, {} are there",
+                "the buffer for a prefilter has {} bytes, expected at least {output_size} and {len}",
                 output.len()
             ));
         }
-        // Also of a disposable output: variable-length blocks and plain chunks store it, and the buffer has bytes of earlier blocks.
+        // A disposable output is zeroed, too: variable-length blocks and plain chunks store it, and the buffer has bytes
+        // of earlier blocks.
         output[..output_size.max(len)].fill(0);
         let mut params = blosc2_prefilter_params {
             input,
@@ -158,7 +159,11 @@ impl Prefilter {
         // output has the size that is passed, and the caller guarantees the other pointers.
         let code = unsafe { (self.function)(&raw mut params) };
         if code != 0 && !self.is_disposable() {
-            return Err(err!(FilterPipeline, "the prefilter returned {code} for block {}", place.nblock));
+            return Err(err!(
+                FilterPipeline,
+                "the prefilter returned {code} for block {}, expected 0",
+                place.nblock
+            ));
         }
         Ok(())
     }
@@ -239,7 +244,11 @@ impl Postfilter {
         // buffers have the size that is passed: asserted above. The caller guarantees the scratch.
         let code = unsafe { (self.function)(&raw mut params) };
         if code != 0 {
-            return Err(err!(Postfilter, "the postfilter returned {code} for block {}", place.nblock));
+            return Err(err!(
+                Postfilter,
+                "the postfilter returned {code} for block {}, expected 0",
+                place.nblock
+            ));
         }
         Ok(())
     }
@@ -300,8 +309,9 @@ impl Encoder for UserEncoder {
                 self.chunk,
             )
         };
-        usize::try_from(code)
-            .map_err(|_| err!(Data, "the encoder of codec {} returned {code}", cparams.compcode))
+        usize::try_from(code).map_err(|_| {
+            err!(Data, "the encoder of codec {} returned {code}, expected 0 or more", cparams.compcode)
+        })
     }
 }
 
@@ -388,7 +398,7 @@ pub(crate) unsafe fn filter_forward(
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut cparams, id) };
     if code != 0 {
-        return Err(err!(FilterPipeline, "filter {id} returned {code}"));
+        return Err(err!(FilterPipeline, "filter {id} returned {code}, expected 0"));
     }
     Ok(())
 }
@@ -417,7 +427,10 @@ pub(crate) unsafe fn filter_backward(
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut dparams, id) };
     if code < 0 {
-        return Err(Error::new(ErrorKind::Callback(code), format_args!("filter {id} returned {code}")));
+        return Err(Error::new(
+            ErrorKind::Callback(code),
+            format_args!("filter {id} returned {code}, expected 0 or more"),
+        ));
     }
     Ok(code)
 }

@@ -137,7 +137,7 @@ impl Context {
     /// contexts cannot use; `NullPointer` for a prefilter without parameters; any error of the tuner.
     pub(crate) unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
         if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
-            return Err(err!(InvalidParam, "filter {id} does not exist"));
+            return Err(err!(InvalidParam, "filter id {id} is not defined"));
         }
         let mut overridden = CompressParams {
             compcode: i32::from(cparams.compcode),
@@ -334,7 +334,7 @@ impl Context {
 
     fn check_decompression(&self) -> Result<()> {
         if self.head.do_compress() != 0 {
-            return Err(err!(InvalidParam, "a compression context cannot decompress"));
+            return Err(err!(InvalidParam, "the context is for compression, expected one for decompression"));
         }
         sync_threads(&self.head);
         Ok(())
@@ -557,7 +557,7 @@ unsafe fn read_params<T: Copy>(params: *const T) -> Result<T> {
     // SAFETY: guaranteed by the caller.
     unsafe { params.as_ref() }
         .copied()
-        .ok_or_else(|| err!(NullPointer, "a filter function without parameters"))
+        .ok_or_else(|| err!(NullPointer, "a prefilter or postfilter is set, but its parameters are NULL"))
 }
 
 #[cfg(test)]

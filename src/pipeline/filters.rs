@@ -191,13 +191,15 @@ impl<'c> Chain<'c> {
                         Some(function) => Some(function),
                         None => registry::load_filter(id)?.forward,
                     };
-                    let function =
-                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
+                    let function = function
+                        .ok_or_else(|| err!(FilterPipeline, "filter {id} has no forward function"))?;
                     // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller that
                     // created the context guarantees it for the pointers in `cparams`.
                     unsafe { callbacks::filter_forward(function, id, meta, cparams, src, dest) }?;
                 }
-                Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
+                Step::Unknown { id } => {
+                    return Err(err!(FilterPipeline, "filter {id} is neither built in nor registered"));
+                }
             }
             mem::swap(&mut front, &mut back);
             in_front = true;
@@ -264,14 +266,17 @@ impl<'c> Chain<'c> {
                         Some(function) => Some(function),
                         None => registry::load_filter(id)?.backward,
                     };
-                    let function =
-                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
+                    let function = function
+                        .ok_or_else(|| err!(FilterPipeline, "filter {id} has no backward function"))?;
                     // A positive value ends the pipeline of the block, which is an error only if other steps would follow
                     // (filters.md 15 Q3).
                     // SAFETY: as in `forward`.
                     if unsafe { callbacks::filter_backward(function, id, meta, dparams, src, out) }? > 0 {
                         if self.steps()[..index].iter().any(Step::is_undone) {
-                            return Err(err!(FilterPipeline, "filter {id} stopped before the last one"));
+                            return Err(err!(
+                                FilterPipeline,
+                                "filter {id} ended the pipeline before its last step"
+                            ));
                         }
                         break;
                     }
@@ -303,7 +308,8 @@ impl<'c> Chain<'c> {
         match *step {
             Step::Delta => undo_delta(self.typesize, data, reference),
             Step::ByteDelta { revision, nstreams } => {
-                let nstreams = nstreams.ok_or_else(|| err!(Failure, "bytedelta of unknown items"))?;
+                let nstreams = nstreams
+                    .ok_or_else(|| err!(Failure, "the number of streams of a bytedelta is unknown"))?;
                 bytedelta::decode_in_place(revision, nstreams.get(), data);
             }
             _ => {}
@@ -350,7 +356,9 @@ pub(crate) fn is_plugin(id: u8) -> bool {
 
 /// Returns the number of streams of a bytedelta, for compression, or an error if it is unknown.
 fn known(nstreams: Option<NonZeroUsize>) -> Result<usize> {
-    nstreams.map(NonZeroUsize::get).ok_or_else(|| err!(FilterPipeline, "bytedelta of unknown items"))
+    nstreams
+        .map(NonZeroUsize::get)
+        .ok_or_else(|| err!(FilterPipeline, "the number of streams of a bytedelta is unknown"))
 }
 
 fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {

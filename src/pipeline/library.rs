@@ -69,7 +69,7 @@ pub(crate) fn set_nthreads(nthreads: i16) -> Result<i16> {
         return Ok(previous);
     }
     if nthreads <= 0 {
-        return Err(err!(InvalidParam, "{nthreads} threads"));
+        return Err(err!(InvalidParam, "`nthreads` is {nthreads}, expected 1 or more"));
     }
     pool::prestart(usize::from(nthreads.unsigned_abs()))?;
     NTHREADS.store(nthreads, Ordering::Relaxed);

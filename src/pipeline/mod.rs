@@ -11,7 +11,7 @@
 //! | [`container`] | the properties of a context's super-chunk that codecs and filters need |
 //! | [`block_size`] | block size and split decisions |
 //! | [`compress`] | source -> plan -> blocks -> chunk |
-//! | [`decompress`] | chunk -> reader -> blocks -> bytes; items; variable-length blocks |
+//! | [`decompress`] | chunk -> plan -> blocks -> bytes; items; variable-length blocks |
 //! | [`filters`] | the filter slots, forwards and backwards |
 //! | [`callbacks`] | the caller's codecs, filters, pre- and postfilters |
 //! | [`jobs`], [`shared_out`], [`scratch`] | one work item per block, its output, its working memory |

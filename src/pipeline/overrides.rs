@@ -75,7 +75,9 @@ fn splitmode() -> Option<i32> {
 fn number_from(name: &CStr, least: i32) -> Option<i32> {
     let value = number_i32(name)?;
     if value < least {
-        trace::warning(|| format!("{} environment variable is {value}\n", name.to_string_lossy()));
+        trace::warning(|| {
+            format!("{} environment variable is {value}, expected {least} or more\n", name.to_string_lossy())
+        });
         return None;
     }
     Some(value)
@@ -99,7 +101,10 @@ pub(crate) fn for_new_context(params: &mut CompressParams) -> Result<()> {
     if let Some(name) = var(c"BLOSC_COMPRESSOR") {
         params.compcode = library::compcode_of(&name).unwrap_or(-1);
         if params.compcode > i32::from(BuiltIn::Zstd.compcode()) {
-            return Err(err!(InvalidParam, "BLOSC_COMPRESSOR names the registered codec {name:?}"));
+            return Err(err!(
+                InvalidParam,
+                "BLOSC_COMPRESSOR is the registered codec {name:?}, expected one that is built in"
+            ));
         }
     }
     params.blocksize = number_from(c"BLOSC_BLOCKSIZE", 1).unwrap_or(params.blocksize);
@@ -125,7 +130,7 @@ pub(crate) fn nthreads_for_decompression() -> Result<i16> {
             Ok(nthreads) if nthreads > 0 => {
                 library::set_nthreads(nthreads)?;
             }
-            _ => return Err(err!(InvalidParam, "BLOSC_NTHREADS is {value}")),
+            _ => return Err(err!(InvalidParam, "BLOSC_NTHREADS is {value}, expected 1 to {}", i16::MAX)),
         }
     }
     Ok(library::nthreads())
@@ -155,7 +160,7 @@ pub(crate) fn for_compression(clevel: i32, doshuffle: i32, typesize: i32) -> Res
     if let Some(value) = number(c"BLOSC_NTHREADS").filter(|&n| n > 0)
         && library::set_nthreads(value as i16).is_err()
     {
-        trace::warning(|| format!("BLOSC_NTHREADS environment variable is {value}\n"));
+        trace::warning(|| format!("BLOSC_NTHREADS environment variable is {value}, and is ignored\n"));
     }
     if let Some(mode) = splitmode() {
         library::set_splitmode(mode);
@@ -185,7 +190,10 @@ pub(crate) fn for_compression(clevel: i32, doshuffle: i32, typesize: i32) -> Res
         params.filters[DELTA_SLOT] = filter_id::DELTA;
     }
     if unlocked && for_new_context(&mut params).is_err() {
-        return Err(err!(NullPointer, "no context can be made for the codec that the environment names"));
+        return Err(err!(
+            NullPointer,
+            "BLOSC_COMPRESSOR is a registered codec, expected one that is built in"
+        ));
     }
     Ok(params)
 }

@@ -48,14 +48,18 @@ impl<'a> SharedOut<'a> {
     /// If the range is not inside the buffer; in debug builds also if it overlaps one that was lent before.
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn range(&self, range: Range<usize>) -> &mut [u8] {
-        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
+        assert!(
+            range.start <= range.end && range.end <= self.len,
+            "the range {range:?} is not inside a buffer of {} bytes",
+            self.len
+        );
         #[cfg(debug_assertions)]
         {
             let mut lent = self.lent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             // Lent ranges are disjoint, so only the last one that begins before the end of this one can overlap it.
             let before = lent.range(..range.end).next_back();
             let apart = before.is_none_or(|(_, &end)| end <= range.start);
-            assert!(range.is_empty() || apart, "{range:?} is lent already");
+            assert!(range.is_empty() || apart, "a part of {range:?} is lent already");
             if !range.is_empty() {
                 lent.insert(range.start, range.end);
             }
@@ -73,7 +77,11 @@ impl<'a> SharedOut<'a> {
     /// # Panics
     /// If the range is not inside the buffer.
     pub(crate) unsafe fn finished(&self, range: Range<usize>) -> &[u8] {
-        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
+        assert!(
+            range.start <= range.end && range.end <= self.len,
+            "the range {range:?} is not inside a buffer of {} bytes",
+            self.len
+        );
         // SAFETY: inside the buffer; the caller guarantees that the bytes are only read from now on.
         unsafe { std::slice::from_raw_parts(self.start.add(range.start), range.len()) }
     }

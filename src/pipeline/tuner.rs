@@ -19,7 +19,7 @@ fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> 
         Some(function) => Some(function),
         None => hook(&registry::load_tuner(id)?.functions),
     };
-    function.ok_or_else(|| err!(Failure, "tuner {id} lacks a function"))
+    function.ok_or_else(|| err!(Failure, "tuner {id} has no function for this hook"))
 }
 
 /// Fields that a tuner must not change. A tuner that was built for another layout of the context may overwrite them instead
@@ -74,7 +74,7 @@ fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_contex
     head.set_block_maskout(before.block_maskout.cast());
     head.set_do_compress(before.do_compress);
     trace::warning(|| {
-        format!("tuner {id} was built for another layout of the context: what it chooses may have no effect")
+        format!("tuner {id} was built for another layout of the context: its choices may have no effect")
     });
     code
 }
@@ -94,7 +94,7 @@ pub(crate) unsafe fn prepare(context: &dyn TunedContext, id: i32, config: *mut c
     // SAFETY: the program's function, with a fully initialised context and the program's own pointer.
     let code = run(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
     if code < 0 {
-        return Err(err!(Tuner, "init of tuner {id} returned {code}"));
+        return Err(err!(Tuner, "`init` of tuner {id} returned {code}, expected 0 or more"));
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
         // SAFETY: the program's function, with a fully initialised context.
         let code = run(context, id, |context| unsafe { hook(context) });
         if code < 0 {
-            return Err(err!(Tuner, "tuner {id} returned {code}"));
+            return Err(err!(Tuner, "tuner {id} returned {code}, expected 0 or more"));
         }
     }
     let head = context.head();
@@ -148,7 +148,7 @@ pub(crate) fn update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
     // SAFETY: the program's function, with a fully initialised context.
     let code = run(context, id, |context| unsafe { update(context, seconds) });
     if code < 0 {
-        return Err(err!(Tuner, "update of tuner {id} returned {code}"));
+        return Err(err!(Tuner, "`update` of tuner {id} returned {code}, expected 0 or more"));
     }
     Ok(())
 }
@@ -169,10 +169,10 @@ pub(crate) fn release(context: &dyn TunedContext) {
             // it again.
             let code = unsafe { free(context.as_ptr()) };
             if code < 0 {
-                trace::warning(|| format!("free of tuner {id} returned {code}"));
+                trace::warning(|| format!("`free` of tuner {id} returned {code}, expected 0 or more"));
             }
         }
-        Err(error) => trace::warning(|| format!("the state of a tuner is lost: {error}")),
+        Err(error) => trace::warning(|| format!("the state of tuner {id} is not freed: {error}")),
     }
     // SAFETY: NULL.
     unsafe { head.set_tuner_params(ptr::null_mut()) };

@@ -152,8 +152,8 @@ unsafe fn forward_tile<const DELTA: bool>(
 }
 
 /// # Safety
-/// The machine has the AVX-512 level; `dest` holds at least a tile, and each of the `streams` has one byte per element of
-/// `dest`.
+/// The machine has the AVX-512 level; `dest` holds at least a tile, and each of the `streams` has one byte per element
+/// of `dest`.
 #[inline(always)]
 unsafe fn backward<T: Tiles, const DELTA: bool>(
     tiles: T,

@@ -59,7 +59,9 @@ impl<'a> Assembly<'a> {
         if nblock != state.next {
             let mut waiting = state.spare.pop().unwrap_or_default();
             waiting.clear();
-            waiting.try_reserve(bytes.len()).map_err(|_| crate::err!(MemoryAlloc, "a block that waits"))?;
+            waiting
+                .try_reserve(bytes.len())
+                .map_err(|_| crate::err!(MemoryAlloc, "a copy of block {nblock}"))?;
             waiting.extend_from_slice(bytes);
             state.early.insert(nblock, waiting);
             return Ok(());
@@ -89,7 +91,11 @@ impl<'a> Assembly<'a> {
             return None;
         }
         let start = self.header_len + 4 * state.next;
-        assert!(start + 4 <= self.first, "more blocks than block starts");
+        assert!(
+            start + 4 <= self.first,
+            "the block start at {start} is not before the first block at {}",
+            self.first
+        );
         // SAFETY: the block starts lie before every block, and each is written once, under the lock of the state.
         write_i32(unsafe { self.out.range(start..start + 4) }, 0, range.start as i32);
         state.next += 1;

@@ -134,7 +134,7 @@ impl BlockEncoder<'_> {
             (None, Some(block)) => (Input::Block(block), front.get(buffer_len)?),
             (None, None) => {
                 let Source::Gathered(gather) = self.source else {
-                    return Err(err!(NullPointer, "neither a source nor a prefilter"));
+                    return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));
                 };
                 let range = self.source.range(self.blocks(), nblock);
                 let front = front.get(buffer_len)?;
@@ -215,7 +215,11 @@ impl BlockEncoder<'_> {
             let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
             match self.streams(nblock, block, spare, workspace, filter_time, out)? {
                 Some(len) => then(&out[..len]),
-                None => Err(err!(WriteBuffer, "block {nblock} outgrew its buffer")),
+                None => Err(err!(
+                    WriteBuffer,
+                    "block {nblock} does not fit into its buffer of {} bytes",
+                    out.len()
+                )),
             }
         })
     }
@@ -301,7 +305,11 @@ impl BlockEncoder<'_> {
     fn code(&self, bytes: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<Option<usize>> {
         let coded = self.encoder.encode(workspace, bytes, dest)?;
         if coded > bytes.len() {
-            return Err(err!(WriteBuffer, "the codec made {coded} bytes of {}", bytes.len()));
+            return Err(err!(
+                WriteBuffer,
+                "the codec returned a length of {coded}, expected at most {}",
+                bytes.len()
+            ));
         }
         Ok(Some(coded).filter(|&c| c != 0 && c != bytes.len()))
     }
@@ -349,7 +357,7 @@ impl BlockEncoder<'_> {
                 return gather.gather(nblock, self.source.range(self.blocks(), nblock), dest);
             }
             let Some(block) = self.source.block(self.blocks(), nblock) else {
-                return Err(err!(NullPointer, "neither a source nor a prefilter"));
+                return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));
             };
             copy(block, dest);
             return Ok(());

@@ -62,7 +62,9 @@ impl Encoder for ChunkEncoder<'_> {
             ChunkEncoder::BuiltIn(encoder) => encoder.encode(workspace, src, dest),
             ChunkEncoder::Plugin(encoder) => encoder.encode(workspace, src, dest),
             ChunkEncoder::User(encoder) => encoder.encode(workspace, src, dest),
-            ChunkEncoder::Missing(code) => Err(err!(CodecSupport, "codec {code} cannot compress here")),
+            ChunkEncoder::Missing(code) => {
+                Err(err!(CodecSupport, "codec {code} is neither built in nor registered"))
+            }
         }
     }
 }

@@ -230,7 +230,11 @@ fn describe_records(plan: &mut Plan, source: Source<'_>) {
 /// `InvalidParam` when there are no buffers or one is empty.
 pub(crate) fn check_varlen(sources: &[&[u8]]) -> Result<usize> {
     if sources.is_empty() || sources.iter().any(|s| s.is_empty()) {
-        return Err(err!(InvalidParam, "{} variable-length blocks, or an empty one", sources.len()));
+        return Err(err!(
+            InvalidParam,
+            "{} variable-length blocks, expected 1 or more, none of them empty",
+            sources.len()
+        ));
     }
     Ok(sources.iter().map(|s| s.len()).max().unwrap_or(0))
 }

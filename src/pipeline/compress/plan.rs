@@ -30,23 +30,27 @@ pub(crate) fn check(
     needs_dictionary: bool,
 ) -> Result<()> {
     if srcsize > MAX_BUFFERSIZE {
-        return Err(err!(MaxBufsizeExceeded, "a source of {srcsize} bytes; {MAX_BUFFERSIZE} is the limit"));
+        return Err(err!(MaxBufsizeExceeded, "`srcsize` is {srcsize}, expected at most {MAX_BUFFERSIZE}"));
     }
     if destsize < MIN_DESTSIZE {
-        return Err(err!(MaxBufsizeExceeded, "a destination of {destsize} bytes; {MIN_DESTSIZE} are needed"));
+        return Err(err!(MaxBufsizeExceeded, "`destsize` is {destsize}, expected {MIN_DESTSIZE} or more"));
     }
     if !(0..=9).contains(&params.clevel) {
-        return Err(err!(CodecParam, "compression level {} is not in 0..=9", params.clevel));
+        return Err(err!(CodecParam, "`clevel` is {}, expected 0 to 9", params.clevel));
     }
     let has_dictionaries = BuiltIn::from_compcode(params.compcode).is_some_and(BuiltIn::has_dictionaries);
     if needs_dictionary && params.use_dict && !has_dictionaries {
-        return Err(err!(CodecParam, "codec {} has no dictionaries", params.compcode));
+        return Err(err!(CodecParam, "`use_dict` is set, but codec {} has no dictionaries", params.compcode));
     }
     if !(1..=MAX_TYPESIZE).contains(&params.typesize) {
-        return Err(err!(InvalidParam, "typesize {} is not in 1..={MAX_TYPESIZE}", params.typesize));
+        return Err(err!(InvalidParam, "`typesize` is {}, expected 1 to {MAX_TYPESIZE}", params.typesize));
     }
     if params.blocksize > MAX_BLOCKSIZE {
-        return Err(err!(InvalidParam, "blocksize {} is more than {MAX_BLOCKSIZE}", params.blocksize));
+        return Err(err!(
+            InvalidParam,
+            "`blocksize` is {}, expected at most {MAX_BLOCKSIZE}",
+            params.blocksize
+        ));
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(crate) fn special_chunk(
 ) -> Result<usize> {
     let cbytes = EXTENDED_HEADER_LENGTH + value.len();
     let Some(dest) = dest.get_mut(..cbytes) else {
-        return Err(err!(Data, "a special chunk of {cbytes} bytes does not fit"));
+        return Err(err!(Data, "the special chunk of {cbytes} bytes does not fit into `dest`"));
     };
     // Readers fill block by block, each with whole values: the block size must be a multiple of the item size.
     let mut blocksize = params.blocksize.max(1);

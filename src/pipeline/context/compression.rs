@@ -160,10 +160,10 @@ impl Context {
         let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
         let head = &self.head;
         if head.do_compress() == 0 {
-            return Err(err!(InvalidParam, "a decompression context cannot compress"));
+            return Err(err!(InvalidParam, "the context is for decompression, expected one for compression"));
         }
         if head.blocksize() < 0 {
-            return Err(err!(InvalidParam, "blocksize {} is negative", head.blocksize()));
+            return Err(err!(InvalidParam, "`blocksize` is {}, expected 0 or more", head.blocksize()));
         }
         head.set_src(source.address());
         head.set_dest(dest.as_mut_ptr());

@@ -70,7 +70,7 @@ impl Decoder for ChunkDecoder<'_> {
             ChunkDecoder::Plugin(decoder) => decoder.decode(workspace, src, dest),
             ChunkDecoder::User(decoder) => decoder.decode(workspace, src, dest),
             ChunkDecoder::Missing(format) => {
-                Err(err!(CodecSupport, "no codec for format {format} can decompress here"))
+                Err(err!(CodecSupport, "the codec of format {format} is neither built in nor registered"))
             }
         }
     }

@@ -42,15 +42,19 @@ impl ItemRange {
             return Ok(0..0);
         }
         if nitems < 0 {
-            return Err(err!(InvalidParam, "{nitems} items"));
+            return Err(err!(InvalidParam, "`nitems` is {nitems}, expected 0 or more"));
         }
         let nbytes = nitems * typesize;
         if nbytes > i64::from(i32::MAX) || nbytes > destsize as i64 {
-            return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {destsize}"));
+            return Err(err!(WriteBuffer, "`destsize` is {destsize}, expected {nbytes} or more"));
         }
         let end = (start + nitems) * typesize;
         if start < 0 || end > i64::from(header.nbytes) {
-            return Err(err!(InvalidParam, "items {start}+{nitems} of {} bytes", header.nbytes));
+            return Err(err!(
+                InvalidParam,
+                "`start` is {start}, `nitems` {nitems}, expected items inside {} bytes",
+                header.nbytes
+            ));
         }
         Ok((end - nbytes) as usize..end as usize)
     }
@@ -59,7 +63,10 @@ impl ItemRange {
         if let ItemRange::Bytes { start, nbytes } = self {
             let typesize = i32::from(header.typesize);
             if start < 0 || nbytes < 0 || start % typesize != 0 || nbytes % typesize != 0 {
-                return Err(err!(InvalidParam, "bytes {start}+{nbytes} of items of {typesize} bytes"));
+                return Err(err!(
+                    InvalidParam,
+                    "the part begins at {start} and has {nbytes} bytes, expected multiples of {typesize}"
+                ));
             }
         }
         Ok(())
@@ -92,7 +99,10 @@ pub(crate) fn getitem(
 /// Checks that the blocks of a chunk are of one length.
 fn check_equal_blocks(header: &ChunkHeader) -> Result<()> {
     if header.has_varlen_blocks() {
-        return Err(err!(InvalidParam, "items of variable-length blocks"));
+        return Err(err!(
+            InvalidParam,
+            "the chunk has variable-length blocks, expected blocks of equal size"
+        ));
     }
     Ok(())
 }
@@ -116,7 +126,7 @@ impl RangeReader<'_> {
     ) -> Result<R> {
         check_equal_blocks(chunk.header())?;
         if chunk.class().is_err() {
-            return Err(err!(SchunkSpecial, "a special value that is not defined"));
+            return Err(err!(SchunkSpecial, "the kind of special chunk is not defined"));
         }
         let params = DecompressParams { mask: None, ..*params };
         DecodePlan::with(chunk, &params, |plan| then(&RangeReader { plan }))
@@ -129,7 +139,10 @@ impl RangeReader<'_> {
     pub(crate) fn read(&self, range: Range<usize>, dest: OutBuffer<'_>) -> Result<Decompressed> {
         let (nbytes, content) = (dest.len(), self.plan.header().nbytes());
         if range.end > content || range.len() != nbytes {
-            return Err(err!(InvalidParam, "bytes {range:?} of {content} into {nbytes}"));
+            return Err(err!(
+                InvalidParam,
+                "bytes {range:?} into {nbytes} bytes, expected a range of this length inside 0..{content}"
+            ));
         }
         match self.plan.uncoded() {
             Some(content) => content.read(range.start, dest)?,

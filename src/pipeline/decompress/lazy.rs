@@ -24,7 +24,7 @@ pub(super) fn read_streams<'b>(
         _ => None,
     };
     let Some(buffer) = buffer else {
-        return Err(err!(InvalidHeader, "lazy block {nblock} of {len} bytes, {limit} are the most"));
+        return Err(err!(InvalidHeader, "the length of lazy block {nblock} is {len}, expected 1 to {limit}"));
     };
     blocks.read(start, buffer)?;
     Ok(buffer)
@@ -42,13 +42,16 @@ pub(super) fn read_dictionary(
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     let start = position + dictionary::PREFIX;
     if cbytes < start {
-        return Err(err!(InvalidHeader, "a dictionary at {position} of {cbytes} bytes"));
+        return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, expected at least {start} for a dictionary"));
     }
     let mut size = [0; dictionary::PREFIX];
     blocks.read(position, &mut size)?;
     let size = dictionary::checked_size(i32::from_le_bytes(size))?;
     if cbytes < start + size {
-        return Err(err!(InvalidHeader, "a dictionary of {size} bytes at {position} of {cbytes}"));
+        return Err(err!(
+            InvalidHeader,
+            "`cbytes` is {cbytes}, expected a dictionary of {size} bytes at {start}"
+        ));
     }
     let mut bytes = vec![0; size];
     blocks.read(start, &mut bytes)?;
@@ -69,7 +72,11 @@ pub(super) fn varlen_table(
     for span in varlen::spans(header, chunk)? {
         let mut size = [0; varlen::PREFIX];
         if span.len() <= size.len() {
-            return Err(err!(InvalidHeader, "a lazy block spans {span:?}"));
+            return Err(err!(
+                InvalidHeader,
+                "a lazy block has the bytes {span:?}, expected more than {} bytes",
+                size.len()
+            ));
         }
         blocks.read(span.start, &mut size)?;
         let size = i32::from_le_bytes(size);
@@ -78,11 +85,21 @@ pub(super) fn varlen_table(
                 table.push(VarBlock { span, offset, nbytes });
                 offset += nbytes;
             }
-            _ => return Err(err!(InvalidHeader, "a lazy block of {size} bytes at {offset}")),
+            _ => {
+                return Err(err!(
+                    InvalidHeader,
+                    "the lazy block at {offset} has {size} bytes, expected 1 or more, inside {} bytes",
+                    header.nbytes
+                ));
+            }
         }
     }
     if offset != header.nbytes() {
-        return Err(err!(InvalidHeader, "blocks of {offset} bytes in a chunk of {}", header.nbytes));
+        return Err(err!(
+            InvalidHeader,
+            "the blocks have {offset} bytes, expected `nbytes` {}",
+            header.nbytes
+        ));
     }
     Ok(table)
 }
@@ -100,7 +117,11 @@ pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: 
     let stored = blocks.trailer.block_length(nblock).unwrap_or(0);
     let Some(stored) = usize::try_from(stored).ok().filter(|&len| len > varlen::PREFIX && len <= limit)
     else {
-        return Err(err!(InvalidHeader, "lazy block {nblock} of {stored} bytes, {limit} are the most"));
+        return Err(err!(
+            InvalidHeader,
+            "the length of lazy block {nblock} is {stored}, expected more than {} and at most {limit}",
+            varlen::PREFIX
+        ));
     };
     let len = stored - varlen::PREFIX;
     // The length is an unchecked claim: memory that the system zeroes occupies no pages before it is written.

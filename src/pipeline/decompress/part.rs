@@ -138,7 +138,11 @@ impl<'a> Planes<'a> {
                 Stream::Coded(bytes) => {
                     let there = codec.decode_prefix(bytes, part, needed).unwrap_or(0);
                     if there < needed {
-                        return Err(err!(Data, "a stream of {} bytes gave {there} of {needed}", bytes.len()));
+                        return Err(err!(
+                            Data,
+                            "the stream of {} bytes decodes to {there} bytes, expected {needed}",
+                            bytes.len()
+                        ));
                     }
                 }
             }

@@ -56,20 +56,32 @@ impl<'a> DecodePlan<'a> {
         let blocks = Blocks::of(header);
         let nblocks = if header.has_varlen_blocks() { varlen::nblocks(header) } else { blocks.count() };
         if let Some(mask) = params.mask.filter(|mask| mask.len() != nblocks) {
-            return Err(err!(Data, "a mask of {} blocks for {nblocks}", mask.len()));
+            return Err(err!(Data, "the mask has {} blocks, expected {nblocks}", mask.len()));
         }
         let class = chunk.class()?;
         let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
         if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
-            return Err(err!(Data, "{} bytes stored plain in a chunk of {cbytes}", header.nbytes));
+            return Err(err!(
+                Data,
+                "`cbytes` is {cbytes}, expected {} more than the header length",
+                header.nbytes
+            ));
         }
         let tables = header.len() + 4 * nblocks;
         let has_starts = class.coding().is_some() || (class == ChunkClass::Plain && header.is_lazy());
         if has_starts && i32::try_from(tables).is_err() {
-            return Err(err!(InvalidHeader, "{nblocks} blocks are too many"));
+            return Err(err!(
+                InvalidHeader,
+                "the block starts end at byte {tables}, expected at most {}",
+                i32::MAX
+            ));
         }
         if has_starts && bytes.len() < tables && header.nbytes > 0 {
-            return Err(err!(ReadBuffer, "{nblocks} block starts in a chunk of {} bytes", bytes.len()));
+            return Err(err!(
+                ReadBuffer,
+                "the chunk has {} bytes, expected {nblocks} block starts",
+                bytes.len()
+            ));
         }
         let lazy = if matches!(class, ChunkClass::Special(_)) { None } else { chunk.lazy_blocks(nblocks)? };
         let (mut dictionary, mut first_block) = (None, tables);
@@ -210,7 +222,12 @@ impl<'a> DecodePlan<'a> {
     pub(super) fn block_bytes(&self, nblock: usize) -> Result<&'a [u8]> {
         let start = self.block_start(nblock)?;
         if start < self.first_block || start >= self.chunk.len() {
-            return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
+            return Err(err!(
+                Data,
+                "block {nblock} begins at {start}, expected at least {} and less than {}",
+                self.first_block,
+                self.chunk.len()
+            ));
         }
         Ok(&self.chunk[start..])
     }
@@ -224,7 +241,7 @@ impl<'a> DecodePlan<'a> {
         let start = read_i32(self.chunk, self.header.len() + 4 * nblock);
         match start.map(usize::try_from) {
             Some(Ok(start)) if start > 0 => Ok(start),
-            _ => Err(err!(Data, "block {nblock} begins at {start:?}")),
+            _ => Err(err!(Data, "block {nblock} begins at {start:?}, expected 1 or more")),
         }
     }
 
@@ -282,7 +299,10 @@ impl Uncoded<'_> {
                 Some(bytes) => copy(bytes, dest),
                 None => {
                     let (len, there) = (dest.len(), bytes.len());
-                    return Err(err!(ReadBuffer, "{len} plain bytes at {start}, {there} are there"));
+                    return Err(err!(
+                        ReadBuffer,
+                        "the content has {there} bytes, expected {len} bytes at {start}"
+                    ));
                 }
             },
             Uncoded::Repeated { kind, typesize, value } => kind.fill(dest, start, *typesize, value)?,

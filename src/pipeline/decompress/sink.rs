@@ -84,12 +84,15 @@ pub(crate) fn decode_into_sink(
 ) -> Result<Decompressed> {
     let sink = &*sink;
     if chunk.header().has_varlen_blocks() {
-        return Err(err!(InvalidParam, "blocks of variable length"));
+        return Err(err!(
+            InvalidParam,
+            "the chunk has variable-length blocks, expected blocks of equal size"
+        ));
     }
     let params = DecompressParams { mask: None, ..*params };
     DecodePlan::with(chunk, &params, |plan| {
         if let Some(nblock) = blocks.iter().find(|&&nblock| nblock >= plan.nblocks()) {
-            return Err(err!(InvalidParam, "block {nblock} of {}", plan.nblocks()));
+            return Err(err!(InvalidParam, "no block {nblock} in a chunk of {} blocks", plan.nblocks()));
         }
         let done = Decompressed {
             nbytes: blocks.iter().map(|&nblock| plan.range(nblock).len()).sum(),
@@ -103,7 +106,11 @@ pub(crate) fn decode_into_sink(
             Some(Uncoded::Plain(bytes)) => {
                 for (n, &nblock) in blocks.iter().enumerate() {
                     let Some(bytes) = bytes.get(plan.range(nblock)) else {
-                        return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", bytes.len()));
+                        return Err(err!(
+                            ReadBuffer,
+                            "block {nblock} is outside the {} bytes of the content",
+                            bytes.len()
+                        ));
                     };
                     // SAFETY: as above.
                     unsafe { sink.accept(n, BlockContent::Bytes(bytes)) }?;

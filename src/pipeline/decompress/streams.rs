@@ -126,10 +126,13 @@ pub(super) fn each_stream<'b, D: Decoder>(
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
     if neblock == 0 {
-        return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
+        return Err(err!(
+            WriteBuffer,
+            "a block of {len} bytes has {nstreams} streams, expected at most {len}"
+        ));
     }
     if neblock * nstreams != len {
-        return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
+        return Err(err!(Data, "a block of {len} bytes has {nstreams} streams, expected a divisor of {len}"));
     }
     let (mut rest, mut dest, mut made) = (bytes, dest, None);
     for nstream in 0..nstreams {
@@ -217,7 +220,11 @@ fn decode_exactly(
 #[inline]
 fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
     if len != wanted {
-        return Err(err!(Data, "a stream of {} bytes gave {len} of {wanted}", coded.len()));
+        return Err(err!(
+            Data,
+            "the stream of {} bytes decodes to {len} bytes, expected {wanted}",
+            coded.len()
+        ));
     }
     Ok(())
 }

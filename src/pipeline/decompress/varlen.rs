@@ -28,7 +28,10 @@ impl VarlenReader<'_> {
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
     ) -> Result<R> {
         if !chunk.header().has_varlen_blocks() {
-            return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
+            return Err(err!(
+                InvalidParam,
+                "the chunk has blocks of equal size, expected variable-length blocks"
+            ));
         }
         let params = DecompressParams { mask: None, ..*params };
         DecodePlan::with(chunk, &params, |plan| then(&VarlenReader { nthreads: params.nthreads, plan }))

@@ -40,7 +40,7 @@ pub(crate) fn decompress_general(
     let nbytes = chunk.header().nbytes();
     let there = dest.len();
     let Some(dest) = dest.get(0..nbytes) else {
-        return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {there}"));
+        return Err(err!(WriteBuffer, "`dest` has {there} bytes, expected {nbytes} or more"));
     };
     DecodePlan::with(chunk, params, |plan| {
         let nthreads = jobs::nthreads_for(params.nthreads, nbytes, plan.largest());
