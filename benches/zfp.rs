@@ -8,7 +8,7 @@
 
 // The tests use the other items of this module.
 #[allow(dead_code)]
-#[path = "../tests/zfp_exact/blocks.rs"]
+#[path = "../tests/plugins/zfp_streams/blocks.rs"]
 mod blocks;
 #[path = "../tests/support/mod.rs"]
 mod support;

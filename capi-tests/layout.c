@@ -1,6 +1,6 @@
 /* Prints the size of every public struct, the offset of every field and the value of every constant of the headers on
    the include path, in the form and order of abi-table.def. The types of fields and callbacks are checked at compile
-   time. tests/layout.rs compares the output with the table. */
+   time. tests/abi/layout.rs compares the output with the table. */
 
 #include <stddef.h>
 #include <stdio.h>

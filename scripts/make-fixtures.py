@@ -3,7 +3,7 @@
 
 One file per release of the PyPI packages `blosc` (C-Blosc 1.x) and `blosc2` (C-Blosc2). Each release
 is fetched or built with pip in a temporary directory and run in a process of its own. The input data are
-made by formula (see `make_data`, which tests/old_chunks.rs repeats), so a record is a description and a chunk.
+made by formula (see `make_data`, which tests/old_files/chunks.rs repeats), so a record is a description and a chunk.
 
     scripts/make-fixtures.py            # every release
     scripts/make-fixtures.py blosc-1.0.6 blosc2-0.2.0
@@ -88,7 +88,7 @@ def lcg(seed):
 
 
 def make_data(kind, nbytes, typesize):
-    """Returns the uncompressed bytes of a record. Must equal `make_data` of tests/old_chunks.rs."""
+    """Returns the uncompressed bytes of a record. Must equal `make_data` of tests/old_files/chunks.rs."""
     if kind == "zeros":
         return bytes(nbytes)
     if kind == "constant":

@@ -9,7 +9,7 @@ Container (all integers little-endian):
     file: u32 length | name | u32 length | bytes
 A contiguous frame has one file, `frame`; a sparse one has the files of its directory.
 
-A description is lines of text, the expectations of tests/old_frames:
+A description is lines of text, the expectations of tests/old_files/frames:
     release <library version>            the first record, which has no files
     name <text>
     chunk <formula> <nbytes> <typesize>  a chunk, in order; the formulas are make_data's, and

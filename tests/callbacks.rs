@@ -5,7 +5,8 @@
 mod support;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::process::{Command, Stdio};
+
+use crate::support::child::{test_again, test_name};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::SeqCst};
@@ -33,12 +34,7 @@ fn in_children(name: &str, scenario: fn(&'static Library)) {
     let mut libraries = vec!["ours"];
     libraries.extend(path_of_reference().map(|_| "reference"));
     for library in libraries {
-        let output = Command::new(std::env::current_exe().expect("path of the test executable"))
-            .args([name, "--exact", "--nocapture", "--test-threads=1"])
-            .env(CHILD, library)
-            .stdin(Stdio::null())
-            .output()
-            .expect("the child");
+        let output = test_again(name).env(CHILD, library).output().expect("the child");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{library}: {}\n{errors}", output.status);
     }
@@ -129,7 +125,7 @@ fn codec(id: u8, name: &'static CStr) -> blosc2_codec {
 
 #[test]
 fn codec_answers() {
-    in_children("codec_answers", |library| {
+    in_children(test_name!(), |library| {
         // SAFETY: a valid struct with a static name.
         assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec(170, c"answers")) }, 0);
         let src = Random::new(40).bytes(4000);
@@ -253,7 +249,7 @@ fn filter(id: u8, name: &'static CStr) -> blosc2_filter {
 
 #[test]
 fn filter_answers() {
-    in_children("filter_answers", |library| {
+    in_children(test_name!(), |library| {
         // SAFETY: a valid struct with a static name.
         assert_eq!(unsafe { (library.blosc2_register_filter)(&mut filter(170, c"answers")) }, 0);
         let src = Data::Ramp.generate(&mut Random::new(41), 4, 40_000);
@@ -304,7 +300,7 @@ fn filter_answers() {
 
 #[test]
 fn registration() {
-    in_children("registration", |library| {
+    in_children(test_name!(), |library| {
         let register_codec = |id, name| {
             // SAFETY: a valid struct with a static name.
             unsafe { (library.blosc2_register_codec)(&mut codec(id, name)) }
@@ -424,7 +420,7 @@ unsafe extern "C" fn tuner_free(_: *mut blosc2_context) -> c_int {
 
 #[test]
 fn tuner_calls() {
-    in_children("tuner_calls", |library| {
+    in_children(test_name!(), |library| {
         let mut tuner = blosc2_tuner {
             init: Some(tuner_init),
             next_blocksize: Some(next_blocksize),
@@ -540,7 +536,7 @@ unsafe extern "C" fn threaded(
 
 #[test]
 fn threads_of_the_caller() {
-    in_children("threads_of_the_caller", |library| {
+    in_children(test_name!(), |library| {
         let src = Data::Mixed.generate(&mut Random::new(43), 4, 500_000);
         let params = Params { codec: 1, typesize: 4, blocksize: 20_000, nthreads: 3, ..Params::default() };
         let serial =
@@ -572,7 +568,7 @@ fn threads_of_the_caller() {
 /// Instrumented chunks (chunk.md 1.18, codecs.md 16).
 #[test]
 fn instrumented_chunks() {
-    in_children("instrumented_chunks", |library| {
+    in_children(test_name!(), |library| {
         let src = Data::Ramp.generate(&mut Random::new(44), 4, 5000);
         for (splitmode, len, cbytes, nbytes, blocksize) in [(1, 5000, 452, 320, 64), (2, 4600, 152, 80, 16)] {
             let mut cparams =
@@ -623,7 +619,7 @@ fn instrumented_chunks() {
 /// `new_nthreads` of a live context (abi.md 16.31): the result is correct for every value.
 #[test]
 fn number_of_threads_of_a_live_context() {
-    in_children("number_of_threads_of_a_live_context", |library| {
+    in_children(test_name!(), |library| {
         let src = Data::Mixed.generate(&mut Random::new(46), 4, 500_000);
         let params = Params { codec: 1, typesize: 4, blocksize: 20_000, nthreads: 2, ..Params::default() };
         let mut context = OwnedContext::compressing(library, params.cparams()).expect("a context");

@@ -4,19 +4,19 @@
 
 #![cfg(target_os = "linux")]
 
+mod support;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::env;
 use std::ffi::{c_int, c_void};
 use std::fs;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitStatus, Stdio};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::child::{in_new_process, test_name};
 use blosc2::ErrorKind;
 use blosc2::internals::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
 
@@ -48,45 +48,6 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// The environment variable that marks a process started by [`alone`].
-const ALONE: &str = "BLOSC2_POOL_TEST_ALONE";
-
-/// Time limit: longer than any of these tests needs, even under valgrind.
-const TOO_LONG: Duration = Duration::from_secs(600);
-
-/// Runs `scenario` in a new process; `name` is the name of the calling test.
-fn alone(name: &str, scenario: fn()) {
-    if env::var_os(ALONE).is_some() {
-        return scenario();
-    }
-    let mut again = Command::new(env::current_exe().unwrap());
-    again.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(ALONE, "1").stdout(Stdio::null());
-    // A Rust program registers every thread for its stack overflow report, under a lock that may be held during a
-    // fork. A C program that loads the library has no such report, nor has a Rust program in which these signals
-    // already have handlers.
-    // SAFETY: `signal` is async-signal-safe, as is required between fork and exec.
-    unsafe {
-        again.pre_exec(|| {
-            libc::signal(libc::SIGSEGV, libc::SIG_IGN);
-            libc::signal(libc::SIGBUS, libc::SIG_IGN);
-            Ok(())
-        })
-    };
-    let mut process = again.spawn().unwrap();
-    let start = Instant::now();
-    let status: ExitStatus = loop {
-        if let Some(status) = process.try_wait().unwrap() {
-            break status;
-        }
-        if start.elapsed() > TOO_LONG {
-            process.kill().unwrap();
-            panic!("{name} hangs");
-        }
-        thread::sleep(Duration::from_millis(2));
-    };
-    assert!(status.success(), "{name}: {status}");
-}
 
 /// Runs a job of `nthreads` over `blocks` blocks and returns the sum of its results.
 fn sum(nthreads: usize, blocks: u64) -> u64 {
@@ -155,7 +116,7 @@ fn threads_of_this_process() -> usize {
 
 #[test]
 fn every_thread_is_gone_after_shutdown() {
-    alone("every_thread_is_gone_after_shutdown", || {
+    in_new_process(test_name!(), || {
         let before = threads_of_this_process();
         for nthreads in [2, 5, 3, 66] {
             prestart(nthreads).unwrap();
@@ -180,7 +141,7 @@ fn every_thread_is_gone_after_shutdown() {
 
 #[test]
 fn shutdown_and_prestart_inside_a_job_do_not_wait_for_it() {
-    alone("shutdown_and_prestart_inside_a_job_do_not_wait_for_it", || {
+    in_new_process(test_name!(), || {
         run(3, &|_| {
             shutdown();
             prestart(6).unwrap();
@@ -193,7 +154,7 @@ fn shutdown_and_prestart_inside_a_job_do_not_wait_for_it() {
 
 #[test]
 fn jobs_allocate_nothing_once_the_workers_are_there() {
-    alone("jobs_allocate_nothing_once_the_workers_are_there", || {
+    in_new_process(test_name!(), || {
         prestart(4).unwrap();
         let here = AtomicUsize::new(0);
         run(4, &|_| {
@@ -219,7 +180,7 @@ fn jobs_allocate_nothing_once_the_workers_are_there() {
 
 #[test]
 fn work_is_done_when_no_thread_can_be_created() {
-    alone("work_is_done_when_no_thread_can_be_created", || {
+    in_new_process(test_name!(), || {
         prestart(1).unwrap();
         let statm = fs::read_to_string("/proc/self/statm").unwrap();
         let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
@@ -257,7 +218,7 @@ unsafe extern "C" fn backwards(
 
 #[test]
 fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
-    alone("an_installed_callback_gets_the_jobs_until_it_is_taken_away", || {
+    in_new_process(test_name!(), || {
         static CALLS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let calls = |i: usize| CALLS[i].load(Relaxed);
         for round in 1..=3 {
@@ -282,7 +243,7 @@ fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
 
 #[test]
 fn a_forked_child_starts_workers_of_its_own() {
-    alone("a_forked_child_starts_workers_of_its_own", || {
+    in_new_process(test_name!(), || {
         assert!(works(4));
         for _ in 0..10 {
             let child = forked(|| {
@@ -302,7 +263,7 @@ fn a_forked_child_starts_workers_of_its_own() {
 
 #[test]
 fn a_fork_may_happen_while_other_threads_run_jobs() {
-    alone("a_fork_may_happen_while_other_threads_run_jobs", || {
+    in_new_process(test_name!(), || {
         assert!(works(4));
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -323,7 +284,7 @@ fn a_fork_may_happen_while_other_threads_run_jobs() {
 
 #[test]
 fn a_fork_may_happen_while_another_thread_starts_and_ends_workers() {
-    alone("a_fork_may_happen_while_another_thread_starts_and_ends_workers", || {
+    in_new_process(test_name!(), || {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             // Holds the lock for adding workers nearly all the time.
@@ -344,7 +305,7 @@ fn a_fork_may_happen_while_another_thread_starts_and_ends_workers() {
 
 #[test]
 fn a_job_that_forks_is_told_so_in_the_child() {
-    alone("a_job_that_forks_is_told_so_in_the_child", || {
+    in_new_process(test_name!(), || {
         prestart(3).unwrap();
         let here = AtomicUsize::new(0);
         let parent = std::process::id();

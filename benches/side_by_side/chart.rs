@@ -1,7 +1,7 @@
 //! The summary as a bar chart in SVG. The file is self-contained (no fonts, scripts or other files) and has a background, so
 //! that it looks the same on light and dark pages.
 
-use crate::summary::Line;
+use super::summary::Line;
 
 const WIDTH: f64 = 860.0;
 /// Left and right end of the bars, in pixels.

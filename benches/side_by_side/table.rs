@@ -1,6 +1,6 @@
 //! The summary as a Markdown table.
 
-use crate::summary::{Figure, Line};
+use super::summary::{Figure, Line};
 
 const HEAD: &str = "\
 | group | what | cells | speed, mean | worst | at | size, mean | worst | at |

@@ -3,16 +3,16 @@
 
 pub mod support;
 
-// These modules refer to each other by paths from the crate root, as in the tests that they belong to.
-#[path = "../../tests/mutated_arrays/exercise.rs"]
+// These modules refer to each other by `super`, here and in the tests that they belong to.
+#[path = "../../tests/damaged_input/arrays/exercise.rs"]
 pub mod array_exercise;
-#[path = "../../tests/mutated_arrays/originals.rs"]
+#[path = "../../tests/damaged_input/arrays/originals.rs"]
 pub mod array_originals;
-#[path = "../../tests/mutated_frames/fields.rs"]
+#[path = "../../tests/damaged_input/frames/fields.rs"]
 pub mod fields;
-#[path = "../../tests/mutated_frames/exercise.rs"]
+#[path = "../../tests/damaged_input/frames/exercise.rs"]
 pub mod frame_exercise;
-#[path = "../../tests/mutated_frames/originals.rs"]
+#[path = "../../tests/damaged_input/frames/originals.rs"]
 pub mod frame_originals;
 
 pub mod chunks;

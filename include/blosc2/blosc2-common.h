@@ -1,4 +1,4 @@
-/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test headers`:
+/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test abi headers`:
    change those, not this file. */
 /* Macros that depend on the compiler and the target. */
 

@@ -1,8 +1,8 @@
 //! The public ABI as plain data: `#[repr(C)]` structs, callback types and constants, named as in C.
 //! They have no behaviour; every layer may use these types.
 //!
-//! Sizes are those of a 64-bit target and are asserted at compile time; `tests/layout.rs` checks every offset and
-//! value. The C headers in `include/` are generated from these items and from `capi` by `tests/headers`, with
+//! Sizes are those of a 64-bit target and are asserted at compile time; `tests/abi/layout.rs` checks every offset and
+//! value. The C headers in `include/` are generated from these items and from `capi` by `tests/abi/headers`, with
 //! hand-written text from `include-src/`: each doc comment here becomes a comment of the C headers, except for
 //! references to the specification in parentheses, which the generator removes.
 

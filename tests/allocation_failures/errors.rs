@@ -1,9 +1,9 @@
 //! Errors when memory runs out: the error code is returned, with or without memory for the message.
 
 use std::ffi::c_int;
-use std::process::Command;
 use std::ptr::null_mut;
 
+use crate::support::child::{test_again, test_name};
 use blosc2::abi::{blosc2_context, blosc2_cparams};
 use blosc2::capi::blosc1::{blosc2_compress, blosc2_decompress};
 use blosc2::capi::context::{
@@ -165,9 +165,7 @@ fn errors_are_traced_without_memory() {
         Scene::new().failing_calls();
         return;
     }
-    let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
-    again.args(["errors::errors_are_traced_without_memory", "--exact", "--nocapture"]);
-    let output = again.env("BLOSC_TRACE", "1").output().expect("a child");
+    let output = test_again(test_name!()).env("BLOSC_TRACE", "1").output().expect("a child");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     // Nine errors with memory, nine without, and one for the table.

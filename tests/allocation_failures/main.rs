@@ -10,3 +10,5 @@ mod arrays;
 mod dictionaries;
 mod errors;
 mod injection;
+#[path = "../support/mod.rs"]
+mod support;

@@ -26,6 +26,7 @@ mod side;
 mod steps;
 mod world;
 
+use crate::support::child::test_name;
 use support::sequences::{Family, parent};
 
 const FAMILY: Family = Family { prefix: "BLOSC2_ARRAY", seed: 4, count: 300, length: 16 };
@@ -56,6 +57,6 @@ fn a_difference_is_found() {
         return child::run();
     }
     if resolve() {
-        sabotage::expect_failures("a_difference_is_found");
+        sabotage::expect_failures(test_name!());
     }
 }

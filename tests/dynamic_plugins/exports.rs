@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::probes::{KINDS, Kind, Probe, build, file_of, libraries, with_plugins};
 use crate::support::calls::{Header, OwnedContext, Params, compress, with_destination};
+use crate::support::child::test_name;
 use crate::support::library::Library;
 
 fn name_of(kind: Kind, variant: &str) -> String {
@@ -42,7 +43,7 @@ fn assert_refused(test: &str, variant: &str, survives: &[Kind]) {
 
 #[test]
 fn good_ones_work() {
-    with_variant("exports::good_ones_work", "good", || {
+    with_variant(test_name!(), "good", || {
         for kind in KINDS {
             let mut told = Vec::new();
             for library in libraries(true) {
@@ -71,49 +72,49 @@ fn good_ones_work() {
 /// A plugin with only one of its two functions is rejected, and its registration is unchanged (codecs.md 18.9).
 #[test]
 fn codecs_18_09_a_missing_function() {
-    assert_refused("exports::codecs_18_09_a_missing_function", "MISSING", &KINDS);
+    assert_refused(test_name!(), "MISSING", &KINDS);
 }
 
 #[test]
 fn codecs_18_08_no_descriptor() {
-    assert_refused("exports::codecs_18_08_no_descriptor", "NO_INFO", &[Kind::Codec]);
+    assert_refused(test_name!(), "NO_INFO", &[Kind::Codec]);
 }
 
 #[test]
 fn a_name_that_is_null() {
-    assert_refused("exports::a_name_that_is_null", "NULL_NAME", &[]);
+    assert_refused(test_name!(), "NULL_NAME", &[]);
 }
 
 /// Detected as far as the symbol table permits.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn descriptors_of_the_wrong_kind() {
-    assert_refused("exports::descriptors_of_the_wrong_kind", "INFO_TOO_SMALL", &[]);
+    assert_refused(test_name!(), "INFO_TOO_SMALL", &[]);
 }
 
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn a_function_as_descriptor() {
-    assert_refused("exports::a_function_as_descriptor", "INFO_IS_FUNCTION", &[]);
+    assert_refused(test_name!(), "INFO_IS_FUNCTION", &[]);
 }
 
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn a_variable_as_function() {
-    assert_refused("exports::a_variable_as_function", "IS_DATA", &[]);
+    assert_refused(test_name!(), "IS_DATA", &[]);
 }
 
 /// The reference loads a plugin with an undefined symbol, and the process ends when the function is called.
 #[test]
 fn a_symbol_that_nobody_has() {
-    assert_refused("exports::a_symbol_that_nobody_has", "UNDEFINED", &[]);
+    assert_refused(test_name!(), "UNDEFINED", &[]);
 }
 
 /// A plugin may call the functions of the library that loads it, even if the program loaded that library with local
 /// visibility, and also during loading: no lock is held then.
 #[test]
 fn plugins_that_use_the_library() {
-    with_variant("exports::plugins_that_use_the_library", "NEEDS_HOST", || {
+    with_variant(test_name!(), "NEEDS_HOST", || {
         let library = Library::ours();
         for kind in KINDS {
             let probe = Probe::register(library, kind, 200, &name_of(kind, "NEEDS_HOST"));
@@ -130,7 +131,7 @@ fn plugins_that_use_the_library() {
 /// effect and does no harm (abi.md 4.3).
 #[test]
 fn tuners_for_an_older_layout() {
-    with_variant("exports::tuners_for_an_older_layout", "OLD_LAYOUT", || {
+    with_variant(test_name!(), "OLD_LAYOUT", || {
         let library = Library::ours();
         let probe = Probe::register(library, Kind::Tuner, 200, &name_of(Kind::Tuner, "OLD_LAYOUT"));
         for nthreads in [1, 2] {
@@ -153,7 +154,7 @@ fn tuners_for_an_older_layout() {
 /// The tuner of a plugin chooses parameters for each call.
 #[test]
 fn tuners_choose() {
-    with_variant("exports::tuners_choose", "good", || {
+    with_variant(test_name!(), "good", || {
         for library in libraries(true) {
             Probe::register(library, Kind::Tuner, 200, &name_of(Kind::Tuner, "good"));
         }
@@ -181,7 +182,7 @@ fn tuners_choose() {
 fn files_that_are_no_libraries() {
     let names = ["empty", "text", "directory"];
     with_plugins(
-        "exports::files_that_are_no_libraries",
+        test_name!(),
         |place| {
             fs::write(place.join(file_of("empty")), "").expect("a file");
             fs::write(place.join(file_of("text")), "not a library").expect("a file");
@@ -204,7 +205,7 @@ fn files_that_are_no_libraries() {
 #[test]
 fn plugins_that_are_not_needed() {
     with_plugins(
-        "exports::plugins_that_are_not_needed",
+        test_name!(),
         |_| {},
         |_| {
             for library in libraries(true) {

@@ -4,9 +4,6 @@
 //! The reference runs the same scenarios, except for those in which it is known to crash. Every scenario runs in a
 //! separate process, since the search depends on the environment and plugins stay loaded.
 
-#[allow(dead_code)] // this test uses one of the two functions
-#[path = "../upstream_defects/alone.rs"]
-mod alone;
 mod probes;
 #[path = "../support/mod.rs"]
 mod support;

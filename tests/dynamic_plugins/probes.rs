@@ -9,8 +9,8 @@ use std::process::Command;
 
 use blosc2::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
 
-use crate::alone::alone_with;
 use crate::support::calls::{OwnedContext, Params, compress, decompress, with_destination};
+use crate::support::child::in_new_process_with;
 use crate::support::files::TempDir;
 use crate::support::library::Library;
 
@@ -44,7 +44,7 @@ pub fn with_plugins(name: &str, prepare: impl FnOnce(&Path), scenario: impl FnOn
     let place = directory.path().to_str().expect("a path in UTF-8");
     let path = std::env::var("PATH").unwrap_or_default();
     let variables = [(PLACE, place), ("LD_LIBRARY_PATH", place), ("PATH", &format!("{place}/bin:{path}"))];
-    alone_with(name, &variables, || unreachable!("the child has its variables"));
+    in_new_process_with(name, &variables, || unreachable!("the child has its variables"));
 }
 
 /// Adds a shell script to the programs of the scenario.

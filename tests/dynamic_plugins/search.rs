@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::probes::{KINDS, Kind, Probe, build, file_of, libraries, program, with_plugins};
+use crate::support::child::test_name;
 use crate::support::library::Library;
 
 /// Adds an interpreter to the search path of the scenario. It appends its arguments to `log`, then runs `script`.
@@ -65,7 +66,7 @@ fn assert_found(found_by_ours: bool, found_by_reference: Option<bool>) {
 #[test]
 fn python_tells() {
     with_plugins(
-        "search::python_tells",
+        test_name!(),
         |place| {
             hidden_plugins(place);
             interpreter(place, "python", &printing(place, ""));
@@ -91,7 +92,7 @@ fn python_tells() {
 #[test]
 fn python3_tells_if_python_says_nothing() {
     with_plugins(
-        "search::python3_tells_if_python_says_nothing",
+        test_name!(),
         |place| {
             hidden_plugins(place);
             interpreter(place, "python", "exit 1");
@@ -109,7 +110,7 @@ fn python3_tells_if_python_says_nothing() {
 #[test]
 fn codecs_18_11_a_line_with_its_end() {
     with_plugins(
-        "search::codecs_18_11_a_line_with_its_end",
+        test_name!(),
         |place| {
             hidden_plugins(place);
             interpreter(place, "python", &printing(place, "\\nmore\\n"));
@@ -122,7 +123,7 @@ fn codecs_18_11_a_line_with_its_end() {
 #[test]
 fn the_first_answer_counts() {
     with_plugins(
-        "search::the_first_answer_counts",
+        test_name!(),
         |place| {
             hidden_plugins(place);
             interpreter(place, "python", "printf /no/such/file.so");
@@ -140,7 +141,7 @@ fn the_first_answer_counts() {
 #[test]
 fn nobody_tells() {
     with_plugins(
-        "search::nobody_tells",
+        test_name!(),
         |place| {
             interpreter(place, "python", "exit 0");
             interpreter(place, "python3", "exit 0");
@@ -162,7 +163,7 @@ fn nobody_tells() {
 #[test]
 fn libraries_in_the_path() {
     with_plugins(
-        "search::libraries_in_the_path",
+        test_name!(),
         |place| {
             interpreter(place, "python", "printf /no/such/file.so");
             for kind in KINDS {
@@ -180,7 +181,7 @@ fn libraries_in_the_path() {
 #[test]
 fn codecs_19_14_names() {
     with_plugins(
-        "search::codecs_19_14_names",
+        test_name!(),
         |place| {
             hidden_plugins(place);
             interpreter(place, "python", &printing(place, ""));
@@ -210,7 +211,7 @@ fn codecs_19_14_names() {
 #[test]
 fn modules_of_the_working_directory() {
     with_plugins(
-        "search::modules_of_the_working_directory",
+        test_name!(),
         |place| {
             hidden_plugins(place);
             // Only the real interpreters.
@@ -243,7 +244,7 @@ fn modules_of_the_working_directory() {
 #[test]
 fn packages_that_cannot_be_imported() {
     with_plugins(
-        "search::packages_that_cannot_be_imported",
+        test_name!(),
         |place| {
             let package = place.join("installed/blosc2_broken");
             fs::create_dir_all(&package).expect("a directory");

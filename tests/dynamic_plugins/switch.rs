@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use crate::probes::{KINDS, Probe, build, file_of, program, with_plugins};
+use crate::support::child::test_name;
 use crate::support::library::Library;
 
 /// Builds a plugin of each kind in the search path of the system, another that only the Python script finds, and a
@@ -52,7 +53,7 @@ fn assert_found(place: &Path, value: Option<&str>, in_path: bool, of_python: boo
 
 #[test]
 fn plugins_are_searched_where_the_variable_says() {
-    with_plugins("switch::plugins_are_searched_where_the_variable_says", both_places, |place| {
+    with_plugins(test_name!(), both_places, |place| {
         // A plugin that was found once stays available, so the narrower searches come first.
         assert_found(place, Some("off"), false, false);
         assert_found(place, Some("path"), true, false);
@@ -62,14 +63,14 @@ fn plugins_are_searched_where_the_variable_says() {
 
 #[test]
 fn everything_is_searched_without_the_variable() {
-    with_plugins("switch::everything_is_searched_without_the_variable", both_places, |place| {
+    with_plugins(test_name!(), both_places, |place| {
         assert_found(place, None, true, true);
     });
 }
 
 #[test]
 fn an_unknown_value_switches_the_search_off_and_is_traced() {
-    with_plugins("switch::an_unknown_value_switches_the_search_off_and_is_traced", both_places, |place| {
+    with_plugins(test_name!(), both_places, |place| {
         for value in ["", "of", "OFF", "ALL", "all ", "1", "path,all"] {
             assert_found(place, Some(value), false, false);
         }

@@ -6,6 +6,7 @@ use std::sync::Barrier;
 
 use crate::probes::{KINDS, Kind, Probe, build, file_of, pairs, program, with_plugins};
 use crate::support::calls::{Params, compress, decompress};
+use crate::support::child::test_name;
 use crate::support::library::Library;
 
 const THREADS: u8 = 8;
@@ -14,7 +15,7 @@ const THREADS: u8 = 8;
 #[test]
 fn codecs_18_10_first_use_by_many_threads() {
     with_plugins(
-        "threads::codecs_18_10_first_use_by_many_threads",
+        test_name!(),
         |place| {
             for kind in KINDS {
                 build(kind, &[], &place.join(file_of(&format!("{kind:?}"))));
@@ -46,7 +47,7 @@ fn codecs_18_10_first_use_by_many_threads() {
 #[test]
 fn one_search_for_all() {
     with_plugins(
-        "threads::one_search_for_all",
+        test_name!(),
         |place| {
             for name in ["python", "python3"] {
                 let log = place.join("log");

@@ -1,5 +1,6 @@
 //! Peak memory for 1, 2 and 8 threads, against the limit in `docs/memory.md`.
 
+use crate::support::child::test_name;
 use crate::usage::{CODECS, NTHREADS, Task, measure, run_task};
 
 /// Returns the limits that `docs/memory.md` states for `nthreads` threads, in bytes: for the peak, and for the memory
@@ -27,7 +28,7 @@ fn memory_beyond_the_data_is_within_the_documented_limits() {
         let [peak, after_free] = limits(nthreads);
         for (name, codec) in CODECS {
             let task = Task { is_reference: false, codec, nthreads };
-            let usage = measure(task, &["--exact", "peak::process_that_measures", "--nocapture"]);
+            let usage = measure(task, &["--exact", test_name!(process_that_measures), "--nocapture"]);
             let found = [("peak", usage.peak, peak), ("after the free", usage.after_free, after_free)];
             for (when, found, limit) in found {
                 assert!(found <= limit, "{name}, {nthreads} threads, {when}: {found} bytes, limit {limit}");

@@ -12,6 +12,7 @@ mod crafted;
 mod mutated;
 mod parts;
 mod refusals;
+mod zfp_streams;
 
 const NDLZ: u8 = 32;
 const ZFP_ACC: u8 = 33;

@@ -2,8 +2,10 @@
 //! environment variable that selects the part.
 
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::support::child::{test_again, without_stack_overflow_report};
 
 /// The environment variable that selects the part of a child.
 const PART: &str = "BLOSC2_CONCURRENCY_PART";
@@ -23,21 +25,11 @@ pub fn setting(name: &str) -> String {
 
 /// Starts test `name` again, to run `part`.
 pub fn start(name: &str, part: &str, variables: &[(&str, &str)]) -> Child {
-    let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
-    again
-        .args([name, "--exact", "--nocapture", "--test-threads=1"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .env_remove("BLOSC_LOCKING")
-        .envs(variables.iter().copied())
-        .env(PART, part);
-    // A Rust program registers every thread for its stack overflow report, under a lock that may be held during a
-    // fork. It does not if these signals already have handlers.
-    // SAFETY: `signal` and `prctl` are async-signal-safe, as is required between fork and exec.
+    let mut again = test_again(name);
+    again.stdout(Stdio::null()).env_remove("BLOSC_LOCKING").envs(variables.iter().copied()).env(PART, part);
+    // SAFETY: `prctl` is async-signal-safe, as is required between fork and exec.
     unsafe {
-        again.pre_exec(|| {
-            libc::signal(libc::SIGSEGV, libc::SIG_IGN);
-            libc::signal(libc::SIGBUS, libc::SIG_IGN);
+        without_stack_overflow_report(&mut again).pre_exec(|| {
             // The kernel ends the child when the test process ends.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             Ok(())

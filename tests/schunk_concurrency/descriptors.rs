@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::children::{join, part, start};
 use crate::content::{CHUNK, Coding, ITEM, chunk, items, say};
+use crate::support::child::test_name;
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::scratch::Scratch;
@@ -107,7 +108,7 @@ fn more_frames_than_descriptors() {
         // A 16th of the descriptors is for handles whose files stay open.
         return open_many(from_environment("BLOSC2_CONCURRENCY_FRAMES", 400) as usize, LIMIT as usize / 16);
     }
-    let child = start("descriptors::more_frames_than_descriptors", "open", &[]);
+    let child = start(test_name!(), "open", &[]);
     join(vec![("the process with few descriptors", child)]);
 }
 
@@ -119,7 +120,7 @@ fn the_number_of_kept_handles() {
     for (asked, kept) in
         [("0", "0"), ("1", "1"), ("200", "200"), ("5x", "5"), ("abc", "0"), ("-1", "16"), ("", "16")]
     {
-        let child = start("descriptors::the_number_of_kept_handles", kept, &[(READERS, asked)]);
+        let child = start(test_name!(), kept, &[(READERS, asked)]);
         join(vec![(asked, child)]);
     }
 }
@@ -128,7 +129,7 @@ fn the_number_of_kept_handles() {
 #[test]
 fn nothing_is_left_open() {
     if part().is_none() {
-        return join(vec![("the child", start("descriptors::nothing_is_left_open", "open", &[]))]);
+        return join(vec![("the child", start(test_name!(), "open", &[]))]);
     }
     let scratch = Scratch::new();
     let before = open_descriptors();

@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::children::{join, part, start};
 use crate::content::{BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, chunk, duration, filled, items, note};
 use crate::support::calls::compress;
+use crate::support::child::test_name;
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
@@ -82,7 +83,7 @@ fn make(path: &Path, place: Place) -> Shared {
 #[test]
 fn the_child_goes_on_with_its_own() {
     if part().is_none() {
-        return join(vec![("the child", start("fork::the_child_goes_on_with_its_own", "fork", &[]))]);
+        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
     }
     let scratch = Scratch::new();
     for round in 0..3 {
@@ -131,7 +132,7 @@ fn the_child_goes_on_with_its_own() {
 #[test]
 fn both_append() {
     if part().is_none() {
-        return join(vec![("the child", start("fork::both_append", "fork", &[]))]);
+        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
     }
     let scratch = Scratch::new();
     for store in Store::ON_DISK {
@@ -161,7 +162,7 @@ fn both_append() {
 #[test]
 fn one_changes_one_opens() {
     if part().is_none() {
-        return join(vec![("the child", start("fork::one_changes_one_opens", "fork", &[]))]);
+        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
     }
     let scratch = Scratch::new();
     let mut random = Random::new(3);
@@ -205,7 +206,7 @@ fn one_changes_one_opens() {
 #[test]
 fn while_other_threads_read() {
     if part().is_none() {
-        return join(vec![("the child", start("fork::while_other_threads_read", "fork", &[]))]);
+        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
     }
     let scratch = Scratch::new();
     for place in Place::ALL {

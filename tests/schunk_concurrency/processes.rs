@@ -11,6 +11,7 @@ use crate::children::{join, part, setting, start};
 use crate::content::{Coding, say};
 use crate::support;
 use crate::support::calls::Outcome;
+use crate::support::child::test_name;
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::scratch::Scratch;
@@ -268,40 +269,40 @@ fn all_append(test: &str, store: Store) {
 
 #[test]
 fn a_file_with_the_lock() {
-    one_appends_one_reads("processes::a_file_with_the_lock", Store::File, true);
+    one_appends_one_reads(test_name!(), Store::File, true);
 }
 
 #[test]
 fn a_directory_with_the_lock() {
-    one_appends_one_reads("processes::a_directory_with_the_lock", Store::Directory, true);
+    one_appends_one_reads(test_name!(), Store::Directory, true);
 }
 
 /// A single writer, and readers that read again when they get invalid data (`frame.md` 6.3, 6.4).
 #[test]
 fn a_file_without_the_lock() {
-    one_appends_one_reads("processes::a_file_without_the_lock", Store::File, false);
+    one_appends_one_reads(test_name!(), Store::File, false);
 }
 
 #[test]
 fn a_directory_without_the_lock() {
-    one_appends_one_reads("processes::a_directory_without_the_lock", Store::Directory, false);
+    one_appends_one_reads(test_name!(), Store::Directory, false);
 }
 
 #[test]
 fn appending_in_turn_to_a_file() {
-    all_append("processes::appending_in_turn_to_a_file", Store::File);
+    all_append(test_name!(), Store::File);
 }
 
 #[test]
 fn appending_in_turn_to_a_directory() {
-    all_append("processes::appending_in_turn_to_a_directory", Store::Directory);
+    all_append(test_name!(), Store::Directory);
 }
 
 /// Eight threads of one process read continuously, each under the lock that they share; another process must still be
 /// able to append.
 #[test]
 fn readers_do_not_keep_another_process_out() {
-    let test = "processes::readers_do_not_keep_another_process_out";
+    let test = test_name!();
     if played() {
         return;
     }

@@ -7,6 +7,7 @@ use std::thread;
 
 use crate::children::{join, part, setting, start};
 use crate::support::array::{Array, Spec};
+use crate::support::child::test_name;
 use crate::support::library::Library;
 use crate::support::random::from_environment;
 use crate::support::super_chunk::scratch::Scratch;
@@ -123,15 +124,12 @@ fn append_from_two_processes(test: &str, store: Store) {
 
 #[test]
 fn rows_that_processes_append_to_a_file_are_all_there() {
-    append_from_two_processes("shapes::rows_that_processes_append_to_a_file_are_all_there", Store::File);
+    append_from_two_processes(test_name!(), Store::File);
 }
 
 #[test]
 fn rows_that_processes_append_to_a_directory_are_all_there() {
-    append_from_two_processes(
-        "shapes::rows_that_processes_append_to_a_directory_are_all_there",
-        Store::Directory,
-    );
+    append_from_two_processes(test_name!(), Store::Directory);
 }
 
 /// Adding and removing columns changes the number of every chunk except those of the first row of chunks.

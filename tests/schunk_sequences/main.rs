@@ -28,6 +28,7 @@ mod side;
 mod steps;
 mod world;
 
+use crate::support::child::test_name;
 use support::sequences::{Family, parent};
 
 const FAMILY: Family = Family { prefix: "BLOSC2_SEQ", seed: 20_261, count: 500, length: 30 };
@@ -52,6 +53,6 @@ fn a_difference_is_found() {
     }
     if support::both().is_some() {
         api::Api::both();
-        sabotage::expect_failures("a_difference_is_found");
+        sabotage::expect_failures(test_name!());
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod array;
 pub mod calls;
+pub mod child;
 pub mod data;
 pub mod files;
 pub mod guard;

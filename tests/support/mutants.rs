@@ -4,9 +4,9 @@
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::child::test_again;
 use super::library::Library;
 use super::memory;
 use super::random::{Random, from_environment};
@@ -122,12 +122,10 @@ impl Family {
         let mut reports = Vec::new();
         while first < end && reports.len() < ENOUGH {
             let last = end.min(first + RANGE);
-            let output = Command::new(std::env::current_exe().expect("path of the test executable"))
-                .args([name, "--exact", "--nocapture", "--test-threads=1"])
+            let output = test_again(name)
                 .env(&child, format!("{first}..{last}"))
                 // The library prints error messages and its own panics.
                 .env("BLOSC_TRACE", "1")
-                .stdin(Stdio::null())
                 .output()
                 .expect("a child");
             first = last;

@@ -4,16 +4,16 @@
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-use crate::alone::alone;
 use crate::checks::{CODECS, assert_all_decode, compressed, data, ours, postparams, preparams, roomy};
 use crate::support::calls::{
     Header, OwnedContext, Params, Special, compress, dparams, special_chunk, vlcompress, with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 
 #[test]
 fn chunk_10_11_typesize_0_and_below() {
-    alone("arguments::chunk_10_11_typesize_0_and_below", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Ramp, 4, 1000);
         for typesize in [0, -1, -4, -256, i32::MIN] {
             for clevel in [0, 5] {
@@ -106,7 +106,7 @@ fn chunk_10_11_negative_sizes() {
 
 #[test]
 fn chunk_10_11_sizes_beyond_31_bits() {
-    alone("arguments::chunk_10_11_sizes_beyond_31_bits", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Ramp, 4, 1000);
         let (rc, dest) = with_destination(5000, |dest| {
             let (from, to) = (src.as_ptr().cast::<c_void>(), dest.as_mut_ptr().cast::<c_void>());
@@ -143,7 +143,7 @@ fn chunk_10_11_sizes_beyond_31_bits() {
 
 #[test]
 fn chunk_10_20_null_buffers() {
-    alone("arguments::chunk_10_20_null_buffers", || {
+    in_new_process(test_name!(), || {
         let library = ours();
         let src = data(Data::Ramp, 8, 1000);
         let chunk = compressed(&Params::default(), &src);
@@ -233,7 +233,7 @@ fn chunk_10_20_null_buffers() {
 
 #[test]
 fn chunk_10_20_abi_14_null_contexts_and_parameters() {
-    alone("arguments::chunk_10_20_abi_14_null_contexts_and_parameters", || {
+    in_new_process(test_name!(), || {
         let library = ours();
         let reader = OwnedContext::decompressing(library, dparams(1));
         let (mut cparams, mut told) = (Params::default().cparams(), dparams(1));
@@ -275,7 +275,7 @@ fn chunk_10_20_abi_14_null_contexts_and_parameters() {
 
 #[test]
 fn codecs_18_01_02_abi_14_null_names_and_structs() {
-    alone("arguments::codecs_18_01_02_abi_14_null_names_and_structs", || {
+    in_new_process(test_name!(), || {
         let library = ours();
         // SAFETY: pointers that are not NULL are valid; the test is about NULL.
         unsafe {
@@ -321,7 +321,7 @@ fn codecs_18_01_02_abi_14_null_names_and_structs() {
 
 #[test]
 fn filters_d4_abi_14_shuffle_arguments() {
-    alone("arguments::filters_d4_abi_14_shuffle_arguments", || {
+    in_new_process(test_name!(), || {
         let (src, mut dest) = ([3u8; 64], [7u8; 64]);
         let library = ours();
         let functions = [

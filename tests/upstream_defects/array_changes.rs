@@ -1,9 +1,9 @@
 //! Changing the shape of arrays, copying and concatenating them: b2nd.md 10 D2, D4, D11 to D14, D22, D24.
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::support::array::{Array, Spec};
 use crate::support::calls::Params;
+use crate::support::child::{in_new_process, test_name};
 use crate::support::library::Library;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
@@ -47,7 +47,7 @@ fn b2nd_10_d2_wide_items_are_saved() {
 /// Appending as many bytes as a chunk has appends those items.
 #[test]
 fn b2nd_10_d4_appending_a_chunk_of_bytes() {
-    alone("array_changes::b2nd_10_d4_appending_a_chunk_of_bytes", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let array = |shape: &[i64], chunk: &[i32], block: &[i32]| {
@@ -99,7 +99,7 @@ fn state(array: &Array) -> (Vec<i64>, Vec<i64>, [i64; 6]) {
 
 #[test]
 fn b2nd_10_d11_failed_resizes_change_nothing() {
-    alone("array_changes::b2nd_10_d11_failed_resizes_change_nothing", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let spec = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).stored(store, &scratch.fresh());
@@ -126,7 +126,7 @@ fn b2nd_10_d11_failed_resizes_change_nothing() {
 
 #[test]
 fn b2nd_10_d12_lengths_and_places_that_make_no_sense() {
-    alone("array_changes::b2nd_10_d12_lengths_and_places_that_make_no_sense", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let spec = Spec::new(&[9], &[3], &[3], 1).stored(store, &scratch.fresh());
@@ -166,7 +166,7 @@ fn b2nd_10_d12_lengths_and_places_that_make_no_sense() {
 
 #[test]
 fn b2nd_10_d13_nothing_divides_by_zero() {
-    alone("array_changes::b2nd_10_d13_nothing_divides_by_zero", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let flat = Spec::new(&[4, 0], &[2, 2], &[2, 2], 1).stored(store, &scratch.fresh()).zeros(ours());
@@ -196,7 +196,7 @@ fn b2nd_10_d13_nothing_divides_by_zero() {
 
 #[test]
 fn b2nd_10_d14_concatenations_of_other_partitions() {
-    alone("array_changes::b2nd_10_d14_concatenations_of_other_partitions", || {
+    in_new_process(test_name!(), || {
         let items =
             |len: usize, from: u8| (0..len).map(|at| from.wrapping_add(at as u8)).collect::<Vec<u8>>();
         let scratch = Scratch::new();
@@ -317,7 +317,7 @@ fn b2nd_10_d24_shapes_after_a_copy_with_a_longer_dtype() {
 /// Opening an array whose shape claims a huge number of chunks does not iterate over them.
 #[test]
 fn b2nd_a_shape_of_more_chunks_than_are_stored() {
-    alone("array_changes::b2nd_a_shape_of_more_chunks_than_are_stored", || {
+    in_new_process(test_name!(), || {
         let items = counted(6);
         let mut frame = Spec::new(&[6], &[2], &[2], 1).filled(ours(), &items).to_cframe().expect("a frame").0;
         let stored = [&[0xd3][..], &6i64.to_be_bytes()].concat();

@@ -5,10 +5,10 @@ use std::ptr::{null, null_mut};
 
 use blosc2::abi::blosc2_metalayer;
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::support::array::functions::Functions;
 use crate::support::array::{Array, Spec};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 
@@ -18,7 +18,7 @@ fn functions() -> &'static Functions {
 
 #[test]
 fn b2nd_10_d15_null_where_the_reference_crashes() {
-    alone("array_contexts::b2nd_10_d15_null_where_the_reference_crashes", || {
+    in_new_process(test_name!(), || {
         let f = functions();
         let array = Spec::new(&[5], &[3], &[2], 1).filled(ours(), &[1, 2, 3, 4, 5]);
         let context = Spec::new(&[5], &[3], &[2], 1).context(ours());
@@ -52,7 +52,7 @@ fn b2nd_10_d15_null_where_the_reference_crashes() {
 /// A failed call leaves no array, no file and no allocated memory.
 #[test]
 fn b2nd_10_d16_failures_leave_nothing() {
-    alone("array_contexts::b2nd_10_d16_failures_leave_nothing", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let f = functions();
         for store in Store::ALL {
@@ -121,7 +121,7 @@ fn b2nd_10_d16_failures_leave_nothing() {
 
 #[test]
 fn b2nd_10_d17_numbers_out_of_range() {
-    alone("array_contexts::b2nd_10_d17_numbers_out_of_range", || {
+    in_new_process(test_name!(), || {
         let f = functions();
         let names: Vec<std::ffi::CString> = (0..40)
             .map(|number| std::ffi::CString::new(format!("layer {number}")).expect("no NUL"))

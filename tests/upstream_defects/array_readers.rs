@@ -6,9 +6,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, OnceLock};
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::support::array::{Array, Spec};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::Store;
 use crate::support::super_chunk::scratch::Scratch;
@@ -75,7 +75,7 @@ unsafe extern "C" fn wait_for_all(
 /// The test would hang if one read excluded another.
 #[test]
 fn threads_read_one_array_at_the_same_time() {
-    alone("array_readers::threads_read_one_array_at_the_same_time", || {
+    in_new_process(test_name!(), || {
         const NITEMS: usize = 10_000;
         let scratch = Scratch::new();
         let items: Vec<u8> = (0..NITEMS).map(|item| (item / 30) as u8).collect();

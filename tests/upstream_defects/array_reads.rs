@@ -1,10 +1,10 @@
 //! Reads and writes of arrays: b2nd.md 10 D1, D3, D5, D8, D9, D10, D18, D19, D20, D23.
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::support::array::functions::Functions;
 use crate::support::array::{Array, Spec};
 use crate::support::calls::{BEFORE, Params};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
@@ -20,7 +20,7 @@ fn layout_a() -> Array {
 /// All functions that read a part, with DELTA in the pipeline.
 #[test]
 fn b2nd_10_d1_partial_reads_with_delta() {
-    alone("array_reads::b2nd_10_d1_partial_reads_with_delta", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         // Compressible items, since chunks that are stored uncompressed are not filtered.
         let items: Vec<u8> = (0..301u32).flat_map(|at| (1000 + at / 3).to_le_bytes()).collect();
@@ -121,7 +121,7 @@ fn b2nd_10_d5_whole_chunks_leave_nothing_behind() {
 
 #[test]
 fn b2nd_10_d8_orthogonal_limits() {
-    alone("array_reads::b2nd_10_d8_orthogonal_limits", || {
+    in_new_process(test_name!(), || {
         let array = layout_a();
         for wrong in [5, 6, -1, i64::MAX, i64::MIN] {
             let selection = [vec![0, wrong], vec![1]];
@@ -166,7 +166,7 @@ fn b2nd_10_d8_orthogonal_limits() {
 /// is empty.
 #[test]
 fn b2nd_10_d9_slices_out_of_range() {
-    alone("array_reads::b2nd_10_d9_slices_out_of_range", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let make = || {
@@ -321,7 +321,7 @@ fn b2nd_10_d20_copies_of_many_dimensions() {
 /// Chunks of almost 2^31 bytes that a damaged metalayer claims: an error, without an allocation of that size.
 #[test]
 fn b2nd_10_d20_chunks_of_two_gigabytes() {
-    alone("array_reads::b2nd_10_d20_chunks_of_two_gigabytes", || {
+    in_new_process(test_name!(), || {
         for bytes in [i32::MAX, i32::MAX - 1, i32::MAX - 31, i32::MAX - 33] {
             let mut layer = vec![0x97, 0, 1, 0x91, 0xD3];
             layer.extend(100i64.to_be_bytes());

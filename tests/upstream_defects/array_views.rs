@@ -1,8 +1,8 @@
 //! Views: b2nd.md 10 D6 and D7.
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::support::array::{Array, Spec};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::super_chunk::Store;
 use crate::support::super_chunk::scratch::Scratch;
 
@@ -13,7 +13,7 @@ fn counted(len: usize) -> Vec<u8> {
 /// A view that could not be read is not created.
 #[test]
 fn b2nd_10_d6_views_that_share_no_chunks() {
-    alone("array_views::b2nd_10_d6_views_that_share_no_chunks", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             for (chunk, block) in [([2, 3], [1, 2]), ([2, 3], [2, 2]), ([1, 3], [2, 2])] {
@@ -54,7 +54,7 @@ fn b2nd_10_d6_views_that_share_no_chunks() {
 /// the base.
 #[test]
 fn b2nd_10_d7_bases_outlive_views() {
-    alone("array_views::b2nd_10_d7_bases_outlive_views", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let path = scratch.fresh();

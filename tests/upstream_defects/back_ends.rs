@@ -6,8 +6,8 @@ use std::ptr::{null, null_mut};
 
 use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io_cb, blosc2_stdio_file, blosc2_stdio_mmap};
 
-use crate::alone::alone;
 use crate::checks::ours;
+use crate::support::child::{in_new_process, test_name};
 use crate::support::files::TempDir;
 use crate::support::library::Library;
 
@@ -67,7 +67,7 @@ impl Drop for Mapped {
 /// The reference increases `file_size`, or writes to read-only pages.
 #[test]
 fn a_mapping_for_reading_is_not_written() {
-    alone("back_ends::a_mapping_for_reading_is_not_written", || {
+    in_new_process(test_name!(), || {
         let dir = TempDir::new();
         fs::write(dir.join("file"), "0123456789").unwrap();
         let mut mapped = Mapped::open(&dir, c"r", 1 << 20);
@@ -88,7 +88,7 @@ fn a_mapping_for_reading_is_not_written() {
 /// The reference faults behind the last page of the file.
 #[test]
 fn a_private_mapping_grows_beyond_the_file() {
-    alone("back_ends::a_private_mapping_grows_beyond_the_file", || {
+    in_new_process(test_name!(), || {
         for initial in [1, 1 << 20] {
             let dir = TempDir::new();
             fs::write(dir.join("file"), "0123456789").unwrap();
@@ -111,7 +111,7 @@ fn a_private_mapping_grows_beyond_the_file() {
 /// The reference does not extend the mapping, and reads past its end.
 #[test]
 fn extending_a_mapped_file_extends_the_mapping() {
-    alone("back_ends::extending_a_mapped_file_extends_the_mapping", || {
+    in_new_process(test_name!(), || {
         for mode in [c"r+", c"c"] {
             let dir = TempDir::new();
             fs::write(dir.join("file"), "0123456789").unwrap();
@@ -128,7 +128,7 @@ fn extending_a_mapped_file_extends_the_mapping() {
 /// In the reference the source becomes invalid when the mapping moves.
 #[test]
 fn a_mapped_file_is_appended_to_itself() {
-    alone("back_ends::a_mapped_file_is_appended_to_itself", || {
+    in_new_process(test_name!(), || {
         for mode in [c"r+", c"c"] {
             let dir = TempDir::new();
             let mut expected: Vec<u8> = (0..5000).map(|i| i as u8).collect();
@@ -150,7 +150,7 @@ fn a_mapped_file_is_appended_to_itself() {
 /// The reference dereferences NULL.
 #[test]
 fn streams_that_are_null() {
-    alone("back_ends::streams_that_are_null", || {
+    in_new_process(test_name!(), || {
         let library = ours();
         let mut byte = 7u8;
         let mut no_file = blosc2_stdio_file { file: null_mut() };
@@ -180,7 +180,7 @@ fn streams_that_are_null() {
 /// The reference has no registered back-end before its first use.
 #[test]
 fn back_ends_are_there_from_the_start() {
-    alone("back_ends::back_ends_are_there_from_the_start", || {
+    in_new_process(test_name!(), || {
         let library = Library::ours_uninitialised();
         // SAFETY: any id may be passed; returned entries are initialised.
         unsafe {
@@ -196,7 +196,7 @@ fn back_ends_are_there_from_the_start() {
 /// The reference keeps the caller's pointer to the name.
 #[test]
 fn the_name_of_a_back_end_is_copied() {
-    alone("back_ends::the_name_of_a_back_end_is_copied", || {
+    in_new_process(test_name!(), || {
         let mut name = *b"mine\0";
         let io = blosc2_io_cb {
             id: 200,

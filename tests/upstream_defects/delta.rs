@@ -6,7 +6,6 @@ use std::ffi::c_int;
 
 use blosc2::abi::{blosc2_postfilter_params, blosc2_prefilter_params};
 
-use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, DELTA, SHUFFLE, TRUNC_PREC, assert_all_decode, assert_items, assert_items_everywhere,
     assert_ours_decodes, assert_outcome, compressed, data, ours, pipeline, postparams, preparams, roomy,
@@ -14,6 +13,7 @@ use crate::checks::{
 use crate::support::calls::{
     BEFORE, Header, OwnedContext, Params, decompress, dparams, vlcompress, with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::guard::GuardedBuffer;
 use crate::support::known_defects as defects;
@@ -87,7 +87,7 @@ fn chunk_10_15_word_widths() {
 /// With the first block masked out, the other blocks are correct and no thread waits for ever.
 #[test]
 fn chunk_10_13_first_block_masked() {
-    alone("delta::chunk_10_13_first_block_masked", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 90_002);
         let nblocks = src.len().div_ceil(8000);
         for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA], &[DELTA, BITSHUFFLE, DELTA]] {
@@ -118,7 +118,7 @@ fn chunk_10_13_first_block_masked() {
 /// With a damaged first block, all threads return the error without delay.
 #[test]
 fn chunk_10_13_first_block_damaged() {
-    alone("delta::chunk_10_13_first_block_damaged", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 90_002);
         for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA]] {
             let chunk = compressed(&Params { splitmode: 2, ..params(filters) }, &src);
@@ -307,7 +307,7 @@ fn assert_all_decode_serially(chunk: &[u8], expected: &[u8]) {
 /// Blocks shorter than a word, at the end of readable memory.
 #[test]
 fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
-    alone("delta::chunk_10_15_filters_d6_blocks_shorter_than_a_word", || {
+    in_new_process(test_name!(), || {
         for typesize in [2, 4, 8, 16] {
             for len in 1..typesize as usize {
                 let bytes = data(Data::Noise, 1, 200);
@@ -368,7 +368,7 @@ fn chunk_10_15_classic_delta_in_the_reference() {
 /// invalid: memory for a block is allocated, but not written.
 #[test]
 fn filters_6_claimed_size_of_the_first_block() {
-    alone("delta::filters_6_claimed_size_of_the_first_block", || {
+    in_new_process(test_name!(), || {
         const BLOCKSIZE: i32 = 536_866_816;
         for format in [0u8, 1, 3, 4] {
             // An extended header; the streams are not split.

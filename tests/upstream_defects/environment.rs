@@ -3,9 +3,9 @@
 
 use std::ffi::CStr;
 
-use crate::alone::{alone, alone_with};
 use crate::checks::{assert_all_decode, data, ours, roomy};
 use crate::support::calls::{Header, OwnedContext, Params, compress, decompress, with_destination};
+use crate::support::child::{in_new_process, in_new_process_with, test_name};
 use crate::support::data::Data;
 
 fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i32> {
@@ -34,7 +34,7 @@ fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i3
 /// With `BLOSC_NOLOCK`, parameters are not truncated to 8 bits, and the forced block size is kept.
 #[test]
 fn chunk_10_12_no_lock() {
-    alone_with("environment::chunk_10_12_no_lock", &[("BLOSC_NOLOCK", "1")], || {
+    in_new_process_with(test_name!(), &[("BLOSC_NOLOCK", "1")], || {
         let src = data(Data::Ramp, 4, 30_000);
         for typesize in [255, 256, 300, 512, 70_000] {
             let chunk = global_compress(5, typesize, &src).expect("a chunk");
@@ -70,7 +70,7 @@ fn chunk_10_12_no_lock() {
 /// The unlocked path writes the same chunks as the locked one, except for the default shuffle of single bytes.
 #[test]
 fn chunk_10_12_no_lock_writes_the_usual_chunks() {
-    alone("environment::chunk_10_12_no_lock_writes_the_usual_chunks", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 8, 100_000);
         for compressor in [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"] {
             for nthreads in [1, 4] {
@@ -97,7 +97,7 @@ fn chunk_10_12_no_lock_writes_the_usual_chunks() {
 /// codec fails until a known name is set.
 #[test]
 fn chunk_10_22_abi_13_04_unknown_compressor() {
-    alone("environment::chunk_10_22_abi_13_04_unknown_compressor", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Text, 4, 10_000);
         let set = |name: &CStr| {
             // SAFETY: a terminated name.
@@ -131,8 +131,8 @@ fn chunk_10_22_abi_13_04_unknown_compressor() {
 
 #[test]
 fn chunk_10_22_unknown_compressor_in_the_environment() {
-    let name = "environment::chunk_10_22_unknown_compressor_in_the_environment";
-    alone_with(name, &[("BLOSC_COMPRESSOR", "ZSTD")], || {
+    let name = test_name!();
+    in_new_process_with(name, &[("BLOSC_COMPRESSOR", "ZSTD")], || {
         let src = data(Data::Text, 4, 10_000);
         assert_eq!(global_compress(5, 4, &src), Err(-7));
         // SAFETY: no arguments.
@@ -153,7 +153,7 @@ fn chunk_10_22_unknown_compressor_in_the_environment() {
 /// Invalid settings neither crash nor stay in effect (checks 16 and 44, abi.md 16.25).
 #[test]
 fn chunk_10_12_values_that_make_no_sense() {
-    alone("environment::chunk_10_12_values_that_make_no_sense", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let usual = global_compress(5, 4, &src).expect("a chunk");
         for (variable, values) in [

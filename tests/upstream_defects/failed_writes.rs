@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::stored::{assert_chunks, chunk, int32, state, words};
 use crate::support::calls::{Params, Special, special_chunk};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::{Scratch, files};
@@ -161,7 +161,7 @@ fn small() -> Vec<u8> {
 
 #[test]
 fn frame_9_changes_that_fail_anywhere() {
-    alone("failed_writes::frame_9_changes_that_fail_anywhere", || {
+    in_new_process(test_name!(), || {
         let full = |seed| chunk(&noise(seed, 80));
         let changes: [(&str, Change<'_>); 16] = [
             ("append", &|s| s.append_chunk(&chunk(&noise(20, 50))).is_ok()),
@@ -208,7 +208,7 @@ fn frame_9_changes_that_fail_anywhere() {
 /// were rewritten before the failure stay rewritten, with the same contents.
 #[test]
 fn frame_9_conversions_that_fail_anywhere() {
-    alone("failed_writes::frame_9_conversions_that_fail_anywhere", || {
+    in_new_process(test_name!(), || {
         let model: Vec<_> = vec![noise(1, 80), vec![0; 320], vec![0; 320], noise(2, 50)];
         for store in Store::ON_DISK {
             for limit in (0..1700).step_by(11) {
@@ -232,7 +232,7 @@ fn frame_9_conversions_that_fail_anywhere() {
 /// Updates that make a short chunk longer and move the following chunks.
 #[test]
 fn frame_9_growing_updates_that_fail_anywhere() {
-    alone("failed_writes::frame_9_growing_updates_that_fail_anywhere", || {
+    in_new_process(test_name!(), || {
         let short_ones = |s: &SuperChunk| {
             fill(s);
             s.update_chunk(0, &small()).expect("updated");
@@ -250,7 +250,7 @@ fn frame_9_growing_updates_that_fail_anywhere() {
 /// Frames that are empty, that have one chunk, and whose last chunk is deleted.
 #[test]
 fn frame_9_first_and_last_changes_that_fail_anywhere() {
-    alone("failed_writes::frame_9_first_and_last_changes_that_fail_anywhere", || {
+    in_new_process(test_name!(), || {
         let one = |s: &SuperChunk| assert_eq!(s.append(&noise(1, 80)), Ok(1));
         let emptied = |s: &SuperChunk| {
             one(s);
@@ -276,7 +276,7 @@ fn frame_9_first_and_last_changes_that_fail_anywhere() {
 /// A move of more bytes than one segment has.
 #[test]
 fn frame_9_large_moves_that_fail_anywhere() {
-    alone("failed_writes::frame_9_large_moves_that_fail_anywhere", || {
+    in_new_process(test_name!(), || {
         const WORDS: usize = 90_000;
         let make = |first: usize| {
             move |s: &SuperChunk| {
@@ -303,7 +303,7 @@ fn frame_9_large_moves_that_fail_anywhere() {
 /// A failed change of a frame preserves the data that follow the frame in its file.
 #[test]
 fn frame_9_failed_changes_leave_what_follows() {
-    alone("failed_writes::frame_9_failed_changes_leave_what_follows", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let schunk = SuperChunk::create(ours(), Store::File, &path, &int32());

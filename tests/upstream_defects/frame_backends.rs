@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
 
 use blosc2::abi::{CBool, blosc2_io, blosc2_io_cb};
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::stored::{assert_handle, int32, numbered, words};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::library::Library;
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::scratch::Scratch;
@@ -151,7 +151,7 @@ fn assert_balanced(what: &str) {
 
 #[test]
 fn frame_10_16_streams_and_parameters() {
-    alone("frame_backends::frame_10_16_streams_and_parameters", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let io = register(ours(), 200, true);
         for store in Store::ON_DISK {
@@ -192,7 +192,7 @@ fn frame_10_16_streams_and_parameters() {
 /// After failed writes the counters are unchanged, no stream is leaked, and the frame can still be used.
 #[test]
 fn frame_9_failing_writes_of_a_backend() {
-    alone("frame_backends::frame_9_failing_writes_of_a_backend", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let io = register(ours(), 200, true);
         for store in Store::ON_DISK {
@@ -226,7 +226,7 @@ fn frame_9_failing_writes_of_a_backend() {
 
 #[test]
 fn abi_14_backend_without_destroy() {
-    alone("frame_backends::abi_14_backend_without_destroy", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let io = register(ours(), 201, false);
         for store in Store::ON_DISK {
@@ -243,7 +243,7 @@ fn abi_14_backend_without_destroy() {
 /// A super-chunk that is freed after `blosc2_destroy()` releases its parameters.
 #[test]
 fn abi_14_freed_after_the_library() {
-    alone("frame_backends::abi_14_freed_after_the_library", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let io = register(ours(), 200, true);
         let path = scratch.fresh();
@@ -260,7 +260,7 @@ fn abi_14_freed_after_the_library() {
 /// Frames work without `blosc2_init()`, also after `blosc2_destroy()`.
 #[test]
 fn abi_9_frames_without_initialisation() {
-    alone("frame_backends::abi_9_frames_without_initialisation", || {
+    in_new_process(test_name!(), || {
         let library: &'static Library =
             if ours().is_reference() { ours() } else { Box::leak(Box::new(Library::ours_uninitialised())) };
         let scratch = Scratch::new();

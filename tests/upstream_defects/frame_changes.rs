@@ -3,17 +3,17 @@
 
 use std::fs;
 
-use crate::alone::{alone, alone_with};
 use crate::checks::ours;
 use crate::stored::{assert_chunks, assert_handle, chunk, int32, numbered, state, with_chunks, words};
 use crate::support::calls::{Params, Special, compress, special_chunk};
+use crate::support::child::{in_new_process, in_new_process_with, test_name};
 use crate::support::library::Library;
 use crate::support::super_chunk::scratch::{Scratch, files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
 #[test]
 fn frame_9_metalayer_after_data() {
-    alone("frame_changes::frame_9_metalayer_after_data", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::FRAMES {
             let path = scratch.fresh();
@@ -32,7 +32,7 @@ fn frame_9_metalayer_after_data() {
 
 #[test]
 fn frame_9_metalayer_after_special_chunks() {
-    alone("frame_changes::frame_9_metalayer_after_special_chunks", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::FRAMES {
             let path = scratch.fresh();
@@ -48,7 +48,7 @@ fn frame_9_metalayer_after_special_chunks() {
 /// A frame with special chunks is converted to one of variable chunk sizes.
 #[test]
 fn frame_9_special_chunks_of_variable_size() {
-    alone("frame_changes::frame_9_special_chunks_of_variable_size", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let nans: Vec<u8> = std::iter::repeat_n(f32::NAN.to_le_bytes(), 1000).flatten().collect();
         for store in Store::ALL {
@@ -82,7 +82,7 @@ fn frame_9_special_chunks_of_variable_size() {
 /// reference stores them as special chunks, whose sizes are whole numbers of items, and cannot read them.
 #[test]
 fn frame_1_4_zeros_that_are_no_whole_items() {
-    alone("frame_changes::frame_1_4_zeros_that_are_no_whole_items", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let params = Params { typesize: 16, ..int32() };
         let data = |seed: u8| (0..1608).map(|at| (at as u8).wrapping_mul(seed)).collect::<Vec<u8>>();
@@ -146,7 +146,7 @@ fn frame_1_4_zeros_that_are_no_whole_items() {
 
 #[test]
 fn frame_9_empty_chunks() {
-    alone("frame_changes::frame_9_empty_chunks", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             for before in 0..3 {
@@ -181,7 +181,7 @@ fn frame_9_empty_chunks() {
 /// After its file was removed, the calls fail and the handle is unchanged.
 #[test]
 fn frame_9_failed_writes_change_nothing() {
-    alone("frame_changes::frame_9_failed_writes_change_nothing", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let schunk = with_chunks(Store::File, &path, 3);
@@ -207,7 +207,7 @@ fn frame_9_failed_writes_change_nothing() {
 /// The first append fails, so the super-chunk is still one that never had a chunk.
 #[test]
 fn frame_9_failed_first_append_changes_nothing() {
-    alone("frame_changes::frame_9_failed_first_append_changes_nothing", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let schunk = with_chunks(Store::File, &path, 0);
@@ -226,7 +226,7 @@ fn frame_9_failed_first_append_changes_nothing() {
 /// Without a copy the library takes ownership of a chunk; if the call fails, the caller keeps it.
 #[test]
 fn frame_9_failed_writes_leave_the_chunk() {
-    alone("frame_changes::frame_9_failed_writes_leave_the_chunk", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let schunk = with_chunks(Store::File, &path, 3);
@@ -253,7 +253,7 @@ fn frame_9_failed_writes_leave_the_chunk() {
 
 #[test]
 fn frame_9_seventeen_variable_length_metalayers() {
-    alone("frame_changes::frame_9_seventeen_variable_length_metalayers", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::FRAMES {
             let path = scratch.fresh();
@@ -274,7 +274,7 @@ fn frame_9_seventeen_variable_length_metalayers() {
 /// A frame with 17 variable-length metalayers opens; later changes do not corrupt it.
 #[test]
 fn frame_9_opened_with_seventeen_variable_length_metalayers() {
-    alone("frame_changes::frame_9_opened_with_seventeen_variable_length_metalayers", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         drop(with_chunks(Store::File, &path, 1));
@@ -337,7 +337,7 @@ fn trailer_of(count: u16) -> Vec<u8> {
 
 #[test]
 fn schunk_25_names_of_metalayers() {
-    alone("frame_changes::schunk_25_names_of_metalayers", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let path = scratch.fresh();
@@ -365,7 +365,7 @@ fn schunk_25_names_of_metalayers() {
 /// At most 8192 variable-length metalayers in memory.
 #[test]
 fn abi_14_too_many_variable_length_metalayers() {
-    alone("frame_changes::abi_14_too_many_variable_length_metalayers", || {
+    in_new_process(test_name!(), || {
         let schunk = SuperChunk::create(ours(), Store::Memory, &Scratch::new().fresh(), &int32());
         for number in 0..8192 {
             assert_eq!(schunk.vlmeta_add(&number.to_string(), b"x"), number);
@@ -379,7 +379,7 @@ fn abi_14_too_many_variable_length_metalayers() {
 /// The numbers of chunk files increase, while the compressed size decreases.
 #[test]
 fn frame_9_directory_with_high_numbers() {
-    alone("frame_changes::frame_9_directory_with_high_numbers", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let schunk = SuperChunk::create(ours(), Store::Directory, &path, &int32());
@@ -401,7 +401,7 @@ fn frame_9_directory_with_high_numbers() {
 /// A directory of this kind as the reference writes it.
 #[test]
 fn frame_9_directory_with_high_numbers_of_others() {
-    alone("frame_changes::frame_9_directory_with_high_numbers_of_others", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         drop(with_chunks(Store::Directory, &path, 1));
@@ -424,8 +424,8 @@ fn frame_9_directory_with_high_numbers_of_others() {
 #[test]
 fn frame_9_typesize_from_the_environment() {
     for value in ["1", "4", "16"] {
-        let name = "frame_changes::frame_9_typesize_from_the_environment";
-        alone_with(name, &[("BLOSC_TYPESIZE", value)], || {
+        let name = test_name!();
+        in_new_process_with(name, &[("BLOSC_TYPESIZE", value)], || {
             let scratch = Scratch::new();
             for store in Store::FRAMES {
                 let path = scratch.fresh();

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::stored::{assert_chunks, chunk, int32, numbered, with_chunks, words};
 use crate::support::calls::{Special, special_chunk, vlcompress};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, locking_io};
@@ -19,7 +19,7 @@ fn open(path: &Path) -> SuperChunk {
 
 #[test]
 fn frame_9_metalayer_update_of_a_stale_handle() {
-    alone("frame_handles::frame_9_metalayer_update_of_a_stale_handle", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -42,7 +42,7 @@ fn frame_9_metalayer_update_of_a_stale_handle() {
 /// chunk and the first metalayer must stay.
 #[test]
 fn frame_9_metalayer_of_a_stale_handle_is_refused_or_added() {
-    alone("frame_handles::frame_9_metalayer_of_a_stale_handle_is_refused_or_added", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -64,7 +64,7 @@ fn frame_9_metalayer_of_a_stale_handle_is_refused_or_added() {
 /// other 500 items must be preserved. (A directory whose index keeps its length is not read again.)
 #[test]
 fn schunk_25_slice_of_a_stale_handle() {
-    alone("frame_handles::schunk_25_slice_of_a_stale_handle", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let w = with_chunks(Store::File, &path, 1);
@@ -83,7 +83,7 @@ fn schunk_25_slice_of_a_stale_handle() {
 /// The order has as many numbers as the handle has read chunks; meanwhile chunks were added or deleted.
 #[test]
 fn frame_9_reorder_of_a_stale_handle() {
-    alone("frame_handles::frame_9_reorder_of_a_stale_handle", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             for grows in [true, false] {
@@ -109,7 +109,7 @@ fn frame_9_reorder_of_a_stale_handle() {
 /// chunks.
 #[test]
 fn frame_6_3_small_reads_see_updates_of_the_same_length() {
-    alone("frame_handles::frame_6_3_small_reads_see_updates_of_the_same_length", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let noise = |seed| Random::new(seed).bytes(4000);
         for store in Store::ON_DISK {
@@ -137,7 +137,7 @@ fn frame_6_3_small_reads_see_updates_of_the_same_length() {
 
 #[test]
 fn frame_9_variable_length_metalayers_of_two_handles() {
-    alone("frame_handles::frame_9_variable_length_metalayers_of_two_handles", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -157,7 +157,7 @@ fn frame_9_variable_length_metalayers_of_two_handles() {
 
 #[test]
 fn schunk_25_metalayer_update_takes_the_lock() {
-    alone("frame_handles::schunk_25_metalayer_update_takes_the_lock", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -176,7 +176,7 @@ fn schunk_25_metalayer_update_takes_the_lock() {
 /// One handle appends to a frame of variable-size chunks, the other one reads the additions.
 #[test]
 fn frame_9_variable_size_chunks_of_two_handles() {
-    alone("frame_handles::frame_9_variable_size_chunks_of_two_handles", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             for locking in [false, true] {
@@ -211,7 +211,7 @@ fn frame_9_variable_size_chunks_of_two_handles() {
 
 #[test]
 fn schunk_25_refresh_of_a_handle_without_chunks() {
-    alone("frame_handles::schunk_25_refresh_of_a_handle_without_chunks", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -232,7 +232,7 @@ fn schunk_25_refresh_of_a_handle_without_chunks() {
 /// instead of computed with the old chunk size, and the chunk size in the file stays 0.
 #[test]
 fn schunk_25_refresh_takes_over_that_chunks_have_different_sizes() {
-    alone("frame_handles::schunk_25_refresh_takes_over_that_chunks_have_different_sizes", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -256,7 +256,7 @@ fn schunk_25_refresh_takes_over_that_chunks_have_different_sizes() {
 /// A handle that has read a chunk size, but no chunk, detects on refresh that the chunks have variable-length blocks.
 #[test]
 fn schunk_25_refresh_before_chunks_of_variable_blocks() {
-    alone("frame_handles::schunk_25_refresh_before_chunks_of_variable_blocks", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let chunk = vlcompress(ours(), &int32(), &[vec![1; 400], vec![2; 3600]], 5000).expect("a chunk");
         for store in Store::ON_DISK {
@@ -276,7 +276,7 @@ fn schunk_25_refresh_before_chunks_of_variable_blocks() {
 
 #[test]
 fn frame_9_fill_of_a_frame_that_another_handle_filled() {
-    alone("frame_handles::frame_9_fill_of_a_frame_that_another_handle_filled", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();
@@ -293,7 +293,7 @@ fn frame_9_fill_of_a_frame_that_another_handle_filled() {
 /// A reader of a chunk that is rewritten continuously gets one state or another, never a mixture or an error.
 #[test]
 fn frame_9_slices_under_the_lock() {
-    alone("frame_handles::frame_9_slices_under_the_lock", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ON_DISK {
             let path = scratch.fresh();

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use crate::alone::alone;
 use crate::checks::ours;
 use crate::stored::{chunk, int32, numbered, state, with_chunks, words};
 use crate::support::calls::{Header, Params, compress};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::random::Random;
 use crate::support::short_header::with_short_header;
 use crate::support::super_chunk::scratch::{Scratch, files};
@@ -40,7 +40,7 @@ fn assert_refused_as_copy(what: &str, mut frame: Vec<u8>) {
 
 #[test]
 fn frame_9_copies_of_damaged_frames() {
-    alone("frame_malformed::frame_9_copies_of_damaged_frames", || {
+    in_new_process(test_name!(), || {
         // A special offset in a frame of variable chunk sizes.
         let schunk = SuperChunk::create(ours(), Store::MemoryFrame, &Scratch::new().fresh(), &int32());
         assert_eq!(schunk.fill_special(3000, 1, 4000), 3);
@@ -76,7 +76,7 @@ fn frame_9_copies_of_damaged_frames() {
 /// In a chunk of Blosc 1 the bytes at the position of the second flags are data.
 #[test]
 fn frame_9_flags_of_a_short_header() {
-    alone("frame_malformed::frame_9_flags_of_a_short_header", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let params = Params { clevel: 0, filters: [0; 6], ..int32() };
         for byte in [0x11u8, 0x41, 0xFF] {
@@ -144,7 +144,7 @@ fn frame_9_lazy_stored_chunks() {
 
 #[test]
 fn frame_9_short_chunk_files() {
-    alone("frame_malformed::frame_9_short_chunk_files", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let schunk = with_chunks(Store::Directory, &path, 2);
@@ -172,7 +172,7 @@ fn frame_9_short_chunk_files() {
 /// Arbitrary offsets in a frame with a valid header.
 #[test]
 fn frame_9_offsets_of_a_fixed_frame() {
-    alone("frame_malformed::frame_9_offsets_of_a_fixed_frame", || {
+    in_new_process(test_name!(), || {
         let frame = frame();
         let cbytes = i64::from_be_bytes(frame[39..47].try_into().expect("eight bytes")) as usize;
         let at = 97 + cbytes;

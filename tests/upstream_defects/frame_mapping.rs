@@ -7,10 +7,10 @@ use std::ptr;
 
 use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
 
-use crate::alone::alone;
 use crate::checks::{data, ours};
 use crate::stored::{assert_chunks, chunk, int32, numbered, with_chunks, words};
 use crate::support::calls::{Params, vlcompress};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
@@ -48,7 +48,7 @@ fn open(path: &Path, params: &mut blosc2_stdio_mmap) -> Option<SuperChunk> {
 
 #[test]
 fn frame_9_read_only_mapping() {
-    alone("frame_mapping::frame_9_read_only_mapping", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         drop(with_chunks(Store::File, &path, 3));
@@ -72,7 +72,7 @@ fn frame_9_read_only_mapping() {
 /// Changes stay in memory, and may become much larger than the file.
 #[test]
 fn frame_9_private_mapping() {
-    alone("frame_mapping::frame_9_private_mapping", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         drop(with_chunks(Store::File, &path, 2));
@@ -94,7 +94,7 @@ fn frame_9_private_mapping() {
 
 #[test]
 fn frame_9_lazy_reads_of_a_mapping() {
-    alone("frame_mapping::frame_9_lazy_reads_of_a_mapping", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for codec in [1, 5] {
             let path = scratch.fresh();
@@ -149,7 +149,7 @@ fn frame_9_lazy_reads_of_a_mapping() {
 /// The mapping moves while the frame grows; no pointer to the old mapping is used.
 #[test]
 fn frame_9_mapping_that_moves() {
-    alone("frame_mapping::frame_9_mapping_that_moves", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         drop(with_chunks(Store::File, &path, 5));
@@ -175,7 +175,7 @@ fn frame_9_mapping_that_moves() {
 /// After an invalid header the file is unmapped and closed.
 #[test]
 fn frame_9_refused_header_of_a_mapping() {
-    alone("frame_mapping::frame_9_refused_header_of_a_mapping", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         drop(with_chunks(Store::File, &path, 2));

@@ -1,7 +1,6 @@
 //! The header contains the block size that was used, and blocks that cannot be split are not split (chunk.md 10.1,
 //! 10.21, 10.27, 10.29, filters.md D10).
 
-use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, CODECS, SHUFFLE, assert_all_decode, assert_items_everywhere, compressed, data, ours,
     pipeline, roomy,
@@ -10,6 +9,7 @@ use crate::support::calls::{
     Header, OwnedContext, Params, Special, decompress, dparams, getitem, special_chunk, vlcompress,
     with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 
 /// Compresses with every codec and split mode, and checks the block size in the header.
@@ -198,7 +198,7 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
             Err(code) => assert_eq!(code, expected),
         }
     }
-    alone("header::chunk_10_27_forced_blocksize_above_the_limit", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Ramp, 8, 1000);
         for blocksize in [536_866_817usize, i32::MAX as usize, u32::MAX as usize, usize::MAX, 1 << 31, 3] {
             let (rc, dest) = with_destination(roomy(1000), |dest| {

@@ -4,12 +4,11 @@
 //! be able to read our output wherever its defect permits.
 //!
 //! A test that changes process-wide settings, or that would crash or hang with the defect, runs in a child process
-//! ([`alone`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
+//! ([`support::child`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
 
 #[path = "../support/mod.rs"]
 mod support;
 
-mod alone;
 mod arguments;
 mod array_changes;
 mod array_contexts;

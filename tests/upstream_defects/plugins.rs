@@ -1,10 +1,10 @@
 //! The codecs and filters of the library's plugin range: codecs.md 18.3 to 18.7, filters.md 16 D2 and D7, and views
 //! whose number of dimensions differs from that of their blocks.
 
-use crate::alone::alone;
 use crate::checks::{compressed, ours};
 use crate::support::array::{Array, Spec};
 use crate::support::calls::{OwnedContext, Params, decompress, dparams, with_destination};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::library::Library;
 use crate::support::random::Random;
@@ -38,7 +38,7 @@ fn context_of(array: &Array) -> OwnedContext<'static> {
 /// A rate at which cells are not compressed: the data are stored uncompressed.
 #[test]
 fn codecs_18_3_fixed_rates_beyond_the_data() {
-    alone("plugins::codecs_18_3_fixed_rates_beyond_the_data", || {
+    in_new_process(test_name!(), || {
         for (shape, typesize) in [(&[20][..], 4), (&[10, 10], 8), (&[5, 4, 11], 4), (&[5, 5, 5, 5], 8)] {
             for meta in [99, 100, 101, 168, 200, 255] {
                 let spec = spec(shape, shape, typesize, ZFP_RATE, meta);
@@ -56,7 +56,7 @@ fn codecs_18_3_fixed_rates_beyond_the_data() {
 /// Truncated ZFP streams, and reads of items without a super-chunk.
 #[test]
 fn codecs_18_4_streams_that_end_too_early() {
-    alone("plugins::codecs_18_4_streams_that_end_too_early", || {
+    in_new_process(test_name!(), || {
         for (codec, meta) in [(33, 0xfd), (34, 20), (ZFP_RATE, 50)] {
             let spec = spec(&[32, 32], &[32, 32], 4, codec, meta);
             let items = smooth(4, spec.nbytes());
@@ -83,7 +83,7 @@ fn codecs_18_4_streams_that_end_too_early() {
 /// Any number of items at a fixed rate, at any position.
 #[test]
 fn codecs_18_5_items_of_a_fixed_rate() {
-    alone("plugins::codecs_18_5_items_of_a_fixed_rate", || {
+    in_new_process(test_name!(), || {
         for (shape, blockshape, meta) in [
             (&[8, 8][..], &[8, 8][..], 50),
             (&[16, 24], &[8, 8], 5),
@@ -140,7 +140,7 @@ fn codecs_18_6_ndlz_looks_far_back() {
 /// A stream of a block with zero rows or columns.
 #[test]
 fn codecs_18_7_ndlz_of_nothing() {
-    alone("plugins::codecs_18_7_ndlz_of_nothing", || {
+    in_new_process(test_name!(), || {
         let spec = spec(&[40, 40], &[40, 40], 1, NDLZ, 4);
         let items: Vec<u8> = (0..1600).map(|at| (at / 4 % 3) as u8).collect();
         let array = spec.filled(ours(), &items);

@@ -4,12 +4,12 @@
 use std::ffi::{CStr, c_int};
 use std::sync::Barrier;
 
-use crate::alone::alone;
 use crate::checks::{assert_ours_decodes, compressed, data, ours, roomy};
 use crate::support::calls::{
     OwnedContext, Params, Special, compress, decompress, dparams, getitem, special_chunk, vlcompress,
     with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::library::Library;
 
@@ -86,7 +86,7 @@ fn use_everything(
 
 #[test]
 fn chunk_10_16_abi_16_23_fork_with_workers() {
-    alone("processes::chunk_10_16_abi_16_23_fork_with_workers", || {
+    in_new_process(test_name!(), || {
         let library = ours();
         let src = data(Data::SmoothFloats, 4, 300_000);
         let expected = compressed(&params(1), &src);
@@ -130,7 +130,7 @@ fn chunk_10_16_abi_16_23_fork_with_workers() {
 /// The first call of a child is `blosc2_destroy()`.
 #[test]
 fn chunk_10_16_abi_14_destroy_in_a_child() {
-    alone("processes::chunk_10_16_abi_14_destroy_in_a_child", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 300_000);
         let expected = compressed(&params(4), &src);
         assert_ends_well(forked(|| {
@@ -151,7 +151,7 @@ fn chunk_10_16_abi_14_destroy_in_a_child() {
 /// A fork while other threads run jobs.
 #[test]
 fn chunk_10_16_fork_while_jobs_run() {
-    alone("processes::chunk_10_16_fork_while_jobs_run", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 200_000);
         let expected = compressed(&params(4), &src);
         let over = std::sync::atomic::AtomicBool::new(false);
@@ -188,7 +188,7 @@ fn chunk_10_16_fork_while_jobs_run() {
 #[test]
 fn chunk_10_28_abi_14_init_from_many_threads() {
     for _ in 0..6 {
-        alone("processes::chunk_10_28_abi_14_init_from_many_threads", || {
+        in_new_process(test_name!(), || {
             let library = untouched();
             let src = data(Data::SmoothFloats, 4, 100_000);
             let barrier = Barrier::new(8);
@@ -230,10 +230,10 @@ fn chunk_10_28_abi_14_init_from_many_threads() {
 /// 9.3).
 #[test]
 fn abi_14_without_init() {
-    let name = "processes::abi_14_without_init";
+    let name = test_name!();
     for what in ["context", "threads", "global", "getitem", "special", "varlen", "settings", "raw"] {
-        crate::alone::alone_with(name, &[("BLOSC2_DO_BETTER_FIRST", what)], || {
-            let first = std::env::var("BLOSC2_DO_BETTER_FIRST").expect("what to do");
+        crate::support::child::in_new_process_with(name, &[("BLOSC2_TEST_FIRST_CALL", what)], || {
+            let first = std::env::var("BLOSC2_TEST_FIRST_CALL").expect("what to do");
             let library = untouched();
             for after_destroy in [false, true] {
                 one_thing(library, &first);
@@ -310,7 +310,7 @@ fn one_thing(library: &'static Library, what: &str) {
 /// abi.md 15 is part of the golden vectors).
 #[test]
 fn abi_9_1_settings_survive() {
-    alone("processes::abi_9_1_settings_survive", || {
+    in_new_process(test_name!(), || {
         let library = untouched();
         let src = data(Data::SmoothFloats, 4, 100_000);
         // SAFETY: plain setters and getters, terminated names.

@@ -6,9 +6,9 @@ use blosc2::abi::{
     blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_tuner,
 };
 
-use crate::alone::alone;
 use crate::checks::{assert_ours_decodes, compressed, data, pipeline};
 use crate::support::calls::{Params, compress};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::library::Library;
 
@@ -177,7 +177,7 @@ fn has_tuner(library: &Library, id: c_int) -> bool {
 
 #[test]
 fn abi_9_5_rules() {
-    alone("registration::abi_9_5_rules", || {
+    in_new_process(test_name!(), || {
         let library = Library::ours();
         for id in [0, 1, 31, 32, 159] {
             assert_eq!(codec(library, id, c"x", id, encode_nothing), -8, "codec {id}");
@@ -218,7 +218,7 @@ fn abi_9_5_rules() {
 /// The caller may free its names: the library keeps copies.
 #[test]
 fn codecs_18_16_names_are_copied() {
-    alone("registration::codecs_18_16_names_are_copied", || {
+    in_new_process(test_name!(), || {
         let library = Library::ours();
         assert_eq!(codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
         assert_eq!(filter(library, 200, c"another name on the heap"), 0);
@@ -264,7 +264,7 @@ fn codecs_18_16_names_are_copied() {
 /// A user codec with the library code of a built-in codec returns the name and version of that one (codecs.md 17.14).
 #[test]
 fn codecs_1_3_library_code_of_a_built_in_codec() {
-    alone("registration::codecs_1_3_library_code_of_a_built_in_codec", || {
+    in_new_process(test_name!(), || {
         let library = Library::ours();
         assert_eq!(codec(library, 210, c"mine", 4, encode_nothing), 0);
         let (mut lib, mut version) = (std::ptr::null_mut(), std::ptr::null_mut());
@@ -281,7 +281,7 @@ fn codecs_1_3_library_code_of_a_built_in_codec() {
 
 #[test]
 fn codecs_12_2_full_tables() {
-    alone("registration::codecs_12_2_full_tables", || {
+    in_new_process(test_name!(), || {
         let library = Library::ours();
         for id in 1000..1254 {
             assert_eq!(tuner(library, id, c"one of many", true), 0, "tuner {id}");
@@ -307,7 +307,7 @@ fn codecs_12_2_full_tables() {
 /// A registration before `blosc2_init()` is kept: registering initialises the library.
 #[test]
 fn abi_14_registration_before_init() {
-    alone("registration::abi_14_registration_before_init", || {
+    in_new_process(test_name!(), || {
         let library = untouched();
         assert_eq!(codec(library, 160, c"early", 160, encode_nothing), 0);
         assert_eq!(filter(library, 160, c"early"), 0);
@@ -339,7 +339,7 @@ fn abi_14_registration_before_init() {
 /// The names of the library's own codecs are available without init (design: self-initialising).
 #[test]
 fn abi_14_names_before_init() {
-    alone("registration::abi_14_names_before_init", || {
+    in_new_process(test_name!(), || {
         let library = untouched();
         assert_eq!(code_of(library, c"zfp_rate"), 35);
         assert_eq!(name_of(library, 32).expect("a name").0, "ndlz");
@@ -350,7 +350,7 @@ fn abi_14_names_before_init() {
 /// Registers, and uses the registered entries, from several threads at once.
 #[test]
 fn abi_9_4_registration_from_many_threads() {
-    alone("registration::abi_9_4_registration_from_many_threads", || {
+    in_new_process(test_name!(), || {
         let library = untouched();
         let noise = data(Data::Noise, 1, 1000);
         std::thread::scope(|scope| {

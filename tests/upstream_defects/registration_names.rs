@@ -9,9 +9,9 @@ use blosc2::abi::{
     blosc2_tuner,
 };
 
-use crate::alone::alone;
 use crate::checks::pipeline;
 use crate::support::calls::{OwnedContext, Params, compress, decompress};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
 
@@ -156,7 +156,7 @@ fn unreadable(guarded: &mut GuardedBuffer) -> [*const c_char; 5] {
 
 #[test]
 fn the_first_registration_of_an_id_needs_no_name() {
-    alone("registration_names::the_first_registration_of_an_id_needs_no_name", || {
+    in_new_process(test_name!(), || {
         let mut guarded = GuardedBuffer::new(1);
         for library in crate::support::all() {
             for kind in KINDS {
@@ -194,7 +194,7 @@ fn the_first_registration_of_an_id_needs_no_name() {
 /// The C library ends the process in each of these cases.
 #[test]
 fn names_that_cannot_be_read_are_compared_as_no_name() {
-    alone("registration_names::names_that_cannot_be_read_are_compared_as_no_name", || {
+    in_new_process(test_name!(), || {
         let library = Library::ours();
         let mut guarded = GuardedBuffer::new(1);
         let names = unreadable(&mut guarded);
@@ -224,7 +224,7 @@ fn names_that_cannot_be_read_are_compared_as_no_name() {
 /// Without functions and without a name there is no plugin to load.
 #[test]
 fn a_codec_without_name_and_functions_is_refused_when_used() {
-    alone("registration_names::a_codec_without_name_and_functions_is_refused_when_used", || {
+    in_new_process(test_name!(), || {
         for library in crate::support::all() {
             let mut codec = blosc2_codec {
                 compcode: 210,

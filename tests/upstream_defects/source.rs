@@ -4,12 +4,12 @@ use std::ffi::c_int;
 
 use blosc2::abi::blosc2_prefilter_params;
 
-use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, CODECS, DELTA, DICTIONARY_CODECS, SHUFFLE, TRUNC_PREC, assert_all_decode,
     assert_ours_decodes, data, ours, pipeline, preparams, roomy,
 };
 use crate::support::calls::{Header, OwnedContext, Params, decompress, dparams, with_destination};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 
 /// Read-only memory: a write to it crashes the process.
@@ -74,7 +74,7 @@ fn params(filters: &[u8], codec: u8, nthreads: i16, clevel: u8) -> Params {
 
 #[test]
 fn chunk_10_02_filters_d1_source_in_read_only_memory() {
-    alone("source::chunk_10_02_filters_d1_source_in_read_only_memory", || {
+    in_new_process(test_name!(), || {
         for kind in [Data::Ramp, Data::SmoothFloats, Data::Noise] {
             let src = ReadOnly::new(&data(kind, 4, 100_000));
             for filters in PIPELINES {
@@ -124,7 +124,7 @@ fn filters_d1_pipelines_of_three_decode_in_the_reference() {
 
 #[test]
 fn chunk_10_02_dictionary_of_three_filters() {
-    alone("source::chunk_10_02_dictionary_of_three_filters", || {
+    in_new_process(test_name!(), || {
         let src = ReadOnly::new(&data(Data::Records, 4, 100_000));
         for filters in [PIPELINES[0], PIPELINES[6]] {
             for codec in DICTIONARY_CODECS {
@@ -143,7 +143,7 @@ fn chunk_10_02_dictionary_of_three_filters() {
 
 #[test]
 fn chunk_10_02_variable_length_sources() {
-    alone("source::chunk_10_02_variable_length_sources", || {
+    in_new_process(test_name!(), || {
         let blocks: Vec<ReadOnly> =
             [5000, 17, 70_000, 4096, 1, 33_333].map(|len| ReadOnly::new(&data(Data::Ramp, 4, len))).into();
         for filters in PIPELINES {
@@ -186,7 +186,7 @@ unsafe extern "C" fn invert(params: *mut blosc2_prefilter_params) -> c_int {
 
 #[test]
 fn chunk_10_02_prefilter_and_two_filters() {
-    alone("source::chunk_10_02_prefilter_and_two_filters", || {
+    in_new_process(test_name!(), || {
         for kind in [Data::Ramp, Data::Noise] {
             let src = ReadOnly::new(&data(kind, 4, 100_000));
             let inverted: Vec<u8> = src.bytes().iter().map(|byte| !byte).collect();

@@ -1,6 +1,5 @@
 //! Calls leave no state that affects later calls (chunk.md 10.7, 10.8, 10.9, 10.18).
 
-use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, CODECS, DELTA, SHUFFLE, assert_all_decode, assert_items, assert_ours_decodes, compressed,
     data, ours, pipeline, roomy,
@@ -8,6 +7,7 @@ use crate::checks::{
 use crate::support::calls::{
     BEFORE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::random::Random;
 
@@ -92,7 +92,7 @@ fn global_compress(compressor: &std::ffi::CStr, src: &[u8]) -> Vec<u8> {
 
 #[test]
 fn chunk_10_08_decompression_does_not_change_global_compression() {
-    alone("state::chunk_10_08_decompression_does_not_change_global_compression", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Text, 4, 100_000);
         let names = [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"];
         let expected = names.map(|name| global_compress(name, &src));

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 
 use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params, blosc2_storage};
 
-use crate::alone::alone;
 use crate::checks::{ours, postparams, preparams};
 use crate::stored::{assert_chunks, assert_handle, chunk, int32, numbered, state, with_chunks, words};
 use crate::support::calls::{Params, compress, dparams};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
@@ -17,7 +17,7 @@ use crate::support::super_chunk::{Store, SuperChunk, c_path};
 /// Copies with other parameters: chunks keep their sizes.
 #[test]
 fn schunk_25_copies_that_compress_again() {
-    alone("super_chunks::schunk_25_copies_that_compress_again", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let others = [
             Params { codec: 5, ..int32() },
@@ -110,7 +110,7 @@ fn schunk_25_slice_as_long_as_the_last_chunk() {
 
 #[test]
 fn schunk_25_slices_from_before_the_start() {
-    alone("super_chunks::schunk_25_slices_from_before_the_start", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let path = scratch.fresh();
@@ -131,7 +131,7 @@ fn schunk_25_slices_from_before_the_start() {
 /// Returns an error or the correct result; never divides by zero.
 #[test]
 fn schunk_25_slices_of_variable_size_chunks() {
-    alone("super_chunks::schunk_25_slices_of_variable_size_chunks", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let path = scratch.fresh();
@@ -203,7 +203,7 @@ fn schunk_25_number_of_the_chunk_in_slices() {
 /// The copied chunks can be reordered and extended.
 #[test]
 fn schunk_25_copied_frames_can_change() {
-    alone("super_chunks::schunk_25_copied_frames_can_change", || {
+    in_new_process(test_name!(), || {
         let schunk = SuperChunk::create(ours(), Store::MemoryFrame, &Scratch::new().fresh(), &int32());
         let mut model: Vec<Vec<u8>> = (0..700).map(|number| words(number..number + 10)).collect();
         for src in &model {
@@ -230,7 +230,7 @@ fn schunk_25_copied_frames_can_change() {
 /// The first change of a borrowed frame copies it; the caller's buffer is neither changed nor freed.
 #[test]
 fn schunk_25_borrowed_frames_can_change() {
-    alone("super_chunks::schunk_25_borrowed_frames_can_change", || {
+    in_new_process(test_name!(), || {
         let schunk = with_chunks(Store::MemoryFrame, &Scratch::new().fresh(), 3);
         let frame = schunk.to_buffer().expect("a frame");
         for change in 0..6 {
@@ -310,7 +310,7 @@ fn schunk_25_postfilter_and_metalayers() {
 
 #[test]
 fn schunk_25_nulls() {
-    alone("super_chunks::schunk_25_nulls", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let functions = Functions::of(ours());
         let null = ptr::null_mut();
@@ -358,7 +358,7 @@ fn schunk_25_nulls() {
 
 #[test]
 fn schunk_25_offsets_of_an_empty_frame() {
-    alone("super_chunks::schunk_25_offsets_of_an_empty_frame", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             let schunk = with_chunks(store, &scratch.fresh(), 0);
@@ -376,7 +376,7 @@ fn schunk_25_offsets_of_an_empty_frame() {
 
 #[test]
 fn schunk_25_refused_creation_leaves_no_directory() {
-    alone("super_chunks::schunk_25_refused_creation_leaves_no_directory", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         for store in Store::ALL {
             // An undefined filter; items of zero bytes.
@@ -436,7 +436,7 @@ fn resident() -> usize {
 /// A failed call releases its memory: each of these would leak hundreds of megabytes.
 #[test]
 fn schunk_25_failures_release_memory() {
-    alone("super_chunks::schunk_25_failures_release_memory", || {
+    in_new_process(test_name!(), || {
         let scratch = Scratch::new();
         let path = scratch.fresh();
         let gone = with_chunks(Store::File, &path, 1);

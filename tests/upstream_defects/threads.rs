@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use blosc2::abi::blosc2_prefilter_params;
 
-use crate::alone::alone;
 use crate::checks::{
     CODECS, DELTA, SHUFFLE, assert_items, assert_ours_decodes, compressed, data, field, ours, pipeline,
     preparams, roomy, set_field,
 };
 use crate::support::calls::{Header, OwnedContext, Params, dparams, getitem, vlcompress, with_destination};
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::library::Context;
 use crate::support::random::Random;
@@ -100,7 +100,7 @@ fn params(nthreads: i16) -> Params {
 /// Each job is passed to the callback once, with as many records as threads, and the result is the usual one.
 #[test]
 fn chunk_6_5_every_scheduler() {
-    alone("threads::chunk_6_5_every_scheduler", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA]] {
             let params = Params { filters: pipeline(filters), ..params(5) };
@@ -142,7 +142,7 @@ fn chunk_6_5_every_scheduler() {
 /// is set again.
 #[test]
 fn chunk_10_25_scheduler_is_removed() {
-    alone("threads::chunk_10_25_scheduler_is_removed", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let expected = compressed(&params(1), &src);
         let mut writer = OwnedContext::compressing(ours(), params(4).cparams()).expect("a context");
@@ -174,7 +174,7 @@ fn chunk_10_25_scheduler_is_removed() {
 /// Errors of jobs that run in the callback are returned to the caller.
 #[test]
 fn chunk_6_5_errors_come_through() {
-    alone("threads::chunk_6_5_errors_come_through", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Text, 4, 100_000);
         let chunk = compressed(&Params { codec: 5, splitmode: 2, ..params(1) }, &src);
         let start = i32::from_le_bytes(chunk[52..56].try_into().expect("four bytes")) as usize;
@@ -212,7 +212,7 @@ fn pool(context: Context) -> usize {
 
 #[test]
 fn chunk_5_5_layout_after_jobs() {
-    alone("threads::chunk_5_5_layout_after_jobs", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let mut contexts: Vec<_> = [1, 4, 4, 2]
             .map(|n| OwnedContext::compressing(ours(), params(n).cparams()).expect("a context"))
@@ -251,7 +251,7 @@ fn chunk_5_5_layout_after_jobs() {
 /// Writing `new_nthreads` changes the number of threads of the next job (check 39).
 #[test]
 fn abi_16_31_new_nthreads() {
-    alone("threads::abi_16_31_new_nthreads", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let expected = compressed(&params(1), &src);
         let seen = install(Some(in_order));
@@ -287,7 +287,7 @@ fn threads_of_this_process() -> usize {
 /// abi.md 9.3 and 16.20).
 #[test]
 fn chunk_6_1_life_of_the_threads() {
-    alone("threads::chunk_6_1_life_of_the_threads", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 400_000);
         let expected = compressed(&params(1), &src);
         let before = threads_of_this_process();
@@ -334,7 +334,7 @@ fn chunk_6_1_life_of_the_threads() {
 /// The bytes of a chunk do not depend on the number of threads (check 40, design 8).
 #[test]
 fn chunk_6_3_output_is_deterministic() {
-    alone("threads::chunk_6_3_output_is_deterministic", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Mixed, 4, 300_000);
         for codec in CODECS {
             for use_dict in [false, true] {
@@ -363,7 +363,7 @@ fn chunk_6_3_output_is_deterministic() {
 /// Contexts of eight threads that share one set of workers (check 43).
 #[test]
 fn chunk_6_6_many_threads_with_contexts_of_their_own() {
-    alone("threads::chunk_6_6_many_threads_with_contexts_of_their_own", || {
+    in_new_process(test_name!(), || {
         std::thread::scope(|scope| {
             for thread in 0..8u64 {
                 scope.spawn(move || {
@@ -394,7 +394,7 @@ fn chunk_6_6_many_threads_with_contexts_of_their_own() {
 /// The functions without a context, and their settings, from several threads (abi.md 16.21).
 #[test]
 fn abi_16_21_global_functions_from_many_threads() {
-    alone("threads::abi_16_21_global_functions_from_many_threads", || {
+    in_new_process(test_name!(), || {
         let names = [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"];
         std::thread::scope(|scope| {
             for thread in 0..6u64 {
@@ -448,7 +448,7 @@ unsafe extern "C" fn compress_inside(params: *mut blosc2_prefilter_params) -> c_
 /// Callbacks may use the library (design 7): a job inside a job runs inline.
 #[test]
 fn chunk_6_5_compression_inside_a_callback() {
-    alone("threads::chunk_6_5_compression_inside_a_callback", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 1_000_000);
         let params = Params { blocksize: 100_000, ..params(4) };
         for callback in [None, Some(in_threads as Callback), Some(backwards)] {

@@ -6,7 +6,6 @@ use std::sync::{Mutex, Once};
 
 use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter};
 
-use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, DELTA, SHUFFLE, assert_items_everywhere, assert_ours_decodes, compressed, data, ours,
     pipeline,
@@ -15,6 +14,7 @@ use crate::stored::words;
 use crate::support::calls::{
     Header, OwnedContext, Params, compress, decompress, dparams, getitem, with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
@@ -336,7 +336,7 @@ fn codecs_14_2_a_filter_without_functions() {
 /// were; later calls read the new contents, not blocks decoded by the first call.
 #[test]
 fn a_filter_that_changes_the_super_chunk() {
-    alone("user_filters::a_filter_that_changes_the_super_chunk", || {
+    in_new_process(test_name!(), || {
         register();
         let scratch = Scratch::new();
         let params = Params {

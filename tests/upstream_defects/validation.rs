@@ -1,6 +1,5 @@
 //! Checks that a reader must make and the reference omits (chunk.md 2.4, 10.17).
 
-use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, SHUFFLE, assert_all_decode, assert_items_everywhere, assert_ours_decodes, compressed, data,
     ours, pipeline,
@@ -9,6 +8,7 @@ use crate::support::calls::{
     BEFORE, Header, OwnedContext, Params, Special, decompress, dparams, getitem, special_chunk, vlcompress,
     with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::guard::GuardedBuffer;
 use crate::support::random::Random;
@@ -154,7 +154,7 @@ fn chunk_2_4_plain_chunk_of_another_size() {
 /// The functions without sizes rely on the sizes in the header only: the chunk ends at the end of readable memory.
 #[test]
 fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
-    alone("validation::chunk_2_4_blosc1_readers_are_bounded_by_the_header", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Text, 4, 40_000);
         let library = ours();
         let random = &mut Random::new(24);
@@ -241,7 +241,7 @@ fn chunk_2_4_buffers_follow_the_chunk() {
 /// Only the destination is written, and at most as many bytes as requested, for arbitrary input (checks 21 and 22).
 #[test]
 fn chunk_10_17_damaged_chunks() {
-    alone("validation::chunk_10_17_damaged_chunks", || {
+    in_new_process(test_name!(), || {
         let src = data(Data::Mixed, 4, 30_000);
         let short = &src[..3000];
         let params = Params { typesize: 4, blocksize: 3000, ..Params::default() };

@@ -3,11 +3,11 @@
 
 use std::ptr;
 
-use crate::alone::alone;
 use crate::checks::{CODECS, assert_all_decode, data, ours, pipeline};
 use crate::support::calls::{
     Header, OwnedContext, Params, decompress, dparams, getitem, vlcompress, with_destination,
 };
+use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::known_defects as defects;
 use crate::support::library::Library;
@@ -112,7 +112,7 @@ fn chunk_10_10_mask_and_single_blocks() {
 /// If there is no memory for the second block, the first one is freed and both pointers are NULL.
 #[test]
 fn chunk_10_10_no_memory_for_a_block() {
-    alone("varlen::chunk_10_10_no_memory_for_a_block", || {
+    in_new_process(test_name!(), || {
         const HUGE: i32 = 1_900_000_000;
         let mut chunk =
             vlcompress(ours(), &Params::default(), &[vec![1; 100_000], data(Data::Text, 1, 900)], 200_000)
@@ -155,7 +155,7 @@ fn chunk_10_10_no_memory_for_a_block() {
 /// At level 0 the codec is still called; BloscLZ then stores blocks uncompressed.
 #[test]
 fn codecs_18_18_variable_length_blocks_at_level_0() {
-    alone("varlen::codecs_18_18_variable_length_blocks_at_level_0", || {
+    in_new_process(test_name!(), || {
         for kind in [Data::Text, Data::Zeros, Data::Noise] {
             let blocks = some_blocks(kind);
             let sum: usize = blocks.iter().map(Vec::len).sum();

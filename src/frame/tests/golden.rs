@@ -7,11 +7,11 @@ use super::super::trailer;
 use super::{empty_header, hex};
 use crate::chunk::{ChunkHeader, Special};
 
-const EMPTY: &str = include_str!("../../../tests/golden_frames/empty.hex");
+const EMPTY: &str = include_str!("../../../tests/golden/frames/empty.hex");
 
-const TWO_CHUNKS: &str = include_str!("../../../tests/golden_frames/two_chunks.hex");
+const TWO_CHUNKS: &str = include_str!("../../../tests/golden/frames/two_chunks.hex");
 
-const STORED: &str = include_str!("../../../tests/golden_frames/stored.hex");
+const STORED: &str = include_str!("../../../tests/golden/frames/stored.hex");
 
 /// Parses a frame, checks its parts against the expected ones, and builds each part again.
 fn there_and_back(frame: &[u8], header: &FrameHeader, codes: &[i64], meta: &[&[u8]], vlmeta: &[&[u8]]) {

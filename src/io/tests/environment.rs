@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The variable that holds the result that a child process must find.
 const EXPECTED: &str = "BLOSC2_IO_TEST_EXPECTS";
@@ -17,11 +17,16 @@ fn in_children(test: &str, variable: &str, values: &[(Option<&str>, bool)], what
     for &(value, expected) in values {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([&format!("io::tests::environment::{test}"), "--exact"]).env_remove(variable);
-        child.env(EXPECTED, expected.to_string()).stdout(Stdio::null());
+        child.env(EXPECTED, expected.to_string());
         if let Some(value) = value {
             child.env(variable, value);
         }
-        assert!(child.status().unwrap().success(), "{variable}={value:?} is not {expected}");
+        let output = child.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && text.contains("1 passed"),
+            "{variable}={value:?} is not {expected}: {text}"
+        );
     }
 }
 

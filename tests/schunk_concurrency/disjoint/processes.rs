@@ -7,6 +7,7 @@ use std::thread;
 use super::{Calls, Coding, NITEMS, Over, Plan, Progress, Shared, assert_same, nwrites, read_all, write_all};
 use crate::children::{join, part, setting, start};
 use crate::content::say;
+use crate::support::child::test_name;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, c_path};
 
@@ -77,10 +78,10 @@ fn lose_nothing(test: &str, store: Store) {
 
 #[test]
 fn processes_that_write_to_a_file_lose_nothing() {
-    lose_nothing("disjoint::processes::processes_that_write_to_a_file_lose_nothing", Store::File);
+    lose_nothing(test_name!(), Store::File);
 }
 
 #[test]
 fn processes_that_write_to_a_directory_lose_nothing() {
-    lose_nothing("disjoint::processes::processes_that_write_to_a_directory_lose_nothing", Store::Directory);
+    lose_nothing(test_name!(), Store::Directory);
 }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Family;
+use crate::support::child::test_again;
 use crate::support::random::from_environment;
 
 const MOST_FAILURES: usize = 6;
@@ -46,12 +46,10 @@ fn in_child(
     range: (u64, u64),
     extra: &[(&str, &str)],
 ) -> (Report, Option<u64>) {
-    let output = Command::new(std::env::current_exe().expect("path of the test executable"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+    let output = test_again(test)
         .env(family.variable("CHILD"), format!("{}..{}", range.0, range.1))
         .env(family.variable("SCRATCH"), scratch)
         .envs(extra.iter().copied())
-        .stdin(Stdio::null())
         .output()
         .expect("the child");
     let mut report = Report::default();

@@ -1,0 +1,273 @@
+//! Chunks that old releases of C-Blosc and C-Blosc2 wrote (`capi-tests/fixtures/chunks`, made by
+//! `scripts/make-fixtures.py`) decode to their data, whole and in part. The expected bytes are not stored, but
+//! computed by formulas.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::calls::{OwnedContext, dparams};
+use crate::support::library::Library;
+
+/// The files, by the release that wrote them. Listed, so that a missing one is detected.
+const RELEASES: [&str; 27] = [
+    "blosc-1.0.6",
+    "blosc-1.2.8",
+    "blosc-1.3.3",
+    "blosc-1.4.4",
+    "blosc-1.5.1",
+    "blosc-1.6.2",
+    "blosc-1.7.0",
+    "blosc-1.8.3",
+    "blosc-1.9.2",
+    "blosc-1.10.0",
+    "blosc-1.10.6",
+    "blosc-1.11.1",
+    "blosc-1.11.4",
+    "blosc2-0.1.5",
+    "blosc2-0.1.7",
+    "blosc2-0.1.8",
+    "blosc2-0.1.10",
+    "blosc2-0.2.0",
+    "blosc2-0.3.2",
+    "blosc2-0.4.1",
+    "blosc2-0.5.2",
+    "blosc2-0.6.1",
+    "blosc2-2.0.0",
+    "blosc2-2.2.9",
+    "blosc2-2.5.1",
+    "blosc2-2.7.1",
+    "blosc2-3.3.4",
+];
+
+/// `BLOSC2_ERROR_CODEC_SUPPORT`
+const CODEC_SUPPORT: i32 = -7;
+
+/// One chunk of a file.
+struct Record {
+    /// Release and parameters, for messages.
+    name: String,
+    typesize: usize,
+    data: Vec<u8>,
+    chunk: Vec<u8>,
+}
+
+impl Record {
+    fn version(&self) -> u8 {
+        self.chunk[0]
+    }
+
+    fn flags(&self) -> u8 {
+        self.chunk[2]
+    }
+
+    fn blocksize(&self) -> usize {
+        u32::from_le_bytes(self.chunk[8..12].try_into().unwrap()) as usize
+    }
+
+    fn has_16_byte_header(&self) -> bool {
+        self.flags() & 0x05 != 0x05
+    }
+
+    fn uses_dictionary(&self) -> bool {
+        !self.has_16_byte_header() && self.chunk[31] & 0x01 != 0
+    }
+
+    /// Codec format 2, which neither library decodes any more (chunk.md 1.4).
+    fn is_snappy(&self) -> bool {
+        self.flags() >> 5 == 2
+    }
+
+    /// Not split although bit 4 does not say so: the first Blosc releases did not set it; their readers never split
+    /// items of more than 16 bytes and blocks of less than 128 items.
+    fn is_unsplit_unmarked(&self) -> bool {
+        self.has_16_byte_header()
+            && self.version() <= 2
+            && self.flags() & 0x12 == 0
+            && self.typesize > 1
+            && (self.typesize > 16 || self.blocksize() / self.typesize < 128)
+    }
+
+    /// Bit-shuffled by Blosc 1, with bytes after the last item.
+    fn has_bitshuffled_tail(&self) -> bool {
+        self.has_16_byte_header()
+            && self.flags() & 0x04 != 0
+            && !self.data.len().is_multiple_of(self.typesize)
+    }
+}
+
+/// Returns the bytes of Knuth's 64-bit linear congruential generator: its top byte at each step.
+fn lcg(seed: usize) -> impl Iterator<Item = u8> {
+    let mut state = seed as u64;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    })
+}
+
+/// Returns the uncompressed bytes of a record. Must match `make_data` of `scripts/make-fixtures.py`.
+fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
+    match kind {
+        "zeros" => vec![0; nbytes],
+        "constant" => (0..nbytes).map(|i| (37 + 11 * (i % typesize)) as u8).collect(),
+        "series" => (0..nbytes)
+            .map(|i| {
+                let value = 1000 + 3 * (i / typesize / 8);
+                (value >> (8 * (i % typesize % 8))) as u8
+            })
+            .collect(),
+        "noise" => lcg(nbytes).take(nbytes).collect(),
+        "mixed" => {
+            let half = nbytes / 2;
+            [make_data("series", half, typesize), make_data("noise", nbytes - half, typesize)].concat()
+        }
+        "text" => {
+            let words = ["alpha ", "beta ", "gamma ", "delta ", "block ", "chunk ", "frame ", "\n"];
+            lcg(nbytes).flat_map(|byte| words[usize::from(byte) % 8].bytes()).take(nbytes).collect()
+        }
+        _ => panic!("unknown formula {kind}"),
+    }
+}
+
+/// Reads the records of a file: `"B2FX"
+/// u32 count
+/// { u32 length
+/// text
+/// u32 length
+/// chunk }`.
+fn read_records(release: &str) -> Vec<Record> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("capi-tests/fixtures/chunks/{release}.bin"));
+    let file = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut rest = file.strip_prefix(b"B2FX").expect("the magic number of a fixture");
+    let mut take = |nbytes: usize| {
+        let (taken, tail) = rest.split_at(nbytes);
+        rest = tail;
+        taken.to_vec()
+    };
+    let mut take_sized = |count: bool| {
+        let number = u32::from_le_bytes(take(4).try_into().unwrap()) as usize;
+        if count { (number, Vec::new()) } else { (number, take(number)) }
+    };
+    let count = take_sized(true).0;
+    let mut records = Vec::new();
+    for number in 0..count {
+        let text = String::from_utf8(take_sized(false).1).expect("a description in UTF-8");
+        let chunk = take_sized(false).1;
+        if number == 0 {
+            assert!(text.starts_with(release) && chunk.is_empty(), "{release}: the first record is {text}");
+            continue;
+        }
+        let mut words = text.split(' ');
+        let mut word = || words.next().expect("formula, nbytes and typesize");
+        let (kind, nbytes, typesize) = (word(), word().parse().unwrap(), word().parse().unwrap());
+        records.push(Record {
+            name: format!("{release}: {text}"),
+            typesize,
+            data: make_data(kind, nbytes, typesize),
+            chunk,
+        });
+    }
+    assert!(rest.is_empty(), "{release}: {} bytes behind the last record", rest.len());
+    records
+}
+
+fn all_records() -> Vec<Record> {
+    RELEASES.iter().flat_map(|release| read_records(release)).collect()
+}
+
+/// Whether the reference is known to decode the record incorrectly, which the library under test must not: see the
+/// predicates.
+fn is_known_defect(library: &Library, record: &Record) -> bool {
+    library.is_reference() && (record.is_unsplit_unmarked() || record.has_bitshuffled_tail())
+}
+
+/// Decodes the whole chunk; a failure names the record.
+fn decode(library: &Library, record: &Record, nthreads: i16) -> Result<Vec<u8>, i32> {
+    let mut context = OwnedContext::decompressing(library, dparams(nthreads));
+    let mut data = vec![0xEE; record.data.len() + 8];
+    let rc = context.decompress(&record.chunk, &mut data[..record.data.len()]);
+    assert_eq!(data[record.data.len()..], [0xEE; 8], "{}: written past the end", record.name);
+    data.truncate(usize::try_from(rc).map_err(|_| rc)?);
+    Ok(data)
+}
+
+#[test]
+fn every_release_is_read() {
+    let library = Library::ours();
+    let mut read = 0;
+    for record in all_records() {
+        for nthreads in [1, 2] {
+            match decode(library, &record, nthreads) {
+                Err(code) if record.is_snappy() => assert_eq!(code, CODEC_SUPPORT, "{}", record.name),
+                _ if is_known_defect(library, &record) => {}
+                Err(code) => panic!("{}: {code}", record.name),
+                Ok(data) => {
+                    assert!(data == record.data, "{}: wrong bytes", record.name);
+                    read += 1;
+                }
+            }
+        }
+    }
+    assert!(read > 1000, "only {read} chunks were read");
+}
+
+#[test]
+fn parts_are_read() {
+    let library = Library::ours();
+    for record in all_records().iter().filter(|record| !record.is_snappy()) {
+        if is_known_defect(library, record) {
+            continue;
+        }
+        let typesize = record.typesize;
+        let nitems = record.data.len() / typesize;
+        let mut context = OwnedContext::decompressing(library, dparams(1));
+        let per_block = (record.blocksize() / typesize).max(1);
+        let ranges = [
+            (0, 1),
+            (nitems.saturating_sub(1), 1),
+            (nitems / 3, nitems / 3),
+            (per_block - 1, 2),
+            (per_block, per_block + 1),
+            (0, nitems),
+        ];
+        for (start, wanted) in ranges {
+            if start + wanted > nitems {
+                continue;
+            }
+            // The reference undoes delta incorrectly (chunk.md 10.5), does not load dictionaries (10.6), and
+            // overwrites the start of its input when a part is as long as a block (10.4).
+            let unreliable = record.flags() & 0x08 != 0 || record.uses_dictionary();
+            if library.is_reference() && (unreliable || wanted >= per_block.min(nitems)) {
+                continue;
+            }
+            let expected = &record.data[start * typesize..(start + wanted) * typesize];
+            let mut dest = vec![0xEE; expected.len()];
+            let rc = context.getitem(&record.chunk, start as i32, wanted as i32, &mut dest);
+            assert_eq!(rc, expected.len() as i32, "{}: items {start} + {wanted}", record.name);
+            assert!(dest == expected, "{}: wrong items {start} + {wanted}", record.name);
+        }
+    }
+}
+
+#[test]
+fn headers_are_read() {
+    let library = Library::ours();
+    for record in all_records() {
+        let (mut nbytes, mut cbytes, mut blocksize) = (-1, -1, -1);
+        // SAFETY: a chunk of at least 16 bytes and three outputs.
+        let rc = unsafe {
+            (library.blosc2_cbuffer_sizes)(
+                record.chunk.as_ptr().cast(),
+                &raw mut nbytes,
+                &raw mut cbytes,
+                &raw mut blocksize,
+            )
+        };
+        assert_eq!(
+            (rc, nbytes as usize, cbytes as usize),
+            (0, record.data.len(), record.chunk.len()),
+            "{}",
+            record.name
+        );
+    }
+}
