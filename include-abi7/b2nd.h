@@ -215,7 +215,8 @@ int b2nd_from_cbuffer(b2nd_context_t *ctx,
  * `buffer` in bytes. The bytes of `buffer` after the last item are set to zero.
  *
  * Returns 0. Errors: -32 when a pointer is NULL, -12 when the items do not fit into `buffersize`
- * bytes, -1 when a chunk cannot be read.
+ * bytes, -37 when the lock cannot be acquired, -3 when another handle has changed the shape, -1
+ * when a chunk cannot be read.
  */
 BLOSC_EXPORT
 int b2nd_to_cbuffer(const b2nd_array_t *array,
@@ -377,10 +378,11 @@ int b2nd_get_slice(b2nd_context_t *ctx,
  * `array`, are set to zero. `start`, `stop` and `buffershape` have one number for each dimension.
  *
  * Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors:
- * -32 when a pointer is NULL; -12 for a box that does not fit into the buffer; -1 when a chunk
- * cannot be read, for a negative `start`, and for a box that extends too far beyond the shape. A
- * box extends too far if one of its chunks, numbered as if the grid of chunks continued beyond
- * the shape, has a number that no chunk of the array has.
+ * -32 when a pointer is NULL; -12 for a box that does not fit into the buffer; -37 when the lock
+ * cannot be acquired; -3 when another handle has changed the shape; -1 when a chunk cannot be
+ * read, for a negative `start`, and for a box that extends too far beyond the shape. A box
+ * extends too far if one of its chunks, numbered as if the grid of chunks continued beyond the
+ * shape, has a number that no chunk of the array has.
  *
  * Note: `start`, `stop` and `buffershape` have one number for each dimension.
  */
@@ -478,7 +480,8 @@ int b2nd_set_orthogonal_selection(b2nd_array_t *array,
 /**
  * Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view
  * shares the items of its array, for reading and writing, and cannot be resized. The caller frees
- * the view with `b2nd_free`, before the array.
+ * the view with `b2nd_free`, before or after the array. After the array has been freed, reads and
+ * writes of the view return an error.
  *
  * Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than
  * `b2nd`, or whose chunks or blocks have more than one item along a dimension of extent 1; or a
@@ -491,7 +494,7 @@ int b2nd_squeeze(b2nd_array_t *array,
 /**
  * Creates a view of `array` without the dimensions whose flag in `index` is true, and stores it
  * in `*view`. `index` has one flag for each dimension; the flagged dimensions must have extent 1.
- * The caller frees the view with `b2nd_free`, before the array; see `b2nd_squeeze`.
+ * The caller frees the view with `b2nd_free`; see `b2nd_squeeze`.
  *
  * Returns 0. Errors: -33 for a flagged dimension whose extent is not 1, otherwise as
  * `b2nd_squeeze`.
@@ -507,7 +510,7 @@ int b2nd_squeeze_index(b2nd_array_t *array,
  * Creates a view of `array` with `final_dims` dimensions, and stores it in `*view`. `axis` has
  * one flag for each dimension of the view: where the flag is true, the view has a new dimension
  * of extent 1; the other dimensions are those of `array`, in the same order. The caller frees the
- * view with `b2nd_free`, before the array; see `b2nd_squeeze`.
+ * view with `b2nd_free`; see `b2nd_squeeze`.
  *
  * Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than
  * `b2nd`, for more than 16 dimensions, and when the number of false flags is not the number of

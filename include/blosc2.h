@@ -943,9 +943,12 @@ typedef struct blosc2_schunk {
   void *tuner_params;
   /** Tuner id. */
   int tuner_id;
-  /** Cached number of dimensions of the `b2nd` array; 0 until a codec or filter needs it. */
+  /** Always 0. C-Blosc2 caches the number of dimensions of the `b2nd` array here. */
   int8_t ndim;
-  /** Cached block shape of the `b2nd` array; NULL until a codec or filter needs it. */
+  /**
+   * NULL, unless the program stores a block from `malloc` here; `blosc2_schunk_free` frees that
+   * block. C-Blosc2 caches the block shape of the `b2nd` array here.
+   */
   int64_t *blockshape;
   /** True for the super-chunk of a view: its chunks belong to another array. */
   bool view;
@@ -1116,7 +1119,7 @@ void blosc2_init(void);
 /**
  * Shuts the library down: ends its worker threads and frees the memory that is cached between
  * calls. Contexts stay valid and must still be freed; global settings, such as the compressor and
- * the number of threads, are kept. Does nothing when the library is not initialised.
+ * the number of threads, are kept. The library need not be initialised.
  */
 BLOSC_EXPORT
 void blosc2_destroy(void);
@@ -1164,7 +1167,7 @@ int16_t blosc2_get_nthreads(void);
  * Sets the number of threads that functions without a context use to `nthreads`, the calling
  * thread included, and starts the additional threads.
  *
- * Returns the previous number. Errors: -12 for less than 1, -26 when a thread cannot be started;
+ * Returns the previous number. Errors: -12 for less than 1, -26 when no thread can be started;
  * nothing changes then.
  */
 BLOSC_EXPORT
@@ -1181,8 +1184,8 @@ const char *blosc1_get_compressor(void);
  * Sets the codec that functions without a context use to the one with the name `compname`.
  *
  * Returns the id of the codec. Errors: -7 for a registered codec, and nothing changes; -1 for an
- * unknown name, and every later compression fails with -7 until a known name is set; -12 for
- * NULL.
+ * unknown name, and later compressions that need a codec fail with -7 until a known name is set;
+ * -12 for NULL.
  */
 BLOSC_EXPORT
 int blosc1_set_compressor(const char *compname);
@@ -1425,8 +1428,8 @@ int blosc2_compress(int clevel,
  * of `dest` in bytes.
  *
  * Returns the number of bytes written to `dest`. Errors: -6 when the content does not fit into
- * `destsize` bytes, another negative code for a damaged chunk; the content of `dest` is undefined
- * after an error.
+ * `destsize` bytes, -12 when `BLOSC_NTHREADS` has an invalid value, another negative code for a
+ * damaged chunk; the content of `dest` is undefined after an error.
  */
 BLOSC_EXPORT
 int blosc2_decompress(const void *src,
@@ -1869,10 +1872,11 @@ blosc2_schunk *blosc2_schunk_open_offset(const char *urlpath,
                                          int64_t offset);
 
 /**
- * Opens the frame in the file or directory `urlpath`, as `blosc2_schunk_open`, with the I/O
- * back-end `udio`. The struct is copied; the memory at `udio->params` must outlive the
- * super-chunk. The function `destroy` of the back-end is called when the super-chunk is freed,
- * and also when NULL is returned because there is no readable frame.
+ * Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. A file or
+ * a directory must exist at `urlpath` in the file system, whatever the back-end does with the
+ * name. The struct is copied; the memory at `udio->params` must outlive the super-chunk. The
+ * function `destroy` of the back-end is called when the super-chunk is freed, and also when NULL
+ * is returned because there is no readable frame.
  *
  * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is
  * no readable frame.
@@ -1994,8 +1998,9 @@ int blosc2_schunk_refresh(blosc2_schunk *schunk);
  *
  * Returns the new number of chunks. Errors: -11 for bytes that are no chunk; -20 for a chunk that
  * the super-chunk does not accept (for example, chunks with and without variable-length blocks
- * cannot be mixed) or that cannot be stored; -37 when the lock cannot be acquired; -32 when a
- * pointer is NULL.
+ * cannot be mixed) or that cannot be stored; -12 for a lazy chunk, and when `schunk` belongs to a
+ * view; -13 while another handle of the frame writes; -37 when the lock cannot be acquired; -32
+ * when a pointer is NULL.
  *
  * Note: the chunk is as long as its header says.
  */
@@ -2093,7 +2098,8 @@ int blosc2_schunk_get_chunk(blosc2_schunk *schunk,
  * with a context that refers to the super-chunk (`schunk->dctx`), which then reads the blocks it
  * needs. If `*needs_free` is set to true, the caller frees the chunk with `free()`.
  *
- * Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`.
+ * Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`; -11 for
+ * a chunk on disk that is empty or has a header of 16 bytes.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_lazychunk(blosc2_schunk *schunk,
@@ -2216,9 +2222,9 @@ int64_t blosc2_schunk_frame_len(blosc2_schunk *schunk);
  * `BLOSC2_SPECIAL_NAN` (NaNs) or `BLOSC2_SPECIAL_UNINIT` (unspecified content).
  *
  * Returns the number of chunks; 0 for no items. Errors: -12 for invalid sizes, -28 when there are
- * chunks already, -28 (in a frame) or -29 for another `special_value` or a `chunksize` that is no
- * multiple of the item size, -29 for too many items, another negative code when the frame cannot
- * be changed.
+ * chunks already or when all chunks of a contiguous frame were deleted, -28 (in a frame) or -29
+ * for another `special_value` or a `chunksize` that is no multiple of the item size, -29 for too
+ * many items, another negative code when the frame cannot be changed.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_fill_special(blosc2_schunk *schunk,
@@ -2259,8 +2265,9 @@ int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,
 
 /**
  * Adds a fixed metalayer to `schunk`: `name`, a string of at most 31 bytes, and the `content_len`
- * bytes at `content`. Both are copied. The length of the content cannot change later. Metalayers
- * can be added to a frame only while it has no chunks.
+ * bytes at `content`. Both are copied. The length of the content cannot change later. A frame
+ * takes metalayers only before its first chunk; a contiguous frame takes none after all of its
+ * chunks were deleted either.
  *
  * Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than
  * 31 bytes or one that exists already, for a 17th metalayer, for an invalid length, and for a
@@ -2279,8 +2286,9 @@ int blosc2_meta_add(blosc2_schunk *schunk,
  * returned.
  *
  * Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name; -12
- * when a pointer is NULL, for a name of more than 31 bytes and for an invalid length; another
- * negative code when the frame cannot be written.
+ * when `schunk` or `name` is NULL, when `content` is NULL and `content_len` is not 0, for a name
+ * of more than 31 bytes and for an invalid length; another negative code when the frame cannot be
+ * written.
  */
 BLOSC_EXPORT
 int blosc2_meta_update(blosc2_schunk *schunk,
@@ -2307,9 +2315,9 @@ int blosc2_vlmeta_exists(blosc2_schunk *schunk,
  * can have 8192 variable-length metalayers, and 16 in a frame.
  *
  * Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than
- * 31 bytes or one that exists already, and for an invalid length; -1 for the 17th in a frame; -32
- * when no context can be created with `cparams`; another negative code when the content cannot be
- * compressed or written.
+ * 31 bytes or one that exists already, for the 8193rd, and for an invalid length; -1 for the 17th
+ * in a frame; -32 when no context can be created with `cparams`; another negative code when the
+ * content cannot be compressed or written.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_add(blosc2_schunk *schunk,

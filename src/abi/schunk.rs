@@ -87,9 +87,10 @@ pub struct blosc2_schunk {
     pub tuner_params: *mut c_void,
     /// Tuner id.
     pub tuner_id: c_int,
-    /// Cached number of dimensions of the `b2nd` array; 0 until a codec or filter needs it.
+    /// Always 0. C-Blosc2 caches the number of dimensions of the `b2nd` array here.
     pub ndim: i8,
-    /// Cached block shape of the `b2nd` array; NULL until a codec or filter needs it.
+    /// NULL, unless the program stores a block from `malloc` here; `blosc2_schunk_free` frees that block. C-Blosc2
+    /// caches the block shape of the `b2nd` array here.
     pub blockshape: *mut i64,
     /// True for the super-chunk of a view: its chunks belong to another array.
     pub view: bool,

@@ -23,8 +23,8 @@ fn axis(axis: i8) -> Result<usize> {
 /// Decompresses all items of `array` into `buffer`, in C order. `buffersize` is the size of `buffer` in bytes. The
 /// bytes of `buffer` after the last item are set to zero.
 ///
-/// Returns 0. Errors: -32 when a pointer is NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a
-/// chunk cannot be read.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 when the items do not fit into `buffersize` bytes, -37 when
+/// the lock cannot be acquired, -3 when another handle has changed the shape, -1 when a chunk cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -48,10 +48,10 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
 /// `buffershape` have one number for each dimension.
 ///
 /// Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors: -32 when a
-/// pointer is NULL; -12 for a box that does not fit into the buffer; -1 when a chunk cannot be read, for a
-/// negative `start`, and for a box that extends too far beyond the shape. A box extends too far if one of its
-/// chunks, numbered as if the grid of chunks continued beyond the shape, has a number that no chunk of the array
-/// has.
+/// pointer is NULL; -12 for a box that does not fit into the buffer; -37 when the lock cannot be acquired; -3 when
+/// another handle has changed the shape; -1 when a chunk cannot be read, for a negative `start`, and for a box that
+/// extends too far beyond the shape. A box extends too far if one of its chunks, numbered as if the grid of chunks
+/// continued beyond the shape, has a number that no chunk of the array has.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have one number for each dimension.

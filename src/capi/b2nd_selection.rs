@@ -207,7 +207,7 @@ unsafe fn flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
 
 /// Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view shares the items
 /// of its array, for reading and writing, and cannot be resized. The caller frees the view with `b2nd_free`,
-/// before the array.
+/// before or after the array. After the array has been freed, reads and writes of the view return an error.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than `b2nd`, or whose
 /// chunks or blocks have more than one item along a dimension of extent 1; or a code of `b2nd_refresh`. `*view` is
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn b2nd_squeeze(array: *mut b2nd_array_t, view: *mut *mut 
 
 /// Creates a view of `array` without the dimensions whose flag in `index` is true, and stores it in `*view`.
 /// `index` has one flag for each dimension; the flagged dimensions must have extent 1. The caller frees the view
-/// with `b2nd_free`, before the array; see `b2nd_squeeze`.
+/// with `b2nd_free`; see `b2nd_squeeze`.
 ///
 /// Returns 0. Errors: -33 for a flagged dimension whose extent is not 1, otherwise as `b2nd_squeeze`.
 ///
@@ -247,8 +247,7 @@ pub unsafe extern "C" fn b2nd_squeeze_index(
 
 /// Creates a view of `array` with `final_dims` dimensions, and stores it in `*view`. `axis` has one flag for each
 /// dimension of the view: where the flag is true, the view has a new dimension of extent 1; the other dimensions
-/// are those of `array`, in the same order. The caller frees the view with `b2nd_free`, before the array; see
-/// `b2nd_squeeze`.
+/// are those of `array`, in the same order. The caller frees the view with `b2nd_free`; see `b2nd_squeeze`.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than `b2nd`, for more
 /// than 16 dimensions, and when the number of false flags is not the number of dimensions of `array`; or a code of

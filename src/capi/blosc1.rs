@@ -98,7 +98,8 @@ pub unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void
 /// readable bytes at `src`: at least the size of the chunk. `destsize` is the size of `dest` in bytes.
 ///
 /// Returns the number of bytes written to `dest`. Errors: -6 when the content does not fit into `destsize` bytes,
-/// another negative code for a damaged chunk; the content of `dest` is undefined after an error.
+/// -12 when `BLOSC_NTHREADS` has an invalid value, another negative code for a damaged chunk; the content of `dest`
+/// is undefined after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.

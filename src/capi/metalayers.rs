@@ -35,8 +35,8 @@ fn there(schunk: *mut blosc2_schunk) -> Result<()> {
 }
 
 /// Adds a fixed metalayer to `schunk`: `name`, a string of at most 31 bytes, and the `content_len` bytes at
-/// `content`. Both are copied. The length of the content cannot change later. Metalayers can be added to a frame
-/// only while it has no chunks.
+/// `content`. Both are copied. The length of the content cannot change later. A frame takes metalayers only before
+/// its first chunk; a contiguous frame takes none after all of its chunks were deleted either.
 ///
 /// Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than 31 bytes or one
 /// that exists already, for a 17th metalayer, for an invalid length, and for a frame with chunks; another negative
@@ -64,9 +64,9 @@ pub unsafe extern "C" fn blosc2_meta_add(
 /// at `content`, which are copied. The length of the metalayer does not change. If `content_len` is greater than
 /// that length, nothing changes, and no error is returned.
 ///
-/// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name; -12 when a pointer
-/// is NULL, for a name of more than 31 bytes and for an invalid length; another negative code when the frame
-/// cannot be written.
+/// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name; -12 when `schunk` or
+/// `name` is NULL, when `content` is NULL and `content_len` is not 0, for a name of more than 31 bytes and for an
+/// invalid length; another negative code when the frame cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -109,8 +109,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut blosc2_schunk, name: 
 /// frame.
 ///
 /// Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than 31 bytes or one
-/// that exists already, and for an invalid length; -1 for the 17th in a frame; -32 when no context can be created
-/// with `cparams`; another negative code when the content cannot be compressed or written.
+/// that exists already, for the 8193rd, and for an invalid length; -1 for the 17th in a frame; -32 when no context
+/// can be created with `cparams`; another negative code when the content cannot be compressed or written.
 ///
 /// # Safety
 /// The rules of the module `capi`.

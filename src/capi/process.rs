@@ -27,7 +27,7 @@ pub extern "C" fn blosc2_init() {
 
 /// Shuts the library down: ends its worker threads and frees the memory that is cached between calls. Contexts
 /// stay valid and must still be freed; global settings, such as the compressor and the number of threads, are
-/// kept. Does nothing when the library is not initialised (`abi.md` 9.1).
+/// kept. The library need not be initialised (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_destroy() {
     guard(
@@ -227,7 +227,7 @@ pub extern "C" fn blosc2_get_nthreads() -> i16 {
 /// Sets the number of threads that functions without a context use to `nthreads`, the calling thread included, and
 /// starts the additional threads.
 ///
-/// Returns the previous number. Errors: -12 for less than 1, -26 when a thread cannot be started; nothing changes
+/// Returns the previous number. Errors: -12 for less than 1, -26 when no thread can be started; nothing changes
 /// then.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_set_nthreads(nthreads: i16) -> i16 {
@@ -250,7 +250,7 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
 /// Sets the codec that functions without a context use to the one with the name `compname`.
 ///
 /// Returns the id of the codec. Errors: -7 for a registered codec, and nothing changes; -1 for an unknown name,
-/// and every later compression fails with -7 until a known name is set; -12 for NULL.
+/// and later compressions that need a codec fail with -7 until a known name is set; -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.

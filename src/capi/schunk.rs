@@ -151,10 +151,10 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
     object(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
 }
 
-/// Opens the frame in the file or directory `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. The
-/// struct is copied; the memory at `udio->params` must outlive the super-chunk. The function `destroy` of the
-/// back-end is called when the super-chunk is freed, and also when NULL is returned because there is no readable
-/// frame.
+/// Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. A file or a directory must
+/// exist at `urlpath` in the file system, whatever the back-end does with the name. The struct is copied; the
+/// memory at `udio->params` must outlive the super-chunk. The function `destroy` of the back-end is called when the
+/// super-chunk is freed, and also when NULL is returned because there is no readable frame.
 ///
 /// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
 /// frame.

@@ -47,7 +47,8 @@ unsafe fn with_chunk(
 ///
 /// Returns the new number of chunks. Errors: -11 for bytes that are no chunk; -20 for a chunk that the super-chunk
 /// does not accept (for example, chunks with and without variable-length blocks cannot be mixed) or that cannot be
-/// stored; -37 when the lock cannot be acquired; -32 when a pointer is NULL.
+/// stored; -12 for a lazy chunk, and when `schunk` belongs to a view; -13 while another handle of the frame writes;
+/// -37 when the lock cannot be acquired; -32 when a pointer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -201,7 +202,8 @@ pub unsafe extern "C" fn blosc2_schunk_get_chunk(
 /// (`schunk->dctx`), which then reads the blocks it needs. If `*needs_free` is set to true, the caller frees the
 /// chunk with `free()`.
 ///
-/// Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`.
+/// Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`; -11 for a chunk on disk
+/// that is empty or has a header of 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -415,9 +417,10 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
 /// items. `special_value` is `BLOSC2_SPECIAL_ZERO` (zeros), `BLOSC2_SPECIAL_NAN` (NaNs) or `BLOSC2_SPECIAL_UNINIT`
 /// (unspecified content).
 ///
-/// Returns the number of chunks; 0 for no items. Errors: -12 for invalid sizes, -28 when there are chunks already,
-/// -28 (in a frame) or -29 for another `special_value` or a `chunksize` that is no multiple of the item size, -29
-/// for too many items, another negative code when the frame cannot be changed.
+/// Returns the number of chunks; 0 for no items. Errors: -12 for invalid sizes, -28 when there are chunks already
+/// or when all chunks of a contiguous frame were deleted, -28 (in a frame) or -29 for another `special_value` or a
+/// `chunksize` that is no multiple of the item size, -29 for too many items, another negative code when the frame
+/// cannot be changed.
 ///
 /// # Safety
 /// The rules of the module `capi`.
