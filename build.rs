@@ -1,5 +1,5 @@
-//! Gives the shared library its SONAME: 9, or 7 where the feature `abi7` gives the structs of that ABI. Nothing else needs a build step: rustc exports
-//! just the `#[no_mangle]` items of a cdylib, and the headers are committed.
+//! Gives the shared library its SONAME: 9, or 7 where the feature `abi7` gives the structs of that ABI. Nothing else
+//! needs a build step: rustc exports just the `#[no_mangle]` items of a cdylib, and the headers are committed.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -8,7 +8,7 @@ use blosc2::internals::cpu::{self, SimdLevel};
 use blosc2::internals::{bitshuffle, delta, shuffle, trunc_prec};
 use std::time::Instant;
 
-type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
+type ReferenceFilter = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
 type Kernel = fn(usize, &[u8], &mut [u8]);
 type KernelAt = fn(SimdLevel, usize, &[u8], &mut [u8]);
 
@@ -43,9 +43,9 @@ fn main() {
 
     for (name, symbol, kernel, kernel_at) in FUNCTIONS.iter().filter(|f| wanted("name", f.0)) {
         // SAFETY: the reference's public functions have this signature.
-        let reference: libloading::Symbol<Reference> =
+        let reference: libloading::Symbol<ReferenceFilter> =
             unsafe { library.get(*symbol) }.expect("the reference exports its shuffles");
-        for level in cpu::available().filter(|level| wanted("level", level.name())) {
+        for level in cpu::available_levels().filter(|level| wanted("level", level.name())) {
             println!("\n{name}, {}: times as fast as the reference (reference GB/s)", level.name());
             print!("{:>8}", "typesize");
             for size in SIZES.iter().filter(|size| wanted("size", &size.to_string())) {
@@ -105,7 +105,7 @@ fn word_filters(sizes: &[usize]) {
     };
     for t in [1, 2, 4, 8] {
         line(format!("delta encode first {t}"), &|src, dest| delta::encode_first(t, src, dest));
-        for level in cpu::available() {
+        for level in cpu::available_levels() {
             line(format!("decode first {t} {}", level.name()), &|_, dest| {
                 delta::decode_first_at(level, t, dest)
             });
@@ -121,7 +121,7 @@ fn word_filters(sizes: &[usize]) {
 /// Returns the seconds per call of our kernel and of the reference's function, each of its fastest batch.
 fn compare(
     kernel: impl Fn(usize, &[u8], &mut [u8]),
-    reference: Reference,
+    reference: ReferenceFilter,
     typesize: usize,
     size: usize,
 ) -> (f64, f64) {

@@ -1,5 +1,5 @@
-//! The memory of each library beyond the data, with 1, 2 and 8 threads: the peak while a super-chunk is filled and read,
-//! and the rest after it is freed. One process per figure.
+//! The memory of each library beyond the data, with 1, 2 and 8 threads: the peak while a super-chunk is filled and
+//! read, and the rest after it is freed. One process per figure.
 //!
 //! ```text
 //! scripts/fetch-reference.sh
@@ -17,7 +17,7 @@ fn main() {
     if run_task() {
         return;
     }
-    if support::both().is_none() {
+    if support::both_libraries().is_none() {
         return;
     }
     let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use blosc2::internals::pool::{prestart, run};
 
 /// Returns the median time of `rounds` runs of `work` in ns, with `pause` before each.
-fn median(rounds: usize, pause: Duration, mut work: impl FnMut()) -> f64 {
+fn median_time(rounds: usize, pause: Duration, mut work: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..rounds)
         .map(|_| {
             if !pause.is_zero() {
@@ -27,14 +27,14 @@ fn median(rounds: usize, pause: Duration, mut work: impl FnMut()) -> f64 {
 }
 
 /// Returns the mean time of one call of `work` in a tight loop, in ns.
-fn mean(calls: u32, mut work: impl FnMut()) -> f64 {
+fn mean_time(calls: u32, mut work: impl FnMut()) -> f64 {
     let start = Instant::now();
     (0..calls).for_each(|_| work());
     start.elapsed().as_nanos() as f64 / f64::from(calls)
 }
 
 /// Returns a job of `count` blocks of arithmetic. Its threads take the blocks from the counter that is its argument.
-fn blocks(count: u64) -> impl Fn(&AtomicU64) {
+fn block_job(count: u64) -> impl Fn(&AtomicU64) {
     move |next| {
         while next.fetch_add(1, Relaxed) < count {
             let mut x = 1u64;
@@ -52,24 +52,24 @@ fn main() {
     prestart(4).expect("workers");
     println!("cores: {}", thread::available_parallelism().map_or(0, usize::from));
 
-    let direct = mean(1_000_000, || run(1, &tiny).expect("job"));
+    let direct = mean_time(1_000_000, || run(1, &tiny).expect("job"));
     println!("run(1, tiny)                       {direct:9.0} ns");
     for nthreads in [2, 3, 4] {
-        let hot = mean(200_000, || run(nthreads, &tiny).expect("job"));
+        let hot = mean_time(200_000, || run(nthreads, &tiny).expect("job"));
         println!("run({nthreads}, tiny), one after another     {hot:9.0} ns  {:6.0} x direct", hot / direct);
     }
     let pause = Duration::from_micros(300);
-    let clock = median(2000, pause, || {
+    let clock = median_time(2000, pause, || {
         black_box(0);
     });
     for nthreads in [2, 3, 4] {
-        let parked = median(2000, pause, || run(nthreads, &tiny).expect("job"));
+        let parked = median_time(2000, pause, || run(nthreads, &tiny).expect("job"));
         println!("run({nthreads}, tiny), workers asleep        {:9.0} ns", parked - clock);
     }
 
     // Wake-up latency: from the call of `run` until the worker is inside the job, while the caller spins.
     let latency = |pause| {
-        median(2000, pause, || {
+        median_time(2000, pause, || {
             let came = AtomicU64::new(0);
             let late = Instant::now() + Duration::from_millis(1);
             run(2, &|tid| {
@@ -86,7 +86,7 @@ fn main() {
     let (to, inbox) = mpsc::channel::<()>();
     let (outbox, from) = mpsc::channel::<()>();
     let echo = thread::spawn(move || inbox.iter().for_each(|()| outbox.send(()).expect("open")));
-    let channel = median(2000, pause, || {
+    let channel = median_time(2000, pause, || {
         to.send(()).expect("open");
         from.recv().expect("open");
     });
@@ -100,9 +100,9 @@ fn main() {
 
     // The speed-up of two threads, by the duration of the job.
     for count in [2u64, 8, 32, 128, 1024] {
-        let work = blocks(count);
+        let work = block_job(count);
         let time = |nthreads, pause| {
-            median(400, pause, || {
+            median_time(400, pause, || {
                 let next = AtomicU64::new(0);
                 run(nthreads, &|_| work(&next)).expect("job");
             })

@@ -1,5 +1,5 @@
-//! The ZFP codecs against the reference's, block by block, in one process: prints how many times as fast as the reference
-//! each is. The time of the reference includes the chunk around the stream, which is a small part.
+//! The ZFP codecs against the reference's, block by block, in one process: prints how many times as fast as the
+//! reference each is. The time of the reference includes the chunk around the stream, which is a small part.
 //!
 //! ```text
 //! scripts/fetch-reference.sh
@@ -15,16 +15,16 @@ mod support;
 
 use std::hint::black_box;
 
-use blocks::{Reference, Stored};
-use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
+use blocks::{BlockEncoding, ReferenceCodec};
+use blosc2::internals::zfp::{Mode, Zfp, ZfpGeometry};
 
 /// The number of batches per library; the fastest counts.
 const BATCHES: usize = 15;
 /// The least duration of a batch in seconds.
-const BATCH: f64 = 0.002;
+const MIN_BATCH_SECONDS: f64 = 0.002;
 
 fn main() {
-    let Some((_, library)) = support::both() else { return };
+    let Some((_, library)) = support::both_libraries() else { return };
     let given = |key: &str| std::env::args().find_map(|a| Some(a.strip_prefix(key)?.to_owned()));
     let (only, kib) =
         (given("only=").unwrap_or_default(), given("kib=").map_or(128, |kib| kib.parse().expect("KiB")));
@@ -45,7 +45,7 @@ fn main() {
                     // 1: extents that are no multiples of 4.
                     for odd in [0, 1] {
                         let blockshape = shape(ndim, kib * 1024 / typesize as usize, odd);
-                        let geometry = Geometry { blockshape: &blockshape, typesize };
+                        let geometry = ZfpGeometry { blockshape: &blockshape, typesize };
                         let name = format!("{mode:?} {} {blockshape:?} f{}", meta as i8, typesize * 8);
                         if name.to_lowercase().contains(&only) {
                             let cell = measure(library, zfp, geometry, &name);
@@ -71,7 +71,7 @@ fn shape(ndim: usize, items: usize, odd: i32) -> Vec<i32> {
 }
 
 /// Returns the items of a block in C order: a smooth surface with a little noise.
-fn surface(geometry: Geometry<'_>) -> Vec<u8> {
+fn surface_items(geometry: ZfpGeometry<'_>) -> Vec<u8> {
     let count: i32 = geometry.blockshape.iter().product();
     let mut noise = 1u64;
     let mut bytes = Vec::new();
@@ -91,18 +91,18 @@ fn surface(geometry: Geometry<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Returns the speed ratios of encoding, of decoding, and (fixed rate only) of reading one item; `None` for all if the block
-/// does not compress.
+/// Returns the speed ratios of encoding, of decoding, and (fixed rate only) of reading one item; `None` for all if the
+/// block does not compress.
 fn measure(
     library: &'static support::library::Library,
     zfp: Zfp,
-    geometry: Geometry<'_>,
+    geometry: ZfpGeometry<'_>,
     name: &str,
 ) -> [Option<f64>; 3] {
-    let block = surface(geometry);
-    let reference = Reference::new(library, zfp, geometry);
+    let block = surface_items(geometry);
+    let reference = ReferenceCodec::new(library, zfp, geometry);
     let chunk = reference.compress(&block);
-    let Stored::Coded(stream) = reference.stored(&chunk) else { return [None; 3] };
+    let BlockEncoding::Coded(stream) = reference.block_encoding(&chunk) else { return [None; 3] };
     let mut dest = vec![0; block.len()];
     let mut room = vec![0; 2 * block.len() + 1024];
     let encode = compare(
@@ -134,7 +134,7 @@ fn measure(
                 assert!(zfp.decode_items(geometry, stream, at..at + 1, out).expect("in it"));
             },
             || {
-                reference.item(&chunk, next(&mut theirs), &mut dest[..size]);
+                reference.getitem(&chunk, next(&mut theirs), &mut dest[..size]);
             },
         )
     });
@@ -148,30 +148,30 @@ fn measure(
 fn compare(mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     let mut best = [f64::INFINITY; 2];
     for _ in 0..BATCHES {
-        best[0] = best[0].min(batch(&mut ours));
-        best[1] = best[1].min(batch(&mut theirs));
+        best[0] = best[0].min(time_batch(&mut ours));
+        best[1] = best[1].min(time_batch(&mut theirs));
     }
     best[1] / best[0]
 }
 
 /// Returns the seconds per call of one batch.
-fn batch(work: &mut impl FnMut()) -> f64 {
-    let (start, mut calls) = (seconds(), 0);
+fn time_batch(work: &mut impl FnMut()) -> f64 {
+    let (start, mut calls) = (thread_seconds(), 0);
     loop {
         // Reading the clock takes as long as reading an item: several calls per reading.
         for _ in 0..(calls / 2).clamp(1, 1000) {
             work();
             calls += 1;
         }
-        let elapsed = seconds() - start;
-        if elapsed > BATCH {
+        let elapsed = thread_seconds() - start;
+        if elapsed > MIN_BATCH_SECONDS {
             return elapsed / f64::from(calls);
         }
     }
 }
 
 /// Returns the processor time of the thread in seconds, which other processes do not change.
-fn seconds() -> f64 {
+fn thread_seconds() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: Linux has this clock, and `now` is a valid out-pointer.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) }, 0, "a clock");

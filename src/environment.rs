@@ -18,13 +18,13 @@ pub(crate) fn is_set(name: &CStr) -> bool {
 }
 
 /// Returns the value of a variable as a number, by the rules of `strtol`: text that is no number gives 0.
-pub(crate) fn number(name: &CStr) -> Option<i64> {
+pub(crate) fn var_as_i64(name: &CStr) -> Option<i64> {
     let text = var(name)?;
     // SAFETY: `text` is a C string, and `strtol` accepts NULL for the end pointer.
     Some(unsafe { libc::strtol(text.as_ptr(), std::ptr::null_mut(), 10) })
 }
 
-/// Returns the low 32 bits of [`number`], as the reference does.
-pub(crate) fn number_i32(name: &CStr) -> Option<i32> {
-    number(name).map(|n| n as i32)
+/// Returns the low 32 bits of [`var_as_i64`], as the reference does.
+pub(crate) fn var_as_i32(name: &CStr) -> Option<i32> {
+    var_as_i64(name).map(|n| n as i32)
 }

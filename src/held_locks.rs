@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 
 /// How a lock is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hold {
+pub(crate) enum LockMode {
     /// For reading.
     Shared,
     /// For changing.
@@ -17,22 +17,22 @@ pub(crate) enum Hold {
 }
 
 /// Locks, by their addresses.
-pub(crate) type HeldLocks = Vec<(usize, Hold)>;
+pub(crate) type HeldLocks = Vec<(usize, LockMode)>;
 
 crate::sync::per_thread! {
     /// The locks that this thread holds, or the thread for which it works. Never dropped, so that destructors of other
     /// variables of the thread can call the library; an empty list has no memory.
-    static HELD: RefCell<ManuallyDrop<HeldLocks>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+    static HELD_LOCKS: RefCell<ManuallyDrop<HeldLocks>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// Records that this thread holds a lock.
-pub(crate) fn add(lock: usize, hold: Hold) {
-    HELD.with_borrow_mut(|held| held.push((lock, hold)));
+pub(crate) fn add(lock: usize, hold: LockMode) {
+    HELD_LOCKS.with_borrow_mut(|held| held.push((lock, hold)));
 }
 
 /// Records that this thread has released a lock, which was [added](add) before.
-pub(crate) fn remove(lock: usize, hold: Hold) {
-    HELD.with_borrow_mut(|held| {
+pub(crate) fn remove(lock: usize, hold: LockMode) {
+    HELD_LOCKS.with_borrow_mut(|held| {
         if let Some(at) = held.iter().rposition(|&known| known == (lock, hold)) {
             held.swap_remove(at);
         }
@@ -43,31 +43,31 @@ pub(crate) fn remove(lock: usize, hold: Hold) {
 }
 
 /// Returns how a lock is held by this thread, or by the thread for which it works; `None` if it is not.
-pub(crate) fn find(lock: usize) -> Option<Hold> {
-    HELD.with_borrow(|held| {
+pub(crate) fn find(lock: usize) -> Option<LockMode> {
+    HELD_LOCKS.with_borrow(|held| {
         let mut holds = held.iter().filter(|known| known.0 == lock).map(|known| known.1);
         let first = holds.next()?;
-        Some(if holds.any(|hold| hold == Hold::Exclusive) { Hold::Exclusive } else { first })
+        Some(if holds.any(|hold| hold == LockMode::Exclusive) { LockMode::Exclusive } else { first })
     })
 }
 
 /// Returns the locks that this thread holds, for the threads that work on a job for it.
 pub(crate) fn current() -> HeldLocks {
-    HELD.with_borrow(|held| HeldLocks::clone(held))
+    HELD_LOCKS.with_borrow(|held| HeldLocks::clone(held))
 }
 
 /// Locks that count as held by this thread until this value is dropped.
-pub(crate) struct AdoptedLocks<'a>(&'a HeldLocks);
+pub(crate) struct InheritedLocksGuard<'a>(&'a HeldLocks);
 
 /// Makes the locks of the thread that waits for a job count as held by this thread.
-pub(crate) fn adopt(locks: &HeldLocks) -> AdoptedLocks<'_> {
+pub(crate) fn inherit(locks: &HeldLocks) -> InheritedLocksGuard<'_> {
     for &(lock, hold) in locks {
         add(lock, hold);
     }
-    AdoptedLocks(locks)
+    InheritedLocksGuard(locks)
 }
 
-impl Drop for AdoptedLocks<'_> {
+impl Drop for InheritedLocksGuard<'_> {
     fn drop(&mut self) {
         for &(lock, hold) in self.0 {
             remove(lock, hold);

@@ -8,12 +8,12 @@ pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
 
 /// The worker pool.
 pub mod pool {
-    pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
+    pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, worker_count};
 }
 
 /// Single streams of the library's own codecs, without a chunk around them.
 pub mod streams {
-    use crate::codec::{BuiltIn, Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace};
+    use crate::codec::{BuiltInCodec, Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace};
     #[cfg(feature = "ndlz")]
     use crate::{
         chunk::{BlockShape, Container},
@@ -22,7 +22,7 @@ pub mod streams {
 
     /// A codec whose decoder is in this repository.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Codec {
+    pub enum NativeCodec {
         /// BloscLZ.
         BloscLz,
         /// LZ4 blocks, by the fast encoder.
@@ -33,30 +33,30 @@ pub mod streams {
         Zlib,
     }
 
-    impl Codec {
-        fn built_in(self) -> BuiltIn {
+    impl NativeCodec {
+        fn built_in(self) -> BuiltInCodec {
             match self {
-                Codec::BloscLz => BuiltIn::BloscLz,
-                Codec::Lz4 => BuiltIn::Lz4,
-                Codec::Lz4Hc => BuiltIn::Lz4Hc,
-                Codec::Zlib => BuiltIn::Zlib,
+                NativeCodec::BloscLz => BuiltInCodec::BloscLz,
+                NativeCodec::Lz4 => BuiltInCodec::Lz4,
+                NativeCodec::Lz4Hc => BuiltInCodec::Lz4Hc,
+                NativeCodec::Zlib => BuiltInCodec::Zlib,
             }
         }
     }
 
     /// Encoders and decoders, with the state that a thread reuses for each stream.
     #[derive(Default)]
-    pub struct Streams {
+    pub struct StreamCoder {
         workspace: Workspace,
     }
 
-    impl Streams {
+    impl StreamCoder {
         /// Compresses `src` into `dest` at `clevel` 0..=9, with `dictionary` unless it is empty. Returns the length of
         /// the stream in bytes; 0 if it does not fit, if the encoder finds `src` incompressible, or if the codec does
         /// not accept the dictionary.
         pub fn encode(
             &mut self,
-            codec: Codec,
+            codec: NativeCodec,
             clevel: i32,
             dictionary: &[u8],
             src: &[u8],
@@ -80,7 +80,7 @@ pub mod streams {
         /// If `src` is shorter than `src_len`, or `dest` shorter than `dest_len`.
         pub fn decode(
             &mut self,
-            codec: Codec,
+            codec: NativeCodec,
             dictionary: &[u8],
             (src, src_len): (&[u8], usize),
             (dest, dest_len): (&mut [u8], usize),
@@ -92,14 +92,14 @@ pub mod streams {
                 return 0;
             };
             let decoder = codec.decoder(dictionary.as_ref());
-            decoder.decode_ahead(&mut self.workspace, src, src_len, dest, dest_len).unwrap_or(0)
+            decoder.decode_with_slack(&mut self.workspace, src, src_len, dest, dest_len).unwrap_or(0)
         }
 
         /// Compresses the two-dimensional block `src` of the shape `extents`, in bytes, with NDLZ in cells of `cell` (4
         /// or 8) bytes a side. Returns the length of the stream in bytes; 0 if it is no shorter than `src`, or if the
         /// arguments are inconsistent.
         #[cfg(feature = "ndlz")]
-        pub fn encode_cells(&mut self, cell: u8, extents: [i32; 2], src: &[u8], dest: &mut [u8]) -> usize {
+        pub fn encode_ndlz(&mut self, cell: u8, extents: [i32; 2], src: &[u8], dest: &mut [u8]) -> usize {
             let container = Container { typesize: 1, blockshape: BlockShape::new(&extents) };
             ndlz::compress(&mut self.workspace.ndlz, cell, Some(&container), src, dest).unwrap_or(0)
         }
@@ -108,14 +108,14 @@ pub mod streams {
     /// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which has room for the whole
     /// content. Returns the number of bytes written, fewer for an invalid stream; `None` for a codec that can only
     /// decompress whole streams.
-    pub fn decode_prefix(codec: Codec, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+    pub fn decode_prefix(codec: NativeCodec, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         codec.built_in().decode_prefix(src, dest, wanted)
     }
 
     /// Decompresses an NDLZ stream in cells of `cell` (4 or 8) bytes a side. Returns the number of bytes written; 0 for
     /// an invalid stream.
     #[cfg(feature = "ndlz")]
-    pub fn decode_cells(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
+    pub fn decode_ndlz(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
         ndlz::decompress(cell, src, dest)
     }
 }

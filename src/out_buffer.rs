@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// A borrowed destination. Its bytes can be written, but not read, since they may be uninitialised.
 ///
-/// Code that decodes or encodes a block needs a plain slice, from which it reads bytes that it has written before (matches,
-/// in-place filters): [`into_bytes`](Self::into_bytes) is the only function that returns one.
+/// Code that decodes or encodes a block needs a plain slice, from which it reads bytes that it has written before
+/// (matches, in-place filters): [`into_bytes`](Self::into_bytes) is the only function that returns one.
 pub(crate) struct OutBuffer<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
 }

@@ -55,11 +55,11 @@ fn a_missing_library_is_a_failure_only_where_it_is_required() {
 
 /// All tests that compare find the library with [`path`]: none is skipped where [`path`] would fail.
 #[test]
-fn the_tests_that_compare_fail_without_a_library_that_is_required() {
+fn comparing_tests_fail_if_a_required_library_is_missing() {
     for test in [
         "codec::blosclz::tests::reference::both_directions_agree_with_the_reference",
-        "frame::tests::reference::frames_of_the_reference_have_the_same_bytes_here",
-        "frame::tests::reference::the_environment_changes_the_index_as_there",
+        "frame::tests::reference::rebuilt_reference_frames_have_the_same_bytes",
+        "frame::tests::reference::environment_variables_change_the_index_as_in_the_reference",
     ] {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
         again.args([test, "--exact"]).env("BLOSC2_REQUIRE_REFERENCE", "1");

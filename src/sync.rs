@@ -1,6 +1,6 @@
-//! The atomics, locks and threads of the worker pool and of the access lock of super-chunks: those of the standard library
-//! and of `parking_lot`, or those of loom under `cfg(loom)`, with which the model tests run the same code in every order of
-//! its threads.
+//! The atomics, locks and threads of the worker pool and of the access lock of super-chunks: those of the standard
+//! library and of `parking_lot`, or those of loom under `cfg(loom)`, with which the model tests run the same code in
+//! every order of its threads.
 //!
 //! Statics, and locks that no model test reaches, use the types of the libraries directly.
 

@@ -37,45 +37,45 @@ pub(crate) fn id() -> usize {
 }
 
 /// Replaces the flag of the C library if it has none: always 0, which means several threads.
-static SEVERAL: c_char = 0;
+static MULTI_THREADED_FLAG: c_char = 0;
 
 /// Address of the flag in which the C library stores whether the process has only one thread; NULL until the first
 /// use.
-static TOLD: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
+static SINGLE_THREADED_FLAG: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 
 /// Returns whether this thread is certainly the only one of the process, now and until it starts another: then no other
 /// thread can hold or acquire a lock. `false` if the C library has no such flag (glibc 2.32 and later have it).
 #[inline]
-pub(crate) fn is_alone() -> bool {
+pub(crate) fn is_only_thread() -> bool {
     // The threads of a loom model are not threads of the process.
     if cfg!(loom) {
         return false;
     }
-    let mut told = TOLD.load(Ordering::Relaxed);
+    let mut told = SINGLE_THREADED_FLAG.load(Ordering::Relaxed);
     if told.is_null() {
-        told = ask();
+        told = find_single_threaded_flag();
     }
-    // SAFETY: the C library's flag or `SEVERAL`, which both live as long as the process. The C library changes its flag
-    // only on the only thread, or to record that there are other threads.
+    // SAFETY: the C library's flag or `MULTI_THREADED_FLAG`, which both live as long as the process. The C library
+    // changes its flag only on the only thread, or to record that there are other threads.
     unsafe { told.read_volatile() != 0 }
 }
 
-/// Looks up the flag of the C library, and stores its address in `TOLD`.
+/// Looks up the flag of the C library, and stores its address in `SINGLE_THREADED_FLAG`.
 #[cold]
-fn ask() -> *mut c_char {
+fn find_single_threaded_flag() -> *mut c_char {
     // SAFETY: a C string; the symbol is a `char` variable wherever it exists.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
-    let told = if found.is_null() { ptr::from_ref(&SEVERAL).cast_mut() } else { found.cast() };
-    TOLD.store(told, Ordering::Relaxed);
+    let told = if found.is_null() { ptr::from_ref(&MULTI_THREADED_FLAG).cast_mut() } else { found.cast() };
+    SINGLE_THREADED_FLAG.store(told, Ordering::Relaxed);
     told
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn threads_have_different_ids_and_are_not_alone() {
+    fn threads_have_different_ids_and_are_not_the_only_thread() {
         let me = super::id();
-        let other = std::thread::spawn(|| (super::id(), super::is_alone())).join().unwrap();
+        let other = std::thread::spawn(|| (super::id(), super::is_only_thread())).join().unwrap();
         assert_eq!(super::id(), me);
         assert_ne!((me, false), (other.0, true));
         assert_ne!(me, other.0);

@@ -6,24 +6,24 @@ use std::fmt;
 use std::io::Write;
 use std::panic::Location;
 
-fn is_on() -> bool {
+fn is_trace_enabled() -> bool {
     environment::is_set(c"BLOSC_TRACE")
 }
 
 /// Length in bytes to which a line is truncated if its memory cannot be allocated.
-const SHORT_LINE: usize = 512;
+const FALLBACK_LINE_LEN: usize = 512;
 
 /// Writes a line with one call, so that lines of several threads are not interleaved.
-fn write(line: fmt::Arguments<'_>) {
+fn write_line(line: fmt::Arguments<'_>) {
     let text = Text::new(line);
-    let mut short = [0; SHORT_LINE];
+    let mut short = [0; FALLBACK_LINE_LEN];
     let bytes = if text.as_str().ends_with('\n') {
         text.as_str().as_bytes()
     } else {
         // The memory for the text could not be allocated: the line is truncated to the buffer.
-        let mut rest = &mut short[..SHORT_LINE - 1];
+        let mut rest = &mut short[..FALLBACK_LINE_LEN - 1];
         let _ = rest.write_fmt(line);
-        let len = SHORT_LINE - 1 - rest.len();
+        let len = FALLBACK_LINE_LEN - 1 - rest.len();
         short[len] = b'\n';
         let end = if short[..len].ends_with(b"\n") { len } else { len + 1 };
         &short[..end]
@@ -32,31 +32,33 @@ fn write(line: fmt::Arguments<'_>) {
     let _ = std::io::stderr().write_all(bytes);
 }
 
-fn line(category: &str, text: fmt::Arguments<'_>, place: Option<&Location<'_>>) {
+fn write_message(category: &str, text: fmt::Arguments<'_>, place: Option<&Location<'_>>) {
     match place {
-        Some(place) => write(format_args!("[{category}] - {text} ({}:{})\n", place.file(), place.line())),
-        None => write(format_args!("[{category}] - {text}\n")),
+        Some(place) => {
+            write_line(format_args!("[{category}] - {text} ({}:{})\n", place.file(), place.line()))
+        }
+        None => write_line(format_args!("[{category}] - {text}\n")),
     }
 }
 
 /// Reports an error whose code is about to be returned to the caller.
 pub(crate) fn error(error: &Error) {
-    if is_on() {
-        line("error", format_args!("{error}"), error.place());
+    if is_trace_enabled() {
+        write_message("error", format_args!("{error}"), error.location());
     }
 }
 
 /// Reports an unusual condition that is no error.
 #[track_caller]
 pub(crate) fn warning(text: impl FnOnce() -> String) {
-    if is_on() {
-        line("warning", format_args!("{}", text()), Some(Location::caller()));
+    if is_trace_enabled() {
+        write_message("warning", format_args!("{}", text()), Some(Location::caller()));
     }
 }
 
 /// Reports a decision of the library.
 pub(crate) fn info(text: impl FnOnce() -> String) {
     if environment::is_set(c"BLOSC_INFO") {
-        write(format_args!("[INFO] - {}\n", text()));
+        write_line(format_args!("[INFO] - {}\n", text()));
     }
 }

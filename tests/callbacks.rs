@@ -22,11 +22,11 @@ use support::data::Data;
 use support::library::{Library, path_of_reference};
 use support::random::Random;
 
-const CHILD: &str = "BLOSC2_CALLBACK_CHILD";
+const CHILD_VARIABLE: &str = "BLOSC2_CALLBACK_CHILD";
 
 /// Runs the test `name` again in one child per library; the child runs `scenario`.
-fn in_children(name: &str, scenario: fn(&'static Library)) {
-    match std::env::var(CHILD).as_deref() {
+fn run_in_children(name: &str, scenario: fn(&'static Library)) {
+    match std::env::var(CHILD_VARIABLE).as_deref() {
         Ok("reference") => return scenario(Library::reference().expect("the reference")),
         Ok(_) => return scenario(Library::ours()),
         Err(_) => {}
@@ -34,20 +34,20 @@ fn in_children(name: &str, scenario: fn(&'static Library)) {
     let mut libraries = vec!["ours"];
     libraries.extend(path_of_reference().map(|_| "reference"));
     for library in libraries {
-        let output = test_again(name).env(CHILD, library).output().expect("the child");
+        let output = test_again(name).env(CHILD_VARIABLE, library).output().expect("the child");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{library}: {}\n{errors}", output.status);
     }
 }
 
 /// Return value of the next call of the encoder: a size, or an error code.
-static ANSWER: AtomicI32 = AtomicI32::new(0);
-static DECODED: AtomicI32 = AtomicI32::new(0);
+static ENCODER_RESULT: AtomicI32 = AtomicI32::new(0);
+static DECODER_RESULT: AtomicI32 = AtomicI32::new(0);
 static ENCODER_CALLS: AtomicUsize = AtomicUsize::new(0);
 
 /// The arguments of a codec call.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct EncoderArguments {
     len: i32,
     meta: u8,
     typesize: i32,
@@ -57,7 +57,7 @@ struct Told {
     chunk: usize,
 }
 
-static TOLD: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+static ENCODER_ARGUMENTS: Mutex<Vec<EncoderArguments>> = Mutex::new(Vec::new());
 
 const OUTPUT_LEN: i32 = i32::MAX;
 const INPUT_LEN: i32 = i32::MAX - 1;
@@ -74,7 +74,7 @@ unsafe extern "C" fn encode(
     ENCODER_CALLS.fetch_add(1, SeqCst);
     // SAFETY: the library passes a valid struct.
     let cparams = unsafe { &*cparams };
-    TOLD.lock().expect("the list").push(Told {
+    ENCODER_ARGUMENTS.lock().expect("the list").push(EncoderArguments {
         len,
         meta,
         typesize: cparams.typesize,
@@ -83,7 +83,7 @@ unsafe extern "C" fn encode(
         filter_params: cparams.filter_params[0].addr(),
         chunk: chunk.addr(),
     });
-    let answer = match ANSWER.load(SeqCst) {
+    let answer = match ENCODER_RESULT.load(SeqCst) {
         OUTPUT_LEN => output_len + 1,
         INPUT_LEN => len,
         answer => answer,
@@ -106,7 +106,7 @@ unsafe extern "C" fn decode(
 ) -> c_int {
     // SAFETY: `len` writable bytes.
     unsafe { output.write_bytes(0x42, len as usize) };
-    match DECODED.load(SeqCst) {
+    match DECODER_RESULT.load(SeqCst) {
         OUTPUT_LEN => len,
         answer => answer,
     }
@@ -124,8 +124,8 @@ fn codec(id: u8, name: &'static CStr) -> blosc2_codec {
 }
 
 #[test]
-fn codec_answers() {
-    in_children(test_name!(), |library| {
+fn return_values_of_user_codecs_are_checked() {
+    run_in_children(test_name!(), |library| {
         // SAFETY: a valid struct with a static name.
         assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec(170, c"answers")) }, 0);
         let src = Random::new(40).bytes(4000);
@@ -141,10 +141,10 @@ fn codec_answers() {
         cparams.codec_params = ptr::without_provenance_mut(0x1234);
         cparams.filter_params[0] = ptr::without_provenance_mut(0x5678);
         let run = |cparams: blosc2_cparams, answer: i32| {
-            ANSWER.store(answer, SeqCst);
+            ENCODER_RESULT.store(answer, SeqCst);
             ENCODER_CALLS.store(0, SeqCst);
-            TOLD.lock().expect("the list").clear();
-            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+            ENCODER_ARGUMENTS.lock().expect("the list").clear();
+            let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
             let (rc, mut dest) = with_destination(8000, |dest| context.compress(&src, dest));
             dest.truncate(rc.max(0) as usize);
             (rc, dest)
@@ -162,8 +162,8 @@ fn codec_answers() {
         assert_eq!(rc, 32 + 3 * (8 + 2), "{}", library.name);
         assert_eq!((chunk[1], chunk[2] >> 5, chunk[0x16], chunk[0x17]), (3, 6, 170, 9), "{}", library.name);
         assert_eq!(ENCODER_CALLS.load(SeqCst), 3);
-        for (told, len) in TOLD.lock().expect("the list").iter().zip([1500, 1500, 1000]) {
-            let expected = Told {
+        for (told, len) in ENCODER_ARGUMENTS.lock().expect("the list").iter().zip([1500, 1500, 1000]) {
+            let expected = EncoderArguments {
                 len,
                 meta: 9,
                 typesize: 4,
@@ -188,7 +188,7 @@ fn codec_answers() {
             (0, Err(-3)),
             (-7, Err(-3)),
         ] {
-            DECODED.store(answer, SeqCst);
+            DECODER_RESULT.store(answer, SeqCst);
             for nthreads in [1, 4] {
                 let got = decompress(library, nthreads, &chunk, 4000);
                 assert!(got == expected, "{}: decoder's answer {answer}: {:?}", library.name, got.err());
@@ -204,8 +204,8 @@ fn codec_answers() {
     });
 }
 
-static FORWARD: AtomicI32 = AtomicI32::new(0);
-static BACKWARD: AtomicI32 = AtomicI32::new(0);
+static FORWARD_RESULT: AtomicI32 = AtomicI32::new(0);
+static BACKWARD_RESULT: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "C" fn forward(
     src: *const u8,
@@ -219,7 +219,7 @@ unsafe extern "C" fn forward(
         // SAFETY: both have `len` bytes and do not overlap.
         unsafe { *dest.add(i) = (*src.add(i)).wrapping_add(meta) };
     }
-    FORWARD.load(SeqCst)
+    FORWARD_RESULT.load(SeqCst)
 }
 
 unsafe extern "C" fn backward(
@@ -234,7 +234,7 @@ unsafe extern "C" fn backward(
         // SAFETY: as in `forward`.
         unsafe { *dest.add(i) = (*src.add(i)).wrapping_sub(meta) };
     }
-    BACKWARD.load(SeqCst)
+    BACKWARD_RESULT.load(SeqCst)
 }
 
 fn filter(id: u8, name: &'static CStr) -> blosc2_filter {
@@ -248,8 +248,8 @@ fn filter(id: u8, name: &'static CStr) -> blosc2_filter {
 }
 
 #[test]
-fn filter_answers() {
-    in_children(test_name!(), |library| {
+fn return_values_of_user_filters_are_checked() {
+    run_in_children(test_name!(), |library| {
         // SAFETY: a valid struct with a static name.
         assert_eq!(unsafe { (library.blosc2_register_filter)(&mut filter(170, c"answers")) }, 0);
         let src = Data::Ramp.generate(&mut Random::new(41), 4, 40_000);
@@ -261,30 +261,30 @@ fn filter_answers() {
                     typesize: 4,
                     blocksize: 4000,
                     filters,
-                    metas: [3, 5, 7, 1, 1, 0],
+                    filters_meta: [3, 5, 7, 1, 1, 0],
                     nthreads,
                     ..Params::default()
                 };
                 for (answer, expected) in [(1, -18), (-1, -18), (-9, -18)] {
-                    FORWARD.store(answer, SeqCst);
+                    FORWARD_RESULT.store(answer, SeqCst);
                     let got = compress(library, &params, &src, 50_000).err();
                     // The case of three filters, which change the source, is not tested here.
                     assert_eq!(got, Some(expected), "{}: forward {answer}", library.name);
                 }
             }
         }
-        FORWARD.store(0, SeqCst);
+        FORWARD_RESULT.store(0, SeqCst);
         let params = Params {
             typesize: 4,
             blocksize: 4000,
             filters: [0, 0, 170, 0, 0, 1],
-            metas: [0, 0, 7, 0, 0, 0],
+            filters_meta: [0, 0, 7, 0, 0, 0],
             ..Params::default()
         };
         let chunk = compress(library, &params, &src, 50_000).expect("a chunk");
         for (answer, expected) in [(0, Ok(&src)), (-1, Err(-1)), (-9, Err(-9)), (1, Ok(&src))] {
             // A positive return value of the filter that is undone last is no error (filters.md 15 Q3).
-            BACKWARD.store(answer, SeqCst);
+            BACKWARD_RESULT.store(answer, SeqCst);
             for nthreads in [1, 4] {
                 let got = decompress(library, nthreads, &chunk, src.len());
                 assert!(
@@ -299,8 +299,8 @@ fn filter_answers() {
 }
 
 #[test]
-fn registration() {
-    in_children(test_name!(), |library| {
+fn registration_checks_ids_names_and_table_space() {
+    run_in_children(test_name!(), |library| {
         let register_codec = |id, name| {
             // SAFETY: a valid struct with a static name.
             unsafe { (library.blosc2_register_codec)(&mut codec(id, name)) }
@@ -356,23 +356,23 @@ fn registration() {
 }
 
 /// One letter per call of a tuner hook, in order.
-static CALLS: Mutex<String> = Mutex::new(String::new());
+static HOOK_CALLS: Mutex<String> = Mutex::new(String::new());
 /// Whether `init` stores state in the context, the return value of the next hook, and the block size it sets.
 static KEEPS_STATE: AtomicI32 = AtomicI32::new(0);
-static TUNER_ANSWER: AtomicI32 = AtomicI32::new(0);
-static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
+static HOOK_RESULT: AtomicI32 = AtomicI32::new(0);
+static HOOK_BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
 static UPDATED_SIZE: AtomicI32 = AtomicI32::new(-1);
 
-fn called(letter: char) {
-    CALLS.lock().expect("the calls").push(letter);
+fn record_call(letter: char) {
+    HOOK_CALLS.lock().expect("the calls").push(letter);
 }
 
-fn calls() -> String {
-    std::mem::take(&mut CALLS.lock().expect("the calls"))
+fn take_calls() -> String {
+    std::mem::take(&mut HOOK_CALLS.lock().expect("the calls"))
 }
 
 /// Returns the part of a context whose layout tuners rely on (abi.md 4.3).
-unsafe fn head<'a>(context: *mut blosc2_context) -> &'a mut ContextHead {
+unsafe fn context_head<'a>(context: *mut blosc2_context) -> &'a mut ContextHead {
     // SAFETY: the caller passes a live context, which only the hook uses during the call.
     unsafe { &mut *context.cast::<ContextHead>() }
 }
@@ -382,45 +382,45 @@ unsafe extern "C" fn tuner_init(
     context: *mut blosc2_context,
     other: *mut blosc2_context,
 ) -> c_int {
-    called('i');
+    record_call('i');
     assert!(other.is_null() && !context.is_null());
     if KEEPS_STATE.load(SeqCst) != 0 {
         // SAFETY: a live context.
-        unsafe { head(context) }.tuner_params = config;
+        unsafe { context_head(context) }.tuner_params = config;
     }
-    TUNER_ANSWER.load(SeqCst)
+    HOOK_RESULT.load(SeqCst)
 }
 
 unsafe extern "C" fn next_blocksize(context: *mut blosc2_context) -> c_int {
-    called('b');
+    record_call('b');
     // SAFETY: as in `tuner_init`.
-    unsafe { head(context) }.blocksize = BLOCKSIZE.load(SeqCst);
-    TUNER_ANSWER.load(SeqCst)
+    unsafe { context_head(context) }.blocksize = HOOK_BLOCKSIZE.load(SeqCst);
+    HOOK_RESULT.load(SeqCst)
 }
 
 unsafe extern "C" fn next_cparams(context: *mut blosc2_context) -> c_int {
-    called('c');
+    record_call('c');
     // SAFETY: as in `tuner_init`.
-    unsafe { head(context) }.blocksize = BLOCKSIZE.load(SeqCst);
-    TUNER_ANSWER.load(SeqCst)
+    unsafe { context_head(context) }.blocksize = HOOK_BLOCKSIZE.load(SeqCst);
+    HOOK_RESULT.load(SeqCst)
 }
 
 unsafe extern "C" fn update(context: *mut blosc2_context, seconds: f64) -> c_int {
-    called('u');
+    record_call('u');
     assert!(seconds >= 0.0);
     // SAFETY: as in `tuner_init`.
-    UPDATED_SIZE.store(unsafe { head(context) }.destsize, SeqCst);
-    TUNER_ANSWER.load(SeqCst)
+    UPDATED_SIZE.store(unsafe { context_head(context) }.destsize, SeqCst);
+    HOOK_RESULT.load(SeqCst)
 }
 
 unsafe extern "C" fn tuner_free(_: *mut blosc2_context) -> c_int {
-    called('f');
+    record_call('f');
     0
 }
 
 #[test]
-fn tuner_calls() {
-    in_children(test_name!(), |library| {
+fn tuner_hooks_are_called_in_order() {
+    run_in_children(test_name!(), |library| {
         let mut tuner = blosc2_tuner {
             init: Some(tuner_init),
             next_blocksize: Some(next_blocksize),
@@ -447,9 +447,9 @@ fn tuner_calls() {
             (true, true, ["i", "cuu", "cuu", "f"]),
         ] {
             KEEPS_STATE.store(keeps_state.into(), SeqCst);
-            TUNER_ANSWER.store(0, SeqCst);
-            let mut context = OwnedContext::compressing(library, cparams(use_dict)).expect("a context");
-            assert_eq!(calls(), expected[0], "{}: creation", library.name);
+            HOOK_RESULT.store(0, SeqCst);
+            let mut context = OwnedContext::for_compression(library, cparams(use_dict)).expect("a context");
+            assert_eq!(take_calls(), expected[0], "{}: creation", library.name);
             // The reference also reports its training pass as a compression; our library reports each compression
             // once.
             let expected = match library.is_reference() {
@@ -457,47 +457,51 @@ fn tuner_calls() {
                 false => expected.map(|calls| if calls == "cuu" { "cu" } else { calls }),
             };
             for (round, blocksize) in [(1, 4000), (2, 6000)] {
-                BLOCKSIZE.store(blocksize, SeqCst);
+                HOOK_BLOCKSIZE.store(blocksize, SeqCst);
                 let (rc, dest) = with_destination(90_000, |dest| context.compress(&src, dest));
                 assert!(rc > 0, "{}: {rc}", library.name);
-                assert_eq!(calls(), expected[round], "{}: compression {round}", library.name);
+                assert_eq!(take_calls(), expected[round], "{}: compression {round}", library.name);
                 if keeps_state {
                     assert_eq!(UPDATED_SIZE.load(SeqCst), rc, "{}", library.name);
                 }
                 let chunk = &dest[..rc as usize];
                 // The reference writes a wrong header if the size changes between calls (chunk.md 10.1).
                 if !library.is_reference() {
-                    assert_eq!(Header::of(chunk).blocksize, blocksize);
+                    assert_eq!(Header::parse(chunk).blocksize, blocksize);
                     assert_eq!(decompress(library, 1, chunk, src.len()).as_ref(), Ok(&src));
                 }
             }
             for hook_fails in [-1, -12] {
-                TUNER_ANSWER.store(hook_fails, SeqCst);
+                HOOK_RESULT.store(hook_fails, SeqCst);
                 let (rc, _) = with_destination(90_000, |dest| context.compress(&src, dest));
                 assert_eq!(rc, -36, "{}: a hook that fails", library.name);
             }
-            calls();
+            take_calls();
             drop(context);
-            assert_eq!(calls(), expected[3], "{}: release", library.name);
+            assert_eq!(take_calls(), expected[3], "{}: release", library.name);
         }
-        assert!(OwnedContext::compressing(library, cparams(false)).is_none(), "{}: init fails", library.name);
-        calls();
-        TUNER_ANSWER.store(0, SeqCst);
+        assert!(
+            OwnedContext::for_compression(library, cparams(false)).is_none(),
+            "{}: init fails",
+            library.name
+        );
+        take_calls();
+        HOOK_RESULT.store(0, SeqCst);
         let mut params = Params { typesize: 4, ..Params::default() }.cparams();
         params.tuner_id = 180;
         let mut dest = [0u8; 32];
         // SAFETY: a destination of its stated length.
         let rc = unsafe { (library.blosc2_chunk_zeros)(params, 4000, dest.as_mut_ptr().cast(), 32) };
         assert_eq!(rc, 32, "{}", library.name);
-        assert_eq!(calls(), "ib", "{}: a special chunk", library.name);
+        assert_eq!(take_calls(), "ib", "{}: a special chunk", library.name);
         state += 1;
         assert_eq!(state, 8);
     });
 }
 
-static JOBS: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
+static JOB_COUNTS: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
 
-unsafe extern "C" fn sequential(
+unsafe extern "C" fn run_jobs_sequentially(
     data: *mut c_void,
     dojob: Option<unsafe extern "C" fn(*mut c_void)>,
     numjobs: c_int,
@@ -505,7 +509,7 @@ unsafe extern "C" fn sequential(
     jobs: *mut c_void,
 ) {
     assert_eq!(data.addr(), 0xABC);
-    JOBS.lock().expect("the jobs").push(numjobs);
+    JOB_COUNTS.lock().expect("the jobs").push(numjobs);
     let dojob = dojob.expect("a job");
     for i in 0..numjobs as usize {
         // SAFETY: the contract of the callback: one call per element.
@@ -513,21 +517,21 @@ unsafe extern "C" fn sequential(
     }
 }
 
-unsafe extern "C" fn threaded(
+unsafe extern "C" fn run_jobs_on_threads(
     _: *mut c_void,
     dojob: Option<unsafe extern "C" fn(*mut c_void)>,
     numjobs: c_int,
     size: usize,
     jobs: *mut c_void,
 ) {
-    JOBS.lock().expect("the jobs").push(numjobs);
+    JOB_COUNTS.lock().expect("the jobs").push(numjobs);
     let dojob = dojob.expect("a job");
     let jobs = jobs.expose_provenance();
     std::thread::scope(|scope| {
         // In reverse order.
         for i in (0..numjobs as usize).rev() {
             scope.spawn(move || {
-                // SAFETY: as in `sequential`.
+                // SAFETY: as in `run_jobs_sequentially`.
                 unsafe { dojob(ptr::with_exposed_provenance_mut::<c_void>(jobs + i * size)) };
             });
         }
@@ -535,40 +539,45 @@ unsafe extern "C" fn threaded(
 }
 
 #[test]
-fn threads_of_the_caller() {
-    in_children(test_name!(), |library| {
+fn threads_callback_runs_the_jobs() {
+    run_in_children(test_name!(), |library| {
         let src = Data::Mixed.generate(&mut Random::new(43), 4, 500_000);
         let params = Params { codec: 1, typesize: 4, blocksize: 20_000, nthreads: 3, ..Params::default() };
         let serial =
             compress(library, &Params { nthreads: 1, ..params.clone() }, &src, 600_000).expect("a chunk");
-        for callback in [sequential as unsafe extern "C" fn(_, _, _, _, _), threaded] {
+        for callback in [run_jobs_sequentially as unsafe extern "C" fn(_, _, _, _, _), run_jobs_on_threads] {
             // SAFETY: set before any context of this loop exists.
             unsafe {
                 (library.blosc2_set_threads_callback)(Some(callback), ptr::without_provenance_mut(0xABC))
             };
             let chunk = compress(library, &params, &src, 600_000).expect("a chunk");
-            assert_eq!(*JOBS.lock().expect("the jobs"), [3], "{}", library.name);
-            if callback as usize == sequential as *const () as usize || !library.is_reference() {
+            assert_eq!(*JOB_COUNTS.lock().expect("the jobs"), [3], "{}", library.name);
+            if callback as usize == run_jobs_sequentially as *const () as usize || !library.is_reference() {
                 assert!(chunk == serial, "{}: other bytes than serially", library.name);
             }
             assert_eq!(decompress(library, 5, &chunk, src.len()).as_ref(), Ok(&src));
-            assert_eq!(std::mem::take(&mut *JOBS.lock().expect("the jobs")), [3, 5], "{}", library.name);
+            assert_eq!(
+                std::mem::take(&mut *JOB_COUNTS.lock().expect("the jobs")),
+                [3, 5],
+                "{}",
+                library.name
+            );
             // One block, or one thread: the callback is not called.
             assert!(compress(library, &params, &src[..30_000], 40_000).is_ok());
             assert!(decompress(library, 1, &chunk, src.len()).is_ok());
-            assert!(JOBS.lock().expect("the jobs").is_empty(), "{}", library.name);
+            assert!(JOB_COUNTS.lock().expect("the jobs").is_empty(), "{}", library.name);
         }
         // SAFETY: no context is alive.
         unsafe { (library.blosc2_set_threads_callback)(None, ptr::null_mut()) };
         assert!(decompress(library, 5, &serial, src.len()).is_ok());
-        assert!(JOBS.lock().expect("the jobs").is_empty(), "{}", library.name);
+        assert!(JOB_COUNTS.lock().expect("the jobs").is_empty(), "{}", library.name);
     });
 }
 
 /// Instrumented chunks (chunk.md 1.18, codecs.md 16).
 #[test]
-fn instrumented_chunks() {
-    in_children(test_name!(), |library| {
+fn instrumented_chunks_contain_one_record_per_stream() {
+    run_in_children(test_name!(), |library| {
         let src = Data::Ramp.generate(&mut Random::new(44), 4, 5000);
         for (splitmode, len, cbytes, nbytes, blocksize) in [(1, 5000, 452, 320, 64), (2, 4600, 152, 80, 16)] {
             let mut cparams =
@@ -576,11 +585,11 @@ fn instrumented_chunks() {
             cparams.instr_codec = CBool::TRUE;
             for nthreads in [1, 4] {
                 cparams.nthreads = nthreads;
-                let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+                let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
                 let (rc, dest) = with_destination(6000, |dest| context.compress(&src[..len], dest));
                 assert_eq!(rc, cbytes, "{}", library.name);
                 let chunk = &dest[..rc as usize];
-                let header = Header::of(chunk);
+                let header = Header::parse(chunk);
                 assert_eq!((header.nbytes, header.blocksize, header.blosc2_flags), (nbytes, blocksize, 0x80));
                 let records = decompress(library, 1, chunk, nbytes as usize).expect("records");
                 for record in records.chunks(16) {
@@ -593,7 +602,7 @@ fn instrumented_chunks() {
         let noise = Random::new(45).bytes(250);
         let mut cparams = Params { codec: 1, typesize: 1, filters: [0; 6], ..Params::default() }.cparams();
         cparams.instr_codec = CBool::TRUE;
-        let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+        let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
         let (rc, dest) = with_destination(1000, |dest| context.compress(&noise, dest));
         assert_eq!(rc, 32 + 4 + 4 + 16, "{}", library.name);
         let records = decompress(library, 1, &dest[..rc as usize], 16).expect("a record");
@@ -606,26 +615,26 @@ fn instrumented_chunks() {
         // Stored uncompressed: no records, and readable (chunk.md 10.19).
         if !library.is_reference() {
             cparams.clevel = 0;
-            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+            let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
             let (rc, dest) = with_destination(1000, |dest| context.compress(&noise, dest));
             assert_eq!(decompress(library, 1, &dest[..rc as usize], 250).as_ref(), Ok(&noise));
         }
         let zeros = special_chunk(library, &Params::default(), Special::Zeros, 80, 32).expect("zeros");
-        let mut reader = OwnedContext::decompressing(library, dparams(1));
+        let mut reader = OwnedContext::for_decompression(library, dparams(1));
         assert_eq!(with_destination(80, |dest| reader.decompress(&zeros, dest)).0, 80);
     });
 }
 
 /// `new_nthreads` of a live context (abi.md 16.31): the result is correct for every value.
 #[test]
-fn number_of_threads_of_a_live_context() {
-    in_children(test_name!(), |library| {
+fn new_nthreads_of_a_live_context_takes_effect() {
+    run_in_children(test_name!(), |library| {
         let src = Data::Mixed.generate(&mut Random::new(46), 4, 500_000);
         let params = Params { codec: 1, typesize: 4, blocksize: 20_000, nthreads: 2, ..Params::default() };
-        let mut context = OwnedContext::compressing(library, params.cparams()).expect("a context");
+        let mut context = OwnedContext::for_compression(library, params.cparams()).expect("a context");
         for nthreads in [5, 0, 1, -3, 4, 2] {
             // SAFETY: a live context that is idle.
-            unsafe { head(context.raw()) }.new_nthreads = nthreads;
+            unsafe { context_head(context.raw()) }.new_nthreads = nthreads;
             let (rc, dest) = with_destination(600_000, |dest| context.compress(&src, dest));
             assert!(rc > 0, "{}: {nthreads} threads: {rc}", library.name);
             assert_eq!(decompress(library, 1, &dest[..rc as usize], src.len()).as_ref(), Ok(&src));

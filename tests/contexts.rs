@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use support::calls::{
-    BEFORE, Header, OwnedContext, Params, Special, compress, compress_copy, decompress, dparams, getitem,
-    getitem_bytes, special_chunk, vlcompress, with_destination,
+    DEST_FILL_BYTE, Header, OwnedContext, Params, Special, compress, compress_copy, decompress, dparams,
+    getitem, getitem_bytes, special_chunk, vlcompress, with_destination,
 };
 use support::data::Data;
 use support::library::Library;
@@ -22,7 +22,7 @@ struct Sample {
     bytes: Vec<u8>,
 }
 
-fn sample(ours: &Library, name: &str, params: &Params, bytes: &[u8]) -> Sample {
+fn make_sample(ours: &Library, name: &str, params: &Params, bytes: &[u8]) -> Sample {
     let destsize = 2 * bytes.len() + (40 << 10);
     let chunk = compress(ours, params, bytes, destsize).unwrap_or_else(|code| panic!("{name}: {code}"));
     Sample { name: format!("{name}: {params:?}"), chunk, bytes: bytes.to_vec() }
@@ -42,11 +42,16 @@ fn samples(ours: &Library) -> Vec<Sample> {
                 [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 2], [0, 0, 0, 0, 3, 1], [0, 3, 1, 2, 0, 3]]
             {
                 let params = Params { codec, filters, ..base.clone() };
-                samples.push(sample(ours, "smooth", &params, &smooth));
+                samples.push(make_sample(ours, "smooth", &params, &smooth));
                 if codec == 1 {
-                    samples.push(sample(ours, "noise", &params, &noise));
-                    samples.push(sample(ours, "plain", &Params { clevel: 0, ..params.clone() }, &noise));
-                    samples.push(sample(ours, "never split", &Params { splitmode: 2, ..params }, &smooth));
+                    samples.push(make_sample(ours, "noise", &params, &noise));
+                    samples.push(make_sample(ours, "plain", &Params { clevel: 0, ..params.clone() }, &noise));
+                    samples.push(make_sample(
+                        ours,
+                        "never split",
+                        &Params { splitmode: 2, ..params },
+                        &smooth,
+                    ));
                 }
             }
         }
@@ -54,7 +59,7 @@ fn samples(ours: &Library) -> Vec<Sample> {
         let value = random.bytes(width);
         let specials = [
             (Special::Zeros, vec![0; len]),
-            (Special::Uninit, vec![BEFORE; len]),
+            (Special::Uninit, vec![DEST_FILL_BYTE; len]),
             (Special::Value(&value), value.repeat(items)),
         ];
         for (special, bytes) in specials {
@@ -94,8 +99,8 @@ fn dictionary_samples(ours: &Library) -> Vec<Sample> {
         for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1]] {
             let params =
                 Params { codec, use_dict: true, typesize: 4, blocksize: 5000, filters, ..Params::default() };
-            let sample = sample(ours, "dictionary", &params, &text);
-            assert!(Header::of(&sample.chunk).uses_dictionary(), "{}", sample.name);
+            let sample = make_sample(ours, "dictionary", &params, &text);
+            assert!(Header::parse(&sample.chunk).uses_dictionary(), "{}", sample.name);
             samples.push(sample);
         }
     }
@@ -104,13 +109,13 @@ fn dictionary_samples(ours: &Library) -> Vec<Sample> {
 
 /// Every (start, nitems) of every sample, with fresh and with long-lived contexts.
 #[test]
-fn every_partial_read() {
+fn getitem_of_every_range_returns_its_items() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
     }
-    let mut contexts = [1, 4].map(|nthreads| OwnedContext::decompressing(ours, dparams(nthreads)));
-    let mut writer = OwnedContext::compressing(ours, Params::default().cparams()).expect("a context");
+    let mut contexts = [1, 4].map(|nthreads| OwnedContext::for_decompression(ours, dparams(nthreads)));
+    let mut writer = OwnedContext::for_compression(ours, Params::default().cparams()).expect("a context");
     let random = &mut Random::new(23);
     let all = samples(ours);
     for sample in &all {
@@ -121,8 +126,8 @@ fn every_partial_read() {
             for count in (0..=nitems - start).step_by(step) {
                 let (from, len) = ((start * unit) as usize, (count * unit) as usize);
                 let what = || format!("getitem({start}, {count}): {}", sample.name);
-                let context = if random.one_in(10) { &mut writer } else { random_one(&mut contexts, random) };
-                let mut dest = vec![BEFORE; len];
+                let context = if random.one_in(10) { &mut writer } else { pick_mut(&mut contexts, random) };
+                let mut dest = vec![DEST_FILL_BYTE; len];
                 let rc = context.getitem(&sample.chunk, start, count, &mut dest);
                 assert_eq!(rc, len as i32, "{}", what());
                 assert!(dest == sample.bytes[from..from + len], "{}", what());
@@ -139,8 +144,8 @@ fn every_partial_read() {
         for _ in 0..300 {
             let start = random.below(5000);
             let count = random.below(5000 - start + 1);
-            let context = random_one(&mut contexts, random);
-            let mut dest = vec![BEFORE; count * 4];
+            let context = pick_mut(&mut contexts, random);
+            let mut dest = vec![DEST_FILL_BYTE; count * 4];
             let rc = context.getitem(&sample.chunk, start as i32, count as i32, &mut dest);
             assert_eq!(rc, dest.len() as i32, "getitem({start}, {count}): {}", sample.name);
             assert!(
@@ -152,13 +157,13 @@ fn every_partial_read() {
     }
 }
 
-fn random_one<'a, T>(items: &'a mut [T], random: &mut Random) -> &'a mut T {
+fn pick_mut<'a, T>(items: &'a mut [T], random: &mut Random) -> &'a mut T {
     &mut items[random.below(items.len())]
 }
 
 /// One context reads chunks of all kinds, whole or in part, in random order (chunk.md 10.6, 10.7, 10.9).
 #[test]
-fn nothing_is_left_over_from_the_chunk_before() {
+fn context_keeps_no_state_between_chunks() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
@@ -167,7 +172,7 @@ fn nothing_is_left_over_from_the_chunk_before() {
     samples.extend(dictionary_samples(ours));
     let random = &mut Random::new(24);
     for nthreads in [1, 4] {
-        let mut context = OwnedContext::decompressing(ours, dparams(nthreads));
+        let mut context = OwnedContext::for_decompression(ours, dparams(nthreads));
         for round in 0..2000 {
             let sample = random.pick(&samples);
             let what = || format!("round {round}, nthreads {nthreads}: {}", sample.name);
@@ -175,7 +180,7 @@ fn nothing_is_left_over_from_the_chunk_before() {
             match random.below(4) {
                 0 => {
                     let start = random.below(sample.bytes.len() / unit);
-                    let mut dest = vec![BEFORE; unit];
+                    let mut dest = vec![DEST_FILL_BYTE; unit];
                     assert_eq!(
                         context.getitem(&sample.chunk, start as i32, 1, &mut dest),
                         unit as i32,
@@ -187,11 +192,11 @@ fn nothing_is_left_over_from_the_chunk_before() {
                 1 => {
                     // A failed call in between.
                     let cut = random.below(sample.chunk.len());
-                    let mut dest = vec![BEFORE; sample.bytes.len()];
+                    let mut dest = vec![DEST_FILL_BYTE; sample.bytes.len()];
                     assert!(context.decompress(&sample.chunk[..cut], &mut dest) < 0, "{}", what());
                 }
                 _ => {
-                    let mut dest = vec![BEFORE; sample.bytes.len()];
+                    let mut dest = vec![DEST_FILL_BYTE; sample.bytes.len()];
                     assert_eq!(context.decompress(&sample.chunk, &mut dest), dest.len() as i32, "{}", what());
                     assert!(dest == sample.bytes, "{}", what());
                 }
@@ -201,10 +206,10 @@ fn nothing_is_left_over_from_the_chunk_before() {
     // Reading items with a compression context does not affect its next compression.
     let noise = random.bytes(4000);
     let params = Params { codec: 5, typesize: 4, ..Params::default() };
-    let mut writer = OwnedContext::compressing(ours, params.cparams()).expect("a context");
+    let mut writer = OwnedContext::for_compression(ours, params.cparams()).expect("a context");
     let expected = with_destination(5000, |dest| writer.compress(&noise, dest));
     for sample in &samples {
-        let mut dest = [BEFORE; 300];
+        let mut dest = [DEST_FILL_BYTE; 300];
         let unit = usize::from(sample.chunk[3]);
         assert_eq!(writer.getitem(&sample.chunk, 1, 1, &mut dest[..unit]), unit as i32, "{}", sample.name);
         let again = with_destination(5000, |dest| writer.compress(&noise, dest));
@@ -213,7 +218,7 @@ fn nothing_is_left_over_from_the_chunk_before() {
 }
 
 /// Runs `work` on another thread and fails after a time that indicates a deadlock rather than a slow machine.
-fn within_five_minutes(work: impl FnOnce() + Send + 'static) {
+fn with_deadlock_timeout(work: impl FnOnce() + Send + 'static) {
     let (done, wait) = mpsc::channel();
     let worker = std::thread::spawn(move || {
         work();
@@ -230,15 +235,15 @@ fn within_five_minutes(work: impl FnOnce() + Send + 'static) {
 /// Masks (chunk.md 4.4, 10.13): used once, masked blocks count as decoded, and their part of the destination is not
 /// written.
 #[test]
-fn masks() {
-    within_five_minutes(|| {
-        for library in support::all() {
-            masks_of(library);
+fn masked_blocks_are_not_written_and_masks_are_used_once() {
+    with_deadlock_timeout(|| {
+        for library in support::all_libraries() {
+            check_masks(library);
         }
     });
 }
 
-fn masks_of(library: &'static Library) {
+fn check_masks(library: &'static Library) {
     let random = &mut Random::new(25);
     let bytes = Data::Ramp.generate(random, 4, 200_000);
     for (filters, delta) in [([0, 0, 0, 0, 0, 1], false), ([0, 0, 0, 0, 3, 1], true)] {
@@ -254,9 +259,9 @@ fn masks_of(library: &'static Library) {
                 compress(library, &params, &bytes, 200_032).expect("a chunk")
             };
             let whole = decompress(library, 1, &chunk, 200_000).expect("the whole");
-            let nblocks = 200_000usize.div_ceil(Header::of(&chunk).blocksize as usize);
+            let nblocks = 200_000usize.div_ceil(Header::parse(&chunk).blocksize as usize);
             for nthreads in [1, 4] {
-                let mut context = OwnedContext::decompressing(library, dparams(nthreads));
+                let mut context = OwnedContext::for_decompression(library, dparams(nthreads));
                 let masks: [Vec<u8>; 4] = [
                     vec![0; nblocks],
                     vec![1; nblocks],
@@ -268,10 +273,10 @@ fn masks_of(library: &'static Library) {
                     assert_eq!(context.set_maskout(&mut mask), 0);
                     let (rc, dest) = with_destination(200_000, |dest| context.decompress(&chunk, dest));
                     assert_eq!(rc, 200_000, "{}: {mask:?}", library.name);
-                    let blocksize = Header::of(&chunk).blocksize as usize;
+                    let blocksize = Header::parse(&chunk).blocksize as usize;
                     for (block, got) in dest.chunks(blocksize).enumerate() {
                         let expected = &whole[block * blocksize..][..got.len()];
-                        let kept = got.iter().all(|&byte| byte == BEFORE);
+                        let kept = got.iter().all(|&byte| byte == DEST_FILL_BYTE);
                         assert!(
                             if mask[block] != 0 { kept } else { got == expected },
                             "{}: block {block} of {mask:?}, nthreads {nthreads}, {params:?}",
@@ -295,7 +300,7 @@ fn masks_of(library: &'static Library) {
 
 /// A chunk of no blocks under a mask of no blocks, whatever its pipeline.
 #[test]
-fn an_empty_mask_on_an_empty_chunk() {
+fn empty_chunk_with_empty_mask_decodes_to_nothing() {
     let ours = Library::ours();
     let src = Data::Ramp.generate(&mut Random::new(32), 4, 1000);
     for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1]] {
@@ -303,7 +308,7 @@ fn an_empty_mask_on_an_empty_chunk() {
         let mut chunk = compress(ours, &params, &src, 2000).expect("a chunk");
         chunk[4..8].fill(0);
         for nthreads in [1, 4] {
-            let mut context = OwnedContext::decompressing(ours, dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(ours, dparams(nthreads));
             assert_eq!(context.set_maskout(&mut []), 0);
             for _ in 0..2 {
                 assert_eq!(with_destination(0, |dest| context.decompress(&chunk, dest)).0, 0, "{filters:?}");
@@ -314,8 +319,8 @@ fn an_empty_mask_on_an_empty_chunk() {
 
 /// A damaged first block of a delta chunk, with many threads: an error, without waiting (filters.md 18.9).
 #[test]
-fn corrupt_first_block_of_delta() {
-    within_five_minutes(|| {
+fn corrupt_first_block_of_delta_is_an_error_without_deadlock() {
+    with_deadlock_timeout(|| {
         let ours = Library::ours();
         if ours.is_reference() {
             return;
@@ -326,7 +331,7 @@ fn corrupt_first_block_of_delta() {
         let mut chunk = compress(ours, &params, &bytes, 200_032).expect("a chunk");
         let start = i32::from_le_bytes(chunk[32..36].try_into().expect("four bytes")) as usize;
         chunk[start..start + 4].copy_from_slice(&i32::MAX.to_le_bytes());
-        let mut context = OwnedContext::decompressing(ours, dparams(4));
+        let mut context = OwnedContext::for_decompression(ours, dparams(4));
         for _ in 0..100 {
             let (rc, _) = with_destination(200_000, |dest| context.decompress(&chunk, dest));
             assert_eq!(rc, -5);
@@ -336,7 +341,7 @@ fn corrupt_first_block_of_delta() {
 
 /// Destinations of any size: rejected, or correct, and never a write beyond it (chunk.md 11.6).
 #[test]
-fn destination_sweep() {
+fn destination_of_any_size_is_rejected_or_correct() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
@@ -370,8 +375,8 @@ fn destination_sweep() {
 
 /// Many contexts on many threads, with the same pool (chunk.md 11.40, 11.43).
 #[test]
-fn many_contexts_at_once() {
-    within_five_minutes(|| {
+fn contexts_on_many_threads_give_correct_results() {
+    with_deadlock_timeout(|| {
         let ours = Library::ours();
         let random = &mut Random::new(28);
         let bytes = Data::Mixed.generate(random, 4, 300_000);
@@ -382,8 +387,9 @@ fn many_contexts_at_once() {
             for thread in 0..6 {
                 let (bytes, params, expected) = (&bytes, &params, &expected);
                 scope.spawn(move || {
-                    let mut writer = OwnedContext::compressing(ours, params.cparams()).expect("a context");
-                    let mut reader = OwnedContext::decompressing(ours, dparams(4));
+                    let mut writer =
+                        OwnedContext::for_compression(ours, params.cparams()).expect("a context");
+                    let mut reader = OwnedContext::for_decompression(ours, dparams(4));
                     for round in 0..15 {
                         let (rc, chunk) = with_destination(300_032, |dest| writer.compress(bytes, dest));
                         assert!(rc > 0);
@@ -414,7 +420,7 @@ fn many_contexts_at_once() {
 /// The source of the filters is not written, so it may be read-only (chunk.md 10.2, filters.md 18.11), and the chunk
 /// decodes, for compressible and incompressible data.
 #[test]
-fn long_pipelines_on_read_only_sources() {
+fn pipelines_do_not_write_to_the_source() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
@@ -455,7 +461,7 @@ fn long_pipelines_on_read_only_sources() {
                     filters,
                     ..Params::default()
                 };
-                let mut writer = OwnedContext::compressing(ours, params.cparams()).expect("a context");
+                let mut writer = OwnedContext::for_compression(ours, params.cparams()).expect("a context");
                 for destsize in [40_003 + 32, 90_000] {
                     let (rc, dest) = with_destination(destsize, |dest| writer.compress(source, dest));
                     assert!(rc > 0, "{rc}: {params:?}");
@@ -471,7 +477,7 @@ fn long_pipelines_on_read_only_sources() {
 
 /// Small sources with a dictionary, and data for which a dictionary does not pay (chunk.md 10.3, 11.13).
 #[test]
-fn dictionaries_of_small_and_hopeless_data() {
+fn dictionary_chunks_of_small_and_incompressible_data_decode() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
@@ -490,9 +496,9 @@ fn dictionaries_of_small_and_hopeless_data() {
                             continue;
                         }
                     };
-                    let header = Header::of(&chunk);
-                    assert!(!(header.uses_dictionary() && (header.memcpyed() || len < 5120)));
-                    for library in support::all() {
+                    let header = Header::parse(&chunk);
+                    assert!(!(header.uses_dictionary() && (header.is_memcpyed() || len < 5120)));
+                    for library in support::all_libraries() {
                         let got = decompress(library, 1, &chunk, len);
                         assert!(
                             got.as_ref() == Ok(&src),
@@ -509,7 +515,7 @@ fn dictionaries_of_small_and_hopeless_data() {
 
 /// A variable-length chunk through every function that reads one, with masks and invalid arguments.
 #[test]
-fn variable_length_readers() {
+fn every_reader_decodes_variable_length_chunks() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
@@ -520,7 +526,7 @@ fn variable_length_readers() {
         let params = Params { typesize: 4, filters, ..Params::default() };
         let chunk = vlcompress(ours, &params, &blocks, 10_000).expect("a chunk");
         for nthreads in [1, 4] {
-            let mut reader = OwnedContext::decompressing(ours, dparams(nthreads));
+            let mut reader = OwnedContext::for_decompression(ours, dparams(nthreads));
             // Masks apply to whole chunks; the functions that read single blocks ignore them.
             assert_eq!(reader.set_maskout(&mut [1; 9]), 0);
             assert_eq!(reader.vldecompress(&chunk, 9).as_ref(), Ok(&blocks), "{filters:?}");
@@ -541,7 +547,7 @@ fn variable_length_readers() {
         empty[4..8].copy_from_slice(&[0; 4]);
         empty[12..16].copy_from_slice(&32i32.to_le_bytes());
         assert_eq!(decompress(ours, 1, &empty, 100), Err(-11));
-        let mut writer = OwnedContext::compressing(ours, params.cparams()).expect("a context");
+        let mut writer = OwnedContext::for_compression(ours, params.cparams()).expect("a context");
         assert_eq!(with_destination(1000, |dest| writer.vlcompress(&[], dest)).0, -12);
         assert_eq!(with_destination(1000, |dest| writer.vlcompress(&[vec![1, 2], vec![]], dest)).0, -12);
     }

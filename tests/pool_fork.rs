@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 
 use crate::support::child::{in_new_process, test_name};
 use blosc2::ErrorKind;
-use blosc2::internals::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
+use blosc2::internals::pool::{JobFn, prestart, run, set_callback, shutdown, worker_count};
 
 /// The system's allocator with a counter of the allocations of the threads that take part in jobs. (The test harness
 /// has threads, too.)
-struct Counting;
+struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
@@ -31,7 +31,7 @@ thread_local! {
 }
 
 // SAFETY: every request is passed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTED.get() {
             ALLOCATIONS.fetch_add(1, Relaxed);
@@ -47,10 +47,10 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Runs a job of `nthreads` over `blocks` blocks and returns the sum of its results.
-fn sum(nthreads: usize, blocks: u64) -> u64 {
+fn sum_blocks(nthreads: usize, blocks: u64) -> u64 {
     let next = AtomicU64::new(0);
     let sum = AtomicU64::new(0);
     run(nthreads, &|_| {
@@ -68,7 +68,7 @@ fn sum(nthreads: usize, blocks: u64) -> u64 {
 
 /// Returns whether jobs of `nthreads` work, and whether all `nthreads` threads take part. Several attempts are made,
 /// since another thread may be using the workers.
-fn works(nthreads: usize) -> bool {
+fn can_run_jobs(nthreads: usize) -> bool {
     let all_came = (0..1000).any(|_| {
         let here = AtomicUsize::new(0);
         let late = Instant::now() + Duration::from_secs(2);
@@ -81,11 +81,11 @@ fn works(nthreads: usize) -> bool {
         .unwrap();
         here.load(Relaxed) == nthreads
     });
-    all_came && sum(nthreads, 1000) == 499_500
+    all_came && sum_blocks(nthreads, 1000) == 499_500
 }
 
 /// Forks; the child runs `child` and exits with its result.
-fn forked(child: impl FnOnce() -> bool) -> libc::pid_t {
+fn fork_and_run(child: impl FnOnce() -> bool) -> libc::pid_t {
     // SAFETY: the child uses no lock that another thread of this process may hold: this is what the test checks.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0);
@@ -101,14 +101,14 @@ fn forked(child: impl FnOnce() -> bool) -> libc::pid_t {
 }
 
 /// Waits for a child; returns 0 if it succeeded.
-fn status_of(pid: libc::pid_t) -> c_int {
+fn wait_for_exit(pid: libc::pid_t) -> c_int {
     let mut status = -1;
     // SAFETY: `pid` is a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     status
 }
 
-fn threads_of_this_process() -> usize {
+fn thread_count() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap();
     line.trim().parse().unwrap()
@@ -117,25 +117,25 @@ fn threads_of_this_process() -> usize {
 #[test]
 fn every_thread_is_gone_after_shutdown() {
     in_new_process(test_name!(), || {
-        let before = threads_of_this_process();
+        let before = thread_count();
         for nthreads in [2, 5, 3, 66] {
             prestart(nthreads).unwrap();
-            assert_eq!(workers(), nthreads - 1);
-            assert_eq!(threads_of_this_process(), before + nthreads - 1);
-            assert!(works(nthreads));
+            assert_eq!(worker_count(), nthreads - 1);
+            assert_eq!(thread_count(), before + nthreads - 1);
+            assert!(can_run_jobs(nthreads));
             shutdown();
-            assert_eq!(workers(), 0);
+            assert_eq!(worker_count(), 0);
             // A joined thread may still be in the kernel's thread list.
             let late = Instant::now() + Duration::from_secs(60);
-            while threads_of_this_process() != before && Instant::now() < late {
+            while thread_count() != before && Instant::now() < late {
                 thread::sleep(Duration::from_millis(1));
             }
-            assert_eq!(threads_of_this_process(), before);
+            assert_eq!(thread_count(), before);
             shutdown();
         }
         // The next job starts them again.
-        assert!(works(4));
-        assert_eq!(threads_of_this_process(), before + 3);
+        assert!(can_run_jobs(4));
+        assert_eq!(thread_count(), before + 3);
     });
 }
 
@@ -147,8 +147,8 @@ fn shutdown_and_prestart_inside_a_job_do_not_wait_for_it() {
             prestart(6).unwrap();
         })
         .unwrap();
-        assert_eq!(workers(), 5);
-        assert!(works(6));
+        assert_eq!(worker_count(), 5);
+        assert!(can_run_jobs(6));
     });
 }
 
@@ -168,7 +168,7 @@ fn jobs_allocate_nothing_once_the_workers_are_there() {
         let before = ALLOCATIONS.load(Relaxed);
         assert_eq!(before, 4, "every thread is counted");
         for round in 0..2000 {
-            sum(2 + round % 3, 100);
+            sum_blocks(2 + round % 3, 100);
             if round % 100 == 0 {
                 // Long enough for the workers, and for the caller, to block.
                 run(4, &|tid| thread::sleep(Duration::from_micros(200 * tid as u64))).unwrap();
@@ -179,7 +179,7 @@ fn jobs_allocate_nothing_once_the_workers_are_there() {
 }
 
 #[test]
-fn work_is_done_when_no_thread_can_be_created() {
+fn jobs_run_serially_when_no_thread_can_be_created() {
     in_new_process(test_name!(), || {
         prestart(1).unwrap();
         let statm = fs::read_to_string("/proc/self/statm").unwrap();
@@ -192,17 +192,17 @@ fn work_is_done_when_no_thread_can_be_created() {
         // SAFETY: as above.
         unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &tight), 0) };
         let failed = prestart(4).unwrap_err();
-        let serial = sum(4, 1000);
+        let serial = sum_blocks(4, 1000);
         // SAFETY: as above.
         unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &limit), 0) };
         assert_eq!(failed.kind(), ErrorKind::ThreadCreate);
-        assert_eq!((serial, workers()), (499_500, 0));
-        assert!(works(4));
+        assert_eq!((serial, worker_count()), (499_500, 0));
+        assert!(can_run_jobs(4));
     });
 }
 
 /// Runs the records in reverse order; the data counts the calls.
-unsafe extern "C" fn backwards(
+unsafe extern "C" fn run_jobs_in_reverse(
     data: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
@@ -217,7 +217,7 @@ unsafe extern "C" fn backwards(
 }
 
 #[test]
-fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
+fn installed_callback_runs_the_jobs_until_it_is_removed() {
     in_new_process(test_name!(), || {
         static CALLS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let calls = |i: usize| CALLS[i].load(Relaxed);
@@ -225,17 +225,17 @@ fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
             for counter in &CALLS {
                 let data = ptr::from_ref(counter).cast_mut().cast();
                 // SAFETY: the callback follows the contract, and its data is static.
-                unsafe { set_callback(Some(backwards), data) };
+                unsafe { set_callback(Some(run_jobs_in_reverse), data) };
                 prestart(4).unwrap();
-                assert_eq!(workers(), 0);
-                assert_eq!(sum(4, 1000), 499_500);
-                assert_eq!(sum(1, 1000), 499_500);
+                assert_eq!(worker_count(), 0);
+                assert_eq!(sum_blocks(4, 1000), 499_500);
+                assert_eq!(sum_blocks(1, 1000), 499_500);
             }
             assert_eq!((calls(0), calls(1)), (round, round));
             // SAFETY: no callback is installed.
             unsafe { set_callback(None, ptr::null_mut()) };
-            assert!(works(4));
-            assert_eq!((calls(0), calls(1), workers()), (round, round, 3));
+            assert!(can_run_jobs(4));
+            assert_eq!((calls(0), calls(1), worker_count()), (round, round, 3));
             shutdown();
         }
     });
@@ -244,41 +244,42 @@ fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
 #[test]
 fn a_forked_child_starts_workers_of_its_own() {
     in_new_process(test_name!(), || {
-        assert!(works(4));
+        assert!(can_run_jobs(4));
         for _ in 0..10 {
-            let child = forked(|| {
-                let empty = workers() == 0;
-                let same = works(4) && workers() == 3;
-                let other = works(6) && works(2) && workers() == 5;
-                let grandchild = status_of(forked(|| workers() == 0 && works(4))) == 0;
+            let child = fork_and_run(|| {
+                let empty = worker_count() == 0;
+                let same = can_run_jobs(4) && worker_count() == 3;
+                let other = can_run_jobs(6) && can_run_jobs(2) && worker_count() == 5;
+                let grandchild = wait_for_exit(fork_and_run(|| worker_count() == 0 && can_run_jobs(4))) == 0;
                 shutdown();
-                empty && same && other && grandchild && workers() == 0
+                empty && same && other && grandchild && worker_count() == 0
             });
-            assert!(works(4));
-            assert_eq!(status_of(child), 0);
+            assert!(can_run_jobs(4));
+            assert_eq!(wait_for_exit(child), 0);
         }
-        assert!(works(4) && workers() == 3);
+        assert!(can_run_jobs(4) && worker_count() == 3);
     });
 }
 
 #[test]
 fn a_fork_may_happen_while_other_threads_run_jobs() {
     in_new_process(test_name!(), || {
-        assert!(works(4));
+        assert!(can_run_jobs(4));
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !over.load(Relaxed) {
-                        assert_eq!(sum(4, 50), 1225);
+                        assert_eq!(sum_blocks(4, 50), 1225);
                     }
                 });
             }
-            let statuses: Vec<_> = (0..50).map(|_| status_of(forked(|| works(4) && works(3)))).collect();
+            let statuses: Vec<_> =
+                (0..50).map(|_| wait_for_exit(fork_and_run(|| can_run_jobs(4) && can_run_jobs(3)))).collect();
             over.store(true, Relaxed);
             assert_eq!(statuses, [0; 50]);
         });
-        assert!(works(4));
+        assert!(can_run_jobs(4));
     });
 }
 
@@ -294,17 +295,17 @@ fn a_fork_may_happen_while_another_thread_starts_and_ends_workers() {
                     shutdown();
                 }
             });
-            let child = || prestart(3).is_ok() && works(4);
-            let statuses: Vec<_> = (0..50).map(|_| status_of(forked(child))).collect();
+            let child = || prestart(3).is_ok() && can_run_jobs(4);
+            let statuses: Vec<_> = (0..50).map(|_| wait_for_exit(fork_and_run(child))).collect();
             over.store(true, Relaxed);
             assert_eq!(statuses, [0; 50]);
         });
-        assert!(works(4));
+        assert!(can_run_jobs(4));
     });
 }
 
 #[test]
-fn a_job_that_forks_is_told_so_in_the_child() {
+fn job_that_forks_returns_an_error_in_the_child() {
     in_new_process(test_name!(), || {
         prestart(3).unwrap();
         let here = AtomicUsize::new(0);
@@ -333,11 +334,11 @@ fn a_job_that_forks_is_told_so_in_the_child() {
             unsafe {
                 libc::alarm(120);
                 let told = outcome.is_err_and(|error| error.kind() == ErrorKind::Failure);
-                libc::_exit(if told && works(3) { 0 } else { 1 });
+                libc::_exit(if told && can_run_jobs(3) { 0 } else { 1 });
             }
         }
         outcome.unwrap();
-        assert_eq!(status_of(child.load(Relaxed) as libc::pid_t), 0);
-        assert!(works(3));
+        assert_eq!(wait_for_exit(child.load(Relaxed) as libc::pid_t), 0);
+        assert!(can_run_jobs(3));
     });
 }

@@ -35,7 +35,7 @@ mod variable_length_codes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use support::calls::Outcome;
+use support::calls::BytesResult;
 use support::random::{Random, from_environment};
 
 const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
@@ -139,7 +139,7 @@ fn assert_bytes(what: &str, got: &[u8], expected: &[u8]) {
     );
 }
 
-fn assert_decodes(what: &str, result: Outcome, expected: &[u8]) {
+fn assert_decodes(what: &str, result: BytesResult, expected: &[u8]) {
     match result {
         Ok(bytes) => assert_bytes(what, &bytes, expected),
         Err(code) => panic!("{what}: error {code}"),
@@ -147,7 +147,7 @@ fn assert_decodes(what: &str, result: Outcome, expected: &[u8]) {
 }
 
 /// Runs `test` on every index, continues after failures, and fails at the end with a list of them.
-fn over_points(indices: impl Iterator<Item = u64>, seed: u64, mut test: impl FnMut(u64)) {
+fn for_each_point(indices: impl Iterator<Item = u64>, seed: u64, mut test: impl FnMut(u64)) {
     const MAX_FAILURES: usize = 25;
     let mut failures = Vec::new();
     for index in indices {

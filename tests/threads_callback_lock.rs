@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use support::array::functions::Raw;
-use support::array::{Array, Spec};
+use support::array::functions::ArrayPtr;
+use support::array::{Array, ArraySpec};
 use support::library::Library;
 use support::super_chunk::Store;
-use support::super_chunk::scratch::Scratch;
+use support::super_chunk::scratch::ScratchDir;
 
 /// The environment variable that selects the scenario of a process: a store and a kind of call.
-const SCENARIO: &str = "BLOSC2_THREADS_CALLBACK_SCENARIO";
+const SCENARIO_VARIABLE: &str = "BLOSC2_THREADS_CALLBACK_SCENARIO";
 
 const NITEMS: usize = 1000;
-const BLOCK: usize = 100;
+const BLOCK_NITEMS: usize = 100;
 
 /// How long the callback waits for the other thread to finish, which is possible only if that thread is not blocked
 /// by a lock.
@@ -36,13 +36,14 @@ const CALLS: [&str; 3] = ["box", "selection", "slice"];
 
 /// The array of the scenario, for the thread that the callback starts.
 static ARRAY: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-static OTHER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
-/// Whether the thread has been started. Later calls run the callback as well, and a second thread could outlive the array.
-static OTHER_IS_STARTED: AtomicBool = AtomicBool::new(false);
-static OTHER_IS_DONE: AtomicBool = AtomicBool::new(false);
+static WRITER_THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+/// Whether the thread has been started. Later calls run the callback as well, and a second thread could outlive the
+/// array.
+static IS_WRITER_STARTED: AtomicBool = AtomicBool::new(false);
+static IS_WRITER_DONE: AtomicBool = AtomicBool::new(false);
 
 /// Writes `value` to item `at`.
-fn write(array: &Array, call: &str, at: usize, value: u8) -> i32 {
+fn write_item(array: &Array, call: &str, at: usize, value: u8) -> i32 {
     let (start, stop) = (at as i64, at as i64 + 1);
     match call {
         "box" => array.set(&[start], &[stop], &[value]),
@@ -52,7 +53,7 @@ fn write(array: &Array, call: &str, at: usize, value: u8) -> i32 {
 }
 
 fn scenario() -> (Store, String) {
-    let text = std::env::var(SCENARIO).expect("a scenario");
+    let text = std::env::var(SCENARIO_VARIABLE).expect("a scenario");
     let (store, call) = text.split_once(' ').expect("a store and a call");
     let store = STORES.into_iter().find(|known| format!("{known:?}") == store).expect("a store");
     (store, call.to_owned())
@@ -60,10 +61,10 @@ fn scenario() -> (Store, String) {
 
 /// Writes the last item.
 fn write_last() {
-    let raw: Raw = ARRAY.load(SeqCst).cast();
+    let raw: ArrayPtr = ARRAY.load(SeqCst).cast();
     let array = ManuallyDrop::new(Array::from_raw(Library::ours(), raw).expect("an array"));
-    assert_eq!(write(&array, &scenario().1, NITEMS - 1, 2), 0);
-    OTHER_IS_DONE.store(true, SeqCst);
+    assert_eq!(write_item(&array, &scenario().1, NITEMS - 1, 2), 0);
+    IS_WRITER_DONE.store(true, SeqCst);
 }
 
 type Job = Option<unsafe extern "C" fn(*mut c_void)>;
@@ -77,15 +78,15 @@ unsafe extern "C" fn start_a_writer(
     elsize: usize,
     jobs: *mut c_void,
 ) {
-    let mut other = OTHER.lock().expect("the other thread");
-    let is_first = !ARRAY.load(SeqCst).is_null() && !OTHER_IS_STARTED.swap(true, SeqCst);
+    let mut other = WRITER_THREAD.lock().expect("the other thread");
+    let is_first = !ARRAY.load(SeqCst).is_null() && !IS_WRITER_STARTED.swap(true, SeqCst);
     if is_first {
         *other = Some(thread::spawn(write_last));
     }
     // The write of the other thread runs jobs, too.
     drop(other);
     let begin = Instant::now();
-    while is_first && !OTHER_IS_DONE.load(SeqCst) && begin.elapsed() < TIME_TO_FINISH {
+    while is_first && !IS_WRITER_DONE.load(SeqCst) && begin.elapsed() < TIME_TO_FINISH {
         thread::sleep(Duration::from_millis(1));
     }
     for n in 0..numjobs as usize {
@@ -104,19 +105,19 @@ fn has_threads() -> bool {
 }
 
 /// Writes the first item, while a thread of the callback writes the last one.
-fn play() {
+fn run_scenario() {
     let (store, call) = scenario();
-    let scratch = Scratch::new();
-    let mut spec =
-        Spec::new(&[NITEMS as i64], &[NITEMS as i32], &[BLOCK as i32], 1).stored(store, &scratch.fresh());
+    let scratch = ScratchDir::new();
+    let mut spec = ArraySpec::new(&[NITEMS as i64], &[NITEMS as i32], &[BLOCK_NITEMS as i32], 1)
+        .with_store(store, &scratch.new_path());
     spec.params.nthreads = 4;
-    let array = spec.filled(Library::ours(), &[0; NITEMS]);
+    let array = spec.create_from_buffer(Library::ours(), &[0; NITEMS]);
     ARRAY.store(array.raw().cast(), SeqCst);
     assert!(!has_threads(), "the scenario needs a process without other threads");
     // SAFETY: the callback follows the contract and uses no data.
     unsafe { (Library::ours().blosc2_set_threads_callback)(Some(start_a_writer), ptr::null_mut()) };
-    assert_eq!(write(&array, &call, 0, 1), 0);
-    let other = OTHER.lock().expect("the other thread").take();
+    assert_eq!(write_item(&array, &call, 0, 1), 0);
+    let other = WRITER_THREAD.lock().expect("the other thread").take();
     other.expect("the callback has jobs to run").join().expect("the other thread");
     let mut expected = [0; NITEMS];
     (expected[0], expected[NITEMS - 1]) = (1, 2);
@@ -126,15 +127,15 @@ fn play() {
 }
 
 fn main() -> ExitCode {
-    if std::env::var_os(SCENARIO).is_some() {
-        play();
+    if std::env::var_os(SCENARIO_VARIABLE).is_some() {
+        run_scenario();
         return ExitCode::SUCCESS;
     }
     let mut failed = 0;
     for store in STORES {
         for call in CALLS {
             let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
-            let status = again.env(SCENARIO, format!("{store:?} {call}")).status().expect("a child");
+            let status = again.env(SCENARIO_VARIABLE, format!("{store:?} {call}")).status().expect("a child");
             println!("a threads callback that writes a {call} of a {store:?} ... {status}");
             failed += i32::from(!status.success());
         }

@@ -28,20 +28,20 @@ const TRUNC_PREC: u8 = 4;
 const BYTEDELTA: u8 = 35;
 
 /// The length in bytes of the shortest chunk that is drawn.
-const SHORTEST: usize = 4 << 10;
+const MIN_CHUNK_LEN: usize = 4 << 10;
 /// The largest item size that is drawn, in bytes.
-const LARGEST_ITEM: usize = 24;
+const MAX_TYPESIZE: usize = 24;
 
 /// The ranges that cells are drawn from.
-pub struct Draw {
+pub struct DrawRanges {
     pub codecs: Vec<(u8, &'static str)>,
     /// The length in bytes of the longest chunk.
-    pub longest: usize,
+    pub max_chunk_len: usize,
 }
 
-impl Default for Draw {
-    fn default() -> Draw {
-        Draw { codecs: CODECS.to_vec(), longest: 4 << 20 }
+impl Default for DrawRanges {
+    fn default() -> DrawRanges {
+        DrawRanges { codecs: CODECS.to_vec(), max_chunk_len: 4 << 20 }
     }
 }
 
@@ -71,26 +71,26 @@ pub struct Cell {
 
 impl Cell {
     /// Draws cell `index` of the run `seed`.
-    pub fn draw(seed: u64, index: u64, draw: &Draw) -> Cell {
+    pub fn draw(seed: u64, index: u64, draw: &DrawRanges) -> Cell {
         let mut random = Random::of_item(seed, index);
         let (codec, codec_name) = *random.pick(&draw.codecs);
         let clevel = 1 + random.below(9) as u8;
         let source = match random.below(10) {
             0 => Source::File(random.clone()),
-            _ => Source::Family(families::draw(&mut random), random.clone()),
+            _ => Source::Family(families::draw_family(&mut random), random.clone()),
         };
         let typesize = match random.below(10) {
             0..=6 => *random.pick(&[1, 2, 4, 4, 8, 8]),
-            _ => 1 + random.below(LARGEST_ITEM),
+            _ => 1 + random.below(MAX_TYPESIZE),
         };
-        let (filters, mut metas, filter_name) = filters(&mut random, typesize);
+        let (filters, mut filters_meta, filter_name) = draw_filters(&mut random, typesize);
         // Without a super-chunk bytedelta reads the item size from its meta byte.
         if filters[5] == BYTEDELTA {
-            metas[5] = typesize as u8;
+            filters_meta[5] = typesize as u8;
         }
         // The length is log-uniform: each doubling is drawn equally often.
-        let doublings = (draw.longest as f64 / SHORTEST as f64).log2();
-        let exact = SHORTEST as f64 * (doublings * unit(&mut random)).exp2();
+        let doublings = (draw.max_chunk_len as f64 / MIN_CHUNK_LEN as f64).log2();
+        let exact = MIN_CHUNK_LEN as f64 * (doublings * draw_unit(&mut random)).exp2();
         let has_rest = random.one_in(8);
         // The reference loses the bytes behind the last item with these filters.
         let loses_rest = filters.iter().any(|filter| [DELTA, TRUNC_PREC].contains(filter));
@@ -107,7 +107,7 @@ impl Cell {
             typesize: typesize as i32,
             nthreads,
             filters,
-            metas,
+            filters_meta,
             ..Params::default()
         };
         Cell {
@@ -131,9 +131,10 @@ impl Cell {
         bytes: Vec<u8>,
     ) -> Cell {
         let &(codec, codec_name) = CODECS.iter().find(|known| known.1 == codec).expect("a codec");
-        let &(_, filters, metas, filter_name) =
+        let &(_, filters, filters_meta, filter_name) =
             FILTERS.iter().find(|known| known.3 == filters).expect("a filter pipeline");
-        let params = Params { codec, clevel, typesize: typesize as i32, filters, metas, ..Params::default() };
+        let params =
+            Params { codec, clevel, typesize: typesize as i32, filters, filters_meta, ..Params::default() };
         Cell {
             name: name.to_string(),
             codec: codec_name,
@@ -149,7 +150,7 @@ impl Cell {
     pub fn data(&self) -> Vec<u8> {
         match self.source.clone() {
             Source::Family(family, mut random) => {
-                families::data(family, &mut random, self.params.typesize as usize, self.nbytes)
+                families::generate(family, &mut random, self.params.typesize as usize, self.nbytes)
             }
             Source::File(mut random) => files::piece(&mut random, self.nbytes),
             Source::Bytes(bytes) => bytes,
@@ -169,7 +170,7 @@ impl fmt::Display for Cell {
 }
 
 /// Draws a filter pipeline that supports items of `typesize` bytes: filters, meta bytes and name.
-fn filters(random: &mut Random, typesize: usize) -> ([u8; 6], [u8; 6], &'static str) {
+fn draw_filters(random: &mut Random, typesize: usize) -> ([u8; 6], [u8; 6], &'static str) {
     let total: usize = FILTERS.iter().map(|entry| entry.0).sum();
     loop {
         let mut drawn = random.below(total);
@@ -178,15 +179,15 @@ fn filters(random: &mut Random, typesize: usize) -> ([u8; 6], [u8; 6], &'static 
             drawn = drawn.wrapping_sub(entry.0);
             is_it
         });
-        let &(_, filters, metas, name) = entry.expect("drawn below the sum");
+        let &(_, filters, filters_meta, name) = entry.expect("drawn below the sum");
         // Truncated precision is for floating-point numbers.
         if !name.starts_with("trunc") || matches!(typesize, 4 | 8) {
-            return (filters, metas, name);
+            return (filters, filters_meta, name);
         }
     }
 }
 
 /// Draws a number in [0, 1).
-pub fn unit(random: &mut Random) -> f64 {
+pub fn draw_unit(random: &mut Random) -> f64 {
     (random.next() >> 11) as f64 / (1u64 << 53) as f64
 }

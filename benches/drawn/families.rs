@@ -1,9 +1,9 @@
-//! Families of number series. A family draws its parameters and then its values. A record consists of several columns, each
-//! with a series.
+//! Families of number series. A family draws its parameters and then its values. A record consists of several columns,
+//! each with a series.
 
 use std::f64::consts::TAU;
 
-use crate::cell::unit;
+use crate::cell::draw_unit;
 use crate::support::random::Random;
 
 /// Returns the bit pattern of item `i`; a column stores its low bytes.
@@ -38,12 +38,12 @@ const FAMILIES: [Family; 17] = [
 ];
 
 /// Draws a family.
-pub fn draw(random: &mut Random) -> Family {
+pub fn draw_family(random: &mut Random) -> Family {
     *random.pick(&FAMILIES)
 }
 
 /// Returns `nbytes` bytes of items of `typesize` bytes.
-pub fn data(family: Family, random: &mut Random, typesize: usize, nbytes: usize) -> Vec<u8> {
+pub fn generate(family: Family, random: &mut Random, typesize: usize, nbytes: usize) -> Vec<u8> {
     let mut columns = columns(family, random, typesize);
     let mut bytes = Vec::with_capacity(nbytes + typesize);
     let mut item = 0;
@@ -68,7 +68,7 @@ fn columns(family: Family, random: &mut Random, typesize: usize) -> Vec<(usize, 
     while left > 0 {
         let widths: Vec<usize> = [1, 2, 4, 8].into_iter().filter(|&width| width <= left).collect();
         let width = if is_mixed { *random.pick(&widths) } else { *widths.last().expect("1 at least") };
-        let family = if is_mixed { draw(random) } else { family };
+        let family = if is_mixed { draw_family(random) } else { family };
         columns.push((width, (family.series)(random, width)));
         left -= width;
     }
@@ -77,21 +77,21 @@ fn columns(family: Family, random: &mut Random, typesize: usize) -> Vec<(usize, 
 
 /// Draws a number from `least` to about `most`, each doubling equally often.
 fn log_uniform(random: &mut Random, least: f64, most: f64) -> f64 {
-    least * ((most / least).log2() * unit(random)).exp2()
+    least * ((most / least).log2() * draw_unit(random)).exp2()
 }
 
 /// Draws a roughly normal number with standard deviation 1.
 fn normal(random: &mut Random) -> f64 {
-    (0..12).map(|_| unit(random)).sum::<f64>() - 6.0
+    (0..12).map(|_| draw_unit(random)).sum::<f64>() - 6.0
 }
 
 /// Returns the largest number of a column of `width` bytes, at most 2^62.
-fn range(width: usize) -> f64 {
+fn column_range(width: usize) -> f64 {
     (8.0 * width as f64).min(62.0).exp2()
 }
 
 /// Returns the bit pattern of a floating-point number in items of 4 or 8 bytes, of the nearest integer in others.
-fn pattern(value: f64, width: usize) -> u64 {
+fn bit_pattern(value: f64, width: usize) -> u64 {
     match width {
         4 => u64::from((value as f32).to_bits()),
         8 => value.to_bits(),
@@ -100,12 +100,12 @@ fn pattern(value: f64, width: usize) -> u64 {
 }
 
 fn walk(random: &mut Random, width: usize) -> Series {
-    let step = log_uniform(random, 1.0, range(width).sqrt().min(1e6));
+    let step = log_uniform(random, 1.0, column_range(width).sqrt().min(1e6));
     let is_float = matches!(width, 4 | 8) && random.one_in(3);
-    let mut value = range(width) / 4.0 * unit(random);
+    let mut value = column_range(width) / 4.0 * draw_unit(random);
     Box::new(move |random, _| {
-        value += step * (2.0 * unit(random) - 1.0);
-        if is_float { pattern(value / 100.0, width) } else { value.round() as i64 as u64 }
+        value += step * (2.0 * draw_unit(random) - 1.0);
+        if is_float { bit_pattern(value / 100.0, width) } else { value.round() as i64 as u64 }
     })
 }
 
@@ -114,23 +114,23 @@ fn smooth(random: &mut Random, width: usize) -> Series {
     let nwaves = 1 + random.below(4);
     let waves: Vec<(f64, f64, f64)> = (0..nwaves)
         .map(|_| {
-            let (amplitude, phase) = (log_uniform(random, 0.01, 10.0), TAU * unit(random));
+            let (amplitude, phase) = (log_uniform(random, 0.01, 10.0), TAU * draw_unit(random));
             (amplitude, TAU / log_uniform(random, 10.0, 1e6), phase)
         })
         .collect();
     let noise = if random.one_in(3) { log_uniform(random, 1e-7, 1.0) } else { 0.0 };
     let offset = if random.one_in(2) { log_uniform(random, 0.1, 1e4) } else { 0.0 };
-    let scale = if matches!(width, 4 | 8) { 1.0 } else { range(width) / 100.0 };
+    let scale = if matches!(width, 4 | 8) { 1.0 } else { column_range(width) / 100.0 };
     Box::new(move |random, i| {
         let sum: f64 = waves.iter().map(|(a, f, phase)| a * (f * i as f64 + phase).sin()).sum();
         let noise = if noise > 0.0 { noise * normal(random) } else { 0.0 };
-        pattern(scale * (sum + offset + noise), width)
+        bit_pattern(scale * (sum + offset + noise), width)
     })
 }
 
 fn smooth_integers(random: &mut Random, width: usize) -> Series {
     let mut series = smooth(random, 8);
-    let scale = log_uniform(random, 1.0, range(width).sqrt().min(1e5));
+    let scale = log_uniform(random, 1.0, column_range(width).sqrt().min(1e5));
     Box::new(move |random, i| (scale * f64::from_bits(series(random, i))).round() as i64 as u64)
 }
 
@@ -143,7 +143,7 @@ fn ramp(random: &mut Random, width: usize) -> Series {
         if matches!(width, 4 | 8) && random.one_in(2) { log_uniform(random, 1.0, 1e6) } else { 0.0 };
     Box::new(move |_, i| {
         let value = start.wrapping_add((i / repeats) as u64 * step);
-        if divisor > 0.0 { pattern(value as f64 / divisor, width) } else { value }
+        if divisor > 0.0 { bit_pattern(value as f64 / divisor, width) } else { value }
     })
 }
 
@@ -160,10 +160,10 @@ fn rounded(random: &mut Random, width: usize) -> Series {
     let decimals = 10f64.powi(random.below(5) as i32);
     let is_walk = random.one_in(2);
     let spread = log_uniform(random, 0.1, 1e4);
-    let mut value = spread * unit(random);
+    let mut value = spread * draw_unit(random);
     Box::new(move |random, _| {
-        value = if is_walk { value + 0.01 * spread * normal(random) } else { spread * unit(random) };
-        pattern((value * decimals).round() / decimals, width)
+        value = if is_walk { value + 0.01 * spread * normal(random) } else { spread * draw_unit(random) };
+        bit_pattern((value * decimals).round() / decimals, width)
     })
 }
 
@@ -173,7 +173,7 @@ fn categories(random: &mut Random, _: usize) -> Series {
     let is_small = random.one_in(2);
     let values: Vec<u64> = (0..n).map(|i| if is_small { i as u64 } else { random.next() }).collect();
     let skew = if random.one_in(2) { 1.0 } else { log_uniform(random, 1.0, 4.0) };
-    Box::new(move |random, _| values[((unit(random).powf(skew) * n as f64) as usize).min(n - 1)])
+    Box::new(move |random, _| values[((draw_unit(random).powf(skew) * n as f64) as usize).min(n - 1)])
 }
 
 fn sparse(random: &mut Random, width: usize) -> Series {
@@ -183,18 +183,18 @@ fn sparse(random: &mut Random, width: usize) -> Series {
         1 => counts(random, width),
         _ => walk(random, width),
     };
-    Box::new(move |random, i| if unit(random) < share { values(random, i) } else { 0 })
+    Box::new(move |random, i| if draw_unit(random) < share { values(random, i) } else { 0 })
 }
 
 /// Times with a step, jitter and gaps.
 fn timestamps(random: &mut Random, _: usize) -> Series {
     let step = log_uniform(random, 1.0, 1e9) as u64;
-    let jitter = if random.one_in(2) { 1 + (step as f64 * 0.01 * unit(random)) as usize } else { 1 };
+    let jitter = if random.one_in(2) { 1 + (step as f64 * 0.01 * draw_unit(random)) as usize } else { 1 };
     let gaps = log_uniform(random, 1e-5, 0.1);
     let mut time = 1_600_000_000u64.wrapping_mul(*random.pick(&[1, 1000, 1_000_000, 1_000_000_000]));
     Box::new(move |random, _| {
         time += step + random.below(jitter) as u64;
-        if unit(random) < gaps {
+        if draw_unit(random) < gaps {
             time += step * random.below(1000) as u64;
         }
         time
@@ -207,11 +207,11 @@ fn runs(random: &mut Random, width: usize) -> Series {
     let is_fixed = random.one_in(3);
     let kind = random.below(3);
     let nvalues = 2 + random.below(200);
-    let step = log_uniform(random, 1.0, range(width).sqrt().min(1e5)) as usize;
+    let step = log_uniform(random, 1.0, column_range(width).sqrt().min(1e5)) as usize;
     let (mut left, mut value) = (0usize, random.next() >> 8);
     Box::new(move |random, _| {
         if left == 0 {
-            left = if is_fixed { mean as usize } else { (-mean * (1.0 - unit(random)).ln()) as usize };
+            left = if is_fixed { mean as usize } else { (-mean * (1.0 - draw_unit(random)).ln()) as usize };
             value = match kind {
                 0 => value.wrapping_add(random.below(2 * step + 1) as u64).wrapping_sub(step as u64),
                 1 => (random.below(nvalues) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -239,16 +239,16 @@ fn periods(random: &mut Random, width: usize) -> Series {
             seen.push(value);
             return value;
         }
-        if changes > 0.0 && unit(random) < changes { random.next() } else { seen[i % period] }
+        if changes > 0.0 && draw_unit(random) < changes { random.next() } else { seen[i % period] }
     })
 }
 
 fn skewed(random: &mut Random, width: usize) -> Series {
-    let scale = log_uniform(random, 1.0, range(width).min(1e9));
+    let scale = log_uniform(random, 1.0, column_range(width).min(1e9));
     let power = log_uniform(random, 1.0, 8.0);
     let is_exponential = random.one_in(2);
     Box::new(move |random, _| {
-        let drawn = unit(random);
+        let drawn = draw_unit(random);
         let value =
             if is_exponential { -(1.0 - drawn).ln() * scale / 8.0 } else { drawn.powf(power) * scale };
         value as u64
@@ -303,11 +303,11 @@ fn floats(random: &mut Random, width: usize) -> Series {
     let scale = log_uniform(random, 1e-3, 1e6);
     Box::new(move |random, _| {
         let value = match kind {
-            0 => unit(random),
+            0 => draw_unit(random),
             1 => normal(random),
             _ => normal(random).exp(),
         };
         let width = if width == 8 || width == 4 { width } else { 8 };
-        pattern(scale * value, width) >> cut << cut
+        bit_pattern(scale * value, width) >> cut << cut
     })
 }

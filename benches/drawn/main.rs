@@ -1,8 +1,9 @@
-//! Size and speed against the reference library on data and parameters drawn at random: the check that a heuristic of an
-//! encoder holds on data that it was not tuned with.
+//! Size and speed against the reference library on data and parameters drawn at random: the check that a heuristic of
+//! an encoder holds on data that it was not tuned with.
 //!
-//! Data flow: seed -> [`cell`]: parameters and a source of data -> [`families`], [`files`]: bytes -> [`measure`]: chunks and
-//! times of both libraries -> [`report`]: means, worst cells, and the cells beyond the limits, each with its seed.
+//! Data flow: seed -> [`cell`]: parameters and a source of data -> [`families`], [`files`]: bytes -> [`measure`]:
+//! chunks and times of both libraries -> [`report`]: means, worst cells, and the cells beyond the limits, each with its
+//! seed.
 //!
 //! ```text
 //! scripts/fetch-reference.sh; scripts/fetch-bench-data.sh
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use cell::Cell;
-use options::{Options, Which};
+use options::{CellSelection, Options};
 use report::Report;
 use support::{calls, library};
 
@@ -47,9 +48,11 @@ fn main() -> ExitCode {
     };
     let libraries = measure::Libraries { ours: library::Library::ours(), reference };
     let cells: Box<dyn Iterator<Item = Cell>> = match options.which {
-        Which::One(seed, index) => Box::new(std::iter::once(Cell::draw(seed, index, &options.draw))),
-        Which::Named => Box::new(named::cells().into_iter()),
-        Which::Drawn { seed, cells, first } => {
+        CellSelection::Single(seed, index) => {
+            Box::new(std::iter::once(Cell::draw(seed, index, &options.draw)))
+        }
+        CellSelection::Named => Box::new(named::named_cells().into_iter()),
+        CellSelection::Drawn { seed, cells, first } => {
             let draw = &options.draw;
             Box::new((first..first + cells).map(move |index| Cell::draw(seed, index, draw)))
         }

@@ -15,12 +15,12 @@ pub struct Libraries {
 }
 
 /// The least duration of a timed batch, and the time after which no further round of a figure begins.
-const BATCH: Duration = Duration::from_micros(200);
+const MIN_BATCH: Duration = Duration::from_micros(200);
 const BUDGET: Duration = Duration::from_millis(40);
 
 /// Ratios of the reference to ours: above 1, ours is smaller or faster.
 #[derive(Clone, Copy)]
-pub struct Figures {
+pub struct CellRatios {
     pub size: f64,
     /// Length of our chunk in bytes.
     pub cbytes: usize,
@@ -36,7 +36,7 @@ pub struct Speeds {
     pub read_back: f64,
 }
 
-impl fmt::Display for Figures {
+impl fmt::Display for CellRatios {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reference = self.size * self.cbytes as f64;
         write!(out, "{} B against {reference:.0}, size {:.3}", self.cbytes, self.size)?;
@@ -48,23 +48,23 @@ impl fmt::Display for Figures {
 }
 
 /// The contexts of one library and its chunk.
-struct Side {
+struct LibraryContexts {
     compressor: OwnedContext<'static>,
     decompressor: OwnedContext<'static>,
     chunk: Vec<u8>,
 }
 
-impl Side {
-    fn new(library: &'static Library, cell: &Cell, data: &[u8]) -> Side {
-        let mut compressor = OwnedContext::compressing(library, cell.params.cparams())
+impl LibraryContexts {
+    fn new(library: &'static Library, cell: &Cell, data: &[u8]) -> LibraryContexts {
+        let mut compressor = OwnedContext::for_compression(library, cell.params.cparams())
             .unwrap_or_else(|| panic!("{}: no context for {cell}", library.name));
         let mut chunk = vec![0; data.len() + 32];
         let cbytes = compressor.compress(data, &mut chunk);
         assert!(cbytes > 0, "{}: {cell}: compression gives {cbytes}", library.name);
         chunk.truncate(cbytes as usize);
-        Side {
+        LibraryContexts {
             compressor,
-            decompressor: OwnedContext::decompressing(library, dparams(cell.params.nthreads)),
+            decompressor: OwnedContext::for_decompression(library, dparams(cell.params.nthreads)),
             chunk,
         }
     }
@@ -74,19 +74,20 @@ impl Side {
 ///
 /// # Panics
 /// If a chunk does not decompress to the data, unless a filter of the cell is lossy.
-pub fn measure(libraries: &Libraries, cell: &Cell, rounds: usize) -> Figures {
+pub fn measure(libraries: &Libraries, cell: &Cell, rounds: usize) -> CellRatios {
     let data = cell.data();
-    let mut ours = Side::new(libraries.ours, cell, &data);
-    let mut reference = Side::new(libraries.reference, cell, &data);
-    check(cell, &data, &mut ours, &mut reference);
+    let mut ours = LibraryContexts::new(libraries.ours, cell, &data);
+    let mut reference = LibraryContexts::new(libraries.reference, cell, &data);
+    check_decoding(cell, &data, &mut ours, &mut reference);
     let size = reference.chunk.len() as f64 / ours.chunk.len() as f64;
     let cbytes = ours.chunk.len();
-    let speeds = (rounds > 0).then(|| speeds(&data, &mut ours, &mut reference, cell.params.nthreads, rounds));
-    Figures { size, cbytes, speeds }
+    let speeds =
+        (rounds > 0).then(|| measure_speeds(&data, &mut ours, &mut reference, cell.params.nthreads, rounds));
+    CellRatios { size, cbytes, speeds }
 }
 
 /// Checks that both libraries decode both chunks to the same bytes: to the data, unless a filter is lossy.
-fn check(cell: &Cell, data: &[u8], ours: &mut Side, reference: &mut Side) {
+fn check_decoding(cell: &Cell, data: &[u8], ours: &mut LibraryContexts, reference: &mut LibraryContexts) {
     let is_lossy = cell.params.filters.contains(&4);
     let mut back = [(); 3].map(|()| vec![0xEE; data.len()]);
     let nbytes = [
@@ -104,10 +105,16 @@ fn check(cell: &Cell, data: &[u8], ours: &mut Side, reference: &mut Side) {
     }
 }
 
-fn speeds(data: &[u8], ours: &mut Side, reference: &mut Side, nthreads: i16, rounds: usize) -> Speeds {
+fn measure_speeds(
+    data: &[u8],
+    ours: &mut LibraryContexts,
+    reference: &mut LibraryContexts,
+    nthreads: i16,
+    rounds: usize,
+) -> Speeds {
     let timer = Timer { nthreads, rounds };
-    // Both libraries write to the same buffer, and read equal chunks from the same buffer: a copy of 1 MB can be 20 % slower
-    // depending on the physical pages of the buffers.
+    // Both libraries write to the same buffer, and read equal chunks from the same buffer: a copy of 1 MB can be 20 %
+    // slower depending on the physical pages of the buffers.
     let out = RefCell::new(vec![0; data.len() + 32]);
     let compress = timer.ratio(
         || _ = black_box(ours.compressor.compress(data, &mut out.borrow_mut())),
@@ -134,7 +141,7 @@ struct Timer {
 impl Timer {
     /// Returns how many times as fast `ours` is as `reference`, by the fastest batch of each.
     fn ratio(&self, mut ours: impl FnMut(), mut reference: impl FnMut()) -> f64 {
-        let calls = |once: f64| (BATCH.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
+        let calls = |once: f64| (MIN_BATCH.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
         let mut best = [f64::INFINITY; 2];
         // Both get the same number of calls: the first call of a batch reads its data from an outer cache level, and so
         // takes longer than the others.
@@ -162,15 +169,15 @@ impl Timer {
     /// Returns the seconds per call: processor time of the thread for one thread, elapsed time for several.
     fn time(&self, calls: u32, work: &mut impl FnMut()) -> f64 {
         let clock = if self.nthreads > 1 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_THREAD_CPUTIME_ID };
-        let start = now(clock);
+        let start = clock_seconds(clock);
         for _ in 0..calls {
             work();
         }
-        (now(clock) - start) / f64::from(calls)
+        (clock_seconds(clock) - start) / f64::from(calls)
     }
 }
 
-fn now(clock: libc::clockid_t) -> f64 {
+fn clock_seconds(clock: libc::clockid_t) -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: Linux has this clock, and `now` is a valid out-pointer.
     assert_eq!(unsafe { libc::clock_gettime(clock, &raw mut now) }, 0, "a clock");

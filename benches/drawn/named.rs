@@ -17,7 +17,7 @@ fn repeated_noise(period: usize, len: usize) -> Vec<u8> {
     Random::new(period as u64).bytes(period).iter().cycle().take(len).copied().collect()
 }
 
-pub fn cells() -> Vec<Cell> {
+pub fn named_cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     let mut add = |name: &str, codec: &str, clevels: &[u8], filters: &str, typesize: usize, bytes: &[u8]| {
         for &clevel in clevels {

@@ -1,6 +1,6 @@
 //! The command line of the drawn benchmark.
 
-use crate::cell::{CODECS, Draw};
+use crate::cell::{CODECS, DrawRanges};
 
 pub const USAGE: &str = "\
 options (lists are separated by commas):
@@ -19,9 +19,9 @@ options (lists are separated by commas):
 
 /// Which cells to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum CellSelection {
     /// The cell of a seed and an index.
-    One(u64, u64),
+    Single(u64, u64),
     Named,
     Drawn {
         seed: u64,
@@ -31,8 +31,8 @@ pub enum Which {
 }
 
 pub struct Options {
-    pub which: Which,
-    pub draw: Draw,
+    pub which: CellSelection,
+    pub draw: DrawRanges,
     /// The number of rounds; 0 measures sizes only.
     pub rounds: usize,
     /// The number of cells to list for each limit that is exceeded.
@@ -41,13 +41,18 @@ pub struct Options {
 }
 
 impl Options {
-    /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are not
-    /// valid.
+    /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are
+    /// not valid.
     pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
         let (mut seed, mut cells, mut first) = (1, 1000, 0);
         let mut which = None;
-        let mut options =
-            Options { which: Which::Named, draw: Draw::default(), rounds: 5, list: 20, verbose: false };
+        let mut options = Options {
+            which: CellSelection::Named,
+            draw: DrawRanges::default(),
+            rounds: 5,
+            list: 20,
+            verbose: false,
+        };
         let mut rest = arguments;
         while let Some(argument) = rest.next() {
             let mut value = || rest.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -61,9 +66,9 @@ impl Options {
                     let text = value()?;
                     let (seed, index) =
                         text.split_once(':').ok_or_else(|| format!("{text} is not SEED:INDEX"))?;
-                    which = Some(Which::One(number(seed)?, number(index)?));
+                    which = Some(CellSelection::Single(number(seed)?, number(index)?));
                 }
-                "--named" => which = Some(Which::Named),
+                "--named" => which = Some(CellSelection::Named),
                 "--codecs" => {
                     options.draw.codecs = value()?
                         .split(',')
@@ -73,7 +78,7 @@ impl Options {
                         })
                         .collect::<Result<_, _>>()?;
                 }
-                "--kib" => options.draw.longest = (number(&value()?)? as usize).max(8) << 10,
+                "--kib" => options.draw.max_chunk_len = (number(&value()?)? as usize).max(8) << 10,
                 "--rounds" => options.rounds = number(&value()?)? as usize,
                 "--sizes" => options.rounds = 0,
                 "--list" => options.list = number(&value()?)? as usize,
@@ -85,13 +90,13 @@ impl Options {
                 _ => return Err(format!("unknown option {argument}")),
             }
         }
-        options.which = which.unwrap_or(Which::Drawn { seed, cells, first });
+        options.which = which.unwrap_or(CellSelection::Drawn { seed, cells, first });
         Ok(Some(options))
     }
 
     /// Returns whether every cell is printed.
     pub fn prints_all(&self) -> bool {
-        self.verbose || !matches!(self.which, Which::Drawn { .. })
+        self.verbose || !matches!(self.which, CellSelection::Drawn { .. })
     }
 }
 

@@ -1,39 +1,59 @@
 //! Means, worst cells and shares of cells beyond the limits, for each codec; and the list of cells beyond a limit.
 
 use crate::cell::{CODECS, Cell};
-use crate::measure::{Figures, Speeds};
+use crate::measure::{CellRatios, Speeds};
 
 /// Chunks of up to this many bytes do not count as far longer than the reference's.
-const SHORT: usize = 1 << 10;
+const SHORT_CHUNK_LEN: usize = 1 << 10;
 
 /// A figure of a cell and its limits.
-struct Figure {
+struct LimitedRatio {
     name: &'static str,
-    of: fn(&Figures) -> Option<f64>,
+    ratio: fn(&CellRatios) -> Option<f64>,
     /// The ratio below which a cell is counted, and the one below which it is listed.
-    counted: f64,
-    listed: f64,
+    count_below: f64,
+    list_below: f64,
 }
 
-const FIGURES: [Figure; 4] = [
-    Figure { name: "size", of: |figures| Some(figures.size), counted: 1.0 / 1.01, listed: 1.0 / 1.01 },
-    Figure { name: "compress", of: |figures| speed(figures, |s| s.compress), counted: 0.95, listed: 0.7 },
-    Figure { name: "decompress", of: |figures| speed(figures, |s| s.decompress), counted: 0.95, listed: 0.8 },
-    Figure { name: "read back", of: |figures| speed(figures, |s| s.read_back), counted: 0.95, listed: 0.8 },
+const FIGURES: [LimitedRatio; 4] = [
+    LimitedRatio {
+        name: "size",
+        ratio: |figures| Some(figures.size),
+        count_below: 1.0 / 1.01,
+        list_below: 1.0 / 1.01,
+    },
+    LimitedRatio {
+        name: "compress",
+        ratio: |figures| speed(figures, |s| s.compress),
+        count_below: 0.95,
+        list_below: 0.7,
+    },
+    LimitedRatio {
+        name: "decompress",
+        ratio: |figures| speed(figures, |s| s.decompress),
+        count_below: 0.95,
+        list_below: 0.8,
+    },
+    LimitedRatio {
+        name: "read back",
+        ratio: |figures| speed(figures, |s| s.read_back),
+        count_below: 0.95,
+        list_below: 0.8,
+    },
 ];
 
-fn speed(figures: &Figures, of: fn(&Speeds) -> f64) -> Option<f64> {
+fn speed(figures: &CellRatios, of: fn(&Speeds) -> f64) -> Option<f64> {
     figures.speeds.as_ref().map(of)
 }
 
 /// The figures of all cells that were measured.
 #[derive(Default)]
 pub struct Report {
-    cells: Vec<(&'static str, String, Figures)>,
+    cells: Vec<(&'static str, String, CellRatios)>,
 }
 
 impl Report {
-    pub fn add(&mut self, cell: &Cell, figures: Figures) {
+    pub fn add(&mut self, cell: &Cell, figures: CellRatios) {
         self.cells.push((cell.codec, cell.to_string(), figures));
     }
 
@@ -44,11 +64,11 @@ impl Report {
         );
         for figure in FIGURES.iter().take(if with_speeds { FIGURES.len() } else { 1 }) {
             for codec in CODECS.iter().map(|codec| codec.1).chain(["all"]) {
-                let rows: Vec<(f64, &Figures)> = self
+                let rows: Vec<(f64, &CellRatios)> = self
                     .cells
                     .iter()
                     .filter(|cell| codec == "all" || cell.0 == codec)
-                    .filter_map(|cell| Some(((figure.of)(&cell.2)?, &cell.2)))
+                    .filter_map(|cell| Some(((figure.ratio)(&cell.2)?, &cell.2)))
                     .collect();
                 if rows.is_empty() {
                     continue;
@@ -56,14 +76,14 @@ impl Report {
                 let n = rows.len() as f64;
                 let mean = (rows.iter().map(|row| row.0.ln()).sum::<f64>() / n).exp();
                 let worst = rows.iter().map(|row| row.0).fold(f64::INFINITY, f64::min);
-                let counted = rows.iter().filter(|row| row.0 < figure.counted).count();
+                let counted = rows.iter().filter(|row| row.0 < figure.count_below).count();
                 let long = rows.iter().filter(|row| figure.name == "size" && is_far_longer(row.1)).count();
                 text += &format!(
                     "| {} | {codec} | {} | {mean:.3} | {worst:.3} | {:.2} % below {:.2} | {long} |\n",
                     figure.name,
                     rows.len(),
                     100.0 * counted as f64 / n,
-                    figure.counted,
+                    figure.count_below,
                 );
             }
         }
@@ -78,19 +98,19 @@ impl Report {
                 .cells
                 .iter()
                 .filter_map(|(_, cell, figures)| {
-                    let ratio = (figure.of)(figures)?;
-                    (ratio < figure.listed).then(|| (ratio, format!("{cell}: {figures}")))
+                    let ratio = (figure.ratio)(figures)?;
+                    (ratio < figure.list_below).then(|| (ratio, format!("{cell}: {figures}")))
                 })
                 .collect();
             bad.sort_by(|a, b| a.0.total_cmp(&b.0));
-            text += &format!("{} below {:.2}: {} cells\n", figure.name, figure.listed, bad.len());
+            text += &format!("{} below {:.2}: {} cells\n", figure.name, figure.list_below, bad.len());
             bad.iter().take(most).for_each(|(_, line)| text += &format!("  {line}\n"));
         }
         text
     }
 }
 
-/// Returns whether a chunk of more than [`SHORT`] bytes is more than 3 % longer than the reference's.
-fn is_far_longer(figures: &Figures) -> bool {
-    figures.size < 1.0 / 1.03 && figures.cbytes > SHORT
+/// Returns whether a chunk of more than [`SHORT_CHUNK_LEN`] bytes is more than 3 % longer than the reference's.
+fn is_far_longer(figures: &CellRatios) -> bool {
+    figures.size < 1.0 / 1.03 && figures.cbytes > SHORT_CHUNK_LEN
 }

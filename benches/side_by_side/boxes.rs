@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::timing::speed_ratio;
 
 /// A box at the origin of a source and of a destination, all shapes in items.
-struct Case {
+struct BoxCase {
     name: &'static str,
     itemsize: i32,
     shape: &'static [i64],
@@ -20,11 +20,11 @@ const fn case(
     shape: &'static [i64],
     src: &'static [i64],
     dst: &'static [i64],
-) -> Case {
-    Case { name, itemsize, shape, src, dst }
+) -> BoxCase {
+    BoxCase { name, itemsize, shape, src, dst }
 }
 
-const CASES: [Case; 15] = [
+const CASES: [BoxCase; 15] = [
     case("block into array", 4, &[16, 16, 16], &[16, 16, 16], &[256, 256, 256]),
     case("chunk into array", 4, &[64, 64, 64], &[64, 64, 64], &[256, 256, 256]),
     case("block into small array", 4, &[16, 16, 16], &[16, 16, 16], &[64, 64, 64]),
@@ -42,7 +42,7 @@ const CASES: [Case; 15] = [
     case("six dimensions", 4, &[4, 4, 4, 4, 4, 4], &[8, 8, 8, 8, 8, 8], &[4, 4, 4, 4, 4, 4]),
 ];
 
-fn copy(library: &Library, case: &Case, src: &[u8], dst: &mut [u8]) {
+fn copy(library: &Library, case: &BoxCase, src: &[u8], dst: &mut [u8]) {
     let start = [0i64; 16];
     // SAFETY: the buffers have the sizes of their shapes, and the box lies inside both.
     let rc = unsafe {
@@ -66,7 +66,7 @@ pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("boxes", &["copy"], bench.options.summary);
     for case in &CASES {
         let name = format!("{:?} of {:?} to {:?}, {} bytes", case.shape, case.src, case.dst, case.itemsize);
-        if !bench.options.wants(case.name, &name) {
+        if !bench.options.is_selected(case.name, &name) {
             continue;
         }
         let len = |shape: &[i64]| shape.iter().product::<i64>() as usize * case.itemsize as usize;

@@ -1,27 +1,27 @@
-//! One point of the grid of codecs and filters: its contexts in both libraries, and a chunk of each library. Before timing,
-//! each library decodes the chunk of the other.
+//! One point of the grid of codecs and filters: its contexts in both libraries, and a chunk of each library. Before
+//! timing, each library decodes the chunk of the other.
 
 use crate::Bench;
 use crate::calls::{OwnedContext, Params, dparams};
 
 /// Codec, level, filter and threads.
 #[derive(Clone, Copy)]
-pub struct Point {
+pub struct GridPoint {
     pub codec: (u8, &'static str),
     pub level: u8,
     pub filter: (u8, &'static str),
     pub nthreads: i16,
 }
 
-impl Point {
+impl GridPoint {
     /// Returns the points that the command line selects.
-    pub fn all(bench: &Bench) -> Vec<Point> {
+    pub fn all(bench: &Bench) -> Vec<GridPoint> {
         let options = &bench.options;
         let mut points = Vec::new();
         for &codec in &options.codecs {
             for &level in &options.levels {
                 for &filter in &options.filters {
-                    points.extend(options.threads.iter().map(|&nthreads| Point {
+                    points.extend(options.threads.iter().map(|&nthreads| GridPoint {
                         codec,
                         level,
                         filter,
@@ -34,8 +34,8 @@ impl Point {
     }
 
     /// Returns the points of the middle one of the selected levels, with the first number of threads.
-    pub fn of_middle_level(bench: &Bench) -> Vec<Point> {
-        let mut points = Point::all(bench);
+    pub fn of_middle_level(bench: &Bench) -> Vec<GridPoint> {
+        let mut points = GridPoint::all(bench);
         let levels = &bench.options.levels;
         let middle = levels[levels.len() / 2];
         points.retain(|point| point.level == middle && point.nthreads == bench.options.threads[0]);
@@ -43,7 +43,7 @@ impl Point {
     }
 }
 
-impl std::fmt::Display for Point {
+impl std::fmt::Display for GridPoint {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} {}", self.level, self.filter.1)?;
         if self.nthreads > 1 {
@@ -54,24 +54,24 @@ impl std::fmt::Display for Point {
 }
 
 /// The contexts of one library, and its chunk.
-pub struct Side {
+pub struct LibraryContexts {
     pub compressor: OwnedContext<'static>,
     pub decompressor: OwnedContext<'static>,
     pub chunk: Vec<u8>,
 }
 
 /// Both libraries at one point, each with its own chunk of `data`.
-pub struct Pair {
-    pub ours: Side,
-    pub reference: Side,
+pub struct ContextPair {
+    pub ours: LibraryContexts,
+    pub reference: LibraryContexts,
 }
 
-impl Pair {
+impl ContextPair {
     /// Compresses `data` with both libraries and checks that each decodes the other's chunk.
     ///
     /// # Panics
     /// If a library does not compress `data`, or does not decode a chunk to `data`.
-    pub fn new(bench: &Bench, point: Point, data: &[u8], typesize: i32) -> Pair {
+    pub fn new(bench: &Bench, point: GridPoint, data: &[u8], typesize: i32) -> ContextPair {
         let side = |library| {
             let params = Params {
                 codec: point.codec.0,
@@ -82,23 +82,23 @@ impl Pair {
                 ..Params::default()
             };
             let mut compressor =
-                OwnedContext::compressing(library, params.cparams()).expect("a compression context");
+                OwnedContext::for_compression(library, params.cparams()).expect("a compression context");
             let mut chunk = vec![0; data.len() + 32];
             let cbytes = compressor.compress(data, &mut chunk);
             assert!(cbytes > 0, "{}: {point} does not compress: {cbytes}", point.codec.1);
             chunk.truncate(cbytes as usize);
-            Side {
+            LibraryContexts {
                 compressor,
-                decompressor: OwnedContext::decompressing(library, dparams(point.nthreads)),
+                decompressor: OwnedContext::for_decompression(library, dparams(point.nthreads)),
                 chunk,
             }
         };
-        let mut pair = Pair { ours: side(bench.ours), reference: side(bench.reference) };
-        pair.check(data, &format!("{} {point}", point.codec.1));
+        let mut pair = ContextPair { ours: side(bench.ours), reference: side(bench.reference) };
+        pair.check_decoding(data, &format!("{} {point}", point.codec.1));
         pair
     }
 
-    fn check(&mut self, data: &[u8], name: &str) {
+    fn check_decoding(&mut self, data: &[u8], name: &str) {
         let mut restored = vec![0xEE; data.len()];
         let read = self.ours.decompressor.decompress(&self.reference.chunk, &mut restored);
         assert!(

@@ -13,10 +13,10 @@ pub struct Dataset {
 }
 
 /// Generates at least the given number of bytes.
-type Generate = fn(usize) -> Vec<u8>;
+type Generator = fn(usize) -> Vec<u8>;
 
-/// Name, item size in bytes, generator. Quick mode uses the first [`QUICK`].
-const GENERATED: [(&str, i32, Generate); 8] = [
+/// Name, item size in bytes, generator. Quick mode uses the first [`QUICK_COUNT`].
+const GENERATED: [(&str, i32, Generator); 8] = [
     ("field-f32", 4, field),
     ("ids-i64", 8, ids),
     ("sensor-i16", 2, sensor),
@@ -27,15 +27,16 @@ const GENERATED: [(&str, i32, Generate); 8] = [
     ("text-u1", 1, text),
 ];
 
-const QUICK: usize = 4;
+const QUICK_COUNT: usize = 4;
 
-/// Returns the names of the data sets: the first [`QUICK`] generated ones, or with `full` all generated and real ones.
+/// Returns the names of the data sets: the first [`QUICK_COUNT`] generated ones, or with `full` all generated and real
+/// ones.
 pub fn names(full: bool) -> Vec<String> {
     let generated = GENERATED.iter().map(|entry| entry.0.to_string());
     if full {
         generated.chain(real_files().into_iter().map(|file| file.0)).collect()
     } else {
-        generated.take(QUICK).collect()
+        generated.take(QUICK_COUNT).collect()
     }
 }
 
@@ -84,11 +85,11 @@ fn real_files() -> Vec<(String, i32, PathBuf)> {
 }
 
 /// The random number generator SplitMix64.
-pub struct Random(u64);
+pub struct SplitMix64(u64);
 
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
+impl SplitMix64 {
+    pub fn new(seed: u64) -> SplitMix64 {
+        SplitMix64(seed)
     }
 
     pub fn next(&mut self) -> u64 {
@@ -116,13 +117,13 @@ impl Random {
 }
 
 /// Returns items of `N` bytes from `item`, which gets the index: `nbytes` bytes, rounded up to whole items.
-fn collect<const N: usize>(nbytes: usize, item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
+fn collect_items<const N: usize>(nbytes: usize, item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
     (0..nbytes.div_ceil(N)).flat_map(item).collect()
 }
 
 /// A smooth field on a grid 512 wide: a sum of three waves, as in weather data or simulations.
 fn field(nbytes: usize) -> Vec<u8> {
-    collect(nbytes, |i| {
+    collect_items(nbytes, |i| {
         let (x, y) = ((i % 512) as f64 / 512.0, (i / 512) as f64 / 512.0);
         let waves = (TAU * (3.0 * x + y)).sin()
             + 0.5 * (TAU * (7.0 * y - 2.0 * x)).cos()
@@ -133,8 +134,8 @@ fn field(nbytes: usize) -> Vec<u8> {
 
 /// Sorted identifiers with gaps.
 fn ids(nbytes: usize) -> Vec<u8> {
-    let (mut random, mut id) = (Random::new(1), 10_000_000_000i64);
-    collect(nbytes, |_| {
+    let (mut random, mut id) = (SplitMix64::new(1), 10_000_000_000i64);
+    collect_items(nbytes, |_| {
         id += 1 + (random.below(4) * random.below(20)) as i64;
         id.to_le_bytes()
     })
@@ -142,22 +143,22 @@ fn ids(nbytes: usize) -> Vec<u8> {
 
 /// Samples of a 12-bit converter: a slow signal with noise.
 fn sensor(nbytes: usize) -> Vec<u8> {
-    let mut random = Random::new(2);
-    collect(nbytes, |i| {
+    let mut random = SplitMix64::new(2);
+    collect_items(nbytes, |i| {
         let signal = 2048.0 + 900.0 * (i as f64 * 0.003).sin() + 12.0 * random.normal();
         (signal.clamp(0.0, 4095.0) as i16).to_le_bytes()
     })
 }
 
 fn random(nbytes: usize) -> Vec<u8> {
-    let mut random = Random::new(3);
-    collect(nbytes, |_| random.next().to_le_bytes())
+    let mut random = SplitMix64::new(3);
+    collect_items(nbytes, |_| random.next().to_le_bytes())
 }
 
 /// A random walk of integers.
 fn walk(nbytes: usize) -> Vec<u8> {
-    let (mut random, mut value) = (Random::new(4), 0i32);
-    collect(nbytes, |_| {
+    let (mut random, mut value) = (SplitMix64::new(4), 0i32);
+    collect_items(nbytes, |_| {
         value += random.below(201) as i32 - 100;
         value.to_le_bytes()
     })
@@ -165,8 +166,8 @@ fn walk(nbytes: usize) -> Vec<u8> {
 
 /// Prices with two decimals.
 fn prices(nbytes: usize) -> Vec<u8> {
-    let (mut random, mut price) = (Random::new(5), 100.0f64);
-    collect(nbytes, |_| {
+    let (mut random, mut price) = (SplitMix64::new(5), 100.0f64);
+    collect_items(nbytes, |_| {
         price = (price + random.normal() * 0.2).max(1.0);
         ((price * 100.0).round() / 100.0).to_le_bytes()
     })
@@ -174,8 +175,8 @@ fn prices(nbytes: usize) -> Vec<u8> {
 
 /// Times in nanoseconds, 10 ms apart, with the jitter of a real clock.
 fn timestamps(nbytes: usize) -> Vec<u8> {
-    let (mut random, mut time) = (Random::new(6), 1_700_000_000_000_000_000i64);
-    collect(nbytes, |_| {
+    let (mut random, mut time) = (SplitMix64::new(6), 1_700_000_000_000_000_000i64);
+    collect_items(nbytes, |_| {
         time += 10_000_000 + (random.normal() * 2_000.0) as i64;
         time.to_le_bytes()
     })
@@ -197,7 +198,7 @@ fn text(nbytes: usize) -> Vec<u8> {
         "cache",
         "stored",
     ];
-    let (mut random, mut out, mut line) = (Random::new(8), Vec::with_capacity(nbytes + 128), 0);
+    let (mut random, mut out, mut line) = (SplitMix64::new(8), Vec::with_capacity(nbytes + 128), 0);
     while out.len() < nbytes {
         line += 1 + random.below(3);
         let mut text = format!("2024-05-{:02} {line:08}", 1 + line / 40_000 % 28);

@@ -1,5 +1,5 @@
-//! Speed and size against the reference library, measured in one process (except the group `apart`). Both libraries do the
-//! same work in turn. The output is ratios only; above 1, ours is better.
+//! Speed and size against the reference library, measured in one process (except the group `apart`). Both libraries do
+//! the same work in turn. The output is ratios only; above 1, ours is better.
 //!
 //! ```text
 //! scripts/fetch-reference.sh; scripts/fetch-bench-data.sh
@@ -61,11 +61,11 @@ const GROUPS: [Group; 9] = [
     ("boxes", boxes::run),
     ("plugins", plugins::run),
     ("arrays", arrays::run),
-    ("apart", arrays::apart::run),
+    ("apart", arrays::separate_processes::run),
 ];
 
 fn main() -> ExitCode {
-    if arrays::apart::is_done_here() {
+    if arrays::separate_processes::run_if_child() {
         return ExitCode::SUCCESS;
     }
     let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();

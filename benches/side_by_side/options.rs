@@ -42,7 +42,7 @@ pub struct Options {
     pub chunk_nbytes: usize,
     pub rounds: usize,
     /// The least duration of a timed batch.
-    pub batch: Duration,
+    pub min_batch: Duration,
     /// After this time no further round of a figure begins, except the first three.
     pub budget: Duration,
     /// The output files of the Markdown table and of the chart.
@@ -54,8 +54,8 @@ const CODECS: [(u8, &str); 5] = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "
 const FILTERS: [(u8, &str); 3] = [(0, "none"), (1, "shuffle"), (2, "bitshuffle")];
 
 impl Options {
-    /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are not
-    /// valid.
+    /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are
+    /// not valid.
     pub fn parse(
         arguments: impl Iterator<Item = String>,
         groups: &[&str],
@@ -74,7 +74,7 @@ impl Options {
             only: String::new(),
             chunk_nbytes: if full { 4096 } else { 512 } * 1024,
             rounds: if full { 15 } else { 5 },
-            batch: Duration::from_millis(if full { 4 } else { 2 }),
+            min_batch: Duration::from_millis(if full { 4 } else { 2 }),
             budget: Duration::from_millis(if full { 600 } else { 30 }),
             table: None,
             svg: None,
@@ -86,23 +86,24 @@ impl Options {
                 // `cargo bench` adds `--bench`.
                 "--full" | "--bench" => {}
                 "--summary" => options.summary = true,
-                "--group" => options.groups = names(&value()?, groups)?,
-                "--codecs" => options.codecs = pick(&value()?, &CODECS)?,
-                "--filters" => options.filters = pick(&value()?, &FILTERS)?,
+                "--group" => options.groups = parse_names(&value()?, groups)?,
+                "--codecs" => options.codecs = parse_pairs(&value()?, &CODECS)?,
+                "--filters" => options.filters = parse_pairs(&value()?, &FILTERS)?,
                 "--levels" => {
                     let list = value()?;
-                    options.levels = if list == "all" { (0..=9).collect() } else { numbers(&list)? };
+                    options.levels = if list == "all" { (0..=9).collect() } else { parse_numbers(&list)? };
                 }
-                "--threads" => options.threads = numbers(&value()?)?,
+                "--threads" => options.threads = parse_numbers(&value()?)?,
                 "--data" => {
                     let known = datasets::names(true);
-                    options.data = names(&value()?, &known.iter().map(String::as_str).collect::<Vec<_>>())?;
+                    options.data =
+                        parse_names(&value()?, &known.iter().map(String::as_str).collect::<Vec<_>>())?;
                 }
                 "--only" => options.only = value()?,
                 "--table" => options.table = Some(value()?.into()),
                 "--svg" => options.svg = Some(value()?.into()),
-                "--kib" => options.chunk_nbytes = number::<usize>(&value()?)?.max(1) * 1024,
-                "--rounds" => options.rounds = number::<usize>(&value()?)?.max(1),
+                "--kib" => options.chunk_nbytes = parse_number::<usize>(&value()?)?.max(1) * 1024,
+                "--rounds" => options.rounds = parse_number::<usize>(&value()?)?.max(1),
                 "--help" | "-h" => {
                     println!("{USAGE}");
                     return Ok(None);
@@ -114,20 +115,20 @@ impl Options {
     }
 
     /// Returns whether `--only` selects a cell.
-    pub fn wants(&self, family: &str, name: &str) -> bool {
+    pub fn is_selected(&self, family: &str, name: &str) -> bool {
         format!("{family} {name}").contains(&self.only)
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{text} is not a number, or out of range"))
 }
 
-fn numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, String> {
-    list.split(',').map(number).collect()
+fn parse_numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, String> {
+    list.split(',').map(parse_number).collect()
 }
 
-fn names(list: &str, known: &[&str]) -> Result<Vec<String>, String> {
+fn parse_names(list: &str, known: &[&str]) -> Result<Vec<String>, String> {
     list.split(',')
         .map(|name| match known.contains(&name) {
             true => Ok(name.to_string()),
@@ -136,8 +137,8 @@ fn names(list: &str, known: &[&str]) -> Result<Vec<String>, String> {
         .collect()
 }
 
-fn pick(list: &str, known: &[(u8, &'static str)]) -> Result<Vec<(u8, &'static str)>, String> {
+fn parse_pairs(list: &str, known: &[(u8, &'static str)]) -> Result<Vec<(u8, &'static str)>, String> {
     let all: Vec<&str> = known.iter().map(|entry| entry.1).collect();
-    names(list, &all)?;
+    parse_names(list, &all)?;
     Ok(list.split(',').flat_map(|name| known.iter().filter(move |entry| entry.1 == name)).copied().collect())
 }

@@ -1,8 +1,8 @@
-//! Group `plugins`: the bundled plugin codecs and filters on chunks of an array, in contexts whose `schunk` field is the
-//! super-chunk of the array.
+//! Group `plugins`: the bundled plugin codecs and filters on chunks of an array, in contexts whose `schunk` field is
+//! the super-chunk of the array.
 //!
-//! Filters alone are timed with a registered codec that returns 0 (does not fit) at once, so that the filter dominates the
-//! time.
+//! Filters alone are timed with a registered codec that returns 0 (does not fit) at once, so that the filter dominates
+//! the time.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,16 +12,16 @@ use crate::Bench;
 use crate::calls::{OwnedContext, Params, dparams};
 use crate::library::Library;
 use crate::report::Report;
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::data::Data;
 use crate::support::random::Random;
 use crate::timing::speed_ratio;
 
 /// Id of the registered codec that compresses nothing.
-const NOTHING: u8 = 222;
+const NO_OP_CODEC: u8 = 222;
 
 /// A codec with filters, and the data that it is timed on.
-struct Case {
+struct PluginCase {
     family: &'static str,
     codec: u8,
     meta: u8,
@@ -34,15 +34,15 @@ struct Case {
 const SQUARES: &[&[i32]] = &[&[64, 64], &[256, 256]];
 const ROWS: &[&[i32]] = &[&[1 << 12], &[1 << 15]];
 
-const CASES: [Case; 14] = [
-    case("bytedelta", NOTHING, 0, &[(35, 0)], &[4, 8], ROWS, Data::Ramp),
-    case("shuffle + bytedelta", NOTHING, 0, &[(1, 0), (35, 0)], &[2, 4, 8, 16], ROWS, Data::Ramp),
-    case("shuffle + bytedelta_buggy", NOTHING, 0, &[(1, 0), (34, 0)], &[4], ROWS, Data::Ramp),
+const CASES: [PluginCase; 14] = [
+    case("bytedelta", NO_OP_CODEC, 0, &[(35, 0)], &[4, 8], ROWS, Data::Ramp),
+    case("shuffle + bytedelta", NO_OP_CODEC, 0, &[(1, 0), (35, 0)], &[2, 4, 8, 16], ROWS, Data::Ramp),
+    case("shuffle + bytedelta_buggy", NO_OP_CODEC, 0, &[(1, 0), (34, 0)], &[4], ROWS, Data::Ramp),
     case("shuffle + bytedelta, lz4", 1, 0, &[(1, 0), (35, 0)], &[4, 8], ROWS, Data::SmoothFloats),
-    case("int_trunc", NOTHING, 0, &[(36, 5)], &[1, 2, 4, 8], ROWS, Data::Ramp),
-    case("ndcell", NOTHING, 0, &[(32, 4)], &[1, 4, 8], SQUARES, Data::Ramp),
-    case("ndcell", NOTHING, 0, &[(32, 4)], &[4], &[&[32, 32, 32], &[12, 12, 12, 12]], Data::Ramp),
-    case("ndmean", NOTHING, 0, &[(33, 4)], &[4, 8], SQUARES, Data::SmoothFloats),
+    case("int_trunc", NO_OP_CODEC, 0, &[(36, 5)], &[1, 2, 4, 8], ROWS, Data::Ramp),
+    case("ndcell", NO_OP_CODEC, 0, &[(32, 4)], &[1, 4, 8], SQUARES, Data::Ramp),
+    case("ndcell", NO_OP_CODEC, 0, &[(32, 4)], &[4], &[&[32, 32, 32], &[12, 12, 12, 12]], Data::Ramp),
+    case("ndmean", NO_OP_CODEC, 0, &[(33, 4)], &[4, 8], SQUARES, Data::SmoothFloats),
     case("ndlz", 32, 4, &[], &[1], SQUARES, Data::LowEntropy),
     case("ndlz", 32, 8, &[], &[1], SQUARES, Data::Records),
     // The data of the two cases above compress poorly or not at all; these compress.
@@ -60,11 +60,11 @@ const fn case(
     typesizes: &'static [i32],
     blockshapes: &'static [&'static [i32]],
     data: Data,
-) -> Case {
-    Case { family, codec, meta, filters, typesizes, blockshapes, data }
+) -> PluginCase {
+    PluginCase { family, codec, meta, filters, typesizes, blockshapes, data }
 }
 
-unsafe extern "C" fn give_up(
+unsafe extern "C" fn encode_nothing(
     _: *const u8,
     _: i32,
     _: *mut u8,
@@ -89,34 +89,34 @@ unsafe extern "C" fn no_decoder(
 }
 
 /// The number of blocks in a chunk.
-const BLOCKS: i32 = 4;
+const NBLOCKS: i32 = 4;
 
 /// The array of one library, a compressed chunk, and the contexts to compress and decompress chunks.
-struct Side {
+struct PluginContexts {
     _array: Array,
     compressor: OwnedContext<'static>,
     decompressor: OwnedContext<'static>,
     chunk: Vec<u8>,
-    /// The destination of compression. It has space for streams that are not shorter than the blocks, so that the chunk is
-    /// not stored uncompressed for want of space.
+    /// The destination of compression. It has space for streams that are not shorter than the blocks, so that the chunk
+    /// is not stored uncompressed for want of space.
     dest: Vec<u8>,
     content: Vec<u8>,
 }
 
-impl Side {
-    fn new(library: &'static Library, spec: &Spec, src: &[u8]) -> Side {
+impl PluginContexts {
+    fn new(library: &'static Library, spec: &ArraySpec, src: &[u8]) -> PluginContexts {
         let array = spec.zeros(library);
         let mut cparams = spec.params.cparams();
         cparams.schunk = array.fields().sc.cast();
         let mut params = dparams(1);
         params.schunk = array.fields().sc.cast();
-        let mut compressor = OwnedContext::compressing(library, cparams).expect("a context");
-        let decompressor = OwnedContext::decompressing(library, params);
+        let mut compressor = OwnedContext::for_compression(library, cparams).expect("a context");
+        let decompressor = OwnedContext::for_decompression(library, params);
         let mut dest = vec![0; src.len() + 4096];
         let rc = compressor.compress(src, &mut dest);
         assert!(rc > 0, "{}: {rc}: {spec:?}", library.name);
         let chunk = dest[..rc as usize].to_vec();
-        Side { _array: array, compressor, decompressor, chunk, dest, content: vec![0; src.len()] }
+        PluginContexts { _array: array, compressor, decompressor, chunk, dest, content: vec![0; src.len()] }
     }
 }
 
@@ -124,11 +124,11 @@ impl Side {
 pub fn run(bench: &Bench) -> Report {
     for library in [bench.ours, bench.reference] {
         let mut codec = blosc2_codec {
-            compcode: NOTHING,
+            compcode: NO_OP_CODEC,
             compname: c"nothing".as_ptr().cast_mut(),
-            complib: NOTHING,
+            complib: NO_OP_CODEC,
             version: 1,
-            encoder: Some(give_up),
+            encoder: Some(encode_nothing),
             decoder: Some(no_decoder),
         };
         // SAFETY: `codec` is initialised, and its name is a static string.
@@ -138,25 +138,25 @@ pub fn run(bench: &Bench) -> Report {
     for case in &CASES {
         for &typesize in case.typesizes {
             for blockshape in case.blockshapes {
-                one(bench, case, typesize, blockshape, &mut report);
+                measure_case(bench, case, typesize, blockshape, &mut report);
             }
         }
     }
     report
 }
 
-fn one(bench: &Bench, case: &Case, typesize: i32, blockshape: &[i32], report: &mut Report) {
+fn measure_case(bench: &Bench, case: &PluginCase, typesize: i32, blockshape: &[i32], report: &mut Report) {
     let name = format!("typesize {typesize} blocks {blockshape:?} meta {}", case.meta);
-    if !bench.options.wants(case.family, &name) {
+    if !bench.options.is_selected(case.family, &name) {
         return;
     }
     let mut chunkshape = blockshape.to_vec();
-    chunkshape[0] *= BLOCKS;
+    chunkshape[0] *= NBLOCKS;
     let shape: Vec<i64> = chunkshape.iter().map(|&extent| extent.into()).collect();
-    let mut spec = Spec::new(&shape, &chunkshape, blockshape, typesize);
-    let (mut filters, mut metas) = ([0; 6], [0; 6]);
+    let mut spec = ArraySpec::new(&shape, &chunkshape, blockshape, typesize);
+    let (mut filters, mut filters_meta) = ([0; 6], [0; 6]);
     for (slot, &(id, meta)) in (6 - case.filters.len()..).zip(case.filters) {
-        (filters[slot], metas[slot]) = (id, meta);
+        (filters[slot], filters_meta[slot]) = (id, meta);
     }
     spec.params = Params {
         codec: case.codec,
@@ -165,18 +165,18 @@ fn one(bench: &Bench, case: &Case, typesize: i32, blockshape: &[i32], report: &m
         blocksize: blockshape.iter().product::<i32>() * typesize,
         splitmode: 2,
         filters,
-        metas,
+        filters_meta,
         ..Params::default()
     };
     let src = case.data.generate(&mut Random::new(1), typesize as usize, spec.nbytes());
-    let mut ours = Side::new(bench.ours, &spec, &src);
-    let mut reference = Side::new(bench.reference, &spec, &src);
-    let compress = |side: &mut Side| {
+    let mut ours = PluginContexts::new(bench.ours, &spec, &src);
+    let mut reference = PluginContexts::new(bench.reference, &spec, &src);
+    let compress = |side: &mut PluginContexts| {
         assert!(side.compressor.compress(&src, &mut side.dest) > 0);
     };
     let compression = speed_ratio(&bench.options, 1, || compress(&mut ours), || compress(&mut reference));
     let chunk = reference.chunk.clone();
-    let decompress = |side: &mut Side| {
+    let decompress = |side: &mut PluginContexts| {
         assert_eq!(side.decompressor.decompress(&chunk, &mut side.content), src.len() as i32);
     };
     decompress(&mut ours);

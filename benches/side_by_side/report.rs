@@ -1,6 +1,6 @@
 //! The table of a group, its means and its worst cells, and the layout of the printed output.
 
-use crate::summary::{Figure, Line, geometric_mean};
+use crate::summary::{MeanAndWorst, SummaryLine, geometric_mean};
 
 /// Names of columns that the summary handles differently from the others.
 pub const SIZE: &str = "size";
@@ -65,8 +65,9 @@ impl Report {
         println!();
     }
 
-    /// Returns the lines of the summary: one for each column of speeds relative to the reference and each part of the group.
-    pub fn lines(&self) -> Vec<Line> {
+    /// Returns the lines of the summary: one for each column of speeds relative to the reference and each part of the
+    /// group.
+    pub fn lines(&self) -> Vec<SummaryLine> {
         let mut lines = Vec::new();
         for (number, &column) in self.columns.iter().enumerate() {
             if column == SIZE || column == BY_MEMCPY {
@@ -79,12 +80,12 @@ impl Report {
                     let names = cells.clone().map(|cell| format!("{} {}", cell.family, cell.name));
                     let names: Vec<String> = names.collect();
                     let ratios = cells.map(|cell| cell.ratios[column]);
-                    Figure::of(names.iter().map(String::as_str).zip(ratios))
+                    MeanAndWorst::from_cells(names.iter().map(String::as_str).zip(ratios))
                         .map(|figure| (names.len(), figure))
                 };
                 let Some((cells, speed)) = figure(number) else { continue };
                 let size = self.columns.iter().position(|&other| other == SIZE && column == COMPRESS);
-                lines.push(Line {
+                lines.push(SummaryLine {
                     group: self.group,
                     label: match (part, column) {
                         (None, SPEED) => "all".to_string(),
@@ -101,7 +102,8 @@ impl Report {
         lines
     }
 
-    /// Returns the parts of the group that have a line in the summary, in the order of the cells; `None` is the whole group.
+    /// Returns the parts of the group that have a line in the summary, in the order of the cells; `None` is the whole
+    /// group.
     fn parts(&self) -> Vec<Option<&'static str>> {
         let mut parts = Vec::new();
         for cell in &self.cells {

@@ -33,26 +33,29 @@ const BITSHUFFLES: [&str; 2] = ["bit(un)shuffle of 2, 4, 8, 16 bytes", "bit(un)s
 const TYPESIZES: [usize; 27] =
     [2, 4, 8, 16, 1, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 24, 32, 40, 48, 64, 100, 255];
 /// The item sizes of quick mode.
-const QUICK: [usize; 12] = [2, 4, 8, 16, 1, 3, 5, 7, 12, 24, 64, 255];
+const QUICK_TYPESIZES: [usize; 12] = [2, 4, 8, 16, 1, 3, 5, 7, 12, 24, 64, 255];
 
-const KIB: [usize; 3] = [64, 128, 256];
+const SIZES_KIB: [usize; 3] = [64, 128, 256];
 
-/// Offset of the destination in its page, in bytes. The source starts at a page: the same offset would cause 4 KiB aliasing
-/// of loads and stores.
-const OFFSET: usize = 1088;
+/// Offset of the destination in its page, in bytes. The source starts at a page: the same offset would cause 4 KiB
+/// aliasing of loads and stores.
+const DEST_OFFSET: usize = 1088;
 const PAGE: usize = 4096;
 
 /// Measures every filter, item size and block length on one thread.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("shuffles", &[SPEED, BY_MEMCPY], bench.options.summary);
-    let (typesizes, sizes) =
-        if bench.options.full { (&TYPESIZES[..], &KIB[..]) } else { (&QUICK[..], &KIB[..1]) };
+    let (typesizes, sizes) = if bench.options.full {
+        (&TYPESIZES[..], &SIZES_KIB[..])
+    } else {
+        (&QUICK_TYPESIZES[..], &SIZES_KIB[..1])
+    };
     for (filter, call, families) in FILTERS {
         for &typesize in typesizes {
             let family = families[usize::from(![2, 4, 8, 16].contains(&typesize))];
             for kib in sizes {
                 let name = format!("{filter} typesize {typesize}, {kib} KiB");
-                if bench.options.wants(family, &name) {
+                if bench.options.is_selected(family, &name) {
                     // Blocks hold whole items.
                     let nbytes = kib * 1024 / typesize * typesize;
                     report.add(family, name, measure(bench, call, typesize, nbytes));
@@ -67,7 +70,7 @@ fn measure(bench: &Bench, call: Filter, typesize: usize, nbytes: usize) -> Vec<f
     let src: Vec<u8> = (0..nbytes + PAGE).map(|i| (i * i / 3 + 5 * i) as u8).collect();
     let src = &src[src.as_ptr().align_offset(PAGE)..][..nbytes];
     let mut room = vec![0; nbytes + 2 * PAGE];
-    let start = room.as_ptr().align_offset(PAGE) + OFFSET;
+    let start = room.as_ptr().align_offset(PAGE) + DEST_OFFSET;
     let dest = std::cell::RefCell::new(&mut room[start..][..nbytes]);
 
     let filter = |library| assert_eq!(call(library, src, &mut dest.borrow_mut(), typesize), nbytes as i32);

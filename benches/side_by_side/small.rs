@@ -2,7 +2,7 @@
 
 use crate::Bench;
 use crate::chunks::measure;
-use crate::codec_grid::{Pair, Point};
+use crate::codec_grid::{ContextPair, GridPoint};
 use crate::datasets::Dataset;
 use crate::report::{COMPRESS, Report, SIZE};
 
@@ -13,13 +13,13 @@ pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("small", &[SIZE, COMPRESS, "decompress"], bench.options.summary);
     let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 2 })];
     let sets = Dataset::load(names, SIZES[SIZES.len() - 1]);
-    for point in Point::of_middle_level(bench) {
+    for point in GridPoint::of_middle_level(bench) {
         for set in &sets {
             for size in SIZES.into_iter().filter(|&size| size <= set.bytes.len()) {
                 let data = &set.bytes[..size];
                 let name = format!("{point} {} {size} bytes", set.name);
-                if bench.options.wants(point.codec.1, &name) {
-                    let mut pair = Pair::new(bench, point, data, set.typesize);
+                if bench.options.is_selected(point.codec.1, &name) {
+                    let mut pair = ContextPair::new(bench, point, data, set.typesize);
                     report.add(point.codec.1, name, measure(bench, point, data, &mut pair));
                 }
             }

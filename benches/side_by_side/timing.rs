@@ -28,7 +28,7 @@ impl Clock {
 }
 
 /// The number of rounds that run even if the time budget is used up.
-const LEAST_ROUNDS: usize = 3;
+const MIN_ROUNDS: usize = 3;
 
 /// Returns how many times as fast `ours` is as `theirs`. The two alternate, in batches of at least `options.batch`. The
 /// fastest batch of each counts, since noise only adds time.
@@ -38,14 +38,14 @@ pub fn speed_ratio(options: &Options, nthreads: i16, ours: impl FnMut(), theirs:
 }
 
 /// Returns the seconds per call of the fastest batch.
-pub fn seconds(options: &Options, nthreads: i16, mut work: impl FnMut()) -> f64 {
+pub fn seconds_per_call(options: &Options, nthreads: i16, mut work: impl FnMut()) -> f64 {
     let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
     work();
-    let calls = calls_per_batch(options.batch, time(clock, 1, &mut work));
+    let calls = calls_per_batch(options.min_batch, time(clock, 1, &mut work));
     let start = Instant::now();
     let mut best = f64::INFINITY;
     for round in 0..options.rounds {
-        if round >= LEAST_ROUNDS && start.elapsed() > options.budget {
+        if round >= MIN_ROUNDS && start.elapsed() > options.budget {
             break;
         }
         best = best.min(time(clock, calls, &mut work) / f64::from(calls));
@@ -56,13 +56,13 @@ pub fn seconds(options: &Options, nthreads: i16, mut work: impl FnMut()) -> f64 
 fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     // The first call warms up caches and contexts. The time of the second determines the number of calls per batch.
     ours();
-    let ours_calls = calls_per_batch(options.batch, time(clock, 1, &mut ours));
+    let ours_calls = calls_per_batch(options.min_batch, time(clock, 1, &mut ours));
     theirs();
-    let theirs_calls = calls_per_batch(options.batch, time(clock, 1, &mut theirs));
+    let theirs_calls = calls_per_batch(options.min_batch, time(clock, 1, &mut theirs));
     let (mut ours_best, mut theirs_best) = (f64::INFINITY, f64::INFINITY);
     let start = Instant::now();
     for round in 0..options.rounds {
-        if round >= LEAST_ROUNDS && start.elapsed() > options.budget {
+        if round >= MIN_ROUNDS && start.elapsed() > options.budget {
             break;
         }
         // The order alternates from round to round.
@@ -78,10 +78,10 @@ fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: 
     theirs_best / ours_best
 }
 
-/// Returns the ratio of [`speed_ratio`] for work that changes its input. Each batch is one call of `work` on a new state
-/// from `prepare`, whose argument is the library (0: ours). Creating and dropping the state is not timed. The time is
-/// elapsed time: the reference encodes the index of a frame in other threads.
-pub fn speed_ratio_afresh<S>(
+/// Returns the ratio of [`speed_ratio`] for work that changes its input. Each batch is one call of `work` on a new
+/// state from `prepare`, whose argument is the library (0: ours). Creating and dropping the state is not timed. The
+/// time is elapsed time: the reference encodes the index of a frame in other threads.
+pub fn speed_ratio_with_setup<S>(
     rounds: usize,
     mut prepare: impl FnMut(usize) -> S,
     mut work: impl FnMut(&mut S),

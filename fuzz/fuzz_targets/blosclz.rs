@@ -4,13 +4,13 @@
 
 use std::cell::RefCell;
 
-use blosc2::internals::streams::Codec;
-use libblosc2_fuzz::split;
-use libblosc2_fuzz::streams::{Bench, CAPACITY};
+use blosc2::internals::streams::NativeCodec;
+use libblosc2_fuzz::split_seed;
+use libblosc2_fuzz::streams::{CAPACITY, StreamDecoder};
 use libfuzzer_sys::fuzz_target;
 
 /// Returns the content of a stream, `None` if the stream is invalid or its content longer than `room` bytes.
-fn plain(stream: &[u8], room: usize) -> Option<Vec<u8>> {
+fn decode_simple(stream: &[u8], room: usize) -> Option<Vec<u8>> {
     let mut rest = stream;
     let mut out: Vec<u8> = Vec::new();
     let mut take = |least: usize| -> Option<usize> {
@@ -65,20 +65,20 @@ fn plain(stream: &[u8], room: usize) -> Option<Vec<u8>> {
 }
 
 thread_local! {
-    static BENCH: RefCell<Bench> = RefCell::default();
+    static BENCH: RefCell<StreamDecoder> = RefCell::default();
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((data, mut random)) = split(input) else { return };
+    let Some((data, mut random)) = split_seed(input) else { return };
     BENCH.with_borrow_mut(|bench| {
         if random.one_in(4) {
-            return bench.round_trip(Codec::BloscLz, &[], data, &mut random);
+            return bench.round_trip(NativeCodec::BloscLz, &[], data, &mut random);
         }
         // `room` also limits a match at the end, which the decoder checks but does not copy.
-        let whole = plain(data, CAPACITY).map_or(0, |content| content.len());
+        let whole = decode_simple(data, CAPACITY).map_or(0, |content| content.len());
         for len in [whole, random.below(CAPACITY)] {
-            let expected = plain(data, len).filter(|content| content.len() == len && len > 0);
-            let found = bench.decode(Codec::BloscLz, &[], data, len, &mut random);
+            let expected = decode_simple(data, len).filter(|content| content.len() == len && len > 0);
+            let found = bench.decode(NativeCodec::BloscLz, &[], data, len, &mut random);
             let found = found.filter(|content| !content.is_empty());
             assert!(found == expected, "{len} bytes: the result differs from the decoder of this test");
         }

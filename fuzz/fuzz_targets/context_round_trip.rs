@@ -1,5 +1,5 @@
-//! Compression with drawn parameters: the chunk fits the destination, decompresses to the source, whole and in part, and is
-//! the same with every number of threads.
+//! Compression with drawn parameters: the chunk fits the destination, decompresses to the source, whole and in part,
+//! and is the same with every number of threads.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use libblosc2_fuzz::support::calls::{
     OwnedContext, Params, compress, decompress, dparams, getitem, vlcompress,
 };
 use libblosc2_fuzz::support::random::Random;
-use libblosc2_fuzz::{CAPACITY, library, split};
+use libblosc2_fuzz::{CAPACITY, library, split_seed};
 use libfuzzer_sys::fuzz_target;
 
 /// The ids of the built-in codecs.
@@ -15,7 +15,7 @@ const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
 /// The lossless filters: none, shuffle, bitshuffle, delta, bytedelta.
 const FILTERS: [u8; 6] = [0, 0, 1, 2, 3, 35];
 
-fn params(random: &mut Random, nbytes: usize) -> Params {
+fn draw_params(random: &mut Random, nbytes: usize) -> Params {
     let mut filters = [0; 6];
     match random.below(3) {
         0 => filters[5] = *random.pick(&FILTERS),
@@ -33,7 +33,7 @@ fn params(random: &mut Random, nbytes: usize) -> Params {
         blocksize: if random.one_in(2) { 0 } else { 1 + random.below(nbytes + 40) as i32 },
         splitmode: 1 + random.below(4) as i32,
         // Bytedelta needs the item size; shuffle sometimes gets another item size than the chunk's.
-        metas: filters.map(|filter| match filter {
+        filters_meta: filters.map(|filter| match filter {
             35 => typesize.min(255) as u8,
             1 if random.one_in(4) => random.byte(),
             _ => 0,
@@ -44,7 +44,7 @@ fn params(random: &mut Random, nbytes: usize) -> Params {
 
 /// Returns `data` repeated, since inputs of the fuzzer are short. Sources of several large blocks are rare: they take a
 /// hundred times as long.
-fn source(data: &[u8], random: &mut Random) -> Vec<u8> {
+fn repeat_source(data: &[u8], random: &mut Random) -> Vec<u8> {
     if data.is_empty() || random.one_in(3) {
         return data.to_vec();
     }
@@ -55,11 +55,11 @@ fn source(data: &[u8], random: &mut Random) -> Vec<u8> {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((data, mut random)) = split(input) else { return };
+    let Some((data, mut random)) = split_seed(input) else { return };
     let (library, random) = (library(), &mut random);
-    let src = source(data, random);
-    let params = params(random, src.len());
-    if OwnedContext::compressing(library, params.cparams()).is_none() {
+    let src = repeat_source(data, random);
+    let params = draw_params(random, src.len());
+    if OwnedContext::for_compression(library, params.cparams()).is_none() {
         return;
     }
     let room = match random.below(4) {
@@ -68,7 +68,7 @@ fuzz_target!(|input: &[u8]| {
         _ => 2 * src.len() + 100_000,
     };
     if random.one_in(4) && !src.is_empty() {
-        variable_length(&params, &src, room, random);
+        check_variable_length(&params, &src, room, random);
         return;
     }
     let chunk = match compress(library, &params, &src, room) {
@@ -103,7 +103,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn variable_length(params: &Params, src: &[u8], room: usize, random: &mut Random) {
+fn check_variable_length(params: &Params, src: &[u8], room: usize, random: &mut Random) {
     let library = library();
     let mut blocks = Vec::new();
     let mut rest = src;
@@ -113,7 +113,7 @@ fn variable_length(params: &Params, src: &[u8], room: usize, random: &mut Random
         rest = after;
     }
     let Ok(chunk) = vlcompress(library, params, &blocks, room) else { return };
-    let mut context = OwnedContext::decompressing(library, dparams(if random.one_in(8) { 3 } else { 1 }));
+    let mut context = OwnedContext::for_decompression(library, dparams(if random.one_in(8) { 3 } else { 1 }));
     let found = context.vldecompress(&chunk, blocks.len());
     assert!(found.as_ref() == Ok(&blocks), "{:?} with {params:?}", found.err());
     let nblock = random.below(blocks.len());

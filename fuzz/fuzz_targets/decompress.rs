@@ -1,12 +1,12 @@
-//! Chunks of arbitrary bytes: decompressing one returns an error or all of its content. The result does not depend on the
-//! number of threads, the size of the destination or the earlier use of the context.
+//! Chunks of arbitrary bytes: decompressing one returns an error or all of its content. The result does not depend on
+//! the number of threads, the size of the destination or the earlier use of the context.
 
 #![no_main]
 
 use std::cell::RefCell;
 
 use libblosc2_fuzz::chunks::Reader;
-use libblosc2_fuzz::{library, split};
+use libblosc2_fuzz::{library, split_seed};
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {
@@ -14,7 +14,7 @@ thread_local! {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((data, mut random)) = split(input) else { return };
+    let Some((data, mut random)) = split_seed(input) else { return };
     READER.with_borrow_mut(|reader| {
         reader.inspect(data);
         let choices = &mut random.clone();

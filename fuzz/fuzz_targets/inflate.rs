@@ -4,15 +4,15 @@
 
 use std::cell::RefCell;
 
-use blosc2::internals::streams::Codec;
+use blosc2::internals::streams::NativeCodec;
 use flate2::{Decompress, FlushDecompress, Status};
-use libblosc2_fuzz::split;
-use libblosc2_fuzz::streams::{Bench, CAPACITY};
+use libblosc2_fuzz::split_seed;
+use libblosc2_fuzz::streams::{CAPACITY, StreamDecoder};
 use libfuzzer_sys::fuzz_target;
 
-/// Returns the content of the zlib stream at the start of `stream`, decoded by `zlib-rs`; `None` if the stream is invalid or
-/// its content longer than [`CAPACITY`].
-fn independent(stream: &[u8]) -> Option<Vec<u8>> {
+/// Returns the content of the zlib stream at the start of `stream`, decoded by `zlib-rs`; `None` if the stream is
+/// invalid or its content longer than [`CAPACITY`].
+fn decode_with_zlib_rs(stream: &[u8]) -> Option<Vec<u8>> {
     let mut inflater = Decompress::new(true);
     let mut out = vec![0; CAPACITY];
     match inflater.decompress(stream, &mut out, FlushDecompress::Finish) {
@@ -24,8 +24,9 @@ fn independent(stream: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns `deflated` as a zlib stream, with a header and the right checksum: the fuzzer cannot find a checksum by mutation.
-fn wrapped(deflated: &[u8]) -> Vec<u8> {
+/// Returns `deflated` as a zlib stream, with a header and the right checksum: the fuzzer cannot find a checksum by
+/// mutation.
+fn wrap_as_zlib(deflated: &[u8]) -> Vec<u8> {
     let mut inflater = Decompress::new(false);
     let mut out = vec![0; CAPACITY];
     let mut stream = vec![0x78, 0x01];
@@ -44,26 +45,26 @@ fn wrapped(deflated: &[u8]) -> Vec<u8> {
 }
 
 thread_local! {
-    static BENCH: RefCell<Bench> = RefCell::default();
+    static BENCH: RefCell<StreamDecoder> = RefCell::default();
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((data, mut random)) = split(input) else { return };
+    let Some((data, mut random)) = split_seed(input) else { return };
     BENCH.with_borrow_mut(|bench| {
         let stream = match random.below(4) {
-            0 => return bench.round_trip(Codec::Zlib, &[], data, &mut random),
+            0 => return bench.round_trip(NativeCodec::Zlib, &[], data, &mut random),
             // The seeds are zlib streams: removes the header.
-            1..=2 => wrapped(data.get(2..).unwrap_or_default()),
+            1..=2 => wrap_as_zlib(data.get(2..).unwrap_or_default()),
             _ => data.to_vec(),
         };
-        let expected = independent(&stream);
+        let expected = decode_with_zlib_rs(&stream);
         let len = expected.as_ref().map_or_else(|| random.below(CAPACITY), Vec::len);
-        let found = bench.decode(Codec::Zlib, &[], &stream, len, &mut random);
+        let found = bench.decode(NativeCodec::Zlib, &[], &stream, len, &mut random);
         if len > 0 {
             assert!(found == expected, "{len} bytes: the independent decoder disagrees");
         }
         let len = random.below(len + 20);
-        let found = bench.decode(Codec::Zlib, &[], &stream, len, &mut random);
+        let found = bench.decode(NativeCodec::Zlib, &[], &stream, len, &mut random);
         assert!(
             len == 0 || found.is_none() || found == expected,
             "{len} bytes: the independent decoder disagrees"

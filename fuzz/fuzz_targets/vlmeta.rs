@@ -8,27 +8,27 @@ use libblosc2_fuzz::fields::FRAME_LEN;
 use libblosc2_fuzz::support::calls::Params;
 use libblosc2_fuzz::support::random::Random;
 use libblosc2_fuzz::support::super_chunk::{Store, SuperChunk};
-use libblosc2_fuzz::{container, library, split};
+use libblosc2_fuzz::{container, library, split_seed};
 use libfuzzer_sys::fuzz_target;
 
 /// Upper limit for variable-length metalayers in a frame that the library writes (frame.md 7).
-const MOST: usize = 16;
+const MAX_VLMETALAYERS: usize = 16;
 /// Upper limit for a name in bytes.
-const LONGEST_NAME: usize = 31;
+const MAX_NAME_LEN: usize = 31;
 /// `BLOSC2_ERROR_NOT_FOUND`
 const NOT_FOUND: i32 = -16;
 /// Upper limit in bytes for content that the target reads: a chunk of 32 bytes may claim any size.
-const MODEST: i32 = 1 << 20;
+const MAX_CONTENT_LEN: i32 = 1 << 20;
 
 /// Reads all names and contents twice; both reads must return the same.
-fn read(schunk: &SuperChunk) {
+fn check_reads(schunk: &SuperChunk) {
     let names = schunk.vlmeta_names();
-    let raw = schunk.raw_vlmetas();
+    let raw = schunk.raw_vlmetalayers();
     assert_eq!(names.len(), raw.len());
     for (name, (_, content)) in names.iter().zip(raw) {
         let claimed =
             content.get(4..8).map_or(0, |field| i32::from_le_bytes(field.try_into().expect("four bytes")));
-        if claimed <= MODEST {
+        if claimed <= MAX_CONTENT_LEN {
             let found = schunk.vlmeta_get_c(name);
             assert!(found == schunk.vlmeta_get_c(name), "two reads of {name:?} differ");
         }
@@ -36,9 +36,11 @@ fn read(schunk: &SuperChunk) {
     let _ = schunk.vlmeta_get("absent");
 }
 
-/// Returns an empty valid frame with the trailer `trailer`, followed by the 23 bytes that hold its length and fingerprint.
-fn with_trailer(trailer: &[u8]) -> Vec<u8> {
-    let schunk = SuperChunk::create(library(), Store::MemoryFrame, &container::path(), &Params::default());
+/// Returns an empty valid frame with the trailer `trailer`, followed by the 23 bytes that hold its length and
+/// fingerprint.
+fn frame_with_trailer(trailer: &[u8]) -> Vec<u8> {
+    let schunk =
+        SuperChunk::create(library(), Store::MemoryFrame, &container::scratch_path(), &Params::default());
     let mut frame = schunk.to_buffer().expect("a frame");
     let len = frame.len();
     // An empty trailer has 35 bytes; its last 23 are its length and a fingerprint.
@@ -53,21 +55,21 @@ fn with_trailer(trailer: &[u8]) -> Vec<u8> {
 }
 
 fn open_trailer(trailer: &[u8], random: &mut Random) {
-    let mut frame = with_trailer(trailer);
+    let mut frame = frame_with_trailer(trailer);
     if random.one_in(4) {
-        let path = container::path();
+        let path = container::scratch_path();
         std::fs::write(&path, &frame).expect("a file");
         if let Some(schunk) = SuperChunk::open(library(), &path) {
-            read(&schunk);
+            check_reads(&schunk);
             schunk.vlmeta_add("new", trailer);
-            read(&schunk);
+            check_reads(&schunk);
         }
         container::remove(&path);
-    } else if let Some(schunk) = SuperChunk::from_copy(library(), &mut frame) {
-        read(&schunk);
+    } else if let Some(schunk) = SuperChunk::from_frame_copy(library(), &mut frame) {
+        check_reads(&schunk);
         let _ = schunk.vlmeta_delete("short");
         let _ = schunk.vlmeta_update("longer", b"another");
-        read(&schunk);
+        check_reads(&schunk);
     }
 }
 
@@ -75,7 +77,7 @@ fn open_trailer(trailer: &[u8], random: &mut Random) {
 type Model = BTreeMap<String, Vec<u8>>;
 
 #[track_caller]
-fn assert_holds(schunk: &SuperChunk, model: &Model) {
+fn assert_has_vlmetalayers(schunk: &SuperChunk, model: &Model) {
     assert_eq!(schunk.vlmeta_names().len(), model.len());
     for (name, content) in model {
         assert!(schunk.vlmeta_exists(name) >= 0, "{name} is missing");
@@ -84,7 +86,7 @@ fn assert_holds(schunk: &SuperChunk, model: &Model) {
     }
 }
 
-fn step(schunk: &SuperChunk, model: &mut Model, data: &mut &[u8], random: &mut Random) {
+fn run_step(schunk: &SuperChunk, model: &mut Model, data: &mut &[u8], random: &mut Random) {
     let take = |data: &mut &[u8], len: usize| {
         let (head, rest) = data.split_at(len.min(data.len()));
         *data = rest;
@@ -100,11 +102,11 @@ fn step(schunk: &SuperChunk, model: &mut Model, data: &mut &[u8], random: &mut R
     if random.one_in(10) {
         content = content.repeat(50);
     }
-    let valid = name.len() <= LONGEST_NAME;
+    let valid = name.len() <= MAX_NAME_LEN;
     match random.below(5) {
         0..=1 => {
             let rc = schunk.vlmeta_add(&name, &content);
-            let fits = valid && !model.contains_key(&name) && model.len() < MOST;
+            let fits = valid && !model.contains_key(&name) && model.len() < MAX_VLMETALAYERS;
             assert_eq!(rc >= 0, fits, "add {name:?}, {} bytes: {rc}", content.len());
             if fits {
                 model.insert(name, content);
@@ -129,34 +131,37 @@ fn step(schunk: &SuperChunk, model: &mut Model, data: &mut &[u8], random: &mut R
     }
 }
 
-fn sequence(mut data: &[u8], random: &mut Random) {
+fn run_sequence(mut data: &[u8], random: &mut Random) {
     let store =
         *random.pick(&[Store::Memory, Store::MemoryFrame, Store::MemoryFrame, Store::File, Store::Directory]);
-    let path = container::path();
+    let path = container::scratch_path();
     let schunk = SuperChunk::create(library(), store, &path, &Params { typesize: 1, ..Params::default() });
     let mut model = Model::new();
     for number in 0..1 + random.below(30) {
-        step(&schunk, &mut model, &mut data, random);
+        run_step(&schunk, &mut model, &mut data, random);
         if random.one_in(8) {
             schunk.append(&data[..data.len().min(100)]).ok();
         }
         if number % 8 == 0 {
-            assert_holds(&schunk, &model);
+            assert_has_vlmetalayers(&schunk, &model);
         }
     }
-    assert_holds(&schunk, &model);
+    assert_has_vlmetalayers(&schunk, &model);
     if store != Store::Memory {
         let mut frame = schunk.to_buffer().expect("a frame");
-        assert_holds(&SuperChunk::from_copy(library(), &mut frame).expect("a super-chunk"), &model);
+        assert_has_vlmetalayers(
+            &SuperChunk::from_frame_copy(library(), &mut frame).expect("a super-chunk"),
+            &model,
+        );
     }
     drop(schunk);
-    if store.on_disk() {
-        assert_holds(&SuperChunk::open(library(), &path).expect("a super-chunk"), &model);
+    if store.is_on_disk() {
+        assert_has_vlmetalayers(&SuperChunk::open(library(), &path).expect("a super-chunk"), &model);
         container::remove(&path);
     }
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((data, mut random)) = split(input) else { return };
-    if random.one_in(2) { open_trailer(data, &mut random) } else { sequence(data, &mut random) }
+    let Some((data, mut random)) = split_seed(input) else { return };
+    if random.one_in(2) { open_trailer(data, &mut random) } else { run_sequence(data, &mut random) }
 });

@@ -1,7 +1,7 @@
 //! Calls of every function that reads a chunk, on arbitrary bytes.
 
 use crate::CAPACITY;
-use crate::support::calls::{BEFORE, Header, OwnedContext, dparams};
+use crate::support::calls::{DEST_FILL_BYTE, Header, OwnedContext, dparams};
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
 use crate::support::random::Random;
@@ -11,7 +11,7 @@ pub const EXTREMES: [i32; 12] =
     [0, 1, -1, 255, 32_768, 65_536, 536_866_816, 1 << 30, i32::MAX - 31, i32::MAX, i32::MIN, -255];
 
 /// Upper limit in bytes for the content of a chunk whose variable-length blocks are read.
-const LONGEST_BLOCKS: i32 = 16 << 20;
+const MAX_BLOCKS_NBYTES: i32 = 16 << 20;
 
 /// Contexts and buffers that are reused for all inputs: the state that contexts keep must not change results.
 pub struct Reader {
@@ -29,7 +29,7 @@ pub struct Chunk<'a> {
     /// The header, if the chunk has at least 32 bytes.
     pub header: Option<Header>,
     /// The content, if the chunk decodes and the content is not too long.
-    pub whole: Option<Vec<u8>>,
+    pub content: Option<Vec<u8>>,
     at_end: bool,
 }
 
@@ -38,8 +38,8 @@ impl Reader {
     pub fn new(library: &'static Library) -> Reader {
         Reader {
             library,
-            serial: OwnedContext::decompressing(library, dparams(1)),
-            parallel: OwnedContext::decompressing(library, dparams(3)),
+            serial: OwnedContext::for_decompression(library, dparams(1)),
+            parallel: OwnedContext::for_decompression(library, dparams(3)),
             src: GuardedBuffer::new(2 * CAPACITY),
             dest: GuardedBuffer::new(CAPACITY),
         }
@@ -58,27 +58,27 @@ impl Reader {
         // `body` borrows the reader mutably and the chunk at the same time: takes the buffer out of the reader.
         let mut src = std::mem::replace(&mut self.src, GuardedBuffer::new(1));
         let at_end = !random.one_in(4);
-        let bytes = src.flush(data.len(), at_end);
+        let bytes = src.edge_bytes(data.len(), at_end);
         bytes.copy_from_slice(data);
         if random.one_in(20) {
-            self.serial = OwnedContext::decompressing(self.library, dparams(1));
+            self.serial = OwnedContext::for_decompression(self.library, dparams(1));
         }
-        let header = (data.len() >= 32).then(|| Header::of(data));
-        let mut chunk = Chunk { bytes, header, whole: None, at_end };
+        let header = (data.len() >= 32).then(|| Header::parse(data));
+        let mut chunk = Chunk { bytes, header, content: None, at_end };
         let claimed = match data.get(4..8) {
             Some(field) => i32::from_le_bytes(field.try_into().expect("four bytes")),
             None => 0,
         };
         if (0..=CAPACITY as i32).contains(&claimed) {
             let size = claimed as usize;
-            chunk.whole = self.decompress(&chunk, size, false);
+            chunk.content = self.decompress(&chunk, size, false);
             if random.one_in(8) {
                 let parallel = self.decompress(&chunk, size, true);
                 assert!(
-                    parallel.is_some() == chunk.whole.is_some(),
+                    parallel.is_some() == chunk.content.is_some(),
                     "success depends on the number of threads"
                 );
-                assert!(parallel == chunk.whole, "the bytes depend on the number of threads");
+                assert!(parallel == chunk.content, "the bytes depend on the number of threads");
             }
             if size > 0 {
                 let short = random.below(size);
@@ -86,7 +86,7 @@ impl Reader {
             }
             let long = size + random.below(CAPACITY - size + 1);
             let again = self.decompress(&chunk, long, false);
-            assert!(again == chunk.whole, "the result depends on the size of the destination");
+            assert!(again == chunk.content, "the result depends on the size of the destination");
         } else {
             let found = self.decompress(&chunk, CAPACITY, false);
             assert!(found.is_none(), "{claimed} bytes in {CAPACITY}");
@@ -98,14 +98,14 @@ impl Reader {
 
     fn decompress(&mut self, chunk: &Chunk<'_>, destsize: usize, parallel: bool) -> Option<Vec<u8>> {
         let context = if parallel { &mut self.parallel } else { &mut self.serial };
-        let dest = self.dest.flush(destsize, chunk.at_end);
-        dest.fill(BEFORE);
+        let dest = self.dest.edge_bytes(destsize, chunk.at_end);
+        dest.fill(DEST_FILL_BYTE);
         let rc = context.decompress(chunk.bytes, dest);
         assert!(rc <= destsize as i32, "decompress: {rc} bytes into {destsize}");
         let len = usize::try_from(rc).ok()?;
         let nbytes = i32::from_le_bytes(chunk.bytes[4..8].try_into().expect("four bytes"));
         assert_eq!(rc, nbytes, "result of decompress (left) and `nbytes` of the header (right)");
-        assert!(dest[len..].iter().all(|&byte| byte == BEFORE), "bytes behind the content");
+        assert!(dest[len..].iter().all(|&byte| byte == DEST_FILL_BYTE), "bytes behind the content");
         Some(dest[..len].to_vec())
     }
 
@@ -120,13 +120,13 @@ impl Reader {
         let mut mask: Vec<u8> = (0..nblocks).map(|_| random.byte() & 1).collect();
         let context = if random.one_in(4) { &mut self.parallel } else { &mut self.serial };
         assert_eq!(context.set_maskout(&mut mask), 0);
-        let dest = self.dest.flush(nbytes, chunk.at_end);
-        dest.fill(BEFORE);
+        let dest = self.dest.edge_bytes(nbytes, chunk.at_end);
+        dest.fill(DEST_FILL_BYTE);
         let rc = context.decompress(chunk.bytes, dest);
         assert!(rc < 0 || rc == header.nbytes, "masked: {rc}");
         // The position of a variable-length block does not follow from the block size.
         if let (Some(whole), true) =
-            (&chunk.whole, rc >= 0 && header.flags2 & 1 == 0 && header.flags & 5 == 5)
+            (&chunk.content, rc >= 0 && header.flags2 & 1 == 0 && header.flags & 5 == 5)
         {
             let blocksize = header.blocksize as usize;
             for (nblock, masked) in mask.iter().enumerate() {
@@ -134,7 +134,7 @@ impl Reader {
                 let right = if *masked == 0 {
                     dest[block.clone()] == whole[block]
                 } else {
-                    dest[block].iter().all(|&byte| byte == BEFORE)
+                    dest[block].iter().all(|&byte| byte == DEST_FILL_BYTE)
                 };
                 assert!(right, "block {nblock}, masked: {masked}");
             }
@@ -144,7 +144,7 @@ impl Reader {
     /// Reads items with the function that counts in items and the one that counts in bytes.
     pub fn read_items(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
         let unit = if chunk.bytes.len() >= 16 { i32::from(chunk.bytes[3]).max(1) } else { 1 };
-        let nitems = chunk.whole.as_ref().map_or(100, Vec::len) / unit as usize + 2;
+        let nitems = chunk.content.as_ref().map_or(100, Vec::len) / unit as usize + 2;
         let draw = |random: &mut Random| match random.below(12) {
             0 => *random.pick(&EXTREMES),
             _ => random.below(nitems) as i32,
@@ -157,8 +157,8 @@ impl Reader {
         };
         for in_bytes in [false, true] {
             let context = if random.one_in(8) { &mut self.parallel } else { &mut self.serial };
-            let dest = self.dest.flush(destsize, chunk.at_end);
-            dest.fill(BEFORE);
+            let dest = self.dest.edge_bytes(destsize, chunk.at_end);
+            dest.fill(DEST_FILL_BYTE);
             let (start, count, unit) = if in_bytes {
                 (start.wrapping_mul(unit), count.wrapping_mul(unit), 1)
             } else {
@@ -172,12 +172,12 @@ impl Reader {
             let what = format!("getitem({start}, {count}) of {unit} bytes into {destsize}: {rc}");
             assert!(rc <= destsize as i32, "{what}");
             let Ok(len) = usize::try_from(rc) else {
-                self.must_fail(chunk, (start, count, unit), destsize, &what);
+                self.assert_failure_expected(chunk, (start, count, unit), destsize, &what);
                 continue;
             };
             assert_eq!(len as i64, i64::from(count) * i64::from(unit), "{what}");
-            assert!(dest[len..].iter().all(|&byte| byte == BEFORE), "{what}: bytes behind the items");
-            if let (Some(whole), true) = (&chunk.whole, len > 0) {
+            assert!(dest[len..].iter().all(|&byte| byte == DEST_FILL_BYTE), "{what}: bytes behind the items");
+            if let (Some(whole), true) = (&chunk.content, len > 0) {
                 let from = start as usize * unit as usize;
                 assert!(dest[..len] == whole[from..from + len], "{what}: other bytes than decompress");
             }
@@ -185,14 +185,14 @@ impl Reader {
     }
 
     /// Panics if the whole chunk decodes and the items are inside it. Called after a partial read has failed.
-    fn must_fail(
+    fn assert_failure_expected(
         &self,
         chunk: &Chunk<'_>,
         (start, count, unit): (i32, i32, i32),
         destsize: usize,
         what: &str,
     ) {
-        let (Some(whole), Some(header)) = (&chunk.whole, &chunk.header) else { return };
+        let (Some(whole), Some(header)) = (&chunk.content, &chunk.header) else { return };
         // Special and variable-length chunks, and chunks with short headers, have other limits for items.
         if header.flags2 & 1 != 0 || header.special() != 0 || header.flags & 5 != 5 || start < 0 || count < 0
         {
@@ -209,7 +209,7 @@ impl Reader {
     /// Calls the functions for variable-length blocks.
     pub fn read_variable_length(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
         // A few bytes of Zstandard can validly decode to as much as the header claims, which takes too long.
-        if chunk.header.as_ref().is_some_and(|header| header.nbytes > LONGEST_BLOCKS) {
+        if chunk.header.as_ref().is_some_and(|header| header.nbytes > MAX_BLOCKS_NBYTES) {
             return;
         }
         let (mut nblocks, source) = (-1, chunk.bytes);
@@ -229,7 +229,7 @@ impl Reader {
             assert_eq!((rc, blocks.len() as i32), (0, nblocks), "the number of blocks");
             let all = blocks.concat();
             assert!(
-                chunk.whole.as_ref().is_none_or(|whole| *whole == all),
+                chunk.content.as_ref().is_none_or(|whole| *whole == all),
                 "the blocks differ from the whole chunk"
             );
             let nblock = random.below(blocks.len());
@@ -265,7 +265,8 @@ impl Reader {
         assert!((0..=255).contains(&version) && (0..=255).contains(&versionlz));
     }
 
-    /// Calls the functions of Blosc 1, which take no length and trust the header: the source has the length in its header.
+    /// Calls the functions of Blosc 1, which take no length and trust the header: the source has the length in its
+    /// header.
     pub fn read_without_sizes(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
         let Some(header) = &chunk.header else { return };
         if header.cbytes != chunk.bytes.len() as i32 || !(0..=CAPACITY as i32).contains(&header.nbytes) {
@@ -273,24 +274,24 @@ impl Reader {
         }
         let (library, source) = (self.library, chunk.bytes.as_ptr().cast());
         let nbytes = header.nbytes as usize;
-        let dest = self.dest.flush(nbytes, chunk.at_end);
-        dest.fill(BEFORE);
+        let dest = self.dest.edge_bytes(nbytes, chunk.at_end);
+        dest.fill(DEST_FILL_BYTE);
         // SAFETY: the source has the length in its header, and `dest` is valid for writes of `nbytes` bytes.
         let rc = unsafe { (library.blosc1_decompress)(source, dest.as_mut_ptr().cast(), nbytes) };
         assert_eq!(
             rc > 0,
-            chunk.whole.as_ref().is_some_and(|whole| !whole.is_empty()),
+            chunk.content.as_ref().is_some_and(|whole| !whole.is_empty()),
             "blosc1_decompress: {rc}"
         );
-        assert!(chunk.whole.as_ref().is_none_or(|whole| *dest == *whole), "blosc1_decompress: other bytes");
+        assert!(chunk.content.as_ref().is_none_or(|whole| *dest == *whole), "blosc1_decompress: other bytes");
         let unit = usize::from(header.typesize).max(1);
         let start = random.below(nbytes / unit + 2);
         let count = random.below(CAPACITY / unit / 4);
-        let dest = self.dest.flush(count * unit, chunk.at_end);
+        let dest = self.dest.edge_bytes(count * unit, chunk.at_end);
         // SAFETY: as above; `dest` has space for `count` items.
         let rc =
             unsafe { (library.blosc1_getitem)(source, start as i32, count as i32, dest.as_mut_ptr().cast()) };
-        if let (Some(whole), Ok(len)) = (&chunk.whole, usize::try_from(rc))
+        if let (Some(whole), Ok(len)) = (&chunk.content, usize::try_from(rc))
             && len > 0
         {
             assert_eq!(len, count * unit, "blosc1_getitem");

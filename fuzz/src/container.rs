@@ -5,25 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::fields::Files;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 
 /// The first bytes of an input that holds a directory. A contiguous frame begins with 0x9e.
-const DIRECTORY: &[u8] = b"DIR";
+const DIRECTORY_MAGIC: &[u8] = b"DIR";
 /// The number of the index file; every other number is that of a chunk file.
-const INDEX: u32 = u32::MAX;
+const INDEX_FILE_NUMBER: u32 = u32::MAX;
 /// Upper limit for the files of an input.
-const MOST_FILES: usize = 40;
+const MAX_FILES: usize = 40;
 
 /// Returns the input that holds these files: a single file named `frame`, or the files of a directory.
 pub fn pack(files: &Files) -> Vec<u8> {
     if let Some(frame) = files.get("frame") {
         return frame.clone();
     }
-    let mut input = DIRECTORY.to_vec();
+    let mut input = DIRECTORY_MAGIC.to_vec();
     for (name, bytes) in files {
         let number = match name.strip_suffix(".chunk") {
             Some(digits) => u32::from_str_radix(digits, 16).expect("the name of a chunk file"),
-            None => INDEX,
+            None => INDEX_FILE_NUMBER,
         };
         input.extend(number.to_le_bytes());
         input.extend((bytes.len() as u32).to_le_bytes());
@@ -34,15 +34,16 @@ pub fn pack(files: &Files) -> Vec<u8> {
 
 /// Returns the files of an input.
 pub fn unpack(input: &[u8]) -> Files {
-    let Some(mut rest) = input.strip_prefix(DIRECTORY) else {
+    let Some(mut rest) = input.strip_prefix(DIRECTORY_MAGIC) else {
         return [("frame".to_owned(), input.to_vec())].into();
     };
     let mut files = Files::new();
-    while let Some((head, tail)) = rest.split_first_chunk::<8>().filter(|_| files.len() < MOST_FILES) {
+    while let Some((head, tail)) = rest.split_first_chunk::<8>().filter(|_| files.len() < MAX_FILES) {
         let number = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
         let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
         let (bytes, after) = tail.split_at(len.min(tail.len()));
-        let name = if number == INDEX { "chunks.b2frame".into() } else { format!("{number:08X}.chunk") };
+        let name =
+            if number == INDEX_FILE_NUMBER { "chunks.b2frame".into() } else { format!("{number:08X}.chunk") };
         files.insert(name, bytes.to_vec());
         rest = after;
     }
@@ -50,12 +51,12 @@ pub fn unpack(input: &[u8]) -> Files {
 }
 
 /// Returns a path in a directory that only this process uses.
-pub fn path() -> PathBuf {
-    static SCRATCH: OnceLock<(Scratch, PathBuf)> = OnceLock::new();
+pub fn scratch_path() -> PathBuf {
+    static SCRATCH: OnceLock<(ScratchDir, PathBuf)> = OnceLock::new();
     SCRATCH
         .get_or_init(|| {
-            let scratch = Scratch::new();
-            let path = scratch.fresh();
+            let scratch = ScratchDir::new();
+            let path = scratch.new_path();
             (scratch, path)
         })
         .1

@@ -38,8 +38,8 @@ pub enum Form {
 /// Upper limit for a destination of a target, in bytes. A result for which a header claims more is not requested.
 pub const CAPACITY: usize = 256 << 10;
 
-/// Returns the linked library. The first call initialises it and makes every panic abort the process: the exported functions
-/// catch panics and return an error code, which would hide them from the fuzzer.
+/// Returns the linked library. The first call initialises it and makes every panic abort the process: the exported
+/// functions catch panics and return an error code, which would hide them from the fuzzer.
 pub fn library() -> &'static Library {
     static ONCE: Once = Once::new();
     let library = Library::ours();
@@ -57,11 +57,11 @@ pub fn library() -> &'static Library {
 }
 
 /// The number of bytes at the end of an input that seed the choices of the target.
-pub const PARAMETERS: usize = 8;
+pub const SEED_LEN: usize = 8;
 
-/// Splits an input into the data under test and a generator for the choices of the target; `None` if it is too short. The
-/// seed of the generator is at the end so that an input begins like the format under test.
-pub fn split(input: &[u8]) -> Option<(&[u8], Random)> {
-    let (data, parameters) = input.split_last_chunk::<PARAMETERS>()?;
+/// Splits an input into the data under test and a generator for the choices of the target; `None` if it is too short.
+/// The seed of the generator is at the end so that an input begins like the format under test.
+pub fn split_seed(input: &[u8]) -> Option<(&[u8], Random)> {
+    let (data, parameters) = input.split_last_chunk::<SEED_LEN>()?;
     Some((data, Random::new(u64::from_le_bytes(*parameters))))
 }

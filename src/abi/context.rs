@@ -11,9 +11,9 @@ use super::{
 };
 
 /// Space of a mutex in the original layout; always zero here.
-pub type MutexRoom = [u64; 5];
+pub type MutexStorage = [u64; 5];
 /// Space of a condition variable in the original layout; always zero here.
-pub type CondvarRoom = [u64; 6];
+pub type CondvarStorage = [u64; 6];
 
 /// The part of a context that tuner plugins and some programs access. Sizes are in bytes.
 #[repr(C)]
@@ -132,17 +132,17 @@ pub struct ContextHead {
     /// Not used.
     pub job: *mut c_void,
     /// Not used.
-    pub count_mutex: MutexRoom,
+    pub count_mutex: MutexStorage,
     /// Not used.
-    pub nchunk_mutex: MutexRoom,
+    pub nchunk_mutex: MutexStorage,
     /// Error code that stopped the threads.
     pub thread_giveup_code: i32,
     /// Not used.
     pub dref_not_init: i32,
     /// Not used.
-    pub delta_mutex: MutexRoom,
+    pub delta_mutex: MutexStorage,
     /// Not used.
-    pub delta_cv: CondvarRoom,
+    pub delta_cv: CondvarStorage,
     /// Non-zero if the context owns the dictionary.
     pub dict_buffer_owned: u8,
     /// Not used.
@@ -156,11 +156,11 @@ pub struct ContextHead {
     /// Not used.
     pub threads: *mut c_void,
     /// Not used.
-    pub jobs_mutex: MutexRoom,
+    pub jobs_mutex: MutexStorage,
     /// Not used.
-    pub jobs_ready: CondvarRoom,
+    pub jobs_ready: CondvarStorage,
     /// Not used.
-    pub jobs_done: CondvarRoom,
+    pub jobs_done: CondvarStorage,
 }
 
 const _: () = {

@@ -8,7 +8,7 @@ use super::{
     blosc2_stdio_params, blosc2_storage,
 };
 
-const NONE: u8 = BLOSC_NOFILTER as u8;
+const NO_FILTER: u8 = BLOSC_NOFILTER as u8;
 
 /// Default compression parameters: BloscLZ at level 5 after a byte shuffle of 8-byte items, one thread.
 pub const BLOSC2_CPARAMS_DEFAULTS: blosc2_cparams = blosc2_cparams {
@@ -21,7 +21,7 @@ pub const BLOSC2_CPARAMS_DEFAULTS: blosc2_cparams = blosc2_cparams {
     blocksize: 0,
     splitmode: BLOSC_FORWARD_COMPAT_SPLIT,
     schunk: null_mut(),
-    filters: [NONE, NONE, NONE, NONE, NONE, BLOSC_SHUFFLE as u8],
+    filters: [NO_FILTER, NO_FILTER, NO_FILTER, NO_FILTER, NO_FILTER, BLOSC_SHUFFLE as u8],
     filters_meta: [0; 6],
     prefilter: None,
     preparams: null_mut(),

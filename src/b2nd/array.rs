@@ -1,17 +1,17 @@
 //! An array: a super-chunk, and the geometry of its content (`b2nd.md` 4, 6.2, 6.10, 6.15).
 //!
-//! The metalayer of the super-chunk defines the geometry; `KnownGeometry` and the public struct hold copies of it. The
+//! The metalayer of the super-chunk defines the geometry; `CachedGeometry` and the public struct hold copies of it. The
 //! public struct owns the super-chunk: C code may take it out of the struct before the array is freed.
 
 use super::geometry::Geometry;
-use super::metalayer::{self, ArrayMeta, NAME};
+use super::metalayer::{self, ArrayMeta, B2ND_METALAYER};
 use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::io::paths;
-use crate::malloc::{Growing, Malloced};
+use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
 use parking_lot::RwLock;
@@ -26,88 +26,88 @@ use std::sync::atomic::{AtomicI64, Ordering};
 #[repr(C)]
 pub(crate) struct Array {
     public: UnsafeCell<b2nd_array_t>,
-    known: RwLock<KnownGeometry>,
+    cached_geometry: RwLock<CachedGeometry>,
     shape_lock: ShapeLock,
 }
 
 /// The geometry that the public struct holds.
-struct KnownGeometry {
+struct CachedGeometry {
     geometry: Arc<Geometry>,
     /// Address of the super-chunk from whose metalayer the geometry was read. C code may replace the super-chunk of the
     /// array; the change tick of the new one is unrelated to that of the old one.
     schunk: usize,
 }
 
-// SAFETY: the public struct is written when the array is made, and by `take_over`, which locks `known`; the tick is
-// only accessed atomically. The library owns the pointers in the struct.
+// SAFETY: the public struct is written when the array is made, and by `update_geometry`, which locks `known`; the tick
+// is only accessed atomically. The library owns the pointers in the struct.
 unsafe impl Sync for Array {}
 // SAFETY: no field is bound to a thread.
 unsafe impl Send for Array {}
 
-/// The parts of an array except its super-chunk. All fallible steps of making an array are done when a `Description`
+/// The parts of an array except its super-chunk. All fallible steps of making an array are done when a `ArrayBuilder`
 /// exists.
-pub(crate) struct Description {
+pub(crate) struct ArrayBuilder {
     geometry: Arc<Geometry>,
     /// Data type of the items as text, NUL-terminated.
-    dtype: Option<Malloced>,
+    dtype: Option<MallocBytes>,
     dtype_format: i8,
     /// Change tick of the super-chunk when the geometry was read from it; 0 if the geometry was not read from a
     /// super-chunk.
     tick: i64,
 }
 
-impl Description {
+impl ArrayBuilder {
     /// Describes an array of the given geometry; `dtype` is its data type as text, without a final NUL.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(super) fn new(geometry: Geometry, dtype: Option<&[u8]>, dtype_format: i8) -> Result<Description> {
-        let dtype = dtype.map(terminated).transpose()?;
-        Ok(Description { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })
+    pub(super) fn new(geometry: Geometry, dtype: Option<&[u8]>, dtype_format: i8) -> Result<ArrayBuilder> {
+        let dtype = dtype.map(copy_with_nul).transpose()?;
+        Ok(ArrayBuilder { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })
     }
 
     /// Reads the description of the array in `schunk` from the metalayer.
     ///
     /// # Errors
     /// `MetalayerNotFound`, `Failure` for an invalid metalayer, `InvalidParam` for an invalid geometry, `MemoryAlloc`.
-    pub(crate) fn read(schunk: &SuperChunk) -> Result<Description> {
-        let meta = stored_meta(schunk)?;
+    pub(crate) fn read(schunk: &SuperChunk) -> Result<ArrayBuilder> {
+        let meta = read_array_meta(schunk)?;
         let geometry = geometry_of(&meta, schunk.typesize())?;
-        let description = Description::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
-        Ok(Description { tick: schunk.change_tick(), ..description })
+        let description = ArrayBuilder::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
+        Ok(ArrayBuilder { tick: schunk.change_tick(), ..description })
     }
 
     /// Makes the array, which owns `schunk` from then on. Nothing can fail any more, so `schunk` is never lost.
     pub(crate) fn into_array(self, schunk: OwnedSuperChunk) -> Box<Array> {
-        let Description { geometry, dtype, dtype_format, tick } = self;
+        let ArrayBuilder { geometry, dtype, dtype_format, tick } = self;
         // SAFETY: integers, pointers and arrays of them, for which zero is valid.
         let mut public: b2nd_array_t = unsafe { mem::zeroed() };
-        public.dtype = dtype.map_or(ptr::null_mut(), Malloced::into_raw).cast();
+        public.dtype = dtype.map_or(ptr::null_mut(), MallocBytes::into_raw).cast();
         public.dtype_format = dtype_format;
         public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
         public.last_tick = tick;
         public.sc = schunk.into_raw();
         let schunk = public.sc.addr();
         // SAFETY: `public` is a local variable of this function.
-        unsafe { show(&geometry, &raw mut public) };
+        unsafe { write_public_geometry(&geometry, &raw mut public) };
         Box::new(Array {
             public: UnsafeCell::new(public),
-            known: RwLock::new(KnownGeometry { geometry, schunk }),
+            cached_geometry: RwLock::new(CachedGeometry { geometry, schunk }),
             shape_lock: ShapeLock::new(),
         })
     }
 }
 
 /// Copies `text` and adds a NUL.
-fn terminated(text: &[u8]) -> Result<Malloced> {
-    let mut copy = Malloced::zeroed(text.len().saturating_add(1))?;
+fn copy_with_nul(text: &[u8]) -> Result<MallocBytes> {
+    let mut copy = MallocBytes::zeroed(text.len().saturating_add(1))?;
     copy[..text.len()].copy_from_slice(text);
     Ok(copy)
 }
 
 /// The parameters of a new array.
 #[derive(Clone)]
-pub(crate) struct Spec<'a> {
+pub(crate) struct ArrayParams<'a> {
     /// Shape in items.
     pub shape: &'a [i64],
     /// Shape of a chunk.
@@ -157,7 +157,7 @@ impl Array {
 
     /// Returns the current geometry.
     pub(crate) fn geometry(&self) -> Arc<Geometry> {
-        Arc::clone(&self.known.read().geometry)
+        Arc::clone(&self.cached_geometry.read().geometry)
     }
 
     /// Returns the lock of the shape.
@@ -188,15 +188,15 @@ impl Array {
     /// Stores the geometry that the metalayer had at change tick `tick` of `schunk`, also in the public struct. Does
     /// nothing if a geometry of a later tick of the same super-chunk is stored already: several threads may read a new
     /// geometry at the same time.
-    pub(super) fn take_over(&self, geometry: Arc<Geometry>, tick: i64, schunk: &SuperChunk) {
-        let mut known = self.known.write();
+    pub(super) fn update_geometry(&self, geometry: Arc<Geometry>, tick: i64, schunk: &SuperChunk) {
+        let mut known = self.cached_geometry.write();
         let schunk = ptr::from_ref(schunk).addr();
         if tick < self.last_tick() && known.schunk == schunk {
             return;
         }
         // SAFETY: the array owns the struct; its geometry is only written with the lock `known` held, as here.
-        unsafe { show(&geometry, self.as_ptr()) };
-        *known = KnownGeometry { geometry, schunk };
+        unsafe { write_public_geometry(&geometry, self.as_ptr()) };
+        *known = CachedGeometry { geometry, schunk };
         self.last_tick_field().store(tick, Ordering::Relaxed);
     }
 
@@ -218,17 +218,17 @@ impl Array {
     /// # Errors
     /// `InvalidParam` and `MaxBufsizeExceeded` for an invalid geometry; `Failure` when the super-chunk cannot be made
     /// or filled.
-    pub(crate) unsafe fn create(spec: &Spec<'_>, special: Special) -> Result<Box<Array>> {
+    pub(crate) unsafe fn create(spec: &ArrayParams<'_>, special: SpecialValue) -> Result<Box<Array>> {
         let typesize = spec.storage.cparams.typesize;
         let geometry = Geometry::new(spec.shape, spec.chunkshape, spec.blockshape, typesize)?;
         let dtype = spec.dtype.map(CStr::to_bytes);
         let meta =
             metalayer::serialize(spec.shape, spec.chunkshape, spec.blockshape, dtype, spec.dtype_format)?;
-        let description = Description::new(geometry, dtype, spec.dtype_format)?;
+        let description = ArrayBuilder::new(geometry, dtype, spec.dtype_format)?;
         let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: guaranteed by the caller.
         let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
-        let filled = fill(&schunk, &description.geometry, &meta, spec, special);
+        let filled = init_schunk(&schunk, &description.geometry, &meta, spec, special);
         if let Err(error) = filled {
             drop(schunk);
             // This call has created the file, and it holds no array.
@@ -243,15 +243,15 @@ impl Array {
     /// Makes an array from a super-chunk that has the metalayer.
     ///
     /// # Errors
-    /// Those of [`Description::read`]; the super-chunk is freed then.
+    /// Those of [`ArrayBuilder::read`]; the super-chunk is freed then.
     fn from_schunk(schunk: OwnedSuperChunk) -> Result<Box<Array>> {
-        Ok(Description::read(&schunk)?.into_array(schunk))
+        Ok(ArrayBuilder::read(&schunk)?.into_array(schunk))
     }
 
     /// Opens the array in a file or directory.
     ///
     /// # Errors
-    /// `NullPointer` when no super-chunk can be opened there, those of [`Description::read`].
+    /// `NullPointer` when no super-chunk can be opened there, those of [`ArrayBuilder::read`].
     pub(crate) fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
         let io = Storage::default().io;
         // SAFETY: the default back-end has no parameters.
@@ -263,8 +263,8 @@ impl Array {
     /// Opens an array in a frame in memory.
     ///
     /// # Errors
-    /// `Failure` when the bytes are not a frame, those of [`Description::read`].
-    pub(crate) fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
+    /// `Failure` when the bytes are not a frame, those of [`ArrayBuilder::read`].
+    pub(crate) fn from_cframe(memory: MallocVec, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
         let schunk = schunk.map_err(|error| err!(Failure, "`cframe` is not a frame: {error}"))?;
         Array::from_schunk(schunk)
@@ -279,12 +279,12 @@ impl Array {
         if schunk.frame().is_none() {
             return Ok(false);
         }
-        schunk.poll()?;
+        schunk.refresh_ignoring_errors()?;
         let tick = schunk.change_tick();
         if self.last_tick() == tick {
             return Ok(false);
         }
-        let meta = match stored_meta(schunk) {
+        let meta = match read_array_meta(schunk) {
             Err(error) if error.kind() == crate::ErrorKind::MetalayerNotFound => return Ok(false),
             meta => meta?,
         };
@@ -303,7 +303,7 @@ impl Array {
                 old.blockshape()
             ));
         }
-        self.take_over(Arc::new(old.with_shape(&meta.shape[..dims])?), tick, schunk);
+        self.update_geometry(Arc::new(old.with_shape(&meta.shape[..dims])?), tick, schunk);
         Ok(true)
     }
 }
@@ -312,8 +312,8 @@ impl Array {
 ///
 /// # Safety
 /// `public` points at a struct that no other code writes meanwhile, and to which no code has a reference.
-unsafe fn show(geometry: &Geometry, public: *mut b2nd_array_t) {
-    let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.whole_shapes();
+unsafe fn write_public_geometry(geometry: &Geometry, public: *mut b2nd_array_t) {
+    let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.public_shapes();
     let strides = geometry.strides();
     // SAFETY: guaranteed by the caller.
     unsafe {
@@ -338,17 +338,17 @@ unsafe fn show(geometry: &Geometry, public: *mut b2nd_array_t) {
 }
 
 /// Adds the metalayers and chunks to a new super-chunk.
-fn fill(
+fn init_schunk(
     schunk: &SuperChunk,
     geometry: &Geometry,
     meta: &[u8],
-    spec: &Spec<'_>,
-    special: Special,
+    spec: &ArrayParams<'_>,
+    special: SpecialValue,
 ) -> Result<()> {
     let failed = |error: Error| err!(Failure, "{error}");
     let chunksize = geometry.chunk_nbytes()?;
     schunk.preset_chunksize(chunksize);
-    schunk.meta_add(NAME, meta).map_err(failed)?;
+    schunk.meta_add(B2ND_METALAYER, meta).map_err(failed)?;
     for (name, content) in spec.metalayers {
         schunk.meta_add(name, content).map_err(failed)?;
     }
@@ -357,21 +357,21 @@ fn fill(
         let nitems = nchunks.checked_mul(chunknitems).ok_or_else(|| {
             err!(Failure, "{nchunks} chunks of {chunknitems} items, expected less than 2^63 items")
         })?;
-        schunk.fill_special(nitems, i32::from(special.bits()), chunksize).map_err(failed)?;
+        schunk.fill_special(nitems, i32::from(special.id()), chunksize).map_err(failed)?;
     }
     Ok(())
 }
 
 /// Parses the array metalayer of a super-chunk.
-pub(crate) fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
-    ArrayMeta::parse(&stored_bytes(schunk)?)
+pub(crate) fn read_array_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
+    ArrayMeta::parse(&read_array_meta_bytes(schunk)?)
 }
 
 /// Returns a copy of the bytes of the array metalayer.
 ///
 /// # Errors
 /// `MetalayerNotFound`; `NullPointer` for an empty metalayer.
-pub(super) fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
+pub(super) fn read_array_meta_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes = schunk
         .array_meta()
         .ok_or_else(|| err!(MetalayerNotFound, "the super-chunk has no metalayer `b2nd` or `caterva`"))?;
@@ -384,7 +384,7 @@ pub(super) fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
 /// Returns the geometry that a metalayer describes.
 pub(crate) fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
     let dims = meta.ndim;
-    Geometry::stored(&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims], typesize)
+    Geometry::from_stored(&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims], typesize)
 }
 
 impl Drop for Array {
@@ -407,10 +407,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_geometry_is_not_taken_over() {
+    fn geometry_of_an_older_tick_does_not_replace_a_newer_one() {
         let mut cparams = *Storage::default().cparams;
         (cparams.typesize, cparams.blocksize) = (4, 8);
-        let spec = Spec {
+        let spec = ArrayParams {
             shape: &[4],
             chunkshape: &[2],
             blockshape: &[2],
@@ -420,22 +420,22 @@ mod tests {
             metalayers: &[],
         };
         // SAFETY: the default parameters only have pointers to literals.
-        let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
+        let array = unsafe { Array::create(&spec, SpecialValue::Zero) }.unwrap();
         let other = |shape: i64| Arc::new(array.geometry().with_shape(&[shape]).unwrap());
         let tick = array.last_tick();
         // SAFETY: the struct of the array; no other thread uses it.
         let shown = || unsafe { (*array.as_ptr()).shape[0] };
         let schunk = array.schunk().unwrap();
-        array.take_over(other(6), tick + 2, schunk);
+        array.update_geometry(other(6), tick + 2, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
-        array.take_over(other(5), tick + 1, schunk);
+        array.update_geometry(other(5), tick + 1, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
-        array.take_over(other(7), tick + 2, schunk);
+        array.update_geometry(other(7), tick + 2, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[7][..], 7, tick + 2));
         // The change tick of another super-chunk is unrelated.
         // SAFETY: the default parameters only have pointers to literals.
         let another = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
-        array.take_over(other(8), tick + 1, &another);
+        array.update_geometry(other(8), tick + 1, &another);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[8][..], 8, tick + 1));
     }
 }

@@ -12,19 +12,19 @@ use crate::out_buffer::OutBuffer;
 
 /// One side of a copy: the strides of an array, in items, and the offset of the box in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct BoxLayout {
     ndim: usize,
     strides: [i64; MAX_DIM],
     origin: i64,
 }
 
-impl Side {
+impl BoxLayout {
     /// Returns the side for a box that begins at `start` in an array of `shape` in C order. The first extent of the
     /// shape is ignored.
     ///
     /// # Errors
     /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative numbers, or a start that does not fit.
-    pub(crate) fn in_shape(shape: &[i64], start: &[i64]) -> Result<Side> {
+    pub(crate) fn in_shape(shape: &[i64], start: &[i64]) -> Result<BoxLayout> {
         if shape.len() > MAX_DIM || shape.iter().skip(1).any(|&extent| extent < 0) {
             return Err(err!(
                 InvalidParam,
@@ -36,7 +36,7 @@ impl Side {
             // A stride that overflows is saturated: it may be unused, and `rows` rejects it if it is used.
             strides[dim - 1] = strides[dim].saturating_mul(shape[dim]);
         }
-        Side::with_strides(&strides[..shape.len()], start)
+        BoxLayout::with_strides(&strides[..shape.len()], start)
     }
 
     /// Returns the side for a box at the start of an array of `shape` in C order.
@@ -44,15 +44,15 @@ impl Side {
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
     #[cfg(test)]
-    pub(crate) fn at_start(shape: &[i64]) -> Result<Side> {
-        Side::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
+    pub(crate) fn at_start(shape: &[i64]) -> Result<BoxLayout> {
+        BoxLayout::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
     }
 
     /// Returns the side for a box that begins at `start` in an array with these strides, in items.
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
-    pub(crate) fn with_strides(strides: &[i64], start: &[i64]) -> Result<Side> {
+    pub(crate) fn with_strides(strides: &[i64], start: &[i64]) -> Result<BoxLayout> {
         let wrong = || {
             err!(
                 InvalidParam,
@@ -64,7 +64,7 @@ impl Side {
         if ndim > MAX_DIM || start.len() != ndim || strides.iter().chain(start).any(|&number| number < 0) {
             return Err(wrong());
         }
-        let mut side = Side { ndim, strides: [0; MAX_DIM], origin: 0 };
+        let mut side = BoxLayout { ndim, strides: [0; MAX_DIM], origin: 0 };
         side.strides[..ndim].copy_from_slice(strides);
         for (stride, at) in strides.iter().zip(start) {
             let items = stride.checked_mul(*at).ok_or_else(wrong)?;
@@ -75,8 +75,8 @@ impl Side {
 }
 
 /// Returns the offset, in bytes, of an item of `typesize` bytes in an array of `shape` in C order. `start` holds the
-/// coordinates of the item, one per dimension. `None` where [`Side::in_shape`] fails.
-pub(crate) fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<usize> {
+/// coordinates of the item, one per dimension. `None` where [`BoxLayout::in_shape`] fails.
+pub(crate) fn item_byte_offset(shape: &[i64], start: &[i64], typesize: i32) -> Option<usize> {
     let mut items = 0i64;
     for (dim, (&extent, &at)) in shape.iter().zip(start).enumerate() {
         if at < 0 || (dim > 0 && extent < 0) {
@@ -96,7 +96,7 @@ pub(crate) fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<us
 ///
 /// # Errors
 /// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
-fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
+fn plan_rows(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> Result<Rows> {
     let wrong = || {
         err!(
             InvalidParam,
@@ -109,7 +109,7 @@ fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
         return Err(wrong());
     }
     if shape.contains(&0) {
-        return Ok(Rows::none());
+        return Ok(Rows::empty());
     }
     let typesize = i64::from(typesize);
     let bytes = |items: i64| items.checked_mul(typesize).and_then(|bytes| usize::try_from(bytes).ok());
@@ -161,8 +161,8 @@ impl BoxCopy {
     ///
     /// # Errors
     /// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
-    pub(crate) fn new(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<BoxCopy> {
-        Ok(BoxCopy { rows: rows(shape, typesize, src, dst)? })
+    pub(crate) fn new(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> Result<BoxCopy> {
+        Ok(BoxCopy { rows: plan_rows(shape, typesize, src, dst)? })
     }
 
     /// Copies the box.
@@ -177,8 +177,8 @@ impl BoxCopy {
     ///
     /// # Errors
     /// As [`copy`](Self::copy).
-    pub(crate) fn copy_to(&self, src: &[u8], dst: OutBuffer<'_>) -> Result<()> {
-        self.rows.copy_to(src, dst)
+    pub(crate) fn copy_to_uninit(&self, src: &[u8], dst: OutBuffer<'_>) -> Result<()> {
+        self.rows.copy_to_uninit(src, dst)
     }
 
     /// Returns the rows, for shared destinations and for callers that copy the bytes themselves.
@@ -198,8 +198,8 @@ impl BoxFill {
     ///
     /// # Errors
     /// As [`BoxCopy::new`].
-    pub(crate) fn new(shape: &[i64], typesize: i32, dst: &Side) -> Result<BoxFill> {
-        Ok(BoxFill { rows: rows(shape, typesize, dst, dst)? })
+    pub(crate) fn new(shape: &[i64], typesize: i32, dst: &BoxLayout) -> Result<BoxFill> {
+        Ok(BoxFill { rows: plan_rows(shape, typesize, dst, dst)? })
     }
 
     /// Fills the box with `value`, which has the size of an item.

@@ -2,19 +2,19 @@
 //! 6.13).
 
 use super::MAX_DIM;
-use super::array::{Array, Description, Spec};
+use super::array::{Array, ArrayBuilder, ArrayParams};
 use super::geometry::Geometry;
 use super::shape_access::ShapeChange;
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
-use crate::schunk::change::Incoming;
-use crate::schunk::copy::CopyTo;
+use crate::schunk::change::InputChunk;
+use crate::schunk::copy::CopyDestination;
 use std::ffi::CStr;
 
-fn failed(error: Error) -> Error {
+fn to_failure(error: Error) -> Error {
     err!(Failure, "{error}")
 }
 
@@ -26,7 +26,12 @@ impl Array {
     ///
     /// # Errors
     /// Those of [`Array::create`], of reading and of writing.
-    pub(crate) unsafe fn slice(&self, spec: &Spec<'_>, start: &[i64], stop: &[i64]) -> Result<Box<Array>> {
+    pub(crate) unsafe fn slice(
+        &self,
+        spec: &ArrayParams<'_>,
+        start: &[i64],
+        stop: &[i64],
+    ) -> Result<Box<Array>> {
         self.refresh()?;
         let ndim = self.geometry().ndim();
         let mut shape = [1; MAX_DIM];
@@ -36,29 +41,29 @@ impl Array {
                 err!(InvalidParam, "`start` {start:?} to `stop` {stop:?}, expected extents that fit 64 bits")
             })?;
         }
-        let spec = Spec { shape: &shape[..ndim], ..spec.clone() };
+        let spec = ArrayParams { shape: &shape[..ndim], ..spec.clone() };
         // SAFETY: guaranteed by the caller.
-        let new = unsafe { Array::create(&spec, Special::Zero) }?;
+        let new = unsafe { Array::create(&spec, SpecialValue::Zero) }?;
         let geometry = new.geometry();
         if geometry.nitems() == 0 {
             return Ok(new);
         }
         if ndim == 0 {
-            let mut item = Malloced::zeroed(usize::try_from(geometry.typesize()).unwrap_or(0))?;
+            let mut item = MallocBytes::zeroed(usize::try_from(geometry.typesize()).unwrap_or(0))?;
             self.get_box(&[], &[], &[], OutBuffer::from(&mut item[..]))?;
             new.set_box(&[], &[], &[], &item)?;
             return Ok(new);
         }
         // Copies one chunk of the new array at a time.
-        let mut buffer = Malloced::zeroed(usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0))?;
+        let mut buffer = MallocBytes::zeroed(usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0))?;
         let mut chunks = geometry.chunks_of_box(&[0; MAX_DIM][..ndim], geometry.shape());
         while let Some(part) = chunks.next_part() {
             let mut from = [[0; MAX_DIM]; 2];
             let mut to = [[0; MAX_DIM]; 2];
             let mut len = geometry.typesize() as usize;
             for dim in 0..ndim {
-                to[0][dim] = part.at[dim];
-                to[1][dim] = part.at[dim] + part.shape[dim];
+                to[0][dim] = part.start_in_box[dim];
+                to[1][dim] = part.start_in_box[dim] + part.shape[dim];
                 from[0][dim] = start[dim] + to[0][dim];
                 from[1][dim] = start[dim] + to[1][dim];
                 len *= part.shape[dim] as usize;
@@ -77,7 +82,7 @@ impl Array {
     ///
     /// # Errors
     /// Those of [`Array::create`], of reading and of writing; `Failure` when the super-chunk cannot be copied.
-    pub(crate) unsafe fn copy(&self, spec: &Spec<'_>, to: &CopyTo<'_>) -> Result<Box<Array>> {
+    pub(crate) unsafe fn copy(&self, spec: &ArrayParams<'_>, to: &CopyDestination<'_>) -> Result<Box<Array>> {
         self.refresh()?;
         let geometry = self.geometry();
         let ndim = geometry.ndim();
@@ -85,18 +90,18 @@ impl Array {
         let is_same = spec.chunkshape == geometry.chunkshape() && spec.blockshape == geometry.blockshape();
         if is_same {
             // SAFETY: guaranteed by the caller.
-            let copy = unsafe { schunk.copy(to) }.map_err(failed)?;
+            let copy = unsafe { schunk.copy(to) }.map_err(to_failure)?;
             let geometry =
-                Geometry::stored(geometry.shape(), spec.chunkshape, spec.blockshape, copy.typesize())?;
+                Geometry::from_stored(geometry.shape(), spec.chunkshape, spec.blockshape, copy.typesize())?;
             let dtype = spec.dtype.map(CStr::to_bytes);
-            return Ok(Description::new(geometry, dtype, spec.dtype_format)?.into_array(copy));
+            return Ok(ArrayBuilder::new(geometry, dtype, spec.dtype_format)?.into_array(copy));
         }
-        let metalayers = schunk.other_metalayers(super::metalayer::NAME)?;
-        let spec = Spec { metalayers: &metalayers, ..spec.clone() };
+        let metalayers = schunk.other_metalayers(super::metalayer::B2ND_METALAYER)?;
+        let spec = ArrayParams { metalayers: &metalayers, ..spec.clone() };
         let start = [0; MAX_DIM];
         // SAFETY: guaranteed by the caller.
         let new = unsafe { self.slice(&spec, &start[..ndim], geometry.shape()) }?;
-        schunk.copy_vlmetalayers_to(new.schunk()?).map_err(failed)?;
+        schunk.copy_vlmetalayers_to(new.schunk()?).map_err(to_failure)?;
         Ok(new)
     }
 
@@ -108,9 +113,9 @@ impl Array {
         self.refresh()?;
         let schunk = self.schunk()?;
         let contiguous = schunk.storage().contiguous.get();
-        let to = CopyTo { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
+        let to = CopyDestination { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
         // SAFETY: only the super-chunk's own parameters, without pointers.
-        unsafe { schunk.copy(&to) }.map(|_| ()).map_err(failed)
+        unsafe { schunk.copy(&to) }.map(|_| ()).map_err(to_failure)
     }
 
     /// Appends `other` along `axis` to this array, or with `copy` to a copy of it. Returns the copy.
@@ -125,13 +130,13 @@ impl Array {
         &self,
         other: &Array,
         axis: usize,
-        copy: Option<(&Spec<'_>, &CopyTo<'_>)>,
+        copy: Option<(&ArrayParams<'_>, &CopyDestination<'_>)>,
     ) -> Result<Option<Box<Array>>> {
         if let Some((spec, to)) = copy {
             self.refresh()?;
             other.refresh()?;
             // All arguments are checked before the copy is made.
-            joined_shape(&self.geometry(), &other.geometry(), axis)?;
+            concatenated_shape(&self.geometry(), &other.geometry(), axis)?;
             // SAFETY: guaranteed by the caller.
             let made = unsafe { self.copy(spec, to) }?;
             made.extend(other, axis)?;
@@ -145,15 +150,15 @@ impl Array {
         self.change_shape_with(other, |change| {
             other.refresh()?;
             let (mine, theirs) = (self.geometry(), other.geometry());
-            let shape = joined_shape(&mine, &theirs, axis)?;
+            let shape = concatenated_shape(&mine, &theirs, axis)?;
             change.resize(&shape[..mine.ndim()], None)?;
-            join(change, other, &theirs, axis, mine.shape()[axis])
+            copy_chunks_of(change, other, &theirs, axis, mine.shape()[axis])
         })
     }
 }
 
 /// Returns the shape of the concatenation of two arrays.
-fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64; MAX_DIM]> {
+fn concatenated_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64; MAX_DIM]> {
     let ndim = mine.ndim();
     let fits = axis < ndim
         && mine.typesize() == theirs.typesize()
@@ -178,7 +183,7 @@ fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64;
 }
 
 /// Copies all chunks of `other`, which had the geometry `theirs` when it was last refreshed, to `offset` along `axis`.
-fn join(
+fn copy_chunks_of(
     change: &mut ShapeChange<'_>,
     other: &Array,
     theirs: &Geometry,
@@ -192,7 +197,7 @@ fn join(
         && theirs.blockshape() == new.blockshape()
         && offset.checked_rem(chunk) == Some(0);
     let len = if is_aligned { 0 } else { usize::try_from(theirs.chunk_nbytes()?).unwrap_or(0) };
-    let mut buffer = Malloced::zeroed(len)?;
+    let mut buffer = MallocBytes::zeroed(len)?;
     let mut chunks = theirs.chunks_of_box(&[0; MAX_DIM][..ndim], theirs.shape());
     while let Some(part) = chunks.next_part() {
         if is_aligned {
@@ -206,9 +211,9 @@ fn join(
                 stride *= new.chunks_along(dim);
                 rest /= along;
             }
-            let chunk = other.schunk()?.chunk_copy(part.number).map_err(failed)?;
-            let kept = change.schunk().update_chunk(number, Incoming::Take(&mut Some(chunk)));
-            kept.map_err(failed)?;
+            let chunk = other.schunk()?.chunk_copy(part.number).map_err(to_failure)?;
+            let kept = change.schunk().update_chunk(number, InputChunk::Take(&mut Some(chunk)));
+            kept.map_err(to_failure)?;
             continue;
         }
         let mut from = [[0; MAX_DIM]; 2];
@@ -216,15 +221,15 @@ fn join(
         let mut len = theirs.typesize() as usize;
         for dim in 0..ndim {
             let shift = if dim == axis { offset } else { 0 };
-            from[0][dim] = part.at[dim];
-            from[1][dim] = part.at[dim] + part.shape[dim];
+            from[0][dim] = part.start_in_box[dim];
+            from[1][dim] = part.start_in_box[dim] + part.shape[dim];
             to[0][dim] = from[0][dim] + shift;
             to[1][dim] = from[1][dim] + shift;
             len *= part.shape[dim] as usize;
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
         other.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
-        change.steady().write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
+        change.shape_locked().write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())
 }

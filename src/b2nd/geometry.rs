@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::MAX_DIM;
-use super::tiles::{TilePart, Tiles};
+use super::tiles::{TileIter, TilePart};
 use crate::abi::BLOSC2_MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Result;
@@ -51,7 +51,7 @@ pub(crate) struct Strides {
 /// # Errors
 /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative extents, and blocks without items in
 /// chunks with items.
-pub(crate) fn check(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
+pub(crate) fn check_shapes(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
     if shape.len() > MAX_DIM || shape.len() != chunkshape.len() || shape.len() != blockshape.len() {
         let lens = (shape.len(), chunkshape.len(), blockshape.len());
         return Err(err!(
@@ -75,8 +75,8 @@ impl Geometry {
     /// Returns the geometry of an array that is to be made.
     ///
     /// # Errors
-    /// `InvalidParam` for what [`check`] rejects, numbers of items that overflow, items without chunks to hold them, or
-    /// a typesize below 1; `MaxBufsizeExceeded` for chunks above the maximum chunk size.
+    /// `InvalidParam` for what [`check_shapes`] rejects, numbers of items that overflow, items without chunks to hold
+    /// them, or a typesize below 1; `MaxBufsizeExceeded` for chunks above the maximum chunk size.
     pub(crate) fn new(
         shape: &[i64],
         chunkshape: &[i32],
@@ -108,9 +108,9 @@ impl Geometry {
     /// chunks is checked when they are used.
     ///
     /// # Errors
-    /// `InvalidParam` for what [`check`] rejects, numbers of items that overflow, or a dimension with an extent but no
-    /// chunks or blocks.
-    pub(crate) fn stored(
+    /// `InvalidParam` for what [`check_shapes`] rejects, numbers of items that overflow, or a dimension with an extent
+    /// but no chunks or blocks.
+    pub(crate) fn from_stored(
         shape: &[i64],
         chunkshape: &[i32],
         blockshape: &[i32],
@@ -147,7 +147,7 @@ impl Geometry {
 
     /// Checks the shapes and derives the other values (`b2nd.md` 2.1 and 2.2).
     fn derive(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
-        check(shape, chunkshape, blockshape)?;
+        check_shapes(shape, chunkshape, blockshape)?;
         let ndim = shape.len();
         let mut geometry = Geometry {
             ndim,
@@ -168,10 +168,10 @@ impl Geometry {
         geometry.chunkshape[..ndim].copy_from_slice(chunkshape);
         geometry.blockshape[..ndim].copy_from_slice(blockshape);
         for dim in 0..ndim {
-            geometry.extshape[dim] = padded(shape[dim], chunkshape[dim].into())?;
+            geometry.extshape[dim] = round_up_to_multiple(shape[dim], chunkshape[dim].into())?;
             geometry.extchunkshape[dim] = match chunkshape[dim] {
                 0 => 0,
-                chunk => padded(chunk.into(), blockshape[dim].into())?,
+                chunk => round_up_to_multiple(chunk.into(), blockshape[dim].into())?,
             };
         }
         geometry.nitems = product(&geometry.shape)?;
@@ -254,7 +254,7 @@ impl Geometry {
     /// Returns the five shapes with 1 behind the last dimension, as in the public struct: shape, chunk shape, block
     /// shape, padded shape, padded chunk shape.
     #[allow(clippy::type_complexity, reason = "five arrays")]
-    pub(crate) fn whole_shapes(
+    pub(crate) fn public_shapes(
         &self,
     ) -> (&[i64; MAX_DIM], &[i32; MAX_DIM], &[i32; MAX_DIM], &[i64; MAX_DIM], &[i64; MAX_DIM]) {
         (&self.shape, &self.chunkshape, &self.blockshape, &self.extshape, &self.extchunkshape)
@@ -364,9 +364,9 @@ impl Geometry {
     /// no part.
     ///
     /// `start` and `stop` have at least one number per dimension; further numbers are ignored.
-    pub(crate) fn chunks_of_box(&self, start: &[i64], stop: &[i64]) -> Tiles {
+    pub(crate) fn chunks_of_box(&self, start: &[i64], stop: &[i64]) -> TileIter {
         if self.nitems == 0 {
-            return Tiles::none();
+            return TileIter::empty();
         }
         let mut grid = [1; MAX_DIM];
         let mut tile = [1; MAX_DIM];
@@ -374,14 +374,14 @@ impl Geometry {
             grid[dim] = self.chunks_along(dim);
             tile[dim] = i64::from(self.chunkshape[dim]);
         }
-        Tiles::new(self.ndim, &tile, &grid, &self.shape, start, stop, &[0; MAX_DIM])
+        TileIter::new(self.ndim, &tile, &grid, &self.shape, start, stop, &[0; MAX_DIM])
     }
 
     /// Returns the blocks of a chunk that `part` touches, in ascending order. The positions `at` of their parts are
     /// relative to the start of the box, like that of `part`.
-    pub(crate) fn blocks_of_part(&self, part: &TilePart) -> Tiles {
+    pub(crate) fn blocks_of_part(&self, part: &TilePart) -> TileIter {
         if self.extchunknitems == 0 {
-            return Tiles::none();
+            return TileIter::empty();
         }
         let mut stop = [0; MAX_DIM];
         let mut grid = [1; MAX_DIM];
@@ -391,12 +391,12 @@ impl Geometry {
             grid[dim] = self.blocks_along(dim);
             tile[dim] = i64::from(self.blockshape[dim]);
         }
-        Tiles::new(self.ndim, &tile, &grid, &self.extchunkshape, &part.start, &stop, &part.at)
+        TileIter::new(self.ndim, &tile, &grid, &self.extchunkshape, &part.start, &stop, &part.start_in_box)
     }
 }
 
 /// Returns `extent`, rounded up to a multiple of `unit`; 0 for a unit of 0.
-fn padded(extent: i64, unit: i64) -> Result<i64> {
+fn round_up_to_multiple(extent: i64, unit: i64) -> Result<i64> {
     match extent.checked_rem(unit) {
         None => Ok(0),
         Some(0) => Ok(extent),

@@ -8,13 +8,13 @@ use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
-use crate::frame::msgpack::{Marker, Writer, i32_at, i64_at};
+use crate::frame::msgpack::{Marker, MsgpackWriter, i32_at, i64_at};
 use std::ffi::CStr;
 
 /// Name of the metalayer.
-pub(crate) const NAME: &CStr = c"b2nd";
+pub(crate) const B2ND_METALAYER: &CStr = c"b2nd";
 /// Name of the metalayer of older files.
-pub(crate) const OLD_NAME: &CStr = c"caterva";
+pub(crate) const CATERVA_METALAYER: &CStr = c"caterva";
 
 /// Number of members of the msgpack array that is the metalayer; the older metalayer has 5, without the data type.
 const MEMBERS: u8 = 7;
@@ -53,7 +53,7 @@ impl ArrayMeta {
     /// `Failure` when the metalayer is truncated, or has an unsupported number of dimensions or a data type that is not
     /// a string; `MemoryAlloc`.
     pub(crate) fn parse(bytes: &[u8]) -> Result<ArrayMeta> {
-        let mut fields = Fields::default();
+        let mut fields = MetaFields::default();
         fields.read(bytes, true)?;
         let dtype = match fields.dtype {
             None => None,
@@ -80,7 +80,7 @@ impl ArrayMeta {
     ///
     /// # Errors
     /// As [`parse`](Self::parse); `NullPointer` for an empty metalayer.
-    pub(crate) fn of_stored(content: &[u8]) -> Result<ArrayMeta> {
+    pub(crate) fn parse_nonempty(content: &[u8]) -> Result<ArrayMeta> {
         if content.is_empty() {
             return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));
         }
@@ -90,10 +90,15 @@ impl ArrayMeta {
     /// Returns the geometry that the metalayer describes, for items of `typesize` bytes.
     ///
     /// # Errors
-    /// As [`Geometry::stored`].
+    /// As [`Geometry::from_stored`].
     pub(crate) fn geometry(&self, typesize: i32) -> Result<Geometry> {
         let dims = self.ndim.min(MAX_DIM);
-        Geometry::stored(&self.shape[..dims], &self.chunkshape[..dims], &self.blockshape[..dims], typesize)
+        Geometry::from_stored(
+            &self.shape[..dims],
+            &self.chunkshape[..dims],
+            &self.blockshape[..dims],
+            typesize,
+        )
     }
 }
 
@@ -101,8 +106,8 @@ impl ArrayMeta {
 ///
 /// # Errors
 /// As [`ArrayMeta::parse`]; `Failure` for another number of dimensions.
-pub(crate) fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
-    let mut fields = Fields::default();
+pub(crate) fn write_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
+    let mut fields = MetaFields::default();
     fields.read(metalayer, true)?;
     if fields.ndim.is_none_or(|ndim| usize::try_from(ndim) != Ok(shape.len())) {
         return Err(err!(
@@ -150,13 +155,13 @@ pub(crate) fn serialize(
             i32::MAX
         ));
     };
-    let mut writer = Writer::new(len)?;
+    let mut writer = MsgpackWriter::new(len)?;
     write_shapes(&mut writer, shape, chunkshape, blockshape);
     writer.byte(format).str32(dtype);
     Ok(writer.finish())
 }
 
-fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
+fn write_shapes(writer: &mut MsgpackWriter, shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
     let ndim = shape.len() as u8;
     // For 16 dimensions this byte is not a msgpack array marker; every reader ignores it (`b2nd.md` 3).
     let array = Marker::FixArray(0).to_u8() + ndim;
@@ -176,11 +181,11 @@ fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blocksha
 /// The fields read from a metalayer. After an error they hold the fields before the invalid byte, which the ABI
 /// function returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct MetaFields<'a> {
     /// Number of dimensions, unchecked; `None` where it was not read.
     pub ndim: Option<i8>,
     /// Number of shapes whose reading has begun, 0 to 3: of the array, of chunks, of blocks.
-    pub shapes: usize,
+    pub nshapes_begun: usize,
     /// Shape in items; 1 where nothing was read.
     pub shape: [i64; MAX_DIM],
     /// Shape of a chunk; 1 where nothing was read.
@@ -193,11 +198,11 @@ pub(crate) struct Fields<'a> {
     pub dtype_format: i8,
 }
 
-impl Default for Fields<'_> {
+impl Default for MetaFields<'_> {
     fn default() -> Self {
-        Fields {
+        MetaFields {
             ndim: None,
-            shapes: 0,
+            nshapes_begun: 0,
             shape: [1; MAX_DIM],
             chunkshape: [1; MAX_DIM],
             blockshape: [1; MAX_DIM],
@@ -207,7 +212,7 @@ impl Default for Fields<'_> {
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> MetaFields<'a> {
     /// Reads a metalayer; the data type only if `with_dtype`. Returns the number of bytes read. Of the markers only
     /// that of the data type is checked (`b2nd.md` 3.3).
     ///
@@ -224,14 +229,14 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| err!(Failure, "the metalayer has {ndim} dimensions, expected 0 to {MAX_DIM}"))?;
         // There is a marker before each shape, and one before each number.
         let mut at = 3 + 1;
-        self.shapes = 1;
+        self.nshapes_begun = 1;
         bytes.get(at - 1).ok_or_else(short)?;
         for extent in &mut self.shape[..dims] {
             *extent = i64_at(bytes, at + 1).ok_or_else(short)?;
             at += 9;
         }
         for shape in [&mut self.chunkshape, &mut self.blockshape] {
-            self.shapes += 1;
+            self.nshapes_begun += 1;
             bytes.get(at).ok_or_else(short)?;
             at += 1;
             for extent in &mut shape[..dims] {

@@ -33,7 +33,8 @@ pub(crate) fn chunks_before_overrun(geometry: &Geometry, start: &[i64], stop: &[
     if highest < nchunks {
         return None;
     }
-    // The chunks of the walk that are inside the grid, along each dimension; then those of all dimensions behind it too.
+    // The chunks of the walk that are inside the grid, along each dimension; then those of all dimensions behind it
+    // too.
     let inside = |dim: usize| last[dim].min(i128::from(geometry.chunks_along(dim)) - 1) - first[dim] + 1;
     let mut rest = (0..ndim).fold(1i128, |product, dim| product.saturating_mul(inside(dim)));
     let mut before = 0i128;
@@ -88,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_walk_is_that_of_the_model(dims in prop::collection::vec(dimension(), 1..5)) {
+        fn count_matches_a_chunk_by_chunk_walk(dims in prop::collection::vec(dimension(), 1..5)) {
             let shape: Vec<i64> = dims.iter().map(|dim| dim.0).collect();
             let chunkshape: Vec<i32> = dims.iter().map(|dim| dim.1).collect();
             let start: Vec<i64> = dims.iter().map(|dim| dim.2).collect();
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn far_away() {
+    fn boxes_far_beyond_the_grid_are_counted_correctly() {
         let geometry = Geometry::new(&[5, 7], &[3, 4], &[3, 4], 1).unwrap();
         assert_eq!(chunks_before_overrun(&geometry, &[0, 0], &[5, 7]), None);
         assert_eq!(chunks_before_overrun(&geometry, &[0, 0], &[3, 16]), None);

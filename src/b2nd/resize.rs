@@ -9,15 +9,15 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
 use super::shape_access::ShapeChange;
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::out_buffer::OutBuffer;
 use crate::schunk::SuperChunk;
-use crate::schunk::change::Incoming;
+use crate::schunk::change::InputChunk;
 
-fn failed(error: Error) -> Error {
+fn to_failure_unless_lock_or_param(error: Error) -> Error {
     match error.kind() {
         crate::ErrorKind::Lock | crate::ErrorKind::InvalidParam => error,
         _ => err!(Failure, "{error}"),
@@ -83,8 +83,8 @@ impl ShapeChange<'_> {
             ));
         }
         // All arguments are checked before the first change.
-        let shrunk = other_shape(&old, shrunk_shape)?;
-        let grown = other_shape(shrunk.as_deref().unwrap_or(&old), new_shape)?;
+        let shrunk = geometry_if_reshaped(&old, shrunk_shape)?;
+        let grown = geometry_if_reshaped(shrunk.as_deref().unwrap_or(&old), new_shape)?;
         if let Some(grown) = &grown {
             if old.chunkshape().contains(&0) {
                 let chunkshape = old.chunkshape();
@@ -117,10 +117,12 @@ impl ShapeChange<'_> {
 
     fn shrink(&mut self, old: &Geometry, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
-        let gone = Slab::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
+        let gone = ResizedChunks::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
         self.publish(new)?;
         let schunk = self.schunk();
-        gone.each(true, |nchunk| schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
+        gone.for_each(true, |nchunk| {
+            schunk.delete_chunk(nchunk).map(|_| ()).map_err(to_failure_unless_lock_or_param)
+        })
     }
 
     fn grow(&mut self, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
@@ -129,10 +131,13 @@ impl ShapeChange<'_> {
         let old = array.geometry();
         // The chunks may be there already: `append` stores a whole chunk before it changes the shape.
         if new.nchunks() != schunk.counters().nchunks {
-            let fresh = Slab::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
-            let zeros = zeros_chunk(schunk, &new)?;
-            fresh.each(false, |nchunk| {
-                schunk.insert_chunk(nchunk, Incoming::Copy(&zeros)).map(|_| ()).map_err(failed)
+            let fresh = ResizedChunks::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
+            let zeros = make_zero_chunk(schunk, &new)?;
+            fresh.for_each(false, |nchunk| {
+                schunk
+                    .insert_chunk(nchunk, InputChunk::Copy(&zeros))
+                    .map(|_| ())
+                    .map_err(to_failure_unless_lock_or_param)
             })?;
         }
         self.publish(new)
@@ -164,7 +169,7 @@ impl ShapeChange<'_> {
         let count = len / row;
         let mut new_shape = [0; MAX_DIM];
         new_shape[..ndim].copy_from_slice(shape);
-        new_shape[axis] = grown(shape[axis], count)?;
+        new_shape[axis] = grow_extent(shape[axis], count)?;
         let mut start = [0; MAX_DIM];
         start[axis] = at;
         self.resize(&new_shape[..ndim], (at != shape[axis]).then_some(&start[..ndim]))?;
@@ -174,7 +179,7 @@ impl ShapeChange<'_> {
         buffershape[..ndim].copy_from_slice(shape);
         stop[axis] = at + count;
         buffershape[axis] = count;
-        self.steady().write_box(&start[..ndim], &stop[..ndim], &buffershape[..ndim], src)
+        self.shape_locked().write_box(&start[..ndim], &stop[..ndim], &buffershape[..ndim], src)
     }
 
     fn append(&mut self, src: &[u8], axis: usize) -> Result<()> {
@@ -182,13 +187,13 @@ impl ShapeChange<'_> {
         let schunk = self.schunk();
         let is_chunk =
             i64::try_from(src.len()).is_ok_and(|len| len == i64::from(schunk.counters().chunksize));
-        if axis == 0 && is_chunk && is_whole_at_end(&geometry) && !schunk.is_view() {
+        if axis == 0 && is_chunk && can_append_as_chunk(&geometry) && !schunk.is_view() {
             let mut new_shape = [0; MAX_DIM];
             let ndim = geometry.ndim();
             new_shape[..ndim].copy_from_slice(geometry.shape());
-            new_shape[0] = grown(geometry.shape()[0], i64::from(geometry.chunkshape()[0]))?;
+            new_shape[0] = grow_extent(geometry.shape()[0], i64::from(geometry.chunkshape()[0]))?;
             geometry.with_shape(&new_shape[..ndim])?;
-            schunk.append_buffer(Some(src), src.len()).map_err(failed)?;
+            schunk.append_buffer(Some(src), src.len()).map_err(to_failure_unless_lock_or_param)?;
             return self.resize(&new_shape[..ndim], None);
         }
         self.insert(src, axis, None)
@@ -218,14 +223,14 @@ impl ShapeChange<'_> {
     }
 }
 
-fn grown(extent: i64, count: i64) -> Result<i64> {
+fn grow_extent(extent: i64, count: i64) -> Result<i64> {
     extent
         .checked_add(count)
         .ok_or_else(|| err!(InvalidParam, "extent {extent} plus {count} rows, expected less than 2^63"))
 }
 
 /// Returns the geometry with another shape; `None` if the shape is the same.
-fn other_shape(geometry: &Geometry, shape: &[i64]) -> Result<Option<Arc<Geometry>>> {
+fn geometry_if_reshaped(geometry: &Geometry, shape: &[i64]) -> Result<Option<Arc<Geometry>>> {
     Ok(if shape == geometry.shape() { None } else { Some(Arc::new(geometry.with_shape(shape)?)) })
 }
 
@@ -259,40 +264,41 @@ fn check_start(geometry: &Geometry, new_shape: &[i64], start: &[i64]) -> Result<
 }
 
 /// The chunks of a grid that begin in the items by which the longer of two shapes exceeds the shorter one.
-struct Slab {
+struct ResizedChunks {
     ndim: usize,
     /// Number of chunks of the grid along each dimension.
-    along: [i64; MAX_DIM],
+    chunks_along: [i64; MAX_DIM],
     /// Indices, along each dimension, of the chunks that begin in these items. A chunk belongs to the slab if its index
     /// is in the range of any dimension.
-    inside: [Range<i64>; MAX_DIM],
+    chunk_ranges: [Range<i64>; MAX_DIM],
 }
 
-impl Slab {
-    fn new(geometry: &Geometry, start: &[i64], longer: &[i64], shorter: &[i64]) -> Slab {
+impl ResizedChunks {
+    fn new(geometry: &Geometry, start: &[i64], longer: &[i64], shorter: &[i64]) -> ResizedChunks {
         let ndim = geometry.ndim();
-        let mut slab = Slab { ndim, along: [1; MAX_DIM], inside: [const { 0..0 }; MAX_DIM] };
+        let mut slab =
+            ResizedChunks { ndim, chunks_along: [1; MAX_DIM], chunk_ranges: [const { 0..0 }; MAX_DIM] };
         for dim in 0..ndim {
             let chunk = i64::from(geometry.chunkshape()[dim]).max(1);
             let len = longer[dim] - shorter[dim];
-            slab.along[dim] = geometry.chunks_along(dim);
+            slab.chunks_along[dim] = geometry.chunks_along(dim);
             if len > 0 {
                 let end = start[dim].saturating_add(len);
                 let first_from = |at: i64| at / chunk + i64::from(at % chunk != 0);
-                slab.inside[dim] = first_from(start[dim])..first_from(end);
+                slab.chunk_ranges[dim] = first_from(start[dim])..first_from(end);
             }
         }
         slab
     }
 
     /// Calls `then` with the number of each chunk of the slab, in ascending or descending order.
-    fn each(&self, descending: bool, mut then: impl FnMut(i64) -> Result<()>) -> Result<()> {
-        self.each_from(0, 0, false, descending, &mut then)
+    fn for_each(&self, descending: bool, mut then: impl FnMut(i64) -> Result<()>) -> Result<()> {
+        self.for_each_from(0, 0, false, descending, &mut then)
     }
 
-    /// As [`each`](Self::each), for the chunks whose index over the dimensions before `dim`, in C order, is `number`.
-    /// All of these are in the slab if `is_inside`.
-    fn each_from(
+    /// As [`for_each`](Self::for_each), for the chunks whose index over the dimensions before `dim`, in C order, is
+    /// `number`. All of these are in the slab if `is_inside`.
+    fn for_each_from(
         &self,
         dim: usize,
         number: i64,
@@ -300,34 +306,35 @@ impl Slab {
         descending: bool,
         then: &mut impl FnMut(i64) -> Result<()>,
     ) -> Result<()> {
-        let Some(inside) = self.inside[..self.ndim].get(dim) else {
+        let Some(inside) = self.chunk_ranges[..self.ndim].get(dim) else {
             return if is_inside { then(number) } else { Ok(()) };
         };
-        let along = self.along[dim];
-        let can_be = is_inside || self.inside[dim + 1..self.ndim].iter().any(|inside| !inside.is_empty());
+        let along = self.chunks_along[dim];
+        let can_be =
+            is_inside || self.chunk_ranges[dim + 1..self.ndim].iter().any(|inside| !inside.is_empty());
         let range = if can_be { 0..along } else { inside.start.min(along)..inside.end.min(along) };
         let mut step = |at: i64| {
             let is_inside = is_inside || inside.contains(&at);
-            self.each_from(dim + 1, number * along + at, is_inside, descending, then)
+            self.for_each_from(dim + 1, number * along + at, is_inside, descending, then)
         };
         if descending { range.rev().try_for_each(step) } else { range.into_iter().try_for_each(&mut step) }
     }
 }
 
 /// Returns a special chunk of zeros with the chunk size of the array.
-fn zeros_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
+fn make_zero_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
     let made = schunk.with_new_context(|context| {
-        context.special_chunk(Special::Zero, chunksize, &[], OutBuffer::from(&mut chunk[..]))
+        context.compress_special_chunk(SpecialValue::Zero, chunksize, &[], OutBuffer::from(&mut chunk[..]))
     });
-    made.map_err(failed)?;
+    made.map_err(to_failure_unless_lock_or_param)?;
     Ok(chunk)
 }
 
 /// Returns whether a buffer of the size of a chunk, appended along the first dimension, is a whole chunk with the same
 /// order of bytes.
-fn is_whole_at_end(geometry: &Geometry) -> bool {
+fn can_append_as_chunk(geometry: &Geometry) -> bool {
     let (shape, chunk, block) = (geometry.shape(), geometry.chunkshape(), geometry.blockshape());
     let divides = |whole: i64, part: i32| whole.checked_rem(i64::from(part)) == Some(0);
     geometry.ndim() > 0

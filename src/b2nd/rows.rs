@@ -7,7 +7,7 @@
 use super::MAX_DIM;
 use crate::err;
 use crate::error::Result;
-use crate::filter::copy::copy_to_fresh;
+use crate::filter::copy::copy_to_uninit;
 use crate::filter::cpu;
 use crate::out_buffer::OutBuffer;
 #[cfg(target_arch = "x86_64")]
@@ -52,7 +52,7 @@ pub(crate) struct Rows {
 
 /// One row: its offsets in source and destination, and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct RowSpan {
     /// Offset in the source, in bytes.
     pub src: usize,
     /// Offset in the destination, in bytes.
@@ -62,7 +62,7 @@ pub(crate) struct Run {
 }
 
 /// Returns the offset behind the last byte of all rows; `None` when it overflows `isize`.
-fn end(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
+fn end_offset(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
     let mut end = start.checked_add(len)?;
     for (count, step) in steps {
         end = end.checked_add(count.checked_sub(1)?.checked_mul(step)?)?;
@@ -72,7 +72,7 @@ fn end(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) ->
 
 impl Rows {
     /// Returns an empty set of rows.
-    pub(crate) fn none() -> Rows {
+    pub(crate) fn empty() -> Rows {
         Rows { len: 0, depth: 0, loops: [Loop::default(); MAX_DIM], src: 0..0, dst: 0..0 }
     }
 
@@ -85,10 +85,10 @@ impl Rows {
             return Err(err!(InvalidParam, "{} loops, expected at most {MAX_DIM}", loops.len()));
         }
         if len == 0 || loops.iter().any(|of| of.count == 0) {
-            return Ok(Rows::none());
+            return Ok(Rows::empty());
         }
-        let src_end = end(src, len, loops.iter().map(|of| (of.count, of.src_step)));
-        let dst_end = end(dst, len, loops.iter().map(|of| (of.count, of.dst_step)));
+        let src_end = end_offset(src, len, loops.iter().map(|of| (of.count, of.src_step)));
+        let dst_end = end_offset(dst, len, loops.iter().map(|of| (of.count, of.dst_step)));
         let (Some(src_end), Some(dst_end)) = (src_end, dst_end) else {
             return Err(err!(
                 InvalidParam,
@@ -96,7 +96,8 @@ impl Rows {
                 isize::MAX
             ));
         };
-        let mut rows = Rows { len, depth: loops.len(), src: src..src_end, dst: dst..dst_end, ..Rows::none() };
+        let mut rows =
+            Rows { len, depth: loops.len(), src: src..src_end, dst: dst..dst_end, ..Rows::empty() };
         rows.loops[..loops.len()].copy_from_slice(loops);
         Ok(rows)
     }
@@ -132,12 +133,12 @@ impl Rows {
     }
 
     /// Returns the rows one by one, in the order in which they are copied.
-    pub(crate) fn runs(&self) -> RunIter<'_> {
+    pub(crate) fn iter(&self) -> RowIter<'_> {
         let next = (!self.is_empty()).then_some((self.src.start, self.dst.start));
-        RunIter { rows: self, position: [0; MAX_DIM], next }
+        RowIter { rows: self, position: [0; MAX_DIM], next }
     }
 
-    fn check(&self, what: &str, range: &Range<usize>, len: usize) -> Result<()> {
+    fn check_range(&self, what: &str, range: &Range<usize>, len: usize) -> Result<()> {
         if range.end > len {
             return Err(err!(InvalidParam, "the {what} has {len} bytes, expected at least {}", range.end));
         }
@@ -149,8 +150,8 @@ impl Rows {
     /// # Errors
     /// `InvalidParam` when they exceed the source or the destination; nothing is copied then.
     pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        self.check("source", &self.src, src.len())?;
-        self.check("destination", &self.dst, dst.len())?;
+        self.check_range("source", &self.src, src.len())?;
+        self.check_range("destination", &self.dst, dst.len())?;
         // SAFETY: all rows lie in the two slices.
         unsafe { self.copy_between(src.as_ptr(), dst.as_mut_ptr()) };
         Ok(())
@@ -160,7 +161,7 @@ impl Rows {
     ///
     /// # Errors
     /// As [`copy`](Self::copy).
-    pub(crate) fn copy_to(&self, src: &[u8], mut dst: OutBuffer<'_>) -> Result<()> {
+    pub(crate) fn copy_to_uninit(&self, src: &[u8], mut dst: OutBuffer<'_>) -> Result<()> {
         let len = dst.len();
         // SAFETY: the destination is borrowed mutably.
         unsafe { self.copy_shared(src, dst.as_mut_ptr(), len) }
@@ -174,8 +175,8 @@ impl Rows {
     /// # Safety
     /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.
     pub(crate) unsafe fn copy_shared(&self, src: &[u8], dst: *mut u8, len: usize) -> Result<()> {
-        self.check("source", &self.src, src.len())?;
-        self.check("destination", &self.dst, len)?;
+        self.check_range("source", &self.src, src.len())?;
+        self.check_range("destination", &self.dst, len)?;
         // SAFETY: the checks above: all rows lie in the slice and in the `len` bytes of the destination, which the
         // caller guarantees.
         unsafe { self.copy_between(src.as_ptr(), dst) };
@@ -190,12 +191,12 @@ impl Rows {
     /// uses the latter during the call.
     pub(crate) unsafe fn copy_between(&self, src: *const u8, dst: *mut u8) {
         #[cfg(target_arch = "x86_64")]
-        if self.len >= WORTH_AVX2 && is_x86_feature_detected!("avx2") {
+        if self.len >= MIN_AVX2_ROW && is_x86_feature_detected!("avx2") {
             // SAFETY: the caller upholds the same contract, and AVX2 is available.
             return unsafe { self.copy_between_avx2(src, dst) };
         }
         // SAFETY: the caller upholds the same contract.
-        unsafe { self.copy_each(src, dst) }
+        unsafe { self.copy_rows_inlined(src, dst) }
     }
 
     /// As [`copy_between`](Self::copy_between), compiled for AVX2, with 32-byte registers.
@@ -206,7 +207,7 @@ impl Rows {
     #[target_feature(enable = "avx2")]
     unsafe fn copy_between_avx2(&self, src: *const u8, dst: *mut u8) {
         // SAFETY: the caller upholds the same contract.
-        unsafe { self.copy_each(src, dst) }
+        unsafe { self.copy_rows_inlined(src, dst) }
     }
 
     /// As [`copy_between`](Self::copy_between), inlined, so that it uses the target features of the caller.
@@ -214,25 +215,25 @@ impl Rows {
     /// # Safety
     /// As [`copy_between`](Self::copy_between).
     #[inline(always)]
-    unsafe fn copy_each(&self, src: *const u8, dst: *mut u8) {
+    unsafe fn copy_rows_inlined(&self, src: *const u8, dst: *mut u8) {
         // SAFETY: the caller upholds the same contract.
         unsafe {
             match self.len {
                 0 => {}
-                1 => self.each(src, dst, Whole::<u8>::NEW),
-                2 => self.each(src, dst, Whole::<u16>::NEW),
-                4 => self.each(src, dst, Whole::<u32>::NEW),
-                8 => self.each(src, dst, Whole::<u64>::NEW),
-                16 => self.each(src, dst, Whole::<Bytes16>::NEW),
-                32 => self.each(src, dst, Whole::<Bytes32>::NEW),
-                64 => self.each(src, dst, Whole::<Bytes64>::NEW),
-                3 => self.each(src, dst, FrontAndBack::<u16>::new(self.len)),
-                5..8 => self.each(src, dst, FrontAndBack::<u32>::new(self.len)),
-                9..16 => self.each(src, dst, FrontAndBack::<u64>::new(self.len)),
-                17..32 => self.each(src, dst, FrontAndBack::<Bytes16>::new(self.len)),
-                33..64 => self.each(src, dst, FrontAndBack::<Bytes32>::new(self.len)),
-                65..128 => self.each(src, dst, FrontAndBack::<Bytes64>::new(self.len)),
-                len => self.each(src, dst, Long(len)),
+                1 => self.for_each_row(src, dst, ExactRow::<u8>::NEW),
+                2 => self.for_each_row(src, dst, ExactRow::<u16>::NEW),
+                4 => self.for_each_row(src, dst, ExactRow::<u32>::NEW),
+                8 => self.for_each_row(src, dst, ExactRow::<u64>::NEW),
+                16 => self.for_each_row(src, dst, ExactRow::<Bytes16>::NEW),
+                32 => self.for_each_row(src, dst, ExactRow::<Bytes32>::NEW),
+                64 => self.for_each_row(src, dst, ExactRow::<Bytes64>::NEW),
+                3 => self.for_each_row(src, dst, HeadTailRow::<u16>::new(self.len)),
+                5..8 => self.for_each_row(src, dst, HeadTailRow::<u32>::new(self.len)),
+                9..16 => self.for_each_row(src, dst, HeadTailRow::<u64>::new(self.len)),
+                17..32 => self.for_each_row(src, dst, HeadTailRow::<Bytes16>::new(self.len)),
+                33..64 => self.for_each_row(src, dst, HeadTailRow::<Bytes32>::new(self.len)),
+                65..128 => self.for_each_row(src, dst, HeadTailRow::<Bytes64>::new(self.len)),
+                len => self.for_each_row(src, dst, LongRow(len)),
             }
         }
     }
@@ -257,7 +258,7 @@ impl Rows {
     /// # Safety
     /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.
     pub(crate) unsafe fn fill_shared(&self, dst: *mut u8, len: usize, value: &[u8]) -> Result<()> {
-        self.check("destination", &self.dst, len)?;
+        self.check_range("destination", &self.dst, len)?;
         let Some((&byte, others)) = value.split_first() else {
             return Err(err!(InvalidParam, "`value` has 0 bytes, expected at least 1"));
         };
@@ -278,7 +279,7 @@ impl Rows {
         }
         if others.iter().all(|&other| other == byte) {
             // SAFETY: the rows lie in the destination, which the caller guarantees to be writable; no source is read.
-            unsafe { rows.each(dst, dst, Constant { byte, len: self.len }) };
+            unsafe { rows.for_each_row(dst, dst, ConstantRow { byte, len: self.len }) };
             return Ok(());
         }
         // Fills the first row: one value, and then copies of the part that is filled, in pieces of at most `PIECE`
@@ -290,7 +291,8 @@ impl Rows {
         unsafe {
             ptr::copy(value.as_ptr(), dst.add(first), done);
             while done < self.len {
-                let piece = (self.len - done).min(done).min((PIECE / value.len()).max(1) * value.len());
+                let piece =
+                    (self.len - done).min(done).min((MAX_FILL_COPY / value.len()).max(1) * value.len());
                 ptr::copy_nonoverlapping(dst.add(first), dst.add(first + done), piece);
                 done += piece;
             }
@@ -302,13 +304,14 @@ impl Rows {
     }
 
     /// Returns the prefetch distance in source and destination, in bytes: to the row at the same position in the next
-    /// run of the innermost loop, or, if that loop is longer than `AHEAD` bytes, to a later row of the same run.
-    fn ahead(&self) -> (usize, usize) {
+    /// run of the innermost loop, or, if that loop is longer than `MAX_PREFETCH_DISTANCE` bytes, to a later row of the
+    /// same run.
+    fn prefetch_distance(&self) -> (usize, usize) {
         let [inner, outer, ..] = self.loops;
-        if self.depth > 1 && inner.count.saturating_mul(self.len) <= AHEAD {
+        if self.depth > 1 && inner.count.saturating_mul(self.len) <= MAX_PREFETCH_DISTANCE {
             return (outer.src_step, outer.dst_step);
         }
-        let rows = (AHEAD / 4).div_ceil(self.len.max(1));
+        let rows = (MAX_PREFETCH_DISTANCE / 4).div_ceil(self.len.max(1));
         (inner.src_step.wrapping_mul(rows), inner.dst_step.wrapping_mul(rows))
     }
 
@@ -317,16 +320,16 @@ impl Rows {
     /// # Safety
     /// As [`copy_between`](Self::copy_between), and `row` handles rows of this length.
     #[inline(always)]
-    unsafe fn each<R: Row>(&self, src: *const u8, dst: *mut u8, row: R) {
+    unsafe fn for_each_row<R: RowCopy>(&self, src: *const u8, dst: *mut u8, row: R) {
         let inner = if self.depth == 0 { Loop { count: 1, ..Loop::default() } } else { self.loops[0] };
         let outer = &self.loops[1..self.depth.max(1)];
         let mut position = [0usize; MAX_DIM];
         let (mut from, mut to) = (src.wrapping_add(self.src.start), dst.wrapping_add(self.dst.start));
-        let (src_ahead, dst_ahead) = self.ahead();
+        let (src_ahead, dst_ahead) = self.prefetch_distance();
         loop {
             let (mut s, mut d) = (from, to);
             for _ in 0..inner.count {
-                row.expect(s.wrapping_add(src_ahead), d.wrapping_add(dst_ahead));
+                row.prefetch(s.wrapping_add(src_ahead), d.wrapping_add(dst_ahead));
                 // SAFETY: one of the rows, all of which end before the ends that `new` has computed.
                 unsafe { row.copy(s, d) };
                 s = s.wrapping_add(inner.src_step);
@@ -352,34 +355,34 @@ impl Rows {
 
 /// The byte ranges of the source that are read.
 impl crate::pipeline::decompress::ByteRanges for Rows {
-    fn count(&self) -> (usize, usize) {
+    fn count_and_nbytes(&self) -> (usize, usize) {
         (self.count(), self.count().saturating_mul(self.len))
     }
 
-    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
-        self.runs().for_each(|run| then(run.src..run.src + run.len));
+    fn for_each(&self, then: &mut dyn FnMut(Range<usize>)) {
+        self.iter().for_each(|run| then(run.src..run.src + run.len));
     }
 }
 
-/// Row length, in bytes, from which rows are copied with `copy_to_fresh`, because the C library's `memmove` may be
+/// Row length, in bytes, from which rows are copied with `copy_to_uninit`, because the C library's `memmove` may be
 /// slow.
-const BULK: usize = 2048;
+const MIN_BULK_COPY: usize = 2048;
 
 /// Row length, in bytes, from which rows are copied with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
-const WORTH_AVX2: usize = 32;
+const MIN_AVX2_ROW: usize = 32;
 
 /// Upper limit for the prefetch distance, in bytes of rows.
-const AHEAD: usize = 8192;
+const MAX_PREFETCH_DISTANCE: usize = 8192;
 /// Upper limit for the bytes of a row that are prefetched: the hardware prefetcher fetches the rest of a longer row.
-const MOST_EXPECTED: usize = 512;
-const LINE: usize = 64;
+const MAX_PREFETCHED_BYTES: usize = 512;
+const CACHE_LINE: usize = 64;
 
 /// Upper limit, in bytes, for one copy of a fill pattern, so that its source stays in the L1 cache.
-const PIECE: usize = 8192;
+const MAX_FILL_COPY: usize = 8192;
 
 /// Copies rows of one kind or length.
-trait Row: Copy {
+trait RowCopy: Copy {
     /// Copies a row.
     ///
     /// # Safety
@@ -388,18 +391,18 @@ trait Row: Copy {
 
     /// Prefetches the cache lines of a row at `src` and `dst`, which may be any addresses.
     #[inline(always)]
-    fn expect(self, _src: *const u8, _dst: *mut u8) {}
+    fn prefetch(self, _src: *const u8, _dst: *mut u8) {}
 }
 
 /// A row of the length of a `T`, a type for which all bit patterns are valid.
 #[derive(Clone, Copy)]
-struct Whole<T>(PhantomData<T>);
+struct ExactRow<T>(PhantomData<T>);
 
-impl<T> Whole<T> {
-    const NEW: Self = Whole(PhantomData);
+impl<T> ExactRow<T> {
+    const NEW: Self = ExactRow(PhantomData);
 }
 
-impl<T: Copy> Row for Whole<T> {
+impl<T: Copy> RowCopy for ExactRow<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
         // SAFETY: the caller guarantees that the bytes of a `T` are readable and writable.
@@ -410,54 +413,54 @@ impl<T: Copy> Row for Whole<T> {
 /// A row of one to two times the length of a `T`, a type for which all bit patterns are valid. Its first and its last
 /// bytes are copied as one `T` each; these may overlap.
 #[derive(Clone, Copy)]
-struct FrontAndBack<T> {
+struct HeadTailRow<T> {
     /// Offset of the last `T` in the row, in bytes.
-    back: usize,
+    tail_offset: usize,
     parts: PhantomData<T>,
 }
 
-impl<T> FrontAndBack<T> {
+impl<T> HeadTailRow<T> {
     #[inline(always)]
     fn new(len: usize) -> Self {
-        FrontAndBack { back: len - size_of::<T>(), parts: PhantomData }
+        HeadTailRow { tail_offset: len - size_of::<T>(), parts: PhantomData }
     }
 }
 
-impl<T: Copy> Row for FrontAndBack<T> {
+impl<T: Copy> RowCopy for HeadTailRow<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
         // SAFETY: both parts lie in the row, which is not shorter than a `T`; the caller guarantees access to the row.
         unsafe {
             let first = src.cast::<T>().read_unaligned();
-            let last = src.add(self.back).cast::<T>().read_unaligned();
+            let last = src.add(self.tail_offset).cast::<T>().read_unaligned();
             dst.cast::<T>().write_unaligned(first);
-            dst.add(self.back).cast::<T>().write_unaligned(last);
+            dst.add(self.tail_offset).cast::<T>().write_unaligned(last);
         }
     }
 }
 
 /// A row of any length.
 #[derive(Clone, Copy)]
-struct Long(usize);
+struct LongRow(usize);
 
-impl Row for Long {
+impl RowCopy for LongRow {
     #[inline(always)]
-    fn expect(self, src: *const u8, dst: *mut u8) {
-        for line in (0..self.0.min(MOST_EXPECTED)).step_by(LINE) {
+    fn prefetch(self, src: *const u8, dst: *mut u8) {
+        for line in (0..self.0.min(MAX_PREFETCHED_BYTES)).step_by(CACHE_LINE) {
             cpu::prefetch(src.wrapping_add(line));
-            cpu::prefetch_to_write(dst.wrapping_add(line));
+            cpu::prefetch_for_write(dst.wrapping_add(line));
         }
     }
 
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
-        let is_bulk = self.0 >= BULK && (src as usize).abs_diff(dst as usize) >= self.0;
+        let is_bulk = self.0 >= MIN_BULK_COPY && (src as usize).abs_diff(dst as usize) >= self.0;
         // SAFETY: guaranteed by the caller; slices only where they do not overlap.
         unsafe {
             if is_bulk {
                 let (from, to) =
                     (slice::from_raw_parts(src, self.0), slice::from_raw_parts_mut(dst.cast(), self.0));
-                copy_to_fresh(from, to);
+                copy_to_uninit(from, to);
             } else {
                 ptr::copy(src, dst, self.0);
             }
@@ -467,12 +470,12 @@ impl Row for Long {
 
 /// A row that is filled with one byte; the source is not read.
 #[derive(Clone, Copy)]
-struct Constant {
+struct ConstantRow {
     byte: u8,
     len: usize,
 }
 
-impl Row for Constant {
+impl RowCopy for ConstantRow {
     #[inline(always)]
     unsafe fn copy(self, _src: *const u8, dst: *mut u8) {
         // SAFETY: guaranteed by the caller.
@@ -482,19 +485,19 @@ impl Row for Constant {
 
 /// Iterator over the rows of a [`Rows`].
 #[derive(Clone, Debug)]
-pub(crate) struct RunIter<'a> {
+pub(crate) struct RowIter<'a> {
     rows: &'a Rows,
     position: [usize; MAX_DIM],
     next: Option<(usize, usize)>,
 }
 
-impl Iterator for RunIter<'_> {
-    type Item = Run;
+impl Iterator for RowIter<'_> {
+    type Item = RowSpan;
 
     #[inline]
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<RowSpan> {
         let (src, dst) = self.next?;
-        let run = Run { src, dst, len: self.rows.len };
+        let run = RowSpan { src, dst, len: self.rows.len };
         let (mut src, mut dst) = (src, dst);
         self.next = None;
         for (of, position) in self.rows.loops[..self.rows.depth].iter().zip(&mut self.position) {
@@ -517,10 +520,11 @@ mod tests {
 
     /// Source and destination may be in one buffer: rows are copied one after the other.
     #[test]
-    fn rows_move_inside_one_buffer() {
+    fn copy_between_handles_overlapping_rows_of_one_buffer() {
         // Overlapping, adjacent, and disjoint rows.
         let most = if cfg!(miri) { 250 } else { 5000 };
-        let lens = (1..130).chain([200, 1000, BULK - 1, BULK, 5000]).filter(|&len| len <= most);
+        let lens =
+            (1..130).chain([200, 1000, MIN_BULK_COPY - 1, MIN_BULK_COPY, 5000]).filter(|&len| len <= most);
         let lens = lens.step_by(if cfg!(miri) { 16 } else { 1 });
         for (len, shift) in lens.flat_map(|len| [(len, len / 2), (len, len), (len, 2 * len + 1)]) {
             let mut buffer: Vec<u8> = (0..20 * len).map(|at| (at * 3 + at / 256) as u8).collect();
@@ -537,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_destination_is_checked_too() {
+    fn shared_copy_and_fill_check_the_lengths() {
         let rows = Rows::new(3, &[Loop { count: 2, src_step: 3, dst_step: 5 }], 1, 2).unwrap();
         let (src, mut dst) = ([1, 2, 3, 4, 5, 6, 7], [0; 10]);
         assert_eq!((rows.src_range(), rows.dst_range()), (1..7, 2..10));
@@ -553,15 +557,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_a_place_are_refused() {
+    fn rows_with_overflowing_offsets_are_rejected() {
         let step = |count, step| Loop { count, src_step: step, dst_step: 0 };
         assert!(Rows::new(4, &[step(2, usize::MAX)], 0, 0).is_err());
         assert!(Rows::new(4, &[step(3, isize::MAX as usize)], 0, 0).is_err());
         assert!(Rows::new(4, &[], usize::MAX - 3, 0).is_err());
         assert!(Rows::new(4, &[], 0, isize::MAX as usize).is_err());
         assert!(Rows::new(1, &[step(1, 1); 17], 0, 0).is_err());
-        assert_eq!(Rows::new(0, &[step(9, 9)], 5, 5).unwrap(), Rows::none());
-        assert_eq!(Rows::new(9, &[step(0, 9)], 5, 5).unwrap().runs().count(), 0);
+        assert_eq!(Rows::new(0, &[step(9, 9)], 5, 5).unwrap(), Rows::empty());
+        assert_eq!(Rows::new(9, &[step(0, 9)], 5, 5).unwrap().iter().count(), 0);
         let whole = Rows::new(6, &[], 0, 0).unwrap();
         assert!(whole.fill(&mut [0; 6], &[1, 2, 3, 4]).is_err());
         assert!(whole.fill(&mut [0; 6], &[1, 2, 3]).is_ok());

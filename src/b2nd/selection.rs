@@ -8,8 +8,8 @@
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
-use super::shape_access::SteadyArray;
-use super::slices::{SharedDestination, check_chunk_size, failed, threads_for};
+use super::shape_access::ShapeLockedArray;
+use super::slices::{SharedDestination, check_chunk_size, nthreads_for_chunks, to_failure_unless_lock};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
@@ -33,7 +33,7 @@ struct Piece {
 
 /// The pieces along one dimension that are in the same blocks.
 #[derive(Clone, Debug)]
-struct BlockRow {
+struct AxisBlock {
     /// The summand of this dimension in the number of a block in its chunk.
     nblock: usize,
     /// Range of the pieces of the dimension.
@@ -45,7 +45,7 @@ struct BlockRow {
 
 /// The blocks along one dimension that are in the same chunks.
 #[derive(Clone, Debug)]
-struct ChunkRow {
+struct AxisChunk {
     /// The summand of this dimension in the number of a chunk.
     nchunk: i64,
     /// Range of the block rows of the dimension.
@@ -58,20 +58,20 @@ struct ChunkRow {
 #[derive(Debug, Default)]
 struct Axis {
     pieces: Vec<Piece>,
-    rows: Vec<BlockRow>,
-    chunks: Vec<ChunkRow>,
+    rows: Vec<AxisBlock>,
+    chunks: Vec<AxisChunk>,
 }
 
 /// Treatment of a coordinate that is in a list more than once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Repeated {
+enum DuplicatePolicy {
     /// Each occurrence is read.
     All,
     /// Only the last occurrence is written.
     Last,
 }
 
-fn push<T>(all: &mut Vec<T>, one: T) -> Result<()> {
+fn try_push<T>(all: &mut Vec<T>, one: T) -> Result<()> {
     all.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a selection of {} pieces", all.len()))?;
     all.push(one);
     Ok(())
@@ -86,7 +86,7 @@ impl Axis {
         list: &[i64],
         step: usize,
         chunk_stride: i64,
-        repeated: Repeated,
+        repeated: DuplicatePolicy,
     ) -> Result<Axis> {
         let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
         let (chunk, block) =
@@ -99,7 +99,7 @@ impl Axis {
             .map_err(|_| err!(MemoryAlloc, "a list of {} coordinates", list.len()))?;
         order.extend(list.iter().copied().zip(0usize..));
         order.sort_unstable();
-        if repeated == Repeated::Last {
+        if repeated == DuplicatePolicy::Last {
             // Equal coordinates are in the order of the list, so that the last one replaces those before it.
             order.dedup_by(|next, kept| {
                 let is_same = next.0 == kept.0;
@@ -136,7 +136,7 @@ impl Axis {
                         in_buffer: place * step,
                         len: typesize,
                     };
-                    push(&mut axis.pieces, piece)?;
+                    try_push(&mut axis.pieces, piece)?;
                 }
                 let pieces = first_piece..axis.pieces.len();
                 let reach = |place: fn(&Piece) -> usize| {
@@ -144,17 +144,17 @@ impl Axis {
                     ends.max().unwrap_or(0)
                 };
                 let nblock = in_block[0].0 % chunk / block * geometry.strides().block_chunk[dim];
-                let row = BlockRow {
+                let row = AxisBlock {
                     nblock: nblock as usize,
                     block_reach: reach(|p| p.in_block),
                     buffer_reach: reach(|p| p.in_buffer),
                     pieces,
                 };
-                push(&mut axis.rows, row)?;
+                try_push(&mut axis.rows, row)?;
             }
             let is_whole = items == geometry.extchunkshape()[dim];
             let rows = first_row..axis.rows.len();
-            push(&mut axis.chunks, ChunkRow { nchunk: number * chunk_stride, rows, is_whole })?;
+            try_push(&mut axis.chunks, AxisChunk { nchunk: number * chunk_stride, rows, is_whole })?;
         }
         Ok(axis)
     }
@@ -167,10 +167,10 @@ pub(crate) struct Selection<'a> {
     buffershape: &'a [i64],
     buffersize: i64,
     /// Distance from one item of the buffer to the next along each dimension, in bytes.
-    steps: [usize; MAX_DIM],
-    span: usize,
+    buffer_strides: [usize; MAX_DIM],
+    min_buffer_len: usize,
     /// Whether two items may have the same offset in the buffer.
-    overlaps: bool,
+    has_overlaps: bool,
 }
 
 impl<'a> Selection<'a> {
@@ -186,18 +186,18 @@ impl<'a> Selection<'a> {
         buffershape: &'a [i64],
         buffersize: i64,
     ) -> Result<Selection<'a>> {
-        Selection::within(array.geometry(), lists, buffershape, buffersize)
+        Selection::check_for_geometry(array.geometry(), lists, buffershape, buffersize)
     }
 
     /// Returns the same selection, checked for another geometry of the array.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    fn under(&self, geometry: &Arc<Geometry>) -> Result<Selection<'a>> {
-        Selection::within(Arc::clone(geometry), self.lists, self.buffershape, self.buffersize)
+    fn with_geometry(&self, geometry: &Arc<Geometry>) -> Result<Selection<'a>> {
+        Selection::check_for_geometry(Arc::clone(geometry), self.lists, self.buffershape, self.buffersize)
     }
 
-    fn within(
+    fn check_for_geometry(
         geometry: Arc<Geometry>,
         lists: &'a [&'a [i64]],
         buffershape: &'a [i64],
@@ -231,16 +231,23 @@ impl<'a> Selection<'a> {
         }
         geometry.chunk_nbytes()?;
         let steps = [0; MAX_DIM];
-        let mut selection =
-            Selection { geometry, lists, buffershape, buffersize, steps, span: 0, overlaps: false };
+        let mut selection = Selection {
+            geometry,
+            lists,
+            buffershape,
+            buffersize,
+            buffer_strides: steps,
+            min_buffer_len: 0,
+            has_overlaps: false,
+        };
         if !selection.is_empty() {
-            selection.place(buffershape)?;
+            selection.compute_buffer_layout(buffershape)?;
         }
         Ok(selection)
     }
 
     /// Computes the steps and the span of the buffer.
-    fn place(&mut self, buffershape: &[i64]) -> Result<()> {
+    fn compute_buffer_layout(&mut self, buffershape: &[i64]) -> Result<()> {
         let wrong = || {
             err!(
                 InvalidParam,
@@ -253,17 +260,17 @@ impl<'a> Selection<'a> {
         let mut step = typesize;
         let mut end = typesize;
         for (dim, list) in self.lists.iter().enumerate().rev() {
-            self.steps[dim] = step;
+            self.buffer_strides[dim] = step;
             let last = (list.len() - 1).checked_mul(step).and_then(|last| end.checked_add(last));
             end = last.ok_or_else(wrong)?;
             if dim > 0 {
                 let extent = usize::try_from(buffershape[dim]).map_err(|_| wrong())?;
-                self.overlaps |= extent < list.len();
+                self.has_overlaps |= extent < list.len();
                 // A step that overflows is saturated: if it is used, `end` overflows, too, and is checked.
                 step = step.saturating_mul(extent);
             }
         }
-        self.span = isize::try_from(end).map_err(|_| wrong())? as usize;
+        self.min_buffer_len = isize::try_from(end).map_err(|_| wrong())? as usize;
         Ok(())
     }
 
@@ -273,21 +280,21 @@ impl<'a> Selection<'a> {
     }
 
     /// Returns the minimum length of the buffer in bytes.
-    pub(crate) fn span(&self) -> usize {
-        self.span
+    pub(crate) fn min_buffer_len(&self) -> usize {
+        self.min_buffer_len
     }
 
     /// Sorts the lists; there is at least one item and one dimension.
-    fn sort(&self, repeated: Repeated) -> Result<Sorted> {
+    fn sort(&self, repeated: DuplicatePolicy) -> Result<SortedSelection> {
         let geometry = &*self.geometry;
         let mut axes = Vec::with_capacity(self.lists.len());
         let mut chunk_stride = 1i64;
         for (dim, list) in self.lists.iter().enumerate().rev() {
-            axes.push(Axis::new(geometry, dim, list, self.steps[dim], chunk_stride, repeated)?);
+            axes.push(Axis::new(geometry, dim, list, self.buffer_strides[dim], chunk_stride, repeated)?);
             chunk_stride = chunk_stride.saturating_mul(geometry.chunks_along(dim));
         }
         axes.reverse();
-        Ok(Sorted {
+        Ok(SortedSelection {
             axes,
             typesize: geometry.typesize() as usize,
             chunksize: geometry.chunk_nbytes()? as usize,
@@ -295,29 +302,33 @@ impl<'a> Selection<'a> {
         })
     }
 
-    fn check_room(&self, len: usize) -> Result<()> {
-        if self.span > len {
-            return Err(err!(InvalidParam, "the buffer has {len} bytes, expected at least {}", self.span));
+    fn check_buffer_len(&self, len: usize) -> Result<()> {
+        if self.min_buffer_len > len {
+            return Err(err!(
+                InvalidParam,
+                "the buffer has {len} bytes, expected at least {}",
+                self.min_buffer_len
+            ));
         }
         Ok(())
     }
 }
 
 /// A selection, sorted into chunks and blocks.
-struct Sorted {
+struct SortedSelection {
     axes: Vec<Axis>,
     typesize: usize,
     chunksize: usize,
     blocksize: usize,
 }
 
-impl Sorted {
+impl SortedSelection {
     fn ndim(&self) -> usize {
         self.axes.len()
     }
 
     /// Returns the number of touched chunks.
-    fn count(&self) -> usize {
+    fn nchunks(&self) -> usize {
         self.axes.iter().fold(1, |count: usize, axis| count.saturating_mul(axis.chunks.len()))
     }
 
@@ -336,21 +347,21 @@ impl Sorted {
     }
 
     /// Calls `then` for each touched chunk, in ascending order.
-    fn each_chunk(&self, mut then: impl FnMut(&ChunkPart<'_>) -> Result<()>) -> Result<()> {
-        (0..self.count()).try_for_each(|n| then(&self.chunk(n)))
+    fn for_each_chunk(&self, mut then: impl FnMut(&ChunkPart<'_>) -> Result<()>) -> Result<()> {
+        (0..self.nchunks()).try_for_each(|n| then(&self.chunk(n)))
     }
 }
 
 /// Positions in nested loops, the last dimension innermost.
-struct Odometer<'a> {
+struct MultiIndex<'a> {
     counts: &'a [usize],
     position: [usize; MAX_DIM],
     is_started: bool,
 }
 
-impl<'a> Odometer<'a> {
+impl<'a> MultiIndex<'a> {
     fn new(counts: &'a [usize]) -> Self {
-        Odometer { counts, position: [0; MAX_DIM], is_started: false }
+        MultiIndex { counts, position: [0; MAX_DIM], is_started: false }
     }
 
     /// Returns the next position. Without loops there is one position.
@@ -372,7 +383,7 @@ impl<'a> Odometer<'a> {
 
 /// The selected items of a chunk.
 struct ChunkPart<'a> {
-    sorted: &'a Sorted,
+    sorted: &'a SortedSelection,
     number: i64,
     /// The block rows along each dimension.
     rows: [Range<usize>; MAX_DIM],
@@ -410,7 +421,7 @@ impl<'a> ChunkPart<'a> {
     }
 
     /// Returns the numbers of the touched blocks.
-    fn numbers(&self) -> Result<Vec<usize>> {
+    fn block_numbers(&self) -> Result<Vec<usize>> {
         let mut numbers = Vec::new();
         numbers
             .try_reserve_exact(self.len())
@@ -433,13 +444,13 @@ struct BlockPart<'a> {
 impl BlockPart<'_> {
     /// Calls `then` with the pieces of the last dimension for each combination of pieces of the other dimensions, whose
     /// summed offsets in block and buffer are the first two arguments.
-    fn each_piece(&self, mut then: impl FnMut(usize, usize, &[Piece])) {
+    fn for_each_combination(&self, mut then: impl FnMut(usize, usize, &[Piece])) {
         let Some(last) = self.ndim.checked_sub(1) else { return };
         let mut counts = [1; MAX_DIM];
         for (count, pieces) in counts.iter_mut().zip(&self.pieces[..last]) {
             *count = pieces.len();
         }
-        let mut at = Odometer::new(&counts[..last]);
+        let mut at = MultiIndex::new(&counts[..last]);
         while let Some(position) = at.next() {
             let (mut in_block, mut in_buffer) = (0, 0);
             for (pieces, &n) in self.pieces[..last].iter().zip(position) {
@@ -450,7 +461,7 @@ impl BlockPart<'_> {
         }
     }
 
-    fn check(&self, block_len: usize, buffer_len: usize) -> Result<()> {
+    fn check_bounds(&self, block_len: usize, buffer_len: usize) -> Result<()> {
         if self.block_end > block_len || self.buffer_end > buffer_len {
             let ends = (self.block_end, self.buffer_end);
             return Err(err!(
@@ -466,8 +477,8 @@ impl BlockPart<'_> {
     /// # Safety
     /// No other code uses the bytes of these items in the target during the call.
     unsafe fn gather(&self, block: &[u8], target: &SharedDestination<'_>) -> Result<()> {
-        self.check(block.len(), target.len())?;
-        self.each_piece(|in_block, in_buffer, pieces| {
+        self.check_bounds(block.len(), target.len())?;
+        self.for_each_combination(|in_block, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: the check above: all pieces end before the ends of block and target. The caller guarantees
                 // exclusive access.
@@ -484,9 +495,9 @@ impl BlockPart<'_> {
     ///
     /// # Safety
     /// As [`gather`](Self::gather).
-    unsafe fn clear(&self, target: &SharedDestination<'_>) -> Result<()> {
-        self.check(usize::MAX, target.len())?;
-        self.each_piece(|_, in_buffer, pieces| {
+    unsafe fn write_zeros(&self, target: &SharedDestination<'_>) -> Result<()> {
+        self.check_bounds(usize::MAX, target.len())?;
+        self.for_each_combination(|_, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: as in `gather`.
                 unsafe { target.start().add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
@@ -497,8 +508,8 @@ impl BlockPart<'_> {
 
     /// Copies the items from the buffer to the block.
     fn scatter(&self, src: &[u8], block: &mut [u8]) -> Result<()> {
-        self.check(block.len(), src.len())?;
-        self.each_piece(|in_block, in_buffer, pieces| {
+        self.check_bounds(block.len(), src.len())?;
+        self.for_each_combination(|in_block, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: as in `gather`.
                 unsafe {
@@ -512,15 +523,15 @@ impl BlockPart<'_> {
 }
 
 impl ByteRanges for BlockPart<'_> {
-    fn count(&self) -> (usize, usize) {
+    fn count_and_nbytes(&self) -> (usize, usize) {
         let Some((last, others)) = self.pieces[..self.ndim].split_last() else { return (0, 0) };
         let times: usize = others.iter().map(|pieces| pieces.len()).product();
         let nbytes: usize = last.iter().map(|piece| piece.len).sum();
         (times.saturating_mul(last.len()), times.saturating_mul(nbytes))
     }
 
-    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
-        self.each_piece(|in_block, _, pieces| {
+    fn for_each(&self, then: &mut dyn FnMut(Range<usize>)) {
+        self.for_each_combination(|in_block, _, pieces| {
             for piece in pieces {
                 let start = in_block + piece.in_block;
                 then(start..start + piece.len);
@@ -552,26 +563,26 @@ struct SelectionReader<'a> {
     part: &'a ChunkPart<'a>,
     target: &'a SharedDestination<'a>,
     /// Serialises the blocks, where items of several blocks have the same offset in the buffer.
-    one_by_one: Option<&'a Mutex<()>>,
+    overlap_lock: Option<&'a Mutex<()>>,
 }
 
 impl<'a> SelectionReader<'a> {
     /// Returns a sink for the blocks of a chunk.
     ///
     /// # Safety
-    /// While the sink is used, no other thread uses the bytes of `target` that belong to selected items of the chunk, unless it
-    /// locks `one_by_one`.
+    /// While the sink is used, no other thread uses the bytes of `target` that belong to selected items of the chunk,
+    /// unless it locks `one_by_one`.
     unsafe fn new(
         part: &'a ChunkPart<'a>,
         target: &'a SharedDestination<'a>,
         one_by_one: Option<&'a Mutex<()>>,
     ) -> Self {
-        SelectionReader { part, target, one_by_one }
+        SelectionReader { part, target, overlap_lock: one_by_one }
     }
 }
 
 impl BlockSink for SelectionReader<'_> {
-    fn wanted(&self, n: usize, len: usize) -> Range<usize> {
+    fn wanted_range(&self, n: usize, len: usize) -> Range<usize> {
         let block = self.part.block(n);
         // Pieces are in ascending order.
         let first = block.pieces[..block.ndim].iter().filter_map(|pieces| pieces.first());
@@ -579,7 +590,7 @@ impl BlockSink for SelectionReader<'_> {
         if start < block.block_end && block.block_end <= len { start..block.block_end } else { 0..len }
     }
 
-    fn ranges(
+    fn with_byte_ranges(
         &self,
         n: usize,
         len: usize,
@@ -590,14 +601,14 @@ impl BlockSink for SelectionReader<'_> {
     }
 
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        let _alone = self.one_by_one.map(Mutex::lock);
+        let _alone = self.overlap_lock.map(Mutex::lock);
         let block = self.part.block(n);
         // SAFETY: the length of the buffer was checked; other blocks have other items, at other offsets unless the lock
         // serialises the blocks. The caller guarantees that no other call has this block.
         unsafe {
             match content {
                 BlockContent::Bytes(bytes) => block.gather(bytes, self.target),
-                BlockContent::Zeros => block.clear(self.target),
+                BlockContent::Zeros => block.write_zeros(self.target),
             }
         }
     }
@@ -609,7 +620,9 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for a buffer that is too short, `Failure` when a chunk cannot be read.
     pub(crate) fn get_orthogonal(&self, selection: &Selection<'_>, mut dest: OutBuffer<'_>) -> Result<()> {
-        self.reading(|geometry| self.read_selection(&selection.under(geometry)?, dest.reborrow()))
+        self.read_with_retry(|geometry| {
+            self.read_selection(&selection.with_geometry(geometry)?, dest.reborrow())
+        })
     }
 
     fn read_selection(&self, selection: &Selection<'_>, mut dest: OutBuffer<'_>) -> Result<()> {
@@ -617,29 +630,31 @@ impl Array {
         if selection.is_empty() {
             return Ok(());
         }
-        selection.check_room(dest.len())?;
+        selection.check_buffer_len(dest.len())?;
         if selection.lists.is_empty() {
-            let nbytes = schunk.decompress_chunk(0, dest.range(0..selection.span)).map_err(failed)?;
-            return check_chunk_size(nbytes, selection.span);
+            let nbytes = schunk
+                .decompress_chunk(0, dest.range(0..selection.min_buffer_len))
+                .map_err(to_failure_unless_lock)?;
+            return check_chunk_size(nbytes, selection.min_buffer_len);
         }
-        let sorted = selection.sort(Repeated::All)?;
+        let sorted = selection.sort(DuplicatePolicy::All)?;
         let target = SharedDestination::new(dest);
-        let one_by_one = selection.overlaps.then(|| Mutex::new(()));
+        let one_by_one = selection.has_overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
-            let blocks = part.numbers()?;
+            let blocks = part.block_numbers()?;
             // SAFETY: each chunk is read once, and where items of several chunks or blocks have the same offset, a lock
             // serialises them.
             let mut reader = unsafe { SelectionReader::new(part, &target, one_by_one.as_ref()) };
             schunk
                 .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &mut reader)
-                .map_err(failed)
+                .map_err(to_failure_unless_lock)
         };
-        let decoded = sorted.count().saturating_mul(sorted.blocksize);
-        match threads_for(schunk, sorted.count(), decoded) {
+        let decoded = sorted.nchunks().saturating_mul(sorted.blocksize);
+        match nthreads_for_chunks(schunk, sorted.nchunks(), decoded) {
             nthreads if nthreads > 1 && one_by_one.is_none() => {
-                jobs::for_each(nthreads, 0..sorted.count(), |n| read(&sorted.chunk(n)))
+                jobs::for_each_item(nthreads, 0..sorted.nchunks(), |n| read(&sorted.chunk(n)))
             }
-            _ => sorted.each_chunk(read),
+            _ => sorted.for_each_chunk(read),
         }
     }
 
@@ -648,23 +663,31 @@ impl Array {
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
     pub(crate) fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
-        self.writing(|steady| write(steady, &selection.under(&self.geometry())?, src))
+        self.with_shape_lock(|steady| {
+            write_selection(steady, &selection.with_geometry(&self.geometry())?, src)
+        })
     }
 }
 
-fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+fn write_selection(steady: &ShapeLockedArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
     if selection.is_empty() {
         return Ok(());
     }
-    selection.check_room(src.len())?;
+    selection.check_buffer_len(src.len())?;
     if selection.lists.is_empty() {
-        return steady.schunk().put_content(0, &src[..selection.span]).map_err(failed);
+        return steady
+            .schunk()
+            .compress_and_update_chunk(0, &src[..selection.min_buffer_len])
+            .map_err(to_failure_unless_lock);
     }
-    let sorted = selection.sort(Repeated::Last)?;
+    let sorted = selection.sort(DuplicatePolicy::Last)?;
     let sizes = (sorted.chunksize, sorted.blocksize);
-    sorted.each_chunk(|part| {
-        let changes = SelectionPatch { numbers: part.numbers()?, part, src };
-        steady.schunk().put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
+    sorted.for_each_chunk(|part| {
+        let changes = SelectionPatch { block_numbers: part.block_numbers()?, part, src };
+        steady
+            .schunk()
+            .patch_chunk(part.number, sizes, &changes, !part.is_whole)
+            .map_err(to_failure_unless_lock)
     })
 }
 
@@ -672,13 +695,13 @@ fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Res
 struct SelectionPatch<'a> {
     part: &'a ChunkPart<'a>,
     /// The blocks, in ascending order.
-    numbers: Vec<usize>,
+    block_numbers: Vec<usize>,
     src: &'a [u8],
 }
 
 impl BlockPatch for SelectionPatch<'_> {
-    fn coverage(&self, nblock: usize) -> PatchExtent {
-        match (self.numbers.binary_search(&nblock), self.part.is_whole) {
+    fn extent(&self, nblock: usize) -> PatchExtent {
+        match (self.block_numbers.binary_search(&nblock), self.part.is_whole) {
             (Err(_), _) => PatchExtent::Nothing,
             (Ok(_), true) => PatchExtent::All,
             (Ok(_), false) => PatchExtent::Part,
@@ -686,7 +709,7 @@ impl BlockPatch for SelectionPatch<'_> {
     }
 
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()> {
-        match self.numbers.binary_search(&nblock) {
+        match self.block_numbers.binary_search(&nblock) {
             Ok(n) => self.part.block(n).scatter(self.src, block),
             Err(_) => Ok(()),
         }

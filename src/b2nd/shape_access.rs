@@ -1,16 +1,16 @@
 //! Access to an array whose shape another thread or process may change: with the [`ShapeLock`],
 //! or by repeated reads.
 //!
-//! Between processes, the lock of the frame is held while the shape changes and while items are written, from before the shape is
-//! read.
+//! Between processes, the lock of the frame is held while the shape changes and while items are written, from before
+//! the shape is read.
 
-use super::array::{Array, stored_bytes};
+use super::array::{Array, read_array_meta_bytes};
 use super::geometry::Geometry;
-use super::metalayer::{self, NAME, OLD_NAME};
+use super::metalayer::{self, B2ND_METALAYER, CATERVA_METALAYER};
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
 use crate::err;
 use crate::error::{Error, Result};
-use crate::frame::store::FrameSection;
+use crate::frame::store::FrameLockGuard;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::LockProof;
 use std::cmp;
@@ -19,22 +19,26 @@ use std::sync::Arc;
 
 /// Number of attempts of a read without the lock. After them, the read takes the lock, so that changes of the shape by
 /// this process wait.
-const ATTEMPTS: usize = 2;
+const OPTIMISTIC_READ_ATTEMPTS: usize = 2;
 
 /// Proof that neither another thread, nor another process that takes the lock of the frame, changes the shape of an
 /// array. Functions that write items are methods of this type.
-pub(super) struct SteadyArray<'a> {
+pub(super) struct ShapeLockedArray<'a> {
     array: &'a Array,
     schunk: &'a SuperChunk,
 }
 
-impl<'a> SteadyArray<'a> {
-    fn new(array: &'a Array, schunk: &'a SuperChunk, shape: LockProof<'a, ShapeLock>) -> SteadyArray<'a> {
+impl<'a> ShapeLockedArray<'a> {
+    fn new(
+        array: &'a Array,
+        schunk: &'a SuperChunk,
+        shape: LockProof<'a, ShapeLock>,
+    ) -> ShapeLockedArray<'a> {
         assert!(
             ptr::eq(shape.object(), array.shape_lock()),
             "the proof is for the shape lock of another array"
         );
-        SteadyArray { array, schunk }
+        ShapeLockedArray { array, schunk }
     }
 
     /// Returns the array.
@@ -67,8 +71,8 @@ impl<'a> ShapeChange<'a> {
     }
 
     /// Lends access for writing items.
-    pub(super) fn steady(&self) -> SteadyArray<'_> {
-        SteadyArray::new(self.array, self.schunk, self.guard.locked())
+    pub(super) fn shape_locked(&self) -> ShapeLockedArray<'_> {
+        ShapeLockedArray::new(self.array, self.schunk, self.guard.locked())
     }
 
     /// Writes a shape into the metalayer (`b2nd.md` 6.14), keeps the data type in it, and stores the geometry in the
@@ -79,11 +83,11 @@ impl<'a> ShapeChange<'a> {
     pub(super) fn publish(&mut self, geometry: Arc<Geometry>) -> Result<()> {
         let failed = |error: Error| err!(Failure, "{error}");
         let schunk = self.schunk;
-        let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
-        let mut bytes = stored_bytes(schunk)?;
-        metalayer::put_shape(&mut bytes, geometry.shape())?;
+        let name = if schunk.has_metalayer(B2ND_METALAYER) { B2ND_METALAYER } else { CATERVA_METALAYER };
+        let mut bytes = read_array_meta_bytes(schunk)?;
+        metalayer::write_shape(&mut bytes, geometry.shape())?;
         schunk.meta_update(name, &bytes).map_err(failed)?;
-        self.array.take_over(geometry, schunk.change_tick(), schunk);
+        self.array.update_geometry(geometry, schunk.change_tick(), schunk);
         Ok(())
     }
 }
@@ -98,10 +102,10 @@ impl Array {
         &self,
         change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
     ) -> Result<R> {
-        let guard = self.shape_lock().change()?;
+        let guard = self.shape_lock().lock_exclusive()?;
         let schunk = self.schunk()?;
         let mut access = ShapeChange { array: self, schunk, guard };
-        self.locked(schunk, || change(&mut access))
+        self.with_frame_lock(schunk, || change(&mut access))
     }
 
     /// As [`change_shape`](Self::change_shape), while no thread changes the shape of `other` either.
@@ -113,7 +117,7 @@ impl Array {
         other: &Array,
         change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
     ) -> Result<R> {
-        let steady = || other.shape_lock().steady();
+        let steady = || other.shape_lock().lock_shared();
         // Two threads that each append one of two arrays to the other must lock them in the same order.
         match ptr::from_ref(other).cmp(&ptr::from_ref(self)) {
             cmp::Ordering::Equal => self.change_shape(change),
@@ -132,17 +136,20 @@ impl Array {
     ///
     /// # Errors
     /// `NullPointer` without a super-chunk, `Lock`, those of a refresh and of `write`.
-    pub(super) fn writing<R>(&self, write: impl FnOnce(&SteadyArray<'_>) -> Result<R>) -> Result<R> {
-        let steady = self.shape_lock().steady();
-        let access = SteadyArray::new(self, self.schunk()?, steady.locked());
-        self.locked(access.schunk, || write(&access))
+    pub(super) fn with_shape_lock<R>(
+        &self,
+        write: impl FnOnce(&ShapeLockedArray<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let steady = self.shape_lock().lock_shared();
+        let access = ShapeLockedArray::new(self, self.schunk()?, steady.lock_proof());
+        self.with_frame_lock(access.schunk, || write(&access))
     }
 
     /// Runs `work` with the lock of the frame, after a refresh.
-    fn locked<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    fn with_frame_lock<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
         let section = schunk.lock_frame()?;
         let done = self.refresh().and_then(|_| work());
-        let unlocked = section.map_or(Ok(()), FrameSection::end);
+        let unlocked = section.map_or(Ok(()), FrameLockGuard::release);
         done.and_then(|done| unlocked.map(|()| done))
     }
 
@@ -150,9 +157,9 @@ impl Array {
     ///
     /// # Errors
     /// Those of a refresh and of `read`.
-    pub(super) fn reading<R>(&self, mut read: impl FnMut(&Arc<Geometry>) -> Result<R>) -> Result<R> {
+    pub(super) fn read_with_retry<R>(&self, mut read: impl FnMut(&Arc<Geometry>) -> Result<R>) -> Result<R> {
         let lock = self.shape_lock();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..OPTIMISTIC_READ_ATTEMPTS {
             self.refresh()?;
             let before = lock.start_read();
             let tick = self.change_tick();
@@ -163,7 +170,7 @@ impl Array {
                 }
             }
         }
-        let _steady = lock.steady();
+        let _steady = lock.lock_shared();
         self.refresh()?;
         read(&self.geometry())
     }
@@ -173,8 +180,8 @@ impl Array {
 mod tests {
     use super::*;
     use crate::abi::{BLOSC2_IO_DEFAULTS, CBool, blosc2_io, blosc2_stdio_params};
-    use crate::b2nd::array::Spec;
-    use crate::chunk::Special;
+    use crate::b2nd::array::ArrayParams;
+    use crate::chunk::SpecialValue;
     use crate::schunk::storage::Storage;
     use std::ffi::CString;
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "uses files: Miri has no getrlimit")]
-    fn a_panic_gives_the_lock_of_the_frame_back() {
+    fn panic_releases_the_frame_lock() {
         let file = std::env::temp_dir().join(format!("shape_access_{}.b2nd", std::process::id()));
         let path = CString::new(file.to_str().unwrap()).unwrap();
         let (io, mut cparams) = (locking(), *Storage::default().cparams);
@@ -201,7 +208,7 @@ mod tests {
             io: &io,
             ..Storage::default()
         };
-        let spec = Spec {
+        let spec = ArrayParams {
             shape: &[4],
             chunkshape: &[2],
             blockshape: &[2],
@@ -211,17 +218,19 @@ mod tests {
             metalayers: &[],
         };
         // SAFETY: the pointers in the parameters are those of literals and of a static.
-        let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
+        let array = unsafe { Array::create(&spec, SpecialValue::Zero) }.unwrap();
         for by in ["a write", "a change of the shape"] {
             let panicked = catch_unwind(AssertUnwindSafe(|| match by {
-                "a write" => array.writing(|_| -> Result<()> { panic!("a test") }),
+                "a write" => array.with_shape_lock(|_| -> Result<()> { panic!("a test") }),
                 _ => array.change_shape(|_| -> Result<()> { panic!("a test") }),
             }));
             assert!(panicked.is_err());
             // SAFETY: as above.
             let other = unsafe { SuperChunk::open(&path, 0, &locking()) }.unwrap();
             let (send, receive) = mpsc::channel();
-            std::thread::spawn(move || send.send(other.lock().and_then(|()| other.unlock()).is_ok()));
+            std::thread::spawn(move || {
+                send.send(other.hold_frame_lock().and_then(|()| other.release_frame_lock()).is_ok())
+            });
             assert_eq!(receive.recv_timeout(Duration::from_secs(20)), Ok(true), "after {by}");
         }
         drop(array);

@@ -1,8 +1,9 @@
 //! The lock of the shape of an array: held in shared mode by threads that write items, or exclusively by one thread
 //! that changes the shape.
 //!
-//! With another shape, the same item can be in another chunk. So no items are written while the shape changes. Reads do not
-//! wait: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may use the array.)
+//! With another shape, the same item can be in another chunk. So no items are written while the shape changes. Reads do
+//! not wait: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may
+//! use the array.)
 
 use crate::error::Result;
 use crate::schunk::access_lock::{AccessLock, LockProof, Lockable, ReadGuard, WriteGuard};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 pub(super) struct ShapeLock {
     lock: AccessLock,
     /// Number of changes that have begun plus the number that have ended: odd while the shape changes.
-    changes: AtomicU64,
+    change_count: AtomicU64,
 }
 
 // SAFETY: a shape has one lock, which is returned each time.
@@ -23,7 +24,7 @@ unsafe impl Lockable for ShapeLock {
 }
 
 /// Proof that no thread changes the shape; released on drop.
-pub(super) type SteadyShape<'a> = ReadGuard<'a, ShapeLock>;
+pub(super) type ShapeReadGuard<'a> = ReadGuard<'a, ShapeLock>;
 
 /// Proof that no other thread changes the shape or writes items; released on drop.
 pub(super) struct ShapeWriteGuard<'a>(WriteGuard<'a, ShapeLock>);
@@ -31,18 +32,18 @@ pub(super) struct ShapeWriteGuard<'a>(WriteGuard<'a, ShapeLock>);
 impl ShapeWriteGuard<'_> {
     /// Lends the proof that the lock is held.
     pub(super) fn locked(&self) -> LockProof<'_, ShapeLock> {
-        self.0.locked()
+        self.0.lock_proof()
     }
 }
 
 impl ShapeLock {
     pub(super) fn new() -> ShapeLock {
         // `true`: threads record that they hold the lock, since a prefilter of the program may write to the array, too.
-        ShapeLock { lock: AccessLock::new(true), changes: AtomicU64::new(0) }
+        ShapeLock { lock: AccessLock::new(true), change_count: AtomicU64::new(0) }
     }
 
     /// Waits until no thread changes the shape.
-    pub(super) fn steady(&self) -> SteadyShape<'_> {
+    pub(super) fn lock_shared(&self) -> ShapeReadGuard<'_> {
         ReadGuard::lock(self)
     }
 
@@ -50,28 +51,28 @@ impl ShapeLock {
     ///
     /// # Errors
     /// `Failure` when this thread is writing items or changing the shape.
-    pub(super) fn change(&self) -> Result<ShapeWriteGuard<'_>> {
+    pub(super) fn lock_exclusive(&self) -> Result<ShapeWriteGuard<'_>> {
         let guard = WriteGuard::lock(self)?;
-        self.changes.fetch_add(1, Ordering::Relaxed);
+        self.change_count.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::Release);
         Ok(ShapeWriteGuard(guard))
     }
 
     /// Returns the counter of changes at the start of a read; `None` while the shape changes.
     pub(super) fn start_read(&self) -> Option<u64> {
-        Some(self.changes.load(Ordering::Acquire)).filter(|changes| changes.is_multiple_of(2))
+        Some(self.change_count.load(Ordering::Acquire)).filter(|changes| changes.is_multiple_of(2))
     }
 
     /// Returns whether no change has begun since [`start_read`](Self::start_read), which returned `before`; called at
     /// the end of a read.
     pub(super) fn is_unchanged(&self, before: u64) -> bool {
         fence(Ordering::Acquire);
-        self.changes.load(Ordering::Relaxed) == before
+        self.change_count.load(Ordering::Relaxed) == before
     }
 }
 
 impl Drop for ShapeWriteGuard<'_> {
     fn drop(&mut self) {
-        self.0.changes.fetch_add(1, Ordering::Release);
+        self.0.change_count.fetch_add(1, Ordering::Release);
     }
 }

@@ -8,19 +8,19 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::boxes::{BoxCopy, BoxFill};
 use super::geometry::Geometry;
-use super::shape_access::SteadyArray;
+use super::shape_access::ShapeLockedArray;
 use super::tiles::TilePart;
-use super::transfer::{Transfer, covers, one_item};
-use crate::chunk::Special;
+use super::transfer::{Transfer, is_buffer_covered, locate_single_item};
+use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
-use crate::schunk::change::Incoming;
+use crate::schunk::change::InputChunk;
 use crate::schunk::patched_chunk::{BlockPatch, PatchExtent};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl<'a> SharedDestination<'a> {
     }
 }
 
-pub(super) fn failed(error: Error) -> Error {
+pub(super) fn to_failure_unless_lock(error: Error) -> Error {
     match error.kind() {
         crate::ErrorKind::Lock => error,
         _ => err!(Failure, "{error}"),
@@ -68,8 +68,9 @@ impl Array {
     /// the box, and those behind the end of the array, become zero.
     ///
     /// # Errors
-    /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or reaches
-    /// too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read, those of a refresh.
+    /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or
+    /// reaches too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read, those of a
+    /// refresh.
     pub(crate) fn get_box(
         &self,
         start: &[i64],
@@ -77,7 +78,7 @@ impl Array {
         buffershape: &[i64],
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
-        self.reading(|geometry| self.read_box(geometry, start, stop, buffershape, dest.reborrow()))
+        self.read_with_retry(|geometry| self.read_box(geometry, start, stop, buffershape, dest.reborrow()))
     }
 
     fn read_box(
@@ -95,11 +96,11 @@ impl Array {
             let Some(item) = dest.get(0..len) else {
                 return Err(err!(InvalidParam, "the buffer is shorter than an item, {len} bytes"));
             };
-            return schunk.decompress_chunk(0, item).map(|_| ()).map_err(failed);
+            return schunk.decompress_chunk(0, item).map(|_| ()).map_err(to_failure_unless_lock);
         }
-        if let Some((nchunk, at)) = one_item(geometry, start, stop, buffershape, dest.len()) {
+        if let Some((nchunk, at)) = locate_single_item(geometry, start, stop, buffershape, dest.len()) {
             let sizes = (geometry.chunk_nbytes()? as usize, geometry.block_nbytes()? as usize);
-            return schunk.read_item(nchunk, at, dest, sizes).map_err(failed);
+            return schunk.read_item(nchunk, at, dest, sizes).map_err(to_failure_unless_lock);
         }
         let checked = Transfer::new(geometry, start, stop, buffershape, dest.len());
         let transfer = match checked {
@@ -109,34 +110,34 @@ impl Array {
                 return none.map(|_| ());
             }
         };
-        if !covers(&transfer, buffershape, dest.len()) {
+        if !is_buffer_covered(&transfer, buffershape, dest.len()) {
             dest.fill(0);
         }
         if let Some(number) = transfer.whole_chunk() {
-            return read_whole(schunk, &transfer, number, dest).map_err(failed);
+            return read_whole_chunk(schunk, &transfer, number, dest).map_err(to_failure_unless_lock);
         }
         let target = SharedDestination::new(dest);
         let mut chunks = geometry.chunks_of_box(start, stop);
         let count = usize::try_from(transfer.chunks_to_transfer(&chunks)).unwrap_or(usize::MAX);
-        let nthreads = threads_for(schunk, count, target.len());
+        let nthreads = nthreads_for_chunks(schunk, count, target.len());
         if nthreads > 1 {
-            jobs::for_each(nthreads, 0..count, |n| {
+            jobs::for_each_item(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
-                chunks.rewind(n as i64);
+                chunks.seek(n as i64);
                 // SAFETY: each part of the box is read once, and parts have no common items.
                 chunks
                     .next_part()
                     .map_or(Ok(()), |part| unsafe { read_box_part(schunk, &transfer, part, &target) })
             })
-            .map_err(failed)?;
-            return transfer.check_end();
+            .map_err(to_failure_unless_lock)?;
+            return transfer.check_overrun();
         }
         for _ in 0..count {
             let Some(part) = chunks.next_part() else { break };
             // SAFETY: one thread reads all parts.
-            unsafe { read_box_part(schunk, &transfer, part, &target) }.map_err(failed)?;
+            unsafe { read_box_part(schunk, &transfer, part, &target) }.map_err(to_failure_unless_lock)?;
         }
-        transfer.check_end()
+        transfer.check_overrun()
     }
 
     /// Writes the box from `start` to `stop` from `src`, a buffer of `buffershape` items.
@@ -146,7 +147,7 @@ impl Array {
     /// reaches too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored,
     /// `Lock`, those of a refresh. Chunks before the one that failed are written.
     pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
-        self.writing(|steady| steady.write_box(start, stop, buffershape, src))
+        self.with_shape_lock(|steady| steady.write_box(start, stop, buffershape, src))
     }
 
     /// Reads the whole array into `dest`.
@@ -154,8 +155,8 @@ impl Array {
     /// # Errors
     /// `InvalidParam` when the array does not fit, those of [`get_box`](Self::get_box).
     pub(crate) fn read(&self, mut dest: OutBuffer<'_>) -> Result<()> {
-        self.reading(|geometry| {
-            check_room(geometry, dest.len())?;
+        self.read_with_retry(|geometry| {
+            check_buffer_len(geometry, dest.len())?;
             if geometry.nitems() == 0 {
                 return Ok(());
             }
@@ -170,18 +171,18 @@ impl Array {
     /// `InvalidParam` when `src` is shorter than the array, those of [`set_box`](Self::set_box).
     pub(crate) fn write(&self, src: &[u8]) -> Result<()> {
         if self.geometry().nitems() == 0 {
-            return check_room(&self.geometry(), src.len());
+            return check_buffer_len(&self.geometry(), src.len());
         }
-        self.writing(|steady| {
+        self.with_shape_lock(|steady| {
             let geometry = self.geometry();
-            check_room(&geometry, src.len())?;
+            check_buffer_len(&geometry, src.len())?;
             let start = &[0; MAX_DIM][..geometry.ndim()];
             steady.write_box(start, geometry.shape(), geometry.shape(), src)
         })
     }
 }
 
-impl SteadyArray<'_> {
+impl ShapeLockedArray<'_> {
     /// As [`Array::set_box`].
     pub(super) fn write_box(
         &self,
@@ -200,26 +201,26 @@ impl SteadyArray<'_> {
                     src.len()
                 ));
             };
-            return schunk.put_content(0, item).map_err(failed);
+            return schunk.compress_and_update_chunk(0, item).map_err(to_failure_unless_lock);
         }
         let Some(transfer) = Transfer::new(geometry, start, stop, buffershape, src.len())? else {
             return Ok(());
         };
         if let Some(number) = transfer.whole_chunk()
-            && write_whole(schunk, &transfer, number, src).map_err(failed)?
+            && write_whole_chunk(schunk, &transfer, number, src).map_err(to_failure_unless_lock)?
         {
             return Ok(());
         }
-        let sizes = transfer.sizes()?;
+        let sizes = transfer.chunk_and_block_nbytes()?;
         let mut chunks = geometry.chunks_of_box(start, stop);
         for _ in 0..transfer.chunks_to_transfer(&chunks) {
             let Some(part) = chunks.next_part() else { break };
             let extents = transfer.extents_of_chunk(part.number);
             let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
             let changes = BoxPatch { transfer: &transfer, part, src };
-            schunk.put_changes(part.number, sizes, &changes, keeps).map_err(failed)?;
+            schunk.patch_chunk(part.number, sizes, &changes, keeps).map_err(to_failure_unless_lock)?;
         }
-        transfer.check_end()
+        transfer.check_overrun()
     }
 }
 
@@ -229,25 +230,30 @@ impl Array {
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.
     pub(crate) fn fill(&mut self, value: &[u8]) -> Result<()> {
-        fill(self.schunk()?, &self.geometry(), value)
+        fill_chunks(self.schunk()?, &self.geometry(), value)
     }
 }
 
-fn fill(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
+fn fill_chunks(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
     let made = schunk.with_new_context(|context| match geometry.nchunks() {
         0 => Ok(0),
-        _ => context.special_chunk(Special::Value, chunksize, value, OutBuffer::from(&mut chunk[..])),
+        _ => context.compress_special_chunk(
+            SpecialValue::Value,
+            chunksize,
+            value,
+            OutBuffer::from(&mut chunk[..]),
+        ),
     });
-    made.map_err(failed)?;
+    made.map_err(to_failure_unless_lock)?;
     for nchunk in 0..geometry.nchunks() {
-        schunk.update_chunk(nchunk, Incoming::Copy(&chunk)).map_err(failed)?;
+        schunk.update_chunk(nchunk, InputChunk::Copy(&chunk)).map_err(to_failure_unless_lock)?;
     }
     Ok(())
 }
 
-fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
+fn check_buffer_len(geometry: &Geometry, len: usize) -> Result<()> {
     let needed = geometry.nbytes()?;
     if i64::try_from(len).is_ok_and(|len| len < needed) {
         return Err(err!(InvalidParam, "the buffer has {len} bytes, expected at least {needed}"));
@@ -261,7 +267,7 @@ const MIN_PARALLEL: usize = 64 << 10;
 /// Returns the number of threads that read `count` chunks in parallel, for a buffer of `len` bytes: all threads if
 /// there are at least two chunks per thread, otherwise 1. In the latter case chunks are read one after the other, and
 /// the blocks of each chunk in parallel.
-pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usize {
+pub(super) fn nthreads_for_chunks(schunk: &SuperChunk, count: usize, len: usize) -> usize {
     if count < 2 || len < MIN_PARALLEL {
         return 1;
     }
@@ -282,7 +288,7 @@ unsafe fn read_box_part(
     if part.is_empty() {
         return Ok(());
     }
-    let (chunksize, blocksize) = transfer.sizes()?;
+    let (chunksize, blocksize) = transfer.chunk_and_block_nbytes()?;
     let tiles = transfer.geometry.blocks_of_part(part);
     let blocks: Vec<usize> = {
         let mut tiles = tiles.clone();
@@ -309,16 +315,17 @@ struct BoxReader<'a> {
 }
 
 impl BoxReader<'_> {
-    fn common(&self, n: usize) -> Result<Common> {
-        let common = self.blocks.get(n).and_then(|&nblock| Common::new(self.transfer, self.part, nblock));
+    fn overlap(&self, n: usize) -> Result<BlockOverlap> {
+        let common =
+            self.blocks.get(n).and_then(|&nblock| BlockOverlap::new(self.transfer, self.part, nblock));
         common
             .ok_or_else(|| err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len()))
     }
 }
 
 impl BlockSink for BoxReader<'_> {
-    fn wanted(&self, n: usize, len: usize) -> Range<usize> {
-        let Ok(common) = self.common(n) else { return 0..len };
+    fn wanted_range(&self, n: usize, len: usize) -> Range<usize> {
+        let Ok(common) = self.overlap(n) else { return 0..len };
         let strides = &self.transfer.geometry.strides().item_block;
         let typesize = self.transfer.geometry.typesize() as usize;
         let (mut first, mut last) = (0, 0);
@@ -330,26 +337,26 @@ impl BlockSink for BoxReader<'_> {
         if end <= len { first..end } else { 0..len }
     }
 
-    fn ranges(
+    fn with_byte_ranges(
         &self,
         n: usize,
         len: usize,
         decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
     ) -> Result<bool> {
-        let (common, geometry) = (self.common(n)?, self.transfer.geometry);
+        let (common, geometry) = (self.overlap(n)?, self.transfer.geometry);
         let ndim = self.transfer.ndim();
         // The destination is irrelevant: only the source ranges of the rows are used.
-        let from = self.transfer.block_side(&common.start)?;
+        let from = self.transfer.block_layout(&common.start)?;
         let copy = BoxCopy::new(&common.shape[..ndim], geometry.typesize(), &from, &from)?;
         if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
     }
 
-    unsafe fn in_place(
+    unsafe fn with_block_dest(
         &self,
         n: usize,
         decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Option<Result<()>> {
-        let (common, geometry) = (self.common(n).ok()?, self.transfer.geometry);
+        let (common, geometry) = (self.overlap(n).ok()?, self.transfer.geometry);
         let strides = &geometry.strides().item_block;
         let mut first = 0;
         for (dim, &extent) in geometry.blockshape().iter().enumerate() {
@@ -357,7 +364,7 @@ impl BlockSink for BoxReader<'_> {
             if !is_same || common.shape[dim] != i64::from(extent) {
                 return None;
             }
-            first += common.at[dim] * self.transfer.strides[dim];
+            first += common.start_in_box[dim] * self.transfer.strides[dim];
         }
         let first = usize::try_from(first).ok()?.checked_mul(geometry.typesize() as usize)?;
         let end = first.checked_add(self.blocksize).filter(|&end| end <= self.target.len)?;
@@ -368,12 +375,12 @@ impl BlockSink for BoxReader<'_> {
     }
 
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        let common = self.common(n)?;
+        let common = self.overlap(n)?;
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
-        let to = self.transfer.buffer_side(&common.at)?;
+        let to = self.transfer.buffer_layout(&common.start_in_box)?;
         match content {
             BlockContent::Bytes(bytes) => {
-                let from = self.transfer.block_side(&common.start)?;
+                let from = self.transfer.block_layout(&common.start)?;
                 let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
                 // SAFETY: the buffer has that length; no other block has these items, and the caller guarantees that no
                 // other call has this block.
@@ -389,45 +396,50 @@ impl BlockSink for BoxReader<'_> {
 }
 
 /// Reads a box that is exactly one chunk.
-fn read_whole(
+fn read_whole_chunk(
     schunk: &SuperChunk,
     transfer: &Transfer<'_>,
     number: i64,
     mut dest: OutBuffer<'_>,
 ) -> Result<()> {
-    let (chunksize, _) = transfer.sizes()?;
+    let (chunksize, _) = transfer.chunk_and_block_nbytes()?;
     let ndim = transfer.ndim();
     let shape = transfer.chunkshape();
-    let from = transfer.chunk_side(&[0; MAX_DIM])?;
-    let to = transfer.buffer_side(&[0; MAX_DIM])?;
+    let from = transfer.chunk_layout(&[0; MAX_DIM])?;
+    let to = transfer.buffer_layout(&[0; MAX_DIM])?;
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
         let dest = dest.range(0..chunksize);
         return check_chunk_size(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
     }
-    let mut content = Malloced::zeroed(chunksize)?;
-    read_content(schunk, transfer, number, &mut content)?;
-    copy.copy_to(&content, dest)
+    let mut content = MallocBytes::zeroed(chunksize)?;
+    read_padded_chunk(schunk, transfer, number, &mut content)?;
+    copy.copy_to_uninit(&content, dest)
 }
 
 /// Writes a box that is exactly one chunk, if its items are in the same order in buffer and chunk. Returns whether they
 /// are.
-fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &[u8]) -> Result<bool> {
-    let (chunksize, _) = transfer.sizes()?;
+fn write_whole_chunk(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &[u8]) -> Result<bool> {
+    let (chunksize, _) = transfer.chunk_and_block_nbytes()?;
     let ndim = transfer.ndim();
     let shape = transfer.chunkshape();
-    let from = transfer.buffer_side(&[0; MAX_DIM])?;
-    let to = transfer.chunk_side(&[0; MAX_DIM])?;
+    let from = transfer.buffer_layout(&[0; MAX_DIM])?;
+    let to = transfer.chunk_layout(&[0; MAX_DIM])?;
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() != 1 {
         return Ok(false);
     }
-    schunk.put_content(number, &src[..chunksize]).map(|()| true)
+    schunk.compress_and_update_chunk(number, &src[..chunksize]).map(|()| true)
 }
 
 /// Reads a whole chunk, including padding, into memory that is zeroed: decoding an uninitialised chunk writes nothing.
-fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
-    let (chunksize, _) = transfer.sizes()?;
+fn read_padded_chunk(
+    schunk: &SuperChunk,
+    transfer: &Transfer<'_>,
+    number: i64,
+    content: &mut [u8],
+) -> Result<()> {
+    let (chunksize, _) = transfer.chunk_and_block_nbytes()?;
     check_chunk_size(schunk.decompress_chunk(number, content.into())?, chunksize)
 }
 
@@ -450,17 +462,18 @@ struct BoxPatch<'a> {
 }
 
 /// The intersection of a part of the box and a block: its start in the block and in the box, and its extents.
-struct Common {
+struct BlockOverlap {
     start: [i64; MAX_DIM],
-    at: [i64; MAX_DIM],
+    start_in_box: [i64; MAX_DIM],
     shape: [i64; MAX_DIM],
 }
 
-impl Common {
+impl BlockOverlap {
     /// Returns the intersection; `None` if it is empty.
-    fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> Option<Common> {
+    fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> Option<BlockOverlap> {
         let geometry = transfer.geometry;
-        let mut common = Common { start: [0; MAX_DIM], at: [0; MAX_DIM], shape: [1; MAX_DIM] };
+        let mut common =
+            BlockOverlap { start: [0; MAX_DIM], start_in_box: [0; MAX_DIM], shape: [1; MAX_DIM] };
         let mut rest = i64::try_from(nblock).ok()?;
         for dim in (0..geometry.ndim()).rev() {
             let along = geometry.blocks_along(dim).max(1);
@@ -474,7 +487,7 @@ impl Common {
                 return None;
             }
             common.start[dim] = start - begin;
-            common.at[dim] = part.at[dim] + (start - first);
+            common.start_in_box[dim] = part.start_in_box[dim] + (start - first);
             common.shape[dim] = extent;
         }
         Some(common)
@@ -482,8 +495,8 @@ impl Common {
 }
 
 impl BlockPatch for BoxPatch<'_> {
-    fn coverage(&self, nblock: usize) -> PatchExtent {
-        match Common::new(self.transfer, self.part, nblock) {
+    fn extent(&self, nblock: usize) -> PatchExtent {
+        match BlockOverlap::new(self.transfer, self.part, nblock) {
             None => PatchExtent::Nothing,
             Some(common) => {
                 let blockshape = self.transfer.geometry.blockshape();
@@ -494,9 +507,9 @@ impl BlockPatch for BoxPatch<'_> {
     }
 
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()> {
-        let Some(common) = Common::new(self.transfer, self.part, nblock) else { return Ok(()) };
-        let from = self.transfer.buffer_side(&common.at)?;
-        let to = self.transfer.block_side(&common.start)?;
+        let Some(common) = BlockOverlap::new(self.transfer, self.part, nblock) else { return Ok(()) };
+        let from = self.transfer.buffer_layout(&common.start_in_box)?;
+        let to = self.transfer.block_layout(&common.start)?;
         let shape = &common.shape[..self.transfer.ndim()];
         BoxCopy::new(shape, self.transfer.geometry.typesize(), &from, &to)?.copy(self.src, block)
     }

@@ -20,15 +20,15 @@ struct Dimension {
 }
 
 /// Converts positions in C order to positions in the super-chunk (`b2nd.md` 2.4).
-struct Padded {
+struct PositionConverter {
     nitems: i64,
     /// The last dimension first.
     dims: Vec<Dimension>,
 }
 
-impl Padded {
+impl PositionConverter {
     /// Returns the conversion for an array whose chunks have items.
-    fn of(geometry: &Geometry) -> Padded {
+    fn of(geometry: &Geometry) -> PositionConverter {
         let strides = geometry.strides();
         let mut chunk_step = geometry.extchunknitems();
         let mut dims = Vec::with_capacity(geometry.ndim());
@@ -44,10 +44,10 @@ impl Padded {
             // A product that overflows is not used: the positions of all items of the array fit.
             chunk_step = chunk_step.wrapping_mul(geometry.chunks_along(dim));
         }
-        Padded { nitems: geometry.nitems(), dims }
+        PositionConverter { nitems: geometry.nitems(), dims }
     }
 
-    fn at(&self, coord: i64) -> Result<i64> {
+    fn schunk_position(&self, coord: i64) -> Result<i64> {
         if !(0..self.nitems).contains(&coord) {
             return Err(err!(InvalidParam, "item {coord}, expected 0 or more and less than {}", self.nitems));
         }
@@ -72,7 +72,7 @@ impl Array {
     /// `InvalidParam` for a position out of range, an array without dimensions, or a `dest` that is too short; those of
     /// reading.
     pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
-        self.reading(|geometry| self.read_sparse(geometry, coords, dest.reborrow()))
+        self.read_with_retry(|geometry| self.read_sparse(geometry, coords, dest.reborrow()))
     }
 
     fn read_sparse(&self, geometry: &Geometry, coords: &[i64], dest: OutBuffer<'_>) -> Result<()> {
@@ -99,13 +99,13 @@ impl Array {
                 geometry.extchunknitems()
             )
         })?;
-        let padded = Padded::of(geometry);
+        let padded = PositionConverter::of(geometry);
         let mut positions = Vec::new();
         positions
             .try_reserve_exact(coords.len())
             .map_err(|_| err!(MemoryAlloc, "a list of {} positions", coords.len()))?;
         for &coord in coords {
-            positions.push(padded.at(coord)?);
+            positions.push(padded.schunk_position(coord)?);
         }
         schunk.get_sparse(&positions, dest)
     }
@@ -144,12 +144,16 @@ mod tests {
             (&[2, 1, 3, 2], &[3, 2, 2, 1], &[4, 1, 2, 1]),
         ] {
             let geometry = Geometry::new(shape, chunkshape, blockshape, 1).unwrap();
-            let padded = Padded::of(&geometry);
+            let padded = PositionConverter::of(&geometry);
             for coord in 0..geometry.nitems() {
-                assert_eq!(padded.at(coord).unwrap(), by_formula(&geometry, coord), "{shape:?} {coord}");
+                assert_eq!(
+                    padded.schunk_position(coord).unwrap(),
+                    by_formula(&geometry, coord),
+                    "{shape:?} {coord}"
+                );
             }
-            assert!(padded.at(-1).is_err());
-            assert!(padded.at(geometry.nitems()).is_err());
+            assert!(padded.schunk_position(-1).is_err());
+            assert!(padded.schunk_position(geometry.nitems()).is_err());
         }
     }
 }

@@ -15,12 +15,12 @@ pub(crate) struct TilePart {
     /// Extents of the part; 0 where the extent of the box is 0.
     pub shape: [i64; MAX_DIM],
     /// Start of the part inside the box.
-    pub at: [i64; MAX_DIM],
+    pub start_in_box: [i64; MAX_DIM],
 }
 
 /// The tiles that a box touches, in ascending order, each with its part of the box.
 #[derive(Clone, Debug)]
-pub(crate) struct Tiles {
+pub(crate) struct TileIter {
     ndim: usize,
     tile: [i64; MAX_DIM],
     /// Distance in tile numbers from one tile to the next along each dimension.
@@ -31,21 +31,21 @@ pub(crate) struct Tiles {
     /// The box, clipped to the limit.
     start: [i64; MAX_DIM],
     stop: [i64; MAX_DIM],
-    /// Start of this box inside the larger box to which [`TilePart::at`] refers.
+    /// Start of this box inside the larger box to which [`TilePart::start_in_box`] refers.
     base: [i64; MAX_DIM],
     /// Number of tiles, and of those that are not returned yet.
     len: i64,
-    left: i64,
+    remaining: i64,
     position: [i64; MAX_DIM],
     part: TilePart,
     /// Whether `part` was returned, so that the next call has to compute the next part.
-    is_told: bool,
+    is_part_returned: bool,
 }
 
-impl Tiles {
+impl TileIter {
     /// Returns an empty set of tiles.
-    pub(super) fn none() -> Tiles {
-        Tiles {
+    pub(super) fn empty() -> TileIter {
+        TileIter {
             ndim: 0,
             tile: [1; MAX_DIM],
             strides: [0; MAX_DIM],
@@ -55,10 +55,15 @@ impl Tiles {
             stop: [0; MAX_DIM],
             base: [0; MAX_DIM],
             len: 0,
-            left: 0,
+            remaining: 0,
             position: [0; MAX_DIM],
-            part: TilePart { number: 0, start: [0; MAX_DIM], shape: [1; MAX_DIM], at: [0; MAX_DIM] },
-            is_told: false,
+            part: TilePart {
+                number: 0,
+                start: [0; MAX_DIM],
+                shape: [1; MAX_DIM],
+                start_in_box: [0; MAX_DIM],
+            },
+            is_part_returned: false,
         }
     }
 
@@ -73,23 +78,23 @@ impl Tiles {
         start: &[i64],
         stop: &[i64],
         base: &[i64; MAX_DIM],
-    ) -> Tiles {
-        let mut tiles = Tiles { ndim, tile: *tile, base: *base, len: 1, ..Tiles::none() };
+    ) -> TileIter {
+        let mut tiles = TileIter { ndim, tile: *tile, base: *base, len: 1, ..TileIter::empty() };
         if start.len() < ndim || stop.len() < ndim {
-            return Tiles::none();
+            return TileIter::empty();
         }
         let mut stride = 1i64;
         for dim in (0..ndim).rev() {
             let (from, to) = (start[dim], stop[dim].min(limit[dim]));
             if from >= limit[dim] || to <= 0 || tile[dim] <= 0 {
-                return Tiles::none();
+                return TileIter::empty();
             }
             let first = from.max(0) / tile[dim];
             // One past the tile of item `to - 1`: the last item of the box, or the one before `start` if the box has no
             // items.
             let end = ((to - 1) / tile[dim] + 1).min(grid[dim]);
             if end <= first {
-                return Tiles::none();
+                return TileIter::empty();
             }
             tiles.strides[dim] = stride;
             tiles.first[dim] = first;
@@ -100,7 +105,7 @@ impl Tiles {
             tiles.len = tiles.len.saturating_mul(end - first);
             stride = stride.saturating_mul(grid[dim]);
         }
-        tiles.rewind(0);
+        tiles.seek(0);
         tiles
     }
 
@@ -110,43 +115,43 @@ impl Tiles {
     }
 
     /// Makes the `index`-th tile, counted from 0, the next one.
-    pub(crate) fn rewind(&mut self, index: i64) {
+    pub(crate) fn seek(&mut self, index: i64) {
         let index = index.clamp(0, self.len);
-        self.left = self.len - index;
-        self.is_told = false;
-        if self.left == 0 {
+        self.remaining = self.len - index;
+        self.is_part_returned = false;
+        if self.remaining == 0 {
             return;
         }
         let mut rest = index;
         for dim in (0..self.ndim).rev() {
             self.position[dim] = rest % self.count[dim];
             rest /= self.count[dim];
-            self.place(dim);
+            self.compute_part(dim);
         }
         self.part.number =
             (0..self.ndim).map(|dim| (self.first[dim] + self.position[dim]) * self.strides[dim]).sum();
     }
 
     /// Computes the part along one dimension.
-    fn place(&mut self, dim: usize) {
+    fn compute_part(&mut self, dim: usize) {
         let begin = (self.first[dim] + self.position[dim]) * self.tile[dim];
         let from = self.start[dim].max(begin);
         let to = self.stop[dim].min(begin.saturating_add(self.tile[dim]));
         self.part.start[dim] = from - begin;
         self.part.shape[dim] = to.saturating_sub(from).max(0);
-        self.part.at[dim] = from.saturating_sub(self.start[dim]).saturating_add(self.base[dim]);
+        self.part.start_in_box[dim] = from.saturating_sub(self.start[dim]).saturating_add(self.base[dim]);
     }
 
     /// Returns the next tile by reference, for loops in which a copy of the struct would cost time.
     pub(crate) fn next_part(&mut self) -> Option<&TilePart> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return None;
         }
-        if self.is_told {
+        if self.is_part_returned {
             self.step();
         }
-        self.is_told = true;
-        self.left -= 1;
+        self.is_part_returned = true;
+        self.remaining -= 1;
         Some(&self.part)
     }
 
@@ -156,17 +161,17 @@ impl Tiles {
             self.position[dim] += 1;
             self.part.number += self.strides[dim];
             if self.position[dim] < self.count[dim] {
-                self.place(dim);
+                self.compute_part(dim);
                 return;
             }
             self.part.number -= self.strides[dim] * self.count[dim];
             self.position[dim] = 0;
-            self.place(dim);
+            self.compute_part(dim);
         }
     }
 }
 
-impl Iterator for Tiles {
+impl Iterator for TileIter {
     type Item = TilePart;
 
     fn next(&mut self) -> Option<TilePart> {
@@ -174,7 +179,7 @@ impl Iterator for Tiles {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::try_from(self.left);
+        let left = usize::try_from(self.remaining);
         (left.unwrap_or(usize::MAX), left.ok())
     }
 }

@@ -4,10 +4,10 @@
 #![forbid(unsafe_code)]
 
 use super::MAX_DIM;
-use super::boxes::Side;
+use super::boxes::BoxLayout;
 use super::geometry::Geometry;
 use super::overrun::chunks_before_overrun;
-use super::tiles::Tiles;
+use super::tiles::TileIter;
 use crate::err;
 use crate::error::Result;
 
@@ -84,24 +84,24 @@ impl<'a> Transfer<'a> {
     }
 
     /// Returns the side of the buffer, from position `at` of the box on.
-    pub(super) fn buffer_side(&self, at: &[i64; MAX_DIM]) -> Result<Side> {
-        Side::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
+    pub(super) fn buffer_layout(&self, at: &[i64; MAX_DIM]) -> Result<BoxLayout> {
+        BoxLayout::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
     }
 
     /// Returns the side of a block, from `start` on.
-    pub(super) fn block_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
+    pub(super) fn block_layout(&self, start: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         let strides = &self.geometry.strides().item_block;
-        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
+        BoxLayout::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
     }
 
     /// Returns the side of a chunk whose items lie in C order, from `start` on.
-    pub(super) fn chunk_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
+    pub(super) fn chunk_layout(&self, start: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         let strides = &self.geometry.strides().item_chunk;
-        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
+        BoxLayout::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
     }
 
     /// Returns whether the items of a chunk lie in C order, without padding.
-    pub(super) fn chunk_is_plain(&self) -> bool {
+    pub(super) fn is_chunk_c_ordered(&self) -> bool {
         let (chunk, block) = (self.geometry.chunkshape(), self.geometry.blockshape());
         let mut inner = chunk.iter().zip(block).skip_while(|&(_, &block)| block == 1);
         let first = inner.next();
@@ -109,12 +109,12 @@ impl<'a> Transfer<'a> {
     }
 
     /// Returns the number of chunks to transfer, of `chunks`, all chunks that the box touches.
-    pub(super) fn chunks_to_transfer(&self, chunks: &Tiles) -> i64 {
+    pub(super) fn chunks_to_transfer(&self, chunks: &TileIter) -> i64 {
         self.overrun.map_or(chunks.len(), |overrun| overrun.min(chunks.len()))
     }
 
     /// Returns the error for a box that reaches too far, after its chunks are transferred.
-    pub(super) fn check_end(&self) -> Result<()> {
+    pub(super) fn check_overrun(&self) -> Result<()> {
         match self.overrun {
             None => Ok(()),
             Some(_) => {
@@ -133,7 +133,7 @@ impl<'a> Transfer<'a> {
             }
             number = number * self.geometry.chunks_along(dim) + self.start[dim] / chunk;
         }
-        self.chunk_is_plain().then_some(number)
+        self.is_chunk_c_ordered().then_some(number)
     }
 
     /// Returns the extents of a chunk, clipped to the shape of the array.
@@ -159,7 +159,7 @@ impl<'a> Transfer<'a> {
     }
 
     /// Returns the sizes of a chunk and of a block, in bytes.
-    pub(super) fn sizes(&self) -> Result<(usize, usize)> {
+    pub(super) fn chunk_and_block_nbytes(&self) -> Result<(usize, usize)> {
         let chunk = self.geometry.chunk_nbytes()?;
         let block = self.geometry.block_nbytes()?;
         Ok((usize::try_from(chunk).unwrap_or(0), usize::try_from(block).unwrap_or(0)))
@@ -168,7 +168,7 @@ impl<'a> Transfer<'a> {
 
 /// Returns, for a box of one item and a buffer of that size, the number of the item's chunk and its offset in the chunk
 /// in bytes; `None` for other boxes.
-pub(super) fn one_item(
+pub(super) fn locate_single_item(
     geometry: &Geometry,
     start: &[i64],
     stop: &[i64],
@@ -198,7 +198,7 @@ pub(super) fn one_item(
 }
 
 /// Returns whether every byte of the buffer belongs to an item of the array.
-pub(super) fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
+pub(super) fn is_buffer_covered(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
     let geometry = transfer.geometry;
     let mut items = i64::from(geometry.typesize());
     for (dim, &room) in buffershape.iter().enumerate() {

@@ -4,12 +4,12 @@
 //! removed.
 
 use super::MAX_DIM;
-use super::array::{Array, Description};
+use super::array::{Array, ArrayBuilder};
 use super::geometry::Geometry;
-use super::metalayer::{self, NAME};
+use super::metalayer::{self, B2ND_METALAYER};
 use crate::err;
 use crate::error::Result;
-use crate::schunk::view::Shown;
+use crate::schunk::view::ViewSizes;
 
 /// The shapes of a view under construction.
 struct Shapes {
@@ -48,8 +48,8 @@ impl Array {
     /// Returns a view without the dimensions of extent 1.
     ///
     /// # Safety
-    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
-    /// after it.
+    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before
+    /// or after it.
     ///
     /// # Errors
     /// As [`squeeze_index`](Self::squeeze_index).
@@ -67,8 +67,8 @@ impl Array {
     /// Returns a view without the dimensions whose flag in `index` is set.
     ///
     /// # Safety
-    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
-    /// after it.
+    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before
+    /// or after it.
     ///
     /// # Errors
     /// `InvalidParam` for an array with metalayers besides its own, fewer flags than dimensions, or a dimension along
@@ -111,8 +111,8 @@ impl Array {
     /// extent 1, `false` for the next dimension of the array.
     ///
     /// # Safety
-    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
-    /// after it.
+    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before
+    /// or after it.
     ///
     /// # Errors
     /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` whose number
@@ -143,7 +143,7 @@ impl Array {
     }
 
     fn check_viewable(&self) -> Result<()> {
-        if !self.schunk()?.has_only_metalayer(NAME) {
+        if !self.schunk()?.has_only_metalayer(B2ND_METALAYER) {
             return Err(err!(InvalidParam, "the array has metalayers besides `b2nd`, expected none"));
         }
         Ok(())
@@ -162,14 +162,14 @@ impl Array {
         let dtype = self.dtype().map(|dtype| dtype.to_bytes());
         let dtype_format = self.dtype_format();
         let meta = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
-        let shown = Shown {
+        let shown = ViewSizes {
             nchunks: geometry.nchunks(),
             chunksize: geometry.chunk_nbytes()?,
             blocksize: geometry.block_nbytes()?,
         };
-        let description = Description::new(geometry, dtype, dtype_format)?;
+        let description = ArrayBuilder::new(geometry, dtype, dtype_format)?;
         // SAFETY: guaranteed by the caller, for the array and thus for the super-chunk that it owns.
-        let view = unsafe { schunk.view(&shown, NAME, &meta) }?;
+        let view = unsafe { schunk.create_view(&shown, B2ND_METALAYER, &meta) }?;
         Ok(description.into_array(view))
     }
 }

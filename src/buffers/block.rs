@@ -13,8 +13,8 @@ pub(super) struct Block {
 unsafe impl Send for Block {}
 
 impl Block {
-    /// Allocates `capacity` zero bytes; returns `None` if that fails. The system maps the pages of a large block at their first
-    /// use.
+    /// Allocates `capacity` zero bytes; returns `None` if that fails. The system maps the pages of a large block at
+    /// their first use.
     pub(super) fn zeroed(capacity: usize) -> Option<Block> {
         // SAFETY: `calloc` accepts every size.
         let start = NonNull::new(unsafe { libc::calloc(capacity.max(1), 1) }.cast())?;
@@ -29,11 +29,11 @@ impl Block {
         Block { start, capacity }
     }
 
-    /// Returns the block, which the caller has to `free`, with its end given back to the allocator if at least [`PAGE`] bytes
-    /// lie behind the first `len`.
+    /// Returns the block, which the caller has to `free`, with its end given back to the allocator if at least
+    /// [`PAGE_SIZE`] bytes lie behind the first `len`.
     pub(super) fn into_raw(self, len: usize) -> NonNull<u8> {
         let start = self.start;
-        let is_short = self.capacity.saturating_sub(len) < PAGE;
+        let is_short = self.capacity.saturating_sub(len) < PAGE_SIZE;
         std::mem::forget(self);
         if is_short {
             return start;
@@ -60,9 +60,9 @@ impl Block {
     }
 }
 
-/// Unused bytes at the end of a block, from which on [`Block::into_raw`] gives them back: a page of the system. Without it, a
-/// chunk that is freed would count as less memory than its block has, by more at each use.
-const PAGE: usize = 4 << 10;
+/// Unused bytes at the end of a block, from which on [`Block::into_raw`] gives them back: a page of the system. Without
+/// it, a chunk that is freed would count as less memory than its block has, by more at each use.
+const PAGE_SIZE: usize = 4 << 10;
 
 impl Drop for Block {
     fn drop(&mut self) {

@@ -3,18 +3,18 @@
 //!
 //! Idle blocks are on two kinds of lists, each with a budget ([`limits`]): one list per thread, which only that thread
 //! uses, and one per process. A [`Buffer`] is borrowed during one call; dropping it puts the block on the list of the
-//! thread that drops it. A worker thread [moves](hand_over) its list to the process when its part of a job is done.
-//! Freed chunks go to the list of the process ([`give_block`]), and new chunks are made of these blocks
+//! thread that drops it. A worker thread [moves](move_idle_to_process) its list to the process when its part of a job
+//! is done. Freed chunks go to the list of the process ([`return_block`]), and new chunks are made of these blocks
 //! ([`take_block`]). [`release`] frees idle blocks, [`release_all`] also those of other threads.
 
 mod block;
-mod idle;
+mod idle_list;
 pub mod limits;
 
 use crate::err;
 use crate::error::Result;
 use block::Block;
-use idle::IdleList;
+use idle_list::IdleList;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -22,27 +22,28 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Minimum size, in bytes, of blocks on the list of the process: allocators keep smaller ones without a call of the system.
-const SMALLEST_SHARED: usize = 64 << 10;
+/// Minimum size, in bytes, of blocks on the list of the process: allocators keep smaller ones without a call of the
+/// system.
+const MIN_SHARED_BLOCK: usize = 64 << 10;
 
 /// The smallest fresh buffer, in bytes, so that a few sizes serve all small blocks: a page.
-const SMALLEST_BUFFER: usize = 4 << 10;
+const MIN_BUFFER_CAPACITY: usize = 4 << 10;
 
-static PROCESS: Mutex<IdleList> = Mutex::new(IdleList::new(limits::PROCESS));
+static PROCESS_LIST: Mutex<IdleList> = Mutex::new(IdleList::new(limits::MAX_PROCESS_IDLE));
 
 /// Number of calls of [`release_all`].
-static RELEASES: AtomicUsize = AtomicUsize::new(0);
+static RELEASE_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The idle blocks of a thread.
 struct ThreadList {
-    idle: IdleList,
-    /// [`RELEASES`] when the list last had its blocks freed.
-    releases: usize,
+    idle_list: IdleList,
+    /// [`RELEASE_COUNT`] when the list last had its blocks freed.
+    last_release_count: usize,
 }
 
 thread_local! {
-    static THREAD: RefCell<ThreadList> =
-        const { RefCell::new(ThreadList { idle: IdleList::new(limits::THREAD), releases: 0 }) };
+    static THREAD_LIST: RefCell<ThreadList> =
+        const { RefCell::new(ThreadList { idle_list: IdleList::new(limits::MAX_THREAD_IDLE), last_release_count: 0 }) };
 }
 
 /// A buffer borrowed from the pool, to which it returns on drop. Its content is unspecified: zeros, or bytes of an
@@ -71,14 +72,14 @@ impl Drop for Buffer {
         // SAFETY: the buffer is not used after this.
         let block = unsafe { ManuallyDrop::take(&mut self.0) };
         // The list of a thread that is ending no longer exists: the block is freed.
-        let _ = THREAD.try_with(|list| {
-            let ThreadList { idle, releases } = &mut *list.borrow_mut();
-            let current = RELEASES.load(Ordering::Relaxed);
+        let _ = THREAD_LIST.try_with(|list| {
+            let ThreadList { idle_list: idle, last_release_count: releases } = &mut *list.borrow_mut();
+            let current = RELEASE_COUNT.load(Ordering::Relaxed);
             if *releases != current {
                 *releases = current;
-                while idle.pop(0).is_some() {}
+                while idle.pop_oldest_above(0).is_some() {}
             }
-            let _ = idle.put(block);
+            let _ = idle.push(block);
             while idle.pop_excess().is_some() {}
         });
     }
@@ -89,17 +90,17 @@ impl Drop for Buffer {
 /// # Errors
 /// `MemoryAlloc`.
 #[inline]
-pub(crate) fn take(len: usize) -> Result<Buffer> {
-    match THREAD.try_with(|list| list.borrow_mut().idle.take(len, max_unused(len))) {
+pub(crate) fn take_buffer(len: usize) -> Result<Buffer> {
+    match THREAD_LIST.try_with(|list| list.borrow_mut().idle_list.take(len, max_unused(len))) {
         Ok(Some(block)) => Ok(Buffer(ManuallyDrop::new(block))),
-        Ok(None) | Err(_) => take_shared(len),
+        Ok(None) | Err(_) => take_shared_or_new(len),
     }
 }
 
-/// Does the same as [`take`], with a block of the list of the process, or a fresh one.
+/// Does the same as [`take_buffer`], with a block of the list of the process, or a fresh one.
 #[cold]
-fn take_shared(len: usize) -> Result<Buffer> {
-    let shared = lock_process().and_then(|mut idle| idle.take(len, max_unused(len)));
+fn take_shared_or_new(len: usize) -> Result<Buffer> {
+    let shared = lock_process_list().and_then(|mut idle| idle.take(len, max_unused(len)));
     let block = shared.or_else(|| Block::zeroed(capacity_for(len)));
     match block {
         Some(block) => Ok(Buffer(ManuallyDrop::new(block))),
@@ -107,29 +108,29 @@ fn take_shared(len: usize) -> Result<Buffer> {
     }
 }
 
-/// Returns how many bytes of a block may be unused in a buffer of `len` bytes. A small buffer must not take the block of a
-/// large one: the large one would be allocated again.
+/// Returns how many bytes of a block may be unused in a buffer of `len` bytes. A small buffer must not take the block
+/// of a large one: the large one would be allocated again.
 #[inline(always)]
 fn max_unused(len: usize) -> usize {
-    len.saturating_mul(3).max(SMALLEST_SHARED)
+    len.saturating_mul(3).max(MIN_SHARED_BLOCK)
 }
 
-/// Returns the size, in bytes, of a fresh buffer for `len` bytes: up to an eighth more, so that a buffer can be reused for
-/// similar lengths.
+/// Returns the size, in bytes, of a fresh buffer for `len` bytes: up to an eighth more, so that a buffer can be reused
+/// for similar lengths.
 fn capacity_for(len: usize) -> usize {
     let step = len.checked_ilog2().map_or(1, |log2| 1usize << log2 >> 3).max(64);
-    len.checked_next_multiple_of(step).unwrap_or(len).max(SMALLEST_BUFFER)
+    len.checked_next_multiple_of(step).unwrap_or(len).max(MIN_BUFFER_CAPACITY)
 }
 
 /// Number of attempts to lock the list of the process. The lock is held for a search of a list at most, below a
 /// microsecond.
-const ATTEMPTS: usize = 100;
+const LIST_LOCK_ATTEMPTS: usize = 100;
 
 /// Locks the list of the process. Returns `None` if that fails for longer than an operation on a list takes: the thread
 /// that holds the lock is suspended, or was lost by a `fork`.
-fn lock_process() -> Option<MutexGuard<'static, IdleList>> {
-    (0..ATTEMPTS).find_map(|_| {
-        let guard = PROCESS.try_lock();
+fn lock_process_list() -> Option<MutexGuard<'static, IdleList>> {
+    (0..LIST_LOCK_ATTEMPTS).find_map(|_| {
+        let guard = PROCESS_LIST.try_lock();
         if guard.is_none() {
             std::hint::spin_loop();
         }
@@ -137,10 +138,10 @@ fn lock_process() -> Option<MutexGuard<'static, IdleList>> {
     })
 }
 
-/// Does the same as [`lock_process`], but yields the processor to a suspended thread between attempts.
-fn lock_process_patiently() -> Option<MutexGuard<'static, IdleList>> {
-    (0..ATTEMPTS).find_map(|_| {
-        let guard = lock_process();
+/// Does the same as [`lock_process_list`], but yields the processor to a suspended thread between attempts.
+fn lock_process_list_yielding() -> Option<MutexGuard<'static, IdleList>> {
+    (0..LIST_LOCK_ATTEMPTS).find_map(|_| {
+        let guard = lock_process_list();
         if guard.is_none() {
             std::thread::yield_now();
         }
@@ -149,23 +150,23 @@ fn lock_process_patiently() -> Option<MutexGuard<'static, IdleList>> {
 }
 
 /// Puts blocks on the list of the process. Blocks that exceed its limits are freed, while the list is not locked.
-fn put_shared(blocks: impl Iterator<Item = Block>) {
-    for block in blocks.filter(|block| block.capacity() >= SMALLEST_SHARED) {
-        let Some(mut idle) = lock_process() else { return };
-        let refused = idle.put(block);
+fn add_to_process_list(blocks: impl Iterator<Item = Block>) {
+    for block in blocks.filter(|block| block.capacity() >= MIN_SHARED_BLOCK) {
+        let Some(mut idle) = lock_process_list() else { return };
+        let refused = idle.push(block);
         let mut excess = idle.pop_excess();
         drop(idle);
         drop(refused);
         while excess.take().is_some() {
-            excess = lock_process().and_then(|mut idle| idle.pop_excess());
+            excess = lock_process_list().and_then(|mut idle| idle.pop_excess());
         }
     }
 }
 
 /// Moves the idle blocks of this thread to the process. Worker threads call it when their part of a job is done.
-pub(crate) fn hand_over() {
-    let next = || THREAD.try_with(|list| list.borrow_mut().idle.pop(0)).ok().flatten();
-    put_shared(std::iter::from_fn(next));
+pub(crate) fn move_idle_to_process() {
+    let next = || THREAD_LIST.try_with(|list| list.borrow_mut().idle_list.pop_oldest_above(0)).ok().flatten();
+    add_to_process_list(std::iter::from_fn(next));
     // Frees the blocks that the list of the process did not accept.
     while next().is_some() {}
 }
@@ -174,10 +175,10 @@ pub(crate) fn hand_over() {
 /// owns it. Returns `None` if there is none of which at most an eighth of `len` would be unused: chunks are kept for
 /// long.
 pub(crate) fn take_block(len: usize) -> Option<NonNull<u8>> {
-    if len < SMALLEST_SHARED {
+    if len < MIN_SHARED_BLOCK {
         return None;
     }
-    let block = PROCESS.try_lock()?.take(len, len / 8);
+    let block = PROCESS_LIST.try_lock()?.take(len, len / 8);
     block.map(|block| block.into_raw(len))
 }
 
@@ -186,30 +187,33 @@ pub(crate) fn take_block(len: usize) -> Option<NonNull<u8>> {
 ///
 /// # Safety
 /// `start` is a `malloc` block of at least `len` initialised bytes that no other code uses or frees any more.
-pub(crate) unsafe fn give_block(start: NonNull<u8>, len: usize) {
+pub(crate) unsafe fn return_block(start: NonNull<u8>, len: usize) {
     // SAFETY: guaranteed by the caller.
     let block = unsafe { Block::from_raw(start, len) };
-    put_shared(std::iter::once(block));
+    add_to_process_list(std::iter::once(block));
 }
 
-/// Frees idle blocks until the list of the process has at most `keep_process` bytes, and that of this thread `keep_thread`.
+/// Frees idle blocks until the list of the process has at most `keep_process` bytes, and that of this thread
+/// `keep_thread`.
 pub(crate) fn release(keep_process: usize, keep_thread: usize) {
     // The list is not locked while a block is freed.
-    while lock_process_patiently().and_then(|mut idle| idle.pop(keep_process)).is_some() {}
-    while let Ok(Some(_)) = THREAD.try_with(|list| list.borrow_mut().idle.pop(keep_thread)) {}
+    while lock_process_list_yielding().and_then(|mut idle| idle.pop_oldest_above(keep_process)).is_some() {}
+    while let Ok(Some(_)) =
+        THREAD_LIST.try_with(|list| list.borrow_mut().idle_list.pop_oldest_above(keep_thread))
+    {}
 }
 
 /// Frees the idle blocks of the process and of this thread. Every other thread frees its own when it next returns a
 /// buffer, or ends.
 pub(crate) fn release_all() {
-    RELEASES.fetch_add(1, Ordering::Relaxed);
+    RELEASE_COUNT.fetch_add(1, Ordering::Relaxed);
     release(0, 0);
 }
 
 /// Returns the number of calls of [`release_all`]: memory that was kept before the last one has to be freed.
 #[inline(always)]
-pub(crate) fn releases() -> usize {
-    RELEASES.load(Ordering::Relaxed)
+pub(crate) fn release_count() -> usize {
+    RELEASE_COUNT.load(Ordering::Relaxed)
 }
 
 #[cfg(test)]
@@ -217,33 +221,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_uses_its_buffers_again() {
+    fn thread_reuses_its_buffers() {
         std::thread::spawn(|| {
-            let buffer = take(100_000).unwrap();
+            let buffer = take_buffer(100_000).unwrap();
             let start = buffer.as_ptr();
             assert!(buffer.len() >= 100_000);
             // A nested use gets another block.
-            let inner = take(10).unwrap();
+            let inner = take_buffer(10).unwrap();
             assert!(!std::ptr::eq(inner.as_ptr(), start));
             drop(buffer);
-            assert!(std::ptr::eq(take(99_000).unwrap().as_ptr(), start));
+            assert!(std::ptr::eq(take_buffer(99_000).unwrap().as_ptr(), start));
             drop(inner);
-            assert!(take(usize::MAX).is_err());
+            assert!(take_buffer(usize::MAX).is_err());
         })
         .join()
         .unwrap();
     }
 
     #[test]
-    fn copies_are_right_in_blocks_that_are_used_again() {
-        for len in [0, 1, SMALLEST_SHARED - 1, SMALLEST_SHARED, 3 * SMALLEST_SHARED + 5] {
+    fn copies_in_reused_blocks_are_correct() {
+        for len in [0, 1, MIN_SHARED_BLOCK - 1, MIN_SHARED_BLOCK, 3 * MIN_SHARED_BLOCK + 5] {
             let bytes = vec![7; len];
             for _ in 0..3 {
-                let copy = crate::malloc::Malloced::copy_of(&bytes).unwrap();
+                let copy = crate::malloc::MallocBytes::copy_of(&bytes).unwrap();
                 assert!(*copy == bytes);
                 let start = NonNull::new(copy.into_raw()).unwrap();
                 // SAFETY: a block of that length, which only this test has.
-                unsafe { give_block(start, len) }
+                unsafe { return_block(start, len) }
             }
         }
         release(0, 0);
@@ -252,15 +256,15 @@ mod tests {
     #[test]
     fn idle_blocks_move_to_the_process_and_are_released() {
         std::thread::spawn(|| {
-            drop(take(3_000_017).unwrap());
-            hand_over();
-            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) == 0);
-            drop(take(3_000_017).unwrap());
-            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
+            drop(take_buffer(3_000_017).unwrap());
+            move_idle_to_process();
+            assert!(THREAD_LIST.with_borrow(|list| list.idle_list.nbytes()) == 0);
+            drop(take_buffer(3_000_017).unwrap());
+            assert!(THREAD_LIST.with_borrow(|list| list.idle_list.nbytes()) > 3_000_000);
             release(0, 4_000_000);
-            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
+            assert!(THREAD_LIST.with_borrow(|list| list.idle_list.nbytes()) > 3_000_000);
             release(0, 3_000_000);
-            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) == 0);
+            assert!(THREAD_LIST.with_borrow(|list| list.idle_list.nbytes()) == 0);
         })
         .join()
         .unwrap();
@@ -269,12 +273,12 @@ mod tests {
     #[test]
     fn a_small_buffer_does_not_take_a_large_block() {
         std::thread::spawn(|| {
-            let large = take(10 << 20).unwrap();
+            let large = take_buffer(10 << 20).unwrap();
             let start = large.as_ptr();
             drop(large);
-            let small = take(4 << 10).unwrap();
+            let small = take_buffer(4 << 10).unwrap();
             assert!(small.len() <= (4 << 10) + max_unused(4 << 10));
-            assert!(std::ptr::eq(take(9 << 20).unwrap().as_ptr(), start));
+            assert!(std::ptr::eq(take_buffer(9 << 20).unwrap().as_ptr(), start));
         })
         .join()
         .unwrap();
@@ -286,32 +290,32 @@ mod tests {
             let capacity = capacity_for(len);
             assert!(capacity >= len && capacity - len <= len / 8, "{capacity} bytes for {len}");
         }
-        assert_eq!(capacity_for(0), SMALLEST_BUFFER);
+        assert_eq!(capacity_for(0), MIN_BUFFER_CAPACITY);
         assert_eq!(capacity_for(usize::MAX), usize::MAX);
     }
 
     #[test]
     fn another_thread_frees_its_blocks_when_it_next_returns_a_buffer() {
         std::thread::spawn(|| {
-            drop(take(3_000_017).unwrap());
+            drop(take_buffer(3_000_017).unwrap());
             std::thread::spawn(release_all).join().unwrap();
-            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
-            drop(take(10).unwrap());
-            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) < 100_000);
+            assert!(THREAD_LIST.with_borrow(|list| list.idle_list.nbytes()) > 3_000_000);
+            drop(take_buffer(10).unwrap());
+            assert!(THREAD_LIST.with_borrow(|list| list.idle_list.nbytes()) < 100_000);
         })
         .join()
         .unwrap();
     }
 
     #[test]
-    fn a_block_that_becomes_a_chunk_gives_its_end_back() {
+    fn into_raw_returns_unused_memory_to_the_allocator() {
         let block = Block::zeroed(100 << 10).unwrap();
         let start = block.into_raw(50 << 10);
         // SAFETY: a block of `malloc`.
         let usable = unsafe { libc::malloc_usable_size(start.as_ptr().cast()) };
         assert!((50 << 10..60 << 10).contains(&usable), "{usable} bytes");
         // SAFETY: a block of that length that only this test has.
-        unsafe { give_block(start, 50 << 10) }
+        unsafe { return_block(start, 50 << 10) }
         release_all();
     }
 }

@@ -1,22 +1,22 @@
 //! Arrays: creating, opening, copying and freeing them (`abi.md` 2.7).
 
-use super::b2nd_meta::{dimensions, extents};
-use super::ffi::{self, code, guard, source, store, string};
-use super::schunk::long;
+use super::b2nd_meta::{check_ndim, typed_slice};
+use super::ffi::{self, c_str, catch_errors, result_code, source_slice, store_if_not_null};
+use super::schunk::result_code_i64;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, b2nd_array_t, b2nd_context_t, blosc2_metalayer,
     blosc2_schunk, blosc2_storage,
 };
 use crate::b2nd::MAX_DIM;
-use crate::b2nd::array::{Array, Description, Spec};
+use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
 use crate::b2nd::geometry;
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
-use crate::malloc::{Growing, Malloced};
+use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::OwnedSuperChunk;
-use crate::schunk::copy::{CopyTo, FrameBytes};
-use crate::schunk::storage::{Storage, block_with};
+use crate::schunk::copy::{CopyDestination, FrameBytes};
+use crate::schunk::storage::{Storage, malloc_value};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
@@ -24,13 +24,13 @@ use std::ptr::{self, NonNull};
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn array<'a>(ptr: *const b2nd_array_t) -> Result<&'a Array> {
+pub(super) unsafe fn array_ref<'a>(ptr: *const b2nd_array_t) -> Result<&'a Array> {
     // SAFETY: NULL or an array of this library that is not freed.
     unsafe { Array::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the array is NULL"))
 }
 
 /// Checks that the pointer to a result is not NULL.
-pub(super) fn place<T>(ptr: *mut T) -> Result<()> {
+pub(super) fn check_not_null<T>(ptr: *mut T) -> Result<()> {
     if ptr.is_null() {
         return Err(err!(NullPointer, "a required pointer argument is NULL"));
     }
@@ -38,7 +38,7 @@ pub(super) fn place<T>(ptr: *mut T) -> Result<()> {
 }
 
 /// The content of a creation context, read from the struct, whose fields programs may have changed.
-pub(super) struct Given<'a> {
+pub(super) struct CreationContext<'a> {
     ndim: usize,
     shape: [i64; MAX_DIM],
     chunkshape: [i32; MAX_DIM],
@@ -46,14 +46,14 @@ pub(super) struct Given<'a> {
     dtype: Option<&'a CStr>,
     dtype_format: i8,
     storage: Storage<'a>,
-    to: CopyTo<'a>,
+    copy_destination: CopyDestination<'a>,
     metalayers: Vec<(CString, Vec<u8>)>,
 }
 
-impl Given<'_> {
+impl CreationContext<'_> {
     /// Returns the context in the form that the core functions take.
-    pub(super) fn spec(&self) -> Spec<'_> {
-        Spec {
+    pub(super) fn array_params(&self) -> ArrayParams<'_> {
+        ArrayParams {
             shape: &self.shape[..self.ndim],
             chunkshape: &self.chunkshape[..self.ndim],
             blockshape: &self.blockshape[..self.ndim],
@@ -65,8 +65,8 @@ impl Given<'_> {
     }
 
     /// Returns the storage of the context, for copies.
-    pub(super) fn to(&self) -> &CopyTo<'_> {
-        &self.to
+    pub(super) fn copy_destination(&self) -> &CopyDestination<'_> {
+        &self.copy_destination
     }
 }
 
@@ -74,10 +74,10 @@ impl Given<'_> {
 ///
 /// # Safety
 /// The rules of the module `capi`; the context came from `b2nd_create_ctx`.
-pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> {
+pub(super) unsafe fn read_creation_context<'a>(ctx: *const b2nd_context_t) -> Result<CreationContext<'a>> {
     // SAFETY: by the contract of this function.
     let ctx = unsafe { ctx.as_ref() }.ok_or_else(|| err!(NullPointer, "`ctx` is NULL"))?;
-    let ndim = dimensions(ctx.ndim)?;
+    let ndim = check_ndim(ctx.ndim)?;
     // SAFETY: the copy that the context owns, with pointers that are NULL or valid.
     let storage = unsafe { &*ctx.b2_storage };
     let defaults = Storage::default();
@@ -88,13 +88,14 @@ pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> 
             err!(InvalidParam, "`content_len` of a metalayer is negative: {}", metalayer.content_len)
         })?;
         // SAFETY: names and contents must stay valid until the array is created.
-        let (name, content) = unsafe { (string(metalayer.name)?, source(metalayer.content.cast(), len)?) };
+        let (name, content) =
+            unsafe { (c_str(metalayer.name)?, source_slice(metalayer.content.cast(), len)?) };
         metalayers.push((name.to_owned(), content.to_vec()));
     }
     // SAFETY: as above.
     unsafe {
         let urlpath = (!storage.urlpath.is_null()).then(|| CStr::from_ptr(storage.urlpath));
-        Ok(Given {
+        Ok(CreationContext {
             ndim,
             shape: ctx.shape,
             chunkshape: ctx.chunkshape,
@@ -108,7 +109,7 @@ pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> 
                 dparams: storage.dparams.as_ref().unwrap_or(defaults.dparams),
                 io: storage.io.as_ref().unwrap_or(defaults.io),
             },
-            to: CopyTo {
+            copy_destination: CopyDestination {
                 contiguous: storage.contiguous.get(),
                 urlpath,
                 cparams: storage.cparams.as_ref(),
@@ -124,7 +125,7 @@ pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> 
 ///
 /// # Safety
 /// `ctx` is a context that `b2nd_create_ctx` made.
-unsafe fn show_shape(ctx: *mut b2nd_context_t, shape: &[i64]) {
+unsafe fn set_context_shape(ctx: *mut b2nd_context_t, shape: &[i64]) {
     // SAFETY: by the contract of this function.
     unsafe {
         (*ctx).ndim = shape.len() as i8;
@@ -159,14 +160,15 @@ pub unsafe extern "C" fn b2nd_create_ctx(
     metalayers: *const blosc2_metalayer,
     nmetalayers: i32,
 ) -> *mut b2nd_context_t {
-    guard(
+    catch_errors(
         |_| ptr::null_mut(),
         || {
-            let dims = dimensions(ndim)?;
+            let dims = check_ndim(ndim)?;
             // SAFETY: by the rules of the module.
-            let (shape, chunkshape, blockshape) =
-                unsafe { (extents(shape, dims)?, extents(chunkshape, dims)?, extents(blockshape, dims)?) };
-            geometry::check(shape, chunkshape, blockshape)?;
+            let (shape, chunkshape, blockshape) = unsafe {
+                (typed_slice(shape, dims)?, typed_slice(chunkshape, dims)?, typed_slice(blockshape, dims)?)
+            };
+            geometry::check_shapes(shape, chunkshape, blockshape)?;
             // SAFETY: by the rules of the module.
             let given = unsafe { b2_storage.as_ref() }.copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
             // SAFETY: by the rules of the module.
@@ -203,10 +205,10 @@ pub unsafe extern "C" fn b2nd_create_ctx(
                 // SAFETY: by the rules of the module.
                 unsafe { CStr::from_ptr(dtype) }.to_owned()
             };
-            ctx.dtype = Malloced::copy_of(text.as_bytes_with_nul())?.into_raw().cast();
-            let storage = blosc2_storage { cparams: block_with(cparams)?, ..given };
-            ctx.b2_storage = block_with(storage)?;
-            block_with(ctx)
+            ctx.dtype = MallocBytes::copy_of(text.as_bytes_with_nul())?.into_raw().cast();
+            let storage = blosc2_storage { cparams: malloc_value(cparams)?, ..given };
+            ctx.b2_storage = malloc_value(storage)?;
+            malloc_value(ctx)
         },
     )
 }
@@ -219,8 +221,8 @@ pub unsafe extern "C" fn b2nd_create_ctx(
 /// The rules of the module `capi`; the context is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int {
-    code(|| {
-        place(ctx)?;
+    result_code(|| {
+        check_not_null(ctx)?;
         // SAFETY: an object of this library, which is not used after this call.
         unsafe {
             let storage = (*ctx).b2_storage;
@@ -239,26 +241,26 @@ pub unsafe extern "C" fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int {
 ///
 /// # Safety
 /// The rules of the module `capi`.
-unsafe fn create(ctx: *mut b2nd_context_t, special: Special) -> Result<Box<Array>> {
+unsafe fn create_special(ctx: *mut b2nd_context_t, special: SpecialValue) -> Result<Box<Array>> {
     // SAFETY: by the contract of this function.
-    unsafe { Array::create(&given(ctx)?.spec(), special) }
+    unsafe { Array::create(&read_creation_context(ctx)?.array_params(), special) }
 }
 
 /// Stores the array that `body` creates in `*result`; NULL after an error.
 ///
 /// # Safety
 /// `result` is NULL or writable.
-pub(super) unsafe fn make(
+pub(super) unsafe fn store_new_array(
     result: *mut *mut b2nd_array_t,
     body: impl FnOnce() -> Result<Box<Array>>,
 ) -> c_int {
-    code(|| {
-        place(result)?;
+    result_code(|| {
+        check_not_null(result)?;
         // SAFETY: not NULL, and writable by the contract of this function.
-        unsafe { store(result, ptr::null_mut()) };
+        unsafe { store_if_not_null(result, ptr::null_mut()) };
         let made = body()?;
         // SAFETY: as above.
-        unsafe { store(result, made.into_raw()) };
+        unsafe { store_if_not_null(result, made.into_raw()) };
         Ok(0)
     })
 }
@@ -274,7 +276,7 @@ pub(super) unsafe fn make(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_uninit(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
     // SAFETY: by the rules of the module.
-    unsafe { make(array, || create(ctx, Special::Uninit)) }
+    unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Uninit)) }
 }
 
 /// Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The same as `b2nd_zeros`. The
@@ -287,7 +289,7 @@ pub unsafe extern "C" fn b2nd_uninit(ctx: *mut b2nd_context_t, array: *mut *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_empty(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
     // SAFETY: by the rules of the module.
-    unsafe { make(array, || create(ctx, Special::Zero)) }
+    unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Zero)) }
 }
 
 /// Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The caller frees it with
@@ -300,7 +302,7 @@ pub unsafe extern "C" fn b2nd_empty(ctx: *mut b2nd_context_t, array: *mut *mut b
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_zeros(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
     // SAFETY: by the rules of the module.
-    unsafe { make(array, || create(ctx, Special::Zero)) }
+    unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Zero)) }
 }
 
 /// Creates an array of NaNs with the parameters `ctx`, and stores it in `*array`. The items must have 4 or 8
@@ -314,13 +316,13 @@ pub unsafe extern "C" fn b2nd_zeros(ctx: *mut b2nd_context_t, array: *mut *mut b
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
     // SAFETY: by the rules of the module.
-    let made = unsafe { make(array, || create(ctx, Special::Nan)) };
-    code(|| {
+    let made = unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Nan)) };
+    result_code(|| {
         if made < 0 {
             return Ok(0);
         }
         // SAFETY: `make` has stored a valid array there.
-        let typesize = unsafe { self::array(*array) }?.geometry().typesize();
+        let typesize = unsafe { self::array_ref(*array) }?.geometry().typesize();
         if typesize != 4 && typesize != 8 {
             return Err(err!(Data, "`typesize` is {typesize}, expected 4 or 8 for NaNs"));
         }
@@ -344,11 +346,11 @@ pub unsafe extern "C" fn b2nd_full(
 ) -> c_int {
     // SAFETY: by the rules of the module.
     unsafe {
-        make(array, || {
-            let given = given(ctx)?;
+        store_new_array(array, || {
+            let given = read_creation_context(ctx)?;
             let typesize = usize::try_from(given.storage.cparams.typesize).unwrap_or(0);
-            let value = source(fill_value, typesize)?;
-            let mut made = Array::create(&given.spec(), Special::Zero)?;
+            let value = source_slice(fill_value, typesize)?;
+            let mut made = Array::create(&given.array_params(), SpecialValue::Zero)?;
             made.fill(value)?;
             Ok(made)
         })
@@ -370,13 +372,13 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
     buffer: *const c_void,
     buffersize: i64,
 ) -> c_int {
-    code(|| {
-        place(array)?;
+    result_code(|| {
+        check_not_null(array)?;
         if ctx.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
         }
         // SAFETY: by the rules of the module.
-        let made = unsafe { make(array, || create(ctx, Special::Zero)) };
+        let made = unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Zero)) };
         if made < 0 {
             return Err(crate::Error::new(
                 crate::ErrorKind::Callback(made),
@@ -386,7 +388,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         // SAFETY: `make` has stored a valid array there; the buffer is valid by the rules of the module.
         let written = unsafe {
             let len = usize::try_from(buffersize).unwrap_or(0);
-            self::array(*array)?.write(source(buffer, len)?)
+            self::array_ref(*array)?.write(source_slice(buffer, len)?)
         };
         if let Err(error) = &written
             && error.kind() != crate::ErrorKind::InvalidParam
@@ -394,7 +396,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
             // SAFETY: `make` has stored a valid array there, and there is no other pointer to it.
             unsafe {
                 drop(Box::from_raw((*array).cast::<Array>()));
-                store(array, ptr::null_mut());
+                store_if_not_null(array, ptr::null_mut());
             }
         }
         written.map(|()| 0)
@@ -409,8 +411,8 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
 /// The rules of the module `capi`; the array is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_free(array: *mut b2nd_array_t) -> c_int {
-    code(|| {
-        place(array)?;
+    result_code(|| {
+        check_not_null(array)?;
         // SAFETY: an object of this library, which is not used after this call.
         drop(unsafe { Box::from_raw(array.cast::<Array>()) });
         Ok(0)
@@ -431,15 +433,15 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     schunk: *mut blosc2_schunk,
     array: *mut *mut b2nd_array_t,
 ) -> c_int {
-    code(|| {
-        place(array)?;
+    result_code(|| {
+        check_not_null(array)?;
         // SAFETY: by the rules of the module.
-        let borrowed = unsafe { ffi::schunk(schunk) }?;
-        let description = Description::read(borrowed)?;
+        let borrowed = unsafe { ffi::schunk_ref(schunk) }?;
+        let description = ArrayBuilder::read(borrowed)?;
         // SAFETY: a super-chunk of this library, which the caller owns and passes on: from here on nothing fails.
         let schunk = unsafe { OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast()) };
         // SAFETY: not NULL, and writable by the rules.
-        unsafe { store(array, description.into_array(schunk).into_raw()) };
+        unsafe { store_if_not_null(array, description.into_array(schunk).into_raw()) };
         Ok(0)
     })
 }
@@ -459,21 +461,21 @@ pub unsafe extern "C" fn b2nd_to_cframe(
     cframe_len: *mut i64,
     needs_free: *mut bool,
 ) -> c_int {
-    code(|| {
-        place(cframe)?;
-        place(cframe_len)?;
-        place(needs_free)?;
+    result_code(|| {
+        check_not_null(cframe)?;
+        check_not_null(cframe_len)?;
+        check_not_null(needs_free)?;
         // SAFETY: by the rules of the module.
-        let bytes = unsafe { self::array(array) }?.schunk()?.to_buffer();
+        let bytes = unsafe { self::array_ref(array) }?.schunk()?.to_buffer();
         let (start, len, copied) = match bytes.map_err(|error| err!(Failure, "{error}"))? {
-            FrameBytes::Own(start, len) => (start, len, false),
-            FrameBytes::Copy(start, len) => (start, len, true),
+            FrameBytes::Borrowed(start, len) => (start, len, false),
+            FrameBytes::Owned(start, len) => (start, len, true),
         };
         // SAFETY: not NULL, and writable by the rules.
         unsafe {
-            store(cframe, start);
-            store(cframe_len, len as i64);
-            store(needs_free, copied);
+            store_if_not_null(cframe, start);
+            store_if_not_null(cframe_len, len as i64);
+            store_if_not_null(needs_free, copied);
         }
         Ok(0)
     })
@@ -496,11 +498,11 @@ pub unsafe extern "C" fn b2nd_from_cframe(
 ) -> c_int {
     // SAFETY: by the rules of the module.
     unsafe {
-        make(array, || {
+        store_new_array(array, || {
             let start = NonNull::new(cframe).ok_or_else(|| err!(NullPointer, "`cframe` is NULL"))?;
             let len = usize::try_from(cframe_len)
                 .map_err(|_| err!(Failure, "`cframe_len` is {cframe_len}, expected 0 or more"))?;
-            Array::from_cframe(Growing::lent(start, len), copy)
+            Array::from_cframe(MallocVec::from_program_block(start, len), copy)
         })
     }
 }
@@ -533,7 +535,7 @@ pub unsafe extern "C" fn b2nd_open_offset(
 ) -> c_int {
     // SAFETY: by the rules of the module.
     unsafe {
-        make(array, || {
+        store_new_array(array, || {
             if urlpath.is_null() {
                 return Err(err!(NullPointer, "`urlpath` is NULL"));
             }
@@ -551,10 +553,10 @@ pub unsafe extern "C" fn b2nd_open_offset(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_save(array: *const b2nd_array_t, urlpath: *mut c_char) -> c_int {
-    code(|| {
-        place(urlpath)?;
+    result_code(|| {
+        check_not_null(urlpath)?;
         // SAFETY: by the rules of the module.
-        unsafe { self::array(array)?.save(CStr::from_ptr(urlpath)) }.map(|()| 0)
+        unsafe { self::array_ref(array)?.save(CStr::from_ptr(urlpath)) }.map(|()| 0)
     })
 }
 
@@ -568,7 +570,9 @@ pub unsafe extern "C" fn b2nd_save(array: *const b2nd_array_t, urlpath: *mut c_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_save_append(array: *const b2nd_array_t, urlpath: *const c_char) -> i64 {
     // SAFETY: by the rules of the module.
-    long(|| unsafe { self::array(array)?.schunk()?.append_file(string(urlpath)?).map(|at| at as i64) })
+    result_code_i64(|| unsafe {
+        self::array_ref(array)?.schunk()?.append_file(c_str(urlpath)?).map(|at| at as i64)
+    })
 }
 
 /// Copies `src` to a new array with the parameters `ctx`, and stores it in `*array`. The shape in `ctx` is
@@ -586,13 +590,13 @@ pub unsafe extern "C" fn b2nd_copy(
 ) -> c_int {
     // SAFETY: by the rules of the module.
     unsafe {
-        make(array, || {
-            let src = self::array(src)?;
-            place(ctx)?;
+        store_new_array(array, || {
+            let src = self::array_ref(src)?;
+            check_not_null(ctx)?;
             src.refresh()?;
-            show_shape(ctx, src.geometry().shape());
-            let given = given(ctx)?;
-            src.copy(&given.spec(), given.to())
+            set_context_shape(ctx, src.geometry().shape());
+            let given = read_creation_context(ctx)?;
+            src.copy(&given.array_params(), given.copy_destination())
         })
     }
 }
@@ -616,31 +620,33 @@ pub unsafe extern "C" fn b2nd_concatenate(
     copy: bool,
     array: *mut *mut b2nd_array_t,
 ) -> c_int {
-    code(|| {
-        place(array)?;
+    result_code(|| {
+        check_not_null(array)?;
         // SAFETY: by the rules of the module.
-        let (first, second) = unsafe { (self::array(src1)?, self::array(src2)?) };
+        let (first, second) = unsafe { (self::array_ref(src1)?, self::array_ref(src2)?) };
         let axis = usize::try_from(axis).unwrap_or(usize::MAX);
         if !copy {
             // SAFETY: no array is created.
             unsafe { first.concatenate(second, axis, None) }?;
             // SAFETY: not NULL, and writable by the rules.
-            unsafe { store(array, src1.cast_mut()) };
+            unsafe { store_if_not_null(array, src1.cast_mut()) };
             return Ok(0);
         }
-        place(ctx)?;
+        check_not_null(ctx)?;
         first.refresh()?;
         // SAFETY: by the rules of the module.
         let made = unsafe {
             let before = ((*ctx).ndim, (*ctx).shape);
-            show_shape(ctx, first.geometry().shape());
-            let given = given(ctx)?;
-            first.concatenate(second, axis, Some((&given.spec(), given.to()))).inspect_err(|_| {
-                ((*ctx).ndim, (*ctx).shape) = before;
-            })?
+            set_context_shape(ctx, first.geometry().shape());
+            let given = read_creation_context(ctx)?;
+            first
+                .concatenate(second, axis, Some((&given.array_params(), given.copy_destination())))
+                .inspect_err(|_| {
+                    ((*ctx).ndim, (*ctx).shape) = before;
+                })?
         };
         // SAFETY: as above.
-        unsafe { store(array, made.map_or(ptr::null_mut(), Array::into_raw)) };
+        unsafe { store_if_not_null(array, made.map_or(ptr::null_mut(), Array::into_raw)) };
         Ok(0)
     })
 }
@@ -665,22 +671,22 @@ pub unsafe extern "C" fn b2nd_get_slice(
 ) -> c_int {
     // SAFETY: by the rules of the module.
     unsafe {
-        make(array, || {
-            let src = self::array(src)?;
-            place(ctx)?;
+        store_new_array(array, || {
+            let src = self::array_ref(src)?;
+            check_not_null(ctx)?;
             if start.is_null() || stop.is_null() {
                 return Err(err!(NullPointer, "`start` or `stop` is NULL"));
             }
             src.refresh()?;
             let ndim = src.geometry().ndim();
-            let (start, stop) = (extents(start, ndim)?, extents(stop, ndim)?);
+            let (start, stop) = (typed_slice(start, ndim)?, typed_slice(stop, ndim)?);
             let mut shape = [0; MAX_DIM];
             for dim in 0..ndim {
                 shape[dim] = stop[dim].saturating_sub(start[dim]);
             }
-            show_shape(ctx, &shape[..ndim]);
-            let given = given(ctx)?;
-            src.slice(&given.spec(), start, stop)
+            set_context_shape(ctx, &shape[..ndim]);
+            let given = read_creation_context(ctx)?;
+            src.slice(&given.array_params(), start, stop)
         })
     }
 }

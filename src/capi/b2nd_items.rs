@@ -1,22 +1,22 @@
 //! The items and the shape of arrays (`abi.md` 2.7).
 
-use super::b2nd::{array, place};
-use super::b2nd_meta::extents;
-use super::ffi::{code, destination, source};
+use super::b2nd::{array_ref, check_not_null};
+use super::b2nd_meta::typed_slice;
+use super::ffi::{dest_buffer, result_code, source_slice};
 use crate::abi::b2nd_array_t;
-use crate::b2nd::array::stored_meta;
+use crate::b2nd::array::read_array_meta;
 use crate::err;
 use crate::error::Result;
 use std::ffi::{c_int, c_void};
 
 /// Returns a size in bytes, which must not be negative.
-fn size(buffersize: i64) -> Result<usize> {
+fn check_buffersize(buffersize: i64) -> Result<usize> {
     usize::try_from(buffersize)
         .map_err(|_| err!(InvalidParam, "`buffersize` is {buffersize}, expected 0 or more"))
 }
 
 /// Returns the number of a dimension, which must not be negative.
-fn axis(axis: i8) -> Result<usize> {
+fn check_axis(axis: i8) -> Result<usize> {
     usize::try_from(axis).map_err(|_| err!(InvalidParam, "`axis` is {axis}, expected 0 or more"))
 }
 
@@ -34,10 +34,11 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
     buffer: *mut c_void,
     buffersize: i64,
 ) -> c_int {
-    code(|| {
-        place(buffer)?;
+    result_code(|| {
+        check_not_null(buffer)?;
         // SAFETY: by the rules of the module.
-        let (array, dest) = unsafe { (self::array(array)?, destination(buffer, size(buffersize)?)?) };
+        let (array, dest) =
+            unsafe { (self::array_ref(array)?, dest_buffer(buffer, check_buffersize(buffersize)?)?) };
         array.read(dest).map(|()| 0)
     })
 }
@@ -64,9 +65,9 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
     buffershape: *const i64,
     buffersize: i64,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let array = unsafe { self::array(array) }?;
+        let array = unsafe { self::array_ref(array) }?;
         if start.is_null() || stop.is_null() || buffershape.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`start`, `stop`, `buffershape` or `buffer` is NULL"));
         }
@@ -74,8 +75,13 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
         let ndim = array.geometry().ndim();
         // SAFETY: by the rules of the module.
         unsafe {
-            let dest = destination(buffer, size(buffersize)?)?;
-            array.get_box(extents(start, ndim)?, extents(stop, ndim)?, extents(buffershape, ndim)?, dest)
+            let dest = dest_buffer(buffer, check_buffersize(buffersize)?)?;
+            array.get_box(
+                typed_slice(start, ndim)?,
+                typed_slice(stop, ndim)?,
+                typed_slice(buffershape, ndim)?,
+                dest,
+            )
         }
         .map(|()| 0)
     })
@@ -102,18 +108,23 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
     stop: *const i64,
     array: *mut b2nd_array_t,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if buffer.is_null() || start.is_null() || stop.is_null() {
             return Err(err!(NullPointer, "`buffer`, `start` or `stop` is NULL"));
         }
         // SAFETY: by the rules of the module.
-        let array = unsafe { self::array(array) }?;
+        let array = unsafe { self::array_ref(array) }?;
         array.refresh()?;
         let ndim = array.geometry().ndim();
         // SAFETY: by the rules of the module.
         unsafe {
-            let src = source(buffer, size(buffersize)?)?;
-            array.set_box(extents(start, ndim)?, extents(stop, ndim)?, extents(buffershape, ndim)?, src)
+            let src = source_slice(buffer, check_buffersize(buffersize)?)?;
+            array.set_box(
+                typed_slice(start, ndim)?,
+                typed_slice(stop, ndim)?,
+                typed_slice(buffershape, ndim)?,
+                src,
+            )
         }
         .map(|()| 0)
     })
@@ -136,9 +147,9 @@ pub unsafe extern "C" fn b2nd_resize(
     new_shape: *const i64,
     start: *const i64,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let array = unsafe { self::array(array) }?;
+        let array = unsafe { self::array_ref(array) }?;
         if new_shape.is_null() {
             return Err(err!(NullPointer, "`new_shape` is NULL"));
         }
@@ -146,7 +157,10 @@ pub unsafe extern "C" fn b2nd_resize(
         let ndim = array.geometry().ndim();
         // SAFETY: by the rules of the module.
         let (new_shape, start) = unsafe {
-            (extents(new_shape, ndim)?, if start.is_null() { None } else { Some(extents(start, ndim)?) })
+            (
+                typed_slice(new_shape, ndim)?,
+                if start.is_null() { None } else { Some(typed_slice(start, ndim)?) },
+            )
         };
         array.resize(new_shape, start).map(|()| 0)
     })
@@ -170,11 +184,12 @@ pub unsafe extern "C" fn b2nd_insert(
     axis: i8,
     insert_start: i64,
 ) -> c_int {
-    code(|| {
-        place(buffer.cast_mut())?;
+    result_code(|| {
+        check_not_null(buffer.cast_mut())?;
         // SAFETY: by the rules of the module.
-        let (array, src) = unsafe { (self::array(array)?, source(buffer, size(buffersize)?)?) };
-        array.insert(src, self::axis(axis)?, Some(insert_start)).map(|()| 0)
+        let (array, src) =
+            unsafe { (self::array_ref(array)?, source_slice(buffer, check_buffersize(buffersize)?)?) };
+        array.insert(src, self::check_axis(axis)?, Some(insert_start)).map(|()| 0)
     })
 }
 
@@ -192,11 +207,12 @@ pub unsafe extern "C" fn b2nd_append(
     buffersize: i64,
     axis: i8,
 ) -> c_int {
-    code(|| {
-        place(buffer.cast_mut())?;
+    result_code(|| {
+        check_not_null(buffer.cast_mut())?;
         // SAFETY: by the rules of the module.
-        let (array, src) = unsafe { (self::array(array)?, source(buffer, size(buffersize)?)?) };
-        array.append(src, self::axis(axis)?).map(|()| 0)
+        let (array, src) =
+            unsafe { (self::array_ref(array)?, source_slice(buffer, check_buffersize(buffersize)?)?) };
+        array.append(src, self::check_axis(axis)?).map(|()| 0)
     })
 }
 
@@ -215,10 +231,10 @@ pub unsafe extern "C" fn b2nd_delete(
     delete_start: i64,
     delete_len: i64,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let array = unsafe { self::array(array) }?;
-        array.delete(self::axis(axis)?, delete_start, delete_len).map(|()| 0)
+        let array = unsafe { self::array_ref(array) }?;
+        array.delete(self::check_axis(axis)?, delete_start, delete_len).map(|()| 0)
     })
 }
 
@@ -232,7 +248,7 @@ pub unsafe extern "C" fn b2nd_delete(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_refresh(array: *mut b2nd_array_t) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { self::array(array) }?.refresh().map(usize::from))
+    result_code(|| unsafe { self::array_ref(array) }?.refresh().map(usize::from))
 }
 
 /// Prints the shape, the chunk shape, the block shape and the data type of `array` to the standard output.
@@ -243,9 +259,9 @@ pub unsafe extern "C" fn b2nd_refresh(array: *mut b2nd_array_t) -> c_int {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_print_meta(array: *const b2nd_array_t) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let meta = stored_meta(unsafe { self::array(array) }?.schunk()?)?;
+        let meta = read_array_meta(unsafe { self::array_ref(array) }?.schunk()?)?;
         let list = |numbers: &[i64]| {
             let shown = &numbers[..meta.ndim.max(1)];
             shown.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")

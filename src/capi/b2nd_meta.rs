@@ -1,17 +1,17 @@
 //! Functions that need no array: the `b2nd` metalayer as bytes, and copies of boxes between buffers
 //! (`abi.md` 2.7).
 
-use super::ffi::{code, guard, malloc_copy, store};
+use super::ffi::{catch_errors, malloc_copy, result_code, store_if_not_null};
 use crate::b2nd::MAX_DIM;
-use crate::b2nd::boxes::{BoxCopy, Side, place_of};
-use crate::b2nd::metalayer::{self, Fields};
+use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
+use crate::b2nd::metalayer::{self, MetaFields};
 use crate::err;
 use crate::error::{Error, Result};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, slice};
 
 /// Returns a number of dimensions that arrays can have.
-pub(super) fn dimensions(ndim: i8) -> Result<usize> {
+pub(super) fn check_ndim(ndim: i8) -> Result<usize> {
     let dims = usize::try_from(ndim).ok().filter(|&dims| dims <= MAX_DIM);
     dims.ok_or_else(|| err!(InvalidParam, "`ndim` is {ndim}, expected 0 to {MAX_DIM}"))
 }
@@ -20,7 +20,7 @@ pub(super) fn dimensions(ndim: i8) -> Result<usize> {
 ///
 /// # Safety
 /// `ptr` is NULL or points at `dims` numbers.
-pub(super) unsafe fn extents<'a, T>(ptr: *const T, dims: usize) -> Result<&'a [T]> {
+pub(super) unsafe fn typed_slice<'a, T>(ptr: *const T, dims: usize) -> Result<&'a [T]> {
     if dims == 0 {
         return Ok(&[]);
     }
@@ -51,20 +51,21 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
     dtype_format: i8,
     smeta: *mut *mut u8,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if smeta.is_null() {
             return Err(err!(NullPointer, "`smeta` is NULL"));
         }
-        let dims = dimensions(ndim)?;
+        let dims = check_ndim(ndim)?;
         // SAFETY: by the rules of the module.
-        let (shape, chunkshape, blockshape) =
-            unsafe { (extents(shape, dims)?, extents(chunkshape, dims)?, extents(blockshape, dims)?) };
+        let (shape, chunkshape, blockshape) = unsafe {
+            (typed_slice(shape, dims)?, typed_slice(chunkshape, dims)?, typed_slice(blockshape, dims)?)
+        };
         // SAFETY: not NULL, and by the rules it ends with NUL.
         let dtype = (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) }.to_bytes());
         let bytes = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
         let copy = malloc_copy(&bytes, false)?;
         // SAFETY: not NULL, and by the rules writable.
-        unsafe { store(smeta, copy) };
+        unsafe { store_if_not_null(smeta, copy) };
         Ok(bytes.len())
     })
 }
@@ -92,7 +93,7 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
     dtype: *mut *mut c_char,
     dtype_format: *mut i8,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if smeta.is_null() || ndim.is_null() {
             return Err(err!(NullPointer, "`smeta` or `ndim` is NULL"));
         }
@@ -101,36 +102,36 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
         }
         // SAFETY: by the rules of the module.
         unsafe {
-            store(dtype, ptr::null_mut());
-            store(dtype_format, 0);
+            store_if_not_null(dtype, ptr::null_mut());
+            store_if_not_null(dtype_format, 0);
         }
         let len = usize::try_from(smeta_len).unwrap_or(0);
         // SAFETY: not NULL, and by the rules `len` bytes long.
         let bytes = if len == 0 { &[] } else { unsafe { slice::from_raw_parts(smeta, len) } };
-        let mut fields = Fields::default();
+        let mut fields = MetaFields::default();
         let with_dtype = !dtype.is_null() && !dtype_format.is_null();
         let consumed = fields.read(bytes, with_dtype);
         // SAFETY: by the rules of the module; the shapes have room for the highest number of dimensions that `read`
         // accepts.
         unsafe {
             if let Some(read) = fields.ndim {
-                store(ndim, read);
+                store_if_not_null(ndim, read);
             }
-            let dims = fields.ndim.and_then(|ndim| dimensions(ndim).ok()).unwrap_or(0);
-            if fields.shapes > 0 {
+            let dims = fields.ndim.and_then(|ndim| check_ndim(ndim).ok()).unwrap_or(0);
+            if fields.nshapes_begun > 0 {
                 shape.copy_from_nonoverlapping(fields.shape.as_ptr(), dims);
             }
-            if fields.shapes > 1 {
+            if fields.nshapes_begun > 1 {
                 chunkshape.copy_from_nonoverlapping(fields.chunkshape.as_ptr(), dims);
             }
-            if fields.shapes > 2 {
+            if fields.nshapes_begun > 2 {
                 blockshape.copy_from_nonoverlapping(fields.blockshape.as_ptr(), dims);
             }
             if with_dtype {
-                store(dtype_format, fields.dtype_format);
+                store_if_not_null(dtype_format, fields.dtype_format);
             }
             if let (Ok(_), Some(text)) = (&consumed, fields.dtype) {
-                store(dtype, malloc_copy(text, true)?.cast());
+                store_if_not_null(dtype, malloc_copy(text, true)?.cast());
             }
         }
         consumed
@@ -156,9 +157,9 @@ struct BoxArguments {
 /// The rules of the module `capi`; those of [`b2nd_copy_buffer2`].
 unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     let a = arguments;
-    let dims = dimensions(a.ndim)?;
+    let dims = check_ndim(a.ndim)?;
     // SAFETY: by the contract of this function.
-    let (start, stop) = unsafe { (extents(a.src_start, dims)?, extents(a.src_stop, dims)?) };
+    let (start, stop) = unsafe { (typed_slice(a.src_start, dims)?, typed_slice(a.src_stop, dims)?) };
     let mut shape = [0i64; MAX_DIM];
     for ((extent, &start), &stop) in shape.iter_mut().zip(start).zip(stop) {
         *extent = stop
@@ -171,11 +172,16 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     }
     // SAFETY: by the contract of this function.
     let (src_shape, dst_shape, dst_start) = unsafe {
-        (extents(a.src_pad_shape, dims)?, extents(a.dst_pad_shape, dims)?, extents(a.dst_start, dims)?)
+        (
+            typed_slice(a.src_pad_shape, dims)?,
+            typed_slice(a.dst_pad_shape, dims)?,
+            typed_slice(a.dst_start, dims)?,
+        )
     };
     let is_item = shape.iter().all(|&extent| extent == 1);
     if is_item && a.itemsize > 0 && !a.src.is_null() && !a.dst.is_null() {
-        let places = place_of(src_shape, start, a.itemsize).zip(place_of(dst_shape, dst_start, a.itemsize));
+        let places = item_byte_offset(src_shape, start, a.itemsize)
+            .zip(item_byte_offset(dst_shape, dst_start, a.itemsize));
         if let Some((from, to)) = places {
             // SAFETY: by the contract of this function both items are inside their buffers.
             unsafe {
@@ -184,7 +190,8 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
             return Ok(());
         }
     }
-    let (src_side, dst_side) = (Side::in_shape(src_shape, start)?, Side::in_shape(dst_shape, dst_start)?);
+    let (src_side, dst_side) =
+        (BoxLayout::in_shape(src_shape, start)?, BoxLayout::in_shape(dst_shape, dst_start)?);
     let plan = BoxCopy::new(shape, a.itemsize, &src_side, &dst_side)?;
     if a.src.is_null() || a.dst.is_null() {
         return Err(err!(NullPointer, "`src` or `dst` is NULL"));
@@ -266,5 +273,5 @@ pub unsafe extern "C" fn b2nd_copy_buffer2(
         dst_start,
     };
     // SAFETY: this function has the same contract.
-    guard(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
+    catch_errors(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
 }

@@ -1,8 +1,8 @@
 //! Arrays: sparse and orthogonal selections of items, and views (`abi.md` 2.7).
 
-use super::b2nd::{array, place};
-use super::b2nd_meta::extents;
-use super::ffi::code;
+use super::b2nd::{array_ref, check_not_null};
+use super::b2nd_meta::typed_slice;
+use super::ffi::result_code;
 use crate::abi::{CBool, b2nd_array_t};
 use crate::b2nd::array::Array;
 use crate::b2nd::selection::Selection;
@@ -30,9 +30,9 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
     buffer: *mut c_void,
     buffersize: i64,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let array = unsafe { self::array(array) }?;
+        let array = unsafe { self::array_ref(array) }?;
         array.refresh()?;
         let count = usize::try_from(ncoords)
             .map_err(|_| err!(InvalidParam, "`ncoords` is {ncoords}, expected 0 or more"))?;
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        let coords = unsafe { extents(coords, count) }?;
+        let coords = unsafe { typed_slice(coords, count) }?;
         if buffer.is_null() {
             return Err(err!(NullPointer, "`buffer` is NULL"));
         }
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
 }
 
 /// The arguments of an orthogonal selection.
-struct Arguments {
+struct SelectionArguments {
     array: *const b2nd_array_t,
     selection: *mut *mut i64,
     selection_size: *mut i64,
@@ -72,11 +72,11 @@ struct Arguments {
 /// # Safety
 /// The rules of the module `capi`.
 unsafe fn with_selection(
-    arguments: &Arguments,
+    arguments: &SelectionArguments,
     then: impl FnOnce(&Array, &Selection<'_>) -> Result<()>,
 ) -> Result<usize> {
     // SAFETY: by the rules of the module.
-    let array = unsafe { array(arguments.array) }?;
+    let array = unsafe { array_ref(arguments.array) }?;
     if arguments.selection.is_null() || arguments.selection_size.is_null() {
         return Err(err!(NullPointer, "`selection` or `selection_size` is NULL"));
     }
@@ -84,7 +84,7 @@ unsafe fn with_selection(
     let ndim = array.geometry().ndim();
     // SAFETY: by the rules of the module.
     let (pointers, sizes) =
-        unsafe { (extents(arguments.selection, ndim)?, extents(arguments.selection_size, ndim)?) };
+        unsafe { (typed_slice(arguments.selection, ndim)?, typed_slice(arguments.selection_size, ndim)?) };
     let mut lists = Vec::with_capacity(ndim);
     for (&list, &size) in pointers.iter().zip(sizes) {
         if list.is_null() {
@@ -94,10 +94,10 @@ unsafe fn with_selection(
             err!(InvalidParam, "an element of `selection_size` is {size}, expected 0 or more")
         })?;
         // SAFETY: not NULL, and by the rules of the module `len` numbers long.
-        lists.push(unsafe { extents(list, len) }?);
+        lists.push(unsafe { typed_slice(list, len) }?);
     }
     // SAFETY: by the rules of the module.
-    let buffershape = unsafe { extents(arguments.buffershape, ndim) }?;
+    let buffershape = unsafe { typed_slice(arguments.buffershape, ndim) }?;
     let selection = Selection::new(array, &lists, buffershape, arguments.buffersize)?;
     if selection.is_empty() {
         return Ok(0);
@@ -130,11 +130,11 @@ pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
     buffershape: *mut i64,
     buffersize: i64,
 ) -> c_int {
-    let arguments = Arguments { array, selection, selection_size, buffer, buffershape, buffersize };
-    code(|| {
+    let arguments = SelectionArguments { array, selection, selection_size, buffer, buffershape, buffersize };
+    result_code(|| {
         let get = |array: &Array, selection: &Selection<'_>| {
             // SAFETY: not NULL, and by the rules it extends at least to the last selected item.
-            let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), selection.span()) };
+            let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), selection.min_buffer_len()) };
             array.get_orthogonal(selection, dest)
         };
         // SAFETY: by the rules of the module.
@@ -161,11 +161,11 @@ pub unsafe extern "C" fn b2nd_set_orthogonal_selection(
     buffershape: *mut i64,
     buffersize: i64,
 ) -> c_int {
-    let arguments = Arguments { array, selection, selection_size, buffer, buffershape, buffersize };
-    code(|| {
+    let arguments = SelectionArguments { array, selection, selection_size, buffer, buffershape, buffersize };
+    result_code(|| {
         let set = |array: &Array, selection: &Selection<'_>| {
             // SAFETY: not NULL, and by the rules it extends at least to the last selected item.
-            let src = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), selection.span()) };
+            let src = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), selection.min_buffer_len()) };
             array.set_orthogonal(selection, src)
         };
         // SAFETY: by the rules of the module.
@@ -182,10 +182,10 @@ unsafe fn store_view(
     view: *mut *mut b2nd_array_t,
     make: impl FnOnce(&Array) -> Result<Box<Array>>,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let array = unsafe { self::array(array) }?;
-        place(view)?;
+        let array = unsafe { self::array_ref(array) }?;
+        check_not_null(view)?;
         let (pointer, result) = match make(array) {
             Ok(made) => (made.into_raw(), Ok(0)),
             Err(error) => (ptr::null_mut(), Err(error)),
@@ -200,9 +200,9 @@ unsafe fn store_view(
 ///
 /// # Safety
 /// `ptr` is NULL or points at `len` flags.
-unsafe fn flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
+unsafe fn read_flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
     // SAFETY: by the contract of this function.
-    Ok(unsafe { extents(ptr, len) }?.iter().map(|flag| flag.get()).collect())
+    Ok(unsafe { typed_slice(ptr, len) }?.iter().map(|flag| flag.get()).collect())
 }
 
 /// Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view shares the items
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn b2nd_squeeze_index(
 ) -> c_int {
     let make = |array: &Array| {
         // SAFETY: by the rules of the module.
-        let index = unsafe { flags(index, array.geometry().ndim()) }?;
+        let index = unsafe { read_flags(index, array.geometry().ndim()) }?;
         // SAFETY: by the rules of the module an array is freed when no call uses a view of it.
         unsafe { array.squeeze_index(&index) }
     };
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn b2nd_expand_dims(
 ) -> c_int {
     let make = |array: &Array| {
         // SAFETY: by the rules of the module.
-        let axis = unsafe { flags(axis, final_dims.into()) }?;
+        let axis = unsafe { read_flags(axis, final_dims.into()) }?;
         // SAFETY: by the rules of the module an array is freed when no call uses a view of it.
         unsafe { array.expand_dims(&axis) }
     };

@@ -1,13 +1,13 @@
 //! Functions on chunks that need no context: compress, decompress, read items (`abi.md` 2.3).
 
-use super::ffi::{code, destination, length, room, source};
+use super::ffi::{dest_buffer, len_or_zero, non_negative_len, result_code, source_slice};
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
-use crate::chunk::{ChunkHeader, StoredChunk};
+use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
+use crate::pipeline::contextless;
 use crate::pipeline::decompress::{ItemRange, getitem};
-use crate::pipeline::global;
 use crate::pipeline::params::DecompressParams;
 use std::ffi::{c_int, c_void};
 
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn blosc1_compress(
     dest: *mut c_void,
     destsize: usize,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn blosc1_compress(
         // The size of a chunk is an i32.
         let destsize = destsize.min(i32::MAX as usize);
         // SAFETY: by the rules of the module.
-        let (src, dest) = unsafe { (source(src, nbytes)?, destination(dest, destsize)?) };
-        global::compress(clevel, doshuffle, typesize, src, dest)
+        let (src, dest) = unsafe { (source_slice(src, nbytes)?, dest_buffer(dest, destsize)?) };
+        contextless::compress(clevel, doshuffle, typesize, src, dest)
     })
 }
 
@@ -70,10 +70,12 @@ pub unsafe extern "C" fn blosc2_compress(
     dest: *mut c_void,
     destsize: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (src, dest) = unsafe { (source(src, length(srcsize)?)?, destination(dest, room(destsize))?) };
-        global::compress(clevel, doshuffle, typesize, src, dest)
+        let (src, dest) = unsafe {
+            (source_slice(src, non_negative_len(srcsize)?)?, dest_buffer(dest, len_or_zero(destsize))?)
+        };
+        contextless::compress(clevel, doshuffle, typesize, src, dest)
     })
 }
 
@@ -86,11 +88,11 @@ pub unsafe extern "C" fn blosc2_compress(
 /// The rules of the module `capi`; `src` points at a whole chunk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void, destsize: usize) -> c_int {
-    code(|| {
+    result_code(|| {
         let destsize = destsize.min(i32::MAX as usize);
         // SAFETY: by the rules of the module, and the function's own.
-        let (chunk, dest) = unsafe { (whole_chunk(src)?, destination(dest, destsize)?) };
-        global::decompress(chunk, dest)
+        let (chunk, dest) = unsafe { (whole_chunk(src)?, dest_buffer(dest, destsize)?) };
+        contextless::decompress(chunk, dest)
     })
 }
 
@@ -110,10 +112,11 @@ pub unsafe extern "C" fn blosc2_decompress(
     dest: *mut c_void,
     destsize: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (chunk, dest) = unsafe { (source(src, room(srcsize))?, destination(dest, room(destsize))?) };
-        global::decompress(chunk, dest)
+        let (chunk, dest) =
+            unsafe { (source_slice(src, len_or_zero(srcsize))?, dest_buffer(dest, len_or_zero(destsize))?) };
+        contextless::decompress(chunk, dest)
     })
 }
 
@@ -132,14 +135,14 @@ pub unsafe extern "C" fn blosc1_getitem(
     nitems: c_int,
     dest: *mut c_void,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the function's own rules.
         let chunk = unsafe { whole_chunk(src) }?;
         let typesize = usize::from(ChunkHeader::parse_basic(chunk)?.typesize);
-        let wanted = room(nitems).saturating_mul(typesize).min(i32::MAX as usize);
+        let wanted = len_or_zero(nitems).saturating_mul(typesize).min(i32::MAX as usize);
         // SAFETY: as above.
-        let dest = unsafe { destination(dest, wanted) }?;
-        items(chunk, start, nitems, dest)
+        let dest = unsafe { dest_buffer(dest, wanted) }?;
+        decompress_items(chunk, start, nitems, dest)
     })
 }
 
@@ -162,17 +165,18 @@ pub unsafe extern "C" fn blosc2_getitem(
     dest: *mut c_void,
     destsize: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (chunk, dest) = unsafe { (source(src, room(srcsize))?, destination(dest, room(destsize))?) };
-        items(chunk, start, nitems, dest)
+        let (chunk, dest) =
+            unsafe { (source_slice(src, len_or_zero(srcsize))?, dest_buffer(dest, len_or_zero(destsize))?) };
+        decompress_items(chunk, start, nitems, dest)
     })
 }
 
-fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: OutBuffer<'_>) -> Result<usize> {
+fn decompress_items(chunk: &[u8], start: c_int, nitems: c_int, dest: OutBuffer<'_>) -> Result<usize> {
     let wanted = ItemRange::Items { start, nitems };
     let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    let chunk = ParsedChunk::parse(&mut header, chunk)?;
     Ok(getitem(&DecompressParams::default(), &chunk, wanted, dest)?.nbytes)
 }
 
@@ -182,7 +186,7 @@ fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: OutBuffer<'_>) -> Resu
 /// `src` is NULL or points at a whole chunk.
 unsafe fn whole_chunk<'a>(src: *const c_void) -> Result<&'a [u8]> {
     // SAFETY: a chunk has at least a short header.
-    let header = ChunkHeader::parse_basic(unsafe { source(src, MIN_HEADER_LENGTH) }?)?;
+    let header = ChunkHeader::parse_basic(unsafe { source_slice(src, MIN_HEADER_LENGTH) }?)?;
     // SAFETY: by the contract of this function.
-    unsafe { source(src, room(header.cbytes)) }
+    unsafe { source_slice(src, len_or_zero(header.cbytes)) }
 }

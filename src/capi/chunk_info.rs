@@ -1,7 +1,7 @@
 //! Functions that read the first 16 bytes of a chunk, its header (`chunk.md` 4.7).
 
-use super::ffi::{code, guard, source, store};
-use super::process::builtin_library;
+use super::ffi::{catch_errors, result_code, source_slice, store_if_not_null};
+use super::process::builtin_codec_by_complib;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::err;
@@ -14,9 +14,9 @@ use std::ptr;
 ///
 /// # Safety
 /// `cbuffer` is NULL or points at 16 bytes.
-unsafe fn header(cbuffer: *const c_void) -> Result<ChunkHeader> {
+unsafe fn parse_header(cbuffer: *const c_void) -> Result<ChunkHeader> {
     // SAFETY: by the contract of this function.
-    ChunkHeader::parse_basic(unsafe { source(cbuffer, MIN_HEADER_LENGTH) }?)
+    ChunkHeader::parse_basic(unsafe { source_slice(cbuffer, MIN_HEADER_LENGTH) }?)
 }
 
 /// Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its uncompressed content
@@ -32,16 +32,16 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
     cbytes: *mut usize,
     blocksize: *mut usize,
 ) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             // SAFETY: by the function's own rules.
-            let header = unsafe { header(cbuffer) }.unwrap_or_default();
+            let header = unsafe { parse_header(cbuffer) }.unwrap_or_default();
             // SAFETY: by the rules of the module.
             unsafe {
-                store(nbytes, header.nbytes as usize);
-                store(cbytes, header.cbytes as usize);
-                store(blocksize, header.blocksize as usize);
+                store_if_not_null(nbytes, header.nbytes as usize);
+                store_if_not_null(cbytes, header.cbytes as usize);
+                store_if_not_null(blocksize, header.blocksize as usize);
             }
             Ok(())
         },
@@ -63,15 +63,15 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
     cbytes: *mut i32,
     blocksize: *mut i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the function's own rules.
-        let parsed = unsafe { header(cbuffer) };
+        let parsed = unsafe { parse_header(cbuffer) };
         let header = parsed.as_ref().copied().unwrap_or_default();
         // SAFETY: by the rules of the module.
         unsafe {
-            store(nbytes, header.nbytes);
-            store(cbytes, header.cbytes);
-            store(blocksize, header.blocksize);
+            store_if_not_null(nbytes, header.nbytes);
+            store_if_not_null(cbytes, header.cbytes);
+            store_if_not_null(blocksize, header.blocksize);
         }
         parsed.map(|_| 0)
     })
@@ -92,14 +92,14 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
     cbytes: usize,
     nbytes: *mut usize,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        unsafe { store(nbytes, 0) };
+        unsafe { store_if_not_null(nbytes, 0) };
         if cbytes < MIN_HEADER_LENGTH {
             return Err(err!(WriteBuffer, "`cbytes` is {cbytes}, expected at least {MIN_HEADER_LENGTH}"));
         }
         // SAFETY: there are 16 bytes.
-        let header = unsafe { header(cbuffer) }?;
+        let header = unsafe { parse_header(cbuffer) }?;
         if header.cbytes != cbytes as i32 {
             return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, but {} in the header", header.cbytes));
         }
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
             ));
         }
         // SAFETY: by the rules of the module.
-        unsafe { store(nbytes, header.nbytes()) };
+        unsafe { store_if_not_null(nbytes, header.nbytes()) };
         Ok(0)
     })
 }
@@ -128,15 +128,15 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
     typesize: *mut usize,
     flags: *mut c_int,
 ) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             // SAFETY: by the function's own rules.
-            let header = unsafe { header(cbuffer) }.unwrap_or_default();
+            let header = unsafe { parse_header(cbuffer) }.unwrap_or_default();
             // SAFETY: by the rules of the module.
             unsafe {
-                store(typesize, usize::from(header.typesize));
-                store(flags, c_int::from(header.flags));
+                store_if_not_null(typesize, usize::from(header.typesize));
+                store_if_not_null(flags, c_int::from(header.flags));
             }
             Ok(())
         },
@@ -155,15 +155,15 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
     version: *mut c_int,
     versionlz: *mut c_int,
 ) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             // SAFETY: by the function's own rules.
-            let header = unsafe { header(cbuffer) }.unwrap_or_default();
+            let header = unsafe { parse_header(cbuffer) }.unwrap_or_default();
             // SAFETY: by the rules of the module.
             unsafe {
-                store(version, c_int::from(header.version));
-                store(versionlz, c_int::from(header.versionlz));
+                store_if_not_null(version, c_int::from(header.version));
+                store_if_not_null(versionlz, c_int::from(header.versionlz));
             }
             Ok(())
         },
@@ -177,12 +177,13 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: *const c_void) -> *const c_char {
-    guard(
+    catch_errors(
         |_| ptr::null(),
         || {
             // SAFETY: by the function's own rules.
-            let format = unsafe { header(cbuffer) }?.codec_format();
-            let name: Option<&CStr> = match builtin_library(format).map(|codec| codec.library_name()) {
+            let format = unsafe { parse_header(cbuffer) }?.codec_format();
+            let name: Option<&CStr> = match builtin_codec_by_complib(format).map(|codec| codec.library_name())
+            {
                 Some("BloscLZ") => Some(c"BloscLZ"),
                 Some("LZ4") => Some(c"LZ4"),
                 Some("Zlib") => Some(c"Zlib"),

@@ -1,6 +1,9 @@
 //! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::ffi::{block_source, code, context, destination, guard, length, room, source};
+use super::ffi::{
+    block_source, catch_errors, context_ref, dest_buffer, len_or_zero, non_negative_len, result_code,
+    source_slice,
+};
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
@@ -24,7 +27,7 @@ use std::ptr;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
     // SAFETY: by the rules of the module.
-    guard(|_| ptr::null_mut(), || Ok(unsafe { Context::for_compression(&cparams) }?.into_c()))
+    catch_errors(|_| ptr::null_mut(), || Ok(unsafe { Context::for_compression(&cparams) }?.into_c()))
 }
 
 /// Creates a context for decompression. `dparams` is copied, and so is the struct at its `postparams`; the memory
@@ -38,7 +41,7 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
     // SAFETY: by the rules of the module.
-    guard(|_| ptr::null_mut(), || Ok(unsafe { Context::for_decompression(&dparams) }?.into_c()))
+    catch_errors(|_| ptr::null_mut(), || Ok(unsafe { Context::for_decompression(&dparams) }?.into_c()))
 }
 
 /// Frees `context`, a compression or decompression context. Does nothing for NULL. May be called after
@@ -48,7 +51,7 @@ pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blo
 /// The rules of the module `capi`; the context is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             // SAFETY: NULL or a context of this library, by the rules of the module, and not used after this call.
@@ -71,9 +74,9 @@ pub unsafe extern "C" fn blosc2_ctx_get_cparams(
     ctx: *mut blosc2_context,
     cparams: *mut blosc2_cparams,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (context, cparams) = unsafe { (context(ctx)?, cparams.as_mut()) };
+        let (context, cparams) = unsafe { (context_ref(ctx)?, cparams.as_mut()) };
         context.store_cparams(cparams.ok_or_else(|| err!(NullPointer, "`cparams` is NULL"))?);
         Ok(0)
     })
@@ -91,9 +94,9 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
     ctx: *mut blosc2_context,
     dparams: *mut blosc2_dparams,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (context, dparams) = unsafe { (context(ctx)?, dparams.as_mut()) };
+        let (context, dparams) = unsafe { (context_ref(ctx)?, dparams.as_mut()) };
         context.store_dparams(dparams.ok_or_else(|| err!(NullPointer, "`dparams` is NULL"))?);
         Ok(0)
     })
@@ -114,9 +117,10 @@ pub unsafe extern "C" fn blosc2_set_maskout(
     maskout: *mut CBool,
     nblocks: c_int,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (context, mask) = unsafe { (context(ctx)?, source(maskout.cast(), length(nblocks)?)?) };
+        let (context, mask) =
+            unsafe { (context_ref(ctx)?, source_slice(maskout.cast(), non_negative_len(nblocks)?)?) };
         let mut copy = Vec::new();
         copy.try_reserve_exact(mask.len())
             .map_err(|_| err!(MemoryAlloc, "cannot allocate a mask of {nblocks} blocks"))?;
@@ -147,21 +151,21 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
     dest: *mut c_void,
     destsize: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let context = unsafe { self::context(context) }?;
-        let nbytes = length(srcsize)?;
+        let context = unsafe { self::context_ref(context) }?;
+        let nbytes = non_negative_len(srcsize)?;
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "`srcsize` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
         // SAFETY: by the rules of the module.
-        let dest = unsafe { destination(dest, room(destsize)) }?;
+        let dest = unsafe { dest_buffer(dest, len_or_zero(destsize)) }?;
         let has_prefilter = context.head().prefilter().is_some();
         let source = if src.is_null() && has_prefilter {
-            Source::Absent(nbytes)
+            Source::SizeOnly(nbytes)
         } else {
             // SAFETY: by the rules of the module.
-            Source::Buffer(unsafe { source(src, nbytes) }?)
+            Source::Buffer(unsafe { source_slice(src, nbytes) }?)
         };
         context.compress(source, dest)
     })
@@ -186,10 +190,14 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
     dest: *mut c_void,
     destsize: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
         let (context, chunk, dest) = unsafe {
-            (self::context(context)?, source(src, room(srcsize))?, destination(dest, room(destsize))?)
+            (
+                self::context_ref(context)?,
+                source_slice(src, len_or_zero(srcsize))?,
+                dest_buffer(dest, len_or_zero(destsize))?,
+            )
         };
         // SAFETY: by the rules of the module.
         let blocks = unsafe { block_source(context, chunk) };
@@ -216,7 +224,9 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
     destsize: i32,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize) })
+    result_code(|| unsafe {
+        read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize)
+    })
 }
 
 /// Decompresses `nbytes` bytes of the chunk at `src`, from byte `start` of its content on, into `dest`. Both
@@ -240,7 +250,9 @@ pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
     destsize: i32,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize) })
+    result_code(|| unsafe {
+        read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize)
+    })
 }
 
 /// Decompresses a part of a chunk.
@@ -256,8 +268,13 @@ unsafe fn read_items(
     destsize: i32,
 ) -> Result<usize, Error> {
     // SAFETY: by the rules of the module.
-    let (context, chunk, dest) =
-        unsafe { (self::context(context)?, source(src, room(srcsize))?, destination(dest, room(destsize))?) };
+    let (context, chunk, dest) = unsafe {
+        (
+            self::context_ref(context)?,
+            source_slice(src, len_or_zero(srcsize))?,
+            dest_buffer(dest, len_or_zero(destsize))?,
+        )
+    };
     // SAFETY: by the rules of the module.
     let blocks = unsafe { block_source(context, chunk) };
     context.getitem(chunk, blocks.as_ref().map(|blocks| blocks as _), wanted, dest)

@@ -18,13 +18,13 @@ use std::thread;
 
 thread_local! {
     /// Whether this thread runs a function of the library.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static IN_LIBRARY_CALL: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Installs, once, a panic hook that reports panics inside the library only through `BLOSC_TRACE`: a program's
 /// stderr does not belong to the library. Panics elsewhere in a Rust program go to the hook that was installed
 /// before.
-fn tell_of_panics_on_request() {
+fn install_panic_hook() {
     static ONCE: Once = Once::new();
     // A thread that is unwinding must not change the hook; a later call changes it.
     if thread::panicking() {
@@ -33,7 +33,7 @@ fn tell_of_panics_on_request() {
     ONCE.call_once(|| {
         let elsewhere = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if INSIDE.try_with(Cell::get).unwrap_or(false) || pool::in_job() {
+            if IN_LIBRARY_CALL.try_with(Cell::get).unwrap_or(false) || pool::is_in_job() {
                 trace::warning(|| format!("a defect of the library: {info}"));
             } else {
                 elsewhere(info);
@@ -44,10 +44,11 @@ fn tell_of_panics_on_request() {
 
 /// Runs `body` and returns its result, or `failed(error)` for an error. A panic, which only a defect of the
 /// library can cause, becomes the error `Failure`.
-pub(super) fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
-    tell_of_panics_on_request();
-    // `INSIDE` is accessed once: finding a thread-local value takes as long as everything else in this function.
-    let result = INSIDE.with(|inside| {
+pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
+    install_panic_hook();
+    // `IN_LIBRARY_CALL` is accessed once: finding a thread-local value takes as long as everything else in this
+    // function.
+    let result = IN_LIBRARY_CALL.with(|inside| {
         let before = inside.replace(true);
         let result = catch_unwind(AssertUnwindSafe(body));
         inside.set(before);
@@ -58,22 +59,22 @@ pub(super) fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> 
         result.unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
     result.unwrap_or_else(|error| {
         trace::error(&error);
-        failed(&error)
+        on_error(&error)
     })
 }
 
-/// Runs `body` as [`guard`] does, and returns its size as an `int`, or the code of its error.
-pub(super) fn code(body: impl FnOnce() -> Result<usize>) -> c_int {
-    guard(Error::code, || Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)))
+/// Runs `body` as [`catch_errors`] does, and returns its size as an `int`, or the code of its error.
+pub(super) fn result_code(body: impl FnOnce() -> Result<usize>) -> c_int {
+    catch_errors(Error::code, || Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)))
 }
 
 /// Converts a length that must not be negative.
-pub(super) fn length(len: i32) -> Result<usize> {
+pub(super) fn non_negative_len(len: i32) -> Result<usize> {
     usize::try_from(len).map_err(|_| err!(InvalidParam, "a length is {len}, expected 0 or more"))
 }
 
 /// Converts a length; a negative one counts as 0.
-pub(super) fn room(len: i32) -> usize {
+pub(super) fn len_or_zero(len: i32) -> usize {
     usize::try_from(len).unwrap_or(0)
 }
 
@@ -81,7 +82,7 @@ pub(super) fn room(len: i32) -> usize {
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u8]> {
+pub(super) unsafe fn source_slice<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u8]> {
     if len == 0 {
         return Ok(&[]);
     }
@@ -96,7 +97,7 @@ pub(super) unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<OutBuffer<'a>> {
+pub(super) unsafe fn dest_buffer<'a>(ptr: *mut c_void, len: usize) -> Result<OutBuffer<'a>> {
     if len == 0 {
         return Ok(OutBuffer::default());
     }
@@ -111,7 +112,7 @@ pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<Out
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
+pub(super) unsafe fn context_ref<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
     // SAFETY: NULL or an object of this library that is not freed.
     unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
 }
@@ -134,7 +135,7 @@ pub(super) unsafe fn block_source<'a>(context: &Context, chunk: &[u8]) -> Option
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
+pub(super) unsafe fn schunk_ref<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
     // SAFETY: NULL or an object of this library that is not freed.
     unsafe { SuperChunk::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the super-chunk is NULL"))
 }
@@ -143,7 +144,7 @@ pub(super) unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChun
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
+pub(super) unsafe fn c_str<'a>(ptr: *const c_char) -> Result<&'a CStr> {
     if ptr.is_null() {
         return Err(err!(InvalidParam, "a string argument is NULL"));
     }
@@ -155,7 +156,7 @@ pub(super) unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
 ///
 /// # Safety
 /// `place` is NULL or writable.
-pub(super) unsafe fn store<T>(place: *mut T, value: T) {
+pub(super) unsafe fn store_if_not_null<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: not NULL, and writable by the contract of this function.
         unsafe { place.write(value) }
@@ -191,24 +192,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_becomes_a_code() {
-        assert_eq!(code(|| panic!("on purpose")), -1);
-        assert_eq!(code(|| Err(err!(Data, "bad"))), -3);
-        assert_eq!(code(|| Ok(7)), 7);
-        assert_eq!(code(|| Ok(usize::MAX)), c_int::MAX);
-        assert!(!INSIDE.get());
+    fn panics_and_errors_become_negative_codes() {
+        assert_eq!(result_code(|| panic!("on purpose")), -1);
+        assert_eq!(result_code(|| Err(err!(Data, "bad"))), -3);
+        assert_eq!(result_code(|| Ok(7)), 7);
+        assert_eq!(result_code(|| Ok(usize::MAX)), c_int::MAX);
+        assert!(!IN_LIBRARY_CALL.get());
     }
 
     #[test]
-    fn null_is_only_allowed_with_no_bytes() {
+    fn null_is_rejected_unless_the_length_is_zero() {
         // SAFETY: NULL with a length of 0, or refused.
         unsafe {
-            assert!(source(std::ptr::null(), 0).unwrap().is_empty());
-            assert!(source(std::ptr::null(), 1).is_err());
-            assert!(destination(std::ptr::null_mut(), 0).unwrap().len() == 0);
-            assert!(destination(std::ptr::null_mut(), 1).is_err());
-            assert!(context(std::ptr::null_mut()).is_err());
-            assert!(string(std::ptr::null()).is_err());
+            assert!(source_slice(std::ptr::null(), 0).unwrap().is_empty());
+            assert!(source_slice(std::ptr::null(), 1).is_err());
+            assert!(dest_buffer(std::ptr::null_mut(), 0).unwrap().len() == 0);
+            assert!(dest_buffer(std::ptr::null_mut(), 1).is_err());
+            assert!(context_ref(std::ptr::null_mut()).is_err());
+            assert!(c_str(std::ptr::null()).is_err());
         }
     }
 }

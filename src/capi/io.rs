@@ -5,7 +5,7 @@
 //! `capi`: a stream is NULL or came from the back-end's `open` and was neither closed nor destroyed; several
 //! threads may read from a stream at once, but any other use of it is by one thread.
 
-use super::ffi::{code, guard, string};
+use super::ffi::{c_str, catch_errors, result_code};
 use super::name;
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_io_cb, blosc2_stdio_file,
@@ -13,18 +13,18 @@ use crate::abi::{
 };
 use crate::err;
 use crate::error::Result;
-use crate::io::{mmap, registry, stdio};
+use crate::io::{backend_registry, mmap, stdio};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 /// The entry of a built-in back-end; C code can get its address.
-struct BuiltIn(UnsafeCell<blosc2_io_cb>);
+struct BuiltInBackend(UnsafeCell<blosc2_io_cb>);
 
 // SAFETY: the library only returns the address, and neither reads nor writes the struct.
-unsafe impl Sync for BuiltIn {}
+unsafe impl Sync for BuiltInBackend {}
 
-static FILESYSTEM: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
+static FILESYSTEM: BuiltInBackend = BuiltInBackend(UnsafeCell::new(blosc2_io_cb {
     id: BLOSC2_IO_FILESYSTEM as u8,
     name: c"filesystem".as_ptr().cast_mut(),
     is_allocation_necessary: CBool::TRUE,
@@ -37,7 +37,7 @@ static FILESYSTEM: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
     destroy: Some(blosc2_stdio_destroy),
 }));
 
-static FILESYSTEM_MMAP: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
+static FILESYSTEM_MMAP: BuiltInBackend = BuiltInBackend(UnsafeCell::new(blosc2_io_cb {
     id: BLOSC2_IO_FILESYSTEM_MMAP as u8,
     name: c"filesystem_mmap".as_ptr().cast_mut(),
     is_allocation_necessary: CBool::FALSE,
@@ -62,12 +62,12 @@ static FILESYSTEM_MMAP: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
         let io = unsafe { io.as_ref() }.ok_or_else(|| err!(InvalidParam, "`io` is NULL"))?;
         let name = name::copy_if_readable(io.name);
         // SAFETY: as above.
-        unsafe { registry::register(io, name.as_deref()) }.map(|()| 0)
+        unsafe { backend_registry::register(io, name.as_deref()) }.map(|()| 0)
     })
 }
 
@@ -76,13 +76,13 @@ pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int
 /// be freed. Returns NULL for an unknown id.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
-    guard(
+    catch_errors(
         |_| null_mut(),
         || {
             Ok(match i32::from(id) {
                 BLOSC2_IO_FILESYSTEM => FILESYSTEM.0.get(),
                 BLOSC2_IO_FILESYSTEM_MMAP => FILESYSTEM_MMAP.0.get(),
-                _ => registry::entry(id)
+                _ => backend_registry::find_callbacks(id)
                     .ok_or_else(|| err!(PluginIo, "I/O back-end {id} is not registered"))?,
             })
         },
@@ -91,7 +91,7 @@ pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
 
 /// Returns the number of bytes of `nitems` items, and their position. All invalid arguments give the same error:
 /// no caller distinguishes them.
-fn range(size: i64, nitems: i64, position: i64) -> Result<(usize, u64)> {
+fn check_io_range(size: i64, nitems: i64, position: i64) -> Result<(usize, u64)> {
     let product = size.checked_mul(nitems).filter(|_| size >= 0 && nitems >= 0);
     match (product.map(usize::try_from), u64::try_from(position)) {
         (Some(Ok(len)), Ok(position)) => Ok((len, position)),
@@ -103,7 +103,7 @@ fn range(size: i64, nitems: i64, position: i64) -> Result<(usize, u64)> {
 }
 
 /// Returns the number of whole items in `done` bytes.
-fn items(done: usize, size: i64) -> i64 {
+fn whole_items(done: usize, size: i64) -> i64 {
     (done as i64).checked_div(size).unwrap_or(0)
 }
 
@@ -111,7 +111,7 @@ fn items(done: usize, size: i64) -> i64 {
 ///
 /// # Safety
 /// The rules of this module.
-unsafe fn file(stream: *mut c_void) -> Result<*mut libc::FILE> {
+unsafe fn file_of_stream(stream: *mut c_void) -> Result<*mut libc::FILE> {
     // SAFETY: NULL or a stream of this back-end.
     match unsafe { stream.cast::<blosc2_stdio_file>().as_ref() } {
         Some(stream) if !stream.file.is_null() => Ok(stream.file),
@@ -120,7 +120,7 @@ unsafe fn file(stream: *mut c_void) -> Result<*mut libc::FILE> {
 }
 
 /// Returns the mapping of a stream.
-fn mapping(stream: *mut c_void) -> Result<*mut blosc2_stdio_mmap> {
+fn mapping_of_stream(stream: *mut c_void) -> Result<*mut blosc2_stdio_mmap> {
     if stream.is_null() {
         return Err(err!(InvalidParam, "the stream is NULL"));
     }
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn blosc2_stdio_open(
 ) -> *mut c_void {
     let _ = params;
     // SAFETY: by the rules of the module.
-    guard(|_| null_mut(), || Ok(unsafe { stdio::open(string(urlpath)?, string(mode)?) }?.cast()))
+    catch_errors(|_| null_mut(), || Ok(unsafe { stdio::open(c_str(urlpath)?, c_str(mode)?) }?.cast()))
 }
 
 /// Closes the plain file `stream`, which `blosc2_stdio_open` returned, and frees the stream.
@@ -155,11 +155,11 @@ pub unsafe extern "C" fn blosc2_stdio_open(
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
-    guard(
+    catch_errors(
         |_| -1,
         || {
             // SAFETY: by the rules of this module.
-            unsafe { file(stream) }?;
+            unsafe { file_of_stream(stream) }?;
             // SAFETY: as above; its file is open.
             Ok(unsafe { stdio::close(stream.cast()) })
         },
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_size(stream: *mut c_void) -> i64 {
     // SAFETY: by the rules of this module.
-    guard(|_| -1, || unsafe { stdio::size(file(stream)?) })
+    catch_errors(|_| -1, || unsafe { stdio::size(file_of_stream(stream)?) })
 }
 
 /// Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream`, at the byte `position` counted
@@ -192,16 +192,17 @@ pub unsafe extern "C" fn blosc2_stdio_write(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    guard(
+    catch_errors(
         |_| 0,
         || {
             // SAFETY: by the rules of this module.
-            let (file, (len, _)) = (unsafe { file(stream) }?, range(size, nitems, position)?);
+            let (file, (len, _)) =
+                (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
             if ptr.is_null() {
                 return Err(err!(InvalidParam, "`ptr` is NULL"));
             }
             // SAFETY: as above.
-            Ok(items(unsafe { stdio::write(file, ptr, len, position) }, size))
+            Ok(whole_items(unsafe { stdio::write(file, ptr, len, position) }, size))
         },
     )
 }
@@ -221,18 +222,19 @@ pub unsafe extern "C" fn blosc2_stdio_read(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    guard(
+    catch_errors(
         |_| 0,
         || {
             // SAFETY: by the rules of this module.
-            let (file, (len, _)) = (unsafe { file(stream) }?, range(size, nitems, position)?);
+            let (file, (len, _)) =
+                (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
             // SAFETY: as above: NULL or readable.
             let dest = unsafe { ptr.as_ref() }.copied().unwrap_or(null_mut());
             if dest.is_null() {
                 return Err(err!(InvalidParam, "`ptr` or `*ptr` is NULL"));
             }
             // SAFETY: as above.
-            Ok(items(unsafe { stdio::read(file, dest, len, position) }, size))
+            Ok(whole_items(unsafe { stdio::read(file, dest, len, position) }, size))
         },
     )
 }
@@ -245,14 +247,14 @@ pub unsafe extern "C" fn blosc2_stdio_read(
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -> c_int {
-    guard(
+    catch_errors(
         |_| -1,
         || {
             if size < 0 {
                 return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
             }
             // SAFETY: by the rules of this module.
-            Ok(unsafe { stdio::truncate(file(stream)?, size) })
+            Ok(unsafe { stdio::truncate(file_of_stream(stream)?, size) })
         },
     )
 }
@@ -285,11 +287,11 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_open(
     params: *mut c_void,
 ) -> *mut c_void {
     let _ = mode;
-    guard(
+    catch_errors(
         |_| null_mut(),
         || {
             // SAFETY: by the rules of this module.
-            unsafe { mmap::open(mapping(params)?, string(urlpath)?) }?;
+            unsafe { mmap::open(mapping_of_stream(params)?, c_str(urlpath)?) }?;
             Ok(params)
         },
     )
@@ -314,7 +316,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_close(stream: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_size(stream: *mut c_void) -> i64 {
     // SAFETY: by the rules of this module.
-    guard(|_| -1, || Ok(unsafe { mmap::size(mapping(stream)?) } as i64))
+    catch_errors(|_| -1, || Ok(unsafe { mmap::size(mapping_of_stream(stream)?) } as i64))
 }
 
 /// Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream`, at the byte `position`
@@ -334,10 +336,11 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    guard(
+    catch_errors(
         |_| 0,
         || {
-            let (mapping, (len, position)) = (mapping(stream)?, range(size, nitems, position)?);
+            let (mapping, (len, position)) =
+                (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
             if ptr.is_null() || len == 0 {
                 return Err(err!(InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0"));
             }
@@ -363,13 +366,14 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    guard(
+    catch_errors(
         |_| 0,
         || {
             // SAFETY: by the rules of this module: NULL or writable.
             let place = unsafe { ptr.as_mut() }.ok_or_else(|| err!(InvalidParam, "`ptr` is NULL"))?;
             *place = null_mut();
-            let (mapping, (len, position)) = (mapping(stream)?, range(size, nitems, position)?);
+            let (mapping, (len, position)) =
+                (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
             // SAFETY: by the rules of this module.
             *place = unsafe { mmap::read(mapping, position, len as u64) }?.cast_mut().cast();
             Ok(nitems)
@@ -385,13 +389,13 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i64) -> c_int {
-    guard(
+    catch_errors(
         |_| -1,
         || {
             let size = u64::try_from(size)
                 .map_err(|_| err!(InvalidParam, "`size` is {size}, expected 0 or more"))?;
             // SAFETY: by the rules of this module.
-            unsafe { mmap::truncate(mapping(stream)?, size) }.map(|()| 0)
+            unsafe { mmap::truncate(mapping_of_stream(stream)?, size) }.map(|()| 0)
         },
     )
 }
@@ -406,5 +410,5 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_destroy(params: *mut c_void) -> c_int {
     // SAFETY: by the rules of this module.
-    guard(|_| -1, || unsafe { mmap::destroy(mapping(params)?) }.map(|()| 0))
+    catch_errors(|_| -1, || unsafe { mmap::destroy(mapping_of_stream(params)?) }.map(|()| 0))
 }

@@ -1,11 +1,11 @@
 //! Metalayers of super-chunks (`abi.md` 2.6). The functions that look up fixed metalayers are inline code of the
 //! headers.
 
-use super::ffi::{code, length, schunk, source, store, string};
+use super::ffi::{c_str, non_negative_len, result_code, schunk_ref, source_slice, store_if_not_null};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
@@ -13,21 +13,21 @@ use std::ptr;
 ///
 /// # Safety
 /// The rules of the module `capi`.
-unsafe fn given<'a>(
+unsafe fn name_and_content<'a>(
     name: *const c_char,
     content: *const u8,
     content_len: i32,
 ) -> Result<(&'a CStr, &'a [u8])> {
-    let len = length(content_len)?;
+    let len = non_negative_len(content_len)?;
     if content.is_null() && len > 0 {
         return Err(err!(InvalidParam, "`content` is NULL, expected {len} bytes"));
     }
     // SAFETY: by the contract of this function.
-    Ok(unsafe { (string(name)?, source(content.cast(), len)?) })
+    Ok(unsafe { (c_str(name)?, source_slice(content.cast(), len)?) })
 }
 
 /// Checks that the super-chunk is not NULL; NULL is the error `InvalidParam` here.
-fn there(schunk: *mut blosc2_schunk) -> Result<()> {
+fn check_schunk_param(schunk: *mut blosc2_schunk) -> Result<()> {
     if schunk.is_null() {
         return Err(err!(InvalidParam, "the super-chunk is NULL"));
     }
@@ -51,11 +51,11 @@ pub unsafe extern "C" fn blosc2_meta_add(
     content: *mut u8,
     content_len: i32,
 ) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         // SAFETY: by the rules of the module.
         let (schunk, (name, content)) =
-            unsafe { (self::schunk(schunk)?, given(name, content, content_len)?) };
+            unsafe { (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?) };
         schunk.meta_add(name, content)
     })
 }
@@ -77,11 +77,11 @@ pub unsafe extern "C" fn blosc2_meta_update(
     content: *mut u8,
     content_len: i32,
 ) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         // SAFETY: by the rules of the module.
         let (schunk, (name, content)) =
-            unsafe { (self::schunk(schunk)?, given(name, content, content_len)?) };
+            unsafe { (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?) };
         schunk.meta_update(name, content)
     })
 }
@@ -96,10 +96,10 @@ pub unsafe extern "C" fn blosc2_meta_update(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut blosc2_schunk, name: *const c_char) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         // SAFETY: by the rules of the module.
-        unsafe { self::schunk(schunk)?.vlmeta_exists(string(name)?) }
+        unsafe { self::schunk_ref(schunk)?.vlmeta_exists(c_str(name)?) }
     })
 }
 
@@ -122,11 +122,12 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
     content_len: i32,
     cparams: *mut blosc2_cparams,
 ) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         // SAFETY: by the rules of the module.
-        let (schunk, (name, content), cparams) =
-            unsafe { (self::schunk(schunk)?, given(name, content, content_len)?, cparams.as_ref()) };
+        let (schunk, (name, content), cparams) = unsafe {
+            (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?, cparams.as_ref())
+        };
         // SAFETY: as above.
         unsafe { schunk.vlmeta_add(name, content, cparams) }
     })
@@ -149,11 +150,12 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
     content_len: i32,
     cparams: *mut blosc2_cparams,
 ) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         // SAFETY: by the rules of the module.
-        let (schunk, (name, content), cparams) =
-            unsafe { (self::schunk(schunk)?, given(name, content, content_len)?, cparams.as_ref()) };
+        let (schunk, (name, content), cparams) = unsafe {
+            (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?, cparams.as_ref())
+        };
         // SAFETY: as above.
         unsafe { schunk.vlmeta_update(name, content, cparams) }
     })
@@ -176,25 +178,25 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
     content: *mut *mut u8,
     content_len: *mut i32,
 ) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         if content.is_null() || content_len.is_null() {
             return Err(err!(InvalidParam, "`content` or `content_len` is NULL"));
         }
         // SAFETY: by the rules of the module.
-        let (at, decoded) = unsafe { self::schunk(schunk)?.vlmeta_get(string(name)?) }?;
+        let (at, decoded) = unsafe { self::schunk_ref(schunk)?.vlmeta_get(c_str(name)?) }?;
         let (bytes, len, result) = match decoded {
             Ok(bytes) if bytes.is_empty() => (ptr::null_mut(), 0, Ok(at)),
             Ok(bytes) => {
                 let len = bytes.len();
-                (Malloced::into_raw(bytes), len, Ok(at))
+                (MallocBytes::into_raw(bytes), len, Ok(at))
             }
             Err(error) => (ptr::null_mut(), 0, Err(err!(ReadBuffer, "{error}"))),
         };
         // SAFETY: not NULL, and writable by the rules.
         unsafe {
-            store(content, bytes);
-            store(content_len, len as i32);
+            store_if_not_null(content, bytes);
+            store_if_not_null(content_len, len as i32);
         }
         result
     })
@@ -211,10 +213,10 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut blosc2_schunk, name: *const c_char) -> c_int {
-    code(|| {
-        there(schunk)?;
+    result_code(|| {
+        check_schunk_param(schunk)?;
         // SAFETY: by the rules of the module.
-        unsafe { self::schunk(schunk)?.vlmeta_delete(string(name)?) }
+        unsafe { self::schunk_ref(schunk)?.vlmeta_delete(c_str(name)?) }
     })
 }
 
@@ -231,9 +233,9 @@ pub unsafe extern "C" fn blosc2_vlmeta_get_names(
     schunk: *mut blosc2_schunk,
     names: *mut *mut c_char,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let all = unsafe { self::schunk(schunk) }?.vlmeta_names();
+        let all = unsafe { self::schunk_ref(schunk) }?.vlmeta_names();
         if names.is_null() && !all.is_empty() {
             return Err(err!(NullPointer, "`names` is NULL, expected space for {} names", all.len()));
         }

@@ -7,11 +7,11 @@ use std::ffi::{CString, c_char};
 use std::io;
 
 /// Limit for the length of a name, in bytes: a string without a NUL within this length counts as no name.
-const LONGEST: usize = 64 << 10;
+const MAX_REGISTERED_NAME_LEN: usize = 64 << 10;
 
 /// A divisor of every page size, in bytes: the memory between two multiples of it is either readable as a whole or
 /// not at all.
-const PAGE: usize = 4096;
+const MIN_PAGE_SIZE: usize = 4096;
 
 /// Returns a copy of the string at `name`, or `None` for NULL and for an address at which no string can be read.
 ///
@@ -30,11 +30,11 @@ pub(super) fn copy_if_readable(name: *const c_char) -> Option<CString> {
     };
     let mut bytes = Vec::new();
     let mut address = name.cast::<u8>();
-    while bytes.len() < LONGEST {
+    while bytes.len() < MAX_REGISTERED_NAME_LEN {
         if !pipe.can_read(address) {
             return None;
         }
-        for _ in 0..PAGE - address.addr() % PAGE {
+        for _ in 0..MIN_PAGE_SIZE - address.addr() % MIN_PAGE_SIZE {
             // SAFETY: in the same page as a byte that was found readable.
             let byte = unsafe { address.read_volatile() };
             if byte == 0 {
@@ -70,10 +70,10 @@ impl Pipe {
     /// Returns whether the byte at `address` can be read. The kernel copies the byte into the pipe; if it cannot read
     /// the byte, the system call fails with `EFAULT` and has no other effect.
     fn can_read(&self, address: *const u8) -> bool {
-        repeated(|| write_byte(self.writer, address)) && {
+        retry_if_interrupted(|| write_byte(self.writer, address)) && {
             let mut byte = 0u8;
             // SAFETY: a buffer of one byte; the pipe holds one byte.
-            repeated(|| unsafe { libc::read(self.reader, (&raw mut byte).cast(), 1) })
+            retry_if_interrupted(|| unsafe { libc::read(self.reader, (&raw mut byte).cast(), 1) })
         }
     }
 }
@@ -90,7 +90,7 @@ fn write_byte(descriptor: i32, address: *const u8) -> isize {
 }
 
 /// Repeats a system call while it is interrupted by a signal; returns whether it transferred a byte.
-fn repeated(mut call: impl FnMut() -> isize) -> bool {
+fn retry_if_interrupted(mut call: impl FnMut() -> isize) -> bool {
     loop {
         match call() {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
@@ -115,58 +115,74 @@ mod tests {
     use std::ptr;
 
     /// Three pages, of which the last one is not readable.
-    struct Pages(*mut u8);
+    struct GuardedPages(*mut u8);
 
-    impl Pages {
-        fn new() -> Pages {
+    impl GuardedPages {
+        fn new() -> GuardedPages {
             // SAFETY: a new mapping, of which the last page is made inaccessible.
             unsafe {
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
                 let open = libc::PROT_READ | libc::PROT_WRITE;
-                let start = libc::mmap(ptr::null_mut(), 3 * PAGE, open, flags, -1, 0);
+                let start = libc::mmap(ptr::null_mut(), 3 * MIN_PAGE_SIZE, open, flags, -1, 0);
                 assert_ne!(start, libc::MAP_FAILED);
-                assert_eq!(libc::mprotect(start.byte_add(2 * PAGE), PAGE, libc::PROT_NONE), 0);
-                Pages(start.cast())
+                assert_eq!(
+                    libc::mprotect(start.byte_add(2 * MIN_PAGE_SIZE), MIN_PAGE_SIZE, libc::PROT_NONE),
+                    0
+                );
+                GuardedPages(start.cast())
             }
         }
 
         /// Copies `text` to the address at which it ends just before the third page.
-        fn put(&self, text: &[u8]) -> *const c_char {
-            let start = self.0.wrapping_add(2 * PAGE - text.len());
+        fn copy_before_guard_page(&self, text: &[u8]) -> *const c_char {
+            let start = self.0.wrapping_add(2 * MIN_PAGE_SIZE - text.len());
             // SAFETY: inside the accessible pages, which this value owns.
             unsafe { start.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
             start.cast()
         }
     }
 
-    impl Drop for Pages {
+    impl Drop for GuardedPages {
         fn drop(&mut self) {
             // SAFETY: a mapping that this value owns.
-            unsafe { libc::munmap(self.0.cast(), 3 * PAGE) };
+            unsafe { libc::munmap(self.0.cast(), 3 * MIN_PAGE_SIZE) };
         }
     }
 
     #[test]
-    fn strings_are_copied() {
-        let pages = Pages::new();
-        for len in [0, 1, 7, PAGE - 2, PAGE - 1, PAGE, PAGE + 5, 2 * PAGE - 1] {
+    fn strings_up_to_the_end_of_readable_memory_are_copied() {
+        let pages = GuardedPages::new();
+        for len in [
+            0,
+            1,
+            7,
+            MIN_PAGE_SIZE - 2,
+            MIN_PAGE_SIZE - 1,
+            MIN_PAGE_SIZE,
+            MIN_PAGE_SIZE + 5,
+            2 * MIN_PAGE_SIZE - 1,
+        ] {
             let text = CString::new(vec![b'n'; len]).unwrap();
-            assert_eq!(copy_if_readable(pages.put(text.as_bytes_with_nul())), Some(text.clone()), "{len}");
+            assert_eq!(
+                copy_if_readable(pages.copy_before_guard_page(text.as_bytes_with_nul())),
+                Some(text.clone()),
+                "{len}"
+            );
             assert_eq!(copy_if_readable(text.as_ptr()), Some(text));
         }
     }
 
     #[test]
-    fn addresses_without_a_string_have_no_name() {
-        let pages = Pages::new();
+    fn unreadable_or_unterminated_memory_gives_none() {
+        let pages = GuardedPages::new();
         assert_eq!(copy_if_readable(ptr::null()), None);
-        for address in [1, 16, PAGE, usize::MAX, usize::MAX / 2] {
+        for address in [1, 16, MIN_PAGE_SIZE, usize::MAX, usize::MAX / 2] {
             assert_eq!(copy_if_readable(ptr::without_provenance(address)), None, "{address:x}");
         }
-        for len in [1, 100, PAGE, PAGE + 1] {
-            assert_eq!(copy_if_readable(pages.put(&vec![b'n'; len])), None, "{len}");
+        for len in [1, 100, MIN_PAGE_SIZE, MIN_PAGE_SIZE + 1] {
+            assert_eq!(copy_if_readable(pages.copy_before_guard_page(&vec![b'n'; len])), None, "{len}");
         }
-        let endless = vec![b'n'; 2 * LONGEST];
+        let endless = vec![b'n'; 2 * MAX_REGISTERED_NAME_LEN];
         assert_eq!(copy_if_readable(endless.as_ptr().cast()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Removing and renaming frames in the host's file system (`abi.md` 2.10).
 
-use super::ffi::{code, string};
+use super::ffi::{c_str, result_code};
 use crate::io::paths;
 use std::ffi::{c_char, c_int};
 
@@ -15,7 +15,7 @@ use std::ffi::{c_char, c_int};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| paths::remove_dir(unsafe { string(path) }?).map(|()| 0))
+    result_code(|| paths::remove_dir(unsafe { c_str(path) }?).map(|()| 0))
 }
 
 /// Removes the frame at `path`: a file together with its lock file (`<path>.b2lock`), or a directory as
@@ -28,12 +28,12 @@ pub unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
-    code(|| {
+    result_code(|| {
         if path.is_null() {
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        paths::remove_urlpath(unsafe { string(path) }?).map(|()| 0)
+        paths::remove_urlpath(unsafe { c_str(path) }?).map(|()| 0)
     })
 }
 
@@ -46,12 +46,12 @@ pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_rename_urlpath(old_urlpath: *mut c_char, new_path: *mut c_char) -> c_int {
-    code(|| {
+    result_code(|| {
         if old_urlpath.is_null() || new_path.is_null() {
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        let (old, new) = unsafe { (string(old_urlpath)?, string(new_path)?) };
+        let (old, new) = unsafe { (c_str(old_urlpath)?, c_str(new_path)?) };
         paths::rename_urlpath(old, new).map(|()| 0)
     })
 }

@@ -1,10 +1,10 @@
 //! Initialising and shutting down the library, its global settings, and the names of codecs.
 
-use super::ffi::{code, guard, malloc_copy, store, string};
+use super::ffi::{c_str, catch_errors, malloc_copy, result_code, store_if_not_null};
 use crate::abi::blosc_threads_callback;
-use crate::codec::BuiltIn;
+use crate::codec::BuiltInCodec;
 use crate::err;
-use crate::error::{Error, ErrorKind, Result, UNKNOWN};
+use crate::error::{Error, ErrorKind, Result, UNKNOWN_ERROR};
 use crate::pipeline::library;
 use crate::pipeline::scratch;
 use crate::{pool, registry};
@@ -16,7 +16,7 @@ use std::ptr;
 /// initialised. May be called from several threads (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_init() {
-    guard(
+    catch_errors(
         |_| (),
         || {
             library::init();
@@ -30,7 +30,7 @@ pub extern "C" fn blosc2_init() {
 /// kept. The library need not be initialised (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_destroy() {
-    guard(
+    catch_errors(
         |_| (),
         || {
             library::destroy();
@@ -45,8 +45,8 @@ pub extern "C" fn blosc2_destroy() {
 /// Returns 0, or -1 when the library is not initialised.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_free_resources() -> c_int {
-    code(|| {
-        if !library::is_up() {
+    result_code(|| {
+        if !library::is_initialized() {
             return Err(err!(Failure, "the library is not initialised"));
         }
         scratch::release_all();
@@ -58,7 +58,7 @@ pub extern "C" fn blosc2_free_resources() -> c_int {
 /// `"Unknown error"` for any other number, also for 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_error_string(error_code: c_int) -> *const c_char {
-    ErrorKind::from_code(error_code).map_or(UNKNOWN, ErrorKind::message).as_ptr()
+    ErrorKind::from_code(error_code).map_or(UNKNOWN_ERROR, ErrorKind::message).as_ptr()
 }
 
 /// Returns the version of the interface, `"3.3.5"`: a static string, not to be freed.
@@ -74,20 +74,20 @@ pub extern "C" fn blosc2_list_compressors() -> *const c_char {
     c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
 }
 
-fn builtin_name(codec: BuiltIn) -> &'static CStr {
+fn builtin_name(codec: BuiltInCodec) -> &'static CStr {
     match codec {
-        BuiltIn::BloscLz => c"blosclz",
-        BuiltIn::Lz4 => c"lz4",
-        BuiltIn::Lz4Hc => c"lz4hc",
-        BuiltIn::Zlib => c"zlib",
-        BuiltIn::Zstd => c"zstd",
+        BuiltInCodec::BloscLz => c"blosclz",
+        BuiltInCodec::Lz4 => c"lz4",
+        BuiltInCodec::Lz4Hc => c"lz4hc",
+        BuiltInCodec::Zlib => c"zlib",
+        BuiltInCodec::Zstd => c"zstd",
     }
 }
 
 /// Returns the name of a codec: `None` for an unknown id, `Some(None)` for a codec that was registered without a
 /// name.
 fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
-    let builtin = BuiltIn::from_compcode(compcode).map(|codec| Some(builtin_name(codec)));
+    let builtin = BuiltInCodec::from_compcode(compcode).map(|codec| Some(builtin_name(codec)));
     builtin.or_else(|| registry::codec(compcode).map(|codec| codec.name))
 }
 
@@ -101,12 +101,12 @@ fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: *mut *const c_char) -> c_int {
-    guard(
+    catch_errors(
         |_| -1,
         || {
             let name = self::compname(compcode);
             // SAFETY: by the rules of the module.
-            unsafe { store(compname, name.flatten().map_or(ptr::null(), CStr::as_ptr)) };
+            unsafe { store_if_not_null(compname, name.flatten().map_or(ptr::null(), CStr::as_ptr)) };
             Ok(if name.is_some() { compcode } else { -1 })
         },
     )
@@ -119,12 +119,12 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) -> c_int {
-    guard(
+    catch_errors(
         |_| -1,
         || {
             // SAFETY: by the rules of the module.
-            let name = unsafe { string(compname) }?;
-            Ok(library::compcode_of(name).unwrap_or(-1))
+            let name = unsafe { c_str(compname) }?;
+            Ok(library::compcode_by_name(name).unwrap_or(-1))
         },
     )
 }
@@ -143,16 +143,16 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
     complib: *mut *mut c_char,
     version: *mut *mut c_char,
 ) -> c_int {
-    guard(
+    catch_errors(
         |_| -1,
         || {
             // SAFETY: by the rules of the module.
             unsafe {
-                store(complib, ptr::null_mut());
-                store(version, ptr::null_mut());
+                store_if_not_null(complib, ptr::null_mut());
+                store_if_not_null(version, ptr::null_mut());
             }
             // SAFETY: by the rules of the module.
-            let name = unsafe { string(compname) }?;
+            let name = unsafe { c_str(compname) }?;
             let Some((library_code, library, library_version)) = complib_info(name) else {
                 return Err(err!(NotFound, "codec {name:?} is unknown"));
             };
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
                 if !place.is_null() {
                     let copy = malloc_copy(text, true)?.cast();
                     // SAFETY: by the rules of the module.
-                    unsafe { store(place, copy) };
+                    unsafe { store_if_not_null(place, copy) };
                 }
             }
             Ok(library_code)
@@ -170,14 +170,14 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
 
 /// Returns the code, the name and the version of the library that implements a codec (`codecs.md` 1.3).
 fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
-    let of_builtin = |codec: BuiltIn| {
+    let of_builtin = |codec: BuiltInCodec| {
         (c_int::from(codec.library_code()), codec.library_name().as_bytes(), codec.library_version())
     };
-    if let Some(codec) = name.to_str().ok().and_then(BuiltIn::from_name) {
+    if let Some(codec) = name.to_str().ok().and_then(BuiltInCodec::from_name) {
         return Some(of_builtin(codec));
     }
     let complib = registry::codec_by_name(name)?.complib;
-    if let Some(codec) = builtin_library(complib) {
+    if let Some(codec) = builtin_codec_by_complib(complib) {
         return Some(of_builtin(codec));
     }
     let first = registry::codec_by_complib(c_int::from(complib))?;
@@ -185,8 +185,8 @@ fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
 }
 
 /// Returns a built-in codec whose library has the code `complib`.
-pub(super) fn builtin_library(complib: u8) -> Option<BuiltIn> {
-    let all = [BuiltIn::BloscLz, BuiltIn::Lz4, BuiltIn::Zlib, BuiltIn::Zstd];
+pub(super) fn builtin_codec_by_complib(complib: u8) -> Option<BuiltInCodec> {
+    let all = [BuiltInCodec::BloscLz, BuiltInCodec::Lz4, BuiltInCodec::Zlib, BuiltInCodec::Zstd];
     all.into_iter().find(|codec| codec.library_code() == complib)
 }
 
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn blosc2_set_threads_callback(
     callback: blosc_threads_callback,
     callback_data: *mut c_void,
 ) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             // SAFETY: the contract of this function is that of `set_callback`.
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn blosc2_set_threads_callback(
 /// `blosc2_set_nthreads` changes it.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_nthreads() -> i16 {
-    guard(
+    catch_errors(
         |_| 1,
         || {
             library::init();
@@ -231,14 +231,14 @@ pub extern "C" fn blosc2_get_nthreads() -> i16 {
 /// then.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_set_nthreads(nthreads: i16) -> i16 {
-    guard(|error| error.code() as i16, || library::set_nthreads(nthreads))
+    catch_errors(|error| error.code() as i16, || library::set_nthreads(nthreads))
 }
 
 /// Returns the name of the codec that functions without a context use: a static string, not to be freed. Returns
 /// NULL after a call of `blosc1_set_compressor` with an unknown name.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_compressor() -> *const c_char {
-    guard(
+    catch_errors(
         |_| ptr::null(),
         || {
             library::init();
@@ -256,23 +256,23 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc1_set_compressor(compname: *const c_char) -> c_int {
-    guard(Error::code, || {
+    catch_errors(Error::code, || {
         // SAFETY: by the rules of the module.
-        library::set_compressor(unsafe { string(compname) }?)
+        library::set_compressor(unsafe { c_str(compname) }?)
     })
 }
 
 /// Adds the delta filter to the filters of functions without a context; removes it if `dodelta` is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_set_delta(dodelta: c_int) {
-    setting(|| library::set_delta(dodelta != 0));
+    change_setting(|| library::set_uses_delta(dodelta != 0));
 }
 
 /// Returns the block size, in bytes, that functions without a context use; 0 means that it is chosen
 /// automatically.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_blocksize() -> c_int {
-    guard(
+    catch_errors(
         |_| 0,
         || {
             library::init();
@@ -285,18 +285,18 @@ pub extern "C" fn blosc1_get_blocksize() -> c_int {
 /// automatically.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_set_blocksize(blocksize: usize) {
-    setting(|| library::set_blocksize(blocksize as i32));
+    change_setting(|| library::set_blocksize(blocksize as i32));
 }
 
 /// Sets the split mode that functions without a context use to `splitmode`: `BLOSC_ALWAYS_SPLIT`,
 /// `BLOSC_NEVER_SPLIT`, `BLOSC_AUTO_SPLIT` or `BLOSC_FORWARD_COMPAT_SPLIT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_set_splitmode(splitmode: c_int) {
-    setting(|| library::set_splitmode(splitmode));
+    change_setting(|| library::set_splitmode(splitmode));
 }
 
-fn setting(set: impl FnOnce()) {
-    guard(
+fn change_setting(set: impl FnOnce()) {
+    catch_errors(
         |_| (),
         || -> Result<()> {
             library::init();

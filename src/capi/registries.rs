@@ -1,6 +1,6 @@
 //! Registration of codecs, filters and tuners of the program (`abi.md` 9.5).
 
-use super::ffi::code;
+use super::ffi::result_code;
 use super::name;
 use crate::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
 use crate::err;
@@ -13,7 +13,7 @@ use std::ffi::c_int;
 ///
 /// # Safety
 /// `ptr` is NULL or points at an initialised struct.
-unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
+unsafe fn struct_ref<'a, T>(ptr: *mut T) -> Result<&'a T> {
     // SAFETY: by the contract of this function.
     unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "the struct to register is NULL"))
 }
@@ -30,10 +30,10 @@ unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_int {
-    code(|| {
+    result_code(|| {
         library::init();
         // SAFETY: by the rules of the module.
-        let codec = unsafe { given(codec) }?;
+        let codec = unsafe { struct_ref(codec) }?;
         registry::register_codec(codec, name::copy_if_readable(codec.compname).as_deref()).map(|()| 0)
     })
 }
@@ -50,10 +50,10 @@ pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_in
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c_int {
-    code(|| {
+    result_code(|| {
         library::init();
         // SAFETY: by the rules of the module.
-        let filter = unsafe { given(filter) }?;
+        let filter = unsafe { struct_ref(filter) }?;
         registry::register_filter(filter, name::copy_if_readable(filter.name).as_deref()).map(|()| 0)
     })
 }
@@ -70,10 +70,10 @@ pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c
 /// The rules of the module `capi`; the functions obey the contracts of their fields.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_register_tuner(tuner: *mut blosc2_tuner) -> c_int {
-    code(|| {
+    result_code(|| {
         library::init();
         // SAFETY: by the rules of the module.
-        let tuner = unsafe { given(tuner) }?;
+        let tuner = unsafe { struct_ref(tuner) }?;
         registry::register_tuner(tuner, name::copy_if_readable(tuner.name).as_deref()).map(|()| 0)
     })
 }

@@ -1,36 +1,36 @@
 //! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
 //! (`abi.md` 2.5).
 
-use super::ffi::{code, guard, schunk, store, string};
+use super::ffi::{c_str, catch_errors, result_code, schunk_ref, store_if_not_null};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
 use crate::b2nd::metalayer::ArrayMeta;
 use crate::err;
 use crate::error::Result;
-use crate::malloc::{Growing, Malloced};
-use crate::schunk::copy::{CopyTo, FrameBytes};
-use crate::schunk::storage::{Storage, block_with};
+use crate::malloc::{MallocBytes, MallocVec};
+use crate::schunk::copy::{CopyDestination, FrameBytes};
+use crate::schunk::storage::{Storage, malloc_value};
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
 use std::slice;
 
 /// Runs a function body that returns a 64-bit number or an error code.
-pub(super) fn long(body: impl FnOnce() -> Result<i64>) -> i64 {
-    guard(|error| i64::from(error.code()), body)
+pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
+    catch_errors(|error| i64::from(error.code()), body)
 }
 
 /// The result of a function that returns a super-chunk.
-fn object(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
-    guard(|_| ptr::null_mut(), || body().map(OwnedSuperChunk::into_raw))
+fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
+    catch_errors(|_| ptr::null_mut(), || body().map(OwnedSuperChunk::into_raw))
 }
 
 /// Returns the string at a pointer that may be NULL.
 ///
 /// # Safety
 /// `ptr` is NULL or points at a string.
-unsafe fn optional_string<'a>(ptr: *const c_char) -> Option<&'a CStr> {
+unsafe fn optional_c_str<'a>(ptr: *const c_char) -> Option<&'a CStr> {
     // SAFETY: not NULL, and by the contract of this function it ends with NUL.
     (!ptr.is_null()).then(|| unsafe { CStr::from_ptr(ptr) })
 }
@@ -47,7 +47,7 @@ unsafe fn optional_string<'a>(ptr: *const c_char) -> Option<&'a CStr> {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut blosc2_schunk {
-    object(|| {
+    new_schunk_or_null(|| {
         // SAFETY: by the rules of the module.
         let given = unsafe { storage.as_ref() }.ok_or_else(|| err!(NullPointer, "`storage` is NULL"))?;
         let defaults = Storage::default();
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut
         unsafe {
             SuperChunk::create(&Storage {
                 contiguous: given.contiguous.get(),
-                urlpath: optional_string(given.urlpath),
+                urlpath: optional_c_str(given.urlpath),
                 cparams: given.cparams.as_ref().unwrap_or(defaults.cparams),
                 dparams: given.dparams.as_ref().unwrap_or(defaults.dparams),
                 io: given.io.as_ref().unwrap_or(defaults.io),
@@ -79,15 +79,15 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
     schunk: *mut blosc2_schunk,
     storage: *mut blosc2_storage,
 ) -> *mut blosc2_schunk {
-    object(|| {
+    new_schunk_or_null(|| {
         // SAFETY: by the rules of the module.
-        let (schunk, given) = unsafe { (self::schunk(schunk)?, storage.as_ref()) };
+        let (schunk, given) = unsafe { (self::schunk_ref(schunk)?, storage.as_ref()) };
         let given = given.ok_or_else(|| err!(NullPointer, "`storage` is NULL"))?;
         // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
         unsafe {
-            schunk.copy(&CopyTo {
+            schunk.copy(&CopyDestination {
                 contiguous: given.contiguous.get(),
-                urlpath: optional_string(given.urlpath),
+                urlpath: optional_c_str(given.urlpath),
                 cparams: given.cparams.as_ref(),
                 dparams: given.dparams.as_ref(),
                 io: given.io.as_ref(),
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
 /// The rules of the module `capi`; the super-chunk is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int {
-    code(|| {
+    result_code(|| {
         let Some(schunk) = NonNull::new(schunk) else { return Ok(0) };
         // SAFETY: a super-chunk of this library, which is not used after this call.
         let schunk = unsafe { OwnedSuperChunk::from_raw(schunk) };
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blosc2_schunk {
     // SAFETY: by the rules of the module.
-    object(|| unsafe { open(urlpath, 0, &BLOSC2_IO_DEFAULTS) })
+    new_schunk_or_null(|| unsafe { open(urlpath, 0, &BLOSC2_IO_DEFAULTS) })
 }
 
 /// Opens a frame that begins at byte `offset` of the file `urlpath`, as `blosc2_schunk_open`.
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
     offset: i64,
 ) -> *mut blosc2_schunk {
     // SAFETY: by the rules of the module.
-    object(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
+    new_schunk_or_null(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
 }
 
 /// Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. A file or a directory must
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn blosc2_schunk_open_udio(
     udio: *const blosc2_io,
 ) -> *mut blosc2_schunk {
     // SAFETY: by the rules of the module.
-    object(|| unsafe { open(urlpath, 0, given_io(udio)?) })
+    new_schunk_or_null(|| unsafe { open(urlpath, 0, io_ref(udio)?) })
 }
 
 /// Opens a frame that begins at byte `offset` of the file `urlpath` with the I/O back-end `udio`, as
@@ -185,14 +185,14 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
     udio: *const blosc2_io,
 ) -> *mut blosc2_schunk {
     // SAFETY: by the rules of the module.
-    object(|| unsafe { open(urlpath, offset, given_io(udio)?) })
+    new_schunk_or_null(|| unsafe { open(urlpath, offset, io_ref(udio)?) })
 }
 
 /// Returns the I/O back-end at `udio`; NULL is an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
-unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
+unsafe fn io_ref<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
     // SAFETY: by the contract of this function.
     unsafe { udio.as_ref() }.ok_or_else(|| err!(NullPointer, "`udio` is NULL"))
 }
@@ -203,7 +203,7 @@ unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
 /// The rules of the module `capi`.
 unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
     // SAFETY: by the contract of this function.
-    unsafe { SuperChunk::open(string(urlpath)?, offset, io) }
+    unsafe { SuperChunk::open(c_str(urlpath)?, offset, io) }
 }
 
 /// Opens the contiguous frame of `len` bytes at `cframe`. If `copy` is true, the chunks are copied, and the result
@@ -223,12 +223,12 @@ pub unsafe extern "C" fn blosc2_schunk_from_buffer(
     len: i64,
     copy: bool,
 ) -> *mut blosc2_schunk {
-    object(|| {
+    new_schunk_or_null(|| {
         let (Some(start), Ok(len)) = (NonNull::new(cframe), usize::try_from(len)) else {
             return Err(err!(InvalidParam, "`cframe` is NULL, or `len` is negative: {len}"));
         };
         // SAFETY: by the rules of the module.
-        let memory = unsafe { Growing::lent(start, len) };
+        let memory = unsafe { MallocVec::from_program_block(start, len) };
         if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) }
     })
 }
@@ -244,11 +244,11 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
     schunk: *mut blosc2_schunk,
     avoid_cframe_free: bool,
 ) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             // SAFETY: by the rules of the module; with `false`, the program passes the ownership of the buffer.
-            unsafe { self::schunk(schunk)?.avoid_cframe_free(avoid_cframe_free) };
+            unsafe { self::schunk_ref(schunk)?.avoid_cframe_free(avoid_cframe_free) };
             Ok(())
         },
     );
@@ -269,24 +269,24 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
     cframe: *mut *mut u8,
     needs_free: *mut bool,
 ) -> i64 {
-    long(|| {
+    result_code_i64(|| {
         // SAFETY: by the rules of the module.
         unsafe {
-            store(cframe, ptr::null_mut());
-            store(needs_free, false);
+            store_if_not_null(cframe, ptr::null_mut());
+            store_if_not_null(needs_free, false);
         }
         if cframe.is_null() || needs_free.is_null() {
             return Err(err!(NullPointer, "`cframe` or `needs_free` is NULL"));
         }
         // SAFETY: by the rules of the module.
-        let (start, len, copied) = match unsafe { self::schunk(schunk) }?.to_buffer()? {
-            FrameBytes::Own(start, len) => (start, len, false),
-            FrameBytes::Copy(start, len) => (start, len, true),
+        let (start, len, copied) = match unsafe { self::schunk_ref(schunk) }?.to_buffer()? {
+            FrameBytes::Borrowed(start, len) => (start, len, false),
+            FrameBytes::Owned(start, len) => (start, len, true),
         };
         // SAFETY: by the rules of the module.
         unsafe {
-            store(cframe, start);
-            store(needs_free, copied);
+            store_if_not_null(cframe, start);
+            store_if_not_null(needs_free, copied);
         }
         Ok(len as i64)
     })
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut blosc2_schunk, urlpath: *const c_char) -> i64 {
     // SAFETY: by the rules of the module.
-    long(|| unsafe { self::schunk(schunk)?.to_file(string(urlpath)?).map(|len| len as i64) })
+    result_code_i64(|| unsafe { self::schunk_ref(schunk)?.to_file(c_str(urlpath)?).map(|len| len as i64) })
 }
 
 /// Appends `schunk` as one contiguous frame to the file `urlpath`. The file is created if it does not exist.
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn blosc2_schunk_append_file(
     urlpath: *const c_char,
 ) -> i64 {
     // SAFETY: by the rules of the module.
-    long(|| unsafe { self::schunk(schunk)?.append_file(string(urlpath)?).map(|at| at as i64) })
+    result_code_i64(|| unsafe { self::schunk_ref(schunk)?.append_file(c_str(urlpath)?).map(|at| at as i64) })
 }
 
 /// Stores a copy of the compression parameters of `schunk` in `*cparams`, a block that the caller frees with
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_cparams(
     cparams: *mut *mut blosc2_cparams,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { give(cparams, self::schunk(schunk)?.cparams()) })
+    result_code(|| unsafe { store_malloc_copy(cparams, self::schunk_ref(schunk)?.cparams()) })
 }
 
 /// Stores a copy of the decompression parameters of `schunk`, the number of threads and the super-chunk, in
@@ -353,19 +353,19 @@ pub unsafe extern "C" fn blosc2_schunk_get_dparams(
     dparams: *mut *mut blosc2_dparams,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { give(dparams, self::schunk(schunk)?.dparams()) })
+    result_code(|| unsafe { store_malloc_copy(dparams, self::schunk_ref(schunk)?.dparams()) })
 }
 
 /// Stores a pointer to a `malloc` block with a copy of `params` in `*place`.
 ///
 /// # Safety
 /// `place` is NULL or writable.
-unsafe fn give<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
+unsafe fn store_malloc_copy<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
     if place.is_null() {
         return Err(err!(NullPointer, "the pointer for the parameters is NULL"));
     }
     // SAFETY: not NULL, and writable by the contract of this function.
-    unsafe { place.write(block_with(params)?) };
+    unsafe { place.write(malloc_value(params)?) };
     Ok(0)
 }
 
@@ -377,7 +377,7 @@ unsafe fn give<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> i64 {
     // SAFETY: by the rules of the module.
-    long(|| Ok(unsafe { self::schunk(schunk) }?.frame_len()))
+    result_code_i64(|| Ok(unsafe { self::schunk_ref(schunk) }?.frame_len()))
 }
 
 /// Acquires the exclusive inter-process lock of `schunk`, a frame on disk, so that several calls form one critical
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { self::schunk(schunk) }?.lock().map(|()| 0))
+    result_code(|| unsafe { self::schunk_ref(schunk) }?.hold_frame_lock().map(|()| 0))
 }
 
 /// Releases one level of the inter-process lock that `blosc2_schunk_lock` acquired for `schunk`.
@@ -403,7 +403,7 @@ pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { self::schunk(schunk) }?.unlock().map(|()| 0))
+    result_code(|| unsafe { self::schunk_ref(schunk) }?.release_frame_lock().map(|()| 0))
 }
 
 /// Reads the counters and metalayers of `schunk` again if another handle or process has changed the frame on disk.
@@ -416,7 +416,7 @@ pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { self::schunk(schunk) }?.refresh().map(usize::from))
+    result_code(|| unsafe { self::schunk_ref(schunk) }?.refresh().map(usize::from))
 }
 
 /// Returns the positions of the chunks of the frame of `schunk`, one number for each chunk, in an array that the
@@ -430,12 +430,12 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) -> *mut i64 {
-    guard(
+    catch_errors(
         |_| ptr::null_mut(),
         || {
             // SAFETY: by the rules of the module.
-            let offsets = unsafe { self::schunk(schunk) }?.frame_offsets()?;
-            Ok(offsets.map_or(ptr::null_mut(), Malloced::into_raw).cast())
+            let offsets = unsafe { self::schunk_ref(schunk) }?.frame_offsets()?;
+            Ok(offsets.map_or(ptr::null_mut(), MallocBytes::into_raw).cast())
         },
     )
 }
@@ -459,16 +459,16 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
     stop: *mut i64,
     chunks_idx: *mut *mut i64,
 ) -> i64 {
-    long(|| {
+    result_code_i64(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         let wrong = || err!(NullPointer, "`start`, `stop` or `chunks_idx` is NULL");
         if chunks_idx.is_null() {
             return Err(wrong());
         }
         let (count, found) = match schunk.array_meta() {
             Some(content) => {
-                let geometry = ArrayMeta::of_stored(&content)?.geometry(schunk.typesize())?;
+                let geometry = ArrayMeta::parse_nonempty(&content)?.geometry(schunk.typesize())?;
                 if start.is_null() || stop.is_null() {
                     return Err(wrong());
                 }
@@ -478,15 +478,15 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                     unsafe { (slice::from_raw_parts(start, dims), slice::from_raw_parts(stop, dims)) };
                 let tiles = geometry.chunks_of_box(start, stop);
                 let count = tiles.len();
-                if count > schunk.counters().nchunks.max(MANY_CHUNKS) {
+                if count > schunk.counters().nchunks.max(MAX_UNCHECKED_NCHUNKS) {
                     return Err(err!(
                         MemoryAlloc,
-                        "the slice has {count} chunks, more than the super-chunk and than {MANY_CHUNKS}"
+                        "the slice has {count} chunks, more than the super-chunk and than {MAX_UNCHECKED_NCHUNKS}"
                     ));
                 }
                 match count {
                     0 => (0, ptr::null_mut()),
-                    _ => (count, numbers(count, tiles.map(|part| part.number))?),
+                    _ => (count, malloc_numbers(count, tiles.map(|part| part.number))?),
                 }
             }
             None => {
@@ -495,25 +495,27 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                 let (Some(&start), Some(&stop)) = (start, stop) else { return Err(wrong()) };
                 match schunk.slice_chunks(start, stop)? {
                     None => (0, ptr::null_mut()),
-                    Some(chunks) => (chunks.end - chunks.start, numbers(chunks.end - chunks.start, chunks)?),
+                    Some(chunks) => {
+                        (chunks.end - chunks.start, malloc_numbers(chunks.end - chunks.start, chunks)?)
+                    }
                 }
             }
         };
         // SAFETY: by the rules of the module.
-        unsafe { store(chunks_idx, found) };
+        unsafe { store_if_not_null(chunks_idx, found) };
         Ok(count)
     })
 }
 
 /// Limit for the chunks of one slice of an array, if the super-chunk does not have more: a metalayer can describe
 /// more chunks than there are.
-const MANY_CHUNKS: i64 = 1 << 20;
+const MAX_UNCHECKED_NCHUNKS: i64 = 1 << 20;
 
 /// Returns `count` numbers in a `malloc` array, which the C caller frees.
-fn numbers(count: i64, all: impl Iterator<Item = i64>) -> Result<*mut i64> {
+fn malloc_numbers(count: i64, all: impl Iterator<Item = i64>) -> Result<*mut i64> {
     let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
     let len = len.ok_or_else(|| err!(MemoryAlloc, "cannot allocate {count} chunk numbers"))?;
-    let mut numbers = Malloced::zeroed(len)?;
+    let mut numbers = MallocBytes::zeroed(len)?;
     for (place, number) in numbers.chunks_exact_mut(size_of::<i64>()).zip(all) {
         place.copy_from_slice(&number.to_ne_bytes());
     }

@@ -1,14 +1,14 @@
 //! The chunks and items of super-chunks (`abi.md` 2.5).
 
-use super::ffi::{code, destination, room, schunk, source, store};
-use super::schunk::long;
+use super::ffi::{dest_buffer, len_or_zero, result_code, schunk_ref, source_slice, store_if_not_null};
+use super::schunk::result_code_i64;
 use crate::abi::blosc2_schunk;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
-use crate::schunk::change::Incoming;
+use crate::malloc::MallocBytes;
+use crate::schunk::change::InputChunk;
 use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
@@ -19,10 +19,10 @@ use std::ptr::{self, NonNull};
 ///
 /// # Safety
 /// `chunk` is NULL or points at as many bytes as its header says; without `copy` at a `malloc` block.
-unsafe fn with_chunk(
+unsafe fn pass_input_chunk(
     chunk: *mut u8,
     copy: bool,
-    keep: impl FnOnce(Incoming<'_>) -> Result<i64>,
+    store_chunk: impl FnOnce(InputChunk<'_>) -> Result<i64>,
 ) -> Result<i64> {
     let start = NonNull::new(chunk).ok_or_else(|| err!(NullPointer, "`chunk` is NULL"))?;
     // SAFETY: a chunk has at least a header.
@@ -31,13 +31,13 @@ unsafe fn with_chunk(
     let len = cbytes.unwrap_or(0).max(MIN_HEADER_LENGTH);
     if copy {
         // SAFETY: by the contract of this function.
-        return keep(Incoming::Copy(unsafe { std::slice::from_raw_parts(chunk, len) }));
+        return store_chunk(InputChunk::Copy(unsafe { std::slice::from_raw_parts(chunk, len) }));
     }
     // SAFETY: by the contract of this function.
-    let mut block = Some(unsafe { Malloced::from_raw(start, len) });
-    let kept = keep(Incoming::Take(&mut block));
+    let mut block = Some(unsafe { MallocBytes::from_raw(start, len) });
+    let kept = store_chunk(InputChunk::Take(&mut block));
     // A block that was not taken still belongs to the C caller.
-    let _ = block.map(Malloced::into_raw);
+    let _ = block.map(MallocBytes::into_raw);
     kept
 }
 
@@ -58,11 +58,11 @@ pub unsafe extern "C" fn blosc2_schunk_append_chunk(
     chunk: *mut u8,
     copy: bool,
 ) -> i64 {
-    long(|| {
+    result_code_i64(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         // SAFETY: as above.
-        unsafe { with_chunk(chunk, copy, |chunk| schunk.append_chunk(chunk)) }
+        unsafe { pass_input_chunk(chunk, copy, |chunk| schunk.append_chunk(chunk)) }
     })
 }
 
@@ -82,11 +82,11 @@ pub unsafe extern "C" fn blosc2_schunk_insert_chunk(
     chunk: *mut u8,
     copy: bool,
 ) -> i64 {
-    long(|| {
+    result_code_i64(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         // SAFETY: as above.
-        unsafe { with_chunk(chunk, copy, |chunk| schunk.insert_chunk(nchunk, chunk)) }
+        unsafe { pass_input_chunk(chunk, copy, |chunk| schunk.insert_chunk(nchunk, chunk)) }
     })
 }
 
@@ -105,11 +105,11 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
     chunk: *mut u8,
     copy: bool,
 ) -> i64 {
-    long(|| {
+    result_code_i64(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         // SAFETY: as above.
-        unsafe { with_chunk(chunk, copy, |chunk| schunk.update_chunk(nchunk, chunk)) }
+        unsafe { pass_input_chunk(chunk, copy, |chunk| schunk.update_chunk(nchunk, chunk)) }
     })
 }
 
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut blosc2_schunk, nchunk: i64) -> i64 {
     // SAFETY: by the rules of the module.
-    long(|| unsafe { self::schunk(schunk) }?.delete_chunk(nchunk))
+    result_code_i64(|| unsafe { self::schunk_ref(schunk) }?.delete_chunk(nchunk))
 }
 
 /// Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk to `schunk`. `src`
@@ -139,16 +139,16 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
     src: *const c_void,
     nbytes: i32,
 ) -> i64 {
-    long(|| {
+    result_code_i64(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         let nbytes = usize::try_from(nbytes)
             .map_err(|_| err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected 0 to {MAX_BUFFERSIZE}"))?;
         let src = if src.is_null() && schunk.cctx()?.head().prefilter().is_some() {
             None
         } else {
             // SAFETY: by the rules of the module.
-            Some(unsafe { source(src, nbytes) }?)
+            Some(unsafe { source_slice(src, nbytes) }?)
         };
         schunk.append_buffer(src, nbytes)
     })
@@ -169,9 +169,9 @@ pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
     dest: *mut c_void,
     nbytes: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (schunk, dest) = unsafe { (self::schunk(schunk)?, destination(dest, room(nbytes))?) };
+        let (schunk, dest) = unsafe { (self::schunk_ref(schunk)?, dest_buffer(dest, len_or_zero(nbytes))?) };
         schunk.decompress_chunk(nchunk, dest)
     })
 }
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_chunk(
     needs_free: *mut bool,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { hand_out(schunk, nchunk, false, chunk, needs_free) })
+    result_code(|| unsafe { store_chunk_address(schunk, nchunk, false, chunk, needs_free) })
 }
 
 /// Stores the address of chunk `nchunk` of `schunk` in `*chunk`, as `blosc2_schunk_get_chunk`. If the chunk is on
@@ -215,14 +215,14 @@ pub unsafe extern "C" fn blosc2_schunk_get_lazychunk(
     needs_free: *mut bool,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { hand_out(schunk, nchunk, true, chunk, needs_free) })
+    result_code(|| unsafe { store_chunk_address(schunk, nchunk, true, chunk, needs_free) })
 }
 
 /// Stores the address of a chunk, lazy if `lazily`, for the C caller.
 ///
 /// # Safety
 /// The rules of the module `capi`.
-unsafe fn hand_out(
+unsafe fn store_chunk_address(
     schunk: *mut blosc2_schunk,
     nchunk: i64,
     lazily: bool,
@@ -230,7 +230,7 @@ unsafe fn hand_out(
     needs_free: *mut bool,
 ) -> Result<usize> {
     // SAFETY: by the contract of this function.
-    let schunk = unsafe { self::schunk(schunk) }?;
+    let schunk = unsafe { self::schunk_ref(schunk) }?;
     if chunk.is_null() || needs_free.is_null() {
         return Err(err!(NullPointer, "`chunk` or `needs_free` is NULL"));
     }
@@ -238,8 +238,8 @@ unsafe fn hand_out(
     if is_there && schunk.frame().is_some() {
         // SAFETY: not NULL, and writable by the contract of this function.
         unsafe {
-            store(chunk, ptr::null_mut());
-            store(needs_free, false);
+            store_if_not_null(chunk, ptr::null_mut());
+            store_if_not_null(needs_free, false);
         }
     }
     let (start, len, owned) = match schunk.get_chunk(nchunk, lazily)? {
@@ -251,8 +251,8 @@ unsafe fn hand_out(
     };
     // SAFETY: as above.
     unsafe {
-        store(chunk, start);
-        store(needs_free, owned);
+        store_if_not_null(chunk, start);
+        store_if_not_null(needs_free, owned);
     }
     Ok(len)
 }
@@ -275,17 +275,17 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
     dest: *mut *mut u8,
     destsize: *mut i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if schunk.is_null() || dest.is_null() || destsize.is_null() {
             return Err(err!(InvalidParam, "`schunk`, `dest` or `destsize` is NULL"));
         }
         // SAFETY: by the rules of the module.
-        let block = unsafe { self::schunk(schunk) }?.get_vlblock(nchunk, nblock)?;
+        let block = unsafe { self::schunk_ref(schunk) }?.get_vlblock(nchunk, nblock)?;
         let len = block.len();
         // SAFETY: not NULL, and writable by the rules.
         unsafe {
-            store(dest, block.into_raw());
-            store(destsize, len as i32);
+            store_if_not_null(dest, block.into_raw());
+            store_if_not_null(destsize, len as i32);
         }
         Ok(len)
     })
@@ -307,13 +307,13 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     stop: i64,
     buffer: *mut c_void,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         let len = slice_len(start, stop, schunk.typesize())?;
         schunk.check_slice(start, stop)?;
         // SAFETY: by the rules of the module.
-        let dest = unsafe { destination(buffer, len) }?;
+        let dest = unsafe { dest_buffer(buffer, len) }?;
         schunk.get_slice(start, stop, dest).map_err(|error| err!(Failure, "{error}"))?;
         Ok(0)
     })
@@ -336,12 +336,12 @@ pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
     stop: i64,
     buffer: *mut c_void,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         let len = slice_len(start, stop, schunk.typesize())?;
         // SAFETY: by the rules of the module.
-        let src = unsafe { source(buffer, len) }?;
+        let src = unsafe { source_slice(buffer, len) }?;
         schunk.set_slice(start, stop, src).map(|()| 0)
     })
 }
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
     coords: *const i64,
     buffer: *mut c_void,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if schunk.is_null() || ncoords < 0 {
             return Err(err!(InvalidParam, "`schunk` is NULL, or `ncoords` is negative: {ncoords}"));
         }
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         if coords.is_null() || buffer.is_null() || schunk.typesize() <= 0 {
             return Err(err!(InvalidParam, "`coords` or `buffer` is NULL, or the typesize is below 1"));
         }
@@ -379,7 +379,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
         let len = slice_len(0, ncoords, schunk.typesize())?;
         // SAFETY: by the rules of the module; the coordinates have the alignment of `int64_t`.
         let (coords, dest) =
-            unsafe { (std::slice::from_raw_parts(coords, count), destination(buffer, len)?) };
+            unsafe { (std::slice::from_raw_parts(coords, count), dest_buffer(buffer, len)?) };
         schunk.get_sparse(coords, dest).map(|()| 0)
     })
 }
@@ -397,9 +397,9 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
     schunk: *mut blosc2_schunk,
     offsets_order: *mut i64,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk(schunk) }?;
+        let schunk = unsafe { self::schunk_ref(schunk) }?;
         let count = usize::try_from(schunk.counters().nchunks).unwrap_or(0);
         if offsets_order.is_null() && count > 0 {
             return Err(err!(NullPointer, "`offsets_order` is NULL, expected {count} numbers"));
@@ -432,5 +432,5 @@ pub unsafe extern "C" fn blosc2_schunk_fill_special(
     chunksize: i32,
 ) -> i64 {
     // SAFETY: by the rules of the module.
-    long(|| unsafe { self::schunk(schunk) }?.fill_special(nitems, special_value, chunksize))
+    result_code_i64(|| unsafe { self::schunk_ref(schunk) }?.fill_special(nitems, special_value, chunksize))
 }

@@ -1,8 +1,8 @@
 //! Special chunks: they consist of a header, or of a header and one value (`chunk.md` 3.12).
 
-use super::ffi::{code, destination, length, room, source};
+use super::ffi::{dest_buffer, len_or_zero, non_negative_len, result_code, source_slice};
 use crate::abi::blosc2_cparams;
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
@@ -13,8 +13,8 @@ use std::ffi::{c_int, c_void};
 ///
 /// # Safety
 /// The rules of the module `capi`; `value` has `typesize` bytes where the kind has a value.
-unsafe fn special_chunk(
-    kind: Special,
+unsafe fn write_special_chunk(
+    kind: SpecialValue,
     cparams: &blosc2_cparams,
     nbytes: i32,
     dest: *mut c_void,
@@ -24,28 +24,28 @@ unsafe fn special_chunk(
     if cparams.typesize <= 0 {
         return Err(err!(InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize));
     }
-    let width = if kind == Special::Value { length(cparams.typesize)? } else { 0 };
-    if room(destsize) < EXTENDED_HEADER_LENGTH + width {
+    let width = if kind == SpecialValue::Value { non_negative_len(cparams.typesize)? } else { 0 };
+    if len_or_zero(destsize) < EXTENDED_HEADER_LENGTH + width {
         return Err(err!(
             Data,
             "`destsize` is {destsize}, expected at least {}",
             EXTENDED_HEADER_LENGTH + width
         ));
     }
-    if nbytes % cparams.typesize != 0 && (nbytes > 0 || kind != Special::Zero) {
+    if nbytes % cparams.typesize != 0 && (nbytes > 0 || kind != SpecialValue::Zero) {
         return Err(err!(
             Data,
             "`nbytes` is {nbytes}, expected a multiple of the typesize {}",
             cparams.typesize
         ));
     }
-    let nbytes = length(nbytes)?;
+    let nbytes = non_negative_len(nbytes)?;
     // SAFETY: by the contract of this function.
-    let (dest, value) = unsafe { (destination(dest, room(destsize))?, source(value, width)?) };
+    let (dest, value) = unsafe { (dest_buffer(dest, len_or_zero(destsize))?, source_slice(value, width)?) };
     // SAFETY: by the contract of this function.
     let context = unsafe { Context::for_compression(cparams) }
         .map_err(|error| err!(NullPointer, "cannot create a compression context: {error}"))?;
-    context.special_chunk(kind, nbytes, value, dest)
+    context.compress_special_chunk(kind, nbytes, value, dest)
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of zeros. `cparams` supplies the fields of
@@ -64,7 +64,9 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
     destsize: i32,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { special_chunk(Special::Zero, &cparams, nbytes, dest, destsize, std::ptr::null()) })
+    result_code(|| unsafe {
+        write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, std::ptr::null())
+    })
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of NaNs. `cparams` supplies the fields of
@@ -83,7 +85,9 @@ pub unsafe extern "C" fn blosc2_chunk_nans(
     destsize: i32,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { special_chunk(Special::Nan, &cparams, nbytes, dest, destsize, std::ptr::null()) })
+    result_code(|| unsafe {
+        write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, std::ptr::null())
+    })
 }
 
 /// Writes a chunk to `dest` that represents `nbytes` bytes in which every item equals the item at `repeatval`,
@@ -103,7 +107,9 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
     repeatval: *const c_void,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { special_chunk(Special::Value, &cparams, nbytes, dest, destsize, repeatval) })
+    result_code(|| unsafe {
+        write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, repeatval)
+    })
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of unspecified content. Decompressing it
@@ -122,5 +128,7 @@ pub unsafe extern "C" fn blosc2_chunk_uninit(
     destsize: i32,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { special_chunk(Special::Uninit, &cparams, nbytes, dest, destsize, std::ptr::null()) })
+    result_code(|| unsafe {
+        write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, std::ptr::null())
+    })
 }

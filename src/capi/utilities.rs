@@ -1,6 +1,6 @@
 //! Shuffles of single blocks, index arithmetic and timestamps (`abi.md` 2.9, `filters.md` 12).
 
-use super::ffi::{code, destination, guard, length, source, store};
+use super::ffi::{catch_errors, dest_buffer, non_negative_len, result_code, source_slice, store_if_not_null};
 use crate::abi::blosc_timestamp_t;
 use crate::err;
 use crate::error::Result;
@@ -9,13 +9,13 @@ use std::ffi::c_void;
 use std::slice;
 
 /// The largest item size of the shuffles, in bytes.
-const MAX_TYPESIZE: i32 = 256;
+const MAX_SHUFFLE_TYPESIZE: i32 = 256;
 
 /// Runs the shuffle `kernel` on a block.
 ///
 /// # Safety
 /// The rules of the module `capi`.
-unsafe fn shuffled(
+unsafe fn run_shuffle_kernel(
     kernel: fn(usize, &[u8], &mut [u8]),
     typesize: i32,
     max_typesize: i32,
@@ -26,9 +26,9 @@ unsafe fn shuffled(
     if !(1..=max_typesize).contains(&typesize) {
         return Err(err!(InvalidParam, "`typesize` is {typesize}, expected 1 to {max_typesize}"));
     }
-    let len = length(blocksize)?;
+    let len = non_negative_len(blocksize)?;
     // SAFETY: by the rules of the module.
-    let (src, dest) = unsafe { (source(src, len)?, destination(dest, len)?) };
+    let (src, dest) = unsafe { (source_slice(src, len)?, dest_buffer(dest, len)?) };
     // SAFETY: the shuffles write the whole destination and do not read it.
     kernel(typesize as usize, src, unsafe { dest.into_bytes() });
     Ok(len)
@@ -50,7 +50,9 @@ pub unsafe extern "C" fn blosc2_shuffle(
     dest: *mut c_void,
 ) -> i32 {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { shuffled(shuffle::shuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
+    result_code(|| unsafe {
+        run_shuffle_kernel(shuffle::shuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
+    })
 }
 
 /// Reverses `blosc2_shuffle`: reads the `blocksize` shuffled bytes at `src` and writes the items of `typesize`
@@ -68,7 +70,9 @@ pub unsafe extern "C" fn blosc2_unshuffle(
     dest: *mut c_void,
 ) -> i32 {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { shuffled(shuffle::unshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
+    result_code(|| unsafe {
+        run_shuffle_kernel(shuffle::unshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
+    })
 }
 
 /// Bit-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`: first the lowest
@@ -87,7 +91,9 @@ pub unsafe extern "C" fn blosc2_bitshuffle(
     dest: *mut c_void,
 ) -> i32 {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { shuffled(bitshuffle::bitshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
+    result_code(|| unsafe {
+        run_shuffle_kernel(bitshuffle::bitshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
+    })
 }
 
 /// Reverses `blosc2_bitshuffle`: reads the `blocksize` bit-shuffled bytes at `src` and writes the items of
@@ -106,7 +112,9 @@ pub unsafe extern "C" fn blosc2_bitunshuffle(
     dest: *mut c_void,
 ) -> i32 {
     // SAFETY: by the rules of the module.
-    code(|| unsafe { shuffled(bitshuffle::bitunshuffle, typesize, i32::MAX, blocksize, src, dest) })
+    result_code(|| unsafe {
+        run_shuffle_kernel(bitshuffle::bitunshuffle, typesize, i32::MAX, blocksize, src, dest)
+    })
 }
 
 /// Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim` dimensions and the
@@ -117,7 +125,7 @@ pub unsafe extern "C" fn blosc2_bitunshuffle(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i: i64, index: *mut i64) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             let ndim = usize::from(ndim);
@@ -163,7 +171,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
     strides: *const i64,
     i: *mut i64,
 ) {
-    guard(
+    catch_errors(
         |_| (),
         || {
             let ndim = usize::try_from(ndim).unwrap_or(0);
@@ -180,7 +188,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
                 }
             }
             // SAFETY: by the rules of the module.
-            unsafe { store(i, sum) };
+            unsafe { store_if_not_null(i, sum) };
             Ok(())
         },
     );

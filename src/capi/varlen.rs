@@ -1,6 +1,8 @@
 //! Chunks of variable-length blocks (`chunk.md` 3.11, 4.6).
 
-use super::ffi::{block_source, code, context, destination, length, malloc, room, source};
+use super::ffi::{
+    block_source, context_ref, dest_buffer, len_or_zero, malloc, non_negative_len, result_code, source_slice,
+};
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
@@ -31,9 +33,9 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
     dest: *mut c_void,
     destsize: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let context = unsafe { self::context(context) }?;
+        let context = unsafe { self::context_ref(context) }?;
         if context.head().do_compress() == 0 {
             return Err(err!(InvalidParam, "`context` is for decompression, expected one for compression"));
         }
@@ -43,7 +45,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
                 "`nblocks` is {nblocks}, expected at least 1, or `srcs` or `srcsizes` is NULL"
             ));
         }
-        let count = length(nblocks)?;
+        let count = non_negative_len(nblocks)?;
         // SAFETY: not NULL, and by the rules arrays of `nblocks` elements.
         let (srcs, sizes) =
             unsafe { (slice::from_raw_parts(srcs, count), slice::from_raw_parts(srcsizes, count)) };
@@ -56,9 +58,9 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
             if src.is_null() || size <= 0 {
                 return Err(err!(InvalidParam, "a block has {size} bytes, expected at least 1, or is NULL"));
             }
-            total += length(size)?;
+            total += non_negative_len(size)?;
             // SAFETY: by the rules of the module.
-            sources.push(unsafe { source(src, length(size)?) }?);
+            sources.push(unsafe { source_slice(src, non_negative_len(size)?) }?);
         }
         if total > MAX_BUFFERSIZE {
             return Err(err!(
@@ -67,8 +69,8 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
             ));
         }
         // SAFETY: by the rules of the module.
-        let dest = unsafe { destination(dest, room(destsize)) }?;
-        context.compress(Source::Blocks(&sources), dest)
+        let dest = unsafe { dest_buffer(dest, len_or_zero(destsize)) }?;
+        context.compress(Source::VarlenBlocks(&sources), dest)
     })
 }
 
@@ -86,12 +88,12 @@ pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
     srcsize: i32,
     nblocks: *mut i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         if src.is_null() || nblocks.is_null() {
             return Err(err!(InvalidParam, "`src` or `nblocks` is NULL"));
         }
         // SAFETY: by the rules of the module.
-        let header = ChunkHeader::parse(unsafe { source(src, room(srcsize)) }?)?;
+        let header = ChunkHeader::parse(unsafe { source_slice(src, len_or_zero(srcsize)) }?)?;
         if !header.has_varlen_blocks() {
             return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
         }
@@ -102,9 +104,9 @@ pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
 }
 
 /// Buffers from `malloc`, freed on drop unless they have been passed to the C caller.
-struct Buffers(Vec<(*mut u8, usize)>);
+struct MallocBuffers(Vec<(*mut u8, usize)>);
 
-impl Drop for Buffers {
+impl Drop for MallocBuffers {
     fn drop(&mut self) {
         for &(buffer, _) in &self.0 {
             // SAFETY: from `malloc`, and there is no other pointer to it in use.
@@ -133,9 +135,10 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
     destsizes: *mut i32,
     maxblocks: i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
+        let (context, chunk) =
+            unsafe { (self::context_ref(context)?, source_slice(src, len_or_zero(srcsize))?) };
         if context.head().do_compress() != 0 {
             return Err(err!(InvalidParam, "`context` is for compression, expected one for decompression"));
         }
@@ -147,7 +150,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         }
         // The number of blocks is checked first, so that no table is allocated for a chunk with too many blocks.
         let header = ChunkHeader::parse(chunk)?;
-        if header.has_varlen_blocks() && varlen::nblocks(&header) > room(maxblocks) {
+        if header.has_varlen_blocks() && varlen::nblocks(&header) > len_or_zero(maxblocks) {
             return Err(err!(
                 InvalidParam,
                 "the chunk has {} blocks, expected at most `maxblocks` = {maxblocks}",
@@ -158,14 +161,14 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         let blocks = unsafe { block_source(context, chunk) };
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();
-            let decode = || -> Result<Buffers> {
-                let mut buffers = Buffers(Vec::new());
+            let decode = || -> Result<MallocBuffers> {
+                let mut buffers = MallocBuffers(Vec::new());
                 buffers
                     .0
                     .try_reserve_exact(count)
                     .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
                 for nblock in 0..count {
-                    let nbytes = reader.nbytes(nblock);
+                    let nbytes = reader.block_nbytes(nblock);
                     buffers.0.push((malloc(nbytes)?, nbytes));
                 }
                 let borrow = |&(buffer, nbytes): &(*mut u8, usize)| {
@@ -214,9 +217,10 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
     dest: *mut *mut u8,
     destsize: *mut i32,
 ) -> c_int {
-    code(|| {
+    result_code(|| {
         // SAFETY: by the rules of the module.
-        let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
+        let (context, chunk) =
+            unsafe { (self::context_ref(context)?, source_slice(src, len_or_zero(srcsize))?) };
         if dest.is_null() || destsize.is_null() {
             return Err(err!(InvalidParam, "`dest` or `destsize` is NULL"));
         }
@@ -230,11 +234,11 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
                     reader.nblocks()
                 ));
             };
-            let nbytes = reader.nbytes(nblock);
-            let mut buffers = Buffers(vec![(malloc(nbytes)?, nbytes)]);
+            let nbytes = reader.block_nbytes(nblock);
+            let mut buffers = MallocBuffers(vec![(malloc(nbytes)?, nbytes)]);
             let buffer = buffers.0[0].0;
             // SAFETY: a buffer of that length that `buffers` owns.
-            reader.decode(nblock, unsafe { OutBuffer::from_raw(buffer, nbytes) })?;
+            reader.decode_block(nblock, unsafe { OutBuffer::from_raw(buffer, nbytes) })?;
             // SAFETY: neither is NULL.
             unsafe {
                 dest.write(buffer);

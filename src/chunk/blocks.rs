@@ -5,25 +5,25 @@ use std::ops::Range;
 
 /// The division of `nbytes` bytes into blocks of `blocksize` bytes; the last block may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Blocks {
+pub(crate) struct BlockGeometry {
     nbytes: usize,
     blocksize: usize,
     count: usize,
     leftover: usize,
 }
 
-impl Blocks {
+impl BlockGeometry {
     /// Returns the geometry of `nbytes` bytes in blocks of `blocksize` bytes; a `blocksize` of 0 counts as 1.
     pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
         let blocksize = blocksize.max(1);
         let leftover = nbytes % blocksize;
         let count = nbytes / blocksize + usize::from(leftover != 0);
-        Blocks { nbytes, blocksize, count, leftover }
+        BlockGeometry { nbytes, blocksize, count, leftover }
     }
 
     /// Returns the geometry of a chunk of blocks of equal size, from its parsed header.
     pub(crate) fn of(header: &ChunkHeader) -> Self {
-        Blocks::new(header.nbytes(), usize::try_from(header.blocksize).unwrap_or(1))
+        BlockGeometry::new(header.nbytes(), usize::try_from(header.blocksize).unwrap_or(1))
     }
 
     /// Returns the uncompressed size of all blocks in bytes.
@@ -80,7 +80,7 @@ mod tests {
     fn ranges_cover_the_bytes_once() {
         for nbytes in 0..50 {
             for blocksize in 1..20 {
-                let b = Blocks::new(nbytes, blocksize);
+                let b = BlockGeometry::new(nbytes, blocksize);
                 let mut at = 0;
                 for n in 0..b.count() {
                     assert_eq!(b.range(n).start, at);

@@ -1,7 +1,7 @@
 //! Classification of a chunk by its header.
 
 use super::format::{MAX_FILTERS, filter_id, version};
-use super::{ChunkHeader, Special};
+use super::{ChunkHeader, SpecialValue};
 use crate::abi::BLOSC_FILTER_INT_TRUNC;
 use crate::error::Result;
 
@@ -9,9 +9,9 @@ use crate::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkClass {
     /// One repeated value, implied by the header or stored after it.
-    Special(Special),
+    Special(SpecialValue),
     /// The content, uncompressed.
-    Plain,
+    Memcpyed,
     /// Blocks of one size, each of one or more streams.
     Blocks(BlockCoding),
     /// Blocks of variable length, each of one stream.
@@ -43,7 +43,7 @@ impl ChunkClass {
     pub(crate) fn of(header: &ChunkHeader) -> Result<ChunkClass> {
         Ok(match header.special()? {
             Some(kind) => ChunkClass::Special(kind),
-            None if header.is_memcpyed() => ChunkClass::Plain,
+            None if header.is_memcpyed() => ChunkClass::Memcpyed,
             None if header.has_varlen_blocks() => ChunkClass::VarBlocks(BlockCoding::of(header)),
             None => ChunkClass::Blocks(BlockCoding::of(header)),
         })
@@ -52,7 +52,7 @@ impl ChunkClass {
     /// Returns the coding of the blocks; `None` for special and plain chunks.
     pub(crate) fn coding(self) -> Option<BlockCoding> {
         match self {
-            ChunkClass::Special(_) | ChunkClass::Plain => None,
+            ChunkClass::Special(_) | ChunkClass::Memcpyed => None,
             ChunkClass::Blocks(coding) | ChunkClass::VarBlocks(coding) => Some(coding),
         }
     }
@@ -66,7 +66,7 @@ impl BlockCoding {
             // Records are not filtered.
             return BlockCoding::Direct;
         }
-        if may_predate_the_split_mark(header) {
+        if may_predate_dont_split(header) {
             return BlockCoding::General;
         }
         // Reads the six ids with two loads that are no wider than the stores that wrote them: store-to-load forwarding
@@ -75,7 +75,7 @@ impl BlockCoding {
         if u32::from_ne_bytes([a, b, c, d]) == 0 && e == 0 {
             return BlockCoding::of_filter(header, MAX_FILTERS - 1, last);
         }
-        let mut active = (0..MAX_FILTERS).filter(|&slot| is_undone(header.filters[slot]));
+        let mut active = (0..MAX_FILTERS).filter(|&slot| is_undone_by_decompression(header.filters[slot]));
         match (active.next(), active.next()) {
             (None, _) => BlockCoding::Direct,
             (Some(slot), None) => BlockCoding::of_filter(header, slot, header.filters[slot]),
@@ -87,7 +87,7 @@ impl BlockCoding {
     #[inline(always)]
     fn of_filter(header: &ChunkHeader, slot: usize, id: u8) -> BlockCoding {
         match id {
-            id if !is_undone(id) => BlockCoding::Direct,
+            id if !is_undone_by_decompression(id) => BlockCoding::Direct,
             filter_id::SHUFFLE => {
                 let meta = header.filters_meta[slot];
                 match usize::from(if meta == 0 { header.typesize } else { meta }) {
@@ -104,14 +104,14 @@ impl BlockCoding {
 
 /// Returns whether decompression undoes the filter: truncated bits are lost.
 #[inline(always)]
-fn is_undone(id: u8) -> bool {
+fn is_undone_by_decompression(id: u8) -> bool {
     let is_int_trunc = cfg!(feature = "plugin-filters") && i32::from(id) == BLOSC_FILTER_INT_TRUNC;
     !is_int_trunc && !matches!(id, filter_id::NONE | filter_id::TRUNC_PREC)
 }
 
-/// Returns whether the chunk may come from a Blosc 1 release without DONT_SPLIT: a block that fails as several streams is then
-/// decoded as one. The reference cannot read these chunks (`chunk.md` 1.15).
-pub(crate) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
+/// Returns whether the chunk may come from a Blosc 1 release without DONT_SPLIT: a block that fails as several streams
+/// is then decoded as one. The reference cannot read these chunks (`chunk.md` 1.15).
+pub(crate) fn may_predate_dont_split(header: &ChunkHeader) -> bool {
     !header.is_extended() && header.version <= version::BLOSC1 && header.is_split()
 }
 
@@ -172,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn old_writers_are_told_from_new_ones() {
+    fn version_2_chunks_use_general_coding() {
         let filters = [0, 0, 0, 0, 0, filter_id::BITSHUFFLE];
         let version2 = ChunkHeader { version: version::BLOSC1, ..header(filters, [0; MAX_FILTERS]) };
         assert_eq!(BlockCoding::of(&version2), BlockCoding::General);
         let unmarked = ChunkHeader { flags: LZ4, ..version2 };
-        assert!(may_predate_the_split_mark(&unmarked));
+        assert!(may_predate_dont_split(&unmarked));
         assert_eq!(BlockCoding::of(&unmarked), BlockCoding::General);
     }
 }

@@ -8,10 +8,10 @@
 pub(crate) const MAX_DIM: usize = 16;
 
 /// Name of the metalayer that holds the shape of the blocks. Codecs and filters ignore the older name.
-pub(crate) const METALAYER: &std::ffi::CStr = c"b2nd";
+pub(crate) const B2ND_METALAYER: &std::ffi::CStr = c"b2nd";
 
 /// Offset of the shapes in the metalayer, in bytes: behind a marker, the version, and the number of dimensions.
-const LEN_OF_HEAD: usize = 3;
+const SHAPES_OFFSET: usize = 3;
 
 /// The properties of the super-chunk of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +43,14 @@ impl BlockShape {
     /// ignored. Returns `None` if the metalayer ends too early or has more than 16 dimensions.
     #[inline]
     pub(crate) fn parse(metalayer: &[u8]) -> Option<BlockShape> {
-        let ndim = usize::from(*metalayer.get(LEN_OF_HEAD - 1)?);
+        let ndim = usize::from(*metalayer.get(SHAPES_OFFSET - 1)?);
         if ndim > MAX_DIM {
             return None;
         }
         // There is a marker before each shape and each number. Extents of the array have 64 bits, those of a chunk 32.
         let shape = 1 + 9 * ndim;
         let chunkshape = 1 + 5 * ndim;
-        let blockshape = metalayer.get(LEN_OF_HEAD + shape + chunkshape..)?.get(1..1 + 5 * ndim)?;
+        let blockshape = metalayer.get(SHAPES_OFFSET + shape + chunkshape..)?.get(1..1 + 5 * ndim)?;
         let mut extents = [1; MAX_DIM];
         for (extent, field) in extents.iter_mut().zip(blockshape.chunks_exact(5)) {
             *extent = i32::from_be_bytes([field[1], field[2], field[3], field[4]]);
@@ -65,7 +65,7 @@ impl BlockShape {
 
     /// Returns the size in bytes of a block whose items have `typesize` bytes, and its extents; `None` unless there is
     /// at least one item along each dimension and the size is at most `limit`.
-    pub(crate) fn checked(&self, typesize: usize, limit: usize) -> Option<(usize, [usize; MAX_DIM])> {
+    pub(crate) fn checked_extents(&self, typesize: usize, limit: usize) -> Option<(usize, [usize; MAX_DIM])> {
         let mut nbytes = typesize;
         let mut extents = [1; MAX_DIM];
         for (extent, &given) in extents.iter_mut().zip(self.extents()) {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_blocks_of_a_metalayer() {
+    fn block_shape_is_parsed_from_the_metalayer() {
         for shape in [&[][..], &[1], &[3, -1, i32::MAX], &[2; MAX_DIM]] {
             let bytes = metalayer(shape);
             assert_eq!(BlockShape::parse(&bytes).unwrap().extents(), shape);
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn only_shapes_that_make_sense_have_a_size() {
+    fn only_positive_extents_within_the_limit_have_a_size() {
         let checked = |extents: &[i32], typesize, limit| {
-            BlockShape::new(extents).unwrap().checked(typesize, limit).map(|(nbytes, _)| nbytes)
+            BlockShape::new(extents).unwrap().checked_extents(typesize, limit).map(|(nbytes, _)| nbytes)
         };
         assert_eq!(checked(&[3, 5], 4, 60), Some(60));
         assert_eq!(checked(&[3, 5], 4, 59), None);

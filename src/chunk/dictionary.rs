@@ -6,7 +6,7 @@ use crate::err;
 use crate::error::Result;
 
 /// Size, in bytes, of the field before the dictionary, which holds its size.
-pub(crate) const PREFIX: usize = 4;
+pub(crate) const SIZE_FIELD_LEN: usize = 4;
 
 /// Returns the dictionary whose section begins at byte `pos` of the chunk.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
         ));
     };
     let size = checked_size(size)?;
-    chunk.get(pos + PREFIX..).and_then(|rest| rest.get(..size)).ok_or_else(|| {
+    chunk.get(pos + SIZE_FIELD_LEN..).and_then(|rest| rest.get(..size)).ok_or_else(|| {
         err!(
             ReadBuffer,
             "the chunk has {} bytes, expected a dictionary of {size} bytes at {pos}",

@@ -4,7 +4,7 @@ use super::format::{
     EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_FILTERS, MIN_HEADER_LENGTH, filter_id, flag, flag2, offset,
     version,
 };
-use super::{Special, read_i32, write_i32};
+use super::{SpecialValue, read_i32, write_i32};
 use crate::err;
 use crate::error::{Error, Result};
 
@@ -61,10 +61,10 @@ impl ChunkHeader {
     /// Those of [`parse_basic`](Self::parse_basic); the fields are unspecified then.
     #[inline]
     pub(crate) fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
-        let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
+        let Some(fixed) = bytes.first_chunk() else { return Err(too_short_error(bytes, MIN_HEADER_LENGTH)) };
         *self = ChunkHeader::from_fixed_part(fixed);
         self.check_sizes()?;
-        self.blocksize = clamped(self.blocksize, self.nbytes);
+        self.blocksize = clamp_blocksize(self.blocksize, self.nbytes);
         Ok(())
     }
 
@@ -75,10 +75,10 @@ impl ChunkHeader {
     /// Those of [`parse_basic`](Self::parse_basic).
     #[inline(always)]
     pub(crate) fn sizes(bytes: &[u8]) -> Result<[i32; 3]> {
-        let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
+        let Some(fixed) = bytes.first_chunk() else { return Err(too_short_error(bytes, MIN_HEADER_LENGTH)) };
         let header = ChunkHeader::from_fixed_part(fixed);
         header.check_sizes()?;
-        Ok([header.nbytes, clamped(header.blocksize, header.nbytes), header.cbytes])
+        Ok([header.nbytes, clamp_blocksize(header.blocksize, header.nbytes), header.cbytes])
     }
 
     /// Parses a header of 16 or 32 bytes, with all checks of `chunk.md` 2.1 and 2.4.
@@ -100,7 +100,7 @@ impl ChunkHeader {
     #[inline]
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         let whole = bytes.first_chunk();
-        let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
+        let Some(fixed) = bytes.first_chunk() else { return Err(too_short_error(bytes, MIN_HEADER_LENGTH)) };
         match whole {
             Some(whole) => *self = ChunkHeader::from_bytes(whole),
             None => *self = ChunkHeader::from_fixed_part(fixed),
@@ -116,7 +116,7 @@ impl ChunkHeader {
                 "`cbytes` is {cbytes}, expected {EXTENDED_HEADER_LENGTH} or more"
             ));
         } else if whole.is_none() {
-            return Err(too_short(bytes, EXTENDED_HEADER_LENGTH));
+            return Err(too_short_error(bytes, EXTENDED_HEADER_LENGTH));
         } else {
             self.check_extension()?;
         }
@@ -135,7 +135,7 @@ impl ChunkHeader {
             return Err(err!(InvalidHeader, "`nbytes` is {}, expected 0 or more", self.nbytes));
         }
         if !self.has_varlen_blocks() {
-            self.blocksize = clamped(self.blocksize, self.nbytes);
+            self.blocksize = clamp_blocksize(self.blocksize, self.nbytes);
         } else if self.nbytes == 0 {
             return Err(err!(InvalidHeader, "`nbytes` of variable-length blocks is 0, expected 1 or more"));
         }
@@ -190,14 +190,14 @@ impl ChunkHeader {
     /// Checks the second 16 bytes, and clears the sixth filter slot of version 3, which that version does not have.
     #[inline(always)]
     fn check_extension(&mut self) -> Result<()> {
-        let special = self.special_bits();
+        let special = self.special_id();
         if self.has_varlen_blocks() && special != 0 {
             return Err(err!(
                 InvalidHeader,
                 "the special kind of variable-length blocks is {special}, expected 0"
             ));
         }
-        if special == Special::VALUE_ID {
+        if special == SpecialValue::VALUE_ID {
             let width = self.cbytes - EXTENDED_HEADER_LENGTH as i32;
             if width <= 0 || width > MAX_BLOCKSIZE || width > self.nbytes || self.nbytes % width != 0 {
                 return Err(err!(
@@ -206,7 +206,7 @@ impl ChunkHeader {
                     self.nbytes
                 ));
             }
-        } else if special > Special::ZERO_ID && self.nbytes % i32::from(self.typesize) != 0 {
+        } else if special > SpecialValue::ZERO_ID && self.nbytes % i32::from(self.typesize) != 0 {
             let typesize = self.typesize;
             return Err(err!(
                 InvalidHeader,
@@ -298,11 +298,11 @@ impl ChunkHeader {
     /// Returns whether a dictionary section follows the block starts. The flag is ignored for chunks without block
     /// starts (`chunk.md` 2.4).
     pub(crate) fn has_dictionary(&self) -> bool {
-        self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_bits() == 0
+        self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_id() == 0
     }
 
     /// Returns the bits of the special kind, 0..=7.
-    pub(crate) fn special_bits(&self) -> u8 {
+    pub(crate) fn special_id(&self) -> u8 {
         (self.blosc2_flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK
     }
 
@@ -310,8 +310,8 @@ impl ChunkHeader {
     ///
     /// # Errors
     /// `Data` for the ids that the format does not define.
-    pub(crate) fn special(&self) -> Result<Option<Special>> {
-        Special::from_bits(self.special_bits())
+    pub(crate) fn special(&self) -> Result<Option<SpecialValue>> {
+        SpecialValue::from_id(self.special_id())
     }
 
     /// Returns the uncompressed size in bytes.
@@ -321,13 +321,13 @@ impl ChunkHeader {
 }
 
 #[cold]
-fn too_short(bytes: &[u8], wanted: usize) -> Error {
+fn too_short_error(bytes: &[u8], wanted: usize) -> Error {
     err!(ReadBuffer, "the header has {} bytes, expected {wanted}", bytes.len())
 }
 
 /// Returns `blocksize`, limited to `nbytes` if that is positive.
 #[inline]
-fn clamped(blocksize: i32, nbytes: i32) -> i32 {
+fn clamp_blocksize(blocksize: i32, nbytes: i32) -> i32 {
     if nbytes > 0 { blocksize.min(nbytes) } else { blocksize }
 }
 
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn each_field_has_its_code() {
+    fn invalid_fields_are_rejected_with_their_error_kind() {
         let good = plain();
         assert_eq!(kind(&good), None);
         assert_eq!(kind(&good[..15]), Some(ErrorKind::ReadBuffer));
@@ -423,7 +423,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_parse_or_fail_and_come_back(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+        fn parsed_headers_survive_write_and_parse(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
             if let Ok(h) = ChunkHeader::parse(&bytes) {
                 prop_assert!(h.nbytes >= 0 && h.blocksize > 0 && h.typesize > 0);
                 let mut out = [0u8; 32];

@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// The place of a chunk in its frame, as the trailer of a lazy chunk gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkPlace {
+pub(crate) struct ChunkLocation {
     /// Index of the chunk in a contiguous frame; number of the chunk file in a sparse one.
     pub nchunk: i32,
     /// Byte offset of the chunk in a contiguous frame; number of the chunk file in a sparse one.
@@ -22,7 +22,7 @@ pub(crate) trait BlockSource: Sync {
     /// # Errors
     /// `ReadBuffer` or `FileRead` when the chunk ends before the end of `dest`, `FileOpen` when its file cannot be
     /// opened.
-    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()>;
+    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()>;
 }
 
 /// The lazy form of a chunk of a frame.
@@ -30,22 +30,22 @@ pub(crate) struct LazyChunk {
     header: ChunkHeader,
     /// Header as it is stored, without the lazy flag, and block starts.
     head: Vec<u8>,
-    place: ChunkPlace,
+    location: ChunkLocation,
     /// Length of each block in the frame, in bytes.
     block_lengths: Vec<i32>,
 }
 
 impl LazyChunk {
-    /// Returns the lazy form of the chunk at `place` with the parsed `header`. `head` is its header and its block starts,
-    /// `block_lengths` the length of each block in the frame, in bytes.
+    /// Returns the lazy form of the chunk at `place` with the parsed `header`. `head` is its header and its block
+    /// starts, `block_lengths` the length of each block in the frame, in bytes.
     pub(crate) fn new(
         header: &ChunkHeader,
         head: Vec<u8>,
-        place: ChunkPlace,
+        place: ChunkLocation,
         block_lengths: Vec<i32>,
     ) -> LazyChunk {
         let header = ChunkHeader { blosc2_flags: header.blosc2_flags | flag2::LAZY, ..*header };
-        LazyChunk { header, head, place, block_lengths }
+        LazyChunk { header, head, location: place, block_lengths }
     }
 
     /// Returns the header of the lazy form.
@@ -60,7 +60,7 @@ impl LazyChunk {
 
     /// Returns the length of the serialised form in bytes.
     pub(crate) fn serialized_len(&self) -> usize {
-        self.head.len() + FIXED + 4 * self.block_lengths.len()
+        self.head.len() + FIXED_TRAILER_LEN + 4 * self.block_lengths.len()
     }
 
     /// Writes the serialised form, which is passed to programs, to `dest`.
@@ -72,24 +72,24 @@ impl LazyChunk {
         let (head, trailer) = dest.split_at_mut(self.head.len());
         head.copy_from_slice(&self.head);
         head[offset::BLOSC2_FLAGS] |= flag2::LAZY;
-        write_i32(trailer, 0, self.place.nchunk);
-        trailer[4..FIXED].copy_from_slice(&self.place.offset.to_le_bytes());
+        write_i32(trailer, 0, self.location.nchunk);
+        trailer[4..FIXED_TRAILER_LEN].copy_from_slice(&self.location.offset.to_le_bytes());
         for (n, &length) in self.block_lengths.iter().enumerate() {
-            write_i32(trailer, FIXED + 4 * n, length);
+            write_i32(trailer, FIXED_TRAILER_LEN + 4 * n, length);
         }
     }
 
     /// Returns the trailer of the chunk.
-    pub(crate) fn trailer(&self) -> Trailer<'_> {
-        Trailer { place: self.place, block_lengths: BlockLengths::Numbers(&self.block_lengths) }
+    pub(crate) fn trailer(&self) -> LazyTrailer<'_> {
+        LazyTrailer { location: self.location, block_lengths: BlockLengths::Numbers(&self.block_lengths) }
     }
 }
 
 /// The trailer of a lazy chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trailer<'a> {
+pub(crate) struct LazyTrailer<'a> {
     /// The place of the chunk in its frame.
-    pub place: ChunkPlace,
+    pub location: ChunkLocation,
     block_lengths: BlockLengths<'a>,
 }
 
@@ -101,16 +101,17 @@ enum BlockLengths<'a> {
 }
 
 /// Size, in bytes, of the trailer before the table of block lengths.
-const FIXED: usize = 12;
+const FIXED_TRAILER_LEN: usize = 12;
 
-impl<'a> Trailer<'a> {
+impl<'a> LazyTrailer<'a> {
     /// Reads the trailer of a serialised lazy chunk of `nblocks` blocks.
     ///
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the trailer, `InvalidHeader` for a negative offset.
     pub(crate) fn read(header: &ChunkHeader, chunk: &'a [u8], nblocks: usize) -> Result<Self> {
         let start = header.len() + 4 * nblocks;
-        let Some(trailer) = chunk.get(start..).and_then(|rest| rest.get(..FIXED + 4 * nblocks)) else {
+        let Some(trailer) = chunk.get(start..).and_then(|rest| rest.get(..FIXED_TRAILER_LEN + 4 * nblocks))
+        else {
             return Err(err!(
                 ReadBuffer,
                 "the lazy chunk has {} bytes, expected a trailer for {nblocks} blocks",
@@ -118,12 +119,15 @@ impl<'a> Trailer<'a> {
             ));
         };
         let nchunk = read_i32(trailer, 0).unwrap_or_default();
-        let offset = i64::from_le_bytes(trailer[4..FIXED].try_into().unwrap_or_default());
+        let offset = i64::from_le_bytes(trailer[4..FIXED_TRAILER_LEN].try_into().unwrap_or_default());
         if offset < 0 {
             return Err(err!(InvalidHeader, "the offset of the lazy chunk is {offset}, expected 0 or more"));
         }
-        let place = ChunkPlace { nchunk, offset };
-        Ok(Trailer { place, block_lengths: BlockLengths::Serialized(&trailer[FIXED..]) })
+        let place = ChunkLocation { nchunk, offset };
+        Ok(LazyTrailer {
+            location: place,
+            block_lengths: BlockLengths::Serialized(&trailer[FIXED_TRAILER_LEN..]),
+        })
     }
 
     /// Returns the length of block `nblock` in the frame, in bytes; `None` beyond the table.
@@ -155,18 +159,18 @@ mod tests {
     }
 
     #[test]
-    fn golden_vector_v15() {
+    fn trailer_of_golden_vector_v15_is_read() {
         let chunk = vector_v15();
         let header = ChunkHeader::parse(&chunk).unwrap();
         assert!(header.is_lazy());
-        let trailer = Trailer::read(&header, &chunk, 3).unwrap();
-        assert_eq!(trailer.place, ChunkPlace { nchunk: 1, offset: 0x111 });
+        let trailer = LazyTrailer::read(&header, &chunk, 3).unwrap();
+        assert_eq!(trailer.location, ChunkLocation { nchunk: 1, offset: 0x111 });
         assert_eq!(
             (0..4).map(|n| trailer.block_length(n)).collect::<Vec<_>>(),
             [Some(0x30), Some(0x42), Some(0x24), None]
         );
         for len in 32..chunk.len() {
-            assert!(Trailer::read(&header, &chunk[..len], 3).is_err());
+            assert!(LazyTrailer::read(&header, &chunk[..len], 3).is_err());
         }
     }
 
@@ -176,15 +180,15 @@ mod tests {
         let mut head = golden[..44].to_vec();
         head[offset::BLOSC2_FLAGS] &= !flag2::LAZY;
         let header = ChunkHeader::parse(&head).unwrap();
-        let place = ChunkPlace { nchunk: 1, offset: 0x111 };
+        let place = ChunkLocation { nchunk: 1, offset: 0x111 };
         let chunk = LazyChunk::new(&header, head, place, vec![0x30, 0x42, 0x24]);
         assert_eq!(*chunk.header(), ChunkHeader::parse(&golden).unwrap());
         let mut bytes = vec![0; chunk.serialized_len()];
         chunk.serialize(&mut bytes);
         assert_eq!(bytes, golden);
         let (trailer, header) = (chunk.trailer(), ChunkHeader::parse(&golden).unwrap());
-        let read = Trailer::read(&header, &golden, 3).unwrap();
-        assert_eq!(trailer.place, read.place);
+        let read = LazyTrailer::read(&header, &golden, 3).unwrap();
+        assert_eq!(trailer.location, read.location);
         assert!((0..4).all(|n| trailer.block_length(n) == read.block_length(n)));
     }
 }

@@ -14,14 +14,14 @@ pub(crate) mod dictionary;
 pub(crate) mod format;
 pub(crate) mod header;
 pub(crate) mod lazy;
+mod parsed;
 pub(crate) mod special;
-mod stored;
 pub(crate) mod stream;
 pub(crate) mod varlen;
 
-pub(crate) use blocks::Blocks;
+pub(crate) use blocks::BlockGeometry;
 pub(crate) use bytes::{read_i32, write_i32};
 pub(crate) use container::{BlockShape, Container};
 pub(crate) use header::ChunkHeader;
-pub(crate) use special::Special;
-pub(crate) use stored::{LazyBlocks, StoredChunk};
+pub(crate) use parsed::{LazyBlocks, ParsedChunk};
+pub(crate) use special::SpecialValue;

@@ -1,12 +1,12 @@
 //! Special chunks (`chunk.md` 1.14): the content is defined by the header, and by one value behind it for
-//! [`Special::Value`].
+//! [`SpecialValue::Value`].
 
 use crate::err;
 use crate::error::Result;
 
 /// The kinds of special chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Special {
+pub(crate) enum SpecialValue {
     /// All bytes are zero.
     Zero,
     /// All items are a quiet NaN; items of 4 or 8 bytes only.
@@ -17,34 +17,34 @@ pub(crate) enum Special {
     Uninit,
 }
 
-impl Special {
-    /// Id of [`Special::Zero`] in a header.
+impl SpecialValue {
+    /// Id of [`SpecialValue::Zero`] in a header.
     pub(crate) const ZERO_ID: u8 = 1;
-    /// Id of [`Special::Value`] in a header.
+    /// Id of [`SpecialValue::Value`] in a header.
     pub(crate) const VALUE_ID: u8 = 3;
 
     /// Returns the kind with that id in a header; `None` for 0.
     ///
     /// # Errors
     /// `Data` for ids 5 to 7.
-    pub(crate) fn from_bits(bits: u8) -> Result<Option<Special>> {
+    pub(crate) fn from_id(bits: u8) -> Result<Option<SpecialValue>> {
         match bits {
             0 => Ok(None),
-            Special::ZERO_ID => Ok(Some(Special::Zero)),
-            2 => Ok(Some(Special::Nan)),
-            Special::VALUE_ID => Ok(Some(Special::Value)),
-            4 => Ok(Some(Special::Uninit)),
+            SpecialValue::ZERO_ID => Ok(Some(SpecialValue::Zero)),
+            2 => Ok(Some(SpecialValue::Nan)),
+            SpecialValue::VALUE_ID => Ok(Some(SpecialValue::Value)),
+            4 => Ok(Some(SpecialValue::Uninit)),
             other => Err(err!(Data, "the special kind is {other}, expected 0 to 4")),
         }
     }
 
     /// Returns the id in a header.
-    pub(crate) fn bits(self) -> u8 {
+    pub(crate) fn id(self) -> u8 {
         match self {
-            Special::Zero => Special::ZERO_ID,
-            Special::Nan => 2,
-            Special::Value => Special::VALUE_ID,
-            Special::Uninit => 4,
+            SpecialValue::Zero => SpecialValue::ZERO_ID,
+            SpecialValue::Nan => 2,
+            SpecialValue::Value => SpecialValue::VALUE_ID,
+            SpecialValue::Uninit => 4,
         }
     }
 
@@ -57,22 +57,24 @@ impl Special {
             return Ok(());
         }
         match self {
-            Special::Zero => dest.fill(0),
-            Special::Uninit => {}
-            Special::Value if value.is_empty() => {
+            SpecialValue::Zero => dest.fill(0),
+            SpecialValue::Uninit => {}
+            SpecialValue::Value if value.is_empty() => {
                 return Err(err!(Data, "the repeated value has 0 bytes, expected 1 or more"));
             }
-            Special::Value => repeat(dest, offset, value),
-            Special::Nan if typesize == 4 => repeat(dest, offset, &0x7fc0_0000u32.to_le_bytes()),
-            Special::Nan if typesize == 8 => repeat(dest, offset, &0x7ff8_0000_0000_0000u64.to_le_bytes()),
-            Special::Nan => return Err(err!(Data, "`typesize` of NaNs is {typesize}, expected 4 or 8")),
+            SpecialValue::Value => fill_repeated(dest, offset, value),
+            SpecialValue::Nan if typesize == 4 => fill_repeated(dest, offset, &0x7fc0_0000u32.to_le_bytes()),
+            SpecialValue::Nan if typesize == 8 => {
+                fill_repeated(dest, offset, &0x7ff8_0000_0000_0000u64.to_le_bytes())
+            }
+            SpecialValue::Nan => return Err(err!(Data, "`typesize` of NaNs is {typesize}, expected 4 or 8")),
         }
         Ok(())
     }
 }
 
 /// Fills `dest` with repetitions of `value` that begin `offset` bytes before `dest`.
-fn repeat(dest: &mut [u8], offset: usize, value: &[u8]) {
+fn fill_repeated(dest: &mut [u8], offset: usize, value: &[u8]) {
     let phase = offset % value.len();
     // Copies one repetition byte by byte, then doubles the filled part.
     let mut done = value.len().min(dest.len());
@@ -91,26 +93,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_keep_their_phase() {
+    fn repeated_value_begins_at_the_offset_of_the_range() {
         let value = [1, 2, 3, 4, 5];
         let whole: Vec<u8> = value.iter().copied().cycle().take(100).collect();
         let (starts, ends) = if cfg!(miri) { (3, 7) } else { (1, 1) };
         for start in (0..20).step_by(starts) {
             for end in (start..60).step_by(ends) {
                 let mut dest = vec![0; end - start];
-                Special::Value.fill(&mut dest, start, 1, &value).unwrap();
+                SpecialValue::Value.fill(&mut dest, start, 1, &value).unwrap();
                 assert_eq!(dest, whole[start..end]);
             }
         }
     }
 
     #[test]
-    fn nans_are_quiet_and_only_for_floats() {
+    fn nans_are_quiet_and_need_typesize_4_or_8() {
         let mut dest = [0; 8];
-        Special::Nan.fill(&mut dest, 0, 4, &[]).unwrap();
+        SpecialValue::Nan.fill(&mut dest, 0, 4, &[]).unwrap();
         assert_eq!(dest, [0, 0, 0xc0, 0x7f, 0, 0, 0xc0, 0x7f]);
-        Special::Nan.fill(&mut dest, 0, 8, &[]).unwrap();
+        SpecialValue::Nan.fill(&mut dest, 0, 8, &[]).unwrap();
         assert!(f64::from_le_bytes(dest).is_nan());
-        assert!(Special::Nan.fill(&mut dest, 0, 2, &[]).is_err());
+        assert!(SpecialValue::Nan.fill(&mut dest, 0, 2, &[]).is_err());
     }
 }

@@ -21,7 +21,7 @@ const TOKEN_RUN: u8 = 1;
 pub(crate) const MAX_RUN_LENGTH: usize = 5;
 
 /// Size of the length field at the start of each stream, in bytes.
-pub(crate) const LENGTH: usize = 4;
+pub(crate) const LENGTH_FIELD_LEN: usize = 4;
 
 /// Reads the stream at the start of `rest`, which has `neblock` bytes when decoded, and removes it from `rest`.
 ///
@@ -29,10 +29,10 @@ pub(crate) const LENGTH: usize = 4;
 /// `ReadBuffer` when `rest` ends inside the stream, `RunLength` for an invalid run.
 #[inline(always)]
 pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
-    let Some((length, behind)) = rest.split_first_chunk::<LENGTH>() else {
+    let Some((length, behind)) = rest.split_first_chunk::<LENGTH_FIELD_LEN>() else {
         return Err(err!(
             ReadBuffer,
-            "{} bytes remain, expected a stream length of {LENGTH} bytes",
+            "{} bytes remain, expected a stream length of {LENGTH_FIELD_LEN} bytes",
             rest.len()
         ));
     };
@@ -89,7 +89,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn runs_go_there_and_back() {
+    fn written_runs_are_read_back() {
         for value in 0..=255u8 {
             let mut out = [0xaa; 8];
             let len = write_run(&mut out, value).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_streams_have_their_codes() {
+    fn invalid_streams_are_rejected_with_their_error_kind() {
         let code = |bytes: &[u8]| read(&mut &bytes[..], 100).unwrap_err().kind();
         assert_eq!(code(&[1, 0, 0]), ErrorKind::ReadBuffer);
         assert_eq!(code(&[5, 0, 0, 0, 1, 2, 3, 4]), ErrorKind::ReadBuffer);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_are_found() {
+    fn single_value_is_none_if_a_byte_differs() {
         assert_eq!(single_value(&[]), None);
         assert_eq!(single_value(&[3]), Some(3));
         for len in (2..70).step_by(if cfg!(miri) { 13 } else { 1 }) {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use std::ops::Range;
 
 /// Size, in bytes, of the field before a block's payload, which holds its uncompressed size.
-pub(crate) const PREFIX: usize = 4;
+pub(crate) const SIZE_FIELD_LEN: usize = 4;
 
 /// The place of a variable-length block in its chunk, and its uncompressed size. All in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) struct VarBlock {
 impl VarBlock {
     /// Returns the payload: uncompressed if it is `nbytes` long, otherwise the stream of a codec.
     pub(crate) fn payload<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
-        &chunk[self.span.start + PREFIX..self.span.end]
+        &chunk[self.span.start + SIZE_FIELD_LEN..self.span.end]
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn nblocks(header: &ChunkHeader) -> usize {
 ///
 /// # Errors
 /// `ReadBuffer` when the chunk ends inside the block starts, `InvalidHeader` for invalid starts, `MemoryAlloc`.
-pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
+pub(crate) fn block_spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
     let count = nblocks(header);
     let tables = header.len() + 4 * count;
     let Some(starts) = chunk.get(header.len()..tables) else {
@@ -44,7 +44,7 @@ pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usiz
     };
     let mut first = tables;
     if header.has_dictionary() && !header.is_lazy() {
-        first += dictionary::PREFIX + dictionary::read(chunk, tables)?.len();
+        first += dictionary::SIZE_FIELD_LEN + dictionary::read(chunk, tables)?.len();
     }
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     let mut spans = Vec::new();
@@ -71,9 +71,9 @@ pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usiz
 /// Returns the table of all blocks of a chunk that is completely in memory.
 ///
 /// # Errors
-/// Those of [`spans`]; `InvalidHeader` when the sizes do not add up to that of the chunk.
-pub(crate) fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
-    let spans = spans(header, chunk)?;
+/// Those of [`block_spans`]; `InvalidHeader` when the sizes do not add up to that of the chunk.
+pub(crate) fn block_table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
+    let spans = block_spans(header, chunk)?;
     let mut blocks = Vec::new();
     blocks
         .try_reserve_exact(spans.len())
@@ -90,7 +90,7 @@ pub(crate) fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>>
                 chunk.len()
             ));
         }
-        if nbytes == 0 || nbytes > header.nbytes() - offset || span.len() <= PREFIX {
+        if nbytes == 0 || nbytes > header.nbytes() - offset || span.len() <= SIZE_FIELD_LEN {
             return Err(err!(
                 InvalidHeader,
                 "the block at {offset} has {size} bytes, expected 1 or more, inside {} bytes",
@@ -120,9 +120,9 @@ mod tests {
         \x04\0\0\0red\0\x0c\0\0\0green-green\0\x14\0\0\0blue-blue-blue-blue\0";
 
     #[test]
-    fn the_table_of_a_good_chunk() {
+    fn table_of_a_valid_chunk_has_all_blocks() {
         let header = ChunkHeader::parse(&V14).unwrap();
-        let blocks = table(&header, &V14).unwrap();
+        let blocks = block_table(&header, &V14).unwrap();
         let texts: Vec<_> = blocks.iter().map(|b| b.payload(&V14)).collect();
         assert_eq!(texts, [&b"red\0"[..], b"green-green\0", b"blue-blue-blue-blue\0"]);
     }
@@ -133,9 +133,9 @@ mod tests {
             let mut bad = V14;
             bad[pos] = byte;
             let header = ChunkHeader::parse(&bad).unwrap();
-            assert!(table(&header, &bad).is_err(), "{pos} {byte}");
+            assert!(block_table(&header, &bad).is_err(), "{pos} {byte}");
         }
         let header = ChunkHeader::parse(&V14).unwrap();
-        assert!(table(&header, &V14[..43]).is_err());
+        assert!(block_table(&header, &V14[..43]).is_err());
     }
 }

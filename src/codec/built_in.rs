@@ -3,19 +3,19 @@
 //!
 //! Owns the choice between them by number. Does not handle codecs that are registered at run time.
 
-use super::dictionary::{DecoderForm, EncoderForm};
+use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
 use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
 /// A codec that every build has. The numbers are the ABI's codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum BuiltIn {
+pub(crate) enum BuiltInCodec {
     /// BloscLZ, Blosc's own.
     BloscLz = 0,
     /// LZ4, the fast encoder.
     Lz4 = 1,
-    /// LZ4, the high-compression encoder: the streams are [`BuiltIn::Lz4`]'s.
+    /// LZ4, the high-compression encoder: the streams are [`BuiltInCodec::Lz4`]'s.
     Lz4Hc = 2,
     /// Deflate in a zlib wrapper.
     Zlib = 4,
@@ -23,14 +23,19 @@ pub(crate) enum BuiltIn {
     Zstd = 5,
 }
 
-impl BuiltIn {
+impl BuiltInCodec {
     /// All built-in codecs, by ascending code.
-    pub(crate) const ALL: [BuiltIn; 5] =
-        [BuiltIn::BloscLz, BuiltIn::Lz4, BuiltIn::Lz4Hc, BuiltIn::Zlib, BuiltIn::Zstd];
+    pub(crate) const ALL: [BuiltInCodec; 5] = [
+        BuiltInCodec::BloscLz,
+        BuiltInCodec::Lz4,
+        BuiltInCodec::Lz4Hc,
+        BuiltInCodec::Zlib,
+        BuiltInCodec::Zstd,
+    ];
 
     /// Returns the codec with that code, or `None` if it is not a built-in one.
-    pub(crate) fn from_compcode(code: i32) -> Option<BuiltIn> {
-        BuiltIn::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
+    pub(crate) fn from_compcode(code: i32) -> Option<BuiltInCodec> {
+        BuiltInCodec::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
     }
 
     /// Returns the ABI's code.
@@ -39,33 +44,33 @@ impl BuiltIn {
     }
 
     /// Returns the codec of that name, exactly as written, or `None` if there is none.
-    pub(crate) fn from_name(name: &str) -> Option<BuiltIn> {
-        BuiltIn::ALL.into_iter().find(|codec| codec.name() == name)
+    pub(crate) fn from_name(name: &str) -> Option<BuiltInCodec> {
+        BuiltInCodec::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
     /// Returns the ABI's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            BuiltIn::BloscLz => "blosclz",
-            BuiltIn::Lz4 => "lz4",
-            BuiltIn::Lz4Hc => "lz4hc",
-            BuiltIn::Zlib => "zlib",
-            BuiltIn::Zstd => "zstd",
+            BuiltInCodec::BloscLz => "blosclz",
+            BuiltInCodec::Lz4 => "lz4",
+            BuiltInCodec::Lz4Hc => "lz4hc",
+            BuiltInCodec::Zlib => "zlib",
+            BuiltInCodec::Zstd => "zstd",
         }
     }
 
     /// Returns whether streams of the codec can refer to a dictionary.
     pub(crate) const fn has_dictionaries(self) -> bool {
-        matches!(self, BuiltIn::Lz4 | BuiltIn::Lz4Hc | BuiltIn::Zstd)
+        matches!(self, BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc | BuiltInCodec::Zstd)
     }
 
     /// Returns the format code in bits 5-7 of a chunk's flags.
     pub(crate) const fn format(self) -> u8 {
         match self {
-            BuiltIn::BloscLz => 0,
-            BuiltIn::Lz4 | BuiltIn::Lz4Hc => 1,
-            BuiltIn::Zlib => 3,
-            BuiltIn::Zstd => 4,
+            BuiltInCodec::BloscLz => 0,
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => 1,
+            BuiltInCodec::Zlib => 3,
+            BuiltInCodec::Zstd => 4,
         }
     }
 
@@ -74,15 +79,15 @@ impl BuiltIn {
     /// codec that only decompresses whole streams.
     pub(crate) fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         match self {
-            BuiltIn::Lz4 | BuiltIn::Lz4Hc => Some(lz4::decode_prefix(src, dest, wanted)),
-            BuiltIn::BloscLz => Some(blosclz::decompress_prefix(src, dest, wanted)),
-            BuiltIn::Zlib | BuiltIn::Zstd => None,
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => Some(lz4::decompress_prefix(src, dest, wanted)),
+            BuiltInCodec::BloscLz => Some(blosclz::decompress_prefix(src, dest, wanted)),
+            BuiltInCodec::Zlib | BuiltInCodec::Zstd => None,
         }
     }
 
     /// Returns the codec that decodes that format code, or `None` if there is none.
-    pub(crate) fn from_format(format: u8) -> Option<BuiltIn> {
-        BuiltIn::ALL.into_iter().find(|codec| codec.format() == format)
+    pub(crate) fn from_format(format: u8) -> Option<BuiltInCodec> {
+        BuiltInCodec::ALL.into_iter().find(|codec| codec.format() == format)
     }
 
     /// Returns the code of the library that the codec belongs to (`blosc2_get_complib_info`).
@@ -93,10 +98,10 @@ impl BuiltIn {
     /// Returns the name of that library.
     pub(crate) const fn library_name(self) -> &'static str {
         match self {
-            BuiltIn::BloscLz => "BloscLZ",
-            BuiltIn::Lz4 | BuiltIn::Lz4Hc => "LZ4",
-            BuiltIn::Zlib => "Zlib",
-            BuiltIn::Zstd => "Zstd",
+            BuiltInCodec::BloscLz => "BloscLZ",
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => "LZ4",
+            BuiltInCodec::Zlib => "Zlib",
+            BuiltInCodec::Zstd => "Zstd",
         }
     }
 
@@ -104,10 +109,10 @@ impl BuiltIn {
     pub(crate) const fn library_version(self) -> &'static str {
         match self {
             // The version whose streams and encoder decisions this implementation reproduces.
-            BuiltIn::BloscLz => "2.5.3",
-            BuiltIn::Lz4 | BuiltIn::Lz4Hc => lz4::VERSION,
-            BuiltIn::Zlib => zlib::VERSION,
-            BuiltIn::Zstd => zstd::VERSION,
+            BuiltInCodec::BloscLz => "2.5.3",
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => lz4::VERSION,
+            BuiltInCodec::Zlib => zlib::VERSION,
+            BuiltInCodec::Zstd => zstd::VERSION,
         }
     }
 
@@ -124,12 +129,13 @@ impl BuiltIn {
     }
 }
 
-/// The [`Encoder`] of a built-in codec, made by [`BuiltIn::encoder`]. It returns an error only if memory is exhausted.
+/// The [`Encoder`] of a built-in codec, made by [`BuiltInCodec::encoder`]. It returns an error only if memory is
+/// exhausted.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltInEncoder<'a> {
-    codec: BuiltIn,
+    codec: BuiltInCodec,
     clevel: i32,
-    dictionary: Option<&'a EncoderForm>,
+    dictionary: Option<&'a EncoderDictionaryData>,
 }
 
 impl Encoder for BuiltInEncoder<'_> {
@@ -137,40 +143,40 @@ impl Encoder for BuiltInEncoder<'_> {
         let clevel = self.clevel;
         match (self.codec, self.dictionary) {
             // The reference's encoder crashes at level 0 (`codecs.md` 18.18).
-            (BuiltIn::BloscLz, _) if clevel == 0 => Ok(0),
-            (BuiltIn::BloscLz, _) => Ok(blosclz::compress(&mut workspace.blosclz, clevel, src, dest)),
-            (BuiltIn::Lz4, Some(EncoderForm::Lz4(dictionary))) => {
-                lz4::compress_fast_with(&mut workspace.lz4, src, dest, clevel, dictionary)
+            (BuiltInCodec::BloscLz, _) if clevel == 0 => Ok(0),
+            (BuiltInCodec::BloscLz, _) => Ok(blosclz::compress(&mut workspace.blosclz, clevel, src, dest)),
+            (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
+                lz4::compress_fast_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltIn::Lz4, _) => Ok(lz4::compress_fast(&mut workspace.lz4, src, dest, clevel)),
-            (BuiltIn::Lz4Hc, Some(EncoderForm::Lz4Hc(dictionary))) => {
-                lz4::compress_hc_with(&mut workspace.lz4, src, dest, clevel, dictionary)
+            (BuiltInCodec::Lz4, _) => Ok(lz4::compress_fast(&mut workspace.lz4, src, dest, clevel)),
+            (BuiltInCodec::Lz4Hc, Some(EncoderDictionaryData::Lz4Hc(dictionary))) => {
+                lz4::compress_hc_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltIn::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
-            (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
-            (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
-                zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)
+            (BuiltInCodec::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
+            (BuiltInCodec::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
+            (BuiltInCodec::Zstd, Some(EncoderDictionaryData::Zstd(dictionary))) => {
+                zstd::compress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }
-            (BuiltIn::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
+            (BuiltInCodec::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
         }
     }
 }
 
-/// The [`Decoder`] of a built-in codec, made by [`BuiltIn::decoder`]. It returns an error only if memory is exhausted;
-/// for invalid streams it returns 0.
+/// The [`Decoder`] of a built-in codec, made by [`BuiltInCodec::decoder`]. It returns an error only if memory is
+/// exhausted; for invalid streams it returns 0.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltInDecoder<'a> {
-    codec: BuiltIn,
-    dictionary: Option<&'a DecoderForm>,
+    codec: BuiltInCodec,
+    dictionary: Option<&'a DecoderDictionaryData>,
 }
 
 impl Decoder for BuiltInDecoder<'_> {
     #[inline]
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        self.decode_ahead(workspace, src, src.len(), dest, dest.len())
+        self.decode_with_slack(workspace, src, src.len(), dest, dest.len())
     }
 
-    fn decode_ahead(
+    fn decode_with_slack(
         &self,
         workspace: &mut Workspace,
         src: &[u8],
@@ -178,12 +184,12 @@ impl Decoder for BuiltInDecoder<'_> {
         dest: &mut [u8],
         dest_len: usize,
     ) -> Result<usize> {
-        if let BuiltIn::BloscLz = self.codec {
-            return Ok(blosclz::decompress_ahead(src, src_len, dest, dest_len));
+        if let BuiltInCodec::BloscLz = self.codec {
+            return Ok(blosclz::decompress_with_slack(src, src_len, dest, dest_len));
         }
-        if let BuiltIn::Lz4 | BuiltIn::Lz4Hc = self.codec {
+        if let BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc = self.codec {
             let dictionary = match self.dictionary {
-                Some(DecoderForm::Lz4(dictionary)) => dictionary,
+                Some(DecoderDictionaryData::Lz4(dictionary)) => dictionary,
                 _ => &[][..],
             };
             return Ok(lz4::decompress(src, src_len, dest, dest_len, dictionary));
@@ -198,9 +204,9 @@ impl BuiltInDecoder<'_> {
     #[inline(never)]
     fn decode_large(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match (self.codec, self.dictionary) {
-            (BuiltIn::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
-            (_, Some(DecoderForm::Zstd(dictionary))) => {
-                zstd::decompress_with(&mut workspace.zstd, src, dest, dictionary)
+            (BuiltInCodec::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
+            (_, Some(DecoderDictionaryData::Zstd(dictionary))) => {
+                zstd::decompress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }
             (_, _) => zstd::decompress(&mut workspace.zstd, src, dest),
         }

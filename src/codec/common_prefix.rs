@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_that_differs_is_told() {
+    fn lowest_set_bit_is_the_first_differing_byte() {
         let a: Vec<u8> = (0..40).map(|n| n * 3).collect();
         for at in (0..=8).step_by(if cfg!(miri) { 4 } else { 1 }) {
             for first in (0..=32).step_by(if cfg!(miri) { 5 } else { 1 }) {

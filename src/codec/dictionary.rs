@@ -5,7 +5,7 @@
 
 use zstd_safe::{CDict, DDict};
 
-use super::{BuiltIn, lz4, zstd};
+use super::{BuiltInCodec, lz4, zstd};
 use crate::err;
 use crate::error::Result;
 
@@ -13,9 +13,9 @@ use crate::error::Result;
 pub(crate) const MAX_DICTIONARY_LEN: usize = 32768;
 
 /// A dictionary prepared for compressing; all threads share one.
-pub(crate) struct EncoderDictionary(pub(super) EncoderForm);
+pub(crate) struct EncoderDictionary(pub(super) EncoderDictionaryData);
 
-pub(super) enum EncoderForm {
+pub(super) enum EncoderDictionaryData {
     Ignored,
     Lz4(lz4::Dictionary),
     Lz4Hc(lz4::Dictionary),
@@ -27,21 +27,23 @@ impl EncoderDictionary {
     ///
     /// # Errors
     /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or has no memory.
-    pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
-            BuiltIn::BloscLz | BuiltIn::Zlib => EncoderForm::Ignored,
-            BuiltIn::Lz4 => EncoderForm::Lz4(lz4::Dictionary::new(copy_of(bytes)?)),
-            BuiltIn::Lz4Hc => EncoderForm::Lz4Hc(lz4::Dictionary::new(copy_of(bytes)?)),
-            BuiltIn::Zstd => EncoderForm::Zstd(zstd::encoder_dictionary(bytes).ok_or_else(refused)?),
+            BuiltInCodec::BloscLz | BuiltInCodec::Zlib => EncoderDictionaryData::Ignored,
+            BuiltInCodec::Lz4 => EncoderDictionaryData::Lz4(lz4::Dictionary::new(try_copy(bytes)?)),
+            BuiltInCodec::Lz4Hc => EncoderDictionaryData::Lz4Hc(lz4::Dictionary::new(try_copy(bytes)?)),
+            BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(
+                zstd::encoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
+            ),
         }))
     }
 }
 
 /// A dictionary prepared for decompressing; all threads share one.
-pub(crate) struct DecoderDictionary(pub(super) DecoderForm);
+pub(crate) struct DecoderDictionary(pub(super) DecoderDictionaryData);
 
-pub(super) enum DecoderForm {
+pub(super) enum DecoderDictionaryData {
     Ignored,
     Lz4(Box<[u8]>),
     Zstd(DDict<'static>),
@@ -52,12 +54,14 @@ impl DecoderDictionary {
     ///
     /// # Errors
     /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or has no memory.
-    pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
-            BuiltIn::BloscLz | BuiltIn::Zlib => DecoderForm::Ignored,
-            BuiltIn::Lz4 | BuiltIn::Lz4Hc => DecoderForm::Lz4(copy_of(bytes)?),
-            BuiltIn::Zstd => DecoderForm::Zstd(zstd::decoder_dictionary(bytes).ok_or_else(refused)?),
+            BuiltInCodec::BloscLz | BuiltInCodec::Zlib => DecoderDictionaryData::Ignored,
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => DecoderDictionaryData::Lz4(try_copy(bytes)?),
+            BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(
+                zstd::decoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
+            ),
         }))
     }
 }
@@ -66,7 +70,7 @@ impl DecoderDictionary {
 /// bytes each. Returns `None` if the sizes do not add up to `samples.len()`, or the samples are too few or too similar
 /// to train on.
 pub(crate) fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
-    zstd::train(samples, sample_sizes, capacity)
+    zstd::train_dictionary(samples, sample_sizes, capacity)
 }
 
 fn check_len(bytes: &[u8]) -> Result<()> {
@@ -80,7 +84,7 @@ fn check_len(bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// `CodecDict` without memory, as from Zstd.
-fn copy_of(bytes: &[u8]) -> Result<Box<[u8]>> {
+fn try_copy(bytes: &[u8]) -> Result<Box<[u8]>> {
     let mut copy = Vec::new();
     let reserved = copy.try_reserve_exact(bytes.len());
     reserved.map_err(|_| err!(CodecDict, "no memory for a dictionary of {} bytes", bytes.len()))?;
@@ -89,6 +93,6 @@ fn copy_of(bytes: &[u8]) -> Result<Box<[u8]>> {
 }
 
 #[cold]
-fn refused() -> crate::Error {
+fn zstd_dictionary_error() -> crate::Error {
     err!(CodecDict, "Zstd rejects the dictionary")
 }

@@ -4,45 +4,45 @@
 //! byte.
 
 /// The shortest stream that is examined, in bytes.
-const SHORTEST: usize = 256;
+const MIN_STREAM_LEN: usize = 256;
 /// The number of bytes that are sampled at first, and the least number of different values among them, in percent of
 /// the number that is expected of noise.
-const SAMPLES: usize = 512;
-const VALUES: usize = 85;
+const SAMPLE_COUNT: usize = 512;
+const MIN_DISTINCT_PERCENT: usize = 85;
 
 /// The length in bytes of the parts that are examined for frequent values, and the largest value of Pearson's statistic
 /// that still counts as chance: 255 are expected, plus or minus 23. Codes that save 0.7 bits for each unit above would
 /// save 40 bytes of a part, less than their own description takes.
-const UNIFORM_PART: usize = 16 << 10;
-const UNIFORM_STATISTIC: u64 = 700;
+const UNIFORM_PART_LEN: usize = 16 << 10;
+const MAX_CHI_SQUARE: u64 = 700;
 
 /// At most one word in this many may be repeated.
-const REPEATED_SHARE: usize = 1024;
+const REPEATED_WORD_DIVISOR: usize = 1024;
 /// log2 of the number of slots for words. The slots are on the stack: 16 KiB.
-const SLOTS_LOG2: u32 = 12;
+const HASH_LOG: u32 = 12;
 
 /// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly
 /// any four bytes are repeated within `reach` bytes.
 pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
-    src.len() >= SHORTEST && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
+    src.len() >= MIN_STREAM_LEN && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
 }
 
 /// Returns whether a sample of `src` has about as many different values as a sample of noise.
 fn may_be_noise(src: &[u8]) -> bool {
     // Odd, so that it shares no factor with periods that are powers of two.
-    let step = src.len().div_ceil(SAMPLES) | 1;
+    let step = src.len().div_ceil(SAMPLE_COUNT) | 1;
     let mut seen = [0u64; 4];
     src.iter().step_by(step).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
     let values = seen.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
     let samples = src.len().div_ceil(step) as f64;
     let expected = 256.0 * (1.0 - (-samples / 256.0).exp());
-    values * 100 >= (expected * VALUES as f64) as usize
+    values * 100 >= (expected * MIN_DISTINCT_PERCENT as f64) as usize
 }
 
 /// Returns whether all values of a byte are equally frequent, apart from chance, in each part of `src` to which an
 /// encoder could give its own codes.
 fn is_uniform(src: &[u8]) -> bool {
-    src.chunks(UNIFORM_PART).all(|part| {
+    src.chunks(UNIFORM_PART_LEN).all(|part| {
         // Four tables: in a single one, the increments for equal bytes would wait for each other.
         let mut tables = [[0u32; 256]; 4];
         let (quads, rest) = part.as_chunks::<4>();
@@ -55,17 +55,17 @@ fn is_uniform(src: &[u8]) -> bool {
         let count = |value: usize| tables.iter().map(|table| u64::from(table[value])).sum::<u64>();
         let squares: u64 = (0..256).map(|value| count(value).pow(2)).sum();
         let len = part.len() as u64;
-        squares * 256 <= len * (len + UNIFORM_STATISTIC)
+        squares * 256 <= len * (len + MAX_CHI_SQUARE)
     })
 }
 
-/// Returns whether at more than one in [`REPEATED_SHARE`] positions of `src`, by an estimate, the four bytes occurred
-/// up to `reach` bytes before. Where the reach is long, words are selected by their content, so that either both
-/// occurrences are selected or none. Returns early once the result is certain.
+/// Returns whether at more than one in [`REPEATED_WORD_DIVISOR`] positions of `src`, by an estimate, the four bytes
+/// occurred up to `reach` bytes before. Where the reach is long, words are selected by their content, so that either
+/// both occurrences are selected or none. Returns early once the result is certain.
 fn has_repeated_words(src: &[u8], reach: usize) -> bool {
-    let mut slots = [u32::MAX; 1 << SLOTS_LOG2];
-    let rate = (reach.min(src.len()) >> SLOTS_LOG2).max(1).next_power_of_two();
-    let most = src.len() / REPEATED_SHARE / rate;
+    let mut slots = [u32::MAX; 1 << HASH_LOG];
+    let rate = (reach.min(src.len()) >> HASH_LOG).max(1).next_power_of_two();
+    let most = src.len() / REPEATED_WORD_DIVISOR / rate;
     let mut repeated = 0;
     for (at, word) in src.windows(4).enumerate() {
         let word: [u8; 4] = word.try_into().expect("a window of 4 has 4 bytes");
@@ -73,7 +73,7 @@ fn has_repeated_words(src: &[u8], reach: usize) -> bool {
         if hash as usize >> 4 & (rate - 1) != 0 {
             continue;
         }
-        let before = std::mem::replace(&mut slots[(hash >> (32 - SLOTS_LOG2)) as usize], at as u32) as usize;
+        let before = std::mem::replace(&mut slots[(hash >> (32 - HASH_LOG)) as usize], at as u32) as usize;
         let there = src.get(before..).and_then(|there| there.first_chunk());
         if at.wrapping_sub(before) <= reach && there == Some(&word) {
             repeated += 1;
@@ -101,10 +101,10 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_incompressible_unless_it_comes_again_within_reach() {
+    fn noise_is_incompressible_unless_repeated_within_reach() {
         let (most, shorter) = if cfg!(miri) { (1000, 500) } else { (1 << 20, 1) };
         let noise = noise(2_000_000 / shorter);
-        for len in [SHORTEST, 500, 1000, 4000, 32_000, 100_000, 300_000] {
+        for len in [MIN_STREAM_LEN, 500, 1000, 4000, 32_000, 100_000, 300_000] {
             if len > noise.len() {
                 continue;
             }
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 1 MB")]
-    fn a_part_that_can_be_shortened_is_found() {
+    fn stream_with_a_compressible_part_is_not_incompressible() {
         let noise = noise(300_000);
         let mut partly = noise.clone();
         partly.copy_within(10_000..12_000, 200_000);
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_accepted() {
+    fn noise_of_every_length_from_min_len_is_incompressible() {
         let noise = noise(3000);
         for len in (0..noise.len()).step_by(if cfg!(miri) { 977 } else { 1 }) {
-            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= SHORTEST, "{len}");
+            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= MIN_STREAM_LEN, "{len}");
             assert!(!is_incompressible(&vec![1; len], usize::MAX), "{len}");
         }
     }

@@ -14,7 +14,7 @@ pub(super) struct LengthPredictor(usize);
 impl LengthPredictor {
     /// Returns `length`: where it is the same as in the last call, without a data dependency on it.
     #[inline(always)]
-    pub(super) fn confirm(&mut self, length: usize) -> usize {
+    pub(super) fn speculate(&mut self, length: usize) -> usize {
         if length != self.0 {
             // Without `black_box`, the compiler infers that the result is `length` in both cases, and removes the
             // comparison.
@@ -29,10 +29,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_is_returned_whatever_the_last_one_was() {
+    fn speculate_returns_the_given_length() {
         let mut predictor = LengthPredictor::default();
         for length in [0, 7, 7, 7, 0, 0, usize::MAX, 7] {
-            assert_eq!(predictor.confirm(length), length);
+            assert_eq!(predictor.speculate(length), length);
         }
     }
 }

@@ -6,22 +6,22 @@
 /// The number of bytes behind its end that a match copy may overwrite.
 pub(super) const OVERSHOOT: usize = 64;
 
-/// The greatest match length, in bytes, of [`copy_short`] and [`Periods::copy_short_anywhere`].
-pub(super) const SHORT: usize = 18;
+/// The greatest match length, in bytes, of [`copy_short`] and [`MatchCopy::copy_short_any_distance`].
+pub(super) const MAX_SHORT_MATCH: usize = 18;
 
 /// The greatest match length, in bytes, for which [`copy_match`] is about as fast as [`copy_large`] at every distance.
-pub(super) const LARGE: usize = 512;
+pub(super) const LARGE_MATCH_THRESHOLD: usize = 512;
 /// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
 /// bytes that can be in the store buffer, and much less than the size of the L1 cache.
-const FAR: usize = 2048;
-/// The number of bytes that [`copy_doubling`] first writes from registers, for distances less than 16, and for
+const MIN_STALL_FREE_DISTANCE: usize = 2048;
+/// The number of bytes that [`copy_with_doubling`] first writes from registers, for distances less than 16, and for
 /// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
 /// faster.
-const FROM_REGISTERS: usize = 2048;
-const FROM_TWO_REGISTERS: usize = 256;
+const SHORT_PERIOD_REGISTER_BYTES: usize = 2048;
+const LONG_PERIOD_REGISTER_BYTES: usize = 256;
 /// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
 /// fast, but for shorter parts reaching the boundary takes longer than it saves.
-const ALIGNED_FROM: usize = 256;
+const MIN_ALIGNED_PART: usize = 256;
 
 /// Copies a match of `length` bytes to `out` from `back` bytes before it. Returns `None` if `back` is 0, or if the
 /// match begins before `dest` or ends behind it.
@@ -30,7 +30,7 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
     if back == 0 || back > out {
         return None;
     }
-    if length > LARGE {
+    if length > LARGE_MATCH_THRESHOLD {
         // SAFETY: 1 <= `back` <= `out`, and `length` bytes from `out` are inside `dest`.
         unsafe { copy_large(dest.as_mut_ptr().add(out), back, length) };
         return Some(());
@@ -41,17 +41,17 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
         // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
         unsafe {
             let to = dest.as_mut_ptr().add(out);
-            copy_match::<Portable>(to, back, wide)
+            copy_match::<PortableCopy>(to, back, wide)
         }
     }
     if wide < length {
-        copy_last(&mut dest[..end], out + wide, back);
+        copy_match_tail(&mut dest[..end], out + wide, back);
     }
     Some(())
 }
 
 /// Copies the rest of a match, from `at` to the end of `dest`: at most [`OVERSHOOT`] bytes.
-fn copy_last(dest: &mut [u8], at: usize, back: usize) {
+fn copy_match_tail(dest: &mut [u8], at: usize, back: usize) {
     let length = dest.len() - at;
     debug_assert!(length <= OVERSHOOT);
     if back == 1 {
@@ -65,7 +65,7 @@ fn copy_last(dest: &mut [u8], at: usize, back: usize) {
         room[..back].copy_from_slice(&dest[at - back..at]);
         // SAFETY: `back` < `length` <= OVERSHOOT, so `back` bytes before and `length` + OVERSHOOT from there are inside
         // `room`.
-        unsafe { copy_match::<Portable>(room.as_mut_ptr().add(back), back, length) };
+        unsafe { copy_match::<PortableCopy>(room.as_mut_ptr().add(back), back, length) };
         dest[at..].copy_from_slice(&room[back..back + length]);
     }
 }
@@ -78,7 +78,7 @@ fn copy_last(dest: &mut [u8], at: usize, back: usize) {
 /// # Safety
 /// `back` >= 1; `back` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
 #[inline(always)]
-pub(super) unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: usize) {
+pub(super) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, back: usize, length: usize) {
     // SAFETY: by the contract, `from` .. `to` + `length` + OVERSHOOT is inside one buffer. Every load below
     // begins at most `length` after `from` and is at most OVERSHOOT long; every store begins less than `length`
     // after `to` and is at most OVERSHOOT long.
@@ -86,12 +86,12 @@ pub(super) unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: us
         let from = to.sub(back);
         if back >= 32 {
             if length <= 32 {
-                move_chunk::<32>(from, to);
+                copy_bytes::<32>(from, to);
             } else if back >= 64 {
                 let mut at = 0;
                 align_loop();
                 while at < length {
-                    move_chunk::<32>(from.add(at), to.add(at));
+                    copy_bytes::<32>(from.add(at), to.add(at));
                     at += 32;
                 }
             } else {
@@ -108,20 +108,21 @@ pub(super) unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: us
             }
         } else if back >= 16 {
             if length <= 16 {
-                move_chunk::<16>(from, to);
+                copy_bytes::<16>(from, to);
             } else {
-                repeat_chunk(from.cast::<[u8; 32]>().read_unaligned(), to, back, length);
+                store_repeatedly(from.cast::<[u8; 32]>().read_unaligned(), to, back, length);
             }
         } else {
-            P::repeat(to, back, length);
+            P::repeat_period(to, back, length);
         }
     }
 }
 
-/// Copies a match of more than [`LARGE`] bytes, and writes nothing behind it.
+/// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes, and writes nothing behind it.
 ///
 /// # Safety
-/// `back` >= 1; `length` > [`LARGE`]; `back` bytes before `to` and `length` bytes from it belong to one buffer.
+/// `back` >= 1; `length` > [`LARGE_MATCH_THRESHOLD`]; `back` bytes before `to` and `length` bytes from it belong to one
+/// buffer.
 #[inline(never)]
 pub(super) unsafe fn copy_large(to: *mut u8, back: usize, length: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -131,34 +132,35 @@ pub(super) unsafe fn copy_large(to: *mut u8, back: usize, length: usize) {
         return;
     }
     // SAFETY: by the contract.
-    unsafe { copy_doubling::<Portable>(to, back, length) };
+    unsafe { copy_with_doubling::<PortableCopy>(to, back, length) };
 }
 
-/// Copies a match of more than [`LARGE`] bytes. The distance of its loads is a multiple of `back` that doubles whenever
-/// enough bytes have been written.
+/// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes. The distance of its loads is a multiple of `back` that
+/// doubles whenever enough bytes have been written.
 ///
 /// A load that overlaps a store which has not reached the cache yet waits for it, unless the store covers all bytes of
-/// the load. At distances less than [`FAR`], the loop of [`copy_match`] would wait repeatedly. (`memcpy` is up to
-/// twenty times slower where it uses `rep movsb`, for some addresses even for parts of 4 KiB.)
+/// the load. At distances less than [`MIN_STALL_FREE_DISTANCE`], the loop of [`copy_match`] would wait repeatedly.
+/// (`memcpy` is up to twenty times slower where it uses `rep movsb`, for some addresses even for parts of 4 KiB.)
 ///
 /// # Safety
 /// As [`copy_large`]'s.
 #[inline(always)]
-unsafe fn copy_doubling<P: Periods>(to: *mut u8, back: usize, length: usize) {
+unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, back: usize, length: usize) {
     // The last chunk ends where the match does, so that the chunks before it can go up to OVERSHOOT beyond `body`.
     let body = length - OVERSHOOT;
     let mut done = match back {
-        ..16 => body.min(FROM_REGISTERS),
-        16..64 => body.min(FROM_TWO_REGISTERS),
+        ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES),
+        16..64 => body.min(LONG_PERIOD_REGISTER_BYTES),
         _ => 0,
     };
     if done > 0 {
-        // SAFETY: by the contract, `length` = `body` + OVERSHOOT bytes from `to` are in the buffer, and `done` <= `body`.
+        // SAFETY: by the contract, `length` = `body` + OVERSHOOT bytes from `to` are in the buffer, and `done` <=
+        // `body`.
         unsafe { copy_match::<P>(to, back, done) };
     }
     let mut distance = back;
     loop {
-        while distance < FAR && 2 * distance <= back + done {
+        while distance < MIN_STALL_FREE_DISTANCE && 2 * distance <= back + done {
             distance *= 2;
         }
         // Here `distance` is a multiple of `back`, and OVERSHOOT <= `distance` <= `back` + `done`.
@@ -166,8 +168,8 @@ unsafe fn copy_doubling<P: Periods>(to: *mut u8, back: usize, length: usize) {
             break;
         }
         let left = body - done;
-        let mut part = if distance < FAR { distance.min(left) } else { left };
-        if part >= ALIGNED_FROM {
+        let mut part = if distance < MIN_STALL_FREE_DISTANCE { distance.min(left) } else { left };
+        if part >= MIN_ALIGNED_PART {
             let behind_line = to.addr().wrapping_add(done) % OVERSHOOT;
             if behind_line != 0 {
                 part = OVERSHOOT - behind_line;
@@ -183,37 +185,38 @@ unsafe fn copy_doubling<P: Periods>(to: *mut u8, back: usize, length: usize) {
             let mut at = 0;
             align_loop();
             while at < part {
-                move_chunk::<OVERSHOOT>(from.add(at), to.add(at));
+                copy_bytes::<OVERSHOOT>(from.add(at), to.add(at));
                 at += OVERSHOOT;
             }
         }
         done += part;
     }
     // SAFETY: the chunk is the end of the match. `done` = `body`, so the bytes read have been written.
-    unsafe { move_chunk::<OVERSHOOT>(to.add(body).sub(distance), to.add(body)) };
+    unsafe { copy_bytes::<OVERSHOOT>(to.add(body).sub(distance), to.add(body)) };
 }
 
 /// Match copies that depend on the instruction set: of periods shorter than 16 bytes, and of short matches at any
 /// distance.
-pub(super) trait Periods {
+pub(super) trait MatchCopy {
     /// Writes `length` bytes at `to` that repeat the `back` bytes before it. May write garbage behind them.
     ///
     /// # Safety
     /// As [`copy_match`]'s, and `back` < 16.
-    unsafe fn repeat(to: *mut u8, back: usize, length: usize);
+    unsafe fn repeat_period(to: *mut u8, back: usize, length: usize);
 
-    /// As [`repeat`](Self::repeat) for `back` < 8 and lengths of up to 32; always writes 32 bytes.
+    /// As [`repeat_period`](Self::repeat_period) for `back` < 8 and lengths of up to 32; always writes 32 bytes.
     ///
     /// # Safety
     /// `back` is 1 to 7; `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
-    unsafe fn repeat_short(to: *mut u8, back: usize);
+    unsafe fn repeat_period_32(to: *mut u8, back: usize);
 
-    /// Copies a match of up to [`SHORT`] bytes from any `back` bytes before `to`. May write garbage behind it. Slower
-    /// than [`copy_short`], except where the branch predictor cannot predict whether matches overlap their source.
+    /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from any `back` bytes before `to`. May write garbage behind
+    /// it. Slower than [`copy_short`], except where the branch predictor cannot predict whether matches overlap their
+    /// source.
     ///
     /// # Safety
     /// As [`copy_short`]'s.
-    unsafe fn copy_short_anywhere(to: *mut u8, back: usize);
+    unsafe fn copy_short_any_distance(to: *mut u8, back: usize);
 
     /// Copies the first bytes of a match from any `back` bytes before `to`, and returns their number, which may be 0.
     /// May write garbage behind them. Has no branch, for streams in which the distance of the next match cannot be
@@ -221,7 +224,7 @@ pub(super) trait Periods {
     ///
     /// # Safety
     /// As [`copy_short`]'s.
-    unsafe fn copy_first(to: *mut u8, back: usize) -> usize;
+    unsafe fn copy_match_prefix(to: *mut u8, back: usize) -> usize;
 }
 
 /// Copies a match of up to 8 bytes from any `back` bytes before `to`. May write garbage behind it. Has no branch, for
@@ -232,7 +235,7 @@ pub(super) trait Periods {
 #[inline(always)]
 pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
     /// By period (8 stands for all larger ones): the mask of the first period in a word.
-    const FIRST_PERIOD: [u64; 9] = {
+    const PERIOD_MASK: [u64; 9] = {
         let mut table = [u64::MAX; 9];
         let mut back = 0;
         while back < 8 {
@@ -242,7 +245,7 @@ pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
         table
     };
     /// For each period, the sum of `256^(back * k)` below `2^64`: a multiplication by it repeats `back` bytes.
-    const REPEAT: [u64; 9] = {
+    const PERIOD_MULTIPLIER: [u64; 9] = {
         let mut table = [0; 9];
         let mut back = 1;
         while back <= 8 {
@@ -259,13 +262,13 @@ pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
     // SAFETY: by the contract.
     unsafe {
         let word = u64::from_le(to.sub(back).cast::<u64>().read_unaligned());
-        let word = (word & FIRST_PERIOD[period]).wrapping_mul(REPEAT[period]);
+        let word = (word & PERIOD_MASK[period]).wrapping_mul(PERIOD_MULTIPLIER[period]);
         to.cast::<u64>().write_unaligned(word.to_le());
     }
 }
 
-/// Copies a match of up to [`SHORT`] bytes from `back` bytes before `to`, where `back` >= 8. Always writes [`SHORT`]
-/// bytes.
+/// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from `back` bytes before `to`, where `back` >= 8. Always writes
+/// [`MAX_SHORT_MATCH`] bytes.
 ///
 /// # Safety
 /// `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
@@ -274,18 +277,18 @@ pub(super) unsafe fn copy_short(to: *mut u8, back: usize) {
     // SAFETY: all moves lie between `back` before `to` and SHORT behind it.
     unsafe {
         let from = to.sub(back);
-        move_chunk::<8>(from, to);
-        move_chunk::<8>(from.add(8), to.add(8));
-        move_chunk::<2>(from.add(16), to.add(16));
+        copy_bytes::<8>(from, to);
+        copy_bytes::<8>(from.add(8), to.add(8));
+        copy_bytes::<2>(from.add(16), to.add(16));
     }
 }
 
 /// The implementation for every processor: repeats a period in two words.
-pub(super) struct Portable;
+pub(super) struct PortableCopy;
 
-impl Periods for Portable {
+impl MatchCopy for PortableCopy {
     #[inline(always)]
-    unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
+    unsafe fn repeat_period(to: *mut u8, back: usize, length: usize) {
         // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` <
         // `length` belong to the buffer.
         unsafe {
@@ -296,24 +299,24 @@ impl Periods for Portable {
                 period |= period << (filled * 8);
                 filled *= 2;
             }
-            repeat_chunk(period.to_le_bytes(), to, 16 / back * back, length);
+            store_repeatedly(period.to_le_bytes(), to, 16 / back * back, length);
         }
     }
 
     #[inline(always)]
-    unsafe fn repeat_short(to: *mut u8, back: usize) {
+    unsafe fn repeat_period_32(to: *mut u8, back: usize) {
         // SAFETY: by the contract; stores begin before 32 and are 16 bytes long.
-        unsafe { Self::repeat(to, back, 32) }
+        unsafe { Self::repeat_period(to, back, 32) }
     }
 
     #[inline(always)]
-    unsafe fn copy_short_anywhere(to: *mut u8, back: usize) {
+    unsafe fn copy_short_any_distance(to: *mut u8, back: usize) {
         // SAFETY: by the contract.
-        unsafe { if back < 8 { Self::repeat_short(to, back) } else { copy_short(to, back) } }
+        unsafe { if back < 8 { Self::repeat_period_32(to, back) } else { copy_short(to, back) } }
     }
 
     #[inline(always)]
-    unsafe fn copy_first(_: *mut u8, _: usize) -> usize {
+    unsafe fn copy_match_prefix(_: *mut u8, _: usize) -> usize {
         0
     }
 }
@@ -321,12 +324,12 @@ impl Periods for Portable {
 /// The implementation with AVX2: repeats a period in one register. Only for code that runs where AVX2 has been
 /// detected.
 #[cfg(target_arch = "x86_64")]
-pub(super) struct Avx2;
+pub(super) struct Avx2Copy;
 
 #[cfg(target_arch = "x86_64")]
-impl Periods for Avx2 {
+impl MatchCopy for Avx2Copy {
     #[inline(always)]
-    unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
+    unsafe fn repeat_period(to: *mut u8, back: usize, length: usize) {
         use std::arch::x86_64::*;
         // SAFETY: the users of this type have checked for AVX2. By the contract, 16 bytes from `back` before `to` and
         // OVERSHOOT bytes from each `at` < `length` belong to the buffer.
@@ -337,8 +340,8 @@ impl Periods for Avx2 {
                 (_mm256_set1_epi8(*from as i8), 32)
             } else {
                 let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
-                let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
-                (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS[back & 15]))
+                let order = _mm256_loadu_si256(PERIOD_SHUFFLES[back & 15].as_ptr().cast());
+                (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS_LEN[back & 15]))
             };
             let mut at = 0;
             align_loop();
@@ -350,19 +353,19 @@ impl Periods for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn repeat_short(to: *mut u8, back: usize) {
+    unsafe fn repeat_period_32(to: *mut u8, back: usize) {
         // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
         unsafe { repeat_short_avx2(to, back) }
     }
 
     #[inline(always)]
-    unsafe fn copy_short_anywhere(to: *mut u8, back: usize) {
+    unsafe fn copy_short_any_distance(to: *mut u8, back: usize) {
         // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
         unsafe { copy_short_avx2(to, back) }
     }
 
     #[inline(always)]
-    unsafe fn copy_first(to: *mut u8, back: usize) -> usize {
+    unsafe fn copy_match_prefix(to: *mut u8, back: usize) -> usize {
         // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
         unsafe { copy_first_avx2(to, back) }
     }
@@ -377,9 +380,9 @@ unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
     // SAFETY: the contract is the callee's.
     unsafe {
         if back <= 16 && back.is_power_of_two() {
-            fill_lines_avx2(to, back, length);
+            fill_cache_lines_avx2(to, back, length);
         } else {
-            copy_doubling::<Avx2>(to, back, length);
+            copy_with_doubling::<Avx2Copy>(to, back, length);
         }
     }
 }
@@ -392,7 +395,7 @@ unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn fill_lines_avx2(to: *mut u8, back: usize, length: usize) {
+unsafe fn fill_cache_lines_avx2(to: *mut u8, back: usize, length: usize) {
     use std::arch::x86_64::*;
     let body = length - OVERSHOOT;
     // SAFETY: by the contract. `length` > LARGE, so 16 bytes can be read at `from`, and two chunks be written at `to`.
@@ -406,7 +409,7 @@ unsafe fn fill_lines_avx2(to: *mut u8, back: usize, length: usize) {
             _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()))
         };
         let (order, mask) =
-            (_mm256_loadu_si256(PERIODS[16].as_ptr().cast()), _mm256_set1_epi8(back as i8 - 1));
+            (_mm256_loadu_si256(PERIOD_SHUFFLES[16].as_ptr().cast()), _mm256_set1_epi8(back as i8 - 1));
         // The content of a register that is stored `at` bytes behind `to`. The period divides 256, so the low byte of
         // `at` is enough.
         let chunk = |at: usize| {
@@ -432,7 +435,7 @@ unsafe fn fill_lines_avx2(to: *mut u8, back: usize, length: usize) {
 /// By period: the offset in the period of each of the 32 bytes of a register. The last row leaves each half of a
 /// register unchanged.
 #[cfg(target_arch = "x86_64")]
-static PERIODS: [[u8; 32]; 17] = {
+static PERIOD_SHUFFLES: [[u8; 32]; 17] = {
     let mut periods = [[0; 32]; 17];
     let mut back = 1;
     while back <= 16 {
@@ -448,7 +451,7 @@ static PERIODS: [[u8; 32]; 17] = {
 
 /// By period: the number of bytes of whole periods in a register. A table, since a division takes longer than the copy.
 #[cfg(target_arch = "x86_64")]
-static WHOLE_PERIODS: [u8; 16] = {
+static WHOLE_PERIODS_LEN: [u8; 16] = {
     let mut whole = [32; 16];
     let mut back = 1;
     while back < 16 {
@@ -461,7 +464,7 @@ static WHOLE_PERIODS: [u8; 16] = {
 /// Repeats a period with one store, and with only one branch that can be mispredicted.
 ///
 /// # Safety
-/// As [`Periods::repeat_short`]'s.
+/// As [`MatchCopy::repeat_period_32`]'s.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -476,14 +479,14 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
             return;
         }
         let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(back).cast()));
-        let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
+        let order = _mm256_loadu_si256(PERIOD_SHUFFLES[back & 15].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(first, order));
     }
 }
 
 /// By distance (32 stands for all larger ones): the number of bytes that [`copy_first_avx2`] copies.
 #[cfg(target_arch = "x86_64")]
-static FIRST: [u8; 33] = {
+static PREFIX_LEN: [u8; 33] = {
     let mut first = [32; 33];
     let mut back = 16;
     while back < 32 {
@@ -496,7 +499,7 @@ static FIRST: [u8; 33] = {
 /// Copies 32 bytes, or as many as the distance if that is 16 to 31, in one store. Returns their number.
 ///
 /// # Safety
-/// As [`Periods::copy_first`]'s.
+/// As [`MatchCopy::copy_match_prefix`]'s.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -510,14 +513,14 @@ unsafe fn copy_first_avx2(to: *mut u8, back: usize) -> usize {
         let low = _mm_loadu_si128(from.cast());
         let high = _mm_loadu_si128(from.add(row & 16).cast());
         let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
-        let order = _mm256_loadu_si256(PERIODS[row].as_ptr().cast());
+        let order = _mm256_loadu_si256(PERIOD_SHUFFLES[row].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(both, order));
     }
-    usize::from(FIRST[back.min(32)])
+    usize::from(PREFIX_LEN[back.min(32)])
 }
 
 /// # Safety
-/// As [`Periods::copy_short_anywhere`]'s.
+/// As [`MatchCopy::copy_short_any_distance`]'s.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -527,8 +530,8 @@ unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
         copy_first_avx2(to, back);
         if back & !1 == 16 {
             // The sources of the last two bytes are, or may be, among the bytes that have just been written.
-            move_chunk::<1>(to.add(16).sub(back), to.add(16));
-            move_chunk::<1>(to.add(17).sub(back), to.add(17));
+            copy_bytes::<1>(to.add(16).sub(back), to.add(16));
+            copy_bytes::<1>(to.add(17).sub(back), to.add(17));
         }
     }
 }
@@ -550,14 +553,14 @@ pub(super) fn align_loop() {
 /// executes without a jump, which saves 10 % to 20 % of the time of short sequences.
 #[inline]
 #[cold]
-pub(super) fn unlikely() {}
+pub(super) fn cold_path() {}
 
 /// Copies `N` bytes. The two places may overlap.
 ///
 /// # Safety
 /// `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
-pub(super) unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
+pub(super) unsafe fn copy_bytes<const N: usize>(from: *const u8, to: *mut u8) {
     // A copy as an array goes through the stack in some loops, which halves their speed.
     // SAFETY: guaranteed by the caller.
     unsafe { to.copy_from(from, N) };
@@ -568,7 +571,7 @@ pub(super) unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
 /// # Safety
 /// `step` >= 1; `length` - 1 + `N` bytes are writable at `to`.
 #[inline(always)]
-unsafe fn repeat_chunk<const N: usize>(chunk: [u8; N], to: *mut u8, step: usize, length: usize) {
+unsafe fn store_repeatedly<const N: usize>(chunk: [u8; N], to: *mut u8, step: usize, length: usize) {
     let mut at = 0;
     align_loop();
     while at < length {
@@ -593,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn every_distance_length_and_room_behind() {
+    fn copy_match_checked_is_exact_for_every_distance_and_length() {
         let rooms: &[usize] = if cfg!(miri) { &[0, 31, 65] } else { &[0, 1, 7, 31, 63, 64, 65, 100] };
         let step = if cfg!(miri) { 19 } else { 1 };
         for back in (1..70).chain([100, 130]).step_by(step) {
@@ -618,15 +621,32 @@ mod tests {
     type CopyLarge = unsafe fn(*mut u8, usize, usize);
 
     #[test]
-    fn large_matches_end_where_they_should() {
-        let portable: CopyLarge = copy_doubling::<Portable>;
+    fn large_copies_write_exactly_the_match() {
+        let portable: CopyLarge = copy_with_doubling::<PortableCopy>;
         // Lengths and distances on both sides of the constants.
         let step = if cfg!(miri) { 29 } else { 1 };
-        let distances = (1..66).chain([120, 200, 511, 512, 900, FAR - 1, FAR, 3 * FAR]).step_by(step);
-        let noise: Vec<u8> = (0..7 * FAR).map(|at| (at * 7 + at / 256) as u8).collect();
+        let distances = (1..66)
+            .chain([
+                120,
+                200,
+                511,
+                512,
+                900,
+                MIN_STALL_FREE_DISTANCE - 1,
+                MIN_STALL_FREE_DISTANCE,
+                3 * MIN_STALL_FREE_DISTANCE,
+            ])
+            .step_by(step);
+        let noise: Vec<u8> = (0..7 * MIN_STALL_FREE_DISTANCE).map(|at| (at * 7 + at / 256) as u8).collect();
         for (back, copy) in distances.flat_map(|back| [(back, portable), (back, copy_large as CopyLarge)]) {
             let step = if cfg!(miri) { 2 } else { 1 };
-            let lengths = [LARGE + 1, LARGE + 77, FROM_REGISTERS + 63, FAR + 65, 3 * FAR + 5];
+            let lengths = [
+                LARGE_MATCH_THRESHOLD + 1,
+                LARGE_MATCH_THRESHOLD + 77,
+                SHORT_PERIOD_REGISTER_BYTES + 63,
+                MIN_STALL_FREE_DISTANCE + 65,
+                3 * MIN_STALL_FREE_DISTANCE + 5,
+            ];
             for length in lengths.into_iter().step_by(step) {
                 for out in [back, back + 1, back + 40].into_iter().step_by(step) {
                     let mut dest = noise[..out + length + 5].to_vec();
@@ -642,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_of_up_to_eight_bytes_from_every_distance() {
+    fn copy_8_repeats_the_bytes_at_every_distance() {
         for back in 1..20 {
             let mut dest: Vec<u8> = (0..28).map(|at| at * 7 + 1).collect();
             let mut expected = dest[..20].to_vec();
@@ -653,26 +673,29 @@ mod tests {
         }
     }
 
-    unsafe fn short<P: Periods>(to: *mut u8, back: usize) -> usize {
+    unsafe fn copy_short_len<P: MatchCopy>(to: *mut u8, back: usize) -> usize {
         // SAFETY: the contract is the caller's.
-        unsafe { P::copy_short_anywhere(to, back) };
-        SHORT
+        unsafe { P::copy_short_any_distance(to, back) };
+        MAX_SHORT_MATCH
     }
 
-    unsafe fn first<P: Periods>(to: *mut u8, back: usize) -> usize {
+    unsafe fn copy_prefix_len<P: MatchCopy>(to: *mut u8, back: usize) -> usize {
         // SAFETY: the contract is the caller's.
-        unsafe { P::copy_first(to, back) }
+        unsafe { P::copy_match_prefix(to, back) }
     }
 
     /// Copies a match from the given number of bytes before the pointer, and returns the number of bytes copied.
-    type Copy = unsafe fn(*mut u8, usize) -> usize;
+    type CopyFn = unsafe fn(*mut u8, usize) -> usize;
 
     #[test]
-    fn short_matches_of_every_distance() {
-        let portable: [Copy; 2] = [short::<Portable>, first::<Portable>];
+    fn short_copies_repeat_the_bytes_at_every_distance() {
+        let portable: [CopyFn; 2] = [copy_short_len::<PortableCopy>, copy_prefix_len::<PortableCopy>];
         #[cfg(target_arch = "x86_64")]
-        let avx2: &[Copy] =
-            if is_x86_feature_detected!("avx2") { &[short::<Avx2>, first::<Avx2>] } else { &[] };
+        let avx2: &[CopyFn] = if is_x86_feature_detected!("avx2") {
+            &[copy_short_len::<Avx2Copy>, copy_prefix_len::<Avx2Copy>]
+        } else {
+            &[]
+        };
         #[cfg(not(target_arch = "x86_64"))]
         let avx2 = &[];
         for way in portable.iter().chain(avx2) {

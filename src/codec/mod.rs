@@ -20,10 +20,10 @@ mod zstd;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
+pub(crate) use built_in::{BuiltInCodec, BuiltInDecoder, BuiltInEncoder};
 pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
-pub(crate) use plugin::{Plugin, PluginDecoder, PluginEncoder};
-pub(crate) use stream_codec::{Decoder, Encoder, WRITE_AHEAD, Workspace};
+pub(crate) use plugin::{PluginCodec, PluginDecoder, PluginEncoder};
+pub(crate) use stream_codec::{DECODE_SLACK, Decoder, Encoder, Workspace};
 
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// A codec of the library's own range that this build has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plugin {
+pub(crate) enum PluginCodec {
     /// Blocks of bytes in two dimensions.
     #[cfg(feature = "ndlz")]
     Ndlz,
@@ -30,29 +30,29 @@ pub(crate) enum Plugin {
     Zfp(Mode),
 }
 
-impl Plugin {
+impl PluginCodec {
     /// Returns the codec with that code, or `None` if it is not one of these.
-    pub(crate) fn from_compcode(code: i32) -> Option<Plugin> {
+    pub(crate) fn from_compcode(code: i32) -> Option<PluginCodec> {
         match code {
             #[cfg(feature = "ndlz")]
-            crate::abi::BLOSC_CODEC_NDLZ => Some(Plugin::Ndlz),
+            crate::abi::BLOSC_CODEC_NDLZ => Some(PluginCodec::Ndlz),
             #[cfg(feature = "zfp")]
-            crate::abi::BLOSC_CODEC_ZFP_FIXED_ACCURACY => Some(Plugin::Zfp(Mode::Accuracy)),
+            crate::abi::BLOSC_CODEC_ZFP_FIXED_ACCURACY => Some(PluginCodec::Zfp(Mode::Accuracy)),
             #[cfg(feature = "zfp")]
-            crate::abi::BLOSC_CODEC_ZFP_FIXED_PRECISION => Some(Plugin::Zfp(Mode::Precision)),
+            crate::abi::BLOSC_CODEC_ZFP_FIXED_PRECISION => Some(PluginCodec::Zfp(Mode::Precision)),
             #[cfg(feature = "zfp")]
-            crate::abi::BLOSC_CODEC_ZFP_FIXED_RATE => Some(Plugin::Zfp(Mode::Rate)),
+            crate::abi::BLOSC_CODEC_ZFP_FIXED_RATE => Some(PluginCodec::Zfp(Mode::Rate)),
             _ => None,
         }
     }
 
     /// Returns whether the codec decodes some items of a block without the others.
-    pub(crate) fn decodes_parts(self) -> bool {
+    pub(crate) fn can_decode_parts(self) -> bool {
         match self {
             #[cfg(feature = "ndlz")]
-            Plugin::Ndlz => false,
+            PluginCodec::Ndlz => false,
             #[cfg(feature = "zfp")]
-            Plugin::Zfp(mode) => mode == Mode::Rate,
+            PluginCodec::Zfp(mode) => mode == Mode::Rate,
         }
     }
 
@@ -67,10 +67,10 @@ impl Plugin {
     }
 }
 
-/// The [`Encoder`] that [`Plugin::encoder`] makes. It returns an error if codec, array and block do not match.
+/// The [`Encoder`] that [`PluginCodec::encoder`] makes. It returns an error if codec, array and block do not match.
 #[derive(Clone, Copy)]
 pub(crate) struct PluginEncoder {
-    codec: Plugin,
+    codec: PluginCodec,
     #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec uses it"))]
     meta: u8,
     #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec uses it"))]
@@ -87,26 +87,26 @@ impl Encoder for PluginEncoder {
     fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
             #[cfg(feature = "ndlz")]
-            Plugin::Ndlz => {
+            PluginCodec::Ndlz => {
                 ndlz::compress(&mut workspace.ndlz, self.meta, self.container.as_ref(), src, dest)
             }
             #[cfg(feature = "zfp")]
-            Plugin::Zfp(mode) => {
+            PluginCodec::Zfp(mode) => {
                 // Without a super-chunk, data are not compressed; with a super-chunk, a missing shape is an error
                 // (9.2).
                 let Some(container) = &self.container else { return Ok(0) };
-                let array = array(container, i32::try_from(self.typesize).unwrap_or(0))?;
+                let array = zfp_geometry_of(container, i32::try_from(self.typesize).unwrap_or(0))?;
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.encode(array, src, dest).map_err(as_data)
+                zfp.encode(array, src, dest).map_err(to_data_error)
             }
         }
     }
 }
 
-/// The [`Decoder`] that [`Plugin::decoder`] makes.
+/// The [`Decoder`] that [`PluginCodec::decoder`] makes.
 #[derive(Clone, Copy)]
 pub(crate) struct PluginDecoder<'a> {
-    codec: Plugin,
+    codec: PluginCodec,
     #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec uses it"))]
     meta: u8,
     #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec uses it"))]
@@ -121,11 +121,11 @@ impl Decoder for PluginDecoder<'_> {
     fn decode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
             #[cfg(feature = "ndlz")]
-            Plugin::Ndlz => Ok(ndlz::decompress(self.meta, src, dest)),
+            PluginCodec::Ndlz => Ok(ndlz::decompress(self.meta, src, dest)),
             #[cfg(feature = "zfp")]
-            Plugin::Zfp(mode) => {
+            PluginCodec::Zfp(mode) => {
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.decode(self.array()?, src, dest).map_err(as_data)
+                zfp.decode(self.zfp_geometry()?, src, dest).map_err(to_data_error)
             }
         }
     }
@@ -139,7 +139,7 @@ impl PluginDecoder<'_> {
     /// # Errors
     /// `Data` for a stream that is too short.
     #[cfg_attr(not(feature = "zfp"), allow(unused_variables, reason = "no codec uses them"))]
-    pub(crate) fn decode_part(
+    pub(crate) fn decode_byte_range(
         &self,
         src: &[u8],
         nbytes: usize,
@@ -148,42 +148,43 @@ impl PluginDecoder<'_> {
     ) -> Result<bool> {
         match self.codec {
             #[cfg(feature = "ndlz")]
-            Plugin::Ndlz => Ok(false),
+            PluginCodec::Ndlz => Ok(false),
             #[cfg(feature = "zfp")]
-            Plugin::Zfp(mode) => {
-                let array = self.array()?;
+            PluginCodec::Zfp(mode) => {
+                let array = self.zfp_geometry()?;
                 let typesize = usize::try_from(array.typesize).unwrap_or(0).max(1);
                 let shape = self.container.and_then(|container| container.blockshape);
                 let is_whole =
-                    shape.and_then(|shape| shape.checked(typesize, nbytes)).map(|(n, _)| n) == Some(nbytes);
+                    shape.and_then(|shape| shape.checked_extents(typesize, nbytes)).map(|(n, _)| n)
+                        == Some(nbytes);
                 if !is_whole || !part.start.is_multiple_of(typesize) || !part.end.is_multiple_of(typesize) {
                     return Ok(false);
                 }
                 let items = part.start / typesize..part.end / typesize;
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.decode_items(array, src, items, dest).map_err(as_data)
+                zfp.decode_items(array, src, items, dest).map_err(to_data_error)
             }
         }
     }
 
     #[cfg(feature = "zfp")]
-    fn array(&self) -> Result<zfp::Array<'_>> {
+    fn zfp_geometry(&self) -> Result<zfp::ZfpGeometry<'_>> {
         let container = self.container.ok_or_else(|| err!(Data, "ZFP: the chunk has no super-chunk"))?;
-        array(container, container.typesize)
+        zfp_geometry_of(container, container.typesize)
     }
 }
 
 /// Returns the shape and the item size of a block for ZFP.
 #[cfg(feature = "zfp")]
-fn array(container: &Container, typesize: i32) -> Result<zfp::Array<'_>> {
+fn zfp_geometry_of(container: &Container, typesize: i32) -> Result<zfp::ZfpGeometry<'_>> {
     let shape = container.blockshape.as_ref();
     let shape = shape.ok_or_else(|| err!(Data, "ZFP: the super-chunk has no valid metalayer `b2nd`"))?;
-    Ok(zfp::Array { blockshape: shape.extents(), typesize })
+    Ok(zfp::ZfpGeometry { blockshape: shape.extents(), typesize })
 }
 
 /// Returns the error of a codec as the pipeline reports it (`codecs.md` 2).
 #[cfg(feature = "zfp")]
-fn as_data(error: Error) -> Error {
+fn to_data_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::MemoryAlloc => error,
         _ => err!(Data, "{error}"),
@@ -195,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_has_what_it_was_asked_for() {
+    fn plugin_codecs_match_the_enabled_features() {
         for (code, is_there) in [
             (31, false),
             (32, cfg!(feature = "ndlz")),
@@ -204,7 +205,7 @@ mod tests {
             (35, cfg!(feature = "zfp")),
             (36, false),
         ] {
-            assert_eq!(Plugin::from_compcode(code).is_some(), is_there, "{code}");
+            assert_eq!(PluginCodec::from_compcode(code).is_some(), is_there, "{code}");
         }
     }
 }

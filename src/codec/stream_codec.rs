@@ -9,7 +9,7 @@ use crate::error::Result;
 /// first use.
 #[derive(Default)]
 pub(crate) struct Workspace {
-    pub(super) blosclz: blosclz::Tables,
+    pub(super) blosclz: blosclz::HashTables,
     pub(super) lz4: lz4::State,
     #[cfg(feature = "ndlz")]
     pub(crate) ndlz: ndlz::Tables,
@@ -18,7 +18,7 @@ pub(crate) struct Workspace {
 }
 
 /// The room, in bytes, behind a stream's content that is enough for the fastest path of every decoder.
-pub(crate) const WRITE_AHEAD: usize = 128;
+pub(crate) const DECODE_SLACK: usize = 128;
 
 /// Compresses single streams.
 pub(crate) trait Encoder: Sync {
@@ -38,7 +38,7 @@ pub(crate) trait Decoder: Sync {
     ///
     /// # Panics
     /// If the buffers are shorter than that.
-    fn decode_ahead(
+    fn decode_with_slack(
         &self,
         workspace: &mut Workspace,
         src: &[u8],

@@ -5,7 +5,7 @@ use super::*;
 const GUARD: u8 = 0xa5;
 
 /// Returns `total` bytes made of prefixes of `words` words of `len` bytes, by the generator of `codecs.md` 3.4.
-fn generated(words: usize, len: usize, total: usize) -> Vec<u8> {
+fn repeated_words(words: usize, len: usize, total: usize) -> Vec<u8> {
     let mut x = 1u32;
     let mut next = move || {
         x = x.wrapping_mul(1_103_515_245).wrapping_add(12345) & 0x7fff_ffff;
@@ -40,13 +40,13 @@ fn text(len: usize) -> Vec<u8> {
     b"The quick brown fox jumps over the lazy dog; 1234567890. ".iter().copied().cycle().take(len).collect()
 }
 
-fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
+fn test_inputs(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("zeros", vec![0; len]),
         ("noise", noise(len, len as u64)),
         ("nibbles", noise(len, 7).into_iter().map(|b| b & 3).collect()),
         ("text", text(len)),
-        ("words", generated(40, 60, len)),
+        ("words", repeated_words(40, 60, len)),
         ("ramp", shuffled_ramp(len)),
     ]
 }
@@ -69,22 +69,24 @@ fn decode(decoder: &dyn Decoder, workspace: &mut Workspace, src: &[u8], len: usi
 }
 
 /// Returns enough room for every codec's worst case: the fastest deflate level takes nine bits for a literal.
-fn bound(len: usize) -> usize {
+fn max_stream_len(len: usize) -> usize {
     len + len / 7 + 600
 }
 
 #[test]
-fn round_trip_of_every_codec_level_kind_and_short_length() {
+fn every_codec_and_level_round_trips_short_streams() {
     let mut workspace = Workspace::default();
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         for clevel in 0..=9 {
             // The optimal parsers of the top levels cost a millisecond of set-up each.
             let step = if clevel == 9 { 7 } else { 1 };
             for len in (1..300).step_by(step) {
-                for (kind, data) in kinds(len) {
-                    let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, bound(len));
+                for (kind, data) in test_inputs(len) {
+                    let stream =
+                        encode(&codec.encoder(clevel, None), &mut workspace, &data, max_stream_len(len));
                     if stream.is_empty() {
-                        let gives_up = codec == BuiltIn::BloscLz || (codec == BuiltIn::Zlib && clevel == 0);
+                        let gives_up =
+                            codec == BuiltInCodec::BloscLz || (codec == BuiltInCodec::Zlib && clevel == 0);
                         assert!(gives_up, "{codec:?} {clevel} {kind} {len} did not fit its bound");
                         continue;
                     }
@@ -97,16 +99,17 @@ fn round_trip_of_every_codec_level_kind_and_short_length() {
 }
 
 #[test]
-fn round_trip_of_long_streams() {
+fn every_codec_round_trips_long_streams() {
     let mut workspace = Workspace::default();
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         for clevel in [1, 2, 3, 5, 6, 8, 9] {
             for len in [4097, 65535, 65548, 300_001] {
-                for (kind, data) in kinds(len) {
-                    let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, bound(len));
+                for (kind, data) in test_inputs(len) {
+                    let stream =
+                        encode(&codec.encoder(clevel, None), &mut workspace, &data, max_stream_len(len));
                     if stream.is_empty() {
-                        let gives_up =
-                            codec == BuiltIn::BloscLz || (codec == BuiltIn::Zlib && kind == "noise");
+                        let gives_up = codec == BuiltInCodec::BloscLz
+                            || (codec == BuiltInCodec::Zlib && kind == "noise");
                         assert!(gives_up, "{codec:?} {clevel} {kind} {len}");
                         continue;
                     }
@@ -121,10 +124,10 @@ fn round_trip_of_long_streams() {
 #[test]
 fn every_destination_size_gives_nothing_or_a_whole_stream() {
     let mut workspace = Workspace::default();
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         for clevel in [1, 2, 3, 5, 9] {
             for len in [1, 2, 17, 70, 200, 333] {
-                for (kind, data) in kinds(len) {
+                for (kind, data) in test_inputs(len) {
                     let mut fitted = false;
                     for capacity in 0..=len + 20 {
                         let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, capacity);
@@ -137,7 +140,7 @@ fn every_destination_size_gives_nothing_or_a_whole_stream() {
                             );
                         }
                     }
-                    if len >= 200 && (kind == "zeros" || kind == "text") && codec != BuiltIn::BloscLz {
+                    if len >= 200 && (kind == "zeros" || kind == "text") && codec != BuiltInCodec::BloscLz {
                         assert!(fitted, "{codec:?} {clevel} {kind} {len} never fitted");
                     }
                 }
@@ -147,17 +150,17 @@ fn every_destination_size_gives_nothing_or_a_whole_stream() {
 }
 
 #[test]
-fn a_stream_does_not_depend_on_what_the_workspace_did_before() {
+fn stream_does_not_depend_on_earlier_use_of_the_workspace() {
     let mut used = Workspace::default();
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         for clevel in [1, 2, 5, 9] {
             for len in [100, 3000, 70_000] {
-                for (kind, data) in kinds(len) {
+                for (kind, data) in test_inputs(len) {
                     let encoder = codec.encoder(clevel, None);
                     // A failed call must have no effect on the next one either.
                     encode(&encoder, &mut used, &data, 7);
-                    let first = encode(&encoder, &mut used, &data, bound(len));
-                    let fresh = encode(&encoder, &mut Workspace::default(), &data, bound(len));
+                    let first = encode(&encoder, &mut used, &data, max_stream_len(len));
+                    let fresh = encode(&encoder, &mut Workspace::default(), &data, max_stream_len(len));
                     assert!(first == fresh, "{codec:?} {clevel} {kind} {len}");
                 }
             }
@@ -166,36 +169,39 @@ fn a_stream_does_not_depend_on_what_the_workspace_did_before() {
 }
 
 #[test]
-fn sizes_are_the_reference_s() {
+fn compressed_sizes_are_close_to_the_reference() {
     // `codecs.md` 19.5.
-    let data = generated(40, 60, 65536);
+    let data = repeated_words(40, 60, 65536);
     let mut workspace = Workspace::default();
-    let mut sizes = |codec: BuiltIn| -> Vec<usize> {
+    let mut sizes = |codec: BuiltInCodec| -> Vec<usize> {
         (1..=9)
             .map(|clevel| encode(&codec.encoder(clevel, None), &mut workspace, &data, 65536).len())
             .collect()
     };
-    assert_eq!(sizes(BuiltIn::Lz4), [17990, 17403, 17087, 16049, 15432, 14869, 14236, 14161, 13792]);
+    assert_eq!(sizes(BuiltInCodec::Lz4), [17990, 17403, 17087, 16049, 15432, 14869, 14236, 14161, 13792]);
     // At the higher levels this encoder uses another search than the reference: its streams have nearly the same
     // length.
     let reference = [13283, 13283, 9800, 9770, 9747, 9740, 9737, 9737, 9737];
-    for (clevel, (ours, theirs)) in sizes(BuiltIn::Lz4Hc).into_iter().zip(reference).enumerate() {
+    for (clevel, (ours, theirs)) in sizes(BuiltInCodec::Lz4Hc).into_iter().zip(reference).enumerate() {
         assert!(ours * 1000 <= theirs * 1003, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
     }
-    assert_eq!(sizes(BuiltIn::Zstd), [10949, 10390, 7650, 7633, 7332, 7325, 7362, 7306, 7305]);
+    assert_eq!(sizes(BuiltInCodec::Zstd), [10949, 10390, 7650, 7633, 7332, 7325, 7362, 7306, 7305]);
     let reference = [13038, 11564, 9646, 8711, 7860, 7691, 7693, 7691, 7691];
-    for (clevel, (ours, theirs)) in sizes(BuiltIn::Zlib).into_iter().zip(reference).enumerate() {
+    for (clevel, (ours, theirs)) in sizes(BuiltInCodec::Zlib).into_iter().zip(reference).enumerate() {
         assert!(ours * 100 <= theirs * 102, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
     }
 }
 
 #[test]
-fn what_follows_a_stream() {
+fn trailing_bytes_are_accepted_only_by_zlib() {
     let data = text(1000);
     let mut workspace = Workspace::default();
-    for (codec, ignored) in
-        [(BuiltIn::Lz4, false), (BuiltIn::Lz4Hc, false), (BuiltIn::Zlib, true), (BuiltIn::Zstd, false)]
-    {
+    for (codec, ignored) in [
+        (BuiltInCodec::Lz4, false),
+        (BuiltInCodec::Lz4Hc, false),
+        (BuiltInCodec::Zlib, true),
+        (BuiltInCodec::Zstd, false),
+    ] {
         let mut stream = encode(&codec.encoder(5, None), &mut workspace, &data, 2000);
         let decoder = codec.decoder(None);
         assert_eq!(
@@ -212,36 +218,36 @@ fn what_follows_a_stream() {
 }
 
 #[test]
-fn a_flipped_adler_bit_is_noticed() {
+fn zlib_rejects_a_wrong_adler32() {
     let data = text(1000);
     let mut workspace = Workspace::default();
-    let stream = encode(&BuiltIn::Zlib.encoder(5, None), &mut workspace, &data, 2000);
+    let stream = encode(&BuiltInCodec::Zlib.encoder(5, None), &mut workspace, &data, 2000);
     for bit in 0..32 {
         let mut bad = stream.clone();
         let byte = bad.len() - 4 + bit / 8;
         bad[byte] ^= 1 << (bit % 8);
-        assert_eq!(decode(&BuiltIn::Zlib.decoder(None), &mut workspace, &bad, data.len()), None);
+        assert_eq!(decode(&BuiltInCodec::Zlib.decoder(None), &mut workspace, &bad, data.len()), None);
     }
 }
 
 #[test]
-fn zstd_takes_several_frames() {
+fn zstd_decodes_concatenated_frames() {
     let data = text(1000);
     let mut workspace = Workspace::default();
-    let encoder = BuiltIn::Zstd.encoder(5, None);
+    let encoder = BuiltInCodec::Zstd.encoder(5, None);
     let mut stream = encode(&encoder, &mut workspace, &data[..400], 2000);
     // A skippable frame of three bytes between them.
     stream.extend_from_slice(&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
     stream.extend(encode(&encoder, &mut workspace, &data[400..], 2000));
-    let decoder = BuiltIn::Zstd.decoder(None);
+    let decoder = BuiltInCodec::Zstd.decoder(None);
     assert_eq!(decode(&decoder, &mut workspace, &stream, data.len()).as_ref(), Some(&data));
 }
 
 #[test]
-fn a_stream_decodes_to_its_own_length_only() {
+fn decoding_to_another_length_fails() {
     let data = text(1000);
     let mut workspace = Workspace::default();
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         let stream = encode(&codec.encoder(9, None), &mut workspace, &data, 2000);
         assert!(!stream.is_empty());
         for len in [1, 999, 1001, 5000] {
@@ -251,14 +257,14 @@ fn a_stream_decodes_to_its_own_length_only() {
 }
 
 #[test]
-fn mutated_streams_are_harmless() {
+fn mutated_streams_write_nothing_outside_dest() {
     let mut workspace = Workspace::default();
     let mut random = noise(1 << 20, 99).into_iter().cycle();
     let mut next = move || random.next().unwrap() as usize;
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         let decoder = codec.decoder(None);
-        for (_, data) in kinds(2000) {
-            let stream = encode(&codec.encoder(9, None), &mut workspace, &data, bound(2000));
+        for (_, data) in test_inputs(2000) {
+            let stream = encode(&codec.encoder(9, None), &mut workspace, &data, max_stream_len(2000));
             for cut in 0..stream.len().min(400) {
                 decode(&decoder, &mut workspace, &stream[..cut], data.len());
             }
@@ -279,14 +285,14 @@ fn mutated_streams_are_harmless() {
     }
 }
 
-fn dictionary_codecs() -> [BuiltIn; 3] {
-    [BuiltIn::Lz4, BuiltIn::Lz4Hc, BuiltIn::Zstd]
+fn dictionary_codecs() -> [BuiltInCodec; 3] {
+    [BuiltInCodec::Lz4, BuiltInCodec::Lz4Hc, BuiltInCodec::Zstd]
 }
 
 #[test]
-fn streams_with_a_dictionary_round_trip_and_profit() {
+fn streams_with_a_dictionary_round_trip_and_are_shorter() {
     let mut workspace = Workspace::default();
-    let all = generated(90, 120, 131_072);
+    let all = repeated_words(90, 120, 131_072);
     let raw = &all[..6000];
     let sizes = [300; 100];
     let trained = train_zstd(&all[..30_000], &sizes, 4000).unwrap();
@@ -300,16 +306,17 @@ fn streams_with_a_dictionary_round_trip_and_profit() {
                 let encoder = codec.encoder(clevel, Some(&forward));
                 for len in [1, 20, 300, 4000, 4097, 30_000] {
                     let data = &all[60_000..60_000 + len];
-                    let stream = encode(&encoder, &mut workspace, data, bound(len));
+                    let stream = encode(&encoder, &mut workspace, data, max_stream_len(len));
                     let back = decode(&decoder, &mut workspace, &stream, len);
                     assert!(back.as_deref() == Some(data), "{codec:?} {clevel} {len}");
 
                     encode(&encoder, &mut workspace, data, stream.len() / 2);
-                    let again = encode(&encoder, &mut workspace, data, bound(len));
-                    let fresh = encode(&encoder, &mut Workspace::default(), data, bound(len));
+                    let again = encode(&encoder, &mut workspace, data, max_stream_len(len));
+                    let fresh = encode(&encoder, &mut Workspace::default(), data, max_stream_len(len));
                     assert!(stream == again && stream == fresh, "{codec:?} {clevel} {len}");
                     if bytes.len() > 3000 && len == 300 {
-                        let plain = encode(&codec.encoder(clevel, None), &mut workspace, data, bound(len));
+                        let plain =
+                            encode(&codec.encoder(clevel, None), &mut workspace, data, max_stream_len(len));
                         assert!(stream.len() < plain.len(), "{codec:?} {clevel}");
                     }
                 }
@@ -319,9 +326,9 @@ fn streams_with_a_dictionary_round_trip_and_profit() {
 }
 
 #[test]
-fn every_destination_size_with_a_dictionary() {
+fn with_a_dictionary_a_written_stream_decodes_at_every_dest_size() {
     let mut workspace = Workspace::default();
-    let all = generated(40, 60, 20_000);
+    let all = repeated_words(40, 60, 20_000);
     for codec in dictionary_codecs() {
         let forward = EncoderDictionary::new(codec, &all[..3000]).unwrap();
         let backward = DecoderDictionary::new(codec, &all[..3000]).unwrap();
@@ -342,8 +349,8 @@ fn every_destination_size_with_a_dictionary() {
 }
 
 #[test]
-fn one_dictionary_serves_many_threads() {
-    let all = generated(90, 120, 131_072);
+fn threads_can_share_a_dictionary() {
+    let all = repeated_words(90, 120, 131_072);
     for codec in dictionary_codecs() {
         let forward = EncoderDictionary::new(codec, &all[..30_000]).unwrap();
         let backward = DecoderDictionary::new(codec, &all[..30_000]).unwrap();
@@ -356,7 +363,7 @@ fn one_dictionary_serves_many_threads() {
                         let data = &all[thread * 10_000..][..100 + i * 300];
                         let clevel = 1 + (i % 9) as i32;
                         let encoder = codec.encoder(clevel, Some(forward));
-                        let stream = encode(&encoder, &mut workspace, data, bound(data.len()));
+                        let stream = encode(&encoder, &mut workspace, data, max_stream_len(data.len()));
                         let decoder = codec.decoder(Some(backward));
                         assert_eq!(
                             decode(&decoder, &mut workspace, &stream, data.len()).as_deref(),
@@ -371,19 +378,24 @@ fn one_dictionary_serves_many_threads() {
 
 #[test]
 fn zstd_with_a_dictionary_ignores_the_level() {
-    let all = generated(90, 120, 131_072);
-    let forward = EncoderDictionary::new(BuiltIn::Zstd, &all[..3000]).unwrap();
+    let all = repeated_words(90, 120, 131_072);
+    let forward = EncoderDictionary::new(BuiltInCodec::Zstd, &all[..3000]).unwrap();
     let mut workspace = Workspace::default();
     let [low, high] = [1, 9].map(|clevel| {
-        encode(&BuiltIn::Zstd.encoder(clevel, Some(&forward)), &mut workspace, &all[50_000..58_000], 9000)
+        encode(
+            &BuiltInCodec::Zstd.encoder(clevel, Some(&forward)),
+            &mut workspace,
+            &all[50_000..58_000],
+            9000,
+        )
     });
     assert_eq!(low, high);
 }
 
 #[test]
-fn mutated_streams_with_a_dictionary_are_harmless() {
+fn mutated_streams_with_a_dictionary_write_nothing_outside_dest() {
     let mut workspace = Workspace::default();
-    let all = generated(40, 60, 20_000);
+    let all = repeated_words(40, 60, 20_000);
     let mut random = noise(1 << 16, 5).into_iter().cycle();
     let mut next = move || random.next().unwrap() as usize;
     for codec in dictionary_codecs() {
@@ -391,7 +403,7 @@ fn mutated_streams_with_a_dictionary_are_harmless() {
         // Shorter than the encoder's dictionary: matches begin before its start.
         let backward = DecoderDictionary::new(codec, &all[650..700]).unwrap();
         let data = &all[9000..11_000];
-        let stream = encode(&codec.encoder(9, Some(&forward)), &mut workspace, data, bound(2000));
+        let stream = encode(&codec.encoder(9, Some(&forward)), &mut workspace, data, max_stream_len(2000));
         for _ in 0..2000 {
             let mut bad = stream.clone();
             let at = (next() << 8 | next()) % bad.len();
@@ -402,18 +414,18 @@ fn mutated_streams_with_a_dictionary_are_harmless() {
 }
 
 #[test]
-fn bad_dictionaries_are_refused() {
+fn empty_long_and_invalid_dictionaries_are_rejected() {
     use crate::error::ErrorKind::CodecDict;
     // Zstd's magic number and an identifier, then nothing: a dictionary that claims to have tables.
     let hollow = [0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0, 0, 0, 0, 0];
     let long = vec![1; dictionary::MAX_DICTIONARY_LEN + 1];
-    for codec in BuiltIn::ALL {
+    for codec in BuiltInCodec::ALL {
         for bytes in [&[][..], &long[..]] {
             assert_eq!(EncoderDictionary::new(codec, bytes).err().map(|e| e.kind()), Some(CodecDict));
             assert_eq!(DecoderDictionary::new(codec, bytes).err().map(|e| e.kind()), Some(CodecDict));
         }
         assert!(EncoderDictionary::new(codec, &long[1..]).is_ok());
-        let refused = codec == BuiltIn::Zstd;
+        let refused = codec == BuiltInCodec::Zstd;
         assert_eq!(EncoderDictionary::new(codec, &hollow).is_err(), refused);
         assert_eq!(DecoderDictionary::new(codec, &hollow).is_err(), refused);
     }
@@ -423,7 +435,7 @@ fn bad_dictionaries_are_refused() {
 fn codecs_without_dictionaries_ignore_them() {
     let mut workspace = Workspace::default();
     let data = text(1000);
-    for codec in [BuiltIn::BloscLz, BuiltIn::Zlib] {
+    for codec in [BuiltInCodec::BloscLz, BuiltInCodec::Zlib] {
         let forward = EncoderDictionary::new(codec, &data[..100]).unwrap();
         let backward = DecoderDictionary::new(codec, &data[..100]).unwrap();
         let stream = encode(&codec.encoder(9, Some(&forward)), &mut workspace, &data, 1000);
@@ -434,7 +446,7 @@ fn codecs_without_dictionaries_ignore_them() {
 }
 
 #[test]
-fn training_refuses_what_it_cannot_use() {
+fn training_returns_none_for_wrong_sizes_and_too_few_samples() {
     assert_eq!(train_zstd(&[1; 100], &[50, 49], 1000), None);
     assert_eq!(train_zstd(&[1; 100], &[usize::MAX, 101], 1000), None);
     assert_eq!(train_zstd(&[], &[], 1000), None);
@@ -442,7 +454,7 @@ fn training_refuses_what_it_cannot_use() {
 }
 
 #[test]
-fn numbers_and_names() {
+fn codes_names_and_versions_of_built_in_codecs_are_the_specified_ones() {
     // `codecs.md` 1.1, 1.3 and 0: compcode, name, format, library, its version.
     let table = [
         (0, "blosclz", 0, "BloscLZ", "2.5.3"),
@@ -451,7 +463,7 @@ fn numbers_and_names() {
         (4, "zlib", 3, "Zlib", zlib::VERSION),
         (5, "zstd", 4, "Zstd", "1.5.7"),
     ];
-    for (codec, row) in BuiltIn::ALL.into_iter().zip(table) {
+    for (codec, row) in BuiltInCodec::ALL.into_iter().zip(table) {
         let (code, name, format, library, version) = row;
         assert_eq!((codec.compcode(), codec.name(), codec.format()), (code, name, format));
         assert_eq!(
@@ -461,23 +473,28 @@ fn numbers_and_names() {
     }
     for code in -2..260 {
         let expected = table.iter().find(|row| i32::from(row.0) == code).map(|row| row.1);
-        assert_eq!(BuiltIn::from_compcode(code).map(BuiltIn::name), expected);
+        assert_eq!(BuiltInCodec::from_compcode(code).map(BuiltInCodec::name), expected);
         let name = expected.unwrap_or("snappy");
-        assert_eq!(BuiltIn::from_name(name), BuiltIn::from_compcode(code));
+        assert_eq!(BuiltInCodec::from_name(name), BuiltInCodec::from_compcode(code));
     }
-    assert_eq!(BuiltIn::from_name(""), None);
-    assert_eq!(BuiltIn::from_name("LZ4"), None);
-    let decoders =
-        [Some(BuiltIn::BloscLz), Some(BuiltIn::Lz4), None, Some(BuiltIn::Zlib), Some(BuiltIn::Zstd)];
+    assert_eq!(BuiltInCodec::from_name(""), None);
+    assert_eq!(BuiltInCodec::from_name("LZ4"), None);
+    let decoders = [
+        Some(BuiltInCodec::BloscLz),
+        Some(BuiltInCodec::Lz4),
+        None,
+        Some(BuiltInCodec::Zlib),
+        Some(BuiltInCodec::Zstd),
+    ];
     for format in 0..=255 {
         let expected = decoders.get(usize::from(format)).copied().flatten();
-        assert_eq!(BuiltIn::from_format(format), expected);
+        assert_eq!(BuiltInCodec::from_format(format), expected);
     }
 }
 
 /// Bytes that the search skips as noise may be repeated later: half of these are, in pieces of another order.
 #[test]
-fn noise_that_comes_again_is_found() {
+fn repeated_noise_is_compressed() {
     const PIECE: usize = 1021;
     let noise: Vec<u8> = (0..128 * PIECE as u32)
         .scan(1u32, |x, _| {
@@ -491,7 +508,7 @@ fn noise_that_comes_again_is_found() {
         part.chunks(PIECE).rev().for_each(|piece| data.extend_from_slice(piece));
     }
     let mut workspace = Workspace::default();
-    for codec in [BuiltIn::Lz4Hc, BuiltIn::Zlib] {
+    for codec in [BuiltInCodec::Lz4Hc, BuiltInCodec::Zlib] {
         for clevel in 3..=9 {
             let len = encode(&codec.encoder(clevel, None), &mut workspace, &data, data.len()).len();
             assert!(len * 100 < data.len() * 56, "{} {clevel}: {len} of {}", codec.name(), data.len());

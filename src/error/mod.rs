@@ -19,15 +19,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Error {
     kind: ErrorKind,
     /// `None` when it could not be allocated.
-    details: Option<Box<[Details; 1]>>,
+    details: Option<Box<[ErrorDetails; 1]>>,
 }
 
 const _: () = assert!(size_of::<Result<usize>>() == 16);
 
 #[derive(Debug)]
-struct Details {
+struct ErrorDetails {
     text: Text,
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
 }
 
 impl Error {
@@ -39,7 +39,7 @@ impl Error {
         let place = Location::caller();
         let mut details = Vec::new();
         if details.try_reserve_exact(1).is_ok() {
-            details.push(Details { text: Text::new(text), place });
+            details.push(ErrorDetails { text: Text::new(text), location: place });
         }
         // `Box::try_new` is not stable; a box of an array with one element reuses the memory of the vector.
         Error { kind, details: details.try_into().ok() }
@@ -51,8 +51,8 @@ impl Error {
     }
 
     /// Returns the source location at which the error was created; `None` if the message could not be allocated.
-    pub fn place(&self) -> Option<&'static Location<'static>> {
-        self.details.as_ref().map(|details| details[0].place)
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.details.as_ref().map(|details| details[0].location)
     }
 
     /// Returns the ABI's code for this error; always negative.
@@ -97,7 +97,7 @@ macro_rules! kinds {
                 match self {
                     $(ErrorKind::$name => $text,)*
                     ErrorKind::Callback(code) => match ErrorKind::from_code(code) {
-                        Some(ErrorKind::Callback(_)) | None => UNKNOWN,
+                        Some(ErrorKind::Callback(_)) | None => UNKNOWN_ERROR,
                         Some(kind) => kind.message(),
                     },
                 }
@@ -115,7 +115,7 @@ macro_rules! kinds {
 }
 
 /// The text that `blosc2_error_string` returns for every number that is not an error code, also for 0.
-pub const UNKNOWN: &CStr = c"Unknown error";
+pub const UNKNOWN_ERROR: &CStr = c"Unknown error";
 
 kinds! {
     /// Generic failure.
@@ -207,23 +207,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_what_where_and_of_which_kind() {
+    fn error_has_its_kind_message_and_location() {
         let error = err!(Data, "{} blocks", 17);
         assert_eq!(error.to_string(), "Invalid data: 17 blocks");
         assert_eq!((error.kind(), error.code()), (ErrorKind::Data, -3));
-        assert!(error.place().is_some_and(|place| place.file() == file!()));
+        assert!(error.location().is_some_and(|place| place.file() == file!()));
         assert_eq!(err!(NullPointer, "constant").to_string(), "Pointer is null: constant");
     }
 
     #[test]
     fn an_error_without_details_still_has_its_kind() {
         let error = Error { kind: ErrorKind::Callback(-99), details: None };
-        assert_eq!((error.code(), error.place()), (-99, None));
+        assert_eq!((error.code(), error.location()), (-99, None));
         assert_eq!(error.to_string(), "Unknown error (no memory for the details)");
     }
 
     #[test]
-    fn every_code_maps_there_and_back() {
+    fn every_code_converts_to_a_kind_and_back() {
         for code in -37..0 {
             assert_eq!(ErrorKind::from_code(code).map(ErrorKind::code), Some(code));
         }
@@ -233,9 +233,9 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_code_keeps_its_number_and_borrows_the_text() {
+    fn callback_code_keeps_its_value_and_has_the_message_of_the_kind() {
         assert_eq!(ErrorKind::Callback(-9).code(), -9);
         assert_eq!(ErrorKind::Callback(-9).message(), c"Codec dictionary error");
-        assert_eq!(ErrorKind::Callback(-99).message(), UNKNOWN);
+        assert_eq!(ErrorKind::Callback(-99).message(), UNKNOWN_ERROR);
     }
 }

@@ -17,7 +17,7 @@ impl Text {
         if let Some(constant) = text.as_str() {
             return Text::Constant(constant);
         }
-        let mut formatted = Fallible(String::new());
+        let mut formatted = FallibleString(String::new());
         // An error means that memory has run out, or that a `Display` failed: the text up to that point is kept.
         let _ = formatted.write_fmt(text);
         Text::Formatted(formatted.0)
@@ -39,9 +39,9 @@ impl fmt::Display for Text {
 }
 
 /// A string that returns an error if it cannot allocate memory for an addition.
-struct Fallible(String);
+struct FallibleString(String);
 
-impl Write for Fallible {
+impl Write for FallibleString {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
         self.0.push_str(text);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts() {
+    fn constant_text_is_borrowed_and_arguments_are_formatted() {
         assert!(matches!(Text::new(format_args!("constant")), Text::Constant("constant")));
         let number = std::hint::black_box(5);
         assert_eq!(Text::new(format_args!("{number} and {:?}", "more")).as_str(), "5 and \"more\"");

@@ -11,33 +11,33 @@ use crate::error::Result;
 use std::mem;
 
 /// The largest number of dimensions of cells.
-const MAX_DIM: usize = 8;
+const MAX_CELL_DIM: usize = 8;
 
 /// The checked geometry of a block and its cells.
-struct Cells {
+struct CellGrid {
     ndim: usize,
     /// The number of items along each dimension of the block.
-    extents: [usize; MAX_DIM],
+    extents: [usize; MAX_CELL_DIM],
     /// The number of items along each dimension of a whole cell.
-    sides: [usize; MAX_DIM],
+    sides: [usize; MAX_CELL_DIM],
     /// The distance of neighbours along each dimension, in bytes.
-    strides: [usize; MAX_DIM],
+    strides: [usize; MAX_CELL_DIM],
     typesize: usize,
 }
 
-/// Puts the cells of `src`, an array's block of items of `typesize` bytes, one after another into `dest`; the cells have
-/// `side` items along each dimension.
+/// Puts the cells of `src`, an array's block of items of `typesize` bytes, one after another into `dest`; the cells
+/// have `side` items along each dimension.
 ///
 /// # Errors
 /// `FilterPipeline` where the array, its block or the cells do not fit together (`filters.md` 10).
-pub(crate) fn gather(
+pub(crate) fn ndcell_encode(
     side: u8,
     typesize: usize,
     container: Option<&Container>,
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<()> {
-    let cells = Cells::of_volume(side, typesize, container, src.len()).ok_or_else(|| {
+    let cells = CellGrid::for_ndcell(side, typesize, container, src.len()).ok_or_else(|| {
         err!(
             FilterPipeline,
             "ndcell: cells of side {side} in a block of {} bytes of {container:?}",
@@ -48,32 +48,37 @@ pub(crate) fn gather(
     Ok(())
 }
 
-/// Undoes [`gather`] for the array that `container` describes, item size included.
+/// Undoes [`ndcell_encode`] for the array that `container` describes, item size included.
 ///
 /// # Errors
-/// `Failure` where [`gather`] gives `FilterPipeline`.
-pub(crate) fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
+/// `Failure` where [`ndcell_encode`] gives `FilterPipeline`.
+pub(crate) fn ndcell_decode(
+    side: u8,
+    container: Option<&Container>,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<()> {
     let typesize = container.and_then(|c| usize::try_from(c.typesize).ok()).unwrap_or(0);
-    let cells = Cells::of_volume(side, typesize, container, src.len()).ok_or_else(|| {
+    let cells = CellGrid::for_ndcell(side, typesize, container, src.len()).ok_or_else(|| {
         err!(Failure, "ndcell: cells of side {side} in a block of {} bytes of {container:?}", src.len())
     })?;
     cells.scatter(src, dest);
     Ok(())
 }
 
-/// Gathers like [`gather`], with each item replaced by the mean of its cell: floats for a `typesize` of 4, doubles
-/// for 8. Cells are no longer than the block along any dimension.
+/// Gathers like [`ndcell_encode`], with each item replaced by the mean of its cell: floats for a `typesize` of 4,
+/// doubles for 8. Cells are no longer than the block along any dimension.
 ///
 /// # Errors
-/// The same as for [`gather`], and `FilterPipeline` for other typesizes.
-pub(crate) fn gather_means(
+/// The same as for [`ndcell_encode`], and `FilterPipeline` for other typesizes.
+pub(crate) fn ndmean_encode(
     side: u8,
     typesize: usize,
     container: Option<&Container>,
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<()> {
-    let cells = Cells::clipped(side, typesize, container, src.len()).ok_or_else(|| {
+    let cells = CellGrid::for_ndmean(side, typesize, container, src.len()).ok_or_else(|| {
         err!(
             FilterPipeline,
             "ndmean: cells of side {side} in a block of {} bytes of {container:?}",
@@ -88,11 +93,11 @@ pub(crate) fn gather_means(
     Ok(())
 }
 
-/// Puts the items of a block from [`gather_means`] back to their positions.
+/// Puts the items of a block from [`ndmean_encode`] back to their positions.
 ///
 /// # Errors
 /// `Failure` where the array, its block or the cells do not fit together.
-pub(crate) fn scatter_means(
+pub(crate) fn ndmean_decode(
     side: u8,
     container: Option<&Container>,
     src: &[u8],
@@ -100,19 +105,24 @@ pub(crate) fn scatter_means(
 ) -> Result<()> {
     // The reference converts the item size to a signed byte here.
     let typesize = container.and_then(|c| usize::try_from(c.typesize as i8).ok()).unwrap_or(0);
-    let cells = Cells::clipped(side, typesize, container, src.len()).ok_or_else(|| {
+    let cells = CellGrid::for_ndmean(side, typesize, container, src.len()).ok_or_else(|| {
         err!(Failure, "ndmean: cells of side {side} in a block of {} bytes of {container:?}", src.len())
     })?;
     cells.scatter(src, dest);
     Ok(())
 }
 
-impl Cells {
+impl CellGrid {
     /// Returns the cells of ndcell. They may be longer than the block along one dimension, but have no more items
     /// than the block.
-    fn of_volume(side: u8, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
+    fn for_ndcell(
+        side: u8,
+        typesize: usize,
+        container: Option<&Container>,
+        nbytes: usize,
+    ) -> Option<CellGrid> {
         let side = usize::from(side);
-        let cells = Cells::new(side, typesize, container, nbytes)?;
+        let cells = CellGrid::new(side, typesize, container, nbytes)?;
         let volume = i64::try_from(side).ok()?.checked_pow(cells.ndim as u32)?;
         (volume <= (nbytes / typesize) as i64).then_some(cells)
     }
@@ -120,9 +130,14 @@ impl Cells {
     /// Returns the cells of ndmean. The reference uses the side along the first dimension also for the other
     /// dimensions when it computes the position of the next cell. Where that makes a difference, it writes blocks
     /// that no reader can decode (`filters.md` D7); `None` then.
-    fn clipped(side: u8, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
+    fn for_ndmean(
+        side: u8,
+        typesize: usize,
+        container: Option<&Container>,
+        nbytes: usize,
+    ) -> Option<CellGrid> {
         let side = usize::try_from(side as i8).ok()?;
-        let mut cells = Cells::new(side, typesize, container, nbytes)?;
+        let mut cells = CellGrid::new(side, typesize, container, nbytes)?;
         for (side, &extent) in cells.sides.iter_mut().zip(&cells.extents) {
             *side = extent.min(*side);
         }
@@ -132,18 +147,23 @@ impl Cells {
     }
 
     /// Returns cells of `side` items along each dimension, in a block of exactly `nbytes` bytes.
-    fn new(side: usize, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
+    fn new(side: usize, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<CellGrid> {
         let shape = container?.blockshape?;
         let ndim = shape.extents().len();
-        if !(1..=MAX_DIM).contains(&ndim) || side == 0 || typesize == 0 {
+        if !(1..=MAX_CELL_DIM).contains(&ndim) || side == 0 || typesize == 0 {
             return None;
         }
-        let (there, given) = shape.checked(typesize, nbytes)?;
+        let (there, given) = shape.checked_extents(typesize, nbytes)?;
         if there != nbytes {
             return None;
         }
-        let mut cells =
-            Cells { ndim, extents: [1; MAX_DIM], sides: [1; MAX_DIM], strides: [0; MAX_DIM], typesize };
+        let mut cells = CellGrid {
+            ndim,
+            extents: [1; MAX_CELL_DIM],
+            sides: [1; MAX_CELL_DIM],
+            strides: [0; MAX_CELL_DIM],
+            typesize,
+        };
         let mut stride = typesize;
         for dim in (0..ndim).rev() {
             cells.extents[dim] = given[dim];
@@ -157,13 +177,13 @@ impl Cells {
     /// Calls `visit` for the cells in row-major order, with the offset of the cell in the block, in bytes, and its
     /// number of items along each dimension.
     #[inline(always)]
-    fn for_each_cell(&self, mut visit: impl FnMut(usize, &[usize; MAX_DIM])) {
+    fn for_each_cell(&self, mut visit: impl FnMut(usize, &[usize; MAX_CELL_DIM])) {
         let last = self.ndim - 1;
         // The start of the cell along each dimension but the last one, in items.
-        let mut place = [0; MAX_DIM];
+        let mut place = [0; MAX_CELL_DIM];
         loop {
             let mut origin = 0;
-            let mut items = [1; MAX_DIM];
+            let mut items = [1; MAX_CELL_DIM];
             for dim in 0..last {
                 origin += place[dim] * self.strides[dim];
                 items[dim] = self.sides[dim].min(self.extents[dim] - place[dim]);
@@ -190,14 +210,14 @@ impl Cells {
     /// Calls `visit` for the rows of a cell along the last dimension, with the offset of each row in the block, in
     /// bytes.
     #[inline(always)]
-    fn for_each_row(&self, origin: usize, items: &[usize; MAX_DIM], mut visit: impl FnMut(usize)) {
+    fn for_each_row(&self, origin: usize, items: &[usize; MAX_CELL_DIM], mut visit: impl FnMut(usize)) {
         let last = self.ndim - 1;
         if last == 0 {
             visit(origin);
             return;
         }
         let (rows, stride) = (items[last - 1], self.strides[last - 1]);
-        let mut place = [0; MAX_DIM];
+        let mut place = [0; MAX_CELL_DIM];
         let mut start = origin;
         loop {
             for row in 0..rows {
@@ -287,11 +307,11 @@ impl Cells {
 
 /// One cell of a block. Rows of a common length, `N` bytes, are copied with that length as a constant.
 struct Cell<'a> {
-    cells: &'a Cells,
+    cells: &'a CellGrid,
     /// The offset of the cell in the block, in bytes.
     origin: usize,
     /// The number of items along each dimension.
-    items: &'a [usize; MAX_DIM],
+    items: &'a [usize; MAX_CELL_DIM],
 }
 
 impl Cell<'_> {

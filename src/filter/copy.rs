@@ -15,18 +15,18 @@ use std::ptr;
 /// The smallest length, in bytes, for which the vector loop is used: from here on the C library's copy may be slow;
 /// below, it is the faster one.
 #[cfg(any(target_arch = "x86_64", test))]
-const LEAST: usize = 2048;
+const MIN_VECTOR_COPY: usize = 2048;
 
 /// The largest length, in bytes, for which the vector loop is used: data that does not fit into the caches is better
 /// copied with non-temporal stores, as in the C library.
 #[cfg(any(target_arch = "x86_64", test))]
-const MOST: usize = 4 << 20;
+const MAX_VECTOR_COPY: usize = 4 << 20;
 
 /// The size of a cache line, and the prefetch distance before the stores, both in bytes.
 #[cfg(target_arch = "x86_64")]
-const LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 #[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 512;
+const PREFETCH_DISTANCE: usize = 512;
 
 /// Copies `src` to `dest`.
 ///
@@ -42,8 +42,8 @@ pub(crate) fn copy(src: &[u8], dest: &mut [u8]) {
 /// # Panics
 /// If the lengths differ.
 #[inline]
-pub(crate) fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
-    copy_to_fresh_at(cpu::level(), src, dest);
+pub(crate) fn copy_to_uninit(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    copy_to_uninit_at(cpu::level(), src, dest);
 }
 
 /// [`copy`] with the kernel of one level.
@@ -54,14 +54,14 @@ pub(crate) fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
 pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
     // SAFETY: initialised bytes, into which only initialised ones are written.
     let dest = unsafe { &mut *(ptr::from_mut(dest) as *mut [MaybeUninit<u8>]) };
-    copy_to_fresh_at(level, src, dest);
+    copy_to_uninit_at(level, src, dest);
 }
 
 #[inline]
-fn copy_to_fresh_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+fn copy_to_uninit_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
-    if (LEAST..=MOST).contains(&src.len()) {
+    if (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
         if let SimdLevel::Avx512(_) = level {
             // SAFETY: the level proves that the machine has AVX-512 F, and both have that length.
             return unsafe { avx512(src, dest) };
@@ -82,13 +82,13 @@ fn copy_to_fresh_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) 
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_copy {
     ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
-        /// Copies at least [`LEAST`] bytes to a destination of the same length.
+        /// Copies at least [`MIN_VECTOR_COPY`] bytes to a destination of the same length.
         #[target_feature(enable = $feature)]
         fn $name(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
             use std::arch::x86_64::*;
             const VECTOR: usize = size_of::<$vector>();
             const ROUND: usize = 4 * VECTOR;
-            const { assert!(LEAST >= ROUND) };
+            const { assert!(MIN_VECTOR_COPY >= ROUND) };
             assert!(
                 src.len() == dest.len() && src.len() >= ROUND,
                 "source and destination differ in length, or are too short"
@@ -110,8 +110,8 @@ macro_rules! vector_copy {
             round(0);
             let mut at = VECTOR - to as usize % VECTOR;
             while at < last {
-                for line in (0..ROUND).step_by(LINE) {
-                    prefetch_dest(dest, at + AHEAD + line);
+                for line in (0..ROUND).step_by(CACHE_LINE) {
+                    prefetch_dest(dest, at + PREFETCH_DISTANCE + line);
                 }
                 round(at);
                 at += ROUND;
@@ -131,15 +131,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_all_of_it_and_nothing_else() {
+    fn copy_writes_exactly_the_destination() {
         // Repeated, since Miri is slow at making bytes one by one.
         let period: Vec<u8> = (0..8192).map(|i| (i * 7 + i / 251) as u8).collect();
-        let bytes = period.repeat(MOST / period.len() + 2);
-        let lens = (0..300).chain(LEAST - 3..LEAST + 200).chain([MOST - 5, MOST, MOST + 1]);
+        let bytes = period.repeat(MAX_VECTOR_COPY / period.len() + 2);
+        let lens = (0..300).chain(MIN_VECTOR_COPY - 3..MIN_VECTOR_COPY + 200).chain([
+            MAX_VECTOR_COPY - 5,
+            MAX_VECTOR_COPY,
+            MAX_VECTOR_COPY + 1,
+        ]);
         for (i, len) in lens.enumerate().step_by(if cfg!(miri) { 41 } else { 1 }) {
             let (from, to) = (i * 5 % 67, i * 3 % 65);
             let src = &bytes[from..from + len];
-            for level in cpu::available() {
+            for level in cpu::available_levels() {
                 let mut room = vec![0xa5; to + len + 70];
                 copy_at(level, src, &mut room[to..to + len]);
                 assert!(&room[to..to + len] == src, "{len} bytes at {}", level.name());
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     #[should_panic]
-    fn lengths_must_agree() {
+    fn different_lengths_panic() {
         copy(&[0; 4096], &mut [0; 4095]);
     }
 }

@@ -6,30 +6,30 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Proof that the machine was found to have the instructions of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Detected(());
+pub struct DetectionProof(());
 
 /// An instruction-set level for which there are kernels. A value exists only of a level that this machine has:
-/// [`available`] and [`level()`] return them, and nothing outside this file can make one.
+/// [`available_levels`] and [`level()`] return them, and nothing outside this file can make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimdLevel {
     /// Portable code; every machine has it.
     Generic,
     /// x86-64 with AVX2.
-    Avx2(Detected),
+    Avx2(DetectionProof),
     /// x86-64 with AVX-512 F, BW, VL and VBMI, and GFNI (and AVX2).
-    Avx512(Detected),
+    Avx512(DetectionProof),
     /// Little-endian AArch64 with NEON.
-    Neon(Detected),
+    Neon(DetectionProof),
 }
 
 impl SimdLevel {
-    /// Every level, the least preferred first. The values beyond [`SimdLevel::Generic`] prove nothing, so that this list does
-    /// not leave the file.
+    /// Every level, the least preferred first. The values beyond [`SimdLevel::Generic`] prove nothing, so that this
+    /// list does not leave the file.
     const ALL: [SimdLevel; 4] = [
         SimdLevel::Generic,
-        SimdLevel::Avx2(Detected(())),
-        SimdLevel::Avx512(Detected(())),
-        SimdLevel::Neon(Detected(())),
+        SimdLevel::Avx2(DetectionProof(())),
+        SimdLevel::Avx512(DetectionProof(())),
+        SimdLevel::Neon(DetectionProof(())),
     ];
 
     /// Returns the name that the environment variable `BLOSC_SIMD` gives the level.
@@ -70,7 +70,7 @@ impl SimdLevel {
         }
     }
 
-    /// Returns the number of the level in [`CHOSEN`].
+    /// Returns the number of the level in [`CHOSEN_LEVEL`].
     const fn number(self) -> u8 {
         match self {
             SimdLevel::Generic => GENERIC,
@@ -95,7 +95,7 @@ pub fn prefetch(place: *const u8) {
 
 /// Prefetches the cache line at `place`, which may be any address, for writing.
 #[inline(always)]
-pub fn prefetch_to_write(place: *mut u8) {
+pub fn prefetch_for_write(place: *mut u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
@@ -106,20 +106,20 @@ pub fn prefetch_to_write(place: *mut u8) {
 }
 
 /// Returns the levels that this machine has, the least preferred first.
-pub fn available() -> impl Iterator<Item = SimdLevel> {
+pub fn available_levels() -> impl Iterator<Item = SimdLevel> {
     SimdLevel::ALL.into_iter().filter(|level| level.is_detected())
 }
 
-/// Returns the level in use: the best one of the machine, or the one that `BLOSC_SIMD` names. It is chosen at the first call
-/// and stays the same.
+/// Returns the level in use: the best one of the machine, or the one that `BLOSC_SIMD` names. It is chosen at the first
+/// call and stays the same.
 #[inline]
 pub fn level() -> SimdLevel {
     // `detect` stores only the numbers of levels that the machine has.
-    match CHOSEN.load(Ordering::Relaxed) {
+    match CHOSEN_LEVEL.load(Ordering::Relaxed) {
         GENERIC => SimdLevel::Generic,
-        AVX2 => SimdLevel::Avx2(Detected(())),
-        AVX512 => SimdLevel::Avx512(Detected(())),
-        NEON => SimdLevel::Neon(Detected(())),
+        AVX2 => SimdLevel::Avx2(DetectionProof(())),
+        AVX512 => SimdLevel::Avx512(DetectionProof(())),
+        NEON => SimdLevel::Neon(DetectionProof(())),
         _ => detect(),
     }
 }
@@ -130,21 +130,21 @@ const AVX512: u8 = 3;
 const NEON: u8 = 4;
 
 /// The level in use as its number, 0 before the first call of [`level`].
-static CHOSEN: AtomicU8 = AtomicU8::new(0);
+static CHOSEN_LEVEL: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
 fn detect() -> SimdLevel {
     let wanted = std::env::var("BLOSC_SIMD");
     let level = choose(wanted.as_deref().unwrap_or_default());
-    CHOSEN.store(level.number(), Ordering::Relaxed);
+    CHOSEN_LEVEL.store(level.number(), Ordering::Relaxed);
     level
 }
 
 /// Returns the available level of the name `wanted`, else the best available one.
 fn choose(wanted: &str) -> SimdLevel {
-    available()
+    available_levels()
         .find(|level| level.name() == wanted)
-        .or_else(|| available().last())
+        .or_else(|| available_levels().last())
         .unwrap_or(SimdLevel::Generic)
 }
 
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_named_level_is_used_only_where_it_is_available() {
         let best = choose("");
-        assert_eq!(Some(best), available().last());
+        assert_eq!(Some(best), available_levels().last());
         assert_eq!(choose("generic"), SimdLevel::Generic);
         assert_eq!(choose("no such level"), best);
         for level in SimdLevel::ALL {
@@ -169,6 +169,6 @@ mod tests {
         let first = level();
         assert!(first.is_detected());
         assert_eq!(level(), first);
-        assert!(available().any(|level| level == first));
+        assert!(available_levels().any(|level| level == first));
     }
 }

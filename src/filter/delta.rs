@@ -36,8 +36,8 @@ pub fn encode_first(typesize: usize, src: &[u8], dest: &mut [u8]) {
     dest[coded..].copy_from_slice(&src[coded..]);
 }
 
-/// Encodes any other block of a chunk: every word of `src` XORed with the word of `reference`, the raw first block, at the
-/// same place. Words behind the end of the reference are copied.
+/// Encodes any other block of a chunk: every word of `src` XORed with the word of `reference`, the raw first block, at
+/// the same place. Words behind the end of the reference are copied.
 ///
 /// # Panics
 /// If the lengths of `src` and `dest` differ.

@@ -6,8 +6,8 @@ use super::trunc_prec::and_words;
 use crate::err;
 use crate::error::Result;
 
-/// Clears the low bits of every integer of `typesize` bytes (1, 2, 4 or 8) of `src` into `dest`. `prec` is the number of
-/// bits to keep if positive, the number to clear if negative. Bytes behind the last whole integer are copied
+/// Clears the low bits of every integer of `typesize` bytes (1, 2, 4 or 8) of `src` into `dest`. `prec` is the number
+/// of bits to keep if positive, the number to clear if negative. Bytes behind the last whole integer are copied
 /// (`filters.md` D2).
 ///
 /// # Errors
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn dumps_of_the_document() {
+    fn output_matches_the_dumps_of_the_spec() {
         let d3: Vec<u8> = (0..8).map(|i| (37 * i + 11 * (i / 4) + 5) as u8).collect();
         assert_eq!(d3, hex("05 2a 4f 74 a4 c9 ee 13"));
         for (typesize, precs, dump) in [
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_bits_that_there_are_can_be_kept() {
+    fn only_valid_precisions_are_accepted() {
         for typesize in [1usize, 2, 4, 8] {
             let bits = 8 * typesize as i32;
             for prec in (i8::MIN..=i8::MAX).step_by(if cfg!(miri) { 5 } else { 1 }) {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_any_block_and_its_tail() {
+    fn words_are_truncated_and_the_tail_is_copied() {
         for typesize in [1, 2, 4, 8] {
             for len in (0..70).step_by(if cfg!(miri) { 9 } else { 1 }) {
                 let src = golden(len);

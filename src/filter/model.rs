@@ -55,7 +55,7 @@ pub(super) fn hex(dump: &str) -> Vec<u8> {
 
 /// Runs `filter` with the source and the destination at the given distances from a 64-byte boundary, and checks that
 /// no byte around the destination changed.
-pub(super) fn guarded(
+pub(super) fn run_with_guard_bytes(
     src: &[u8],
     src_offset: usize,
     dest_offset: usize,

@@ -4,15 +4,15 @@
 /// Transposes the byte matrix whose row `i` is the word `rows[i]`: byte `j` of row `i` becomes byte `i` of row `j`.
 #[inline(always)]
 pub(super) fn bytes(rows: &mut [u64; 8]) {
-    exchange::<4>(rows, 32, 0x0000_0000_ffff_ffff);
-    exchange::<2>(rows, 16, 0x0000_ffff_0000_ffff);
-    exchange::<1>(rows, 8, 0x00ff_00ff_00ff_00ff);
+    swap_fields::<4>(rows, 32, 0x0000_0000_ffff_ffff);
+    swap_fields::<2>(rows, 16, 0x0000_ffff_0000_ffff);
+    swap_fields::<1>(rows, 8, 0x00ff_00ff_00ff_00ff);
 }
 
 /// Swaps, in each pair of rows `DISTANCE` apart, the upper fields of the first with the lower fields of the
 /// second; `low` masks the lower fields, which are `bits` wide.
 #[inline(always)]
-fn exchange<const DISTANCE: usize>(rows: &mut [u64; 8], bits: u32, low: u64) {
+fn swap_fields<const DISTANCE: usize>(rows: &mut [u64; 8], bits: u32, low: u64) {
     for pairs in rows.chunks_exact_mut(2 * DISTANCE) {
         for i in 0..DISTANCE {
             let (a, b) = (pairs[i], pairs[i + DISTANCE]);
@@ -40,7 +40,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_move_to_their_mirror_place(rows: [u64; 8]) {
+        fn bytes_are_transposed(rows: [u64; 8]) {
             let mut turned = rows;
             bytes(&mut turned);
             for (i, row) in rows.iter().enumerate() {
@@ -51,7 +51,7 @@ mod tests {
         }
 
         #[test]
-        fn bits_move_to_their_mirror_place(x: u64) {
+        fn bits_are_transposed(x: u64) {
             let y = bits(x);
             for i in 0..8 {
                 for j in 0..8 {

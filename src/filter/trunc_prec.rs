@@ -16,8 +16,8 @@ const DOUBLE_MANTISSA: u32 = 52;
 /// value are copied (`filters.md` D2).
 ///
 /// # Errors
-/// [`FilterPipeline`](crate::ErrorKind::FilterPipeline) if the typesize is neither 4 nor 8, or if `prec` keeps no mantissa bit or more than
-/// there are; `dest` is then untouched.
+/// [`FilterPipeline`](crate::ErrorKind::FilterPipeline) if the typesize is neither 4 nor 8, or if `prec` keeps no
+/// mantissa bit or more than there are; `dest` is then untouched.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -45,8 +45,8 @@ pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        cpu::SimdLevel::Avx2(_) | cpu::SimdLevel::Avx512(_) => unsafe { apply_avx2(mask, src, dest) },
-        _ => apply(mask, src, dest),
+        cpu::SimdLevel::Avx2(_) | cpu::SimdLevel::Avx512(_) => unsafe { and_words_avx2(mask, src, dest) },
+        _ => and_words_portable(mask, src, dest),
     }
 }
 
@@ -54,12 +54,12 @@ pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn apply_avx2(mask: u64, src: &[u8], dest: &mut [u8]) {
-    apply(mask, src, dest);
+fn and_words_avx2(mask: u64, src: &[u8], dest: &mut [u8]) {
+    and_words_portable(mask, src, dest);
 }
 
 #[inline(always)]
-fn apply(mask: u64, src: &[u8], dest: &mut [u8]) {
+fn and_words_portable(mask: u64, src: &[u8], dest: &mut [u8]) {
     let (src_words, src_rest) = src.as_chunks::<8>();
     let (words, rest) = dest.as_chunks_mut::<8>();
     for (word, src) in words.iter_mut().zip(src_words) {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn dumps_of_the_spec() {
+    fn output_matches_the_dumps_of_the_spec() {
         let floats = hex(FLOATS);
         let kept_10 = hex("00009e3f000049c00040a20d0020f14700c0cc3d000000800000807f0000c0ff");
         let dropped_10 = hex("00049e3f000c49c00040a20d0020f14700cccc3d000000800000807f0000c0ff");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_valid_precisions_are_taken() {
+    fn only_valid_precisions_are_accepted() {
         let ones = [0xff; 16];
         for (typesize, mantissa) in [(4, 23i32), (8, 52)] {
             for prec in (i8::MIN..=i8::MAX).step_by(if cfg!(miri) { 5 } else { 1 }) {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_and_kept_precision_are_consistent() {
+    fn keeping_n_bits_equals_clearing_the_others() {
         let floats = hex(FLOATS);
         assert_eq!(truncated(10, 4, &floats), truncated(-13, 4, &floats));
         assert_eq!(truncated(1, 4, &floats), truncated(-22, 4, &floats));

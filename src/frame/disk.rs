@@ -3,7 +3,9 @@
 use super::FrameKind;
 use crate::err;
 use crate::error::Result;
-use crate::io::{Backend, CachedReader, IoStream, OpenMode, Stamped, WriteShape, paths, stamp_at};
+use crate::io::{
+    Backend, CachedReader, IoStream, ObservedStamp, OpenMode, WriteUnit, paths, read_file_stamp,
+};
 use crate::trace;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
@@ -31,7 +33,7 @@ impl Disk {
     pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Self {
         let (file, directory) = match kind {
             FrameKind::Contiguous => (path.to_owned(), None),
-            FrameKind::Sparse => (inside(path, INDEX_FILE), Some(path.to_owned())),
+            FrameKind::Sparse => (join_path(path, INDEX_FILE), Some(path.to_owned())),
         };
         Disk {
             reader: CachedReader::new(backend.clone(), file.clone()),
@@ -43,27 +45,27 @@ impl Disk {
     }
 
     /// Returns the path of the lock file of the frame.
-    pub(crate) fn sidecar(&self) -> PathBuf {
+    pub(crate) fn lock_file_path(&self) -> PathBuf {
         match &self.directory {
             Some(directory) => paths::as_path(directory).join(".b2lock"),
-            None => paths::sidecar(&self.path),
+            None => paths::lock_file_path(&self.path),
         }
     }
 
     /// Returns the stamp of the file with header, index and trailer; `None` when the file does not exist, and for
     /// mappings and back-ends of the program.
-    pub(crate) fn stamp(&self) -> Option<Stamped> {
-        if self.backend.is_native() { stamp_at(&self.path) } else { None }
+    pub(crate) fn stamp(&self) -> Option<ObservedStamp> {
+        if self.backend.is_native() { read_file_stamp(&self.path) } else { None }
     }
 
     /// Returns whether the path names another file than the one that was read last. `there` is the current stamp of the
     /// path.
-    pub(crate) fn was_replaced(&self, there: Option<&Stamped>) -> bool {
+    pub(crate) fn was_replaced(&self, there: Option<&ObservedStamp>) -> bool {
         self.reader.revalidate(there.map(|there| there.stamp.identity))
     }
 
     /// Drops the kept read handle if the program has closed its descriptor; the next read opens the file again.
-    pub(crate) fn check_reader(&self) {
+    pub(crate) fn drop_reader_if_lost(&self) {
         self.reader.drop_if_lost();
     }
 
@@ -72,7 +74,7 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, or the error that `read` returns.
     pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
-        self.reader.with(read)
+        self.reader.with_stream(read)
     }
 
     /// Fills `dest` with the bytes that begin at byte `at` of the frame.
@@ -101,7 +103,7 @@ impl Disk {
     /// `FileOpen`, `FileWrite`.
     pub(crate) fn write_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
         let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Create)?;
-        stream.write_at(0, bytes, WriteShape::Bytes)
+        stream.write_at(0, bytes, WriteUnit::Bytes)
     }
 
     /// Writes a chunk file and returns a guard that restores the old state on drop. With `replaced`, the chunk that is
@@ -109,20 +111,26 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; the old state is restored then.
-    pub(crate) fn put_chunk_file(&self, number: u64, bytes: &[u8], replaced: bool) -> Result<WrittenFile> {
+    pub(crate) fn write_chunk_file_guarded(
+        &self,
+        number: u64,
+        bytes: &[u8],
+        replaced: bool,
+    ) -> Result<ChunkFileGuard> {
         let path = self.chunk_path(number)?;
         // The file is overwritten in place, not created anew or truncated first: both take file systems many times
         // longer.
         if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
             let size = stream.size()?;
             let old = stream.read_vec_at(0, size)?;
-            let done = stream.write_at(0, bytes, WriteShape::Bytes);
-            let written = WrittenFile(Some(Before::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
+            let done = stream.write_at(0, bytes, WriteUnit::Bytes);
+            let written =
+                ChunkFileGuard(Some(OldChunkFile::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
             return done.map(|()| written);
         }
         let stream = self.backend.open(&path, OpenMode::Create)?;
-        let written = WrittenFile(Some(Before::Nothing { path }));
-        stream.write_at(0, bytes, WriteShape::Bytes)?;
+        let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
+        stream.write_at(0, bytes, WriteUnit::Bytes)?;
         Ok(written)
     }
 
@@ -136,7 +144,7 @@ impl Disk {
 
     fn chunk_path(&self, number: u64) -> Result<CString> {
         match (&self.directory, u32::try_from(number)) {
-            (Some(directory), Ok(number)) => Ok(inside(directory, &format!("{number:08X}.chunk"))),
+            (Some(directory), Ok(number)) => Ok(join_path(directory, &format!("{number:08X}.chunk"))),
             _ => Err(err!(
                 InvalidHeader,
                 "no chunk file {number}: expected a sparse frame and a number up to {}",
@@ -146,26 +154,26 @@ impl Disk {
     }
 }
 
-/// A chunk file that was written. Dropping this value restores the old state, unless [`finish`](Self::finish) was
+/// A chunk file that was written. Dropping this value restores the old state, unless [`commit`](Self::commit) was
 /// called.
-pub(crate) struct WrittenFile(Option<Before>);
+pub(crate) struct ChunkFileGuard(Option<OldChunkFile>);
 
 /// The state before a chunk file was written.
-enum Before {
+enum OldChunkFile {
     /// No file, or an orphan, which no index entry refers to.
-    Nothing { path: CString },
+    Unused { path: CString },
     /// A chunk; the new one is `len` bytes long.
     Chunk { stream: IoStream, bytes: Vec<u8>, len: u64 },
 }
 
-impl WrittenFile {
+impl ChunkFileGuard {
     /// Keeps the new contents. The file is truncated only here, where the new chunk is shorter than the old one: on a
     /// full disk, bytes that were cut off might not be restorable.
     ///
     /// # Errors
     /// `FileTruncate`; the old state is restored then.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        if let Some(Before::Chunk { stream, bytes, len }) = &self.0
+    pub(crate) fn commit(mut self) -> Result<()> {
+        if let Some(OldChunkFile::Chunk { stream, bytes, len }) = &self.0
             && *len < bytes.len() as u64
         {
             stream.truncate(*len)?;
@@ -175,14 +183,14 @@ impl WrittenFile {
     }
 }
 
-impl Drop for WrittenFile {
+impl Drop for ChunkFileGuard {
     fn drop(&mut self) {
         let restored = match self.0.take() {
             None => Ok(()),
-            Some(Before::Nothing { path }) => std::fs::remove_file(paths::as_path(&path))
+            Some(OldChunkFile::Unused { path }) => std::fs::remove_file(paths::as_path(&path))
                 .map_err(|error| err!(FileRemove, "{path:?}: {error}")),
-            Some(Before::Chunk { stream, bytes, .. }) => {
-                let written = stream.write_at(0, &bytes, WriteShape::Bytes);
+            Some(OldChunkFile::Chunk { stream, bytes, .. }) => {
+                let written = stream.write_at(0, &bytes, WriteUnit::Bytes);
                 written.and(stream.truncate(bytes.len() as u64))
             }
         };
@@ -192,12 +200,12 @@ impl Drop for WrittenFile {
     }
 }
 
-fn inside(directory: &CStr, name: &str) -> CString {
-    joined(directory, &format!("/{name}"))
+fn join_path(directory: &CStr, name: &str) -> CString {
+    append_suffix(directory, &format!("/{name}"))
 }
 
 /// Returns `path` followed by `suffix`, which contains no NUL.
-fn joined(path: &CStr, suffix: &str) -> CString {
+fn append_suffix(path: &CStr, suffix: &str) -> CString {
     let mut bytes = path.to_bytes().to_vec();
     bytes.extend_from_slice(suffix.as_bytes());
     CString::new(bytes).unwrap_or_default()

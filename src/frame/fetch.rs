@@ -2,28 +2,28 @@
 
 use super::FrameKind;
 use super::header::FrameHeader;
-use super::index::{Place, place_of};
-use super::store::{Contents, Frame, block_error};
+use super::index::{IndexEntry, decode_entry};
+use super::store::{Frame, FrameContents, to_block_error};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::buffers::{self, Buffer};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag, flag2, offset};
-use crate::chunk::lazy::{BlockSource, ChunkPlace, LazyChunk};
-use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
+use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
+use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::io::IoStream;
-use crate::malloc::Malloced;
-use crate::pipeline::block_size::Choice;
-use crate::pipeline::compress::special_chunk;
+use crate::malloc::MallocBytes;
+use crate::pipeline::block_size::DefaultTuner;
+use crate::pipeline::compress::encode_special_chunk;
 use crate::pipeline::params::CompressParams;
 use std::ops::Deref;
 
 /// Upper limit, in bytes, for the first read of a lazy chunk: header and block starts of most chunks are shorter.
-const LAZY_HEAD: usize = 4 << 10;
+const MAX_LAZY_FIRST_READ: usize = 4 << 10;
 
 /// The lifetime of a fetched chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum FetchMode {
     /// The chunk is read during the call only; it may lie in a pool buffer.
     Borrow,
     /// The chunk is kept after the call.
@@ -35,9 +35,9 @@ pub(crate) enum ChunkBytes<'a> {
     /// The frame's own bytes.
     Borrowed(&'a [u8]),
     /// A copy in a buffer of the pool.
-    Lent(&'a [u8]),
+    Pooled(&'a [u8]),
     /// A copy.
-    Owned(Malloced),
+    Owned(MallocBytes),
     /// A special chunk, built from an entry of the index.
     Special([u8; EXTENDED_HEADER_LENGTH]),
 }
@@ -47,7 +47,7 @@ impl Deref for ChunkBytes<'_> {
 
     fn deref(&self) -> &[u8] {
         match self {
-            ChunkBytes::Borrowed(bytes) | ChunkBytes::Lent(bytes) => bytes,
+            ChunkBytes::Borrowed(bytes) | ChunkBytes::Pooled(bytes) => bytes,
             ChunkBytes::Owned(bytes) => bytes,
             ChunkBytes::Special(bytes) => bytes,
         }
@@ -59,10 +59,10 @@ impl ChunkBytes<'_> {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn into_owned(self) -> Result<Malloced> {
+    pub(crate) fn into_owned(self) -> Result<MallocBytes> {
         match self {
             ChunkBytes::Owned(bytes) => Ok(bytes),
-            chunk => Malloced::copy_of(&chunk),
+            chunk => MallocBytes::copy_of(&chunk),
         }
     }
 }
@@ -80,11 +80,11 @@ impl FetchedChunk<'_> {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn into_owned(self) -> Result<Malloced> {
+    pub(crate) fn into_owned(self) -> Result<MallocBytes> {
         match self {
             FetchedChunk::Whole(chunk) => chunk.into_owned(),
             FetchedChunk::Lazy(chunk, _) => {
-                let mut bytes = Malloced::zeroed(chunk.serialized_len())?;
+                let mut bytes = MallocBytes::zeroed(chunk.serialized_len())?;
                 chunk.serialize(&mut bytes);
                 Ok(bytes)
             }
@@ -99,7 +99,7 @@ pub(crate) struct ChunkSource<'a> {
 }
 
 impl Frame {
-    fn code(&self, nchunk: usize) -> Result<(i64, usize)> {
+    fn entry_and_nchunks(&self, nchunk: usize) -> Result<(i64, usize)> {
         let inner = self.inner.read_recursive();
         let offsets = &inner.index.offsets;
         let code = offsets.get(nchunk);
@@ -109,7 +109,7 @@ impl Frame {
     }
 
     /// Returns the maximum size in bytes of the chunk at `offset`: up to the next chunk in the order of the index.
-    fn bound(&self, nchunk: usize, offset: u64, header: &FrameHeader) -> u64 {
+    fn max_chunk_cbytes(&self, nchunk: usize, offset: u64, header: &FrameHeader) -> u64 {
         let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
         let end = next
             .and_then(|code| u64::try_from(code).ok())
@@ -141,19 +141,19 @@ impl Frame {
     ///
     /// # Errors
     /// Those of [`with_chunk`](Self::with_chunk).
-    pub(crate) fn flags_of_first(&self, contents: &Contents) -> Result<u8> {
+    pub(crate) fn first_chunk_flags2(&self, contents: &FrameContents) -> Result<u8> {
         let header = &contents.header;
         if contents.nchunks == 0 {
             return Ok(0);
         }
         let flags = |chunk: FetchedChunk<'_>| match chunk {
-            FetchedChunk::Whole(chunk) => Ok(ChunkInfo::of(&chunk)?.flags2),
+            FetchedChunk::Whole(chunk) => Ok(ChunkInfo::parse(&chunk)?.flags2),
             FetchedChunk::Lazy(chunk, _) => Ok(chunk.header().blosc2_flags2),
         };
         self.with_lazy_chunk(0, header, flags)
             // Chunks of Blosc 1 and empty chunks have no lazy form.
             .or_else(|_| {
-                self.with_chunk(0, header, Purpose::Borrow, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2))
+                self.with_chunk(0, header, FetchMode::Borrow, |chunk| Ok(ChunkInfo::parse(&chunk)?.flags2))
             })
     }
 
@@ -165,20 +165,29 @@ impl Frame {
         &self,
         nchunk: usize,
         header: &FrameHeader,
-        purpose: Purpose,
+        purpose: FetchMode,
         then: impl FnOnce(ChunkBytes<'_>) -> Result<R>,
     ) -> Result<R> {
-        let (code, nchunks) = self.code(nchunk)?;
-        let offset = match place_of(code)? {
-            Place::Special(special) => {
-                return then(ChunkBytes::Special(synthesized(special, nchunk + 1 == nchunks, header)?));
+        let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
+        let offset = match decode_entry(code)? {
+            IndexEntry::Special(special) => {
+                return then(ChunkBytes::Special(build_special_chunk(
+                    special,
+                    nchunk + 1 == nchunks,
+                    header,
+                )?));
             }
-            Place::Payload(offset) => offset,
+            IndexEntry::Payload(offset) => offset,
         };
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
-            return then(ChunkBytes::Borrowed(chunk_in(inner.memory.bytes(), at, offset, header)?));
+            return then(ChunkBytes::Borrowed(chunk_in_frame_memory(
+                inner.memory.bytes(),
+                at,
+                offset,
+                header,
+            )?));
         };
         if self.kind == FrameKind::Sparse {
             let stream = disk.open_chunk_file(offset)?;
@@ -190,16 +199,16 @@ impl Frame {
                 ));
             }
             if let Some(bytes) = stream.borrow_at(0, len)? {
-                check_file(&bytes)?;
+                check_chunk_file_len(&bytes)?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
             let mut buffer = ReadBuffer::new(purpose, len)?;
             stream.read_exact_at(0, buffer.bytes())?;
-            check_file(buffer.bytes())?;
-            return buffer.lend(len, then);
+            check_chunk_file_len(buffer.bytes())?;
+            return buffer.pass_chunk(len, then);
         }
         let at = self.check_offset(offset, header)?;
-        disk.check_reader();
+        disk.drop_reader_if_lost();
         disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
             if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
@@ -210,7 +219,7 @@ impl Frame {
                 return then(ChunkBytes::Borrowed(&bytes));
             }
             // Usually the chunk ends where the next chunk begins: then one read is enough.
-            let guess = self.bound(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
+            let guess = self.max_chunk_cbytes(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
             let mut buffer = ReadBuffer::new(purpose, guess as usize)?;
             let got = stream.read_at(disk.base + at, buffer.bytes())?;
             if got < EXTENDED_HEADER_LENGTH {
@@ -224,7 +233,7 @@ impl Frame {
                 buffer = ReadBuffer::new(purpose, cbytes)?;
                 stream.read_exact_at(disk.base + at, buffer.bytes())?;
             }
-            buffer.lend(cbytes, then)
+            buffer.pass_chunk(cbytes, then)
         })
     }
 
@@ -239,39 +248,40 @@ impl Frame {
         header: &FrameHeader,
         then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
-        let (code, nchunks) = self.code(nchunk)?;
-        let offset = match place_of(code)? {
-            Place::Special(special) => {
-                let chunk = synthesized(special, nchunk + 1 == nchunks, header)?;
+        let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
+        let offset = match decode_entry(code)? {
+            IndexEntry::Special(special) => {
+                let chunk = build_special_chunk(special, nchunk + 1 == nchunks, header)?;
                 return then(FetchedChunk::Whole(ChunkBytes::Special(chunk)));
             }
-            Place::Payload(offset) => offset,
+            IndexEntry::Payload(offset) => offset,
         };
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
-            let chunk = lazily_in(inner.memory.bytes(), at)?;
+            let chunk = lazy_chunk_in_frame_memory(inner.memory.bytes(), at)?;
             return then(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
         };
         if self.kind == FrameKind::Sparse {
             let stream = disk.open_chunk_file(offset)?;
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
-            let place = ChunkPlace { nchunk: number as i32, offset: number };
-            let chunk = lazy_form(&stream, 0, LAZY_HEAD, None, header, place)?;
-            return then(chunk.read_from(ChunkSource { frame: self, chunk_file: Some(stream) }));
+            let place = ChunkLocation { nchunk: number as i32, offset: number };
+            let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, place)?;
+            return then(chunk.with_source(ChunkSource { frame: self, chunk_file: Some(stream) }));
         }
         let at = self.check_offset(offset, header)?;
-        let guess = usize::try_from(self.bound(nchunk, offset, header)).unwrap_or(LAZY_HEAD);
-        let place = ChunkPlace {
+        let guess =
+            usize::try_from(self.max_chunk_cbytes(nchunk, offset, header)).unwrap_or(MAX_LAZY_FIRST_READ);
+        let place = ChunkLocation {
             nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
             offset: i64::try_from(at).unwrap_or(i64::MAX),
         };
-        disk.check_reader();
+        disk.drop_reader_if_lost();
         let chunk = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
-            lazy_form(stream, disk.base + at, guess.min(LAZY_HEAD), Some(limit), header, place)
+            read_lazy_form(stream, disk.base + at, guess.min(MAX_LAZY_FIRST_READ), Some(limit), header, place)
         })?;
-        then(chunk.read_from(ChunkSource { frame: self, chunk_file: None }))
+        then(chunk.with_source(ChunkSource { frame: self, chunk_file: None }))
     }
 
     /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
@@ -279,25 +289,25 @@ impl Frame {
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk).
     pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
-        let (code, nchunks) = self.code(nchunk)?;
-        let place = place_of(code)?;
+        let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
+        let place = decode_entry(code)?;
         let offset = match place {
-            Place::Special(special) => {
-                return ChunkInfo::of(&synthesized(special, nchunk + 1 == nchunks, header)?);
+            IndexEntry::Special(special) => {
+                return ChunkInfo::parse(&build_special_chunk(special, nchunk + 1 == nchunks, header)?);
             }
-            Place::Payload(offset) => offset,
+            IndexEntry::Payload(offset) => offset,
         };
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if self.kind == FrameKind::Sparse
             && let Some(disk) = &self.disk
         {
             let got = disk.open_chunk_file(offset)?.read_at(0, &mut head)?;
-            return ChunkInfo::of(&head[..got]);
+            return ChunkInfo::parse(&head[..got]);
         }
         self.read(self.check_offset(offset, header)?, &mut head)?;
         let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
         stored_cbytes(&head, limit)?;
-        ChunkInfo::of(&head)
+        ChunkInfo::parse(&head)
     }
 }
 
@@ -314,7 +324,7 @@ pub(crate) struct ChunkInfo {
     pub flags2: u8,
     /// The kind of a special chunk whose content is defined by the header alone; `None` for other chunks and repeated
     /// values.
-    pub special: Option<Special>,
+    pub special: Option<SpecialValue>,
     /// Whether the chunk is lazy: its blocks are in a frame.
     pub is_lazy: bool,
 }
@@ -325,7 +335,7 @@ impl ChunkInfo {
     /// # Errors
     /// `InvalidHeader` for bytes that cannot be a chunk.
     #[inline(always)]
-    pub(crate) fn of(chunk: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(chunk: &[u8]) -> Result<Self> {
         let sizes =
             ChunkHeader::sizes(chunk).map_err(|error| err!(InvalidHeader, "invalid chunk header: {error}"));
         let [nbytes, blocksize, cbytes] = sizes?;
@@ -339,8 +349,8 @@ impl ChunkInfo {
             info.is_lazy = flags & flag2::LAZY != 0;
             info.flags2 = bytes[offset::BLOSC2_FLAGS2];
             if bits != 0 {
-                let special = Special::from_bits(bits).ok().flatten();
-                info.special = special.filter(|&kind| kind != Special::Value);
+                let special = SpecialValue::from_id(bits).ok().flatten();
+                info.special = special.filter(|&kind| kind != SpecialValue::Value);
             }
         }
         Ok(info)
@@ -348,23 +358,23 @@ impl ChunkInfo {
 }
 
 impl BlockSource for ChunkSource<'_> {
-    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         match &self.chunk_file {
-            Some(stream) => stream.read_exact_at(position, dest).map_err(block_error),
+            Some(stream) => stream.read_exact_at(position, dest).map_err(to_block_error),
             None => self.frame.read_from_chunk(place, position, dest),
         }
     }
 }
 
 impl BlockSource for Frame {
-    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         self.read_from_chunk(place, position, dest)
     }
 }
 
 impl Frame {
     /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
-    fn read_from_chunk(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read_from_chunk(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let Some(disk) = &self.disk else {
             return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
         };
@@ -377,49 +387,49 @@ impl Frame {
                 disk.read(at.ok_or_else(overflow)?, dest)
             }
         }
-        .map_err(block_error)
+        .map_err(to_block_error)
     }
 }
 
 /// The memory that a chunk is read into.
 enum ReadBuffer {
     /// A buffer of the pool, and the number of its bytes that are used.
-    Lent(Buffer, usize),
+    Pooled(Buffer, usize),
     /// Memory that the chunk owns.
-    Owned(Malloced),
+    Owned(MallocBytes),
 }
 
 impl ReadBuffer {
     /// Allocates memory for `len` bytes.
-    fn new(purpose: Purpose, len: usize) -> Result<ReadBuffer> {
+    fn new(purpose: FetchMode, len: usize) -> Result<ReadBuffer> {
         // Zeroed pages are mapped at the first touch, so a size claimed by a damaged frame costs no memory.
         Ok(match purpose {
-            Purpose::Keep => ReadBuffer::Owned(Malloced::zeroed(len)?),
-            Purpose::Borrow => ReadBuffer::Lent(buffers::take(len)?, len),
+            FetchMode::Keep => ReadBuffer::Owned(MallocBytes::zeroed(len)?),
+            FetchMode::Borrow => ReadBuffer::Pooled(buffers::take_buffer(len)?, len),
         })
     }
 
     fn bytes(&mut self) -> &mut [u8] {
         match self {
-            ReadBuffer::Lent(buffer, len) => &mut buffer[..*len],
+            ReadBuffer::Pooled(buffer, len) => &mut buffer[..*len],
             ReadBuffer::Owned(block) => block,
         }
     }
 
     /// Passes the first `len` bytes as a chunk to `then`.
-    fn lend<R>(self, len: usize, then: impl FnOnce(ChunkBytes<'_>) -> Result<R>) -> Result<R> {
+    fn pass_chunk<R>(self, len: usize, then: impl FnOnce(ChunkBytes<'_>) -> Result<R>) -> Result<R> {
         match self {
             ReadBuffer::Owned(mut block) => {
                 block.shorten(len);
                 then(ChunkBytes::Owned(block))
             }
-            ReadBuffer::Lent(buffer, _) => then(ChunkBytes::Lent(&buffer[..len])),
+            ReadBuffer::Pooled(buffer, _) => then(ChunkBytes::Pooled(&buffer[..len])),
         }
     }
 }
 
 /// Checks that a chunk file contains the whole chunk.
-fn check_file(file: &[u8]) -> Result<()> {
+fn check_chunk_file_len(file: &[u8]) -> Result<()> {
     let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > file.len()) {
         return Err(err!(FileRead, "the chunk file has {} bytes, expected {cbytes}", file.len()));
@@ -428,7 +438,12 @@ fn check_file(file: &[u8]) -> Result<()> {
 }
 
 /// Returns the chunk that begins at byte `at` of a frame in memory, which is byte `offset` of its data section.
-fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> Result<&'f [u8]> {
+fn chunk_in_frame_memory<'f>(
+    frame: &'f [u8],
+    at: u64,
+    offset: u64,
+    header: &FrameHeader,
+) -> Result<&'f [u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..));
     let rest = rest.ok_or_else(|| {
         err!(InvalidHeader, "the chunk at offset {at} is outside the frame of {} bytes", frame.len())
@@ -440,8 +455,8 @@ fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> 
     })
 }
 
-/// As [`chunk_in`], with the checks and error codes of lazy chunks.
-fn lazily_in(frame: &[u8], at: u64) -> Result<&[u8]> {
+/// As [`chunk_in_frame_memory`], with the checks and error codes of lazy chunks.
+fn lazy_chunk_in_frame_memory(frame: &[u8], at: u64) -> Result<&[u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..)).unwrap_or_default();
     let header = ChunkHeader::parse_basic(rest)
         .map_err(|error| err!(ReadBuffer, "invalid chunk header at offset {at}: {error}"))?;
@@ -470,7 +485,11 @@ fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
 }
 
 /// Builds the chunk that a special entry of the index represents.
-fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
+fn build_special_chunk(
+    kind: SpecialValue,
+    is_last: bool,
+    header: &FrameHeader,
+) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
     if header.chunksize <= 0 {
         return Err(err!(
             InvalidHeader,
@@ -483,7 +502,7 @@ fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8
     // The reference writes such index entries for zeros whose size is no multiple of the typesize, but cannot read
     // them.
     let is_whole = header.typesize > 0 && nbytes % header.typesize == 0;
-    if !is_whole && (kind == Special::Nan || header.typesize <= 0) {
+    if !is_whole && (kind == SpecialValue::Nan || header.typesize <= 0) {
         return Err(err!(
             Data,
             "a special chunk has {nbytes} bytes, expected a multiple of `typesize` {}",
@@ -499,10 +518,10 @@ fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8
     params.blocksize = if header.blocksize < 0 {
         header.blocksize
     } else {
-        Choice::of(&params).blocksize(nbytes, header.typesize, header.blocksize)
+        DefaultTuner::from_params(&params).blocksize(nbytes, header.typesize, header.blocksize)
     };
     let mut chunk = [0; EXTENDED_HEADER_LENGTH];
-    special_chunk(&params, kind, nbytes as usize, &[], &mut chunk)?;
+    encode_special_chunk(&params, kind, nbytes as usize, &[], &mut chunk)?;
     if header.blocksize < 0 {
         write_i32(&mut chunk, offset::BLOCKSIZE, header.blocksize);
     }
@@ -514,7 +533,7 @@ fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8
 /// # Errors
 /// `Data` for a chunk size that is no multiple of the item size.
 pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
-    let chunk = synthesized(Special::Zero, false, header)?;
+    let chunk = build_special_chunk(SpecialValue::Zero, false, header)?;
     Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
 }
 
@@ -522,12 +541,12 @@ pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
 enum LazyForm {
     Lazy(LazyChunk),
     /// The chunk has no blocks.
-    Whole(Malloced),
+    Whole(MallocBytes),
 }
 
 impl LazyForm {
     /// Returns the chunk, with the source of its blocks if it is lazy.
-    fn read_from(self, source: ChunkSource<'_>) -> FetchedChunk<'_> {
+    fn with_source(self, source: ChunkSource<'_>) -> FetchedChunk<'_> {
         match self {
             LazyForm::Whole(chunk) => FetchedChunk::Whole(ChunkBytes::Owned(chunk)),
             LazyForm::Lazy(chunk) => FetchedChunk::Lazy(chunk, source),
@@ -538,13 +557,13 @@ impl LazyForm {
 /// Builds the lazy form of the chunk that begins at byte `at` of a stream. The first read has `guess` bytes. The chunk
 /// has at most `limit` bytes; without a limit, at most those of its file. `place` is stored in the trailer of the lazy
 /// chunk.
-fn lazy_form(
+fn read_lazy_form(
     stream: &IoStream,
     at: u64,
     guess: usize,
     limit: Option<u64>,
     frame: &FrameHeader,
-    place: ChunkPlace,
+    place: ChunkLocation,
 ) -> Result<LazyForm> {
     // A back-end of the program may fail to read beyond the end of the file.
     let guess = if stream.as_file().is_some() { guess } else { 0 };
@@ -556,16 +575,16 @@ fn lazy_form(
     let bad = |error: Error| err!(InvalidHeader, "invalid chunk header: {error}");
     let header = ChunkHeader::parse(&head[..got]).map_err(bad)?;
     let special = header.special().map_err(bad)?;
-    if special == Some(Special::Value) {
+    if special == Some(SpecialValue::Value) {
         let len = EXTENDED_HEADER_LENGTH + usize::try_from(frame.typesize).unwrap_or(0);
-        let mut chunk = Malloced::zeroed(len)?;
+        let mut chunk = MallocBytes::zeroed(len)?;
         stream.read_exact_at(at, &mut chunk)?;
         return Ok(LazyForm::Whole(chunk));
     }
     let nblocks = if header.has_varlen_blocks() {
         usize::try_from(header.blocksize).unwrap_or(0)
     } else {
-        Blocks::of(&header).count()
+        BlockGeometry::of(&header).count()
     };
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     let tables = EXTENDED_HEADER_LENGTH + 4 * nblocks;
@@ -609,7 +628,7 @@ fn block_lengths(header: &ChunkHeader, starts: &[u8]) -> Result<Vec<i32>> {
     let mut lengths = Vec::new();
     lengths.try_reserve_exact(nblocks).map_err(|_| err!(MemoryAlloc, "{nblocks} block lengths"))?;
     if header.is_memcpyed() {
-        let blocks = Blocks::of(header);
+        let blocks = BlockGeometry::of(header);
         lengths.extend((0..nblocks).map(|n| blocks.range(n).len() as i32));
         return Ok(lengths);
     }

@@ -5,15 +5,15 @@
 #![forbid(unsafe_code)]
 
 use super::index;
-use super::metalayers::{self, MAX_WRITTEN, Metalayer};
-use super::msgpack::{Marker, Writer, bytes_at, i16_at, i32_at, i64_at};
+use super::metalayers::{self, MAX_METALAYERS, Metalayer};
+use super::msgpack::{Marker, MsgpackWriter, bytes_at, i16_at, i32_at, i64_at};
 use crate::chunk::format::MAX_FILTERS;
-use crate::codec::BuiltIn;
+use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::Result;
 
 /// Length of the fixed part, in bytes. The metalayers follow it.
-pub(crate) const FIXED_LEN: usize = metalayers::HEADER_SECTION;
+pub(crate) const FIXED_HEADER_LEN: usize = metalayers::HEADER_SECTION_OFFSET;
 /// Offset of the frame length in bytes; the field is a big-endian `u64`.
 pub(crate) const FRAME_LEN_POSITION: u64 = 16;
 /// The maximum number of chunks of a frame that is read: the index has at most `i32::MAX` bytes.
@@ -24,13 +24,13 @@ const MAGIC: &[u8; 8] = b"b2frame\0";
 /// The newest version that readers accept.
 const MAX_VERSION: u8 = 3;
 /// The version of frames with chunks of one size and blocks of equal size.
-const VERSION_PLAIN: u8 = 2;
+const VERSION_FIXED_SIZE: u8 = 2;
 /// The version of frames with chunks of several sizes, or blocks of variable length.
-const VERSION_VARIABLE: u8 = 3;
+const VERSION_VARIABLE_SIZE: u8 = 3;
 /// Number of items of the msgpack array that forms the header.
-const ITEMS: u8 = 14;
+const HEADER_ARRAY_LEN: u8 = 14;
 /// The codec nibble for ids that do not fit into it: the id is in the field `COMPCODE`.
-const CODEC_ELSEWHERE: u8 = 6;
+const CODEC_IN_COMPCODE: u8 = 6;
 
 /// Offsets of the fields, in bytes.
 mod position {
@@ -83,8 +83,8 @@ impl FrameKind {
     }
 }
 
-/// The fixed part of a header. A header returned by [`parse`](Self::parse) has `FIXED_LEN <= header_len <= frame_len`;
-/// the other fields are not checked. All sizes are in bytes.
+/// The fixed part of a header. A header returned by [`parse`](Self::parse) has `FIXED_HEADER_LEN <= header_len <=
+/// frame_len`; the other fields are not checked. All sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     /// Length of the whole header including metalayers, which is the offset of the first chunk.
@@ -141,11 +141,15 @@ impl FrameHeader {
     /// offsets, reserved bits.
     ///
     /// # Errors
-    /// `FileRead` with fewer than 87 bytes, `VersionSupport` for a version above 3, `FrameType` when the frame is not of
-    /// the `expected` kind, `InvalidHeader` for a header length below 87 or above the frame length.
+    /// `FileRead` with fewer than 87 bytes, `VersionSupport` for a version above 3, `FrameType` when the frame is not
+    /// of the `expected` kind, `InvalidHeader` for a header length below 87 or above the frame length.
     pub(crate) fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
-        let Some(b) = bytes.first_chunk::<FIXED_LEN>() else {
-            return Err(err!(FileRead, "the frame header has {} bytes, expected {FIXED_LEN}", bytes.len()));
+        let Some(b) = bytes.first_chunk::<FIXED_HEADER_LEN>() else {
+            return Err(err!(
+                FileRead,
+                "the frame header has {} bytes, expected {FIXED_HEADER_LEN}",
+                bytes.len()
+            ));
         };
         // All fields lie within the 87 bytes, so the defaults are never used.
         let int32 = |pos| i32_at(b, pos).unwrap_or_default();
@@ -163,10 +167,10 @@ impl FrameHeader {
             return Err(err!(FrameType, "the frame type is {kind}, expected {}", expected.byte()));
         }
         let (header_len, frame_len) = (int32(position::HEADER_LEN), int64(position::FRAME_LEN));
-        if header_len < FIXED_LEN as i32 || i64::from(header_len) > frame_len {
+        if header_len < FIXED_HEADER_LEN as i32 || i64::from(header_len) > frame_len {
             return Err(err!(
                 InvalidHeader,
-                "the frame header has {header_len} bytes, expected {FIXED_LEN} to {frame_len}"
+                "the frame header has {header_len} bytes, expected {FIXED_HEADER_LEN} to {frame_len}"
             ));
         }
         let nfilters = usize::from(b[position::NFILTERS]).min(MAX_FILTERS);
@@ -177,7 +181,7 @@ impl FrameHeader {
         };
         let codec = b[position::CODEC];
         let compcode = match codec & 0x0f {
-            CODEC_ELSEWHERE => b[position::COMPCODE],
+            CODEC_IN_COMPCODE => b[position::COMPCODE],
             nibble => nibble,
         };
         Ok(FrameHeader {
@@ -273,10 +277,10 @@ impl FrameHeader {
     /// `MemoryAlloc`.
     pub(crate) fn build(&self, metalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
         let count = metalayers.len();
-        if count > MAX_WRITTEN {
-            return Err(err!(InvalidParam, "{count} metalayers, expected at most {MAX_WRITTEN}"));
+        if count > MAX_METALAYERS {
+            return Err(err!(InvalidParam, "{count} metalayers, expected at most {MAX_METALAYERS}"));
         }
-        let len = FIXED_LEN + metalayers::section_len(metalayers)?;
+        let len = FIXED_HEADER_LEN + metalayers::section_len(metalayers)?;
         let Ok(header_len) = i32::try_from(len) else {
             return Err(err!(
                 InvalidParam,
@@ -284,19 +288,19 @@ impl FrameHeader {
                 i32::MAX
             ));
         };
-        let mut out = Writer::new(len)?;
-        out.fixarray(ITEMS).fixstr(MAGIC);
-        out.int32(header_len).uint64(self.frame_len).fixstr(&self.flags());
+        let mut out = MsgpackWriter::new(len)?;
+        out.fixarray(HEADER_ARRAY_LEN).fixstr(MAGIC);
+        out.int32(header_len).uint64(self.frame_len).fixstr(&self.flag_bytes());
         out.int64(self.nbytes).int64(self.cbytes);
         out.int32(self.typesize).int32(self.blocksize).int32(self.chunksize);
         out.int16(self.nthreads_c).int16(self.nthreads_d).boolean(self.has_vlmetalayers);
-        out.fixext16(MAX_FILTERS as i8, &self.codec_and_filters());
-        metalayers::write(&mut out, metalayers, 0);
+        out.fixext16(MAX_FILTERS as i8, &self.extension_content());
+        metalayers::write_section(&mut out, metalayers, 0);
         Ok(out.finish())
     }
 
     /// Returns the content of the extension: filters, codec, their metadata, the second flags, a reserved byte.
-    fn codec_and_filters(&self) -> [u8; 16] {
+    fn extension_content(&self) -> [u8; 16] {
         let [a, b, c, d, e, f] = self.filters;
         let [u, v, w, x, y, z] = self.filters_meta;
         let (codec, meta) = (self.compcode, self.compcode_meta);
@@ -304,18 +308,18 @@ impl FrameHeader {
     }
 
     /// Returns the bytes for the general flags, the frame type, codec and level, and the split mode.
-    fn flags(&self) -> [u8; 4] {
+    fn flag_bytes(&self) -> [u8; 4] {
         let varlen = self.flags2 & 1 != 0;
         let mut flags = flag::OFFSETS_64_BIT;
-        flags |= if self.chunksize == 0 || varlen { VERSION_VARIABLE } else { VERSION_PLAIN };
+        flags |= if self.chunksize == 0 || varlen { VERSION_VARIABLE_SIZE } else { VERSION_FIXED_SIZE };
         if self.chunksize == 0 {
             flags |= flag::VARIABLE_CHUNKS;
         }
         if varlen {
             flags |= flag::VL_BLOCKS;
         }
-        let built_in = BuiltIn::from_compcode(i32::from(self.compcode)).is_some();
-        let codec = if built_in { self.compcode } else { CODEC_ELSEWHERE };
+        let built_in = BuiltInCodec::from_compcode(i32::from(self.compcode)).is_some();
+        let codec = if built_in { self.compcode } else { CODEC_IN_COMPCODE };
         // An invalid split mode 0 is stored as 255, as by the reference.
         [flags, self.kind.byte(), codec | self.clevel << 4, self.splitmode.wrapping_sub(1)]
     }

@@ -7,7 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::msgpack::{Marker, Writer, i32_at, u16_at};
+use super::msgpack::{Marker, MsgpackWriter, i32_at, u16_at};
 use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, BLOSC2_METALAYER_NAME_MAXLEN};
 use crate::err;
 use crate::error::Result;
@@ -15,25 +15,25 @@ use crate::error::Result;
 /// The maximum length of a name, in bytes.
 pub(crate) const MAX_NAME_LEN: usize = BLOSC2_METALAYER_NAME_MAXLEN as usize;
 /// The maximum number of metalayers in a header, and in a trailer that is written.
-pub(crate) const MAX_WRITTEN: usize = BLOSC2_MAX_METALAYERS as usize;
+pub(crate) const MAX_METALAYERS: usize = BLOSC2_MAX_METALAYERS as usize;
 /// The maximum number of metalayers in a trailer that is read.
-pub(crate) const MAX_IN_TRAILER: usize = BLOSC2_MAX_VLMETALAYERS as usize;
+pub(crate) const MAX_READ_VLMETALAYERS: usize = BLOSC2_MAX_VLMETALAYERS as usize;
 
 /// Offset of the section in a header, in bytes: behind the fixed part.
-pub(crate) const HEADER_SECTION: usize = 87;
+pub(crate) const HEADER_SECTION_OFFSET: usize = 87;
 /// Offset of the section in a trailer, in bytes.
-pub(crate) const TRAILER_SECTION: usize = 2;
+pub(crate) const TRAILER_SECTION_OFFSET: usize = 2;
 /// Offset of the first entry in a section, in bytes.
-const FIRST_ENTRY: usize = 7;
+const FIRST_ENTRY_OFFSET: usize = 7;
 /// Offset of the marker of the map in a section, in bytes.
-const MAP: usize = 4;
+const MAP_MARKER_OFFSET: usize = 4;
 /// Size of an entry of the map without the name, in bytes: the marker of the name, the marker of the offset, the
 /// offset.
 const ENTRY_OVERHEAD: usize = 6;
 /// Size of the marker and the length before a content, in bytes.
 const CONTENT_OVERHEAD: usize = 5;
 /// Size of the number of contents behind the map, with its marker, in bytes.
-const CONTENTS_HEAD: usize = 3;
+const CONTENTS_HEADER_LEN: usize = 3;
 
 /// A metalayer in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Metalayer<'a> {
 /// `ReadBuffer` when the header ends inside the section, `Data` for an invalid marker, offset or length, and for more
 /// than 16 metalayers.
 pub(crate) fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
-    parse(header, HEADER_SECTION, MAX_WRITTEN)
+    parse(header, HEADER_SECTION_OFFSET, MAX_METALAYERS)
 }
 
 /// Parses the variable-length metalayers of a trailer. `trailer` is the whole trailer.
@@ -59,19 +59,19 @@ pub(crate) fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> 
 /// `ReadBuffer` when the trailer ends inside the section, `Data` for an invalid marker, offset or length, for more than
 /// 8192 metalayers, and for overlapping contents whose total length exceeds 16 times that of the trailer.
 pub(crate) fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>> {
-    parse(trailer, TRAILER_SECTION, MAX_IN_TRAILER)
+    parse(trailer, TRAILER_SECTION_OFFSET, MAX_READ_VLMETALAYERS)
 }
 
 /// Parses the section at `start` of `bytes`, with the checks of the reference in their order. Offsets of the section
 /// count from the start of `bytes`.
 fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
-    let Some(&map) = bytes.get(start + MAP) else {
+    let Some(&map) = bytes.get(start + MAP_MARKER_OFFSET) else {
         return Err(err!(ReadBuffer, "{} bytes end before the map of metalayers", bytes.len()));
     };
     if Marker::from_u8(map) != Marker::Map16 {
         return Err(err!(Data, "the marker of the map of metalayers is {map:#04x}, expected 0xde"));
     }
-    let Some(count) = u16_at(bytes, start + MAP + 1).map(usize::from) else {
+    let Some(count) = u16_at(bytes, start + MAP_MARKER_OFFSET + 1).map(usize::from) else {
         return Err(err!(ReadBuffer, "{} bytes end before the number of metalayers", bytes.len()));
     };
     if count > max {
@@ -79,14 +79,14 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     }
     let mut metalayers = Vec::new();
     metalayers.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} metalayers"))?;
-    let mut pos = start + FIRST_ENTRY;
+    let mut pos = start + FIRST_ENTRY_OFFSET;
     let mut total = 0usize;
     for n in 0..count {
         let (metalayer, next) = parse_entry(bytes, pos, n)?;
         // No writer makes contents overlap. A crafted frame with thousands of overlapping contents would need much more
         // memory than its own size.
         total = total.saturating_add(metalayer.content.len());
-        if total > bytes.len().saturating_mul(MAX_WRITTEN) {
+        if total > bytes.len().saturating_mul(MAX_METALAYERS) {
             let len = bytes.len();
             return Err(err!(Data, "contents of {} metalayers overlap: {total} bytes within {len}", n + 1));
         }
@@ -140,7 +140,7 @@ fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usi
 /// # Errors
 /// `InvalidParam` for a name of more than 31 bytes, or contents of more than 2 GB in all.
 pub(crate) fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
-    let mut len = FIRST_ENTRY + CONTENTS_HEAD;
+    let mut len = FIRST_ENTRY_OFFSET + CONTENTS_HEADER_LEN;
     for metalayer in metalayers {
         if metalayer.name.len() > MAX_NAME_LEN {
             let len = metalayer.name.len();
@@ -158,12 +158,12 @@ pub(crate) fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
 
 /// Appends a section. Offsets count from the start of `out`. `idx_base` is the number of bytes that the stored size of
 /// the map omits: 0 in a header, 1 in a trailer. The caller has checked the metalayers with [`section_len`], and passes
-/// at most [`MAX_WRITTEN`] of them.
-pub(super) fn write(out: &mut Writer, metalayers: &[Metalayer<'_>], idx_base: usize) {
+/// at most [`MAX_METALAYERS`] of them.
+pub(super) fn write_section(out: &mut MsgpackWriter, metalayers: &[Metalayer<'_>], idx_base: usize) {
     let map: usize = metalayers.iter().map(|m| ENTRY_OVERHEAD + m.name.len()).sum();
     let count = metalayers.len() as u16;
-    let idx = (FIRST_ENTRY + map - idx_base) as u16;
-    let mut offset = out.len() + FIRST_ENTRY + map + CONTENTS_HEAD;
+    let idx = (FIRST_ENTRY_OFFSET + map - idx_base) as u16;
+    let mut offset = out.len() + FIRST_ENTRY_OFFSET + map + CONTENTS_HEADER_LEN;
     out.fixarray(3).uint16(idx).map16(count);
     for metalayer in metalayers {
         out.fixstr(metalayer.name).int32(offset as i32);

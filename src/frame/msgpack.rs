@@ -1,8 +1,9 @@
-//! The msgpack values that frames are made of (`frame.md` 1.1, 1.3, 1.5), written with the crate `rmp`. The module does not
-//! depend on the meaning of the values.
+//! The msgpack values that frames are made of (`frame.md` 1.1, 1.3, 1.5), written with the crate `rmp`. The module does
+//! not depend on the meaning of the values.
 //!
-//! Every value has the width that the format prescribes. For integers `rmp` has functions of fixed width. For the lengths
-//! of maps, arrays, byte strings and text it only writes the shortest form, so [`Writer`] adds the marker and the length itself.
+//! Every value has the width that the format prescribes. For integers `rmp` has functions of fixed width. For the
+//! lengths of maps, arrays, byte strings and text it only writes the shortest form, so [`MsgpackWriter`] adds the
+//! marker and the length itself.
 //!
 //! Numbers are read here and not by `rmp`: its functions reject a number behind another marker, but readers of frames
 //! must accept any marker where the reference ignores it (`frame.md` 4.4).
@@ -46,11 +47,11 @@ pub(crate) fn i64_at(bytes: &[u8], pos: usize) -> Option<i64> {
     bytes_at(bytes, pos).map(i64::from_be_bytes)
 }
 
-/// A buffer that msgpack values are appended to. Its whole memory is allocated when it is created, so that appending does not
-/// fail: the error type of `rmp`'s functions is an empty type here.
-pub(crate) struct Writer(ByteBuf);
+/// A buffer that msgpack values are appended to. Its whole memory is allocated when it is created, so that appending
+/// does not fail: the error type of `rmp`'s functions is an empty type here.
+pub(crate) struct MsgpackWriter(ByteBuf);
 
-impl Writer {
+impl MsgpackWriter {
     /// Creates a writer of up to `capacity` bytes.
     ///
     /// # Errors
@@ -58,7 +59,7 @@ impl Writer {
     pub(crate) fn new(capacity: usize) -> Result<Self> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(capacity).map_err(|_| err!(MemoryAlloc, "{capacity} bytes of a frame"))?;
-        Ok(Writer(ByteBuf::from_vec(bytes)))
+        Ok(MsgpackWriter(ByteBuf::from_vec(bytes)))
     }
 
     /// Appends bytes as they are.
@@ -181,7 +182,7 @@ mod tests {
     /// msgpack has shorter forms of all these values; frames do not use them.
     #[test]
     fn small_values_have_the_full_width() {
-        let mut out = Writer::new(100).unwrap();
+        let mut out = MsgpackWriter::new(100).unwrap();
         out.int16(1).int32(1).int64(1).uint16(1).uint32(1).uint64(1);
         let numbers = [
             &[0xd1, 0, 1][..],
@@ -192,7 +193,7 @@ mod tests {
             &[0xcf, 0, 0, 0, 0, 0, 0, 0, 1],
         ];
         assert_eq!(out.finish(), numbers.concat());
-        let mut out = Writer::new(100).unwrap();
+        let mut out = MsgpackWriter::new(100).unwrap();
         out.str32(b"ab")
             .bin32(b"c")
             .array16(1)
@@ -210,21 +211,21 @@ mod tests {
             &[0x93, 0xc3, 0xc2],
         ];
         assert_eq!(out.finish(), lengths.concat());
-        let mut out = Writer::new(18).unwrap();
+        let mut out = MsgpackWriter::new(18).unwrap();
         out.fixext16(6, b"0123456789abcdef");
         assert_eq!(out.finish(), b"\xd8\x060123456789abcdef");
     }
 
     #[test]
     fn a_writer_does_not_allocate_again() {
-        let mut out = Writer::new(20).unwrap();
+        let mut out = MsgpackWriter::new(20).unwrap();
         let before = out.0.as_slice().as_ptr();
         out.int64(-1).fixstr(b"name").int32(5).byte(7);
         assert_eq!((out.len(), out.0.as_slice().as_ptr()), (20, before));
     }
 
     #[test]
-    fn numbers_end_with_the_bytes() {
+    fn reading_a_number_beyond_the_end_returns_none() {
         let bytes = [0xff, 0xfe, 1, 2, 3, 4, 5, 6];
         assert_eq!((i16_at(&bytes, 0), u16_at(&bytes, 6), u16_at(&bytes, 7)), (Some(-2), Some(0x506), None));
         assert_eq!((i32_at(&bytes, 4), u32_at(&bytes, 5)), (Some(0x0304_0506), None));

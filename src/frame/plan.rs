@@ -4,29 +4,29 @@
 //! it.
 
 use super::FrameKind;
-use super::header::{FIXED_LEN, FrameHeader};
-use super::index::{IndexEncoder, Offsets, Place, code_of, encode_special};
+use super::header::{FIXED_HEADER_LEN, FrameHeader};
+use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
 use super::trailer;
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
 
 /// A chunk as a frame stores it.
 #[derive(Clone, Copy)]
-pub(crate) enum Payload<'a> {
+pub(crate) enum FrameChunk<'a> {
     /// The bytes of the chunk, stored unchanged.
     Bytes(&'a [u8]),
     /// A special chunk, which is stored in its index entry only.
-    Special(Special),
+    Special(SpecialValue),
 }
 
-impl Payload<'_> {
+impl FrameChunk<'_> {
     /// Returns the number of bytes in the data section or the chunk file.
     pub(crate) fn len(&self) -> u64 {
         match self {
-            Payload::Bytes(bytes) => bytes.len() as u64,
-            Payload::Special(_) => 0,
+            FrameChunk::Bytes(bytes) => bytes.len() as u64,
+            FrameChunk::Special(_) => 0,
         }
     }
 }
@@ -38,14 +38,14 @@ pub(crate) enum Change<'a> {
         /// Index of the new chunk.
         at: usize,
         /// The chunk.
-        chunk: Payload<'a>,
+        chunk: FrameChunk<'a>,
     },
     /// Replaces a chunk.
     Update {
         /// Index of the chunk.
         at: usize,
         /// The new chunk.
-        chunk: Payload<'a>,
+        chunk: FrameChunk<'a>,
         /// Size of the old chunk in the data section, in bytes.
         old_len: u64,
     },
@@ -62,21 +62,21 @@ pub(crate) enum Change<'a> {
     /// Fills a frame without chunks with special chunks.
     Fill {
         /// The kind of all chunks.
-        special: Special,
+        special: SpecialValue,
         /// Number of chunks.
         nchunks: usize,
     },
     /// Replaces the metalayers of variable length.
-    Vlmetalayers,
+    ReplaceVlmetalayers,
     /// Replaces the contents of metalayers by contents of the same lengths.
-    MetalayerContents,
+    ReplaceMetalayerContents,
     /// Adds a metalayer to a frame without chunks.
-    Metalayers,
+    AddMetalayer,
 }
 
 /// The offsets and lengths, in bytes, of the parts of a contiguous frame, or of the index file of a sparse frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct FrameLayout {
     /// Contiguous or sparse.
     pub kind: FrameKind,
     /// Length of the header.
@@ -89,9 +89,9 @@ pub(crate) struct Layout {
     pub trailer_len: u64,
 }
 
-impl Layout {
+impl FrameLayout {
     /// Returns the offset of the index chunk in bytes.
-    pub(crate) fn index_at(&self) -> u64 {
+    pub(crate) fn index_offset(&self) -> u64 {
         match self.kind {
             FrameKind::Contiguous => self.header_len + self.cbytes,
             FrameKind::Sparse => self.header_len,
@@ -129,12 +129,12 @@ pub(crate) struct ChunkFile<'a> {
     /// The chunk.
     pub bytes: &'a [u8],
     /// Whether an index entry refers to the number before the change, so that the file is overwritten.
-    pub replaces: bool,
+    pub is_replacement: bool,
 }
 
 /// The writes of a change, in this order: chunk file, moved bytes, payload, index, header, trailer. After them the
 /// frame is truncated to `frame_len`, and superseded chunk files are removed.
-pub(crate) struct Plan<'a> {
+pub(crate) struct FramePlan<'a> {
     /// A chunk file (sparse frames).
     pub chunk_file: Option<ChunkFile<'a>>,
     /// The number of a chunk file that is no longer referenced, and whether it is removed before the index is written.
@@ -150,12 +150,12 @@ pub(crate) struct Plan<'a> {
     /// The trailer.
     pub trailer: Option<(u64, Vec<u8>)>,
     /// The layout of the frame after the change.
-    pub layout: Layout,
+    pub layout: FrameLayout,
 }
 
 /// The state of a frame after a change, from which its images are built.
-pub(crate) struct FrameState<'a> {
-    /// The header; [`plan`] computes its lengths.
+pub(crate) struct TargetState<'a> {
+    /// The header; [`plan_change`] computes its lengths.
     pub header: FrameHeader,
     /// The metalayers.
     pub metalayers: &'a [Metalayer<'a>],
@@ -165,17 +165,17 @@ pub(crate) struct FrameState<'a> {
 
 /// The places of the chunks of a frame, and the state of the encoder that writes them.
 #[derive(Default)]
-pub(crate) struct Index {
+pub(crate) struct FrameIndex {
     /// One entry for each chunk.
     pub offsets: Offsets,
     /// The encoder, which keeps the compressed blocks of the last index image.
     pub encoder: IndexEncoder,
     /// The cached result of [`Offsets::max_number`]; `None` while it is not known.
-    highest: Option<i64>,
+    cached_max_number: Option<i64>,
 }
 
-/// The information that reverts the change that [`plan`] made to an index.
-pub(crate) enum Undo {
+/// The information that reverts the change that [`plan_change`] made to an index.
+pub(crate) enum IndexUndo {
     /// The index is unchanged.
     Nothing,
     /// An entry was inserted at this position.
@@ -186,26 +186,26 @@ pub(crate) enum Undo {
     All(Offsets),
 }
 
-impl Index {
+impl FrameIndex {
     /// Replaces the index after the frame was read again.
     pub(crate) fn replace(&mut self, offsets: Offsets) {
         self.offsets = offsets;
-        self.encoder.forget();
-        self.highest = None;
+        self.encoder.clear();
+        self.cached_max_number = None;
     }
 
-    /// Reverts the change that [`plan`] made.
+    /// Reverts the change that [`plan_change`] made.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn undo(&mut self, undo: Undo) -> Result<()> {
-        self.encoder.forget();
-        self.highest = None;
+    pub(crate) fn undo(&mut self, undo: IndexUndo) -> Result<()> {
+        self.encoder.clear();
+        self.cached_max_number = None;
         match undo {
-            Undo::Nothing => Ok(()),
-            Undo::Inserted(at) => self.offsets.remove(at).map(|_| ()),
-            Undo::Removed(at, code) => self.offsets.insert(at, code),
-            Undo::All(offsets) => {
+            IndexUndo::Nothing => Ok(()),
+            IndexUndo::Inserted(at) => self.offsets.remove(at).map(|_| ()),
+            IndexUndo::Removed(at, code) => self.offsets.insert(at, code),
+            IndexUndo::All(offsets) => {
                 self.offsets = offsets;
                 Ok(())
             }
@@ -215,11 +215,11 @@ impl Index {
     /// Inserts an entry and updates `highest`.
     fn insert(&mut self, at: usize, code: i64) -> Result<()> {
         self.offsets.insert(at, code)?;
-        self.highest = self.highest.map(|highest| highest.max(code));
+        self.cached_max_number = self.cached_max_number.map(|highest| highest.max(code));
         Ok(())
     }
 
-    fn code(&self, at: usize) -> Result<i64> {
+    fn entry(&self, at: usize) -> Result<i64> {
         self.offsets
             .get(at)
             .ok_or_else(|| err!(InvalidParam, "no chunk {at} in a frame of {} chunks", self.offsets.len()))
@@ -228,8 +228,8 @@ impl Index {
     /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
     /// 32`, since the reference does not open a directory with a larger number (`frame.md` 9). Above that limit,
     /// returns the lowest free number.
-    fn next_number(&mut self, cbytes: u64) -> Result<u64> {
-        let highest = *self.highest.get_or_insert_with(|| self.offsets.max_number());
+    fn next_chunk_file_number(&mut self, cbytes: u64) -> Result<u64> {
+        let highest = *self.cached_max_number.get_or_insert_with(|| self.offsets.max_number());
         let next = u64::try_from(highest).map_or(0, |highest| highest + 1);
         if next <= cbytes.saturating_sub(32) { Ok(next) } else { self.offsets.lowest_free_number() }
     }
@@ -241,14 +241,14 @@ impl Index {
 /// `Data` for an order that is no permutation, `InvalidHeader` for a chunk that does not lie in the data section,
 /// `FileWrite` when no number is left for a chunk file, and the errors of building the images. The index is unchanged
 /// then.
-pub(crate) fn plan<'a>(
-    layout: &Layout,
-    index: &mut Index,
+pub(crate) fn plan_change<'a>(
+    layout: &FrameLayout,
+    index: &mut FrameIndex,
     change: &Change<'a>,
-    target: &FrameState<'_>,
-) -> Result<(Plan<'a>, Undo)> {
-    let (undo, result) = match edit(layout, index, change, target) {
-        Ok((edited, undo)) => (undo, images(layout, index, change, target, edited)),
+    target: &TargetState<'_>,
+) -> Result<(FramePlan<'a>, IndexUndo)> {
+    let (undo, result) = match edit_index(layout, index, change, target) {
+        Ok((edited, undo)) => (undo, build_plan(layout, index, change, target, edited)),
         Err(error) => return Err(error),
     };
     match result {
@@ -261,7 +261,7 @@ pub(crate) fn plan<'a>(
 }
 
 /// The changed part of the index, and the writes to the data section.
-struct Edited<'a> {
+struct PartialPlan<'a> {
     /// The first entry that has changed.
     changed_from: usize,
     /// Number of entries for which the reference allocates memory when it compresses the index.
@@ -272,114 +272,121 @@ struct Edited<'a> {
     payload: Option<(u64, &'a [u8])>,
 }
 
-impl Edited<'_> {
-    fn at(changed_from: usize, capacity: usize) -> Self {
-        Edited { changed_from, capacity, chunk_file: None, removed_file: None, moved: None, payload: None }
+impl PartialPlan<'_> {
+    fn new(changed_from: usize, capacity: usize) -> Self {
+        PartialPlan {
+            changed_from,
+            capacity,
+            chunk_file: None,
+            removed_file: None,
+            moved: None,
+            payload: None,
+        }
     }
 }
 
 /// Changes the index, and returns the writes to the data section and the chunk files.
-fn edit<'a>(
-    layout: &Layout,
-    index: &mut Index,
+fn edit_index<'a>(
+    layout: &FrameLayout,
+    index: &mut FrameIndex,
     change: &Change<'a>,
-    target: &FrameState<'_>,
-) -> Result<(Edited<'a>, Undo)> {
+    target: &TargetState<'_>,
+) -> Result<(PartialPlan<'a>, IndexUndo)> {
     let len = index.offsets.len();
     match *change {
-        Change::Vlmetalayers | Change::MetalayerContents | Change::Metalayers => {
-            Ok((Edited::at(len, len), Undo::Nothing))
+        Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => {
+            Ok((PartialPlan::new(len, len), IndexUndo::Nothing))
         }
         Change::Insert { at, chunk } => {
-            let mut edited = Edited::at(at, len + 1);
-            let place = place_new(layout, index, chunk, target, &mut edited)?;
-            index.insert(at, code_of(place))?;
-            Ok((edited, Undo::Inserted(at)))
+            let mut edited = PartialPlan::new(at, len + 1);
+            let place = plan_new_chunk(layout, index, chunk, target, &mut edited)?;
+            index.insert(at, encode_entry(place))?;
+            Ok((edited, IndexUndo::Inserted(at)))
         }
-        Change::Update { at, chunk, old_len } => update(layout, index, at, chunk, old_len, target),
+        Change::Update { at, chunk, old_len } => plan_update(layout, index, at, chunk, old_len, target),
         Change::Delete { at } => {
-            let code = index.code(at)?;
-            let mut edited = Edited::at(at, len);
+            let code = index.entry(at)?;
+            let mut edited = PartialPlan::new(at, len);
             if let (FrameKind::Sparse, Ok(number)) = (layout.kind, u64::try_from(code)) {
                 edited.removed_file = Some((number, true));
             }
             index.offsets.remove(at)?;
-            index.highest = index.highest.filter(|&highest| code < highest);
-            Ok((edited, Undo::Removed(at, code)))
+            index.cached_max_number = index.cached_max_number.filter(|&highest| code < highest);
+            Ok((edited, IndexUndo::Removed(at, code)))
         }
         Change::Reorder { order } => {
             let Some(permuted) = index.offsets.permuted(order) else {
                 return Err(err!(Data, "`offsets_order` is not a permutation of {len} chunk numbers"));
             };
-            Ok((Edited::at(0, len), Undo::All(std::mem::replace(&mut index.offsets, permuted))))
+            Ok((PartialPlan::new(0, len), IndexUndo::All(std::mem::replace(&mut index.offsets, permuted))))
         }
         Change::Fill { special, nchunks } => {
-            let offsets = Offsets::Uniform { code: code_of(Place::Special(special)), len: nchunks };
-            index.highest = None;
-            Ok((Edited::at(0, nchunks), Undo::All(std::mem::replace(&mut index.offsets, offsets))))
+            let offsets = Offsets::Uniform { code: encode_entry(IndexEntry::Special(special)), len: nchunks };
+            index.cached_max_number = None;
+            Ok((PartialPlan::new(0, nchunks), IndexUndo::All(std::mem::replace(&mut index.offsets, offsets))))
         }
     }
 }
 
 /// Assigns a place to a new chunk, the end of the data section or a new file, and adds its write to `edited`.
-fn place_new<'a>(
-    layout: &Layout,
-    index: &mut Index,
-    chunk: Payload<'a>,
-    target: &FrameState<'_>,
-    edited: &mut Edited<'a>,
-) -> Result<Place> {
+fn plan_new_chunk<'a>(
+    layout: &FrameLayout,
+    index: &mut FrameIndex,
+    chunk: FrameChunk<'a>,
+    target: &TargetState<'_>,
+    edited: &mut PartialPlan<'a>,
+) -> Result<IndexEntry> {
     let bytes = match chunk {
-        Payload::Special(special) => return Ok(Place::Special(special)),
-        Payload::Bytes(bytes) => bytes,
+        FrameChunk::Special(special) => return Ok(IndexEntry::Special(special)),
+        FrameChunk::Bytes(bytes) => bytes,
     };
     match layout.kind {
         FrameKind::Contiguous => {
             edited.payload = Some((layout.header_len + layout.cbytes, bytes));
-            Ok(Place::Payload(layout.cbytes))
+            Ok(IndexEntry::Payload(layout.cbytes))
         }
         FrameKind::Sparse => {
-            let number = index.next_number(u64::try_from(target.header.cbytes).unwrap_or(0))?;
+            let number = index.next_chunk_file_number(u64::try_from(target.header.cbytes).unwrap_or(0))?;
             if number > u64::from(u32::MAX) {
                 return Err(err!(FileWrite, "chunk file number {number}, expected at most {}", u32::MAX));
             }
-            edited.chunk_file = Some(ChunkFile { number, bytes, replaces: false });
-            Ok(Place::Payload(number))
+            edited.chunk_file = Some(ChunkFile { number, bytes, is_replacement: false });
+            Ok(IndexEntry::Payload(number))
         }
     }
 }
 
 /// Replaces a chunk (`frame.md` 2.5).
-fn update<'a>(
-    layout: &Layout,
-    index: &mut Index,
+fn plan_update<'a>(
+    layout: &FrameLayout,
+    index: &mut FrameIndex,
     at: usize,
-    chunk: Payload<'a>,
+    chunk: FrameChunk<'a>,
     old_len: u64,
-    target: &FrameState<'_>,
-) -> Result<(Edited<'a>, Undo)> {
+    target: &TargetState<'_>,
+) -> Result<(PartialPlan<'a>, IndexUndo)> {
     let len = index.offsets.len();
-    let old = index.code(at)?;
-    let mut edited = Edited::at(at, len);
+    let old = index.entry(at)?;
+    let mut edited = PartialPlan::new(at, len);
     let Ok(old_place) = u64::try_from(old) else {
-        let place = place_new(layout, index, chunk, target, &mut edited)?;
-        let before = copy_of(&index.offsets)?;
-        index.highest = None;
-        index.offsets.set(at, code_of(place))?;
-        return Ok((edited, Undo::All(before)));
+        let place = plan_new_chunk(layout, index, chunk, target, &mut edited)?;
+        let before = copy_offsets(&index.offsets)?;
+        index.cached_max_number = None;
+        index.offsets.set(at, encode_entry(place))?;
+        return Ok((edited, IndexUndo::All(before)));
     };
     if layout.kind == FrameKind::Sparse {
         return match chunk {
-            Payload::Bytes(bytes) => {
-                edited.chunk_file = Some(ChunkFile { number: old_place, bytes, replaces: true });
-                Ok((edited, Undo::Nothing))
+            FrameChunk::Bytes(bytes) => {
+                edited.chunk_file = Some(ChunkFile { number: old_place, bytes, is_replacement: true });
+                Ok((edited, IndexUndo::Nothing))
             }
-            Payload::Special(special) => {
+            FrameChunk::Special(special) => {
                 edited.removed_file = Some((old_place, false));
-                let before = copy_of(&index.offsets)?;
-                index.highest = None;
-                index.offsets.set(at, code_of(Place::Special(special)))?;
-                Ok((edited, Undo::All(before)))
+                let before = copy_offsets(&index.offsets)?;
+                index.cached_max_number = None;
+                index.offsets.set(at, encode_entry(IndexEntry::Special(special)))?;
+                Ok((edited, IndexUndo::All(before)))
             }
         };
     }
@@ -399,23 +406,23 @@ fn update<'a>(
             len: layout.cbytes - tail,
         });
     }
-    if let Payload::Bytes(bytes) = chunk {
+    if let FrameChunk::Bytes(bytes) = chunk {
         edited.payload = Some((layout.header_len + old_place, bytes));
     }
-    let before = copy_of(&index.offsets)?;
-    index.highest = None;
+    let before = copy_offsets(&index.offsets)?;
+    index.cached_max_number = None;
     if new_len != old_len {
         edited.changed_from = 0;
-        index.offsets.shift_behind(old_place, new_len as i64 - old_len as i64)?;
+        index.offsets.shift_offsets_after(old_place, new_len as i64 - old_len as i64)?;
     }
-    if let Payload::Special(special) = chunk {
-        index.offsets.set(at, code_of(Place::Special(special)))?;
+    if let FrameChunk::Special(special) = chunk {
+        index.offsets.set(at, encode_entry(IndexEntry::Special(special)))?;
     }
-    Ok((edited, Undo::All(before)))
+    Ok((edited, IndexUndo::All(before)))
 }
 
 /// Returns a copy of the entries, for reverting a change.
-pub(super) fn copy_of(offsets: &Offsets) -> Result<Offsets> {
+pub(super) fn copy_offsets(offsets: &Offsets) -> Result<Offsets> {
     match offsets {
         Offsets::Uniform { code, len } => Ok(Offsets::Uniform { code: *code, len: *len }),
         Offsets::List(list) => {
@@ -429,23 +436,23 @@ pub(super) fn copy_of(offsets: &Offsets) -> Result<Offsets> {
 }
 
 /// Builds the images of header, index and trailer, and puts the plan together.
-fn images<'a>(
-    layout: &Layout,
-    index: &mut Index,
+fn build_plan<'a>(
+    layout: &FrameLayout,
+    index: &mut FrameIndex,
     change: &Change<'a>,
-    target: &FrameState<'_>,
-    edited: Edited<'a>,
-) -> Result<Plan<'a>> {
+    target: &TargetState<'_>,
+    edited: PartialPlan<'a>,
+) -> Result<FramePlan<'a>> {
     let mut header = target.header.clone();
     let trailer = trailer::build(target.vlmetalayers)?;
     let has_chunks = header.nbytes > 0;
-    let mut new = Layout {
+    let mut new = FrameLayout {
         cbytes: u64::try_from(header.cbytes).unwrap_or(0),
         trailer_len: trailer.len() as u64,
-        header_len: (FIXED_LEN + section_len(target.metalayers)?) as u64,
+        header_len: (FIXED_HEADER_LEN + section_len(target.metalayers)?) as u64,
         ..*layout
     };
-    if new.header_len != layout.header_len && !matches!(change, Change::Metalayers) {
+    if new.header_len != layout.header_len && !matches!(change, Change::AddMetalayer) {
         return Err(err!(
             Data,
             "the new frame header has {} bytes, expected {} as the old one",
@@ -454,17 +461,17 @@ fn images<'a>(
         ));
     }
     let index_image = match *change {
-        Change::Vlmetalayers | Change::MetalayerContents | Change::Metalayers => None,
+        Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => None,
         Change::Fill { special, nchunks } => Some(encode_special(special, nchunks)?),
         _ => Some(index.encoder.encode(&index.offsets, edited.changed_from, edited.capacity)?),
     };
     let trailer_at = match (&index_image, has_chunks) {
         (_, false) => new.header_len,
-        (Some(image), true) => new.index_at() + image.len() as u64,
+        (Some(image), true) => new.index_offset() + image.len() as u64,
         (None, true) => layout.frame_len - layout.trailer_len,
     };
     let trailer = match change {
-        Change::MetalayerContents => None,
+        Change::ReplaceMetalayerContents => None,
         _ => Some((trailer_at, trailer)),
     };
     match &trailer {
@@ -472,12 +479,12 @@ fn images<'a>(
         None => new = *layout,
     }
     header.frame_len = new.frame_len;
-    Ok(Plan {
+    Ok(FramePlan {
         chunk_file: edited.chunk_file,
         removed_file: edited.removed_file,
         moved: edited.moved,
         payload: edited.payload,
-        index: index_image.map(|image| (new.index_at(), image)),
+        index: index_image.map(|image| (new.index_offset(), image)),
         header: header.build(target.metalayers)?,
         trailer,
         layout: new,

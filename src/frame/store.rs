@@ -6,18 +6,18 @@
 
 use super::FrameKind;
 use super::disk::Disk;
-use super::header::{self, FIXED_LEN, FrameHeader};
+use super::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use super::index::{self, Offsets};
 use super::metalayers::{self, Metalayer};
-use super::plan::{self, Change, FrameState, Images, Index, Layout};
+use super::plan::{self, Change, FrameIndex, FrameLayout, Images, TargetState};
 use super::trailer;
 use super::writer;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Backend, FrameLock, Locked, OpenMode, Stamp, Stamped, WriteShape};
-use crate::malloc::Growing;
+use crate::io::{Backend, FileStamp, FrameLock, LockOutcome, ObservedStamp, OpenMode, WriteUnit};
+use crate::malloc::MallocVec;
 use parking_lot::RwLock;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,9 +27,9 @@ use std::time::Duration;
 const MIN_FILE_LEN: u64 = 112;
 
 /// Number of attempts to read a frame that another process may be writing, and the pause between two attempts.
-const ATTEMPTS: usize = 50;
-/// See [`ATTEMPTS`].
-const PAUSE: Duration = Duration::from_millis(1);
+const FRAME_READ_ATTEMPTS: usize = 50;
+/// See [`FRAME_READ_ATTEMPTS`].
+const RETRY_PAUSE: Duration = Duration::from_millis(1);
 
 /// A frame, and the parsed state of its header, index and trailer.
 pub(crate) struct Frame {
@@ -47,18 +47,18 @@ pub(crate) struct Frame {
 /// The parsed state of a frame.
 pub(super) struct Inner {
     /// The bytes of a frame in memory; empty for a frame on disk.
-    pub memory: Growing,
-    pub layout: Layout,
-    pub index: Index,
+    pub memory: MallocVec,
+    pub layout: FrameLayout,
+    pub index: FrameIndex,
     /// The contents of the files except the chunks.
     pub images: Images,
     /// The result of the last check of the file; `None` if a later change could leave its stamp unchanged.
-    seen: Option<Seen>,
+    last_check: Option<LastCheck>,
 }
 
 /// The result of a check of the file, made when every later change is certain to give the file another stamp.
-struct Seen {
-    stamp: Stamp,
+struct LastCheck {
+    stamp: FileStamp,
     header: FrameHeader,
     /// The [`FrameStatus::generation`] that belongs to `stamp`.
     generation: u64,
@@ -71,7 +71,7 @@ struct Seen {
 pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 
 /// The properties of a super-chunk that its frame stores.
-pub(crate) struct Contents {
+pub(crate) struct FrameContents {
     /// The header.
     pub header: FrameHeader,
     /// Number of chunks.
@@ -110,21 +110,21 @@ impl Frame {
     pub(crate) fn create(
         kind: FrameKind,
         destination: Destination<'_>,
-        target: &FrameState<'_>,
+        target: &TargetState<'_>,
     ) -> Result<Frame> {
         let trailer = trailer::build(target.vlmetalayers)?;
         let mut header = target.header.clone();
-        header.header_len = FIXED_LEN + metalayers::section_len(target.metalayers)?;
+        header.header_len = FIXED_HEADER_LEN + metalayers::section_len(target.metalayers)?;
         header.frame_len = (header.header_len + trailer.len()) as u64;
         let images = Images { header: header.build(target.metalayers)?, index: Vec::new(), trailer };
-        let layout = Layout {
+        let layout = FrameLayout {
             kind,
             header_len: header.header_len as u64,
             cbytes: 0,
             frame_len: header.frame_len,
             trailer_len: images.trailer.len() as u64,
         };
-        let mut memory = Growing::new();
+        let mut memory = MallocVec::new();
         let disk = match destination {
             Destination::Memory => {
                 memory.write_at(0, &images.header)?;
@@ -133,20 +133,20 @@ impl Frame {
             }
             Destination::Disk(path, backend) => {
                 let disk = Disk::new(kind, path, 0, backend);
-                write_new(&disk, &images)?;
+                write_new_frame(&disk, &images)?;
                 Some(Box::new(disk))
             }
         };
         let images = if disk.is_some() { images } else { Images::default() };
-        let inner = Inner { memory, layout, index: Index::default(), images, seen: None };
+        let inner = Inner { memory, layout, index: FrameIndex::default(), images, last_check: None };
         Ok(Frame::assemble(kind, disk, inner))
     }
 
     fn assemble(kind: FrameKind, disk: Option<Box<Disk>>, inner: Inner) -> Frame {
         let lock = disk
             .as_ref()
-            .filter(|disk| disk.backend.wants_locking())
-            .map(|disk| FrameLock::new(disk.sidecar()));
+            .filter(|disk| disk.backend.needs_locking())
+            .map(|disk| FrameLock::new(disk.lock_file_path()));
         Frame {
             kind,
             disk,
@@ -161,7 +161,7 @@ impl Frame {
     ///
     /// # Errors
     /// `ReadBuffer`, `InvalidHeader`, and the errors of `frame.md` 4.2, 4.4 and 4.5.
-    pub(crate) fn from_memory(memory: Growing) -> Result<(Frame, Contents)> {
+    pub(crate) fn from_memory(memory: MallocVec) -> Result<(Frame, FrameContents)> {
         let bytes = memory.bytes();
         if !header::has_magic(bytes) {
             return Err(err!(InvalidHeader, "{} bytes without the magic string of a frame", bytes.len()));
@@ -174,10 +174,10 @@ impl Frame {
         header.check_for_opening(bytes)?;
         let inner = Inner {
             memory,
-            layout: layout_of(&header, FrameKind::Contiguous, 0),
-            index: Index::default(),
+            layout: layout_from_header(&header, FrameKind::Contiguous, 0),
+            index: FrameIndex::default(),
             images: Images::default(),
-            seen: None,
+            last_check: None,
         };
         let frame = Frame::assemble(FrameKind::Contiguous, None, inner);
         let trailer_len = frame.read_trailer_len(header.frame_len)?;
@@ -186,8 +186,8 @@ impl Frame {
     }
 
     /// Opens the frame at `path`, which begins at byte `base` of its file. For a sparse frame, `path` is a directory
-    /// without a slash at its end. Also returns the result of [`flags_of_first`](Self::flags_of_first): other processes
-    /// may change the frame as soon as the lock is released.
+    /// without a slash at its end. Also returns the result of [`first_chunk_flags2`](Self::first_chunk_flags2): other
+    /// processes may change the frame as soon as the lock is released.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `Lock`, and the errors of `frame.md` 4.1, 4.4 and 4.5.
@@ -196,23 +196,29 @@ impl Frame {
         path: &CStr,
         base: u64,
         backend: Backend,
-    ) -> Result<(Frame, Contents, u8)> {
+    ) -> Result<(Frame, FrameContents, u8)> {
         let disk = Disk::new(kind, path, base, backend);
-        let layout = Layout { kind, header_len: FIXED_LEN as u64, cbytes: 0, frame_len: 0, trailer_len: 0 };
-        let (memory, images) = (Growing::new(), Images::default());
-        let inner = Inner { memory, layout, index: Index::default(), images, seen: None };
+        let layout = FrameLayout {
+            kind,
+            header_len: FIXED_HEADER_LEN as u64,
+            cbytes: 0,
+            frame_len: 0,
+            trailer_len: 0,
+        };
+        let (memory, images) = (MallocVec::new(), Images::default());
+        let inner = Inner { memory, layout, index: FrameIndex::default(), images, last_check: None };
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
         // With a lock, another process may be writing the frame at this moment, so an invalid frame is read again.
-        let attempts = if frame.lock.is_some() { ATTEMPTS } else { 1 };
-        let mut bounds = retry(attempts, || frame.read_bounds())?;
+        let attempts = if frame.lock.is_some() { FRAME_READ_ATTEMPTS } else { 1 };
+        let mut bounds = retry(attempts, || frame.read_header_and_trailer_len())?;
         let locked = frame.lock(false)?;
         let opened = (|| {
             if frame.lock.is_some() {
-                bounds = frame.read_bounds()?;
+                bounds = frame.read_header_and_trailer_len()?;
             }
             let (header, trailer_len) = bounds;
             let contents = frame.load(header, trailer_len)?;
-            let flags2 = frame.flags_of_first(&contents)?;
+            let flags2 = frame.first_chunk_flags2(&contents)?;
             Ok((contents, flags2))
         })();
         drop(locked);
@@ -223,8 +229,8 @@ impl Frame {
 
     /// Reads and checks the header and the end of the trailer. Returns the header and the length of the trailer in
     /// bytes.
-    fn read_bounds(&self) -> Result<(FrameHeader, u64)> {
-        let mut bytes = [0; FIXED_LEN];
+    fn read_header_and_trailer_len(&self) -> Result<(FrameHeader, u64)> {
+        let mut bytes = [0; FIXED_HEADER_LEN];
         self.read(0, &mut bytes)?;
         let header = FrameHeader::parse(&bytes, self.kind)?;
         header.check_for_opening(&bytes)?;
@@ -245,12 +251,12 @@ impl Frame {
             .checked_sub(tail.len() as u64)
             .ok_or_else(|| err!(ReadBuffer, "the frame length is {frame_len}, too short for a trailer"))?;
         self.read(at, &mut tail)?;
-        Ok(trailer::parse_tail(&tail, frame_len)? as u64)
+        Ok(trailer::parse_trailer_len(&tail, frame_len)? as u64)
     }
 
     /// Reads the fixed part of the header.
     fn read_header(&self) -> Result<FrameHeader> {
-        let mut bytes = [0; FIXED_LEN];
+        let mut bytes = [0; FIXED_HEADER_LEN];
         self.read(0, &mut bytes)?;
         FrameHeader::parse(&bytes, self.kind)
     }
@@ -281,10 +287,10 @@ impl Frame {
     }
 
     /// Reads everything except the chunks, and stores the layout, the index and the images in [`Inner`].
-    fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<Contents> {
-        let layout = layout_of(&header, self.kind, trailer_len);
+    fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<FrameContents> {
+        let layout = layout_from_header(&header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
-        let metalayers = owned(metalayers::parse_header_section(&header_image)?);
+        let metalayers = to_owned_metalayers(metalayers::parse_header_section(&header_image)?);
         let trailer_at =
             if header.nbytes > 0 { header.frame_len - trailer_len } else { header.header_len as u64 };
         if trailer_at < 32 || trailer_at.checked_add(trailer_len).is_none_or(|end| end > header.frame_len) {
@@ -295,25 +301,25 @@ impl Frame {
             ));
         }
         let trailer_image = self.read_vec(trailer_at, trailer_len)?;
-        let vlmetalayers = owned(metalayers::parse_trailer_section(&trailer_image)?);
+        let vlmetalayers = to_owned_metalayers(metalayers::parse_trailer_section(&trailer_image)?);
         let (index_image, offsets) = self.load_index(&header, &layout)?;
         let nchunks = offsets.len();
         let mut inner = self.inner.write();
         inner.layout = layout;
         inner.index.replace(offsets);
-        inner.seen = None;
+        inner.last_check = None;
         if self.disk.is_some() {
             inner.images = Images { header: header_image, index: index_image, trailer: trailer_image };
         }
-        Ok(Contents { header, nchunks, metalayers, vlmetalayers })
+        Ok(FrameContents { header, nchunks, metalayers, vlmetalayers })
     }
 
     /// Reads and decodes the index.
-    fn load_index(&self, header: &FrameHeader, layout: &Layout) -> Result<(Vec<u8>, Offsets)> {
+    fn load_index(&self, header: &FrameHeader, layout: &FrameLayout) -> Result<(Vec<u8>, Offsets)> {
         if header.nbytes <= 0 {
             return Ok((Vec::new(), Offsets::default()));
         }
-        let at = layout.index_at();
+        let at = layout.index_offset();
         let end = layout.frame_len - layout.trailer_len;
         let head_end = at.checked_add(EXTENDED_HEADER_LENGTH as u64);
         if head_end.is_none_or(|head_end| head_end > layout.frame_len) {
@@ -352,13 +358,13 @@ impl Frame {
     ///
     /// # Errors
     /// `Lock`.
-    pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameSection<'_>> {
-        let Some(lock) = &self.lock else { return Ok(FrameSection { lock: None }) };
-        let Locked { moved } = lock.lock(exclusive)?;
+    pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
+        let Some(lock) = &self.lock else { return Ok(FrameLockGuard { lock: None }) };
+        let LockOutcome { is_stale: moved } = lock.lock(exclusive)?;
         if moved {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
-        Ok(FrameSection { lock: Some(lock) })
+        Ok(FrameLockGuard { lock: Some(lock) })
     }
 
     /// Returns whether the frame has a lock between processes.
@@ -366,7 +372,7 @@ impl Frame {
         self.lock.is_some()
     }
 
-    /// Releases a lock that was acquired by [`lock`](Self::lock) and kept by [`FrameSection::hold`].
+    /// Releases a lock that was acquired by [`lock`](Self::lock) and kept by [`FrameLockGuard::keep_locked`].
     ///
     /// # Errors
     /// `Lock`.
@@ -386,7 +392,7 @@ impl Frame {
     }
 
     /// Returns whether reads and writes of the frame call I/O callbacks of the program.
-    pub(crate) fn calls_back(&self) -> bool {
+    pub(crate) fn has_user_callbacks(&self) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.backend.id() > 1)
     }
 
@@ -410,7 +416,7 @@ impl Frame {
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn offsets(&self) -> Result<Offsets> {
-        plan::copy_of(&self.inner.read_recursive().index.offsets)
+        plan::copy_offsets(&self.inner.read_recursive().index.offsets)
     }
 
     /// Returns the state of the frame, for a caller that is about to read it. The file is not opened if its stamp
@@ -422,7 +428,7 @@ impl Frame {
         let there = self.disk.as_ref().and_then(|disk| disk.stamp());
         if let Some(there) = &there
             && !self.force_refresh.load(Ordering::Relaxed)
-            && let Some(seen) = &self.inner.read_recursive().seen
+            && let Some(seen) = &self.inner.read_recursive().last_check
             && seen.stamp == there.stamp
             && seen.is_whole_file
         {
@@ -432,7 +438,7 @@ impl Frame {
                 generation: seen.generation,
             });
         }
-        self.status_with(there)
+        self.status_for_stamp(there)
     }
 
     /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
@@ -440,10 +446,10 @@ impl Frame {
     /// # Errors
     /// As [`status`](Self::status).
     pub(crate) fn status_from_disk(&self) -> Result<FrameStatus> {
-        self.status_with(self.disk.as_ref().and_then(|disk| disk.stamp()))
+        self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()))
     }
 
-    fn status_with(&self, there: Option<Stamped>) -> Result<FrameStatus> {
+    fn status_for_stamp(&self, there: Option<ObservedStamp>) -> Result<FrameStatus> {
         let Some(disk) = &self.disk else {
             return Ok(FrameStatus { header: self.read_header()?, is_stale: false, generation: 0 });
         };
@@ -453,7 +459,7 @@ impl Frame {
         let header = self.read_header()?;
         let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced || header.frame_len != self.len();
-        let Some(Stamped { stamp, is_settled }) = there else {
+        let Some(ObservedStamp { stamp, is_settled }) = there else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
             return Ok(FrameStatus { header, is_stale, generation });
@@ -461,7 +467,7 @@ impl Frame {
         let known = self
             .inner
             .read_recursive()
-            .seen
+            .last_check
             .as_ref()
             .filter(|seen| seen.stamp == stamp)
             .map(|seen| seen.generation);
@@ -471,7 +477,8 @@ impl Frame {
         let generation = self.next_generation();
         if is_settled && !is_stale {
             let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
-            self.inner.write().seen = Some(Seen { stamp, header: header.clone(), generation, is_whole_file });
+            self.inner.write().last_check =
+                Some(LastCheck { stamp, header: header.clone(), generation, is_whole_file });
         }
         Ok(FrameStatus { header, is_stale, generation })
     }
@@ -486,7 +493,7 @@ impl Frame {
     ///
     /// # Errors
     /// `FileRead` for a length below the minimum; if the frame has a lock, also every error of reading the frame.
-    pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<Contents>> {
+    pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<FrameContents>> {
         if header.frame_len < MIN_FILE_LEN {
             return Err(err!(
                 FileRead,
@@ -499,7 +506,7 @@ impl Frame {
         }
         self.force_refresh.store(false, Ordering::Relaxed);
         let mut header = Some(header);
-        let attempts = if self.lock.is_some() { 1 } else { ATTEMPTS };
+        let attempts = if self.lock.is_some() { 1 } else { FRAME_READ_ATTEMPTS };
         let loaded = retry(attempts, || {
             let header = match header.take() {
                 Some(header) => header,
@@ -522,19 +529,22 @@ impl Frame {
     /// its bytes can be restored.
     ///
     /// # Errors
-    /// Those of [`plan::plan`] and of the functions of [`writer`].
-    pub(crate) fn apply(&self, change: &Change<'_>, target: &FrameState<'_>) -> Result<()> {
+    /// Those of [`plan::plan_change`] and of the functions of [`writer`].
+    pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
         // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
         let (mut index, layout, images) = {
             let mut inner = self.inner.write();
-            let meanwhile =
-                if self.calls_back() { plan::copy_of(&inner.index.offsets)? } else { Offsets::default() };
+            let meanwhile = if self.has_user_callbacks() {
+                plan::copy_offsets(&inner.index.offsets)?
+            } else {
+                Offsets::default()
+            };
             let index = std::mem::take(&mut inner.index);
-            inner.seen = None;
+            inner.last_check = None;
             inner.index.offsets = meanwhile;
             (index, inner.layout, std::mem::take(&mut inner.images))
         };
-        let planned = plan::plan(&layout, &mut index, change, target);
+        let planned = plan::plan_change(&layout, &mut index, change, target);
         let (plan, undo) = match planned {
             Ok(planned) => planned,
             Err(error) => {
@@ -545,8 +555,8 @@ impl Frame {
             }
         };
         let written = match &self.disk {
-            None => writer::in_memory(&plan, &mut self.inner.write().memory),
-            Some(disk) => writer::on_disk(&plan, disk, &layout, &images),
+            None => writer::write_in_memory(&plan, &mut self.inner.write().memory),
+            Some(disk) => writer::write_on_disk(&plan, disk, &layout, &images),
         };
         let mut inner = self.inner.write();
         match written {
@@ -582,7 +592,7 @@ impl Frame {
     }
 
     /// Calls `then` with the memory of the frame; returns `None` for a frame on disk.
-    pub(crate) fn with_memory<R>(&self, then: impl FnOnce(&mut Growing) -> R) -> Option<R> {
+    pub(crate) fn with_memory<R>(&self, then: impl FnOnce(&mut MallocVec) -> R) -> Option<R> {
         if self.disk.is_some() {
             return None;
         }
@@ -592,13 +602,13 @@ impl Frame {
 
 /// The lock of a frame between processes while it is held; released on drop.
 #[must_use]
-pub(crate) struct FrameSection<'a> {
+pub(crate) struct FrameLockGuard<'a> {
     lock: Option<&'a FrameLock>,
 }
 
-impl FrameSection<'_> {
+impl FrameLockGuard<'_> {
     /// Keeps the lock acquired until [`Frame::unlock`].
-    pub(crate) fn hold(mut self) {
+    pub(crate) fn keep_locked(mut self) {
         self.lock = None;
     }
 
@@ -606,12 +616,12 @@ impl FrameSection<'_> {
     ///
     /// # Errors
     /// `Lock`.
-    pub(crate) fn end(mut self) -> Result<()> {
+    pub(crate) fn release(mut self) -> Result<()> {
         self.lock.take().map_or(Ok(()), FrameLock::unlock)
     }
 }
 
-impl Drop for FrameSection<'_> {
+impl Drop for FrameLockGuard<'_> {
     fn drop(&mut self) {
         if let Some(lock) = self.lock
             && let Err(error) = lock.unlock()
@@ -621,8 +631,8 @@ impl Drop for FrameSection<'_> {
     }
 }
 
-fn layout_of(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -> Layout {
-    Layout {
+fn layout_from_header(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -> FrameLayout {
+    FrameLayout {
         kind,
         header_len: header.header_len as u64,
         cbytes: u64::try_from(header.cbytes).unwrap_or(0),
@@ -632,21 +642,21 @@ fn layout_of(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -> Layout 
 }
 
 /// Writes the files of a new frame.
-fn write_new(disk: &Disk, images: &Images) -> Result<()> {
+fn write_new_frame(disk: &Disk, images: &Images) -> Result<()> {
     let stream = disk.backend.open(&disk.path, OpenMode::Create)?;
     let header_len = images.header.len() as u64;
     if disk.backend.is_native() {
         return stream.write_vectored_at(0, &[&images.header, &images.trailer]);
     }
-    stream.write_at(0, &images.header, WriteShape::Item)?;
-    stream.write_at(header_len, &[], WriteShape::Bytes)?;
+    stream.write_at(0, &images.header, WriteUnit::Item)?;
+    stream.write_at(header_len, &[], WriteUnit::Bytes)?;
     drop(stream);
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
-    stream.write_at(header_len, &images.trailer, WriteShape::Bytes)?;
+    stream.write_at(header_len, &images.trailer, WriteUnit::Bytes)?;
     stream.truncate(header_len + images.trailer.len() as u64)
 }
 
-fn owned(metalayers: Vec<Metalayer<'_>>) -> Vec<OwnedMetalayer> {
+fn to_owned_metalayers(metalayers: Vec<Metalayer<'_>>) -> Vec<OwnedMetalayer> {
     metalayers.into_iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
 }
 
@@ -658,14 +668,14 @@ fn retry<R>(attempts: usize, mut attempt: impl FnMut() -> Result<R>) -> Result<R
         if last.is_ok() {
             break;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(RETRY_PAUSE);
         last = attempt();
     }
     last
 }
 
 /// Converts the error of reading a block of a lazy chunk (`frame.md` 4.6): `FileRead` becomes `ReadBuffer`.
-pub(super) fn block_error(error: Error) -> Error {
+pub(super) fn to_block_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::FileRead => err!(ReadBuffer, "{error}"),
         _ => error,

@@ -4,14 +4,14 @@
 
 #![forbid(unsafe_code)]
 
-use super::header::FIXED_LEN;
-use super::metalayers::{self, MAX_WRITTEN, Metalayer, TRAILER_SECTION};
-use super::msgpack::{Marker, Writer, u32_at};
+use super::header::FIXED_HEADER_LEN;
+use super::metalayers::{self, MAX_METALAYERS, Metalayer, TRAILER_SECTION_OFFSET};
+use super::msgpack::{Marker, MsgpackWriter, u32_at};
 use crate::err;
 use crate::error::Result;
 
-/// The minimum length that readers accept, and the number of bytes at the end of a frame that [`parse_tail`] reads, in
-/// bytes.
+/// The minimum length that readers accept, and the number of bytes at the end of a frame that [`parse_trailer_len`]
+/// reads, in bytes.
 pub(crate) const MIN_LEN: usize = 25;
 /// The length of a trailer without metalayers, in bytes.
 #[cfg(test)]
@@ -20,7 +20,7 @@ pub(crate) const EMPTY_LEN: usize = 35;
 /// Version of the trailer that is written.
 const VERSION: u8 = 1;
 /// Offset of the marker of the length in the last [`MIN_LEN`] bytes.
-const LEN_MARKER: usize = 2;
+const LEN_MARKER_OFFSET: usize = 2;
 /// Size, in bytes, of the length with its marker and of the fingerprint with its marker and type.
 const END_LEN: usize = 5 + 2 + FINGERPRINT_LEN;
 /// Size of the fingerprint, in bytes.
@@ -33,16 +33,16 @@ const FINGERPRINT_LEN: usize = 16;
 /// in all, `MemoryAlloc`.
 pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
     let count = vlmetalayers.len();
-    if count > MAX_WRITTEN {
-        return Err(err!(Failure, "{count} variable-length metalayers, expected at most {MAX_WRITTEN}"));
+    if count > MAX_METALAYERS {
+        return Err(err!(Failure, "{count} variable-length metalayers, expected at most {MAX_METALAYERS}"));
     }
-    let len = TRAILER_SECTION + metalayers::section_len(vlmetalayers)? + END_LEN;
+    let len = TRAILER_SECTION_OFFSET + metalayers::section_len(vlmetalayers)? + END_LEN;
     if i32::try_from(len).is_err() {
         return Err(err!(InvalidParam, "the trailer has {len} bytes, expected at most {}", i32::MAX));
     }
-    let mut out = Writer::new(len)?;
+    let mut out = MsgpackWriter::new(len)?;
     out.fixarray(4).byte(VERSION);
-    metalayers::write(&mut out, vlmetalayers, 1);
+    metalayers::write_section(&mut out, vlmetalayers, 1);
     out.uint32(len as u32);
     // No fingerprint: type 0, and zeros.
     out.fixext16(0, &[0; FINGERPRINT_LEN]);
@@ -53,12 +53,12 @@ pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).
-pub(crate) fn parse_tail(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
-    if last_25_bytes.len() != MIN_LEN || Marker::from_u8(last_25_bytes[LEN_MARKER]) != Marker::U32 {
+pub(crate) fn parse_trailer_len(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
+    if last_25_bytes.len() != MIN_LEN || Marker::from_u8(last_25_bytes[LEN_MARKER_OFFSET]) != Marker::U32 {
         return Err(err!(Data, "the frame of {frame_len} bytes does not end with a trailer"));
     }
-    let len = u32_at(last_25_bytes, LEN_MARKER + 1).unwrap_or_default();
-    let room = frame_len.saturating_sub(FIXED_LEN as u64);
+    let len = u32_at(last_25_bytes, LEN_MARKER_OFFSET + 1).unwrap_or_default();
+    let room = frame_len.saturating_sub(FIXED_HEADER_LEN as u64);
     if len < MIN_LEN as u32 || i32::try_from(len).is_err() || u64::from(len) > room {
         return Err(err!(Data, "the trailer has {len} bytes, expected {MIN_LEN} to {room}"));
     }

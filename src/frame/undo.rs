@@ -6,47 +6,47 @@
 //! back.
 
 use super::disk::Disk;
-use super::plan::{Images, Layout, Move, Plan};
+use super::plan::{FrameLayout, FramePlan, Images, Move};
 use crate::err;
 use crate::error::{Error, Result};
-use crate::io::{IoStream, WriteShape, resize};
+use crate::io::{IoStream, WriteUnit, try_resize};
 use crate::trace;
 
 /// Maximum number of bytes that are moved in one read and one write.
-const SEGMENT: u64 = 1 << 20;
+const MAX_SEGMENT_LEN: u64 = 1 << 20;
 
 /// The contents of a native file before a change, limited to what the change overwrites.
-pub(crate) struct Undo<'a> {
-    old: &'a Layout,
+pub(crate) struct FileUndo<'a> {
+    old: &'a FrameLayout,
     images: &'a Images,
     /// Overwritten pieces that are not part of an image, with their offsets in the frame in bytes.
-    pieces: Vec<(u64, Vec<u8>)>,
+    overwritten: Vec<(u64, Vec<u8>)>,
     /// Length of the file before the change, in bytes.
     size: u64,
-    moved: Progress,
+    move_progress: MoveProgress,
 }
 
 /// The progress of a [`Move`].
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct MoveProgress {
     /// Number of bytes that are at their new place, counted from the end that is moved first.
     done: u64,
     /// Offset of the current segment, in bytes from the start of the moved range.
-    at: u64,
+    segment_offset: u64,
     /// The bytes of the current segment.
     segment: Vec<u8>,
 }
 
-impl<'a> Undo<'a> {
+impl<'a> FileUndo<'a> {
     /// Reads the bytes that `plan` will overwrite. Must be called before the first write of the plan.
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
     pub(crate) fn read(
-        plan: &Plan<'_>,
+        plan: &FramePlan<'_>,
         disk: &Disk,
         stream: &IoStream,
-        old: &'a Layout,
+        old: &'a FrameLayout,
         images: &'a Images,
     ) -> Result<Self> {
         let size = stream.size()?;
@@ -60,7 +60,7 @@ impl<'a> Undo<'a> {
         ];
         // Moved bytes can be read at their new place, so they are not saved; bytes behind the frame may belong to other
         // data in the file, so they are saved.
-        let chunks_end = plan.moved.map_or(old.index_at(), |moved| moved.from);
+        let chunks_end = plan.moved.map_or(old.index_offset(), |moved| moved.from);
         let after_all = size.saturating_sub(disk.base);
         let mut pieces = Vec::new();
         for (at, len) in writes.into_iter().flatten() {
@@ -72,7 +72,7 @@ impl<'a> Undo<'a> {
                 }
             }
         }
-        Ok(Undo { old, images, pieces, size, moved: Progress::default() })
+        Ok(FileUndo { old, images, overwritten: pieces, size, move_progress: MoveProgress::default() })
     }
 
     /// Returns the length of the file before the change, in bytes.
@@ -85,14 +85,14 @@ impl<'a> Undo<'a> {
     /// # Errors
     /// `FileRead`, `FileWrite`, `MemoryAlloc`.
     pub(crate) fn move_bytes(&mut self, stream: &IoStream, base: u64, moved: Move) -> Result<()> {
-        move_bytes(stream, base, moved, &mut self.moved)
+        move_bytes(stream, base, moved, &mut self.move_progress)
     }
 
     /// Restores the file. The restored bytes fit, because they were in the file before the change. A write that fails
     /// here concerns bytes that could not be overwritten either; the remaining parts are restored all the same. The
     /// first error is logged.
-    pub(crate) fn put_back(self, plan: &Plan<'_>, disk: &Disk, stream: &IoStream) {
-        let Undo { old, images, pieces, size, moved } = self;
+    pub(crate) fn restore(self, plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream) {
+        let FileUndo { old, images, overwritten: pieces, size, move_progress: moved } = self;
         let mut first_error = None;
         let mut note = |result: Result<()>| {
             if let Err(error) = result {
@@ -103,13 +103,13 @@ impl<'a> Undo<'a> {
             move_back(stream, disk.base, there, moved, &mut note);
         }
         let parts = [
-            (old.index_at(), &images.index),
+            (old.index_offset(), &images.index),
             (old.frame_len - old.trailer_len, &images.trailer),
             (0, &images.header),
         ];
         let pieces = pieces.iter().map(|(at, bytes)| (*at, bytes));
         for (at, bytes) in pieces.chain(parts).filter(|(_, bytes)| !bytes.is_empty()) {
-            note(stream.write_at(disk.base + at, bytes, WriteShape::Bytes));
+            note(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
         }
         note(stream.truncate(size));
         if let Some(error) = first_error {
@@ -124,15 +124,20 @@ impl<'a> Undo<'a> {
 ///
 /// # Errors
 /// `FileRead`, `FileWrite`, `MemoryAlloc`; `progress` gives the number of bytes that were moved.
-pub(crate) fn move_bytes(stream: &IoStream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
+pub(crate) fn move_bytes(
+    stream: &IoStream,
+    base: u64,
+    moved: Move,
+    progress: &mut MoveProgress,
+) -> Result<()> {
     let mut spare = Vec::new();
     while progress.done < moved.len {
-        let (at, len) = moved.segment(progress.done);
-        resize(&mut spare, len)?;
+        let (at, len) = moved.next_segment(progress.done);
+        try_resize(&mut spare, len)?;
         stream.read_exact_at(base + moved.from + at, &mut spare)?;
-        progress.at = at;
+        progress.segment_offset = at;
         std::mem::swap(&mut spare, &mut progress.segment);
-        stream.write_at(base + moved.to + at, &progress.segment, WriteShape::Bytes)?;
+        stream.write_at(base + moved.to + at, &progress.segment, WriteUnit::Bytes)?;
         progress.done += len;
     }
     progress.segment = Vec::new();
@@ -142,8 +147,8 @@ pub(crate) fn move_bytes(stream: &IoStream, base: u64, moved: Move, progress: &m
 impl Move {
     /// Returns the segment that is moved after `done` bytes: its offset from the start of the moved range, and its
     /// length, in bytes.
-    fn segment(&self, done: u64) -> (u64, u64) {
-        let len = (self.len - done).min(SEGMENT);
+    fn next_segment(&self, done: u64) -> (u64, u64) {
+        let len = (self.len - done).min(MAX_SEGMENT_LEN);
         let is_upwards = self.to > self.from;
         (if is_upwards { self.len - done - len } else { done }, len)
     }
@@ -160,18 +165,18 @@ fn move_back(
     stream: &IoStream,
     base: u64,
     moved: Move,
-    progress: Progress,
+    progress: MoveProgress,
     note: &mut dyn FnMut(Result<()>),
 ) {
     // The write of the current segment may have overwritten a part of its own source range.
     if progress.done < moved.len && !progress.segment.is_empty() {
-        let at = base + moved.from + progress.at;
-        note(stream.write_at(at, &progress.segment, WriteShape::Bytes));
+        let at = base + moved.from + progress.segment_offset;
+        note(stream.write_at(at, &progress.segment, WriteUnit::Bytes));
     }
     let back = moved.reversed(progress.done);
     let mut done = 0;
     while done < back.len {
-        let (at, len) = back.segment(done);
+        let (at, len) = back.next_segment(done);
         let segment = stream.read_vec_at(base + back.from + at, len).and_then(|segment| {
             let complete = segment.len() as u64 == len;
             if complete {
@@ -180,7 +185,7 @@ fn move_back(
                 Err::<_, Error>(err!(FileRead, "read {} moved bytes, expected {len}", segment.len()))
             }
         });
-        note(segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteShape::Bytes)));
+        note(segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteUnit::Bytes)));
         done += len;
     }
 }

@@ -1,25 +1,25 @@
-//! Execution of a [`Plan`] in place: the parts of a frame are overwritten where they are (`frame.md` 2).
+//! Execution of a [`FramePlan`] in place: the parts of a frame are overwritten where they are (`frame.md` 2).
 //!
 //! The layout is that of the reference. On native files, adjacent parts are written in one call and the header is
 //! written last; after a failed write the overwritten bytes are restored ([`super::undo`]). Other back-ends receive the
 //! same writes as from the reference, in the same order.
 
 use super::FrameKind;
-use super::disk::{Disk, WrittenFile};
+use super::disk::{ChunkFileGuard, Disk};
 use super::header::FRAME_LEN_POSITION;
-use super::plan::{Images, Layout, Move, Plan};
-use super::undo::{self, Undo};
+use super::plan::{FrameLayout, FramePlan, Images, Move};
+use super::undo::{self, FileUndo};
 use crate::err;
 use crate::error::Result;
-use crate::io::{IoStream, OpenMode, WriteShape};
-use crate::malloc::Growing;
+use crate::io::{IoStream, OpenMode, WriteUnit};
+use crate::malloc::MallocVec;
 use crate::trace;
 
 /// Executes a plan in memory.
 ///
 /// # Errors
 /// `MemoryAlloc`; the frame is unchanged then.
-pub(crate) fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
+pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Result<()> {
     let to_usize = |at: u64| usize::try_from(at).map_err(|_| err!(MemoryAlloc, "a frame of {at} bytes"));
     let end_of_move = plan.moved.map_or(0, |moved| moved.to + moved.len);
     let needed = to_usize(plan.layout.frame_len.max(end_of_move))?.max(frame.bytes().len());
@@ -49,24 +49,31 @@ pub(crate) fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
 /// # Errors
 /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are restored to their state before
 /// the change.
-pub(crate) fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> Result<()> {
+pub(crate) fn write_on_disk(
+    plan: &FramePlan<'_>,
+    disk: &Disk,
+    old: &FrameLayout,
+    before: &Images,
+) -> Result<()> {
     if !disk.backend.is_native() {
-        return by_callbacks(plan, disk);
+        return write_by_callbacks(plan, disk);
     }
-    let chunk_file = plan.chunk_file.map(|file| disk.put_chunk_file(file.number, file.bytes, file.replaces));
+    let chunk_file = plan
+        .chunk_file
+        .map(|file| disk.write_chunk_file_guarded(file.number, file.bytes, file.is_replacement));
     let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
-    let mut undo = Undo::read(plan, disk, &stream, old, before)?;
-    let written = natively(plan, disk, &stream, &mut undo);
-    if let Err(error) = written.and_then(|()| chunk_file.map_or(Ok(()), WrittenFile::finish)) {
-        undo.put_back(plan, disk, &stream);
+    let mut undo = FileUndo::read(plan, disk, &stream, old, before)?;
+    let written = write_native(plan, disk, &stream, &mut undo);
+    if let Err(error) = written.and_then(|()| chunk_file.map_or(Ok(()), ChunkFileGuard::commit)) {
+        undo.restore(plan, disk, &stream);
         return Err(error);
     }
     remove_superseded(plan, disk, |_| true);
     Ok(())
 }
 
-fn natively(plan: &Plan<'_>, disk: &Disk, stream: &IoStream, undo: &mut Undo<'_>) -> Result<()> {
+fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut FileUndo<'_>) -> Result<()> {
     let mut size = undo.size();
     if let Some(moved) = plan.moved {
         undo.move_bytes(stream, disk.base, moved)?;
@@ -95,7 +102,7 @@ fn natively(plan: &Plan<'_>, disk: &Disk, stream: &IoStream, undo: &mut Undo<'_>
         size = size.max(disk.base + end);
         rest = &rest[run.len()..];
     }
-    stream.write_at(disk.base, &plan.header, WriteShape::Item)?;
+    stream.write_at(disk.base, &plan.header, WriteUnit::Item)?;
     let end = disk.base + plan.layout.frame_len;
     if plan.trailer.is_some() && size > end {
         stream.truncate(end)?;
@@ -104,7 +111,7 @@ fn natively(plan: &Plan<'_>, disk: &Disk, stream: &IoStream, undo: &mut Undo<'_>
 }
 
 /// Executes a plan with the same sequence of open and write callbacks as the reference (`frame.md` 5.2).
-fn by_callbacks(plan: &Plan<'_>, disk: &Disk) -> Result<()> {
+fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
     let open = || disk.backend.open(&disk.path, OpenMode::Update);
     if let Some(file) = plan.chunk_file {
         disk.write_chunk_file(file.number, file.bytes)?;
@@ -113,26 +120,26 @@ fn by_callbacks(plan: &Plan<'_>, disk: &Disk) -> Result<()> {
     if let Some((at, bytes)) = &plan.index {
         let stream = open()?;
         if let Some(moved) = plan.moved {
-            undo::move_bytes(&stream, disk.base, moved, &mut undo::Progress::default())?;
+            undo::move_bytes(&stream, disk.base, moved, &mut undo::MoveProgress::default())?;
         }
         match plan.payload {
-            Some((at, bytes)) => stream.write_at(disk.base + at, bytes, WriteShape::Bytes)?,
+            Some((at, bytes)) => stream.write_at(disk.base + at, bytes, WriteUnit::Bytes)?,
             None if plan.layout.kind == FrameKind::Contiguous => {
-                stream.write_at(disk.base + at, &[], WriteShape::Bytes)?;
+                stream.write_at(disk.base + at, &[], WriteUnit::Bytes)?;
             }
             None => {}
         }
-        stream.write_at(disk.base + at, bytes, WriteShape::Bytes)?;
+        stream.write_at(disk.base + at, bytes, WriteUnit::Bytes)?;
     }
-    open()?.write_at(disk.base, &plan.header, WriteShape::Item)?;
+    open()?.write_at(disk.base, &plan.header, WriteUnit::Item)?;
     if let Some((at, bytes)) = &plan.trailer {
         {
             let stream = open()?;
-            stream.write_at(disk.base + at, bytes, WriteShape::Bytes)?;
+            stream.write_at(disk.base + at, bytes, WriteUnit::Bytes)?;
             stream.truncate(disk.base + plan.layout.frame_len)?;
         }
         let frame_len = plan.layout.frame_len.to_be_bytes();
-        open()?.write_at(disk.base + FRAME_LEN_POSITION, &frame_len, WriteShape::Bytes)?;
+        open()?.write_at(disk.base + FRAME_LEN_POSITION, &frame_len, WriteUnit::Bytes)?;
     }
     remove_superseded(plan, disk, |before_index| !before_index);
     Ok(())
@@ -141,7 +148,7 @@ fn by_callbacks(plan: &Plan<'_>, disk: &Disk) -> Result<()> {
 /// Removes the chunk file of the plan that is no longer referenced, if `now` returns true for its position in the order
 /// of writes (whether it is removed before the index is written). A file that cannot be removed stays as an orphan,
 /// without an error.
-fn remove_superseded(plan: &Plan<'_>, disk: &Disk, now: impl FnOnce(bool) -> bool) {
+fn remove_superseded(plan: &FramePlan<'_>, disk: &Disk, now: impl FnOnce(bool) -> bool) {
     if let Some((number, before_index)) = plan.removed_file
         && now(before_index)
         && let Err(error) = disk.remove_chunk_file(number)

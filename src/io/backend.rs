@@ -1,9 +1,9 @@
 //! The I/O back-end of the files of a super-chunk, with its parameters.
 
 use super::mmap::Mapping;
-use super::stream::Kind as StreamKind;
+use super::stream::StreamKind;
 use super::user::UserBackend;
-use super::{IoStream, OpenMode, native, paths, registry};
+use super::{IoStream, OpenMode, backend_registry, native, paths};
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 /// A back-end with its parameters. Clones share one state: destroying one destroys all.
 #[derive(Clone)]
-pub(crate) struct Backend(Kind);
+pub(crate) struct Backend(BackendKind);
 
 #[derive(Clone)]
-enum Kind {
+enum BackendKind {
     /// Plain files; `locking` is true if the parameters request locking.
     Native { locking: bool },
     /// One mapped file.
@@ -30,7 +30,7 @@ enum Kind {
 impl Backend {
     /// Returns the default back-end: plain files without parameters.
     pub(crate) fn native() -> Backend {
-        Backend(Kind::Native { locking: false })
+        Backend(BackendKind::Native { locking: false })
     }
 
     /// Returns the back-end with the id of `io`. Its callbacks are copied by this call.
@@ -52,18 +52,18 @@ impl Backend {
             BLOSC2_IO_FILESYSTEM => {
                 // SAFETY: guaranteed by the caller.
                 let params = unsafe { io.params.cast::<blosc2_stdio_params>().as_ref() };
-                Kind::Native { locking: params.is_some_and(|params| params.locking.get()) }
+                BackendKind::Native { locking: params.is_some_and(|params| params.locking.get()) }
             }
             BLOSC2_IO_FILESYSTEM_MMAP => {
                 // SAFETY: guaranteed by the caller.
-                Kind::Mmap(Arc::new(unsafe { Mapping::new(io.params.cast::<blosc2_stdio_mmap>()) }))
+                BackendKind::Mmap(Arc::new(unsafe { Mapping::new(io.params.cast::<blosc2_stdio_mmap>()) }))
             }
             _ => {
                 // SAFETY: guaranteed by the caller.
-                let callbacks = unsafe { registry::callbacks(io.id) }
+                let callbacks = unsafe { backend_registry::copy_callbacks(io.id) }
                     .ok_or_else(|| err!(PluginIo, "I/O back-end {} is not registered", io.id))?;
                 // SAFETY: guaranteed by the caller, and by the caller of `register`.
-                Kind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
+                BackendKind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
             }
         }))
     }
@@ -71,31 +71,31 @@ impl Backend {
     /// Returns the id, as in `blosc2_io`.
     pub(crate) fn id(&self) -> u8 {
         match &self.0 {
-            Kind::Native { .. } => BLOSC2_IO_FILESYSTEM as u8,
-            Kind::Mmap(_) => BLOSC2_IO_FILESYSTEM_MMAP as u8,
-            Kind::User(user) => user.id(),
+            BackendKind::Native { .. } => BLOSC2_IO_FILESYSTEM as u8,
+            BackendKind::Mmap(_) => BLOSC2_IO_FILESYSTEM_MMAP as u8,
+            BackendKind::User(user) => user.id(),
         }
     }
 
     /// Returns whether the back-end is the library's own for plain files.
     pub(crate) fn is_native(&self) -> bool {
-        matches!(self.0, Kind::Native { .. })
+        matches!(self.0, BackendKind::Native { .. })
     }
 
     /// Returns whether a frame that is created or opened now must be locked between processes (`frame.md` 6.1).
-    pub(crate) fn wants_locking(&self) -> bool {
-        let Kind::Native { locking } = self.0 else { return false };
+    pub(crate) fn needs_locking(&self) -> bool {
+        let BackendKind::Native { locking } = self.0 else { return false };
         locking
             || environment::var(c"BLOSC_LOCKING").is_some_and(|value| !value.is_empty() && *value != *c"0")
     }
 
     /// Returns whether reads return memory of the back-end instead of filling the caller's buffer.
     #[cfg(test)]
-    pub(crate) fn hands_out_pointers(&self) -> bool {
+    pub(crate) fn is_zero_copy(&self) -> bool {
         match &self.0 {
-            Kind::Native { .. } => false,
-            Kind::Mmap(_) => true,
-            Kind::User(user) => user.hands_out_pointers(),
+            BackendKind::Native { .. } => false,
+            BackendKind::Mmap(_) => true,
+            BackendKind::User(user) => user.is_zero_copy(),
         }
     }
 
@@ -105,12 +105,12 @@ impl Backend {
     /// `FileOpen`.
     pub(crate) fn open(&self, path: &CStr, mode: OpenMode) -> Result<IoStream> {
         Ok(IoStream(match &self.0 {
-            Kind::Native { .. } => StreamKind::Native(native::open(path, mode)?),
-            Kind::Mmap(mapping) => {
+            BackendKind::Native { .. } => StreamKind::Native(native::open(path, mode)?),
+            BackendKind::Mmap(mapping) => {
                 mapping.open(path)?;
                 StreamKind::Mmap(mapping.clone())
             }
-            Kind::User(user) => StreamKind::User(user.open(path, mode)?),
+            BackendKind::User(user) => StreamKind::User(user.open(path, mode)?),
         }))
     }
 
@@ -121,8 +121,8 @@ impl Backend {
     /// `FileRemove`; from a back-end of the program also `FileOpen` and `FileTruncate`.
     pub(crate) fn remove(&self, path: &CStr) -> Result<()> {
         match &self.0 {
-            Kind::Native { .. } | Kind::Mmap(_) => paths::remove_file(path),
-            Kind::User(user) => user.remove(path),
+            BackendKind::Native { .. } | BackendKind::Mmap(_) => paths::remove_file(path),
+            BackendKind::User(user) => user.remove(path),
         }
     }
 
@@ -133,9 +133,9 @@ impl Backend {
     /// `PluginIo` where the back-end reports an error, or the file was never mapped.
     pub(crate) fn destroy(&self) -> Result<()> {
         match &self.0 {
-            Kind::Native { .. } => Ok(()),
-            Kind::Mmap(mapping) => mapping.destroy(),
-            Kind::User(user) => user.destroy(),
+            BackendKind::Native { .. } => Ok(()),
+            BackendKind::Mmap(mapping) => mapping.destroy(),
+            BackendKind::User(user) => user.destroy(),
         }
     }
 }

@@ -5,23 +5,23 @@ use std::ffi::c_int;
 /// Sets `errno` of this thread to 0, so that a later value is that of the callback.
 pub(super) fn clear() {
     // SAFETY: the address of this thread's `errno`, valid for the lifetime of the thread.
-    unsafe { *place() = 0 };
+    unsafe { *errno_location() = 0 };
 }
 
 /// Returns whether `errno` of this thread is `ENOENT`.
 pub(super) fn is_not_found() -> bool {
     // SAFETY: as in `clear`.
-    unsafe { *place() == libc::ENOENT }
+    unsafe { *errno_location() == libc::ENOENT }
 }
 
 /// Sets `errno` of this thread to `ENOENT`, as a back-end does for a missing file.
 #[cfg(test)]
 pub(super) fn set_not_found() {
     // SAFETY: as in `clear`.
-    unsafe { *place() = libc::ENOENT };
+    unsafe { *errno_location() = libc::ENOENT };
 }
 
-fn place() -> *mut c_int {
+fn errno_location() -> *mut c_int {
     #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
     // SAFETY: no arguments; returns a valid pointer.
     unsafe {

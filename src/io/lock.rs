@@ -10,81 +10,84 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Offset, in bytes, of the counter of exclusive sections in the sidecar: 8 bytes in native byte order.
-const COUNTER: u64 = 8;
+const COUNTER_OFFSET: u64 = 8;
 
 /// Maximum age of a shared section that further threads may join. After it, a thread waits for a new section, so that
 /// other handles can acquire the lock.
-const TURN: Duration = Duration::from_millis(1);
+const MAX_JOINABLE_AGE: Duration = Duration::from_millis(1);
 
 /// The pause before a new shared section, in which other handles can acquire the lock: the system's lock is not fair.
-const PAUSE: Duration = Duration::from_micros(50);
+const FAIRNESS_PAUSE: Duration = Duration::from_micros(50);
 
-/// The lock of one handle on a frame. Re-entrant, with a depth that does not depend on the thread. Two handles exclude each
-/// other as two processes do, also within one thread.
+/// The lock of one handle on a frame. Re-entrant, with a depth that does not depend on the thread. Two handles exclude
+/// each other as two processes do, also within one thread.
 ///
 /// No file is created before the first lock. Readers, too, need write permission for the sidecar.
 pub(crate) struct FrameLock {
-    sidecar: PathBuf,
-    state: Mutex<State>,
+    lock_path: PathBuf,
+    state: Mutex<LockState>,
     /// Notified when a section ends.
-    ended: Condvar,
+    section_ended: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct LockState {
     file: Option<File>,
     depth: u64,
     exclusive: bool,
-    last_seen: u64,
+    last_seen_counter: u64,
     /// Start of the current section; `None` outside of sections.
-    since: Option<Instant>,
+    section_start: Option<Instant>,
 }
 
-impl State {
-    /// Returns whether the current section is shared and older than [`TURN`], so that no further thread may join it.
-    fn has_had_its_turn(&self) -> bool {
-        self.depth > 0 && !self.exclusive && self.since.is_some_and(|since| since.elapsed() > TURN)
+impl LockState {
+    /// Returns whether the current section is shared and older than [`MAX_JOINABLE_AGE`], so that no further thread may
+    /// join it.
+    fn is_too_old_to_join(&self) -> bool {
+        self.depth > 0
+            && !self.exclusive
+            && self.section_start.is_some_and(|since| since.elapsed() > MAX_JOINABLE_AGE)
     }
 }
 
 /// The result of acquiring a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Locked {
+pub(crate) struct LockOutcome {
     /// Another handle has had an exclusive section since this handle last held the lock: all state that was read before
     /// must be read again. A new handle has seen none, and compares the counter with 0.
-    pub moved: bool,
+    pub is_stale: bool,
 }
 
 impl FrameLock {
     /// Creates a lock with the file `sidecar`.
     pub(crate) fn new(sidecar: PathBuf) -> Self {
-        FrameLock { sidecar, state: Mutex::default(), ended: Condvar::new() }
+        FrameLock { lock_path: sidecar, state: Mutex::default(), section_ended: Condvar::new() }
     }
 
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`].
     ///
     /// Inside a section of this handle, only the depth is incremented, except that an exclusive lock inside a shared
     /// section turns the section into an exclusive one. Other handles may have an exclusive section in between: then
-    /// `moved` is true. A shared section that is older than [`TURN`] is not joined, and the call waits for its end, so
-    /// a thread must not request a second shared lock inside its own.
+    /// `moved` is true. A shared section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits for
+    /// its end, so a thread must not request a second shared lock inside its own.
     ///
     /// # Errors
     /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of
     /// the system is lost as well.
-    pub(crate) fn lock(&self, exclusive: bool) -> Result<Locked> {
+    pub(crate) fn lock(&self, exclusive: bool) -> Result<LockOutcome> {
         let mut state = self.state();
-        if !exclusive && state.has_had_its_turn() {
-            while state.has_had_its_turn() {
-                state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        if !exclusive && state.is_too_old_to_join() {
+            while state.is_too_old_to_join() {
+                state = self.section_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.depth == 0 {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(FAIRNESS_PAUSE);
             }
         }
         let state = &mut *state;
         if state.depth > 0 && (state.exclusive || !exclusive) {
             state.depth += 1;
-            return Ok(Locked { moved: false });
+            return Ok(LockOutcome { is_stale: false });
         }
         let file = match state.file.take() {
             Some(file) => file,
@@ -95,12 +98,12 @@ impl FrameLock {
             // The error of `acquire` is returned, not that of `unlock`.
             let _ = file.unlock();
         })?;
-        let moved = seen != state.last_seen;
-        state.last_seen = if exclusive { seen.wrapping_add(1) } else { seen };
+        let moved = seen != state.last_seen_counter;
+        state.last_seen_counter = if exclusive { seen.wrapping_add(1) } else { seen };
         state.exclusive = exclusive;
         state.depth += 1;
-        state.since = Some(Instant::now());
-        Ok(Locked { moved })
+        state.section_start = Some(Instant::now());
+        Ok(LockOutcome { is_stale: moved })
     }
 
     /// Releases one lock. Without a lock, does nothing.
@@ -117,15 +120,15 @@ impl FrameLock {
             return Ok(());
         }
         state.exclusive = false;
-        state.since = None;
-        self.ended.notify_all();
+        state.section_start = None;
+        self.section_ended.notify_all();
         state
             .file
             .as_ref()
-            .map_or(Ok(()), |file| file.unlock().map_err(|error| self.failed("unlock", &error)))
+            .map_or(Ok(()), |file| file.unlock().map_err(|error| self.lock_error("unlock", &error)))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,40 +138,40 @@ impl FrameLock {
             .write(true)
             .create(true)
             .truncate(false)
-            .open(&self.sidecar)
-            .map_err(|error| self.failed("open", &error))
+            .open(&self.lock_path)
+            .map_err(|error| self.lock_error("open", &error))
     }
 
     /// Acquires the lock of the system. Returns the counter before this section. An exclusive section increments the
     /// counter.
     fn acquire(&self, file: &File, exclusive: bool) -> Result<u64> {
-        uninterrupted(|| if exclusive { file.lock() } else { file.lock_shared() })
-            .map_err(|error| self.failed("lock", &error))?;
-        let seen = counter(file).map_err(|error| self.failed("read", &error))?;
+        retry_on_interrupt(|| if exclusive { file.lock() } else { file.lock_shared() })
+            .map_err(|error| self.lock_error("lock", &error))?;
+        let seen = read_counter(file).map_err(|error| self.lock_error("read", &error))?;
         if exclusive {
-            file.write_all_at(&seen.wrapping_add(1).to_ne_bytes(), COUNTER)
-                .map_err(|error| self.failed("write", &error))?;
+            file.write_all_at(&seen.wrapping_add(1).to_ne_bytes(), COUNTER_OFFSET)
+                .map_err(|error| self.lock_error("write", &error))?;
         }
         Ok(seen)
     }
 
     #[track_caller]
-    fn failed(&self, what: &str, error: &io::Error) -> Error {
-        err!(Lock, "cannot {what} {}: {error}", self.sidecar.display())
+    fn lock_error(&self, what: &str, error: &io::Error) -> Error {
+        err!(Lock, "cannot {what} {}: {error}", self.lock_path.display())
     }
 }
 
 /// Reads the counter; returns 0 when the sidecar is too short.
-fn counter(file: &File) -> io::Result<u64> {
+fn read_counter(file: &File) -> io::Result<u64> {
     let mut bytes = [0; 8];
-    match file.read_exact_at(&mut bytes, COUNTER) {
+    match file.read_exact_at(&mut bytes, COUNTER_OFFSET) {
         Ok(()) => Ok(u64::from_ne_bytes(bytes)),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
         Err(error) => Err(error),
     }
 }
 
-fn uninterrupted(mut call: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+fn retry_on_interrupt(mut call: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     loop {
         match call() {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

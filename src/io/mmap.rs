@@ -8,7 +8,7 @@
 //! Any number of threads may read at once; mapping, writing, truncating and destroying exclude all other uses
 //! ([`Mapping`]).
 
-use super::lent::LentBytes;
+use super::borrowed_bytes::BorrowedBytes;
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::Result;
 use crate::{err, trace};
@@ -26,7 +26,7 @@ pub(super) struct Mapping {
     /// Functions of the program (filters, codecs and the threads callback) may run while bytes of the mapping are lent
     /// to decode them. They may read the file, since a thread may hold several shared locks, but must not change it:
     /// the exclusive lock would never be granted.
-    is_there: RwLock<bool>,
+    is_valid: RwLock<bool>,
 }
 
 // SAFETY: the caller of `new` guarantees that the struct may be used from any thread.
@@ -42,20 +42,20 @@ impl Mapping {
     /// other code changes the struct or its mapping while a method of this type runs or bytes are borrowed: a program
     /// that gives the same struct to several back-ends does not write through one of them while another is in use.
     pub(super) unsafe fn new(params: *mut blosc2_stdio_mmap) -> Self {
-        Mapping { params, is_there: RwLock::new(true) }
+        Mapping { params, is_valid: RwLock::new(true) }
     }
 
     /// Locks the struct for reading. A thread may hold several of these guards; while it holds one it must not wait for
     /// other threads.
-    fn shared(&self) -> (Option<*const blosc2_stdio_mmap>, RwLockReadGuard<'_, bool>) {
-        let is_there = self.is_there.read_recursive();
+    fn lock_shared(&self) -> (Option<*const blosc2_stdio_mmap>, RwLockReadGuard<'_, bool>) {
+        let is_there = self.is_valid.read_recursive();
         let params = (*is_there && !self.params.is_null()).then_some(self.params.cast_const());
         (params, is_there)
     }
 
     /// Locks the struct for a change.
-    fn exclusive(&self) -> (Option<*mut blosc2_stdio_mmap>, RwLockWriteGuard<'_, bool>) {
-        let is_there = self.is_there.write();
+    fn lock_exclusive(&self) -> (Option<*mut blosc2_stdio_mmap>, RwLockWriteGuard<'_, bool>) {
+        let is_there = self.is_valid.write();
         let params = (*is_there && !self.params.is_null()).then_some(self.params);
         (params, is_there)
     }
@@ -63,47 +63,47 @@ impl Mapping {
     pub(super) fn open(&self, path: &CStr) -> Result<()> {
         let no_params = || err!(FileOpen, "cannot map {path:?}: no parameters, or destroyed ones");
         {
-            let (params, _shared) = self.shared();
+            let (params, _shared) = self.lock_shared();
             let params = params.ok_or_else(no_params)?;
             // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
             if let Some(checked) = unsafe { check_mapped(params, path) } {
                 return checked;
             }
         }
-        let (params, _exclusive) = self.exclusive();
+        let (params, _exclusive) = self.lock_exclusive();
         // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `exclusive` is held.
         unsafe { open(params.ok_or_else(no_params)?, path) }
     }
 
     pub(super) fn size(&self) -> Result<u64> {
-        let (params, _shared) = self.shared();
+        let (params, _shared) = self.lock_shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
         // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
         Ok(unsafe { size(params) })
     }
 
-    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
-        let (params, shared) = self.shared();
+    pub(super) fn borrow_at(&self, position: u64, len: usize) -> Result<BorrowedBytes<'_>> {
+        let (params, shared) = self.lock_shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
         // SAFETY: valid, guaranteed by the caller of `new`; the range lies in the mapping, which neither moves nor
         // changes during the lifetime of the guard.
         let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
-        Ok(LentBytes::new(bytes, Some(shared)))
+        Ok(BorrowedBytes::new(bytes, Some(shared)))
     }
 
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         // The guard keeps the length unchanged until the bytes are read.
-        let _shared = self.shared();
+        let _shared = self.lock_shared();
         let there = self.size()?.saturating_sub(position);
         let len = dest.len().min(usize::try_from(there).unwrap_or(usize::MAX));
         if len > 0 {
-            dest[..len].copy_from_slice(&self.borrow(position, len)?);
+            dest[..len].copy_from_slice(&self.borrow_at(position, len)?);
         }
         Ok(len)
     }
 
     pub(super) fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
-        let (params, _exclusive) = self.exclusive();
+        let (params, _exclusive) = self.lock_exclusive();
         let params = params.ok_or_else(|| err!(FileWrite, "no mapping parameters, or destroyed ones"))?;
         if bytes.is_empty() {
             return Ok(());
@@ -113,14 +113,14 @@ impl Mapping {
     }
 
     pub(super) fn truncate(&self, len: u64) -> Result<()> {
-        let (params, _exclusive) = self.exclusive();
+        let (params, _exclusive) = self.lock_exclusive();
         let params = params.ok_or_else(|| err!(FileTruncate, "no mapping parameters, or destroyed ones"))?;
         // SAFETY: as in `write_at`.
         unsafe { truncate(params, len) }
     }
 
     pub(super) fn destroy(&self) -> Result<()> {
-        let (params, mut is_there) = self.exclusive();
+        let (params, mut is_there) = self.lock_exclusive();
         let Some(params) = params else { return Ok(()) };
         *is_there = false;
         // SAFETY: as in `write_at`; the struct is not used afterwards, since `is_there` is false.
@@ -129,26 +129,26 @@ impl Mapping {
 }
 
 /// The parameters of `fopen` and `mmap` for a mode of the struct.
-struct Mode {
+struct MmapMode {
     name: &'static CStr,
     fopen: &'static CStr,
-    access: c_int,
+    prot: c_int,
     flags: c_int,
-    may_grow: bool,
+    can_grow: bool,
 }
 
-const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
+const PROT_READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 
-const MODES: [Mode; 4] = [
-    Mode { name: c"r", fopen: c"rb", access: libc::PROT_READ, flags: libc::MAP_SHARED, may_grow: false },
-    Mode { name: c"r+", fopen: c"rb+", access: READ_WRITE, flags: libc::MAP_SHARED, may_grow: true },
-    Mode { name: c"w+", fopen: c"wb+", access: READ_WRITE, flags: libc::MAP_SHARED, may_grow: true },
-    Mode { name: c"c", fopen: c"rb", access: READ_WRITE, flags: libc::MAP_PRIVATE, may_grow: true },
+const MODES: [MmapMode; 4] = [
+    MmapMode { name: c"r", fopen: c"rb", prot: libc::PROT_READ, flags: libc::MAP_SHARED, can_grow: false },
+    MmapMode { name: c"r+", fopen: c"rb+", prot: PROT_READ_WRITE, flags: libc::MAP_SHARED, can_grow: true },
+    MmapMode { name: c"w+", fopen: c"wb+", prot: PROT_READ_WRITE, flags: libc::MAP_SHARED, can_grow: true },
+    MmapMode { name: c"c", fopen: c"rb", prot: PROT_READ_WRITE, flags: libc::MAP_PRIVATE, can_grow: true },
 ];
 
 /// For each private mapping, by its address: the number of bytes, in whole pages, that are pages of the file. The pages
 /// behind them are anonymous memory. The C struct has no field for this number.
-static FILE_PAGES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+static FILE_BACKED_LENS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 /// Maps the file at `path` in the mode of the struct. If the struct has mapped it already, does nothing.
 ///
@@ -181,11 +181,11 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     // SAFETY: an open file.
     let fd = unsafe { libc::fileno(file) };
     let made = file_length(fd).and_then(|file_size| {
-        let asked = if mode.may_grow { shared.initial_mapping_size } else { file_size };
+        let asked = if mode.can_grow { shared.initial_mapping_size } else { file_size };
         let mapping_size = asked.max(file_size).max(1);
         let addr = match mode.flags {
-            libc::MAP_PRIVATE => map_privately(fd, file_size, mapping_size),
-            flags => map_anywhere(mapping_size, mode.access, flags, fd),
+            libc::MAP_PRIVATE => map_private(fd, file_size, mapping_size),
+            flags => map_new(mapping_size, mode.prot, flags, fd),
         }?;
         // SAFETY: a string.
         let urlpath = unsafe { libc::strdup(path.as_ptr()) };
@@ -217,7 +217,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     params.is_memory_only = (mode.flags == libc::MAP_PRIVATE).into();
     params.file = file;
     params.fd = fd;
-    params.access_flags = mode.access.into();
+    params.access_flags = mode.prot.into();
     params.map_flags = mode.flags.into();
     // The string may be freed after the call; a struct that is used again must be given a mode again.
     params.mode = std::ptr::null();
@@ -266,7 +266,7 @@ pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: 
     if params.addr.is_null() {
         return Err(err!(FileRead, "the file is not mapped"));
     }
-    match end_of(position, len) {
+    match checked_range(position, len) {
         // SAFETY: a position within the mapping, which is no smaller than the file.
         Some((position, end)) if end <= params.file_size => Ok(unsafe { params.addr.add(position) }.cast()),
         _ => Err(err!(
@@ -296,7 +296,7 @@ pub(crate) unsafe fn write(
     if !is_writable(params) {
         return Err(err!(FileWrite, "the file is not mapped for writing"));
     }
-    let (position, end) = end_of(position, len as u64)
+    let (position, end) = checked_range(position, len as u64)
         .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} exceed the maximum file length"))?;
     let (before, length_before) = (params.addr, params.file_size);
     if end > params.file_size {
@@ -376,7 +376,7 @@ unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
             // SAFETY: the file's part of the mapping.
             check(unsafe { libc::msync(params.addr.cast(), params.file_size, libc::MS_SYNC) });
         }
-        FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner).remove(&(params.addr as usize));
+        FILE_BACKED_LENS.lock().unwrap_or_else(PoisonError::into_inner).remove(&(params.addr as usize));
         // SAFETY: a mapping that this module made, which no other code uses any more.
         check(unsafe { libc::munmap(params.addr.cast(), params.mapping_size) });
         // SAFETY: the file that was opened for the mapping; it is closed once.
@@ -396,7 +396,7 @@ unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
 
 /// Returns the first and the end offset of `len` bytes at `position`; `None` if they exceed the limits of `i64` or
 /// `usize`.
-fn end_of(position: u64, len: u64) -> Option<(usize, usize)> {
+fn checked_range(position: u64, len: u64) -> Option<(usize, usize)> {
     let end = position.checked_add(len).filter(|&end| i64::try_from(end).is_ok())?;
     Some((usize::try_from(position).ok()?, usize::try_from(end).ok()?))
 }
@@ -416,7 +416,7 @@ unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: us
         // SAFETY: guaranteed by the caller; mode `c` is the private one.
         unsafe {
             if params.is_memory_only.get() {
-                grow_privately(params, size)?;
+                grow_private(params, size)?;
             } else {
                 grow_shared(params, size)?;
             }
@@ -461,7 +461,7 @@ unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()>
 /// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
 #[cfg(not(target_os = "linux"))]
 unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
-    let addr = map_anywhere(size, READ_WRITE, libc::MAP_SHARED, params.fd)?;
+    let addr = map_new(size, PROT_READ_WRITE, libc::MAP_SHARED, params.fd)?;
     // SAFETY: guaranteed by the caller, the old mapping.
     unsafe { unmap(params.addr.cast(), params.mapping_size) };
     params.addr = addr.cast();
@@ -470,12 +470,12 @@ unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()>
 }
 
 /// Maps anonymous memory of `mapping_size` bytes, with the pages of the file over its beginning.
-fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut c_void> {
+fn map_private(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut c_void> {
     let mapping_size = mapping_size.max(file_size);
-    let addr = map_anywhere(mapping_size, READ_WRITE, ANONYMOUS, -1)?;
-    let file_pages = whole_pages(file_size);
+    let addr = map_new(mapping_size, PROT_READ_WRITE, ANONYMOUS_FLAGS, -1)?;
+    let file_pages = round_up_to_pages(file_size);
     // SAFETY: whole pages of the new mapping, which is no shorter and which nothing refers to.
-    let mapped = || unsafe { map(addr, file_size, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_FIXED, fd) };
+    let mapped = || unsafe { map(addr, file_size, PROT_READ_WRITE, libc::MAP_PRIVATE | libc::MAP_FIXED, fd) };
     if file_pages > 0
         && let Err(error) = mapped()
     {
@@ -483,7 +483,7 @@ fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mu
         unsafe { unmap(addr, mapping_size) };
         return Err(error);
     }
-    FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner).insert(addr as usize, file_pages);
+    FILE_BACKED_LENS.lock().unwrap_or_else(PoisonError::into_inner).insert(addr as usize, file_pages);
     Ok(addr)
 }
 
@@ -491,12 +491,13 @@ fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mu
 /// behind them by copying.
 ///
 /// # Safety
-/// The fields are those of a private mapping that [`open`] has made, `size` is more than its size, and no other code uses it.
-unsafe fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+/// The fields are those of a private mapping that [`open`] has made, `size` is more than its size, and no other code
+/// uses it.
+unsafe fn grow_private(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     let old = params.addr.cast::<c_void>();
-    let mut boundaries = FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut boundaries = FILE_BACKED_LENS.lock().unwrap_or_else(PoisonError::into_inner);
     let file_pages = boundaries.get(&(old as usize)).copied().unwrap_or(0);
-    let new = map_anywhere(size, READ_WRITE, ANONYMOUS, -1)?;
+    let new = map_new(size, PROT_READ_WRITE, ANONYMOUS_FLAGS, -1)?;
     // SAFETY: the first pages of the old mapping, which no other code uses (guaranteed by the caller), and of the
     // longer new one.
     let moved = unsafe { move_pages(old, new, file_pages) };
@@ -509,7 +510,7 @@ unsafe fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<
                 .copy_from_nonoverlapping(old.cast::<u8>().add(from), params.file_size - from)
         };
     }
-    let left = whole_pages(params.mapping_size) - from;
+    let left = round_up_to_pages(params.mapping_size) - from;
     if left > 0 {
         // SAFETY: the rest of the old mapping, which no other code uses (guaranteed by the caller).
         unsafe { unmap(old.cast::<u8>().add(from).cast(), left) };
@@ -541,12 +542,12 @@ unsafe fn move_pages(_: *mut c_void, _: *mut c_void, _: usize) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+const ANONYMOUS_FLAGS: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
 #[cfg(not(target_os = "linux"))]
-const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
+const ANONYMOUS_FLAGS: c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
 
 /// Makes a mapping of `len` bytes at an address that the system selects. `flags` are without `MAP_FIXED`.
-fn map_anywhere(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
+fn map_new(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
     // SAFETY: without MAP_FIXED no mapping is replaced.
     unsafe { map(null_mut(), len, access, flags & !libc::MAP_FIXED, fd) }
 }
@@ -574,7 +575,7 @@ unsafe fn unmap(addr: *mut c_void, len: usize) {
 }
 
 /// Returns `len` rounded up to whole pages.
-fn whole_pages(len: usize) -> usize {
+fn round_up_to_pages(len: usize) -> usize {
     // SAFETY: no pointers; the page size is always known.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     len.checked_next_multiple_of(page).unwrap_or(len)

@@ -2,23 +2,23 @@
 //!
 //! Provides files for the rest of the library ([`Backend`], [`IoStream`]), the cached read handle of a frame
 //! ([`CachedReader`]), the lock between processes ([`FrameLock`]), paths ([`paths`]), and the table of the back-ends
-//! that programs register ([`registry`]). This module does not depend on frames: its callers define the meaning of the
-//! bytes and the order of writes.
+//! that programs register ([`backend_registry`]). This module does not depend on frames: its callers define the meaning
+//! of the bytes and the order of writes.
 //!
 //! Plain files (id 0) are read and written by position, without a `FILE` and without buffering. The exported stdio
 //! functions, which must provide a `FILE` of the C library, are implemented separately in [`stdio`]. Mapped files (id
 //! 1) are in [`mmap`]; their state is a struct that C code shares. Back-ends of the program are called through `user`.
 
 mod backend;
+pub(crate) mod backend_registry;
+mod borrowed_bytes;
 mod errno;
-mod lent;
 mod lock;
 pub(crate) mod mmap;
 mod mode;
 mod native;
 pub(crate) mod paths;
 mod reader;
-pub(crate) mod registry;
 pub(crate) mod stdio;
 mod stream;
 #[cfg(test)]
@@ -26,8 +26,8 @@ mod tests;
 mod user;
 
 pub(crate) use backend::Backend;
-pub(crate) use lock::{FrameLock, Locked};
-pub(crate) use mode::{OpenMode, WriteShape};
-pub(crate) use native::{Stamp, Stamped, stamp_at};
+pub(crate) use lock::{FrameLock, LockOutcome};
+pub(crate) use mode::{OpenMode, WriteUnit};
+pub(crate) use native::{FileStamp, ObservedStamp, read_file_stamp};
 pub(crate) use reader::CachedReader;
-pub(crate) use stream::{IoStream, resize};
+pub(crate) use stream::{IoStream, try_resize};

@@ -31,7 +31,7 @@ impl OpenMode {
 /// The arguments `size` and `nitems` of a write, which the callback `write` of a program receives (`frame.md` 5.2). The
 /// library's own back-ends ignore them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WriteShape {
+pub(crate) enum WriteUnit {
     /// `size = 1, nitems = length`: payloads, indexes, trailers.
     Bytes,
     /// `size = length, nitems = 1`: whole headers and whole frames. An empty write is `(NULL, 0, 1)`.

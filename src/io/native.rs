@@ -42,7 +42,7 @@ pub(super) fn identity(file: &File) -> Option<(u64, u64)> {
 
 /// The properties of a file at a path by which a change of the file is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     /// Device and inode number.
     pub identity: (u64, u64),
     /// Length in bytes.
@@ -53,25 +53,25 @@ pub(crate) struct Stamp {
 
 /// The stamp of a file, and whether it detects every later change.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamped {
+pub(crate) struct ObservedStamp {
     /// The stamp.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// Whether every change from now on gives another stamp. A change in the same tick of the file system's clock as
     /// the last change does not.
     pub is_settled: bool,
 }
 
 /// Upper bound, in nanoseconds, for a tick of the clock that stamps files.
-const TICK: i128 = 20_000_000;
+const CLOCK_TICK_NS: i128 = 20_000_000;
 /// Upper bound, in nanoseconds, for file systems that store whole seconds.
-const COARSE_TICK: i128 = 3_000_000_000;
+const COARSE_CLOCK_TICK_NS: i128 = 3_000_000_000;
 
 /// Returns the stamp of the file that is at `path` now, following links; `None` when there is none.
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
-pub(crate) fn stamp_at(path: &CStr) -> Option<Stamped> {
+pub(crate) fn read_file_stamp(path: &CStr) -> Option<ObservedStamp> {
     let nanoseconds = |(s, ns): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(ns);
     // Read before the file's times, so that a later change has a later stamp.
-    let now = nanoseconds(now());
+    let now = nanoseconds(file_clock_now());
     let found = stat_with(|place| {
         // SAFETY: a NUL-terminated string, and a struct to be filled.
         unsafe { libc::stat(path.as_ptr(), place) }
@@ -81,9 +81,9 @@ pub(crate) fn stamp_at(path: &CStr) -> Option<Stamped> {
         (found.st_ctime as i64, found.st_ctime_nsec as i64),
     ];
     let is_coarse = times.iter().all(|&(_, ns)| ns == 0);
-    let tick = if is_coarse { COARSE_TICK } else { TICK };
-    Some(Stamped {
-        stamp: Stamp {
+    let tick = if is_coarse { COARSE_CLOCK_TICK_NS } else { CLOCK_TICK_NS };
+    Some(ObservedStamp {
+        stamp: FileStamp {
             identity: (found.st_dev as u64, found.st_ino as u64),
             size: u64::try_from(found.st_size).unwrap_or(0),
             times,
@@ -94,7 +94,7 @@ pub(crate) fn stamp_at(path: &CStr) -> Option<Stamped> {
 
 /// Returns the time of the clock that stamps files, in seconds and nanoseconds.
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
-fn now() -> (i64, i64) {
+fn file_clock_now() -> (i64, i64) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const CLOCK: libc::clockid_t = libc::CLOCK_REALTIME_COARSE;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -152,9 +152,9 @@ pub(super) fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// `FileWrite`.
 pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]]) -> Result<()> {
-    const AT_ONCE: usize = 16;
-    for group in parts.chunks(AT_ONCE) {
-        let mut slices = [IoSlice::new(&[]); AT_ONCE];
+    const MAX_SLICES: usize = 16;
+    for group in parts.chunks(MAX_SLICES) {
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
         for (slice, part) in slices.iter_mut().zip(group) {
             *slice = IoSlice::new(part);
         }
@@ -162,7 +162,7 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
         // Skips empty parts, so that no call is made for them.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
-            let written = some_at(file, position, left).map_err(|error| {
+            let written = write_some_at(file, position, left).map_err(|error| {
                 err!(FileWrite, "cannot write {} parts at {position}: {error}", left.len())
             })?;
             position += written as u64;
@@ -173,7 +173,7 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
 }
 
 /// Writes the beginning of the parts, at least one byte. Returns the number of bytes.
-fn some_at(file: &File, position: u64, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+fn write_some_at(file: &File, position: u64, parts: &[IoSlice<'_>]) -> io::Result<usize> {
     let position = libc::off_t::try_from(position).map_err(|_| ErrorKind::InvalidInput)?;
     loop {
         // SAFETY: an `IoSlice` has the layout of an `iovec`, there are `parts.len()` of them, each for readable memory,

@@ -25,14 +25,14 @@ pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
 }
 
 /// Returns the path without one trailing `/` or `\`.
-pub(crate) fn strip_slash(path: &CStr) -> CString {
+pub(crate) fn strip_trailing_slash(path: &CStr) -> CString {
     let bytes = path.to_bytes();
     let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
     CString::new(bytes).expect("a prefix of a C string contains no NUL")
 }
 
 /// Returns the path of the sidecar that locks a file: `<path>.b2lock`.
-pub(crate) fn sidecar(path: &CStr) -> PathBuf {
+pub(crate) fn lock_file_path(path: &CStr) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
             fs::remove_file(as_path(path))
                 .map_err(|error| err!(FileRemove, "cannot remove {path:?}: {error}"))?;
             // Without locking there is no sidecar.
-            let _ = fs::remove_file(sidecar(path));
+            let _ = fs::remove_file(lock_file_path(path));
             Ok(())
         }
     }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scheme_goes_with_all_three_slashes() {
+    fn strip_scheme_removes_all_three_slashes() {
         for (path, rest) in [
             (c"file:///x", c"x"),
             (c"file:////a/x", c"/a/x"),
@@ -140,16 +140,16 @@ mod tests {
     }
 
     #[test]
-    fn one_slash_goes() {
+    fn strip_trailing_slash_removes_one_slash() {
         for (path, rest) in
             [(c"a/", c"a"), (c"a\\", c"a"), (c"a//", c"a/"), (c"a", c"a"), (c"/", c""), (c"", c"")]
         {
-            assert_eq!(strip_slash(path).as_c_str(), rest);
+            assert_eq!(strip_trailing_slash(path).as_c_str(), rest);
         }
     }
 
     #[test]
-    fn the_sidecar_lies_beside() {
-        assert_eq!(sidecar(c"d/f"), Path::new("d/f.b2lock"));
+    fn lock_file_path_appends_b2lock() {
+        assert_eq!(lock_file_path(c"d/f"), Path::new("d/f.b2lock"));
     }
 }

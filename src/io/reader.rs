@@ -16,18 +16,18 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 pub(crate) struct CachedReader {
     backend: Backend,
     path: CString,
-    state: RwLock<State>,
+    state: RwLock<ReaderState>,
 }
 
 #[derive(Default)]
-struct State {
-    open: Option<Arc<OpenFile>>,
-    slot: Slot,
+struct ReaderState {
+    file: Option<Arc<OpenFile>>,
+    slot: CacheSlot,
 }
 
 /// Whether this reader may keep its handle; decided when it first opens the file.
 #[derive(Default)]
-enum Slot {
+enum CacheSlot {
     #[default]
     Undecided,
     Reserved(#[allow(dead_code)] DescriptorSlot),
@@ -40,7 +40,7 @@ struct OpenFile {
     stream: Option<IoStream>,
     identity: (u64, u64),
     /// The program closed the descriptor; its number may be in use for another file, so it must not be closed here.
-    lost: AtomicBool,
+    is_descriptor_lost: AtomicBool,
 }
 
 impl OpenFile {
@@ -56,8 +56,8 @@ impl OpenFile {
 
 impl Drop for OpenFile {
     fn drop(&mut self) {
-        if *self.lost.get_mut()
-            && let Some(IoStream(super::stream::Kind::Native(file))) = self.stream.take()
+        if *self.is_descriptor_lost.get_mut()
+            && let Some(IoStream(super::stream::StreamKind::Native(file))) = self.stream.take()
         {
             let _ = file.into_raw_fd();
         }
@@ -70,9 +70,9 @@ struct DescriptorSlot;
 static SLOTS_TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 impl DescriptorSlot {
-    fn take() -> Option<DescriptorSlot> {
+    fn try_acquire() -> Option<DescriptorSlot> {
         static LIMIT: OnceLock<usize> = OnceLock::new();
-        let limit = *LIMIT.get_or_init(limit);
+        let limit = *LIMIT.get_or_init(read_max_cached_readers);
         SLOTS_TAKEN
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| (taken < limit).then_some(taken + 1))
             .ok()
@@ -87,36 +87,40 @@ impl Drop for DescriptorSlot {
 }
 
 /// Returns the maximum number of cached handles of the process.
-fn limit() -> usize {
+fn read_max_cached_readers() -> usize {
     let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: a struct to be filled; it is unchanged if the call fails.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) };
     let asked = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
-    let asked = asked.and_then(|_| environment::number(c"BLOSC_MAX_CACHED_READERS"));
-    limit_of(asked, descriptors.rlim_cur)
+    let asked = asked.and_then(|_| environment::var_as_i64(c"BLOSC_MAX_CACHED_READERS"));
+    max_cached_readers(asked, descriptors.rlim_cur)
 }
 
 /// Returns the requested limit if it is valid (0 to `i32::MAX`), otherwise the limit for that number of descriptors.
-fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
-    const MOST: libc::rlim_t = 96;
+fn max_cached_readers(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
+    const DEFAULT_MAX_READERS: libc::rlim_t = 96;
     match asked.and_then(|asked| i32::try_from(asked).ok()).map(usize::try_from) {
         Some(Ok(asked)) => asked,
-        _ if descriptors == libc::RLIM_INFINITY => MOST as usize,
-        _ => (descriptors / 16).min(MOST) as usize,
+        _ if descriptors == libc::RLIM_INFINITY => DEFAULT_MAX_READERS as usize,
+        _ => (descriptors / 16).min(DEFAULT_MAX_READERS) as usize,
     }
 }
 
 impl CachedReader {
     /// Creates a reader that keeps its handle if the limit allows. Opens nothing yet.
     pub(crate) fn new(backend: Backend, path: CString) -> Self {
-        let slot = if backend.is_native() { Slot::Undecided } else { Slot::Unavailable };
-        CachedReader { backend, path, state: RwLock::new(State { open: None, slot }) }
+        let slot = if backend.is_native() { CacheSlot::Undecided } else { CacheSlot::Unavailable };
+        CachedReader { backend, path, state: RwLock::new(ReaderState { file: None, slot }) }
     }
 
     /// Creates a reader that opens the file for every read, like a reader beyond the limit.
     #[cfg(test)]
     pub(crate) fn uncached(backend: Backend, path: CString) -> Self {
-        CachedReader { backend, path, state: RwLock::new(State { open: None, slot: Slot::Unavailable }) }
+        CachedReader {
+            backend,
+            path,
+            state: RwLock::new(ReaderState { file: None, slot: CacheSlot::Unavailable }),
+        }
     }
 
     /// Returns the path of the file.
@@ -147,12 +151,12 @@ impl CachedReader {
 
     fn drop_file(&self, file: &Arc<OpenFile>, is_lost: bool) {
         if is_lost {
-            file.lost.store(true, Ordering::Relaxed);
+            file.is_descriptor_lost.store(true, Ordering::Relaxed);
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have opened a newer file already.
-        if state.open.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, file)) {
-            state.open = None;
+        if state.file.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, file)) {
+            state.file = None;
         }
     }
 
@@ -160,36 +164,36 @@ impl CachedReader {
     ///
     /// # Errors
     /// `FileOpen`, or what `read` returns.
-    pub(crate) fn with<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
+    pub(crate) fn with_stream<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
         if let Some(kept) = self.open_file() {
             return read(kept.stream());
         }
         let stream = self.backend.open(&self.path, OpenMode::Read)?;
-        match self.keep(stream) {
+        match self.cache_stream(stream) {
             Ok(kept) => read(kept.stream()),
             Err(stream) => read(&stream),
         }
     }
 
     fn open_file(&self) -> Option<Arc<OpenFile>> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).open.clone()
+        self.state.read().unwrap_or_else(PoisonError::into_inner).file.clone()
     }
 
     /// Caches a stream that was just opened, or returns it as the error.
-    fn keep(&self, stream: IoStream) -> std::result::Result<Arc<OpenFile>, IoStream> {
+    fn cache_stream(&self, stream: IoStream) -> std::result::Result<Arc<OpenFile>, IoStream> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let Slot::Undecided = state.slot {
-            state.slot = DescriptorSlot::take().map_or(Slot::Unavailable, Slot::Reserved);
+        if let CacheSlot::Undecided = state.slot {
+            state.slot = DescriptorSlot::try_acquire().map_or(CacheSlot::Unavailable, CacheSlot::Reserved);
         }
-        if let Slot::Unavailable = state.slot {
+        if let CacheSlot::Unavailable = state.slot {
             return Err(stream);
         }
         let Some(identity) = stream.as_file().and_then(native::identity) else {
             return Err(stream);
         };
-        let kept = OpenFile { stream: Some(stream), identity, lost: AtomicBool::new(false) };
+        let kept = OpenFile { stream: Some(stream), identity, is_descriptor_lost: AtomicBool::new(false) };
         // If two threads opened the file at the same time, the handle of the first is kept.
-        Ok(state.open.get_or_insert_with(|| Arc::new(kept)).clone())
+        Ok(state.file.get_or_insert_with(|| Arc::new(kept)).clone())
     }
 }
 
@@ -198,15 +202,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_the_process() {
+    fn max_cached_readers_is_requested_or_derived_limit() {
         // 0 is also the result of `strtol` for text that is not a number.
-        assert_eq!(limit_of(Some(0), 1024), 0);
-        assert_eq!(limit_of(Some(5), 1024), 5);
-        assert_eq!(limit_of(Some(i64::from(i32::MAX)), 1024), i32::MAX as usize);
+        assert_eq!(max_cached_readers(Some(0), 1024), 0);
+        assert_eq!(max_cached_readers(Some(5), 1024), 5);
+        assert_eq!(max_cached_readers(Some(i64::from(i32::MAX)), 1024), i32::MAX as usize);
         for no_limit in [None, Some(-1), Some(i64::from(i32::MAX) + 1)] {
-            assert_eq!(limit_of(no_limit, 1024), 64);
-            assert_eq!(limit_of(no_limit, 4096), 96);
-            assert_eq!(limit_of(no_limit, libc::RLIM_INFINITY), 96);
+            assert_eq!(max_cached_readers(no_limit, 1024), 64);
+            assert_eq!(max_cached_readers(no_limit, 4096), 96);
+            assert_eq!(max_cached_readers(no_limit, libc::RLIM_INFINITY), 96);
         }
     }
 }

@@ -67,14 +67,14 @@ pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
 }
 
 /// The maximum number of bytes per system call.
-const AT_ONCE: usize = 1 << 30;
+const MAX_TRANSFER_LEN: usize = 1 << 30;
 
 /// Calls `transfer(done, len)` until `len` bytes are transferred, or a call fails or transfers none. Returns the number
 /// of transferred bytes.
 fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usize {
     let mut done = 0;
     while done < len {
-        match usize::try_from(transfer(done, (len - done).min(AT_ONCE))) {
+        match usize::try_from(transfer(done, (len - done).min(MAX_TRANSFER_LEN))) {
             Ok(0) => break,
             Ok(more) => done += more,
             Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}

@@ -1,9 +1,9 @@
 //! An open file of any back-end: reads and writes at absolute positions.
 
-use super::lent::LentBytes;
+use super::borrowed_bytes::BorrowedBytes;
 use super::mmap::Mapping;
 use super::user::UserStream;
-use super::{WriteShape, native};
+use super::{WriteUnit, native};
 use crate::err;
 use crate::error::Result;
 use std::fs::File;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 ///
 /// Any number of threads may read at the same time. With back-ends that hand out pointers, a change waits until no
 /// thread reads.
-pub(crate) struct IoStream(pub(super) Kind);
+pub(crate) struct IoStream(pub(super) StreamKind);
 
-pub(super) enum Kind {
+pub(super) enum StreamKind {
     Native(File),
     Mmap(Arc<Mapping>),
     User(UserStream),
@@ -29,7 +29,7 @@ impl IoStream {
     pub(crate) fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
         let got = self.read_at(position, dest)?;
         if got != dest.len() {
-            return Err(short(position, dest.len(), got));
+            return Err(short_read_error(position, dest.len(), got));
         }
         Ok(())
     }
@@ -42,9 +42,9 @@ impl IoStream {
     /// `FileRead`.
     pub(crate) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         match &self.0 {
-            Kind::Native(file) => native::read_at(file, position, dest),
-            Kind::Mmap(mapping) => mapping.read_at(position, dest),
-            Kind::User(stream) => stream.read_at(position, dest),
+            StreamKind::Native(file) => native::read_at(file, position, dest),
+            StreamKind::Mmap(mapping) => mapping.read_at(position, dest),
+            StreamKind::User(stream) => stream.read_at(position, dest),
         }
     }
 
@@ -54,7 +54,7 @@ impl IoStream {
     /// `FileRead`, `MemoryAlloc`.
     pub(crate) fn read_vec_at(&self, position: u64, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        resize(&mut bytes, len)?;
+        try_resize(&mut bytes, len)?;
         let got = self.read_at(position, &mut bytes)?;
         bytes.truncate(got);
         Ok(bytes)
@@ -66,15 +66,15 @@ impl IoStream {
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
-    pub(crate) fn borrow_at(&self, position: u64, len: usize) -> Result<Option<LentBytes<'_>>> {
+    pub(crate) fn borrow_at(&self, position: u64, len: usize) -> Result<Option<BorrowedBytes<'_>>> {
         match &self.0 {
-            Kind::Native(_) => Ok(None),
-            Kind::Mmap(mapping) => mapping.borrow(position, len).map(Some),
-            Kind::User(stream) if !stream.hands_out_pointers() => Ok(None),
-            Kind::User(stream) => {
-                let bytes = stream.borrow(position, len)?;
+            StreamKind::Native(_) => Ok(None),
+            StreamKind::Mmap(mapping) => mapping.borrow_at(position, len).map(Some),
+            StreamKind::User(stream) if !stream.is_zero_copy() => Ok(None),
+            StreamKind::User(stream) => {
+                let bytes = stream.borrow_at(position, len)?;
                 if bytes.len() != len {
-                    return Err(short(position, len, bytes.len()));
+                    return Err(short_read_error(position, len, bytes.len()));
                 }
                 Ok(Some(bytes))
             }
@@ -87,25 +87,25 @@ impl IoStream {
     ///
     /// # Errors
     /// `FileWrite`, also after an incomplete write.
-    pub(crate) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
+    pub(crate) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteUnit) -> Result<()> {
         match &self.0 {
-            Kind::Native(file) => native::write_at(file, position, bytes),
-            Kind::Mmap(mapping) => mapping.write_at(position, bytes),
-            Kind::User(stream) => stream.write_at(position, bytes, shape),
+            StreamKind::Native(file) => native::write_at(file, position, bytes),
+            StreamKind::Mmap(mapping) => mapping.write_at(position, bytes),
+            StreamKind::User(stream) => stream.write_at(position, bytes, shape),
         }
     }
 
     /// Writes all parts one behind the other from `position` on: in one call where the system supports it; otherwise,
-    /// with one call of the back-end per part, each as [`WriteShape::Bytes`].
+    /// with one call of the back-end per part, each as [`WriteUnit::Bytes`].
     ///
     /// # Errors
     /// `FileWrite`, also after an incomplete write.
     pub(crate) fn write_vectored_at(&self, mut position: u64, parts: &[&[u8]]) -> Result<()> {
-        if let Kind::Native(file) = &self.0 {
+        if let StreamKind::Native(file) = &self.0 {
             return native::write_vectored_at(file, position, parts);
         }
         for part in parts {
-            self.write_at(position, part, WriteShape::Bytes)?;
+            self.write_at(position, part, WriteUnit::Bytes)?;
             position += part.len() as u64;
         }
         Ok(())
@@ -117,11 +117,11 @@ impl IoStream {
     /// `FileTruncate`.
     pub(crate) fn truncate(&self, len: u64) -> Result<()> {
         match &self.0 {
-            Kind::Native(file) => file
+            StreamKind::Native(file) => file
                 .set_len(len)
                 .map_err(|error| err!(FileTruncate, "cannot set the length to {len} bytes: {error}")),
-            Kind::Mmap(mapping) => mapping.truncate(len),
-            Kind::User(stream) => stream.truncate(len),
+            StreamKind::Mmap(mapping) => mapping.truncate(len),
+            StreamKind::User(stream) => stream.truncate(len),
         }
     }
 
@@ -131,19 +131,19 @@ impl IoStream {
     /// `FileRead`.
     pub(crate) fn size(&self) -> Result<u64> {
         match &self.0 {
-            Kind::Native(file) => match file.metadata() {
+            StreamKind::Native(file) => match file.metadata() {
                 Ok(metadata) => Ok(metadata.len()),
                 Err(error) => Err(err!(FileRead, "cannot determine the size of the file: {error}")),
             },
-            Kind::Mmap(mapping) => mapping.size(),
-            Kind::User(stream) => stream.size(),
+            StreamKind::Mmap(mapping) => mapping.size(),
+            StreamKind::User(stream) => stream.size(),
         }
     }
 
     /// Returns the plain file; `None` for other back-ends than id 0.
     pub(crate) fn as_file(&self) -> Option<&File> {
         match &self.0 {
-            Kind::Native(file) => Some(file),
+            StreamKind::Native(file) => Some(file),
             _ => None,
         }
     }
@@ -153,7 +153,7 @@ impl IoStream {
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(crate) fn resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
+pub(crate) fn try_resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
     let no_memory = || err!(MemoryAlloc, "cannot allocate {len} bytes for the content of a file");
     let len = usize::try_from(len).map_err(|_| no_memory())?;
     buffer.try_reserve_exact(len.saturating_sub(buffer.len())).map_err(|_| no_memory())?;
@@ -162,6 +162,6 @@ pub(crate) fn resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
 }
 
 #[track_caller]
-fn short(position: u64, len: usize, got: usize) -> crate::Error {
+fn short_read_error(position: u64, len: usize, got: usize) -> crate::Error {
     err!(FileRead, "read {got} bytes at {position}, expected {len}")
 }

@@ -1,12 +1,12 @@
 //! A back-end of the program: its callbacks, called according to the contract of `frame.md` 5.2. Their results are
 //! checked against the requested sizes, and not trusted further.
 
-use super::lent::LentBytes;
-use super::{OpenMode, WriteShape, errno};
+use super::borrowed_bytes::BorrowedBytes;
+use super::{OpenMode, WriteUnit, errno};
 use crate::abi::blosc2_io_cb;
 use crate::err;
 use crate::error::Result;
-use crate::held_locks::{self, Hold};
+use crate::held_locks::{self, LockMode};
 use parking_lot::{RwLock, RwLockWriteGuard};
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull, null, null_mut};
@@ -20,7 +20,7 @@ pub(super) struct UserBackend {
     destroyed: AtomicBool,
     /// For a back-end that hands out pointers: locked shared while the bytes are read, and exclusively while a stream
     /// changes.
-    changes: RwLock<()>,
+    change_lock: RwLock<()>,
 }
 
 // SAFETY: function pointers, which may be called from any thread by the contract of a back-end, and a pointer that is
@@ -42,7 +42,7 @@ unsafe impl Send for UserStream {}
 unsafe impl Sync for UserStream {}
 
 /// Converts a length or a position to the type of the callbacks.
-fn signed(number: u64) -> Result<i64> {
+fn to_i64(number: u64) -> Result<i64> {
     i64::try_from(number)
         .map_err(|_| err!(InvalidParam, "{number} exceeds the maximum file position {}", i64::MAX))
 }
@@ -53,14 +53,14 @@ impl UserBackend {
     /// valid for them until `destroy`. Bytes that `read` hands out neither move nor change until the file is changed,
     /// and only this back-end and its clones change the file while the bytes are in use.
     pub(super) unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
-        UserBackend { callbacks, params, destroyed: AtomicBool::new(false), changes: RwLock::new(()) }
+        UserBackend { callbacks, params, destroyed: AtomicBool::new(false), change_lock: RwLock::new(()) }
     }
 
     pub(super) fn id(&self) -> u8 {
         self.callbacks.id
     }
 
-    pub(super) fn hands_out_pointers(&self) -> bool {
+    pub(super) fn is_zero_copy(&self) -> bool {
         !self.callbacks.is_allocation_necessary.get()
     }
 
@@ -73,7 +73,7 @@ impl UserBackend {
             return Err(err!(FileOpen, "the parameters of back-end {} were destroyed", self.id()));
         }
         // Creating a file changes it.
-        let _exclusive = if mode == OpenMode::Create { self.exclusive() } else { None };
+        let _exclusive = if mode == OpenMode::Create { self.lock_for_change() } else { None };
         // SAFETY: the caller of `new` guarantees the contract of the callback; its parameters were not destroyed.
         let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
         let handle = NonNull::new(handle).ok_or_else(|| {
@@ -83,20 +83,20 @@ impl UserBackend {
     }
 
     /// Returns the key of the lock `changes` in [`held_locks`].
-    fn key(&self) -> usize {
-        ptr::from_ref(&self.changes).addr()
+    fn lock_key(&self) -> usize {
+        ptr::from_ref(&self.change_lock).addr()
     }
 
     /// Waits until no bytes are lent and blocks reads by other threads, if the back-end hands out pointers. Returns
     /// `None` otherwise, and inside a change by the same thread (in a callback of the program), which holds the lock
     /// already.
-    fn exclusive(&self) -> Option<ExclusiveChange<'_>> {
-        if !self.hands_out_pointers() || held_locks::find(self.key()) == Some(Hold::Exclusive) {
+    fn lock_for_change(&self) -> Option<ChangeGuard<'_>> {
+        if !self.is_zero_copy() || held_locks::find(self.lock_key()) == Some(LockMode::Exclusive) {
             return None;
         }
-        let lock = self.changes.write();
-        held_locks::add(self.key(), Hold::Exclusive);
-        Some(ExclusiveChange { backend: self, _lock: lock })
+        let lock = self.change_lock.write();
+        held_locks::add(self.lock_key(), LockMode::Exclusive);
+        Some(ChangeGuard { backend: self, _lock: lock })
     }
 
     /// Empties a file in place of removing it, since a back-end has no callback for removal (`frame.md` 3.2).
@@ -131,14 +131,14 @@ impl UserBackend {
 
 /// A change of a file of a back-end that hands out pointers. The callback that makes the change may call the library,
 /// which then reads without locking `changes`.
-struct ExclusiveChange<'a> {
+struct ChangeGuard<'a> {
     backend: &'a UserBackend,
     _lock: RwLockWriteGuard<'a, ()>,
 }
 
-impl Drop for ExclusiveChange<'_> {
+impl Drop for ChangeGuard<'_> {
     fn drop(&mut self) {
-        held_locks::remove(self.backend.key(), Hold::Exclusive);
+        held_locks::remove(self.backend.lock_key(), LockMode::Exclusive);
     }
 }
 
@@ -147,8 +147,8 @@ impl UserStream {
         &self.backend.callbacks
     }
 
-    pub(super) fn hands_out_pointers(&self) -> bool {
-        self.backend.hands_out_pointers()
+    pub(super) fn is_zero_copy(&self) -> bool {
+        self.backend.is_zero_copy()
     }
 
     /// Calls `read` for `len` bytes; `place` points at their destination, or the callback stores their address there.
@@ -160,7 +160,7 @@ impl UserStream {
         let id = self.backend.id();
         let read =
             self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no function `read`"))?;
-        let (asked, at) = (signed(len as u64)?, signed(position)?);
+        let (asked, at) = (to_i64(len as u64)?, to_i64(position)?);
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and the
         // caller guarantees that `place` is a buffer of that length, or the callback may overwrite it.
         let got = unsafe { read(place, 1, asked, at, self.handle.as_ptr()) };
@@ -170,8 +170,8 @@ impl UserStream {
     }
 
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
-        if self.hands_out_pointers() {
-            let bytes = self.borrow(position, dest.len())?;
+        if self.is_zero_copy() {
+            let bytes = self.borrow_at(position, dest.len())?;
             dest[..bytes.len()].copy_from_slice(&bytes);
             return Ok(bytes.len());
         }
@@ -183,18 +183,18 @@ impl UserStream {
     ///
     /// # Errors
     /// `FileRead`, always for a back-end that does not hand out pointers.
-    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
-        if !self.hands_out_pointers() {
+    pub(super) fn borrow_at(&self, position: u64, len: usize) -> Result<BorrowedBytes<'_>> {
+        if !self.is_zero_copy() {
             return Err(err!(FileRead, "back-end {} does not return pointers", self.backend.id()));
         }
         // Recursive, since a thread may hold the bytes of several reads.
-        let is_inside_change = held_locks::find(self.backend.key()) == Some(Hold::Exclusive);
-        let guard = (!is_inside_change).then(|| self.backend.changes.read_recursive());
+        let is_inside_change = held_locks::find(self.backend.lock_key()) == Some(LockMode::Exclusive);
+        let guard = (!is_inside_change).then(|| self.backend.change_lock.read_recursive());
         let mut place = null_mut();
         // SAFETY: the back-end hands out pointers.
         let got = unsafe { self.read(position, len, &mut place) }?;
         if got == 0 {
-            return Ok(LentBytes::new(&[], guard));
+            return Ok(BorrowedBytes::new(&[], guard));
         }
         if place.is_null() {
             return Err(err!(FileRead, "`read` of back-end {} set no pointer", self.backend.id()));
@@ -202,20 +202,20 @@ impl UserStream {
         // SAFETY: the caller of `UserBackend::new` guarantees that the back-end returns that number of bytes and that
         // they stay unchanged until the file is changed. Changes through this back-end wait for the guard.
         let bytes = unsafe { std::slice::from_raw_parts(place.cast(), got) };
-        Ok(LentBytes::new(bytes, guard))
+        Ok(BorrowedBytes::new(bytes, guard))
     }
 
-    pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
+    pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteUnit) -> Result<()> {
         let id = self.backend.id();
         let write =
             self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no function `write`"))?;
-        let (len, at) = (signed(bytes.len() as u64)?, signed(position)?);
+        let (len, at) = (to_i64(bytes.len() as u64)?, to_i64(position)?);
         let (size, nitems, ptr) = match shape {
-            WriteShape::Bytes => (1, len, bytes.as_ptr()),
-            WriteShape::Item if len == 0 => (0, 1, null()),
-            WriteShape::Item => (len, 1, bytes.as_ptr()),
+            WriteUnit::Bytes => (1, len, bytes.as_ptr()),
+            WriteUnit::Item if len == 0 => (0, 1, null()),
+            WriteUnit::Item => (len, 1, bytes.as_ptr()),
         };
-        let _exclusive = self.backend.exclusive();
+        let _exclusive = self.backend.lock_for_change();
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, there
         // are `size * nitems` bytes at `ptr`, and no thread reads bytes that the back-end has handed out.
         let written = unsafe { write(ptr.cast(), size, nitems, at, self.handle.as_ptr()) };
@@ -235,8 +235,8 @@ impl UserStream {
             .callbacks()
             .truncate
             .ok_or_else(|| err!(FileTruncate, "back-end {id} has no function `truncate`"))?;
-        let len = signed(len)?;
-        let _exclusive = self.backend.exclusive();
+        let len = to_i64(len)?;
+        let _exclusive = self.backend.lock_for_change();
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and no
         // thread reads bytes that the back-end has handed out.
         match unsafe { truncate(self.handle.as_ptr(), len) } {

@@ -1,26 +1,26 @@
 //! Memory that crosses the C ABI: it comes from `malloc`, so that a program may `free` it, or pass it to the library.
 //!
-//! Chunks, frames and all other memory that a caller may own are kept in [`Malloced`] or [`Growing`].
+//! Chunks, frames and all other memory that a caller may own are kept in [`MallocBytes`] or [`MallocVec`].
 
 use crate::buffers;
 use crate::err;
 use crate::error::Result;
-use crate::filter::copy::copy_to_fresh;
+use crate::filter::copy::copy_to_uninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
 /// Bytes in a `malloc` block, which is freed on drop.
-pub(crate) struct Malloced {
+pub(crate) struct MallocBytes {
     start: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: it owns its bytes.
-unsafe impl Send for Malloced {}
+unsafe impl Send for MallocBytes {}
 // SAFETY: it owns its bytes.
-unsafe impl Sync for Malloced {}
+unsafe impl Sync for MallocBytes {}
 
-impl Malloced {
+impl MallocBytes {
     /// Returns `len` zero bytes.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Malloced {
         // SAFETY: `calloc` accepts every size.
         let start = unsafe { libc::calloc(len.max(1), 1) };
         match NonNull::new(start.cast()) {
-            Some(start) => Ok(Malloced { start, len }),
+            Some(start) => Ok(MallocBytes { start, len }),
             None => Err(err!(MemoryAlloc, "cannot allocate {len} bytes")),
         }
     }
@@ -47,8 +47,8 @@ impl Malloced {
             return Err(err!(MemoryAlloc, "cannot allocate {} bytes", bytes.len()));
         };
         // SAFETY: a block of at least that length, which no other code uses.
-        copy_to_fresh(bytes, unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), bytes.len()) });
-        Ok(Malloced { start, len: bytes.len() })
+        copy_to_uninit(bytes, unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), bytes.len()) });
+        Ok(MallocBytes { start, len: bytes.len() })
     }
 
     /// Takes ownership of a block.
@@ -56,7 +56,7 @@ impl Malloced {
     /// # Safety
     /// `start` is a `malloc` block of at least `len` initialised bytes that no other code frees.
     pub(crate) unsafe fn from_raw(start: NonNull<u8>, len: usize) -> Self {
-        Malloced { start, len }
+        MallocBytes { start, len }
     }
 
     /// Returns the block and gives up its ownership: the caller has to `free` it.
@@ -72,7 +72,7 @@ impl Malloced {
     }
 
     /// Returns the memory after the first `len` bytes to the allocator. If that fails, only the length changes.
-    pub(crate) fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate_and_shrink(&mut self, len: usize) {
         if len >= self.len {
             return;
         }
@@ -83,14 +83,14 @@ impl Malloced {
     }
 }
 
-impl Drop for Malloced {
+impl Drop for MallocBytes {
     fn drop(&mut self) {
         // SAFETY: the block is owned, and not used after this.
         unsafe { libc::free(self.start.as_ptr().cast()) }
     }
 }
 
-impl Deref for Malloced {
+impl Deref for MallocBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -99,7 +99,7 @@ impl Deref for Malloced {
     }
 }
 
-impl DerefMut for Malloced {
+impl DerefMut for MallocBytes {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: a block of that many initialised bytes, borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
@@ -107,26 +107,32 @@ impl DerefMut for Malloced {
 }
 
 /// A `malloc` block that grows at its end, by at least half of its size, so that appending has constant amortized cost.
-pub(crate) struct Growing {
+pub(crate) struct MallocVec {
     /// NULL without a block.
     start: *mut u8,
     len: usize,
     capacity: usize,
     /// Whether the block belongs to a program, which may read it and requires that it does not change.
-    lent: bool,
+    is_copy_on_write: bool,
     /// Whether dropping leaves the block to the program.
-    kept: bool,
+    is_program_owned: bool,
 }
 
 // SAFETY: it owns its bytes, or borrows them for its whole life.
-unsafe impl Send for Growing {}
+unsafe impl Send for MallocVec {}
 // SAFETY: as above.
-unsafe impl Sync for Growing {}
+unsafe impl Sync for MallocVec {}
 
-impl Growing {
+impl MallocVec {
     /// Returns an empty value without a block.
     pub(crate) fn new() -> Self {
-        Growing { start: ptr::null_mut(), len: 0, capacity: 0, lent: false, kept: false }
+        MallocVec {
+            start: ptr::null_mut(),
+            len: 0,
+            capacity: 0,
+            is_copy_on_write: false,
+            is_program_owned: false,
+        }
     }
 
     /// Borrows a program's block, which is copied before the first change, and not freed on drop.
@@ -134,17 +140,23 @@ impl Growing {
     /// # Safety
     /// `start` is a `malloc` block of at least `len` initialised bytes, which do not change and are not freed while
     /// the result or a value made from it lives.
-    pub(crate) unsafe fn lent(start: NonNull<u8>, len: usize) -> Self {
-        Growing { start: start.as_ptr(), len, capacity: len, lent: true, kept: true }
+    pub(crate) unsafe fn from_program_block(start: NonNull<u8>, len: usize) -> Self {
+        MallocVec {
+            start: start.as_ptr(),
+            len,
+            capacity: len,
+            is_copy_on_write: true,
+            is_program_owned: true,
+        }
     }
 
     /// Sets whether dropping leaves the block to the program.
     ///
     /// # Safety
-    /// With `kept == false`, the program has given up ownership of a block that it [lent](Self::lent): it neither uses
-    /// nor frees it any more.
-    pub(crate) unsafe fn keep(&mut self, kept: bool) {
-        self.kept = kept;
+    /// With `kept == false`, the program has given up ownership of a block that it [lent](Self::from_program_block): it
+    /// neither uses nor frees it any more.
+    pub(crate) unsafe fn set_program_owned(&mut self, kept: bool) {
+        self.is_program_owned = kept;
     }
 
     /// Returns the address of the block, NULL without one.
@@ -179,12 +191,12 @@ impl Growing {
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
     pub(crate) fn reserve(&mut self, len: usize) -> Result<()> {
-        if !self.lent && len <= self.capacity {
+        if !self.is_copy_on_write && len <= self.capacity {
             return Ok(());
         }
         let needed = len.max(self.len).max(1);
         let capacity = if needed <= self.capacity { needed } else { needed.max(self.capacity / 2 * 3) };
-        let grown: *mut u8 = if self.lent {
+        let grown: *mut u8 = if self.is_copy_on_write {
             // SAFETY: `malloc` accepts every size.
             unsafe { libc::malloc(capacity) }.cast()
         } else {
@@ -194,15 +206,15 @@ impl Growing {
         if grown.is_null() {
             return Err(err!(MemoryAlloc, "cannot allocate {capacity} bytes"));
         }
-        if self.lent {
+        if self.is_copy_on_write {
             // SAFETY: both blocks have that many bytes, and `grown` is fresh.
             unsafe { grown.copy_from_nonoverlapping(self.start, self.len) };
-            if !self.kept {
+            if !self.is_program_owned {
                 // SAFETY: the program has given up ownership of the block.
                 unsafe { libc::free(self.start.cast()) };
             }
-            self.lent = false;
-            self.kept = false;
+            self.is_copy_on_write = false;
+            self.is_program_owned = false;
         }
         self.start = grown;
         self.capacity = capacity;
@@ -237,15 +249,15 @@ impl Growing {
     }
 }
 
-impl Default for Growing {
+impl Default for MallocVec {
     fn default() -> Self {
-        Growing::new()
+        MallocVec::new()
     }
 }
 
-impl Drop for Growing {
+impl Drop for MallocVec {
     fn drop(&mut self) {
-        if !self.kept {
+        if !self.is_program_owned {
             // SAFETY: NULL or an owned block.
             unsafe { libc::free(self.start.cast()) };
         }
@@ -258,7 +270,7 @@ mod tests {
 
     #[test]
     fn blocks_grow_with_zeroed_gaps() {
-        let mut block = Growing::new();
+        let mut block = MallocVec::new();
         block.write_at(0, b"ab").unwrap();
         block.write_at(5, b"cd").unwrap();
         assert_eq!(block.bytes(), b"ab\0\0\0cd");
@@ -272,10 +284,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lent_block_is_copied_before_the_first_change() {
-        let theirs = Malloced::copy_of(b"theirs").unwrap();
+    fn program_block_is_copied_before_the_first_change() {
+        let theirs = MallocBytes::copy_of(b"theirs").unwrap();
         // SAFETY: the block lives longer than `block`.
-        let mut block = unsafe { Growing::lent(theirs.start, theirs.len) };
+        let mut block = unsafe { MallocVec::from_program_block(theirs.start, theirs.len) };
         assert_eq!(block.as_ptr(), theirs.start.as_ptr());
         block.write_at(6, b"!").unwrap();
         block.bytes_mut().unwrap()[0] = b'T';
@@ -283,10 +295,10 @@ mod tests {
     }
 
     #[test]
-    fn truncation_keeps_the_front() {
-        let mut bytes = Malloced::copy_of(&[7; 1000]).unwrap();
-        bytes.truncate(10);
+    fn truncate_and_shrink_keeps_the_first_bytes() {
+        let mut bytes = MallocBytes::copy_of(&[7; 1000]).unwrap();
+        bytes.truncate_and_shrink(10);
         assert_eq!(&bytes[..], [7; 10]);
-        assert_eq!(&Malloced::zeroed(3).unwrap()[..], [0; 3]);
+        assert_eq!(&MallocBytes::zeroed(3).unwrap()[..], [0; 3]);
     }
 }

@@ -10,50 +10,50 @@ use crate::chunk::format::{MAX_FILTERS, filter_id};
 const KIB: i32 = 1024;
 
 /// Sources shorter than this, in bytes, get one block at every level.
-const L1_SIZE: i32 = 32 * KIB;
+const L1_CACHE_SIZE: i32 = 32 * KIB;
 
 /// The largest automatic size of a block that is split, in bytes.
-const MAX_SPLIT_BLOCK: i32 = 4096 * KIB;
+const MAX_AUTO_SPLIT_BLOCKSIZE: i32 = 4096 * KIB;
 
 /// Items wider than this, in bytes, are not split automatically.
-const MAX_STREAMS: i32 = 16;
+const MAX_AUTO_SPLIT_TYPESIZE: i32 = 16;
 
 /// Blocks whose streams would be shorter than this, in bytes, are not split automatically.
-const MIN_STREAM: i32 = 32;
+const MIN_AUTO_SPLIT_STREAM_LEN: i32 = 32;
 
 /// The highest level at which blocks for zstd are split.
 const ZSTD_MAX_SPLIT_LEVEL: i32 = 5;
 
 /// Block sizes by level in KiB, for fast codecs.
-const FAST: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
+const FAST_CODEC_BLOCK_KIB: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
 /// Block sizes by level in KiB, for codecs with a high ratio.
-const STRONG: [i32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
+const HIGH_RATIO_CODEC_BLOCK_KIB: [i32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
 /// Stream sizes by level in KiB, for blocks that are split.
-const PER_STREAM: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
+const SPLIT_STREAM_KIB: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
 
 /// The parameters on which the block size and the split decision depend.
 #[derive(Clone, Copy)]
-pub(crate) struct Choice {
+pub(crate) struct DefaultTuner {
     compcode: i32,
     clevel: i32,
     splitmode: i32,
-    shuffles: bool,
+    has_shuffle: bool,
 }
 
-impl Choice {
+impl DefaultTuner {
     /// Returns the choice for the parameters of a compression.
-    pub(crate) fn of(params: &CompressParams) -> Self {
-        Choice::new(params.compcode, params.clevel, params.splitmode, &params.filters)
+    pub(crate) fn from_params(params: &CompressParams) -> Self {
+        DefaultTuner::new(params.compcode, params.clevel, params.splitmode, &params.filters)
     }
 
     /// Returns the choice for a codec, a level (clamped to 0..=9), a split mode and a filter pipeline.
     pub(crate) fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
         let shuffles = filters.contains(&filter_id::SHUFFLE);
-        Choice { compcode, clevel: clevel.clamp(0, 9), splitmode, shuffles }
+        DefaultTuner { compcode, clevel: clevel.clamp(0, 9), splitmode, has_shuffle: shuffles }
     }
 
     /// Returns whether blocks of `blocksize` bytes are split into one stream per byte of an item.
-    pub(crate) fn splits(&self, typesize: i32, blocksize: i32) -> bool {
+    pub(crate) fn is_split(&self, typesize: i32, blocksize: i32) -> bool {
         match self.splitmode {
             BLOSC_ALWAYS_SPLIT => return true,
             BLOSC_NEVER_SPLIT => return false,
@@ -65,7 +65,10 @@ impl Choice {
             BLOSC_ZSTD => self.clevel <= ZSTD_MAX_SPLIT_LEVEL,
             _ => false,
         };
-        codec_gains && self.shuffles && typesize <= MAX_STREAMS && blocksize / typesize.max(1) >= MIN_STREAM
+        codec_gains
+            && self.has_shuffle
+            && typesize <= MAX_AUTO_SPLIT_TYPESIZE
+            && blocksize / typesize.max(1) >= MIN_AUTO_SPLIT_STREAM_LEN
     }
 
     /// Returns the block size in bytes for `nbytes` bytes in items of `typesize` bytes (as requested, not capped).
@@ -74,7 +77,7 @@ impl Choice {
         if nbytes < typesize {
             return 1;
         }
-        let mut blocksize = if requested > 0 { requested } else { self.automatic(nbytes, typesize) };
+        let mut blocksize = if requested > 0 { requested } else { self.auto_blocksize(nbytes, typesize) };
         blocksize = blocksize.min(nbytes);
         if blocksize > typesize && typesize > 0 {
             blocksize = blocksize / typesize * typesize;
@@ -82,18 +85,18 @@ impl Choice {
         blocksize.max(1)
     }
 
-    fn automatic(&self, nbytes: i32, typesize: i32) -> i32 {
+    fn auto_blocksize(&self, nbytes: i32, typesize: i32) -> i32 {
         let level = self.clevel as usize;
-        if self.clevel > 0 && self.splits(typesize, nbytes) {
+        if self.clevel > 0 && self.is_split(typesize, nbytes) {
             // The product wraps in the format's definition; only ALWAYS_SPLIT with huge items overflows.
-            let blocksize = (PER_STREAM[level] * KIB).wrapping_mul(typesize);
-            return blocksize.clamp(L1_SIZE, MAX_SPLIT_BLOCK);
+            let blocksize = (SPLIT_STREAM_KIB[level] * KIB).wrapping_mul(typesize);
+            return blocksize.clamp(L1_CACHE_SIZE, MAX_AUTO_SPLIT_BLOCKSIZE);
         }
-        if nbytes < L1_SIZE {
+        if nbytes < L1_CACHE_SIZE {
             return nbytes;
         }
         let strong = matches!(self.compcode, BLOSC_LZ4HC | BLOSC_ZLIB | BLOSC_ZSTD);
-        KIB * if strong { STRONG[level] } else { FAST[level] }
+        KIB * if strong { HIGH_RATIO_CODEC_BLOCK_KIB[level] } else { FAST_CODEC_BLOCK_KIB[level] }
     }
 }
 
@@ -104,9 +107,9 @@ mod tests {
     const SHUFFLED: [u8; 6] = [0, 0, 0, 0, 0, 1];
 
     #[test]
-    fn tables_of_the_format() {
+    fn automatic_block_sizes_match_the_tables_of_the_format() {
         let auto = |codec, clevel, typesize| {
-            Choice::new(codec, clevel, 4, &SHUFFLED).blocksize(100_000_000, typesize, 0)
+            DefaultTuner::new(codec, clevel, 4, &SHUFFLED).blocksize(100_000_000, typesize, 0)
         };
         assert_eq!(auto(BLOSC_BLOSCLZ, 0, 4), 8 * KIB);
         assert_eq!(auto(BLOSC_BLOSCLZ, 5, 4), 256 * KIB);
@@ -118,9 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_fitted() {
+    fn requested_block_sizes_are_adjusted_to_nbytes_and_typesize() {
         let fit = |nbytes, typesize, requested| {
-            Choice::new(0, 5, 4, &SHUFFLED).blocksize(nbytes, typesize, requested)
+            DefaultTuner::new(0, 5, 4, &SHUFFLED).blocksize(nbytes, typesize, requested)
         };
         assert_eq!(fit(5000, 4, 1001), 1000);
         assert_eq!(fit(1003, 4, 2000), 1000);
@@ -130,12 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_always_in_range() {
+    fn automatic_block_sizes_are_between_1_and_nbytes() {
         for mode in 0..6 {
             for typesize in [1, 3, 300, 4096, 70_000, 536_866_816] {
                 for nbytes in [0, 1, 31, 70_000, i32::MAX - 32] {
                     for clevel in 0..10 {
-                        let size = Choice::new(0, clevel, mode, &SHUFFLED).blocksize(nbytes, typesize, 0);
+                        let size =
+                            DefaultTuner::new(0, clevel, mode, &SHUFFLED).blocksize(nbytes, typesize, 0);
                         assert!(size >= 1 && size <= nbytes.max(1));
                     }
                 }

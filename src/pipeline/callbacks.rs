@@ -17,11 +17,11 @@ use std::ffi::{c_int, c_void};
 
 type PrefilterFn = unsafe extern "C" fn(*mut blosc2_prefilter_params) -> c_int;
 type PostfilterFn = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> c_int;
-type ForwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_cparams, u8) -> c_int;
-type BackwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_dparams, u8) -> c_int;
+type FilterForwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_cparams, u8) -> c_int;
+type FilterBackwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_dparams, u8) -> c_int;
 
 /// Converts a length for C; a block is never longer than `i32::MAX`.
-fn c_len(len: usize) -> i32 {
+fn saturating_i32(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(i32::MAX)
 }
 
@@ -40,12 +40,13 @@ impl SharedCparams {
     }
 }
 
-// SAFETY: pointers inside are only passed on to the caller's functions, which may be called from any thread: the contract.
+// SAFETY: pointers inside are only passed on to the caller's functions, which may be called from any thread: the
+// contract.
 unsafe impl Sync for SharedCparams {}
 
 /// The block that a pre- or postfilter is called for.
 #[derive(Clone, Copy)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockContext {
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// Index of the block in the chunk.
@@ -68,10 +69,11 @@ pub(crate) struct Prefilter {
     /// The caller's parameters, as they were when the context was created.
     params: blosc2_prefilter_params,
     /// The context's copy of the parameters, whose address callers may read from the context.
-    original: *mut blosc2_prefilter_params,
+    context_params: *mut blosc2_prefilter_params,
 }
 
-// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
+// contract.
 unsafe impl Send for Prefilter {}
 // SAFETY: as above.
 unsafe impl Sync for Prefilter {}
@@ -86,7 +88,7 @@ impl Prefilter {
         params: blosc2_prefilter_params,
         original: *mut blosc2_prefilter_params,
     ) -> Self {
-        Prefilter { function, params, original }
+        Prefilter { function, params, context_params: original }
     }
 
     /// Returns the caller's function.
@@ -95,12 +97,12 @@ impl Prefilter {
     }
 
     /// Returns the address of the context's copy of the parameters.
-    pub(crate) fn original(&self) -> *mut blosc2_prefilter_params {
-        self.original
+    pub(crate) fn context_params(&self) -> *mut blosc2_prefilter_params {
+        self.context_params
     }
 
     /// Returns whether the output is discarded: the function is called for its side effects only.
-    pub(crate) fn is_disposable(&self) -> bool {
+    pub(crate) fn is_output_disposable(&self) -> bool {
         self.params.output_is_disposable.get()
     }
 
@@ -129,7 +131,7 @@ impl Prefilter {
         len: usize,
         output: &mut [u8],
         typesize: usize,
-        place: BlockPlace,
+        place: BlockContext,
     ) -> Result<()> {
         let output_size = self.output_size(len, typesize);
         if output.len() < output_size.max(len) {
@@ -139,18 +141,18 @@ impl Prefilter {
                 output.len()
             ));
         }
-        // A disposable output is zeroed, too: variable-length blocks and plain chunks store it, and the buffer has bytes
-        // of earlier blocks.
+        // A disposable output is zeroed, too: variable-length blocks and plain chunks store it, and the buffer has
+        // bytes of earlier blocks.
         output[..output_size.max(len)].fill(0);
         let mut params = blosc2_prefilter_params {
             input,
             output: output.as_mut_ptr(),
-            output_size: c_len(output_size),
-            output_typesize: c_len(self.output_typesize(typesize)),
-            output_offset: c_len(place.offset),
+            output_size: saturating_i32(output_size),
+            output_typesize: saturating_i32(self.output_typesize(typesize)),
+            output_offset: saturating_i32(place.offset),
             nchunk: place.nchunk,
-            nblock: c_len(place.nblock),
-            tid: c_len(place.tid),
+            nblock: saturating_i32(place.nblock),
+            tid: saturating_i32(place.tid),
             ttmp: place.ttmp,
             ttmp_nbytes: place.ttmp_nbytes,
             ..self.params
@@ -158,7 +160,7 @@ impl Prefilter {
         // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
         // output has the size that is passed, and the caller guarantees the other pointers.
         let code = unsafe { (self.function)(&raw mut params) };
-        if code != 0 && !self.is_disposable() {
+        if code != 0 && !self.is_output_disposable() {
             return Err(err!(
                 FilterPipeline,
                 "the prefilter returned {code} for block {}, expected 0",
@@ -177,10 +179,11 @@ pub(crate) struct Postfilter {
     /// The caller's parameters, as they were when the context was created.
     params: blosc2_postfilter_params,
     /// The context's copy of the parameters, whose address callers may read from the context.
-    original: *mut blosc2_postfilter_params,
+    context_params: *mut blosc2_postfilter_params,
 }
 
-// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
+// contract.
 unsafe impl Send for Postfilter {}
 // SAFETY: as above.
 unsafe impl Sync for Postfilter {}
@@ -189,13 +192,14 @@ impl Postfilter {
     /// Returns a postfilter. `original` is the context's copy of `params`; it is never followed here.
     ///
     /// # Safety
-    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the postfilter lives.
+    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the postfilter
+    /// lives.
     pub(crate) unsafe fn new(
         function: PostfilterFn,
         params: blosc2_postfilter_params,
         original: *mut blosc2_postfilter_params,
     ) -> Self {
-        Postfilter { function, params, original }
+        Postfilter { function, params, context_params: original }
     }
 
     /// Returns the caller's function.
@@ -204,8 +208,8 @@ impl Postfilter {
     }
 
     /// Returns the address of the context's copy of the parameters.
-    pub(crate) fn original(&self) -> *mut blosc2_postfilter_params {
-        self.original
+    pub(crate) fn context_params(&self) -> *mut blosc2_postfilter_params {
+        self.context_params
     }
 
     /// Fills `output` from the decoded block `input`; both have the same length.
@@ -224,18 +228,18 @@ impl Postfilter {
         input: &[u8],
         output: &mut [u8],
         typesize: usize,
-        place: BlockPlace,
+        place: BlockContext,
     ) -> Result<()> {
         assert_eq!(input.len(), output.len(), "input and output of a postfilter differ in length");
         let mut params = blosc2_postfilter_params {
             input: input.as_ptr(),
             output: output.as_mut_ptr(),
-            size: c_len(output.len()),
-            typesize: c_len(typesize),
-            offset: c_len(place.offset),
+            size: saturating_i32(output.len()),
+            typesize: saturating_i32(typesize),
+            offset: saturating_i32(place.offset),
             nchunk: place.nchunk,
-            nblock: c_len(place.nblock),
-            tid: c_len(place.tid),
+            nblock: saturating_i32(place.nblock),
+            tid: saturating_i32(place.tid),
             ttmp: place.ttmp,
             ttmp_nbytes: place.ttmp_nbytes,
             ..self.params
@@ -286,7 +290,8 @@ impl UserEncoder {
     }
 }
 
-// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
+// contract.
 unsafe impl Sync for UserEncoder {}
 
 impl Encoder for UserEncoder {
@@ -301,9 +306,9 @@ impl Encoder for UserEncoder {
         let code = unsafe {
             function(
                 src.as_ptr(),
-                c_len(src.len()),
+                saturating_i32(src.len()),
                 dest.as_mut_ptr(),
-                c_len(dest.len()),
+                saturating_i32(dest.len()),
                 self.meta,
                 &raw mut cparams,
                 self.chunk,
@@ -347,7 +352,8 @@ impl UserDecoder {
     }
 }
 
-// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
+// contract.
 unsafe impl Sync for UserDecoder {}
 
 impl Decoder for UserDecoder {
@@ -362,9 +368,9 @@ impl Decoder for UserDecoder {
         let code = unsafe {
             function(
                 src.as_ptr(),
-                c_len(src.len()),
+                saturating_i32(src.len()),
                 dest.as_mut_ptr(),
-                c_len(dest.len()),
+                saturating_i32(dest.len()),
                 self.meta,
                 &raw mut dparams,
                 self.chunk,
@@ -384,8 +390,8 @@ impl Decoder for UserDecoder {
 ///
 /// # Errors
 /// `FilterPipeline` when the function returns anything but 0.
-pub(crate) unsafe fn filter_forward(
-    function: ForwardFn,
+pub(crate) unsafe fn run_filter_forward(
+    function: FilterForwardFn,
     id: u8,
     meta: u8,
     cparams: &blosc2_cparams,
@@ -395,8 +401,9 @@ pub(crate) unsafe fn filter_forward(
     assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
     let mut cparams = *cparams;
     // SAFETY: the caller guarantees the contract; both buffers have the length that is passed: asserted above.
-    let code =
-        unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut cparams, id) };
+    let code = unsafe {
+        function(src.as_ptr(), dest.as_mut_ptr(), saturating_i32(src.len()), meta, &raw mut cparams, id)
+    };
     if code != 0 {
         return Err(err!(FilterPipeline, "filter {id} returned {code}, expected 0"));
     }
@@ -413,8 +420,8 @@ pub(crate) unsafe fn filter_forward(
 ///
 /// # Errors
 /// The function's own negative code, unchanged (`filters.md` 1.2).
-pub(crate) unsafe fn filter_backward(
-    function: BackwardFn,
+pub(crate) unsafe fn run_filter_backward(
+    function: FilterBackwardFn,
     id: u8,
     meta: u8,
     dparams: &blosc2_dparams,
@@ -424,8 +431,9 @@ pub(crate) unsafe fn filter_backward(
     assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
     let mut dparams = *dparams;
     // SAFETY: the caller guarantees the contract; both buffers have the length that is passed: asserted above.
-    let code =
-        unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut dparams, id) };
+    let code = unsafe {
+        function(src.as_ptr(), dest.as_mut_ptr(), saturating_i32(src.len()), meta, &raw mut dparams, id)
+    };
     if code < 0 {
         return Err(Error::new(
             ErrorKind::Callback(code),

@@ -1,15 +1,15 @@
-//! The properties of a context's super-chunk that codecs and filters need. They are read here, at the start of a job that
-//! needs them, and passed on as a [`Container`].
+//! The properties of a context's super-chunk that codecs and filters need. They are read here, at the start of a job
+//! that needs them, and passed on as a [`Container`].
 
 use crate::abi::{blosc2_metalayer, blosc2_schunk};
-use crate::chunk::container::METALAYER;
+use crate::chunk::container::B2ND_METALAYER;
 use crate::chunk::{BlockShape, Container};
-use crate::codec::Plugin;
+use crate::codec::PluginCodec;
 use std::ffi::{CStr, c_char};
 
 /// Returns whether that codec or one of those filters needs properties of the super-chunk.
 pub(crate) fn is_needed(compcode: i32, filters: &[u8]) -> bool {
-    Plugin::from_compcode(compcode).is_some()
+    PluginCodec::from_compcode(compcode).is_some()
         || (cfg!(feature = "plugin-filters") && filters.iter().any(|&id| (32..=35).contains(&id)))
 }
 
@@ -34,7 +34,7 @@ pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container
             }
         };
         // SAFETY: the names of metalayers end with NUL.
-        if unsafe { is_name(metalayer.name, METALAYER) } && !metalayer.content.is_null() {
+        if unsafe { is_same_name(metalayer.name, B2ND_METALAYER) } && !metalayer.content.is_null() {
             let len = usize::try_from(metalayer.content_len).unwrap_or(0);
             // SAFETY: a metalayer's content has the length `content_len`.
             blockshape = BlockShape::parse(unsafe { std::slice::from_raw_parts(metalayer.content, len) });
@@ -48,7 +48,7 @@ pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container
 ///
 /// # Safety
 /// `name` is a string that ends with NUL.
-unsafe fn is_name(name: *const c_char, wanted: &CStr) -> bool {
+unsafe fn is_same_name(name: *const c_char, wanted: &CStr) -> bool {
     let mut wanted = wanted.to_bytes_with_nul().iter().enumerate();
     // SAFETY: all bytes before this one are equal to those of `wanted`, which has no earlier NUL: `name` has not ended
     // there.

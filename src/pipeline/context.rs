@@ -1,17 +1,17 @@
 //! Contexts: the objects that `blosc2_create_cctx` and `blosc2_create_dctx` return (`chunk.md` 5, `abi.md` 4.3).
 //!
-//! A context begins with the head, whose layout tuners and some programs rely on ([`Head`]); its fields are the parameters,
-//! and C code may write them between calls and inside tuner hooks. A job works with a snapshot of them.
+//! A context begins with the head, whose layout tuners and some programs rely on ([`ContextHeadCell`]); its fields are
+//! the parameters, and C code may write them between calls and inside tuner hooks. A job works with a snapshot of them.
 
 mod compression;
 
 use super::callbacks::Postfilter;
 use super::container;
-use super::decompress::{self, Decompressed, ItemRange, VarlenReader};
+use super::decompress::{self, DecompressOutcome, ItemRange, VarlenReader};
+use super::env_overrides;
 use super::filters;
-use super::head::Head;
-use super::overrides;
-use super::params::{CompressParams, DecompressParams, Handle};
+use super::head::ContextHeadCell;
+use super::params::{CallbackPointer, CompressParams, DecompressParams};
 use super::raw_box::RawBox;
 use super::tuner::{self, TunedContext};
 use crate::abi::{
@@ -20,8 +20,8 @@ use crate::abi::{
 };
 use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::lazy::BlockSource;
-use crate::chunk::{ChunkHeader, Container, StoredChunk};
-use crate::codec::{BuiltIn, Plugin};
+use crate::chunk::{ChunkHeader, Container, ParsedChunk};
+use crate::codec::{BuiltInCodec, PluginCodec};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
@@ -36,13 +36,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// A compression or decompression context. One thread uses it at a time.
 #[repr(C)]
 pub(crate) struct Context {
-    head: Head,
+    head: ContextHeadCell,
     /// The context's copies of the parameters of pre- and postfilters; the head points at them.
     preparams: Option<RawBox<blosc2_prefilter_params>>,
     postparams: Option<RawBox<blosc2_postfilter_params>>,
     /// The mask of blocks that the next decompression leaves out; the head points at it.
     mask: Cell<Option<Vec<u8>>>,
-    instrumented: bool,
+    is_instrumented: bool,
 }
 
 /// A context on the heap, to which C code may have a pointer.
@@ -87,29 +87,29 @@ pub(crate) struct ReadSettings {
 }
 
 /// Returns whether decoding a chunk with that header runs functions of the program.
-pub(crate) fn decoding_calls_back(header: &ChunkHeader) -> bool {
+pub(crate) fn decoding_runs_callbacks(header: &ChunkHeader) -> bool {
     let format = header.codec_format();
-    (BuiltIn::from_format(format).is_none() && is_callers_codec(i32::from(header.udcompcode)))
-        || header.filters.iter().any(|&id| is_callers_filter(id))
+    (BuiltInCodec::from_format(format).is_none() && is_user_codec(i32::from(header.udcompcode)))
+        || header.filters.iter().any(|&id| is_user_filter(id))
 }
 
 /// Returns whether decoding a chunk with that header needs properties of the super-chunk around it.
-pub(crate) fn decoding_asks_for_container(header: &ChunkHeader) -> bool {
+pub(crate) fn decoding_needs_container(header: &ChunkHeader) -> bool {
     container::is_needed(i32::from(header.udcompcode), &header.filters)
 }
 
 /// Returns whether the codec is none of the library's own.
-fn is_callers_codec(compcode: i32) -> bool {
-    BuiltIn::from_compcode(compcode).is_none() && Plugin::from_compcode(compcode).is_none()
+fn is_user_codec(compcode: i32) -> bool {
+    BuiltInCodec::from_compcode(compcode).is_none() && PluginCodec::from_compcode(compcode).is_none()
 }
 
 /// Returns whether the filter is none of the library's own.
-fn is_callers_filter(id: u8) -> bool {
-    id > filter_id::TRUNC_PREC && !filters::is_plugin(id)
+fn is_user_filter(id: u8) -> bool {
+    id > filter_id::TRUNC_PREC && !filters::is_plugin_filter(id)
 }
 
 /// Values of the head's `thread_backend`.
-mod backend {
+mod thread_backend {
     pub(super) const SERIAL: i16 = 0;
     pub(super) const POOL: i16 = 1;
     pub(super) const CALLBACK: i16 = 2;
@@ -119,7 +119,7 @@ mod backend {
 static POOL_TOKENS: [u8; i16::MAX as usize + 1] = [0; i16::MAX as usize + 1];
 
 /// Returns a head whose fields are all zero.
-fn empty_head() -> ContextHead {
+fn zeroed_head() -> ContextHead {
     // SAFETY: all fields are integers, pointers, optional functions and arrays of them, for which zero is valid.
     unsafe { mem::zeroed() }
 }
@@ -130,26 +130,26 @@ impl Context {
     /// # Safety
     /// Pointers inside `cparams` are NULL or valid as the ABI defines for their fields, and the functions obey the
     /// contracts of their typedefs, for as long as the context lives. While a method of the context runs, no other code
-    /// uses its head or changes its super-chunk: see [`Head::new`].
+    /// uses its head or changes its super-chunk: see [`ContextHeadCell::new`].
     ///
     /// # Errors
     /// `InvalidParam` for an invalid filter id, an unknown tuner, or an environment variable that names a codec that
     /// contexts cannot use; `NullPointer` for a prefilter without parameters; any error of the tuner.
     pub(crate) unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
-        if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
+        if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::is_valid_filter_id(id)) {
             return Err(err!(InvalidParam, "filter id {id} is not defined"));
         }
         let mut overridden = CompressParams {
             compcode: i32::from(cparams.compcode),
             clevel: i32::from(cparams.clevel),
             typesize: cparams.typesize,
-            nthreads: threads(cparams.nthreads),
+            nthreads: effective_thread_count(cparams.nthreads),
             blocksize: cparams.blocksize,
             splitmode: cparams.splitmode,
             filters: cparams.filters,
             ..CompressParams::default()
         };
-        overrides::for_new_context(&mut overridden)?;
+        env_overrides::apply_to_new_context(&mut overridden)?;
         let nthreads = match (overridden.nthreads, cparams.nthreads) {
             // Not overridden: keeps the value of `cparams`, since callers may read it back.
             (1, given) if given <= 0 => given,
@@ -157,7 +157,7 @@ impl Context {
         };
         let preparams = match cparams.prefilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
-            Some(_) => Some(RawBox::new(unsafe { read_params(cparams.preparams) }?)),
+            Some(_) => Some(RawBox::new(unsafe { copy_filter_params(cparams.preparams) }?)),
             None => None,
         };
         let head = ContextHead {
@@ -177,20 +177,20 @@ impl Context {
             do_compress: 1,
             nthreads,
             new_nthreads: nthreads,
-            ..empty_head()
+            ..zeroed_head()
         };
         let context = RawBox::new(Context {
             // SAFETY: guaranteed by the caller; the parameters of the prefilter are the context's own copy.
-            head: unsafe { Head::new(head) },
+            head: unsafe { ContextHeadCell::new(head) },
             preparams,
             postparams: None,
             mask: Cell::new(None),
-            instrumented: cparams.instr_codec.get(),
+            is_instrumented: cparams.instr_codec.get(),
         });
         // The tuner's init reads a head with all fields set except these three (codecs.md 15).
         // SAFETY: guaranteed by the caller.
         unsafe {
-            tuner::prepare(&*context, cparams.tuner_id, cparams.tuner_params)?;
+            tuner::call_init(&*context, cparams.tuner_id, cparams.tuner_params)?;
             context.head.set_tuner_id(cparams.tuner_id.max(0));
             context.head.set_codec_params(cparams.codec_params);
             context.head.set_filter_params(cparams.filter_params);
@@ -203,15 +203,15 @@ impl Context {
     /// # Safety
     /// Pointers inside `dparams` are NULL or valid as the ABI defines for their fields, and the functions obey the
     /// contracts of their typedefs, for as long as the context lives. While a method of the context runs, no other code
-    /// uses its head or changes its super-chunk: see [`Head::new`].
+    /// uses its head or changes its super-chunk: see [`ContextHeadCell::new`].
     ///
     /// # Errors
     /// `NullPointer` for a postfilter without parameters.
     pub(crate) unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<OwnedContext> {
-        let nthreads = overrides::nthreads_for_new_context(dparams.nthreads);
+        let nthreads = env_overrides::nthreads_for_new_context(dparams.nthreads);
         let postparams = match dparams.postfilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
-            Some(_) => Some(RawBox::new(unsafe { read_params(dparams.postparams) }?)),
+            Some(_) => Some(RawBox::new(unsafe { copy_filter_params(dparams.postparams) }?)),
             None => None,
         };
         let head = ContextHead {
@@ -220,15 +220,15 @@ impl Context {
             schunk: dparams.schunk.cast(),
             nthreads,
             new_nthreads: nthreads,
-            ..empty_head()
+            ..zeroed_head()
         };
         Ok(RawBox::new(Context {
             // SAFETY: guaranteed by the caller; the parameters of the postfilter are the context's own copy.
-            head: unsafe { Head::new(head) },
+            head: unsafe { ContextHeadCell::new(head) },
             preparams: None,
             postparams,
             mask: Cell::new(None),
-            instrumented: false,
+            is_instrumented: false,
         }))
     }
 
@@ -238,7 +238,7 @@ impl Context {
     }
 
     /// Returns the head, which C code may have changed since the last call.
-    pub(crate) fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &ContextHeadCell {
         &self.head
     }
 
@@ -246,7 +246,8 @@ impl Context {
         let own = self.postparams.as_ref()?;
         let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.postfilter()?;
-        // SAFETY: guaranteed by the caller of `for_decompression`; the parameters are those that came with the function.
+        // SAFETY: guaranteed by the caller of `for_decompression`; the parameters are those that came with the
+        // function.
         Some(unsafe { Postfilter::new(function, params, own.as_ptr()) })
     }
 
@@ -261,12 +262,12 @@ impl Context {
         source: Option<&dyn BlockSource>,
         mut dest: OutBuffer<'_>,
     ) -> Result<usize> {
-        self.check_decompression()?;
+        self.prepare_decompression()?;
         let mask = self.take_mask();
         let mut header = ChunkHeader::default();
-        let chunk = StoredChunk::parse(&mut header, chunk)?;
+        let chunk = ParsedChunk::parse(&mut header, chunk)?;
         let is_changed = self.postparams.is_some() || mask.is_some();
-        if let Some(done) = decompress::decompress_single(&chunk, is_changed, dest.reborrow()) {
+        if let Some(done) = decompress::try_decompress_fast(&chunk, is_changed, dest.reborrow()) {
             self.publish_decompression(chunk.header(), &done);
             return Ok(done.nbytes);
         }
@@ -282,8 +283,8 @@ impl Context {
         Ok(done.nbytes)
     }
 
-    /// Reads a part of a chunk. Returns the number of bytes read. Works on either kind of context and does not change the
-    /// parameters of a compression context.
+    /// Reads a part of a chunk. Returns the number of bytes read. Works on either kind of context and does not change
+    /// the parameters of a compression context.
     ///
     /// # Errors
     /// Those of `chunk.md` 4.5.
@@ -296,7 +297,7 @@ impl Context {
     ) -> Result<usize> {
         let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
-        let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(source);
+        let chunk = ParsedChunk::parse(&mut header, chunk)?.with_source(source);
         let container = self.container_for(chunk.header());
         let params = DecompressParams {
             container: container.as_ref(),
@@ -320,10 +321,10 @@ impl Context {
         source: Option<&dyn BlockSource>,
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
     ) -> Result<R> {
-        self.check_decompression()?;
+        self.prepare_decompression()?;
         let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
-        let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(source);
+        let chunk = ParsedChunk::parse(&mut header, chunk)?.with_source(source);
         let container = self.container_for(chunk.header());
         let params = DecompressParams {
             container: container.as_ref(),
@@ -332,11 +333,11 @@ impl Context {
         VarlenReader::open(&params, &chunk, then)
     }
 
-    fn check_decompression(&self) -> Result<()> {
+    fn prepare_decompression(&self) -> Result<()> {
         if self.head.do_compress() != 0 {
             return Err(err!(InvalidParam, "the context is for compression, expected one for decompression"));
         }
-        sync_threads(&self.head);
+        update_thread_fields(&self.head);
         Ok(())
     }
 
@@ -347,11 +348,11 @@ impl Context {
     ) -> DecompressParams<'a> {
         let schunk = self.head.schunk();
         DecompressParams {
-            nthreads: threads(self.head.new_nthreads()),
+            nthreads: effective_thread_count(self.head.new_nthreads()),
             postfilter,
             mask,
             nchunk: self.current_nchunk(),
-            schunk: Handle(schunk.cast()),
+            schunk: CallbackPointer(schunk.cast()),
             container: None,
         }
     }
@@ -362,19 +363,19 @@ impl Context {
         if schunk.is_null() {
             return -1;
         }
-        // SAFETY: a super-chunk, as the callers of `Head::new` and `Head::set_schunk` guarantee, or as the program has
-        // set it. The program may write its public fields between calls but not during one. Threads that read from the
-        // super-chunk write this one field during the call, atomically.
+        // SAFETY: a super-chunk, as the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee,
+        // or as the program has set it. The program may write its public fields between calls but not during one.
+        // Threads that read from the super-chunk write this one field during the call, atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*schunk).current_nchunk) }.load(Ordering::Relaxed)
     }
 
     /// Returns the properties of the context's super-chunk if decoding a chunk with that header needs them.
     fn container_for(&self, header: &ChunkHeader) -> Option<Container> {
-        if !decoding_asks_for_container(header) {
+        if !decoding_needs_container(header) {
             return None;
         }
-        // SAFETY: the callers of `Head::new` and `Head::set_schunk` guarantee a super-chunk that does not change during
-        // the call.
+        // SAFETY: the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee a super-chunk that
+        // does not change during the call.
         unsafe { container::of_schunk(self.head.schunk()) }
     }
 
@@ -382,56 +383,57 @@ impl Context {
     /// read at the same time; the super-chunk then lets one thread at a time call this.
     pub(crate) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let mask = if takes_mask { self.take_mask() } else { None };
-        let nthreads = threads(self.head.new_nthreads());
+        let nthreads = effective_thread_count(self.head.new_nthreads());
         ReadSettings { nthreads, postfilter: self.postfilter(), mask, container: OnceLock::new() }
     }
 
     /// Writes into the head the properties of the chunk that the super-chunk has read.
-    pub(crate) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
+    pub(crate) fn publish_chunk_read(&self, header: &ChunkHeader, done: &DecompressOutcome) {
         self.publish_decompression(header, done);
     }
 
     /// Writes into the head the item size, in bytes, of a chunk that was read before.
-    pub(crate) fn note_typesize(&self, typesize: u8) {
+    pub(crate) fn publish_typesize(&self, typesize: u8) {
         self.head.set_typesize(i32::from(typesize));
     }
 
-    /// Does the same as [`note_typesize`](Self::note_typesize), unless there is a postfilter. Returns whether there is
-    /// none.
-    pub(crate) fn note_cached(&self, typesize: u8) -> bool {
+    /// Does the same as [`publish_typesize`](Self::publish_typesize), unless there is a postfilter. Returns whether
+    /// there is none.
+    pub(crate) fn publish_cached_read(&self, typesize: u8) -> bool {
         if self.head.postfilter().is_some() {
             return false;
         }
-        self.note_typesize(typesize);
+        self.publish_typesize(typesize);
         true
     }
 
     /// Returns whether compressing runs functions of the program.
-    pub(crate) fn calls_back(&self) -> bool {
+    pub(crate) fn runs_callbacks(&self) -> bool {
         self.head.prefilter().is_some()
             || self.head.tuner_id() > 0
-            || is_callers_codec(self.head.compcode())
-            || self.head.filters().iter().any(|&id| is_callers_filter(id))
+            || is_user_codec(self.head.compcode())
+            || self.head.filters().iter().any(|&id| is_user_filter(id))
     }
 
     /// Returns the super-chunk whose properties codecs and filters of this context need; `None` if they need none.
-    pub(crate) fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
+    pub(crate) fn schunk_for_container(&self) -> Option<*const blosc2_schunk> {
         container::is_needed(self.head.compcode(), &self.head.filters())
             .then(|| self.head.schunk().cast_const().cast())
     }
 
-    /// Returns whether the context can compress blocks that are assembled one at a time ([`Gather`](super::compress::Gather)) and are
-    /// `blocksize` bytes long: nothing that the program configured reads the source or several blocks.
-    pub(crate) fn takes_patched_blocks(&self, blocksize: usize) -> bool {
-        !self.calls_back()
-            && !self.instrumented
+    /// Returns whether the context can compress blocks that are assembled one at a time
+    /// ([`BlockProvider`](super::compress::BlockProvider)) and are `blocksize` bytes long: nothing that the program
+    /// configured reads the source or several blocks.
+    pub(crate) fn can_compress_patched_blocks(&self, blocksize: usize) -> bool {
+        !self.runs_callbacks()
+            && !self.is_instrumented
             && self.head.use_dict() == 0
             && !self.head.filters().contains(&filter_id::DELTA)
             && usize::try_from(self.head.blocksize()).is_ok_and(|size| size == blocksize)
     }
 
     /// Writes into the head the properties of the last chunk that was decompressed.
-    fn publish_decompression(&self, header: &ChunkHeader, done: &Decompressed) {
+    fn publish_decompression(&self, header: &ChunkHeader, done: &DecompressOutcome) {
         let head = &self.head;
         head.set_header_flags(header.flags);
         head.set_blosc2_flags(header.blosc2_flags);
@@ -443,7 +445,7 @@ impl Context {
         head.set_srcsize(header.cbytes);
         head.set_typesize(i32::from(header.typesize));
         // The codec format replaces the codec id, except for registered codecs (codecs.md 17.11).
-        head.set_compcode(match BuiltIn::from_format(header.codec_format()) {
+        head.set_compcode(match BuiltInCodec::from_format(header.codec_format()) {
             Some(_) => i32::from(header.codec_format()),
             None => i32::from(header.udcompcode),
         });
@@ -451,7 +453,7 @@ impl Context {
         head.set_filters(header.filters);
         head.set_filters_meta(header.filters_meta);
         head.set_use_dict(i32::from(done.used_dictionary));
-        head.set_special_type(i32::from(header.special_bits()));
+        head.set_special_type(i32::from(header.special_id()));
     }
 
     /// Sets the blocks that the next whole decompression leaves out, one byte each.
@@ -490,7 +492,7 @@ impl Context {
             preparams: head.preparams(),
             tuner_params: cparams.tuner_params,
             tuner_id: head.tuner_id(),
-            instr_codec: CBool::from(self.instrumented),
+            instr_codec: CBool::from(self.is_instrumented),
             codec_params: head.codec_params(),
             filter_params: cparams.filter_params,
         };
@@ -510,7 +512,7 @@ impl Context {
 
 // SAFETY: both belong to this context.
 unsafe impl TunedContext for Context {
-    fn head(&self) -> &Head {
+    fn head(&self) -> &ContextHeadCell {
         self.head()
     }
 
@@ -521,29 +523,30 @@ unsafe impl TunedContext for Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        tuner::release(self);
+        tuner::call_free(self);
     }
 }
 
 /// Returns the number of threads for the field of a struct: values below 1 mean only the caller's thread.
-fn threads(nthreads: i16) -> usize {
+fn effective_thread_count(nthreads: i16) -> usize {
     usize::try_from(nthreads).unwrap_or(0).max(1)
 }
 
-/// Applies a thread count that C code has written into the head, and writes the fields that describe the thread backend.
-fn sync_threads(head: &Head) {
+/// Applies a thread count that C code has written into the head, and writes the fields that describe the thread
+/// backend.
+fn update_thread_fields(head: &ContextHeadCell) {
     if head.new_nthreads() > 0 {
         head.set_nthreads(head.new_nthreads());
     }
-    let nthreads = threads(head.new_nthreads());
+    let nthreads = effective_thread_count(head.new_nthreads());
     let parallel = nthreads > 1;
     head.set_threads_started(if parallel { head.nthreads() } else { 0 });
     let (backend, pool) = if !parallel {
-        (backend::SERIAL, ptr::null_mut())
+        (thread_backend::SERIAL, ptr::null_mut())
     } else if pool::has_callback() {
-        (backend::CALLBACK, ptr::null_mut())
+        (thread_backend::CALLBACK, ptr::null_mut())
     } else {
-        (backend::POOL, ptr::from_ref(&POOL_TOKENS[nthreads]).cast_mut().cast())
+        (thread_backend::POOL, ptr::from_ref(&POOL_TOKENS[nthreads]).cast_mut().cast())
     };
     head.set_thread_pool(pool);
     head.set_thread_backend(backend);
@@ -553,7 +556,7 @@ fn sync_threads(head: &Head) {
 ///
 /// # Safety
 /// `params` is NULL or points at initialised parameters.
-unsafe fn read_params<T: Copy>(params: *const T) -> Result<T> {
+unsafe fn copy_filter_params<T: Copy>(params: *const T) -> Result<T> {
     // SAFETY: guaranteed by the caller.
     unsafe { params.as_ref() }
         .copied()

@@ -1,5 +1,5 @@
-//! The filter pipeline of a chunk (`filters.md` 3): converts the six slots into a checked list of steps, and runs the steps
-//! forwards and backwards on one block, between scratch buffers. The source is never written.
+//! The filter pipeline of a chunk (`filters.md` 3): converts the six slots into a checked list of steps, and runs the
+//! steps forwards and backwards on one block, between scratch buffers. The source is never written.
 
 use super::callbacks;
 use crate::abi::{
@@ -20,7 +20,7 @@ use std::num::NonZeroUsize;
 
 /// One active slot.
 #[derive(Clone, Copy)]
-enum Step {
+enum FilterStep {
     Shuffle {
         nstreams: usize,
     },
@@ -37,10 +37,10 @@ enum Step {
         /// `None` if neither the meta byte nor a super-chunk gives the number.
         nstreams: Option<NonZeroUsize>,
     },
-    Cells {
+    NdCell {
         side: u8,
         /// Whether each item is replaced by the mean of its cell.
-        means: bool,
+        is_ndmean: bool,
     },
     User {
         id: u8,
@@ -56,8 +56,8 @@ enum Step {
 
 /// The active slots of a pipeline, in the order of compression.
 #[derive(Clone, Copy)]
-pub(crate) struct Chain<'c> {
-    steps: [Step; MAX_FILTERS],
+pub(crate) struct FilterSteps<'c> {
+    steps: [FilterStep; MAX_FILTERS],
     len: usize,
     typesize: usize,
     container: Option<&'c Container>,
@@ -65,20 +65,20 @@ pub(crate) struct Chain<'c> {
 
 /// The location of a block before it is filtered.
 #[derive(Clone, Copy)]
-pub(crate) enum Input<'a> {
+pub(crate) enum BlockInput<'a> {
     /// In the caller's source.
-    Block(&'a [u8]),
+    InSource(&'a [u8]),
     /// At the start of the front buffer, this many bytes long.
-    Front(usize),
+    InFrontBuffer(usize),
 }
 
-impl Chain<'_> {
+impl FilterSteps<'_> {
     /// A pipeline without steps.
-    pub(crate) const NONE: Chain<'static> =
-        Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize: 1, container: None };
+    pub(crate) const EMPTY: FilterSteps<'static> =
+        FilterSteps { steps: [FilterStep::Bitshuffle; MAX_FILTERS], len: 0, typesize: 1, container: None };
 }
 
-impl<'c> Chain<'c> {
+impl<'c> FilterSteps<'c> {
     /// Returns the steps of a pipeline for items of `typesize` bytes (1..=255), in a chunk of `container`.
     #[inline]
     pub(crate) fn new(
@@ -87,17 +87,18 @@ impl<'c> Chain<'c> {
         typesize: usize,
         container: Option<&'c Container>,
     ) -> Self {
-        let mut chain = Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize, container };
+        let mut chain =
+            FilterSteps { steps: [FilterStep::Bitshuffle; MAX_FILTERS], len: 0, typesize, container };
         for (&id, &meta) in filters.iter().zip(metas) {
             chain.steps[chain.len] = match id {
                 filter_id::NONE => continue,
                 filter_id::SHUFFLE => {
-                    Step::Shuffle { nstreams: if meta == 0 { typesize } else { usize::from(meta) } }
+                    FilterStep::Shuffle { nstreams: if meta == 0 { typesize } else { usize::from(meta) } }
                 }
-                filter_id::BITSHUFFLE => Step::Bitshuffle,
-                filter_id::DELTA => Step::Delta,
-                filter_id::TRUNC_PREC => Step::TruncPrec { precision: meta as i8 },
-                id => plugin(id, meta, container).unwrap_or_else(|| registered(id, meta)),
+                filter_id::BITSHUFFLE => FilterStep::Bitshuffle,
+                filter_id::DELTA => FilterStep::Delta,
+                filter_id::TRUNC_PREC => FilterStep::TruncPrec { precision: meta as i8 },
+                id => plugin_step(id, meta, container).unwrap_or_else(|| registered_step(id, meta)),
             };
             chain.len += 1;
         }
@@ -109,15 +110,15 @@ impl<'c> Chain<'c> {
         self.len == 0
     }
 
-    fn steps(&self) -> &[Step] {
+    fn steps(&self) -> &[FilterStep] {
         &self.steps[..self.len]
     }
 
     /// Returns the revision of the bytedelta that directly follows the shuffle at `index` and codes the same number of
     /// streams: both are done in one pass, in the step of the shuffle.
-    fn delta_of_streams(&self, index: usize) -> Option<Revision> {
+    fn fused_bytedelta(&self, index: usize) -> Option<Revision> {
         match (self.steps().get(index)?, self.steps().get(index + 1)?) {
-            (Step::Shuffle { nstreams }, Step::ByteDelta { revision, nstreams: coded }) => {
+            (FilterStep::Shuffle { nstreams }, FilterStep::ByteDelta { revision, nstreams: coded }) => {
                 coded.is_some_and(|coded| coded.get() == *nstreams).then_some(*revision)
             }
             _ => None,
@@ -126,12 +127,12 @@ impl<'c> Chain<'c> {
 
     /// Returns whether the blocks of a chunk depend on its first block.
     pub(crate) fn has_delta(&self) -> bool {
-        self.steps().iter().any(|s| matches!(s, Step::Delta))
+        self.steps().iter().any(|s| matches!(s, FilterStep::Delta))
     }
 
     /// Returns whether all steps are undone in place, so that a block may be decoded directly into its destination.
-    pub(crate) fn works_in_place(&self) -> bool {
-        self.steps().iter().all(|s| s.works_in_place() || !s.is_undone())
+    pub(crate) fn is_undone_in_place(&self) -> bool {
+        self.steps().iter().all(|s| s.is_undone_in_place() || !s.is_undone())
     }
 
     /// Filters a block and returns the result: `input` itself if there are no steps, else a prefix of one of the
@@ -142,51 +143,55 @@ impl<'c> Chain<'c> {
     /// `FilterPipeline` for an unknown filter or one that fails.
     pub(crate) fn forward<'a>(
         &self,
-        input: Input<'a>,
+        input: BlockInput<'a>,
         reference: Option<&[u8]>,
         cparams: &blosc2_cparams,
         mut front: &'a mut [u8],
         mut back: &'a mut [u8],
     ) -> Result<&'a [u8]> {
         let (block, len, mut in_front) = match input {
-            Input::Block(block) => (block, block.len(), false),
-            Input::Front(len) => (&[][..], len, true),
+            BlockInput::InSource(block) => (block, block.len(), false),
+            BlockInput::InFrontBuffer(len) => (&[][..], len, true),
         };
         for (index, step) in self.steps().iter().enumerate() {
-            if matches!(step, Step::ByteDelta { .. })
+            if matches!(step, FilterStep::ByteDelta { .. })
                 && index > 0
-                && self.delta_of_streams(index - 1).is_some()
+                && self.fused_bytedelta(index - 1).is_some()
             {
                 continue;
             }
-            if let (Step::ByteDelta { revision, nstreams }, true) = (step, in_front) {
-                bytedelta::encode_in_place(*revision, known(*nstreams)?, &mut front[..len]);
+            if let (FilterStep::ByteDelta { revision, nstreams }, true) = (step, in_front) {
+                bytedelta::encode_in_place(*revision, require_nstreams(*nstreams)?, &mut front[..len]);
                 continue;
             }
             let src = if in_front { &front[..len] } else { block };
             let dest = &mut back[..len];
             match *step {
-                Step::Shuffle { nstreams } => match self.delta_of_streams(index) {
+                FilterStep::Shuffle { nstreams } => match self.fused_bytedelta(index) {
                     Some(revision) => bytedelta::shuffle_encode(revision, nstreams, src, dest),
                     None => shuffle::shuffle(nstreams, src, dest),
                 },
-                Step::Bitshuffle => bitshuffle::bitshuffle(self.typesize, src, dest),
-                Step::Delta => match reference {
+                FilterStep::Bitshuffle => bitshuffle::bitshuffle(self.typesize, src, dest),
+                FilterStep::Delta => match reference {
                     Some(reference) => delta::encode_other(self.typesize, src, reference, dest),
                     None => delta::encode_first(self.typesize, src, dest),
                 },
-                Step::TruncPrec { precision } => trunc_prec::truncate(precision, self.typesize, src, dest)?,
-                Step::IntTrunc { precision } => int_trunc::truncate(precision, self.typesize, src, dest)?,
-                Step::ByteDelta { revision, nstreams } => {
-                    bytedelta::encode(revision, known(nstreams)?, src, dest);
+                FilterStep::TruncPrec { precision } => {
+                    trunc_prec::truncate(precision, self.typesize, src, dest)?
                 }
-                Step::Cells { side, means: false } => {
-                    cells::gather(side, self.typesize, self.container, src, dest)?;
+                FilterStep::IntTrunc { precision } => {
+                    int_trunc::truncate(precision, self.typesize, src, dest)?
                 }
-                Step::Cells { side, means: true } => {
-                    cells::gather_means(side, self.typesize, self.container, src, dest)?;
+                FilterStep::ByteDelta { revision, nstreams } => {
+                    bytedelta::encode(revision, require_nstreams(nstreams)?, src, dest);
                 }
-                Step::User { id, meta, forward, .. } => {
+                FilterStep::NdCell { side, is_ndmean: false } => {
+                    cells::ndcell_encode(side, self.typesize, self.container, src, dest)?;
+                }
+                FilterStep::NdCell { side, is_ndmean: true } => {
+                    cells::ndmean_encode(side, self.typesize, self.container, src, dest)?;
+                }
+                FilterStep::User { id, meta, forward, .. } => {
                     let function = match forward {
                         Some(function) => Some(function),
                         None => registry::load_filter(id)?.forward,
@@ -195,9 +200,9 @@ impl<'c> Chain<'c> {
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no forward function"))?;
                     // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller that
                     // created the context guarantees it for the pointers in `cparams`.
-                    unsafe { callbacks::filter_forward(function, id, meta, cparams, src, dest) }?;
+                    unsafe { callbacks::run_filter_forward(function, id, meta, cparams, src, dest) }?;
                 }
-                Step::Unknown { id } => {
+                FilterStep::Unknown { id } => {
                     return Err(err!(FilterPipeline, "filter {id} is neither built in nor registered"));
                 }
             }
@@ -227,21 +232,21 @@ impl<'c> Chain<'c> {
         let mut undefined = None;
         let mut in_dest = false;
         // Number of remaining steps that write to another buffer; the last of them writes to `dest`.
-        let mut moves_left = self.steps().iter().filter(|s| s.moves()).count();
+        let mut moves_left = self.steps().iter().filter(|s| s.needs_output_buffer()).count();
         for (index, step) in self.steps().iter().enumerate().rev() {
-            if matches!(step, Step::ByteDelta { .. })
+            if matches!(step, FilterStep::ByteDelta { .. })
                 && index > 0
-                && self.delta_of_streams(index - 1).is_some()
+                && self.fused_bytedelta(index - 1).is_some()
             {
                 continue;
             }
-            if step.works_in_place() {
+            if step.is_undone_in_place() {
                 let data = if in_dest { &mut *dest } else { &mut front[..len] };
                 self.undo_in_place(step, data, reference)?;
                 continue;
             }
-            if !step.moves() {
-                if let Step::Unknown { id } = *step {
+            if !step.needs_output_buffer() {
+                if let FilterStep::Unknown { id } = *step {
                     undefined = Some(err!(Failure, "filter {id} is not defined"));
                 }
                 continue;
@@ -251,28 +256,31 @@ impl<'c> Chain<'c> {
             let src = &mut front[..len];
             let out = if in_dest { &mut *dest } else { &mut back[..len] };
             match *step {
-                Step::Shuffle { nstreams } => match self.delta_of_streams(index) {
+                FilterStep::Shuffle { nstreams } => match self.fused_bytedelta(index) {
                     Some(revision) => bytedelta::decode_unshuffle(revision, nstreams, src, out),
                     None => shuffle::unshuffle(nstreams, src, out),
                 },
-                Step::Bitshuffle if chunk_version == version::BLOSC1 => {
+                FilterStep::Bitshuffle if chunk_version == version::BLOSC1 => {
                     bitshuffle::bitunshuffle_v2(self.typesize, src, out);
                 }
-                Step::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
-                Step::Cells { side, means: false } => cells::scatter(side, self.container, src, out)?,
-                Step::Cells { side, means: true } => cells::scatter_means(side, self.container, src, out)?,
-                Step::User { id, meta, backward, .. } => {
+                FilterStep::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
+                FilterStep::NdCell { side, is_ndmean: false } => {
+                    cells::ndcell_decode(side, self.container, src, out)?
+                }
+                FilterStep::NdCell { side, is_ndmean: true } => {
+                    cells::ndmean_decode(side, self.container, src, out)?
+                }
+                FilterStep::User { id, meta, backward, .. } => {
                     let function = match backward {
                         Some(function) => Some(function),
                         None => registry::load_filter(id)?.backward,
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no backward function"))?;
-                    // A positive value ends the pipeline of the block, which is an error only if other steps would follow
-                    // (filters.md 15 Q3).
-                    // SAFETY: as in `forward`.
-                    if unsafe { callbacks::filter_backward(function, id, meta, dparams, src, out) }? > 0 {
-                        if self.steps()[..index].iter().any(Step::is_undone) {
+                    // A positive value ends the pipeline of the block, which is an error only if other steps would
+                    // follow (filters.md 15 Q3). SAFETY: as in `forward`.
+                    if unsafe { callbacks::run_filter_backward(function, id, meta, dparams, src, out) }? > 0 {
+                        if self.steps()[..index].iter().any(FilterStep::is_undone) {
                             return Err(err!(
                                 FilterPipeline,
                                 "filter {id} ended the pipeline before its last step"
@@ -281,8 +289,13 @@ impl<'c> Chain<'c> {
                         break;
                     }
                 }
-                Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is not registered")),
-                Step::Delta | Step::ByteDelta { .. } | Step::TruncPrec { .. } | Step::IntTrunc { .. } => {}
+                FilterStep::Unknown { id } => {
+                    return Err(err!(FilterPipeline, "filter {id} is not registered"));
+                }
+                FilterStep::Delta
+                | FilterStep::ByteDelta { .. }
+                | FilterStep::TruncPrec { .. }
+                | FilterStep::IntTrunc { .. } => {}
             }
             mem::swap(&mut front, &mut back);
         }
@@ -295,7 +308,7 @@ impl<'c> Chain<'c> {
         Ok(())
     }
 
-    /// Undoes a pipeline that [works in place](Self::works_in_place) on the block in `dest`.
+    /// Undoes a pipeline that [works in place](Self::is_undone_in_place) on the block in `dest`.
     ///
     /// # Errors
     /// As [`backward`](Self::backward).
@@ -303,11 +316,11 @@ impl<'c> Chain<'c> {
         self.steps().iter().rev().try_for_each(|step| self.undo_in_place(step, dest, reference))
     }
 
-    /// Undoes a step that [works in place](Step::works_in_place). Other steps have no effect here.
-    fn undo_in_place(&self, step: &Step, data: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
+    /// Undoes a step that [works in place](FilterStep::is_undone_in_place). Other steps have no effect here.
+    fn undo_in_place(&self, step: &FilterStep, data: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
         match *step {
-            Step::Delta => undo_delta(self.typesize, data, reference),
-            Step::ByteDelta { revision, nstreams } => {
+            FilterStep::Delta => undo_delta(self.typesize, data, reference),
+            FilterStep::ByteDelta { revision, nstreams } => {
                 let nstreams = nstreams
                     .ok_or_else(|| err!(Failure, "the number of streams of a bytedelta is unknown"))?;
                 bytedelta::decode_in_place(revision, nstreams.get(), data);
@@ -319,16 +332,16 @@ impl<'c> Chain<'c> {
 }
 
 /// Returns the step of a filter that the program has registered.
-fn registered(id: u8, meta: u8) -> Step {
+fn registered_step(id: u8, meta: u8) -> FilterStep {
     match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
-        Some(f) => Step::User { id, meta, forward: f.forward, backward: f.backward },
-        None => Step::Unknown { id },
+        Some(f) => FilterStep::User { id, meta, forward: f.forward, backward: f.backward },
+        None => FilterStep::Unknown { id },
     }
 }
 
 /// Returns the step of a filter of the library's own range, if this build includes it.
-fn plugin(id: u8, meta: u8, container: Option<&Container>) -> Option<Step> {
-    if !is_plugin(id) {
+fn plugin_step(id: u8, meta: u8, container: Option<&Container>) -> Option<FilterStep> {
+    if !is_plugin_filter(id) {
         return None;
     }
     // If the meta byte is 0, the item size is that of the super-chunk: the chunk's may have been capped.
@@ -337,25 +350,27 @@ fn plugin(id: u8, meta: u8, container: Option<&Container>) -> Option<Step> {
         NonZeroUsize::new(if meta == 0 { items.unwrap_or(0) } else { usize::from(meta) })
     };
     match i32::from(id) {
-        BLOSC_FILTER_NDCELL => Some(Step::Cells { side: meta, means: false }),
-        BLOSC_FILTER_NDMEAN => Some(Step::Cells { side: meta, means: true }),
+        BLOSC_FILTER_NDCELL => Some(FilterStep::NdCell { side: meta, is_ndmean: false }),
+        BLOSC_FILTER_NDMEAN => Some(FilterStep::NdCell { side: meta, is_ndmean: true }),
         BLOSC_FILTER_BYTEDELTA_BUGGY => {
-            Some(Step::ByteDelta { revision: Revision::Restarting, nstreams: nstreams() })
+            Some(FilterStep::ByteDelta { revision: Revision::Restarting, nstreams: nstreams() })
         }
-        BLOSC_FILTER_BYTEDELTA => Some(Step::ByteDelta { revision: Revision::Plain, nstreams: nstreams() }),
-        BLOSC_FILTER_INT_TRUNC => Some(Step::IntTrunc { precision: meta as i8 }),
+        BLOSC_FILTER_BYTEDELTA => {
+            Some(FilterStep::ByteDelta { revision: Revision::Plain, nstreams: nstreams() })
+        }
+        BLOSC_FILTER_INT_TRUNC => Some(FilterStep::IntTrunc { precision: meta as i8 }),
         _ => None,
     }
 }
 
 /// Returns whether `id` is a filter of the library's own range that this build includes.
-pub(crate) fn is_plugin(id: u8) -> bool {
+pub(crate) fn is_plugin_filter(id: u8) -> bool {
     cfg!(feature = "plugin-filters")
         && (BLOSC_FILTER_NDCELL..=BLOSC_FILTER_INT_TRUNC).contains(&i32::from(id))
 }
 
 /// Returns the number of streams of a bytedelta, for compression, or an error if it is unknown.
-fn known(nstreams: Option<NonZeroUsize>) -> Result<usize> {
+fn require_nstreams(nstreams: Option<NonZeroUsize>) -> Result<usize> {
     nstreams
         .map(NonZeroUsize::get)
         .ok_or_else(|| err!(FilterPipeline, "the number of streams of a bytedelta is unknown"))
@@ -368,23 +383,29 @@ fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
     }
 }
 
-impl Step {
+impl FilterStep {
     /// Returns whether decompression has to undo the step.
     fn is_undone(&self) -> bool {
-        !matches!(self, Step::TruncPrec { .. } | Step::IntTrunc { .. })
+        !matches!(self, FilterStep::TruncPrec { .. } | FilterStep::IntTrunc { .. })
     }
 
     /// Returns whether the step is undone in the buffer that holds the block.
-    fn works_in_place(&self) -> bool {
-        matches!(self, Step::Delta | Step::ByteDelta { .. })
+    fn is_undone_in_place(&self) -> bool {
+        matches!(self, FilterStep::Delta | FilterStep::ByteDelta { .. })
     }
 
     /// Returns whether undoing the step needs another buffer for its result.
-    fn moves(&self) -> bool {
+    fn needs_output_buffer(&self) -> bool {
         match self {
-            Step::Delta | Step::ByteDelta { .. } | Step::TruncPrec { .. } | Step::IntTrunc { .. } => false,
-            Step::Unknown { id } => *id >= filter_id::FIRST_REGISTERED,
-            Step::Shuffle { .. } | Step::Bitshuffle | Step::Cells { .. } | Step::User { .. } => true,
+            FilterStep::Delta
+            | FilterStep::ByteDelta { .. }
+            | FilterStep::TruncPrec { .. }
+            | FilterStep::IntTrunc { .. } => false,
+            FilterStep::Unknown { id } => *id >= filter_id::FIRST_REGISTERED,
+            FilterStep::Shuffle { .. }
+            | FilterStep::Bitshuffle
+            | FilterStep::NdCell { .. }
+            | FilterStep::User { .. } => true,
         }
     }
 }

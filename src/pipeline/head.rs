@@ -1,6 +1,6 @@
 //! The head of a context: the struct that tuners and some programs read and write through the context's pointer
-//! (`abi.md` 4.3). They may do so between calls of the library and inside callbacks, so no Rust reference to it may exist:
-//! each access reads or writes one field.
+//! (`abi.md` 4.3). They may do so between calls of the library and inside callbacks, so no Rust reference to it may
+//! exist: each access reads or writes one field.
 
 use crate::abi::{
     BLOSC2_MAX_FILTERS, CBool, ContextHead, blosc2_postfilter_fn, blosc2_postfilter_params,
@@ -10,13 +10,13 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI16, Ordering};
 
-type FilterBytes = [u8; BLOSC2_MAX_FILTERS as usize];
+type FilterSlots = [u8; BLOSC2_MAX_FILTERS as usize];
 
 /// The head of a context. C code aliases it.
 #[repr(transparent)]
-pub(crate) struct Head(UnsafeCell<ContextHead>);
+pub(crate) struct ContextHeadCell(UnsafeCell<ContextHead>);
 
-impl Head {
+impl ContextHeadCell {
     /// Returns a head with these values.
     ///
     /// # Safety
@@ -27,12 +27,12 @@ impl Head {
     /// callback of the program changes the super-chunk in it, except the field `current_nchunk`, atomically. C code
     /// that has the pointer writes between calls and in callbacks only, one thread at a time; a super-chunk whose
     /// threads share a context lets one thread at a time use the head.
-    pub(crate) unsafe fn new(head: ContextHead) -> Head {
-        Head(UnsafeCell::new(head))
+    pub(crate) unsafe fn new(head: ContextHead) -> ContextHeadCell {
+        ContextHeadCell(UnsafeCell::new(head))
     }
 }
 
-impl Head {
+impl ContextHeadCell {
     /// The field `nthreads`, which the library accesses only atomically: threads other than the one that uses the
     /// context read it, when they describe the super-chunk.
     fn nthreads_field(&self) -> &AtomicI16 {
@@ -55,7 +55,7 @@ impl Head {
 
 macro_rules! getters {
     ($($name:ident: $type:ty;)*) => {
-        impl Head {
+        impl ContextHeadCell {
             $(
                 #[doc = concat!("Returns the field `", stringify!($name), "`.")]
                 #[inline(always)]
@@ -71,7 +71,7 @@ macro_rules! getters {
 
 macro_rules! setters {
     ($($set:ident, $name:ident: $type:ty;)*) => {
-        impl Head {
+        impl ContextHeadCell {
             $(
                 #[doc = concat!("Writes the field `", stringify!($name), "`.")]
                 #[inline(always)]
@@ -93,8 +93,8 @@ getters! {
     compcode_meta: u8;
     clevel: i32;
     use_dict: i32;
-    filters: FilterBytes;
-    filters_meta: FilterBytes;
+    filters: FilterSlots;
+    filters_meta: FilterSlots;
     prefilter: blosc2_prefilter_fn;
     postfilter: blosc2_postfilter_fn;
     preparams: *mut blosc2_prefilter_params;
@@ -129,8 +129,8 @@ setters! {
     set_compcode, compcode: i32;
     set_compcode_meta, compcode_meta: u8;
     set_use_dict, use_dict: i32;
-    set_filters, filters: FilterBytes;
-    set_filters_meta, filters_meta: FilterBytes;
+    set_filters, filters: FilterSlots;
+    set_filters_meta, filters_meta: FilterSlots;
     set_block_maskout, block_maskout: *mut CBool;
     set_block_maskout_nitems, block_maskout_nitems: i32;
     set_do_compress, do_compress: i32;
@@ -141,13 +141,13 @@ setters! {
 
 macro_rules! unsafe_setters {
     ($($set:ident, $name:ident: $type:ty;)*) => {
-        impl Head {
+        impl ContextHeadCell {
             $(
                 #[doc = concat!("Writes the field `", stringify!($name), "`, which jobs follow.")]
                 ///
                 /// # Safety
                 /// The value is NULL or valid as the ABI defines for the field, for as long as the head has it. A
-                /// super-chunk does not change while a method of the context runs: see [`Head::new`].
+                /// super-chunk does not change while a method of the context runs: see [`ContextHeadCell::new`].
                 pub(crate) unsafe fn $set(&self, value: $type) {
                     // SAFETY: as in the other setters.
                     unsafe { (*self.0.get()).$name = value }

@@ -1,4 +1,5 @@
-//! Runs one work item for each block of a chunk: on the caller's thread, or on the caller's thread and threads of the pool.
+//! Runs one work item for each block of a chunk: on the caller's thread, or on the caller's thread and threads of the
+//! pool.
 
 use super::scratch::{self, Scratch};
 use crate::error::{Error, Result};
@@ -7,13 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Below this many uncompressed bytes, waking a worker costs more time than it saves.
-const MIN_PARALLEL: usize = 64 << 10;
+const MIN_PARALLEL_NBYTES: usize = 64 << 10;
 
 /// Returns how many threads work on `nbytes` bytes in blocks of `blocksize` bytes (`chunk.md` 6.2); 1 means only the
 /// caller's thread. A program's thread callback is called for every chunk of at least two full blocks: it may count its
 /// calls.
-pub(crate) fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
-    if nthreads > 1 && nbytes / blocksize.max(1) > 1 && (nbytes >= MIN_PARALLEL || pool::has_callback()) {
+pub(crate) fn effective_nthreads(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
+    if nthreads > 1
+        && nbytes / blocksize.max(1) > 1
+        && (nbytes >= MIN_PARALLEL_NBYTES || pool::has_callback())
+    {
         nthreads
     } else {
         1
@@ -39,22 +43,22 @@ pub(crate) fn for_each_block(
     work: impl Fn(usize, &mut Worker<'_>) -> Result<()> + Sync,
 ) -> Result<()> {
     if nthreads <= 1 || blocks.len() <= 1 {
-        return scratch::with(|scratch| {
+        return scratch::with_scratch(|scratch| {
             let mut worker = Worker { tid: 0, scratch };
             blocks.into_iter().try_for_each(|nblock| work(nblock, &mut worker))
         });
     }
-    let queue = Queue::new(blocks);
+    let queue = WorkQueue::new(blocks);
     let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|tid| {
-        let _part = ThreadPart { caller };
-        let _held = held_locks::adopt(&held);
-        scratch::with(|scratch| {
+        let _part = ScratchReturnGuard { caller_thread: caller };
+        let _held = held_locks::inherit(&held);
+        scratch::with_scratch(|scratch| {
             let mut worker = Worker { tid, scratch };
-            queue.work_off(|nblock| work(nblock, &mut worker));
+            queue.run_items(|nblock| work(nblock, &mut worker));
         });
     });
-    queue.finish(finished)
+    queue.into_result(finished)
 }
 
 /// Calls `work(n)` once for each of `items`: on `nthreads` threads in no particular order, or in ascending order if
@@ -63,7 +67,7 @@ pub(crate) fn for_each_block(
 ///
 /// # Errors
 /// The first error that `work` returned.
-pub(crate) fn for_each(
+pub(crate) fn for_each_item(
     nthreads: usize,
     mut items: std::ops::Range<usize>,
     work: impl Fn(usize) -> Result<()> + Sync,
@@ -71,64 +75,64 @@ pub(crate) fn for_each(
     if nthreads <= 1 || items.len() <= 1 {
         return items.try_for_each(work);
     }
-    let queue = Queue::new(items);
+    let queue = WorkQueue::new(items);
     let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|_| {
-        let _part = ThreadPart { caller };
-        let _held = held_locks::adopt(&held);
-        queue.work_off(&work);
+        let _part = ScratchReturnGuard { caller_thread: caller };
+        let _held = held_locks::inherit(&held);
+        queue.run_items(&work);
     });
-    queue.finish(finished)
+    queue.into_result(finished)
 }
 
 /// A thread's part of a job. When it ends, also by a panic, a thread other than the caller's moves its working memory
 /// to the process, so that idle threads keep none.
-struct ThreadPart {
+struct ScratchReturnGuard {
     /// The thread that started the job.
-    caller: usize,
+    caller_thread: usize,
 }
 
-impl Drop for ThreadPart {
+impl Drop for ScratchReturnGuard {
     fn drop(&mut self) {
-        if thread::id() != self.caller {
-            scratch::hand_over();
+        if thread::id() != self.caller_thread {
+            scratch::move_to_process();
         }
     }
 }
 
 /// The remaining items of a job, and its first error.
-struct Queue {
+struct WorkQueue {
     next: AtomicUsize,
     end: usize,
-    failed: AtomicBool,
+    has_failed: AtomicBool,
     first_error: Mutex<Option<Error>>,
 }
 
-impl Queue {
-    fn new(items: std::ops::Range<usize>) -> Queue {
-        Queue {
+impl WorkQueue {
+    fn new(items: std::ops::Range<usize>) -> WorkQueue {
+        WorkQueue {
             next: AtomicUsize::new(items.start),
             end: items.end,
-            failed: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
             first_error: Mutex::new(None),
         }
     }
 
     /// Runs `work` on items until none is left or one has failed. Each worker calls it once.
-    fn work_off(&self, mut work: impl FnMut(usize) -> Result<()>) {
-        while !self.failed.load(Ordering::Relaxed) {
+    fn run_items(&self, mut work: impl FnMut(usize) -> Result<()>) {
+        while !self.has_failed.load(Ordering::Relaxed) {
             let item = self.next.fetch_add(1, Ordering::Relaxed);
             if item >= self.end {
                 break;
             }
             if let Err(error) = work(item) {
-                self.failed.store(true, Ordering::Relaxed);
+                self.has_failed.store(true, Ordering::Relaxed);
                 self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         }
     }
 
-    fn finish(self, finished: Result<()>) -> Result<()> {
+    fn into_result(self, finished: Result<()>) -> Result<()> {
         match self.first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
             None => finished,

@@ -5,7 +5,7 @@
 
 use super::scratch;
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
-use crate::codec::BuiltIn;
+use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::Result;
 use crate::{pool, registry};
@@ -13,25 +13,25 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicI16, AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-static UP: AtomicBool = AtomicBool::new(false);
-static TRANSITION: Mutex<()> = Mutex::new(());
+static IS_INITIALIZED: AtomicBool = AtomicBool::new(false);
+static STATE_LOCK: Mutex<()> = Mutex::new(());
 
 static NTHREADS: AtomicI16 = AtomicI16::new(1);
 static COMPRESSOR: AtomicI32 = AtomicI32::new(BLOSC_BLOSCLZ);
-static DELTA: AtomicBool = AtomicBool::new(false);
+static USES_DELTA: AtomicBool = AtomicBool::new(false);
 static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
 static SPLITMODE: AtomicI32 = AtomicI32::new(BLOSC_FORWARD_COMPAT_SPLIT);
 
 /// Initialises the library, unless it is initialised. Removes the registrations that callers made before the last
 /// [`destroy`].
 pub(crate) fn init() {
-    if is_up() {
+    if is_initialized() {
         return;
     }
-    let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
-    if !is_up() {
+    let _transition = STATE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    if !is_initialized() {
         registry::reset();
-        UP.store(true, Ordering::Release);
+        IS_INITIALIZED.store(true, Ordering::Release);
     }
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn init() {
 /// memory that was kept for reuse. Settings stay.
 pub(crate) fn destroy() {
     {
-        let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
-        UP.store(false, Ordering::Release);
+        let _transition = STATE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        IS_INITIALIZED.store(false, Ordering::Release);
     }
     // Not under the lock: a callback in one of the ending threads may call `init`.
     pool::shutdown();
@@ -49,8 +49,8 @@ pub(crate) fn destroy() {
 }
 
 /// Returns whether the library is initialised.
-pub(crate) fn is_up() -> bool {
-    UP.load(Ordering::Acquire)
+pub(crate) fn is_initialized() -> bool {
+    IS_INITIALIZED.load(Ordering::Acquire)
 }
 
 /// Returns the number of threads that functions without a context use, at least 1.
@@ -87,8 +87,8 @@ pub(crate) fn compressor() -> i32 {
 /// # Errors
 /// `CodecSupport` for a registered codec; nothing changes then.
 pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
-    let code = compcode_of(name).unwrap_or(-1);
-    if code > i32::from(BuiltIn::Zstd.compcode()) {
+    let code = compcode_by_name(name).unwrap_or(-1);
+    if code > i32::from(BuiltInCodec::Zstd.compcode()) {
         return Err(err!(CodecSupport, "codec {name:?} needs a context"));
     }
     init();
@@ -97,19 +97,19 @@ pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
 }
 
 /// Returns the id of the codec with that name: searches the codecs of the format first, then the registered ones.
-pub(crate) fn compcode_of(name: &CStr) -> Option<i32> {
-    let builtin = name.to_str().ok().and_then(BuiltIn::from_name).map(BuiltIn::compcode);
+pub(crate) fn compcode_by_name(name: &CStr) -> Option<i32> {
+    let builtin = name.to_str().ok().and_then(BuiltInCodec::from_name).map(BuiltInCodec::compcode);
     builtin.or_else(|| registry::codec_by_name(name).map(|c| c.compcode)).map(i32::from)
 }
 
 /// Returns whether functions without a context add a delta filter to the pipeline.
-pub(crate) fn delta() -> bool {
-    DELTA.load(Ordering::Relaxed)
+pub(crate) fn uses_delta() -> bool {
+    USES_DELTA.load(Ordering::Relaxed)
 }
 
-/// Sets [`delta`].
-pub(crate) fn set_delta(on: bool) {
-    DELTA.store(on, Ordering::Relaxed);
+/// Sets [`uses_delta`].
+pub(crate) fn set_uses_delta(on: bool) {
+    USES_DELTA.store(on, Ordering::Relaxed);
 }
 
 /// Returns the block size in bytes that functions without a context use, 0 for an automatic one.

@@ -3,8 +3,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`library`] | initialisation state, and the settings of functions without a context |
-//! | [`overrides`] | parameters set by environment variables |
-//! | [`context`], [`global`] | contexts; the functions without one |
+//! | [`env_overrides`] | parameters set by environment variables |
+//! | [`context`], [`contextless`] | contexts; the functions without one |
 //! | [`head`], [`raw_box`] | the part of a context that C code accesses; memory that C code has pointers to |
 //! | [`tuner`] | the tuner hooks |
 //! | [`params`] | the snapshot of parameters that a job works with |
@@ -14,22 +14,22 @@
 //! | [`decompress`] | chunk -> plan -> blocks -> bytes; items; variable-length blocks |
 //! | [`filters`] | the filter slots, forwards and backwards |
 //! | [`callbacks`] | the caller's codecs, filters, pre- and postfilters |
-//! | [`jobs`], [`shared_out`], [`scratch`] | one work item per block, its output, its working memory |
+//! | [`jobs`], [`shared_output`], [`scratch`] | one work item per block, its output, its working memory |
 
 pub(crate) mod block_size;
 pub(crate) mod callbacks;
 pub(crate) mod compress;
 pub(crate) mod container;
 pub(crate) mod context;
+pub(crate) mod contextless;
 pub(crate) mod decompress;
+pub(crate) mod env_overrides;
 pub(crate) mod filters;
-pub(crate) mod global;
 pub(crate) mod head;
 pub(crate) mod jobs;
 pub(crate) mod library;
-pub(crate) mod overrides;
 pub(crate) mod params;
 pub(crate) mod raw_box;
 pub(crate) mod scratch;
-pub(crate) mod shared_out;
+pub(crate) mod shared_output;
 pub(crate) mod tuner;

@@ -9,7 +9,7 @@ use std::ptr;
 
 /// Pointers that callers pass in for their own callbacks. The library passes them on and never follows them.
 #[derive(Clone, Copy)]
-pub(crate) struct Handles {
+pub(crate) struct CallbackPointers {
     /// The context's super-chunk.
     pub schunk: *mut c_void,
     /// The tuner's state.
@@ -20,9 +20,9 @@ pub(crate) struct Handles {
     pub filter_params: [*mut c_void; MAX_FILTERS],
 }
 
-impl Default for Handles {
+impl Default for CallbackPointers {
     fn default() -> Self {
-        Handles {
+        CallbackPointers {
             schunk: ptr::null_mut(),
             tuner_params: ptr::null_mut(),
             codec_params: ptr::null_mut(),
@@ -33,18 +33,18 @@ impl Default for Handles {
 
 // SAFETY: the pointers are only copied here. The callbacks that receive them belong to the program, and the ABI states
 // that callbacks run on worker threads.
-unsafe impl Send for Handles {}
+unsafe impl Send for CallbackPointers {}
 // SAFETY: as above.
-unsafe impl Sync for Handles {}
+unsafe impl Sync for CallbackPointers {}
 
-/// One pointer like those in [`Handles`].
+/// One pointer like those in [`CallbackPointers`].
 #[derive(Clone, Copy)]
-pub(crate) struct Handle(pub *mut c_void);
+pub(crate) struct CallbackPointer(pub *mut c_void);
 
-// SAFETY: as for `Handles`.
-unsafe impl Send for Handle {}
-// SAFETY: as for `Handles`.
-unsafe impl Sync for Handle {}
+// SAFETY: as for `CallbackPointers`.
+unsafe impl Send for CallbackPointer {}
+// SAFETY: as for `CallbackPointers`.
+unsafe impl Sync for CallbackPointer {}
 
 /// Parameters of a compression.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ pub(crate) struct CompressParams {
     /// The meta bytes of the filters, one for each slot.
     pub filters_meta: [u8; MAX_FILTERS],
     /// Whether to write the 16-byte header of Blosc 1.
-    pub short_header: bool,
+    pub has_blosc1_header: bool,
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,
     /// Id of the tuner, for callbacks.
@@ -80,7 +80,7 @@ pub(crate) struct CompressParams {
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// Pointers that callbacks receive.
-    pub handles: Handles,
+    pub callback_pointers: CallbackPointers,
     /// The properties of the context's super-chunk, if a codec or filter of the library's own range needs them.
     pub container: Option<Container>,
 }
@@ -100,11 +100,11 @@ impl Default for CompressParams {
             splitmode: crate::abi::BLOSC_FORWARD_COMPAT_SPLIT,
             filters: [0, 0, 0, 0, 0, filter_id::SHUFFLE],
             filters_meta: [0; MAX_FILTERS],
-            short_header: false,
+            has_blosc1_header: false,
             prefilter: None,
             tuner_id: 0,
             nchunk: -1,
-            handles: Handles::default(),
+            callback_pointers: CallbackPointers::default(),
             container: None,
         }
     }
@@ -112,7 +112,7 @@ impl Default for CompressParams {
 
 impl CompressParams {
     /// Returns the struct that is passed to the program's codecs and filters (`codecs.md` 14.1).
-    pub(crate) fn for_callbacks(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
+    pub(crate) fn c_cparams(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
         blosc2_cparams {
             compcode: self.compcode as u8,
             compcode_meta: self.compcode_meta,
@@ -122,16 +122,18 @@ impl CompressParams {
             nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
             blocksize,
             splitmode: self.splitmode,
-            schunk: self.handles.schunk,
+            schunk: self.callback_pointers.schunk,
             filters: self.filters,
             filters_meta: self.filters_meta,
             prefilter: self.prefilter.map(|p| p.function()),
-            preparams: self.prefilter.map_or(ptr::null_mut::<blosc2_prefilter_params>(), |p| p.original()),
-            tuner_params: self.handles.tuner_params,
+            preparams: self
+                .prefilter
+                .map_or(ptr::null_mut::<blosc2_prefilter_params>(), |p| p.context_params()),
+            tuner_params: self.callback_pointers.tuner_params,
             tuner_id: self.tuner_id,
             instr_codec: CBool::from(self.instr_codec),
-            codec_params: self.handles.codec_params,
-            filter_params: self.handles.filter_params,
+            codec_params: self.callback_pointers.codec_params,
+            filter_params: self.callback_pointers.filter_params,
         }
     }
 }
@@ -148,7 +150,7 @@ pub(crate) struct DecompressParams<'a> {
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// The context's super-chunk, for callbacks.
-    pub schunk: Handle,
+    pub schunk: CallbackPointer,
     /// The properties of the super-chunk, if a codec or filter of the library's own range needs them.
     pub container: Option<&'a Container>,
 }
@@ -160,7 +162,7 @@ impl Default for DecompressParams<'_> {
             postfilter: None,
             mask: None,
             nchunk: -1,
-            schunk: Handle(ptr::null_mut()),
+            schunk: CallbackPointer(ptr::null_mut()),
             container: None,
         }
     }
@@ -168,12 +170,12 @@ impl Default for DecompressParams<'_> {
 
 impl DecompressParams<'_> {
     /// Returns the struct that is passed to the program's codecs and filters.
-    pub(crate) fn for_callbacks(&self, typesize: i32) -> blosc2_dparams {
+    pub(crate) fn c_dparams(&self, typesize: i32) -> blosc2_dparams {
         blosc2_dparams {
             nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
             schunk: self.schunk.0,
             postfilter: self.postfilter.map(|p| p.function()),
-            postparams: self.postfilter.map_or(ptr::null_mut(), |p| p.original()),
+            postparams: self.postfilter.map_or(ptr::null_mut(), |p| p.context_params()),
             typesize,
         }
     }

@@ -3,7 +3,9 @@
 //! state.
 
 use crate::buffers;
-use crate::buffers::limits::{CODEC_STATES, PROCESS_AFTER_FREE, THREAD_AFTER_FREE, WITH_CODECS};
+use crate::buffers::limits::{
+    MAX_BUFFERS_WITH_CODEC_STATE, MAX_CODEC_STATES, MAX_PROCESS_IDLE_AFTER_FREE, MAX_THREAD_IDLE_AFTER_FREE,
+};
 use crate::codec::Workspace;
 use crate::error::Result;
 use parking_lot::{Mutex, MutexGuard};
@@ -44,7 +46,7 @@ impl ScratchBuffer {
     fn grow(&mut self, len: usize) -> Result<()> {
         // Returns the short buffer to the pool first, so that no more than one is in use.
         *self = ScratchBuffer::default();
-        let buffer = buffers::take(len.saturating_add(ALIGNMENT))?;
+        let buffer = buffers::take_buffer(len.saturating_add(ALIGNMENT))?;
         let offset = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         *self = ScratchBuffer { len: buffer.len() - offset, offset, buffer: Some(buffer) };
         Ok(())
@@ -70,93 +72,93 @@ pub(crate) struct BlockScratch {
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// For decoding or encoding a block.
-    pub coding: BlockScratch,
+    pub block_scratch: BlockScratch,
     /// A whole decoded block, of which a consumer reads parts.
-    pub decoded: ScratchBuffer,
+    pub decoded_block: ScratchBuffer,
 }
 
 impl Scratch {
     /// The sum of the lengths of all buffers, in bytes.
     #[inline(always)]
-    fn len(&self) -> usize {
-        let BlockScratch { front, back, stream, block, .. } = &self.coding;
-        front.len + back.len + stream.len + block.len + self.decoded.len
+    fn buffers_len(&self) -> usize {
+        let BlockScratch { front, back, stream, block, .. } = &self.block_scratch;
+        front.len + back.len + stream.len + block.len + self.decoded_block.len
     }
 
     /// Returns the buffers to the pool.
     #[inline(never)]
     fn return_buffers(&mut self) {
-        let BlockScratch { front, back, stream, block, .. } = &mut self.coding;
-        for buffer in [front, back, stream, block, &mut self.decoded] {
+        let BlockScratch { front, back, stream, block, .. } = &mut self.block_scratch;
+        for buffer in [front, back, stream, block, &mut self.decoded_block] {
             *buffer = ScratchBuffer::default();
         }
     }
 }
 
 /// The working memory that a thread keeps.
-struct ThreadState {
-    outer: Cell<Option<Box<Scratch>>>,
+struct ThreadScratch {
+    outermost: Cell<Option<Box<Scratch>>>,
     /// For a nested call: a block is decoded as input of a block that is being encoded.
-    inner: Cell<Option<Box<Scratch>>>,
+    nested: Cell<Option<Box<Scratch>>>,
     /// Number of active calls.
     depth: Cell<u32>,
-    /// [`buffers::releases`] when memory was last kept.
-    releases: Cell<usize>,
+    /// [`buffers::release_count`] when memory was last kept.
+    last_release_count: Cell<usize>,
 }
 
 thread_local! {
-    static STATE: ThreadState = const {
-        ThreadState {
-            outer: Cell::new(None),
-            inner: Cell::new(None),
+    static THREAD_SCRATCH: ThreadScratch = const {
+        ThreadScratch {
+            outermost: Cell::new(None),
+            nested: Cell::new(None),
             depth: Cell::new(0),
-            releases: Cell::new(0),
+            last_release_count: Cell::new(0),
         }
     };
 }
 
-/// Working memory of worker threads that are between jobs, at most [`CODEC_STATES`].
+/// Working memory of worker threads that are between jobs, at most [`MAX_CODEC_STATES`].
 #[allow(clippy::vec_box, reason = "a thread takes the box as it is; the state of the codecs is large")]
-static SHARED: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
+static SHARED_SCRATCH: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 
-/// Runs `work` with working memory. A nested call (a callback of the program compresses, or a block is decoded in order to
-/// be encoded) gets separate memory.
+/// Runs `work` with working memory. A nested call (a callback of the program compresses, or a block is decoded in order
+/// to be encoded) gets separate memory.
 #[inline]
-pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut lent = lend();
+pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+    let mut lent = borrow_scratch();
     let result = work(&mut lent.scratch);
-    lent.give_back();
+    lent.release();
     result
 }
 
-/// Does the same as [`with`], without a closure: passing the arguments through a closure slows small blocks.
+/// Does the same as [`with_scratch`], without a closure: passing the arguments through a closure slows small blocks.
 #[inline(always)]
-pub(crate) fn lend() -> Lent {
-    let level = CallLevel::enter();
-    Lent { scratch: level.take().unwrap_or_else(shared_or_fresh), level }
+pub(crate) fn borrow_scratch() -> BorrowedScratch {
+    let level = NestingGuard::enter();
+    BorrowedScratch { scratch: level.take_scratch().unwrap_or_else(take_shared_or_new), level }
 }
 
 /// Working memory in use. The thread keeps it only if it is given back: memory that a panicking callback had in use is
 /// freed.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedScratch {
     /// The memory.
     pub scratch: Box<Scratch>,
-    level: CallLevel,
+    level: NestingGuard,
 }
 
-impl Lent {
+impl BorrowedScratch {
     /// Returns the memory: small buffers and the codec state to the thread, other buffers to the pool.
     #[inline(always)]
-    pub(crate) fn give_back(mut self) {
-        if self.scratch.len() > WITH_CODECS {
+    pub(crate) fn release(mut self) {
+        if self.scratch.buffers_len() > MAX_BUFFERS_WITH_CODEC_STATE {
             self.scratch.return_buffers();
         }
-        self.level.put(self.scratch);
+        self.level.keep_scratch(self.scratch);
     }
 }
 
 #[cold]
-fn shared_or_fresh() -> Box<Scratch> {
+fn take_shared_or_new() -> Box<Scratch> {
     lock_shared().and_then(|mut shared| shared.pop()).unwrap_or_default()
 }
 
@@ -164,9 +166,9 @@ fn shared_or_fresh() -> Box<Scratch> {
 /// holds the lock is suspended, or was lost by a `fork`.
 #[allow(clippy::vec_box, reason = "as the list that it locks")]
 fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
-    const ATTEMPTS: usize = 100;
-    (0..ATTEMPTS).find_map(|_| {
-        let guard = SHARED.try_lock();
+    const SHARED_LOCK_ATTEMPTS: usize = 100;
+    (0..SHARED_LOCK_ATTEMPTS).find_map(|_| {
+        let guard = SHARED_SCRATCH.try_lock();
         if guard.is_none() {
             std::hint::spin_loop();
         }
@@ -175,66 +177,69 @@ fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
 }
 
 /// One active call on this thread; the next call is nested until this is dropped, also when a callback panics.
-struct CallLevel {
+struct NestingGuard {
     /// Number of active calls before this one; `None` on a thread that is ending, which keeps no memory.
-    before: Option<u32>,
+    outer_calls: Option<u32>,
     /// The number belongs to this thread.
     _not_send: PhantomData<*const ()>,
 }
 
-impl CallLevel {
+impl NestingGuard {
     #[inline(always)]
-    fn enter() -> CallLevel {
-        let before = STATE.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
-        CallLevel { before, _not_send: PhantomData }
+    fn enter() -> NestingGuard {
+        let before = THREAD_SCRATCH.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
+        NestingGuard { outer_calls: before, _not_send: PhantomData }
     }
 
     /// Takes the memory that the thread keeps for this nesting level.
     #[inline(always)]
-    fn take(&self) -> Option<Box<Scratch>> {
-        let before = self.before?;
-        STATE.try_with(|state| if before == 0 { state.outer.take() } else { state.inner.take() }).ok()?
+    fn take_scratch(&self) -> Option<Box<Scratch>> {
+        let before = self.outer_calls?;
+        THREAD_SCRATCH
+            .try_with(|state| if before == 0 { state.outermost.take() } else { state.nested.take() })
+            .ok()?
     }
 
     /// Keeps memory for this nesting level, unless all kept memory was released since the last time.
     #[inline(always)]
-    fn put(&self, scratch: Box<Scratch>) {
-        let Some(before) = self.before else { return };
-        let _ = STATE.try_with(|state| {
-            if state.releases.get() != buffers::releases() {
-                return free_kept(state);
+    fn keep_scratch(&self, scratch: Box<Scratch>) {
+        let Some(before) = self.outer_calls else { return };
+        let _ = THREAD_SCRATCH.try_with(|state| {
+            if state.last_release_count.get() != buffers::release_count() {
+                return free_thread_scratch(state);
             }
-            let place = if before == 0 { &state.outer } else { &state.inner };
+            let place = if before == 0 { &state.outermost } else { &state.nested };
             place.set(Some(scratch));
         });
     }
 }
 
-impl Drop for CallLevel {
+impl Drop for NestingGuard {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(before) = self.before {
-            let _ = STATE.try_with(|state| state.depth.set(before));
+        if let Some(before) = self.outer_calls {
+            let _ = THREAD_SCRATCH.try_with(|state| state.depth.set(before));
         }
     }
 }
 
 #[cold]
-fn free_kept(state: &ThreadState) {
-    state.releases.set(buffers::releases());
-    drop((state.outer.take(), state.inner.take()));
+fn free_thread_scratch(state: &ThreadScratch) {
+    state.last_release_count.set(buffers::release_count());
+    drop((state.outermost.take(), state.nested.take()));
 }
 
 /// Moves the working memory of this thread to the process. Worker threads call it at the end of their part of a job.
-pub(crate) fn hand_over() {
-    let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]).unwrap_or_default();
+pub(crate) fn move_to_process() {
+    let kept =
+        THREAD_SCRATCH.try_with(|state| [state.outermost.take(), state.nested.take()]).unwrap_or_default();
     for scratch in kept.into_iter().flatten() {
         let Some(mut shared) = lock_shared() else { break };
-        if shared.len() < CODEC_STATES && shared.try_reserve(1).is_ok() {
+        if shared.len() < MAX_CODEC_STATES && shared.try_reserve(1).is_ok() {
             shared.push(scratch);
         }
     }
-    buffers::hand_over();
+    buffers::move_idle_to_process();
 }
 
 /// Frees memory that the process and this thread keep, after a super-chunk was freed. The first call keeps little; a
@@ -243,9 +248,9 @@ pub(crate) fn release_after_free() {
     static IS_FIRST: AtomicBool = AtomicBool::new(true);
     if IS_FIRST.swap(false, Ordering::Relaxed) {
         free_codec_states();
-        buffers::release(THREAD_AFTER_FREE, THREAD_AFTER_FREE);
+        buffers::release(MAX_THREAD_IDLE_AFTER_FREE, MAX_THREAD_IDLE_AFTER_FREE);
     } else {
-        buffers::release(PROCESS_AFTER_FREE, THREAD_AFTER_FREE);
+        buffers::release(MAX_PROCESS_IDLE_AFTER_FREE, MAX_THREAD_IDLE_AFTER_FREE);
     }
 }
 
@@ -257,7 +262,7 @@ pub(crate) fn release_all() {
 }
 
 fn free_codec_states() {
-    let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]);
+    let kept = THREAD_SCRATCH.try_with(|state| [state.outermost.take(), state.nested.take()]);
     // The mutex is unlocked before the memory is freed.
     let shared = lock_shared().map(|mut shared| std::mem::take(&mut *shared));
     drop((kept, shared));
@@ -268,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_are_aligned_and_stay() {
+    fn buffers_are_aligned_and_reused_for_shorter_lengths() {
         let mut buffer = ScratchBuffer::default();
         for len in [0, 1, 63, 64, 1000, 10] {
             let bytes = buffer.get(len).unwrap();
@@ -283,37 +288,39 @@ mod tests {
     }
 
     #[test]
-    fn nested_use_has_memory_of_its_own() {
-        with(|outer| {
-            outer.coding.front.get(100).unwrap().fill(7);
-            with(|inner| inner.coding.front.get(100).unwrap().fill(8));
-            assert!(outer.coding.front.get(100).unwrap().iter().all(|&x| x == 7));
+    fn nested_calls_use_separate_buffers() {
+        with_scratch(|outer| {
+            outer.block_scratch.front.get(100).unwrap().fill(7);
+            with_scratch(|inner| inner.block_scratch.front.get(100).unwrap().fill(8));
+            assert!(outer.block_scratch.front.get(100).unwrap().iter().all(|&x| x == 7));
         });
     }
 
     #[test]
-    fn each_level_keeps_its_codec_state() {
-        let address = |scratch: &mut Scratch| std::ptr::from_ref(&scratch.coding.workspace).addr();
-        let addresses = || with(|scratch| (address(scratch), with(|scratch| address(scratch))));
+    fn each_nesting_level_reuses_its_codec_state() {
+        let address = |scratch: &mut Scratch| std::ptr::from_ref(&scratch.block_scratch.workspace).addr();
+        let addresses =
+            || with_scratch(|scratch| (address(scratch), with_scratch(|scratch| address(scratch))));
         let (outer, inner) = addresses();
         assert_ne!(outer, inner);
-        // Another test may release the memory of all threads in between, but it is improbable that it does so each time.
+        // Another test may release the memory of all threads in between, but it is improbable that it does so each
+        // time.
         assert!((0..10).any(|_| addresses() == addresses()));
     }
 
     #[test]
-    fn a_thread_keeps_nothing_from_before_a_release_by_another_thread() {
-        let address = || with(|scratch| std::ptr::from_ref(&scratch.coding.workspace).addr());
+    fn release_by_another_thread_frees_the_kept_scratch_at_the_end_of_the_next_call() {
+        let address = || with_scratch(|scratch| std::ptr::from_ref(&scratch.block_scratch.workspace).addr());
         std::thread::spawn(move || {
             address();
             std::thread::spawn(release_all).join().unwrap();
             address();
-            assert!(STATE.with(|state| state.outer.take()).is_none());
+            assert!(THREAD_SCRATCH.with(|state| state.outermost.take()).is_none());
             address();
             // Another test may release memory in between, but it is improbable that it does so each time.
             assert!((0..10).any(|_| {
                 address();
-                STATE.with(|state| state.outer.take()).is_some()
+                THREAD_SCRATCH.with(|state| state.outermost.take()).is_some()
             }));
         })
         .join()

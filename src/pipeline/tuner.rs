@@ -2,8 +2,8 @@
 //!
 //! A hook reads and writes the context's head through the pointer it gets.
 
-use super::block_size::Choice;
-use super::head::Head;
+use super::block_size::DefaultTuner;
+use super::head::ContextHeadCell;
 use crate::abi::{blosc2_context, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
@@ -12,8 +12,9 @@ use crate::trace;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Returns the function that `hook` selects of the tuner `id`, from its plugin library if it was registered without one.
-fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
+/// Returns the function that `hook` selects of the tuner `id`, from its plugin library if it was registered without
+/// one.
+fn hook_function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
     let registered = registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
     let function = match hook(&registered.functions) {
         Some(function) => Some(function),
@@ -22,10 +23,10 @@ fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> 
     function.ok_or_else(|| err!(Failure, "tuner {id} has no function for this hook"))
 }
 
-/// Fields that a tuner must not change. A tuner that was built for another layout of the context may overwrite them instead
-/// of its own fields (`abi.md` 4.3), and the library follows these pointers later.
+/// Fields that a tuner must not change. A tuner that was built for another layout of the context may overwrite them
+/// instead of its own fields (`abi.md` 4.3), and the library follows these pointers later.
 #[derive(Clone, Copy, PartialEq)]
-struct Untouchable {
+struct ProtectedFields {
     schunk: *mut c_void,
     prefilter: Option<usize>,
     preparams: *mut c_void,
@@ -33,9 +34,9 @@ struct Untouchable {
     do_compress: i32,
 }
 
-impl Untouchable {
-    fn of(head: &Head) -> Untouchable {
-        Untouchable {
+impl ProtectedFields {
+    fn from_head(head: &ContextHeadCell) -> ProtectedFields {
+        ProtectedFields {
             schunk: head.schunk().cast(),
             prefilter: head.prefilter().map(|function| function as usize),
             preparams: head.preparams().cast(),
@@ -51,18 +52,18 @@ impl Untouchable {
 /// [`as_ptr`](Self::as_ptr) returns the address of the whole context to which [`head`](Self::head) belongs.
 pub(crate) unsafe trait TunedContext {
     /// Returns the head, which hooks read and write.
-    fn head(&self) -> &Head;
+    fn head(&self) -> &ContextHeadCell;
 
     /// Returns the pointer that hooks get.
     fn as_ptr(&self) -> *mut blosc2_context;
 }
 
 /// Runs a hook. Afterwards restores the fields that no tuner may change.
-fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
+fn run_hook(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
     let head = context.head();
-    let (before, prefilter) = (Untouchable::of(head), head.prefilter());
+    let (before, prefilter) = (ProtectedFields::from_head(head), head.prefilter());
     let code = hook(context.as_ptr());
-    if Untouchable::of(head) == before {
+    if ProtectedFields::from_head(head) == before {
         return code;
     }
     // SAFETY: the values that the context had before.
@@ -86,37 +87,37 @@ fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_contex
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
-pub(crate) unsafe fn prepare(context: &dyn TunedContext, id: i32, config: *mut c_void) -> Result<()> {
+pub(crate) unsafe fn call_init(context: &dyn TunedContext, id: i32, config: *mut c_void) -> Result<()> {
     if id <= 0 {
         return Ok(());
     }
-    let init = function(id, |tuner| tuner.init)?;
+    let init = hook_function(id, |tuner| tuner.init)?;
     // SAFETY: the program's function, with a fully initialised context and the program's own pointer.
-    let code = run(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
+    let code = run_hook(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
     if code < 0 {
         return Err(err!(Tuner, "`init` of tuner {id} returned {code}, expected 0 or more"));
     }
     Ok(())
 }
 
-/// Calls the tuner, which chooses the parameters of the next compression, of `nbytes` bytes; afterwards the head's block
-/// size is effective.
+/// Calls the tuner, which chooses the parameters of the next compression, of `nbytes` bytes; afterwards the head's
+/// block size is effective.
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails, `Failure` when it lacks the function.
-pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
+pub(crate) fn choose_params(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id > 0 {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
-        let hook = function(id, next)?;
+        let hook = hook_function(id, next)?;
         // SAFETY: the program's function, with a fully initialised context.
-        let code = run(context, id, |context| unsafe { hook(context) });
+        let code = run_hook(context, id, |context| unsafe { hook(context) });
         if code < 0 {
             return Err(err!(Tuner, "tuner {id} returned {code}, expected 0 or more"));
         }
     }
     let head = context.head();
-    let choice = Choice::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
+    let choice = DefaultTuner::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
     // A tuner's block size is adjusted to the data too; if the tuner left it at 0, the default is used.
     head.set_blocksize(choice.blocksize(nbytes, head.typesize(), head.blocksize()));
     if id <= 0 {
@@ -126,9 +127,9 @@ pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
 }
 
 /// Writes a trace message with the choice of the default tuner.
-pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: Choice) {
+pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: DefaultTuner) {
     trace::info(|| {
-        let split = i32::from(choice.splits(typesize, blocksize));
+        let split = i32::from(choice.is_split(typesize, blocksize));
         format!(
             "compcode: {compcode}, clevel: {clevel}, blocksize: {blocksize}, splitmode: {split}, typesize: {typesize}"
         )
@@ -139,31 +140,31 @@ pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize:
 ///
 /// # Errors
 /// `Tuner` when it fails, `Failure` when it lacks the function.
-pub(crate) fn update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
+pub(crate) fn call_update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id <= 0 || !has_state {
         return Ok(());
     }
-    let update = function(id, |tuner| tuner.update)?;
+    let update = hook_function(id, |tuner| tuner.update)?;
     // SAFETY: the program's function, with a fully initialised context.
-    let code = run(context, id, |context| unsafe { update(context, seconds) });
+    let code = run_hook(context, id, |context| unsafe { update(context, seconds) });
     if code < 0 {
         return Err(err!(Tuner, "`update` of tuner {id} returned {code}, expected 0 or more"));
     }
     Ok(())
 }
 
-/// Calls `free` of a tuner that has state. An error of the tuner, or a missing one, does not prevent the context from being
-/// freed.
+/// Calls `free` of a tuner that has state. An error of the tuner, or a missing one, does not prevent the context from
+/// being freed.
 ///
 /// The state is removed from the head afterwards: a second call, or a hook that is called later, finds none.
-pub(crate) fn release(context: &dyn TunedContext) {
+pub(crate) fn call_free(context: &dyn TunedContext) {
     let head = context.head();
     let (id, has_state) = (head.tuner_id(), !head.tuner_params().is_null());
     if id <= 0 || !has_state {
         return;
     }
-    match function(id, |tuner| tuner.free) {
+    match hook_function(id, |tuner| tuner.free) {
         Ok(free) => {
             // SAFETY: the program's function, with a fully initialised context that has state: `free` is not called for
             // it again.

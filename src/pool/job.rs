@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::park::{WaitQueue, spin_until};
-use super::worker_bits::BANKS;
+use super::worker_bits::BANK_COUNT;
 use crate::err;
 use crate::error::Result;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -17,7 +17,7 @@ crate::sync::per_thread! {
 }
 
 /// Returns whether this thread is inside a job.
-pub(super) fn in_job() -> bool {
+pub(super) fn is_in_job() -> bool {
     IN_JOB.with(Cell::get)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn set_in_job(inside: bool) -> bool {
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum JobOutcome {
     /// Every call returned.
     Done,
     /// At least one call panicked.
@@ -37,34 +37,35 @@ pub(super) enum Outcome {
     Forked,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Returns the result that `run` returns for this outcome.
     pub(super) fn into_result(self) -> Result<()> {
         match self {
-            Outcome::Done => Ok(()),
-            Outcome::Panicked => Err(err!(Failure, "a job panicked")),
-            Outcome::Forked => Err(err!(Failure, "a job called fork: the child process has no workers")),
+            JobOutcome::Done => Ok(()),
+            JobOutcome::Panicked => Err(err!(Failure, "a job panicked")),
+            JobOutcome::Forked => Err(err!(Failure, "a job called fork: the child process has no workers")),
         }
     }
 }
 
 /// Calls `work(tid)` and catches a panic.
-pub(super) fn attempt(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
+pub(super) fn call_catching_panic(work: &(dyn Fn(usize) + Sync), tid: usize) -> JobOutcome {
     // `Outcome::Panicked` means for the caller that the state which `work` changes may be inconsistent.
     match catch_unwind(AssertUnwindSafe(|| work(tid))) {
-        Ok(()) => Outcome::Done,
+        Ok(()) => JobOutcome::Done,
         Err(payload) => {
             // Dropping a payload may panic too, and nothing would catch that panic.
             std::mem::forget(payload);
-            Outcome::Panicked
+            JobOutcome::Panicked
         }
     }
 }
 
-/// Does the same as [`attempt`], with this thread marked as being inside a job, so that jobs it starts run inline.
-pub(super) fn attempt_inside(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
+/// Does the same as [`call_catching_panic`], with this thread marked as being inside a job, so that jobs it starts run
+/// inline.
+pub(super) fn call_inside_job(work: &(dyn Fn(usize) + Sync), tid: usize) -> JobOutcome {
     let before = set_in_job(true);
-    let outcome = attempt(work, tid);
+    let outcome = call_catching_panic(work, tid);
     set_in_job(before);
     outcome
 }
@@ -83,7 +84,7 @@ pub(super) struct Job<'a> {
     forked: AtomicBool,
     /// Workers that were asleep when the job was offered to them, as bits of their banks. The thread that clears a
     /// bit wakes that worker.
-    pub(super) asleep: [AtomicU64; BANKS],
+    pub(super) asleep_workers: [AtomicU64; BANK_COUNT],
 }
 
 impl<'a> Job<'a> {
@@ -95,13 +96,13 @@ impl<'a> Job<'a> {
             pending: AtomicU32::new(offers),
             panicked: AtomicBool::new(false),
             forked: AtomicBool::new(false),
-            asleep: std::array::from_fn(|_| AtomicU64::new(0)),
+            asleep_workers: std::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
 
     /// Calls `work(0)` on the caller's thread.
     pub(super) fn run_on_caller(&self) {
-        if attempt_inside(self.work, 0) == Outcome::Panicked {
+        if call_inside_job(self.work, 0) == JobOutcome::Panicked {
             self.panicked.store(true, Relaxed);
         }
     }
@@ -109,7 +110,7 @@ impl<'a> Job<'a> {
     /// Calls `work` with the next number, on a worker that took the offer.
     pub(super) fn run_on_worker(&self) {
         let tid = self.next_tid.fetch_add(1, Relaxed);
-        if attempt(self.work, tid) == Outcome::Panicked {
+        if call_catching_panic(self.work, tid) == JobOutcome::Panicked {
             self.panicked.store(true, Relaxed);
         }
     }
@@ -130,18 +131,18 @@ impl<'a> Job<'a> {
     }
 
     /// Records that the workers that began are in another process.
-    pub(super) fn abandon(&self) {
+    pub(super) fn mark_forked(&self) {
         self.forked.store(true, Relaxed);
     }
 
     /// Returns how the job ended; final when no offer is pending.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> JobOutcome {
         if self.forked.load(Relaxed) {
-            Outcome::Forked
+            JobOutcome::Forked
         } else if self.panicked.load(Relaxed) {
-            Outcome::Panicked
+            JobOutcome::Panicked
         } else {
-            Outcome::Done
+            JobOutcome::Done
         }
     }
 

@@ -20,23 +20,23 @@
 //! | `generation` | the number of forks |
 //! | `process_set` | which set belongs to this process |
 //!
-//! The pool does not depend on contexts, blocks and codecs. It takes no lock except to start and end threads (and before it
-//! sleeps), and allocates nothing for a job that its own workers run.
+//! The pool does not depend on contexts, blocks and codecs. It takes no lock except to start and end threads (and
+//! before it sleeps), and allocates nothing for a job that its own workers run.
 //!
 //! The atomics, locks and threads of everything that a job passes through come from `crate::sync`: `model_tests` runs
 //! this code under loom.
 
 mod callback;
-mod generation;
+mod fork_count;
 mod job;
 #[cfg(all(test, loom))]
 mod model_tests;
 mod offers;
-#[cfg(test)]
-mod owned_set;
 mod park;
 mod process_set;
 mod slot;
+#[cfg(test)]
+mod test_worker_set;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod worker;
@@ -58,26 +58,26 @@ use crate::error::Result;
 /// `Failure` when a call panicked (the other calls still ran to their end and the workers live on), or when
 /// the job itself forked the process and this is the child, where the blocks that the workers were processing are lost.
 pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    let outcome = if nthreads <= 1 || job::in_job() {
-        job::attempt(work, 0)
-    } else if let Some(route) = callback::installed() {
+    let outcome = if nthreads <= 1 || job::is_in_job() {
+        job::call_catching_panic(work, 0)
+    } else if let Some(route) = callback::installed_runner() {
         route.run(nthreads, work)
-    } else if let Some(set) = process_set::current() {
+    } else if let Some(set) = process_set::get_or_create() {
         set.run(nthreads, work)
     } else {
-        job::attempt_inside(work, 0)
+        job::call_inside_job(work, 0)
     };
     outcome.into_result()
 }
 
 /// Returns whether jobs go through the program's own threads.
 pub(crate) fn has_callback() -> bool {
-    callback::installed().is_some()
+    callback::installed_runner().is_some()
 }
 
 /// Returns whether this thread is inside a job.
-pub(crate) fn in_job() -> bool {
-    job::in_job()
+pub(crate) fn is_in_job() -> bool {
+    job::is_in_job()
 }
 
 /// Starts the workers that jobs of `nthreads` threads use, now rather than with the first of these jobs.
@@ -86,14 +86,14 @@ pub(crate) fn in_job() -> bool {
 /// # Errors
 /// `ThreadCreate` when workers are needed and none could be started.
 pub fn prestart(nthreads: usize) -> Result<()> {
-    if nthreads <= 1 || callback::installed().is_some() {
+    if nthreads <= 1 || callback::installed_runner().is_some() {
         return Ok(());
     }
-    let Some(set) = process_set::current() else {
+    let Some(set) = process_set::get_or_create() else {
         return Err(err!(ThreadCreate, "the fork handler could not be registered"));
     };
     // Inside a job the thread must not wait for the lock: `shutdown` may hold it and wait for this job.
-    let alive = if job::in_job() { set.try_grow(nthreads - 1) } else { set.grow(nthreads - 1) };
+    let alive = if job::is_in_job() { set.try_grow(nthreads - 1) } else { set.grow(nthreads - 1) };
     if alive == 0 {
         Err(err!(ThreadCreate, "none of the {} workers could be started", nthreads - 1))
     } else {
@@ -105,14 +105,14 @@ pub fn prestart(nthreads: usize) -> Result<()> {
 /// meanwhile run on their caller's thread; a later job starts new workers. Does nothing inside a job, which
 /// would wait for itself.
 pub fn shutdown() {
-    if let Some(set) = process_set::existing()
-        && !job::in_job()
+    if let Some(set) = process_set::get()
+        && !job::is_in_job()
     {
         set.shutdown();
     }
 }
 
 /// Returns the number of workers alive in this process.
-pub fn workers() -> usize {
-    process_set::existing().map_or(0, worker_set::WorkerSet::workers)
+pub fn worker_count() -> usize {
+    process_set::get().map_or(0, worker_set::WorkerSet::worker_count)
 }

@@ -15,33 +15,33 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::callback::{JobFn, Route};
-use super::job::{Outcome, in_job};
-use super::owned_set::OwnedSet;
+use super::callback::{CallbackRunner, JobFn};
+use super::job::{JobOutcome, is_in_job};
+use super::test_worker_set::TestWorkerSet;
 use super::worker_set::WorkerSet;
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::explore;
 
 /// Runs `scenario` with a worker set, then ends the workers and frees the set.
 fn with_workers(scenario: impl FnOnce(&'static WorkerSet)) {
-    let owner = OwnedSet::new();
+    let owner = TestWorkerSet::new();
     scenario(owner.set());
 }
 
 /// The data of a job: one cell for each call. A call reads what the caller wrote and writes its own cell.
-struct Data {
+struct JobData {
     input: UnsafeCell<usize>,
     output: [UnsafeCell<usize>; 3],
 }
 
 // SAFETY: loom reports every pair of accesses that is not ordered.
-unsafe impl Sync for Data {}
+unsafe impl Sync for JobData {}
 // SAFETY: as above.
-unsafe impl Send for Data {}
+unsafe impl Send for JobData {}
 
-impl Data {
+impl JobData {
     fn new(input: usize) -> Self {
-        Data { input: UnsafeCell::new(input), output: std::array::from_fn(|_| UnsafeCell::new(0)) }
+        JobData { input: UnsafeCell::new(input), output: std::array::from_fn(|_| UnsafeCell::new(0)) }
     }
 
     fn call(&self, tid: usize) {
@@ -51,8 +51,8 @@ impl Data {
         self.output[tid].with_mut(|output| unsafe { *output += input });
     }
 
-    /// Checks that the caller's call ran exactly once and each worker's call at most once. Overwrites the input, which no
-    /// call may read any more. Returns the number of workers that ran the job.
+    /// Checks that the caller's call ran exactly once and each worker's call at most once. Overwrites the input, which
+    /// no call may read any more. Returns the number of workers that ran the job.
     fn check(&self) -> usize {
         // SAFETY: loom reports an access that is not ordered after all calls.
         let input = self.input.with_mut(|input| unsafe { std::mem::take(&mut *input) });
@@ -66,21 +66,21 @@ impl Data {
 
 /// Runs one job of `nthreads` threads and checks it. Returns the number of workers that ran it.
 fn run_job(set: &'static WorkerSet, nthreads: usize) -> usize {
-    let data = Data::new(7);
-    assert_eq!(set.run(nthreads, &|tid| data.call(tid)), Outcome::Done);
+    let data = JobData::new(7);
+    assert_eq!(set.run(nthreads, &|tid| data.call(tid)), JobOutcome::Done);
     data.check()
 }
 
 /// Counts jobs by the number of workers that ran them. `check` fails if a number never occurred: the model would not
 /// cover that case.
-struct Seen([Counter; 3]);
+struct WorkerCountCoverage([Counter; 3]);
 
-impl Seen {
+impl WorkerCountCoverage {
     const fn new() -> Self {
-        Seen([const { Counter::new(0) }; 3])
+        WorkerCountCoverage([const { Counter::new(0) }; 3])
     }
 
-    fn note(&self, workers: usize) {
+    fn record(&self, workers: usize) {
         self.0[workers].fetch_add(1, Relaxed);
     }
 
@@ -91,11 +91,11 @@ impl Seen {
 
 #[test]
 fn loom_jobs_one_after_another_on_one_worker() {
-    static SEEN: Seen = Seen::new();
+    static SEEN: WorkerCountCoverage = WorkerCountCoverage::new();
     explore("jobs one after another, one worker", 3, || {
         with_workers(|set| {
-            SEEN.note(run_job(set, 2));
-            SEEN.note(run_job(set, 2));
+            SEEN.record(run_job(set, 2));
+            SEEN.record(run_job(set, 2));
         });
     });
     SEEN.check(1);
@@ -103,11 +103,11 @@ fn loom_jobs_one_after_another_on_one_worker() {
 
 #[test]
 fn loom_workers_wake_each_other() {
-    static SEEN: Seen = Seen::new();
+    static SEEN: WorkerCountCoverage = WorkerCountCoverage::new();
     explore("one job, two workers", 2, || {
         with_workers(|set| {
             assert_eq!(set.grow(2), 2);
-            SEEN.note(run_job(set, 3));
+            SEEN.record(run_job(set, 3));
         });
     });
     SEEN.check(2);
@@ -115,12 +115,12 @@ fn loom_workers_wake_each_other() {
 
 #[test]
 fn loom_callers_share_a_worker() {
-    static SEEN: Seen = Seen::new();
+    static SEEN: WorkerCountCoverage = WorkerCountCoverage::new();
     explore("two callers, one worker", 2, || {
         with_workers(|set| {
             let other = thread::spawn(move || run_job(set, 2));
-            SEEN.note(run_job(set, 2));
-            SEEN.note(other.join().unwrap());
+            SEEN.record(run_job(set, 2));
+            SEEN.record(other.join().unwrap());
         });
     });
     SEEN.check(1);
@@ -128,16 +128,16 @@ fn loom_callers_share_a_worker() {
 
 #[test]
 fn loom_shutdown_while_a_job_runs() {
-    static DURING: Seen = Seen::new();
-    static AFTER: Seen = Seen::new();
+    static DURING: WorkerCountCoverage = WorkerCountCoverage::new();
+    static AFTER: WorkerCountCoverage = WorkerCountCoverage::new();
     explore("shutdown while a job runs, one worker", 2, || {
         with_workers(|set| {
             assert_eq!(set.grow(1), 1);
             let other = thread::spawn(move || set.shutdown());
-            DURING.note(run_job(set, 2));
+            DURING.record(run_job(set, 2));
             other.join().unwrap();
             // The worker was started by either job after the shutdown.
-            AFTER.note(run_job(set, 2));
+            AFTER.record(run_job(set, 2));
         });
     });
     DURING.check(1);
@@ -145,8 +145,8 @@ fn loom_shutdown_while_a_job_runs() {
 }
 
 #[test]
-fn loom_a_panic_reaches_the_caller() {
-    static SEEN: Seen = Seen::new();
+fn loom_worker_panic_is_reported_and_worker_stays_alive() {
+    static SEEN: WorkerCountCoverage = WorkerCountCoverage::new();
     explore("a worker panics", 2, || {
         with_workers(|set| {
             let calls = AtomicUsize::new(0);
@@ -157,28 +157,28 @@ fn loom_a_panic_reaches_the_caller() {
                 }
             });
             let workers = calls.load(Relaxed);
-            assert_eq!(outcome, if workers == 1 { Outcome::Panicked } else { Outcome::Done });
-            SEEN.note(workers);
+            assert_eq!(outcome, if workers == 1 { JobOutcome::Panicked } else { JobOutcome::Done });
+            SEEN.record(workers);
             // The worker has not ended.
-            SEEN.note(run_job(set, 2));
+            SEEN.record(run_job(set, 2));
         });
     });
     SEEN.check(1);
 }
 
 #[test]
-fn loom_a_job_inside_a_job_is_known_as_one() {
+fn loom_nested_job_is_detected() {
     explore("nested jobs", 2, || {
         with_workers(|set| {
-            assert!(!in_job());
-            assert_eq!(set.run(2, &|_| assert!(in_job())), Outcome::Done);
-            assert!(!in_job());
+            assert!(!is_in_job());
+            assert_eq!(set.run(2, &|_| assert!(is_in_job())), JobOutcome::Done);
+            assert!(!is_in_job());
         });
     });
 }
 
 /// Runs the last record on another thread, which may still be inside it when this returns.
-unsafe extern "C" fn returns_early(
+unsafe extern "C" fn return_early(
     data: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
@@ -203,19 +203,19 @@ unsafe extern "C" fn returns_early(
 }
 
 #[test]
-fn loom_a_callback_that_returns_early_is_waited_for() {
+fn loom_run_waits_for_records_after_early_callback_return() {
     explore("the threads callback", 2, || {
         let started = Arc::new(AtomicUsize::new(0));
-        let data = Data::new(7);
+        let data = JobData::new(7);
         // SAFETY: the callback passes addresses of records, and returns once each of them is running.
-        let route = unsafe { Route::new(returns_early, ptr::from_ref(&started).cast_mut().cast()) };
-        let outcome = route.run(2, &|tid| {
+        let runner = unsafe { CallbackRunner::new(return_early, ptr::from_ref(&started).cast_mut().cast()) };
+        let outcome = runner.run(2, &|tid| {
             if tid == 1 {
                 started.store(1, Relaxed);
             }
             data.call(tid);
         });
-        assert_eq!(outcome, Outcome::Done);
+        assert_eq!(outcome, JobOutcome::Done);
         assert_eq!(data.check(), 1);
     });
 }

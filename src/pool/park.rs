@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use crate::sync::{Condvar, Mutex};
 
 /// How long a waiting thread spins before it sleeps: about the time that falling asleep and being woken takes.
-const SPIN: Duration = Duration::from_micros(5);
+const SPIN_TIME: Duration = Duration::from_micros(5);
 
 /// The number of checks between two readings of the clock.
-const CHECKS: u32 = 16;
+const CHECKS_PER_CLOCK_READ: u32 = 16;
 
 /// Calls `is_ready` until it returns true, for a short while (only once if `spin` is false). Returns its last result.
 pub(super) fn spin_until(spin: bool, mut is_ready: impl FnMut() -> bool) -> bool {
@@ -22,13 +22,13 @@ pub(super) fn spin_until(spin: bool, mut is_ready: impl FnMut() -> bool) -> bool
     }
     let start = Instant::now();
     loop {
-        for _ in 0..CHECKS {
+        for _ in 0..CHECKS_PER_CLOCK_READ {
             std::hint::spin_loop();
             if is_ready() {
                 return true;
             }
         }
-        if start.elapsed() >= SPIN {
+        if start.elapsed() >= SPIN_TIME {
             return false;
         }
     }

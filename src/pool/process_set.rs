@@ -5,60 +5,60 @@ use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 
-use super::generation;
+use super::fork_count;
 use super::worker_set::WorkerSet;
 
 /// The set of this process, once there is one. Never freed.
-static WORKERS: AtomicPtr<WorkerSet> = AtomicPtr::new(ptr::null_mut());
+static WORKER_SET: AtomicPtr<WorkerSet> = AtomicPtr::new(ptr::null_mut());
 
 /// Whether the handler is registered. Not a `Once`: a fork could leave a `Once` half done, while registering twice
 /// is harmless.
-static REGISTERED: AtomicBool = AtomicBool::new(false);
+static HANDLER_REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// Returns the set of this process, if it has one yet.
-pub(super) fn existing() -> Option<&'static WorkerSet> {
+pub(super) fn get() -> Option<&'static WorkerSet> {
     // SAFETY: the pointer is null or comes from `Box::into_raw` in `create` and is never freed once stored.
-    unsafe { WORKERS.load(Acquire).as_ref() }
+    unsafe { WORKER_SET.load(Acquire).as_ref() }
 }
 
 /// Returns the set of this process, after creating it if there is none. Returns `None` if it cannot be created in a way
 /// that survives a fork: jobs then run serially.
-pub(super) fn current() -> Option<&'static WorkerSet> {
-    existing().or_else(create)
+pub(super) fn get_or_create() -> Option<&'static WorkerSet> {
+    get().or_else(create)
 }
 
 #[cold]
 fn create() -> Option<&'static WorkerSet> {
-    if !REGISTERED.load(Acquire) {
-        if !register() {
+    if !HANDLER_REGISTERED.load(Acquire) {
+        if !register_fork_handler() {
             return None;
         }
         // Release: a thread that skips the registration, and forks, runs with a registered handler.
-        REGISTERED.store(true, Release);
+        HANDLER_REGISTERED.store(true, Release);
     }
     let new = Box::into_raw(Box::new(WorkerSet::new()));
-    if WORKERS.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire).is_err() {
+    if WORKER_SET.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire).is_err() {
         // SAFETY: `new` came from `Box::into_raw` above and was not stored: no other thread has its address.
         drop(unsafe { Box::from_raw(new) });
     }
-    existing()
+    get()
 }
 
 /// The fork handler of the child: uses only atomics, takes no lock and allocates no memory.
 #[cfg(unix)]
-extern "C" fn in_child() {
-    WORKERS.store(ptr::null_mut(), Relaxed);
-    generation::advance();
+extern "C" fn reset_in_child() {
+    WORKER_SET.store(ptr::null_mut(), Relaxed);
+    fork_count::increment();
 }
 
 #[cfg(unix)]
-fn register() -> bool {
-    // SAFETY: `in_child` is async-signal-safe and stays mapped: unloading the library is not supported
+fn register_fork_handler() -> bool {
+    // SAFETY: `reset_in_child` is async-signal-safe and stays mapped: unloading the library is not supported
     // (`abi.md` 9.7).
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) == 0 }
+    unsafe { libc::pthread_atfork(None, None, Some(reset_in_child)) == 0 }
 }
 
 #[cfg(not(unix))]
-fn register() -> bool {
+fn register_fork_handler() -> bool {
     true
 }

@@ -14,18 +14,18 @@ const EMPTY: usize = 0;
 /// Nothing is on offer, and the worker sleeps or is about to.
 const ASLEEP: usize = 1;
 /// The worker has to end: its thread returns.
-const END: usize = 2;
+const SHUT_DOWN: usize = 2;
 /// There is no worker.
 const VACANT: usize = 3;
 
-type Word = *mut Job<'static>;
+type SlotWord = *mut Job<'static>;
 
-const fn word(state: usize) -> Word {
+const fn state_word(state: usize) -> SlotWord {
     ptr::without_provenance_mut(state)
 }
 
-/// Returns the word for an offer of `job`. The lifetime of the job is erased here: see [`Slot::offer`].
-fn address(job: &Job<'_>) -> Word {
+/// Returns the word for an offer of `job`. The lifetime of the job is erased here: see [`WorkerSlot::offer`].
+fn offer_word(job: &Job<'_>) -> SlotWord {
     ptr::from_ref(job).cast::<Job<'static>>().cast_mut()
 }
 
@@ -33,26 +33,26 @@ fn address(job: &Job<'_>) -> Word {
 ///
 /// The worker may access a job only after it changed the word from the job's address to `EMPTY`. If the thread that
 /// made an offer changes the word back first, the worker has not accessed the job, and the job may end.
-pub(super) struct Slot {
+pub(super) struct WorkerSlot {
     word: AtomicPtr<Job<'static>>,
     queue: WaitQueue,
 }
 
-/// The result of [`Slot::offer`].
+/// The result of [`WorkerSlot::offer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offer {
+pub(super) enum OfferResult {
     /// The worker is awake and will read the offer.
     Made,
-    /// The worker sleeps: a thread has to [`Slot::wake`] it, or withdraw the offer as unheard.
+    /// The worker sleeps: a thread has to [`WorkerSlot::wake`] it, or withdraw the offer as unheard.
     MadeAsleep,
     /// There is no worker, or it has an offer already.
     Refused,
 }
 
-impl Slot {
+impl WorkerSlot {
     /// Returns a slot without a worker.
     pub(super) fn vacant() -> Self {
-        Slot { word: AtomicPtr::new(word(VACANT)), queue: WaitQueue::new() }
+        WorkerSlot { word: AtomicPtr::new(state_word(VACANT)), queue: WaitQueue::new() }
     }
 
     /// Offers `job`.
@@ -60,15 +60,15 @@ impl Slot {
     /// # Safety
     /// The job is not moved or freed until [`withdraw`](Self::withdraw) has returned true for it, or the worker that
     /// took it has finished it.
-    pub(super) unsafe fn offer(&self, job: &Job<'_>) -> Offer {
+    pub(super) unsafe fn offer(&self, job: &Job<'_>) -> OfferResult {
         let mut seen = self.word.load(Relaxed);
         loop {
             let made = match seen.addr() {
-                EMPTY => Offer::Made,
-                ASLEEP => Offer::MadeAsleep,
-                _ => return Offer::Refused,
+                EMPTY => OfferResult::Made,
+                ASLEEP => OfferResult::MadeAsleep,
+                _ => return OfferResult::Refused,
             };
-            match self.word.compare_exchange_weak(seen, address(job), Release, Relaxed) {
+            match self.word.compare_exchange_weak(seen, offer_word(job), Release, Relaxed) {
                 Ok(_) => return made,
                 Err(now) => seen = now,
             }
@@ -76,10 +76,10 @@ impl Slot {
     }
 
     /// Withdraws an offer of `job`. Returns false if the worker took it. `unheard` is true if the offer was
-    /// [`Offer::MadeAsleep`] and no thread has woken the worker or will wake it.
+    /// [`OfferResult::MadeAsleep`] and no thread has woken the worker or will wake it.
     pub(super) fn withdraw(&self, job: &Job<'_>, unheard: bool) -> bool {
-        let back = word(if unheard { ASLEEP } else { EMPTY });
-        self.word.compare_exchange(address(job), back, Relaxed, Relaxed).is_ok()
+        let back = state_word(if unheard { ASLEEP } else { EMPTY });
+        self.word.compare_exchange(offer_word(job), back, Relaxed, Relaxed).is_ok()
     }
 
     /// Wakes the worker after an offer.
@@ -90,31 +90,32 @@ impl Slot {
     /// Opens a vacant slot for a worker that is about to start.
     pub(super) fn occupy(&self) {
         debug_assert_eq!(self.word.load(Relaxed).addr(), VACANT);
-        self.word.store(word(EMPTY), Relaxed);
+        self.word.store(state_word(EMPTY), Relaxed);
     }
 
     /// Makes the worker end after the job that it runs. Every later offer is refused.
-    pub(super) fn dismiss(&self) {
-        self.close(END);
+    pub(super) fn request_shutdown(&self) {
+        self.set_closed_state(SHUT_DOWN);
         self.queue.wake();
     }
 
     /// Marks that the worker has ended.
     pub(super) fn vacate(&self) {
-        self.word.store(word(VACANT), Relaxed);
+        self.word.store(state_word(VACANT), Relaxed);
     }
 
     /// Marks that the worker could not be started.
-    pub(super) fn close_unused(&self) {
-        self.close(VACANT);
+    pub(super) fn cancel_occupy(&self) {
+        self.set_closed_state(VACANT);
     }
 
-    fn close(&self, state: usize) {
+    fn set_closed_state(&self, state: usize) {
         let mut seen = self.word.load(Relaxed);
         loop {
             match seen.addr() {
-                END | VACANT => return,
-                EMPTY | ASLEEP => match self.word.compare_exchange(seen, word(state), Relaxed, Relaxed) {
+                SHUT_DOWN | VACANT => return,
+                EMPTY | ASLEEP => match self.word.compare_exchange(seen, state_word(state), Relaxed, Relaxed)
+                {
                     Ok(_) => return,
                     Err(now) => seen = now,
                 },
@@ -128,19 +129,19 @@ impl Slot {
     }
 
     /// Waits, as the worker, for the next job; `None` when the worker has to end.
-    pub(super) fn take(&self, spin: bool) -> Option<*const Job<'static>> {
+    pub(super) fn wait_for_job(&self, spin: bool) -> Option<*const Job<'static>> {
         loop {
             spin_until(spin, || self.word.load(Relaxed).addr() != EMPTY);
             let seen = self.word.load(Relaxed);
             match seen.addr() {
                 // If this fails, there is an offer, which the next iteration reads.
                 EMPTY => {
-                    let _ = self.word.compare_exchange(seen, word(ASLEEP), Relaxed, Relaxed);
+                    let _ = self.word.compare_exchange(seen, state_word(ASLEEP), Relaxed, Relaxed);
                 }
                 ASLEEP => self.queue.sleep_while(|| self.word.load(Relaxed).addr() == ASLEEP),
-                END | VACANT => return None,
+                SHUT_DOWN | VACANT => return None,
                 _ => {
-                    if self.word.compare_exchange(seen, word(EMPTY), Acquire, Relaxed).is_ok() {
+                    if self.word.compare_exchange(seen, state_word(EMPTY), Acquire, Relaxed).is_ok() {
                         return Some(seen);
                     }
                 }

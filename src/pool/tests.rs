@@ -10,11 +10,11 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use super::callback::{JobFn, Route, ThreadsCallback};
-use super::job::Outcome;
-use super::owned_set::OwnedSet;
+use super::callback::{CallbackRunner, JobFn, ThreadsCallback};
+use super::job::JobOutcome;
 use super::run;
-use super::worker_bits::{BANKS, MAX_WORKERS};
+use super::test_worker_set::TestWorkerSet;
+use super::worker_bits::{BANK_COUNT, MAX_WORKERS};
 use crate::error::ErrorKind;
 
 /// Panics without a message. The payload has no size: the pool forgets payloads, and Miri reports memory that is lost.
@@ -27,8 +27,9 @@ fn rounds(all: usize) -> usize {
     if cfg!(miri) { all.div_ceil(100) } else { all }
 }
 
-/// A job like those of the pipeline: blocks from a counter. Checks that each block is done once, and the thread numbers.
-fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize) + Sync)) -> Outcome) {
+/// A job like those of the pipeline: blocks from a counter. Checks that each block is done once, and the thread
+/// numbers.
+fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize) + Sync)) -> JobOutcome) {
     let next = AtomicUsize::new(0);
     let done: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
     let called: Vec<AtomicU32> = (0..nthreads).map(|_| AtomicU32::new(0)).collect();
@@ -38,20 +39,20 @@ fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize)
             block.fetch_add(1, Relaxed);
         }
     });
-    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(outcome, JobOutcome::Done);
     assert!(done.iter().all(|block| block.load(Relaxed) == 1));
     assert_eq!(called[0].load(Relaxed), 1);
     assert!(called.iter().all(|calls| calls.load(Relaxed) <= 1));
 }
 
 /// Keeps a job on a worker until the caller has made its checks.
-struct Meeting {
+struct Rendezvous {
     inside: AtomicUsize,
 }
 
-impl Meeting {
+impl Rendezvous {
     fn new() -> Self {
-        Meeting { inside: AtomicUsize::new(0) }
+        Rendezvous { inside: AtomicUsize::new(0) }
     }
 
     /// Waits until `count` threads have arrived; if they never do, the test hangs, but does not fail wrongly.
@@ -64,8 +65,8 @@ impl Meeting {
 }
 
 #[test]
-fn every_block_is_done_once_whatever_the_size() {
-    let owner = OwnedSet::new();
+fn every_block_is_processed_once_for_all_thread_counts() {
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     let sizes: &[usize] = if cfg!(miri) { &[3, 70] } else { &[2, 3, 4, 7, 16, 70] };
     for &nthreads in sizes {
@@ -74,35 +75,35 @@ fn every_block_is_done_once_whatever_the_size() {
             count_blocks(nthreads, blocks, |work| set.run(nthreads, work));
         }
     }
-    assert_eq!(set.workers(), 69);
+    assert_eq!(set.worker_count(), 69);
 }
 
 #[test]
 fn the_set_grows_to_the_largest_request_and_no_further() {
-    let owner = OwnedSet::new();
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     for (nthreads, workers) in [(2, 1), (5, 4), (3, 4), (5, 4), (6, 5)] {
-        assert_eq!(set.run(nthreads, &|_| ()), Outcome::Done);
-        assert_eq!(set.workers(), workers);
+        assert_eq!(set.run(nthreads, &|_| ()), JobOutcome::Done);
+        assert_eq!(set.worker_count(), workers);
     }
     set.shutdown();
-    assert_eq!(set.workers(), 0);
+    assert_eq!(set.worker_count(), 0);
 }
 
 #[test]
-fn all_the_threads_asked_for_work_at_the_same_time() {
-    let owner = OwnedSet::new();
+fn all_requested_threads_run_concurrently() {
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     let numbers: &[usize] = if cfg!(miri) { &[2, 5] } else { &[2, 5, 67] };
     for &nthreads in numbers {
         for _ in 0..if cfg!(miri) { 2 } else { 20 } {
-            let meeting = Meeting::new();
+            let meeting = Rendezvous::new();
             let seen = AtomicU64::new(0);
             let outcome = set.run(nthreads, &|tid| {
                 seen.fetch_add(1 << (tid % 64), Relaxed);
                 meeting.wait_for(nthreads);
             });
-            assert_eq!(outcome, Outcome::Done);
+            assert_eq!(outcome, JobOutcome::Done);
             let expected: u64 = (0..nthreads).map(|tid| 1 << (tid % 64)).fold(0, u64::wrapping_add);
             assert_eq!(seen.load(Relaxed), expected);
         }
@@ -110,33 +111,33 @@ fn all_the_threads_asked_for_work_at_the_same_time() {
 }
 
 #[test]
-fn more_threads_than_the_limit_are_served_by_those_there_are() {
-    let mut claimed = [0; BANKS];
-    let owner = OwnedSet::new();
+fn claim_returns_only_existing_idle_workers() {
+    let mut claimed = [0; BANK_COUNT];
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     assert_eq!(set.grow(3), 3);
     assert_eq!(set.claim(MAX_WORKERS, &mut claimed), 3);
     assert_eq!(claimed[0], 0b111);
-    assert_eq!(claimed[1..], [0; BANKS - 1]);
+    assert_eq!(claimed[1..], [0; BANK_COUNT - 1]);
     // No worker is idle: only the caller runs the job.
     let calls = AtomicUsize::new(0);
     let outcome = set.run(4, &|_| {
         calls.fetch_add(1, Relaxed);
     });
-    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(outcome, JobOutcome::Done);
     assert_eq!(calls.load(Relaxed), 1);
     (0..3).for_each(|index| set.set_idle(index));
 }
 
 #[test]
 fn a_job_does_not_wait_for_busy_workers() {
-    let owner = OwnedSet::new();
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     let (started, begun) = mpsc::channel();
     let release = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let meeting = Meeting::new();
+            let meeting = Rendezvous::new();
             set.run(3, &|_| {
                 meeting.wait_for(3);
                 started.send(()).unwrap();
@@ -155,23 +156,23 @@ fn a_job_does_not_wait_for_busy_workers() {
 
 #[test]
 fn a_withdrawn_offer_leaves_the_worker_usable() {
-    let owner = OwnedSet::new();
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     assert_eq!(set.grow(2), 2);
     for round in 0..rounds(2000) {
         // A job without work: the offers are mostly withdrawn, from workers awake, waking and asleep.
-        assert_eq!(set.run(3, &|_| ()), Outcome::Done);
+        assert_eq!(set.run(3, &|_| ()), JobOutcome::Done);
         if round % rounds(100) == 0 {
             thread::sleep(Duration::from_millis(1));
-            let meeting = Meeting::new();
-            assert_eq!(set.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
+            let meeting = Rendezvous::new();
+            assert_eq!(set.run(3, &|_| meeting.wait_for(3)), JobOutcome::Done);
         }
     }
 }
 
 #[test]
 fn concurrent_callers_share_the_workers() {
-    let owner = OwnedSet::new();
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     thread::scope(|scope| {
         for caller in 0..if cfg!(miri) { 3 } else { 8 } {
@@ -183,17 +184,17 @@ fn concurrent_callers_share_the_workers() {
             });
         }
     });
-    let meeting = Meeting::new();
-    assert_eq!(set.run(6, &|_| meeting.wait_for(6)), Outcome::Done);
-    assert_eq!(set.workers(), 5);
+    let meeting = Rendezvous::new();
+    assert_eq!(set.run(6, &|_| meeting.wait_for(6)), JobOutcome::Done);
+    assert_eq!(set.worker_count(), 5);
 }
 
 #[test]
 fn a_job_inside_a_job_runs_inline() {
-    let owner = OwnedSet::new();
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     let inner = AtomicUsize::new(0);
-    let meeting = Meeting::new();
+    let meeting = Rendezvous::new();
     let outcome = set.run(4, &|_| {
         meeting.wait_for(4);
         let here = thread::current().id();
@@ -204,17 +205,17 @@ fn a_job_inside_a_job_runs_inline() {
         })
         .unwrap();
     });
-    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(outcome, JobOutcome::Done);
     assert_eq!(inner.load(Relaxed), 4);
-    assert!(!super::job::in_job());
+    assert!(!super::job::is_in_job());
 }
 
 #[test]
-fn a_panic_is_an_error_and_the_workers_live_on() {
-    let owner = OwnedSet::new();
+fn panic_in_a_job_is_reported_and_workers_stay_alive() {
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     for culprit in [0, 1, 2] {
-        let meeting = Meeting::new();
+        let meeting = Rendezvous::new();
         let survivors = AtomicUsize::new(0);
         let outcome = set.run(3, &|tid| {
             meeting.wait_for(3);
@@ -223,13 +224,13 @@ fn a_panic_is_an_error_and_the_workers_live_on() {
             }
             survivors.fetch_add(1, Relaxed);
         });
-        assert_eq!(outcome, Outcome::Panicked);
+        assert_eq!(outcome, JobOutcome::Panicked);
         assert_eq!(survivors.load(Relaxed), 2);
-        assert!(!super::job::in_job());
+        assert!(!super::job::is_in_job());
     }
-    let meeting = Meeting::new();
-    assert_eq!(set.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
-    assert_eq!(set.workers(), 2);
+    let meeting = Rendezvous::new();
+    assert_eq!(set.run(3, &|_| meeting.wait_for(3)), JobOutcome::Done);
+    assert_eq!(set.worker_count(), 2);
 }
 
 #[test]
@@ -239,24 +240,24 @@ fn a_panic_in_a_serial_job_is_an_error_too() {
 }
 
 #[test]
-fn the_caller_sleeps_until_a_slow_worker_is_done() {
-    let owner = OwnedSet::new();
+fn run_returns_after_the_slowest_worker_has_finished() {
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     for _ in 0..if cfg!(miri) { 2 } else { 20 } {
-        let meeting = Meeting::new();
+        let meeting = Rendezvous::new();
         let done = AtomicUsize::new(0);
         let outcome = set.run(3, &|tid| {
             meeting.wait_for(3);
             thread::sleep(Duration::from_millis(tid as u64));
             done.fetch_add(1, Relaxed);
         });
-        assert_eq!((outcome, done.load(Relaxed)), (Outcome::Done, 3));
+        assert_eq!((outcome, done.load(Relaxed)), (JobOutcome::Done, 3));
     }
 }
 
 #[test]
-fn shutdown_and_jobs_may_overlap() {
-    let owner = OwnedSet::new();
+fn shutdown_while_jobs_run_completes_all_jobs() {
+    let owner = TestWorkerSet::new();
     let set = owner.set();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -274,33 +275,33 @@ fn shutdown_and_jobs_may_overlap() {
         over.store(true, Relaxed);
     });
     set.shutdown();
-    assert_eq!(set.workers(), 0);
+    assert_eq!(set.worker_count(), 0);
     // The idle bits are still correct: every worker is idle again after a restart.
     set.grow(3);
-    let meeting = Meeting::new();
-    assert_eq!(set.run(4, &|_| meeting.wait_for(4)), Outcome::Done);
+    let meeting = Rendezvous::new();
+    assert_eq!(set.run(4, &|_| meeting.wait_for(4)), JobOutcome::Done);
 }
 
-type Seen = (AtomicUsize, AtomicUsize);
+type CallbackCalls = (AtomicUsize, AtomicUsize);
 
 /// Records its arguments, and runs every record in order.
-unsafe extern "C" fn forwards(
+unsafe extern "C" fn run_in_order(
     data: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
     size: usize,
     jobs: *mut c_void,
 ) {
-    // SAFETY: the tests below pass a `Seen`, and the pool passes its records.
+    // SAFETY: the tests below pass `CallbackCalls`, and the pool passes its records.
     unsafe {
-        let seen = &*data.cast::<Seen>();
+        let seen = &*data.cast::<CallbackCalls>();
         seen.0.fetch_add(1, Relaxed);
         seen.1.store(n as usize, Relaxed);
         (0..n as usize).for_each(|i| dojob.unwrap()(jobs.byte_add(i * size)));
     }
 }
 
-unsafe extern "C" fn backwards(
+unsafe extern "C" fn run_in_reverse_order(
     _: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
@@ -311,7 +312,7 @@ unsafe extern "C" fn backwards(
     unsafe { (0..n as usize).rev().for_each(|i| dojob.unwrap()(jobs.byte_add(i * size))) }
 }
 
-unsafe extern "C" fn in_threads(
+unsafe extern "C" fn run_in_threads(
     _: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
@@ -333,7 +334,7 @@ struct SendPtr(*mut c_void);
 unsafe impl Send for SendPtr {}
 
 /// Runs only the last record, and that one twice.
-unsafe extern "C" fn last_twice(
+unsafe extern "C" fn run_last_twice(
     _: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
@@ -344,10 +345,10 @@ unsafe extern "C" fn last_twice(
     unsafe { (0..2).for_each(|_| dojob.unwrap()(jobs.byte_add((n as usize - 1) * size))) }
 }
 
-unsafe extern "C" fn nothing(_: *mut c_void, _: Option<JobFn>, _: c_int, _: usize, _: *mut c_void) {}
+unsafe extern "C" fn run_no_record(_: *mut c_void, _: Option<JobFn>, _: c_int, _: usize, _: *mut c_void) {}
 
 /// Starts a thread that is still inside the last record when the callback returns.
-unsafe extern "C" fn too_early(
+unsafe extern "C" fn return_too_early(
     data: *mut c_void,
     dojob: Option<JobFn>,
     n: c_int,
@@ -363,16 +364,18 @@ unsafe extern "C" fn too_early(
 }
 
 #[test]
-fn a_callback_may_run_records_in_any_order_or_thread_or_leave_them_out() {
-    let seen = Seen::default();
+fn callback_may_run_records_in_any_order_or_thread_or_skip_them() {
+    let seen = CallbackCalls::default();
     let data = ptr::from_ref(&seen).cast_mut().cast();
     for nthreads in [2, 3, 9] {
-        // SAFETY: `forwards` runs each record once, with the data that it expects.
-        count_blocks(nthreads, 50, |work| unsafe { Route::new(forwards, data) }.run(nthreads, work));
+        count_blocks(nthreads, 50, |work| {
+            // SAFETY: `run_in_order` runs each record once, with the data that it expects.
+            unsafe { CallbackRunner::new(run_in_order, data) }.run(nthreads, work)
+        });
         assert_eq!(seen.1.load(Relaxed), nthreads);
-        for callback in [backwards, in_threads, last_twice, nothing] {
+        for callback in [run_in_reverse_order, run_in_threads, run_last_twice, run_no_record] {
             // SAFETY: each of them passes addresses of records, before it returns.
-            let route = unsafe { Route::new(callback, ptr::null_mut()) };
+            let route = unsafe { CallbackRunner::new(callback, ptr::null_mut()) };
             count_blocks(nthreads, 50, |work| route.run(nthreads, work));
         }
     }
@@ -380,29 +383,30 @@ fn a_callback_may_run_records_in_any_order_or_thread_or_leave_them_out() {
 }
 
 #[test]
-fn a_panic_stays_out_of_the_callback() {
-    let callbacks: [(ThreadsCallback, bool); 3] = [(backwards, true), (in_threads, true), (nothing, false)];
+fn panic_does_not_unwind_into_the_callback() {
+    let callbacks: [(ThreadsCallback, bool); 3] =
+        [(run_in_reverse_order, true), (run_in_threads, true), (run_no_record, false)];
     for culprit in [0, 2] {
         for (callback, runs_all) in callbacks {
             // SAFETY: each of them passes addresses of records, before it returns.
-            let route = unsafe { Route::new(callback, ptr::null_mut()) };
+            let route = unsafe { CallbackRunner::new(callback, ptr::null_mut()) };
             let outcome = route.run(3, &|tid| {
                 if tid == culprit {
                     panic_silently();
                 }
             });
             let met = culprit == 0 || runs_all;
-            assert_eq!(outcome, if met { Outcome::Panicked } else { Outcome::Done });
+            assert_eq!(outcome, if met { JobOutcome::Panicked } else { JobOutcome::Done });
         }
     }
 }
 
 #[test]
-fn a_record_that_still_runs_is_waited_for() {
+fn run_waits_for_records_running_after_the_callback_returns() {
     let barrier = Barrier::new(2);
     let done = AtomicBool::new(false);
     // SAFETY: the callback passes addresses of records, and returns once each of them is running.
-    let route = unsafe { Route::new(too_early, ptr::from_ref(&barrier).cast_mut().cast()) };
+    let route = unsafe { CallbackRunner::new(return_too_early, ptr::from_ref(&barrier).cast_mut().cast()) };
     let outcome = route.run(2, &|tid| {
         if tid == 1 {
             barrier.wait();
@@ -410,20 +414,20 @@ fn a_record_that_still_runs_is_waited_for() {
             done.store(true, Relaxed);
         }
     });
-    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(outcome, JobOutcome::Done);
     assert!(done.load(Relaxed));
 }
 
 #[test]
-fn a_job_in_a_callback_thread_is_a_job() {
+fn job_started_in_a_callback_thread_runs_inline() {
     let inner = AtomicUsize::new(0);
     // SAFETY: the callback passes addresses of records, before it returns.
-    let route = unsafe { Route::new(in_threads, ptr::null_mut()) };
+    let route = unsafe { CallbackRunner::new(run_in_threads, ptr::null_mut()) };
     let outcome = route.run(3, &|_| {
         run(2, &|tid| {
             inner.fetch_add(tid + 1, Relaxed);
         })
         .unwrap();
     });
-    assert_eq!((outcome, inner.load(Relaxed)), (Outcome::Done, 3));
+    assert_eq!((outcome, inner.load(Relaxed)), (JobOutcome::Done, 3));
 }

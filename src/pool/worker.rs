@@ -10,31 +10,31 @@ use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::thread::{Builder, JoinHandle};
 
 /// Number of sleeping workers that a worker wakes when it takes a job.
-const WORKER_WAKES: usize = 2;
+const WAKES_PER_WORKER: usize = 2;
 
 /// The size of a worker's stack in bytes: callbacks of the user run on workers, and were written for the default
 /// stack of a C thread on Linux.
-const STACK: usize = 8 << 20;
+const WORKER_STACK_SIZE: usize = 8 << 20;
 
 /// The body of the thread of worker number `index`.
 fn run_worker(set: &'static WorkerSet, index: usize) {
     set_in_job(true);
     let slot = set.slot(index);
-    while let Some(taken) = slot.take(set.spin) {
+    while let Some(taken) = slot.wait_for_job(set.spin) {
         {
             // SAFETY: `take` moved the address out of the slot, so this worker is in the job's count, and the
-            // caller of `run` keeps the job until `Job::finish` below (see `Offers`).
+            // caller of `run` keeps the job until `Job::finish` below (see `OffersGuard`).
             let job = unsafe { &*taken };
-            set.wake(job, WORKER_WAKES);
+            set.wake(job, WAKES_PER_WORKER);
             job.run_on_worker();
         }
         // Set before the caller's `run` returns, so that the caller's next job finds this worker idle.
         set.set_idle(index);
         // SAFETY: as above: this worker is still counted, and the job is not accessed afterwards.
         if unsafe { Job::finish(taken) } {
-            set.queue_of(taken).wake();
+            set.wait_queue(taken).wake();
         }
-        if !set.is_ours() {
+        if !set.is_of_this_process() {
             // The job forked, and this thread is the only one of the child: no job will ever be offered to it.
             return;
         }
@@ -53,7 +53,7 @@ impl WorkerSet {
         match self.threads.try_lock() {
             Ok(threads) => self.grow_locked(threads, want),
             Err(TryLockError::Poisoned(poisoned)) => self.grow_locked(poisoned.into_inner(), want),
-            Err(TryLockError::WouldBlock) => self.workers(),
+            Err(TryLockError::WouldBlock) => self.worker_count(),
         }
     }
 
@@ -62,11 +62,11 @@ impl WorkerSet {
             let index = threads.len();
             let slot = self.slot(index);
             slot.occupy();
-            let builder = Builder::new().name(format!("blosc2-{}", index + 1)).stack_size(STACK);
+            let builder = Builder::new().name(format!("blosc2-{}", index + 1)).stack_size(WORKER_STACK_SIZE);
             match builder.spawn(move || run_worker(self, index)) {
                 Ok(thread) => threads.push(thread),
                 Err(_) => {
-                    slot.close_unused();
+                    slot.cancel_occupy();
                     break;
                 }
             }
@@ -80,7 +80,7 @@ impl WorkerSet {
     pub(super) fn shutdown(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for index in 0..threads.len() {
-            self.slot(index).dismiss();
+            self.slot(index).request_shutdown();
         }
         for (index, thread) in threads.drain(..).enumerate() {
             // A worker catches the panics of its jobs; its thread ends only by returning.

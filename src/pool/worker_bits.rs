@@ -1,16 +1,16 @@
-//! Sets of workers as bits: worker `index` is bit `index % BANK` of word `index / BANK`.
+//! Sets of workers as bits: worker `index` is bit `index % BANK_SIZE` of word `index / BANK_SIZE`.
 
 /// Workers per bank: the number of bits of a word.
-pub(super) const BANK: usize = if cfg!(loom) { 2 } else { 64 };
+pub(super) const BANK_SIZE: usize = if cfg!(loom) { 2 } else { 64 };
 
 /// The number of banks.
-pub(super) const BANKS: usize = if cfg!(loom) { 1 } else { 16 };
+pub(super) const BANK_COUNT: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// The maximum number of workers. A job of more threads runs on this many.
-pub(super) const MAX_WORKERS: usize = BANKS * BANK;
+pub(super) const MAX_WORKERS: usize = BANK_COUNT * BANK_SIZE;
 
 /// Returns the lowest `count` bits of `set`.
-pub(super) fn lowest(set: u64, count: usize) -> u64 {
+pub(super) fn lowest_bits(set: u64, count: usize) -> u64 {
     let mut rest = set;
     for _ in 0..count {
         if rest == 0 {
@@ -22,7 +22,7 @@ pub(super) fn lowest(set: u64, count: usize) -> u64 {
 }
 
 /// Returns the positions of the bits of `set`, in ascending order.
-pub(super) fn positions(mut set: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bit_positions(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (set != 0).then(|| set.trailing_zeros() as usize);
         set &= set.wrapping_sub(1);

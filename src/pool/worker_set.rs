@@ -3,29 +3,29 @@
 
 use crossbeam_utils::CachePadded;
 
-use super::generation;
+use super::fork_count;
 use super::job::Job;
 use super::park::{WaitQueue, is_spinning_useful};
-use super::slot::Slot;
-use super::worker_bits::{BANK, BANKS, lowest};
+use super::slot::WorkerSlot;
+use super::worker_bits::{BANK_COUNT, BANK_SIZE, lowest_bits};
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 use crate::sync::thread::JoinHandle;
 use crate::sync::{Mutex, OnceLock};
 
 /// Sleeping callers are spread over this many queues by the addresses of their jobs.
-const QUEUES: usize = if cfg!(loom) { 1 } else { 16 };
+const QUEUE_COUNT: usize = if cfg!(loom) { 1 } else { 16 };
 
 struct Bank {
     /// A bit for each worker that no caller has claimed. A hint: an offer to a worker that is not idle
     /// is refused, or stays in its slot until it is withdrawn.
     idle: CachePadded<AtomicU64>,
-    slots: [CachePadded<Slot>; BANK],
+    slots: [CachePadded<WorkerSlot>; BANK_SIZE],
 }
 
 impl Bank {
     fn new() -> Box<Bank> {
-        let slots = std::array::from_fn(|_| CachePadded::new(Slot::vacant()));
+        let slots = std::array::from_fn(|_| CachePadded::new(WorkerSlot::vacant()));
         Box::new(Bank { idle: CachePadded::new(AtomicU64::new(0)), slots })
     }
 
@@ -33,7 +33,7 @@ impl Bank {
     fn claim(&self, want: usize) -> u64 {
         let mut idle = self.idle.load(Relaxed);
         loop {
-            let chosen = lowest(idle, want);
+            let chosen = lowest_bits(idle, want);
             if chosen == 0 {
                 return 0;
             }
@@ -48,11 +48,11 @@ impl Bank {
 /// The workers of one process. The set of a process is never freed: workers, and callers that claim workers late, may
 /// access it at any time.
 pub(super) struct WorkerSet {
-    banks: [OnceLock<Box<Bank>>; BANKS],
+    banks: [OnceLock<Box<Bank>>; BANK_COUNT],
     /// The number of workers alive; they have the numbers below it. Written under `threads` only.
     pub(super) count: AtomicUsize,
     pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
-    queues: [CachePadded<WaitQueue>; QUEUES],
+    queues: [CachePadded<WaitQueue>; QUEUE_COUNT],
     /// Whether waiting threads spin before they sleep.
     pub(super) spin: bool,
     /// The process (counted in forks) to which these threads belong.
@@ -68,22 +68,22 @@ impl WorkerSet {
             threads: Mutex::new(Vec::new()),
             queues: std::array::from_fn(|_| CachePadded::new(WaitQueue::new())),
             spin: is_spinning_useful(),
-            generation: generation::current(),
+            generation: fork_count::current(),
         }
     }
 
     /// Returns the number of workers alive.
-    pub(super) fn workers(&self) -> usize {
+    pub(super) fn worker_count(&self) -> usize {
         self.count.load(Relaxed)
     }
 
     /// Returns whether the workers are threads of this process, and not of the one it was forked from.
-    pub(super) fn is_ours(&self) -> bool {
-        self.generation == generation::current()
+    pub(super) fn is_of_this_process(&self) -> bool {
+        self.generation == fork_count::current()
     }
 
     /// Claims up to `want` idle workers into a set of bits for each bank. Returns the number of claimed workers.
-    pub(super) fn claim(&self, want: usize, claimed: &mut [u64; BANKS]) -> u32 {
+    pub(super) fn claim(&self, want: usize, claimed: &mut [u64; BANK_COUNT]) -> u32 {
         let mut got = 0;
         for (bank, chosen) in self.banks.iter().map_while(OnceLock::get).zip(claimed) {
             *chosen = bank.claim(want - got as usize);
@@ -96,8 +96,8 @@ impl WorkerSet {
     }
 
     /// Returns the slot of worker number `index`.
-    pub(super) fn slot(&self, index: usize) -> &Slot {
-        &self.bank(index / BANK).slots[index % BANK]
+    pub(super) fn slot(&self, index: usize) -> &WorkerSlot {
+        &self.bank(index / BANK_SIZE).slots[index % BANK_SIZE]
     }
 
     fn bank(&self, bank: usize) -> &Bank {
@@ -106,7 +106,7 @@ impl WorkerSet {
 
     /// Allows jobs to claim worker number `index`.
     pub(super) fn set_idle(&self, index: usize) {
-        self.set_all_idle(index / BANK, 1 << (index % BANK));
+        self.set_all_idle(index / BANK_SIZE, 1 << (index % BANK_SIZE));
     }
 
     /// Allows jobs to claim the `workers` of a bank.
@@ -116,13 +116,13 @@ impl WorkerSet {
 
     /// Prevents jobs from claiming worker number `index`, which has ended, and frees its slot.
     pub(super) fn vacate(&self, index: usize) {
-        self.bank(index / BANK).idle.fetch_and(!(1 << (index % BANK)), Relaxed);
+        self.bank(index / BANK_SIZE).idle.fetch_and(!(1 << (index % BANK_SIZE)), Relaxed);
         self.slot(index).vacate();
     }
 
     /// Wakes up to `left` of the workers that slept when `job` was offered to them and have not been woken yet.
     pub(super) fn wake(&self, job: &Job<'_>, mut left: usize) {
-        for (bank, asleep) in job.asleep.iter().enumerate() {
+        for (bank, asleep) in job.asleep_workers.iter().enumerate() {
             while left > 0 {
                 let set = asleep.load(Relaxed);
                 if set == 0 {
@@ -139,9 +139,9 @@ impl WorkerSet {
     }
 
     /// Returns the queue in which the caller of `job` sleeps. Uses the address only.
-    pub(super) fn queue_of(&self, job: *const Job<'_>) -> &WaitQueue {
+    pub(super) fn wait_queue(&self, job: *const Job<'_>) -> &WaitQueue {
         // The stacks of threads differ in high bits, often only there: mix all bits (Fibonacci hashing).
         let hash = (job.addr() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        &self.queues[(hash >> 60) as usize % QUEUES]
+        &self.queues[(hash >> 60) as usize % QUEUE_COUNT]
     }
 }

@@ -1,11 +1,11 @@
 //! Codecs, filters and tuners by id (`codecs.md` 12): those of the library's range and those that callers
 //! register. The codecs and filters that the format itself defines are in `codec` and `filter`.
 //!
-//! The tables hold C function pointers, but never call them; `pipeline` does. The functions of an entry that was registered
-//! without functions are in a plugin library, which is loaded at their first use, while no lock is held.
+//! The tables hold C function pointers, but never call them; `pipeline` does. The functions of an entry that was
+//! registered without functions are in a plugin library, which is loaded at their first use, while no lock is held.
 
-mod loading;
 mod plugin;
+mod plugin_functions;
 mod table;
 
 use crate::abi::{
@@ -17,9 +17,9 @@ use crate::error::{Error, ErrorKind, Result};
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::LazyLock;
-use table::{Entry, FIRST_USER_ID, Table, Verdict};
+use table::{FIRST_USER_ID, RegistrationError, RegistryTable, TableEntry};
 
-pub(crate) use loading::{load_codec, load_filter, load_tuner};
+pub(crate) use plugin_functions::{load_codec, load_filter, load_tuner};
 
 /// A codec that is registered.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,7 @@ unsafe impl Send for Tuner {}
 // SAFETY: as above; nothing in it is ever written.
 unsafe impl Sync for Tuner {}
 
-impl Entry for Codec {
+impl TableEntry for Codec {
     fn id(&self) -> i32 {
         i32::from(self.compcode)
     }
@@ -76,7 +76,7 @@ impl Entry for Codec {
     }
 }
 
-impl Entry for Filter {
+impl TableEntry for Filter {
     fn id(&self) -> i32 {
         i32::from(self.id)
     }
@@ -85,7 +85,7 @@ impl Entry for Filter {
     }
 }
 
-impl Entry for Tuner {
+impl TableEntry for Tuner {
     fn id(&self) -> i32 {
         self.id
     }
@@ -125,8 +125,8 @@ const LIBRARY_FILTERS: &[(u8, &CStr)] = &[
     (36, c"int_trunc"),
 ];
 
-static CODECS: LazyLock<Table<Codec>> = LazyLock::new(|| {
-    Table::new(
+static CODECS: LazyLock<RegistryTable<Codec>> = LazyLock::new(|| {
+    RegistryTable::new(
         LIBRARY_CODECS
             .iter()
             .map(|&(compcode, name)| Codec {
@@ -141,8 +141,8 @@ static CODECS: LazyLock<Table<Codec>> = LazyLock::new(|| {
     )
 });
 
-static FILTERS: LazyLock<Table<Filter>> = LazyLock::new(|| {
-    Table::new(
+static FILTERS: LazyLock<RegistryTable<Filter>> = LazyLock::new(|| {
+    RegistryTable::new(
         LIBRARY_FILTERS
             .iter()
             .map(|&(id, name)| Filter { id, name: Some(name), forward: None, backward: None })
@@ -150,8 +150,8 @@ static FILTERS: LazyLock<Table<Filter>> = LazyLock::new(|| {
     )
 });
 
-static TUNERS: LazyLock<Table<Tuner>> = LazyLock::new(|| {
-    Table::new(vec![Tuner {
+static TUNERS: LazyLock<RegistryTable<Tuner>> = LazyLock::new(|| {
+    RegistryTable::new(vec![Tuner {
         id: 32,
         name: Some(c"btune"),
         functions: blosc2_tuner {
@@ -198,8 +198,9 @@ pub(crate) fn tuner(id: i32) -> Option<Tuner> {
     TUNERS.find(|t| t.id == id)
 }
 
-/// Returns whether a context may be created with that filter id (`codecs.md` 12.3): user ids are checked only when used.
-pub(crate) fn filter_id_is_acceptable(id: u8) -> bool {
+/// Returns whether a context may be created with that filter id (`codecs.md` 12.3): user ids are checked only when
+/// used.
+pub(crate) fn is_valid_filter_id(id: u8) -> bool {
     id <= crate::chunk::format::filter_id::TRUNC_PREC
         || i32::from(id) >= FIRST_USER_ID
         || is_library_filter(id)
@@ -223,9 +224,9 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
         encoder: codec.encoder,
         decoder: codec.decoder,
     };
-    CODECS
-        .register(i32::from(codec.compcode), name, entry)
-        .map_err(|verdict| refusal(verdict, i32::from(codec.compcode), name, ErrorKind::CodecParam))
+    CODECS.register(i32::from(codec.compcode), name, entry).map_err(|verdict| {
+        registration_error(verdict, i32::from(codec.compcode), name, ErrorKind::CodecParam)
+    })
 }
 
 /// Registers a filter under `name`, which is copied, or without a name.
@@ -236,7 +237,7 @@ pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Re
     let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
     FILTERS
         .register(i32::from(filter.id), name, entry)
-        .map_err(|verdict| refusal(verdict, i32::from(filter.id), name, ErrorKind::Failure))
+        .map_err(|verdict| registration_error(verdict, i32::from(filter.id), name, ErrorKind::Failure))
 }
 
 /// Registers a tuner under `name`, which is copied, or without a name.
@@ -250,18 +251,18 @@ pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Resul
     };
     TUNERS
         .register(tuner.id, name, entry)
-        .map_err(|verdict| refusal(verdict, tuner.id, name, ErrorKind::Failure))
+        .map_err(|verdict| registration_error(verdict, tuner.id, name, ErrorKind::Failure))
 }
 
 /// Returns the error for a registration that was rejected; its kind is `kind` except for a full table.
-fn refusal(verdict: Verdict, id: i32, name: Option<&CStr>, kind: ErrorKind) -> Error {
+fn registration_error(verdict: RegistrationError, id: i32, name: Option<&CStr>, kind: ErrorKind) -> Error {
     match verdict {
-        Verdict::Reserved => {
+        RegistrationError::ReservedId => {
             Error::new(kind, format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more"))
         }
-        Verdict::Taken(by) => {
+        RegistrationError::IdInUse(by) => {
             Error::new(kind, format_args!("the id {id} of {name:?} is registered as {by:?}"))
         }
-        Verdict::Full => err!(CodecSupport, "cannot register {name:?}: the table is full"),
+        RegistrationError::TableFull => err!(CodecSupport, "cannot register {name:?}: the table is full"),
     }
 }

@@ -11,7 +11,7 @@ pub(super) const FIRST_USER_ID: i32 = 160;
 const CAPACITY: usize = 255;
 
 /// An entry of a table.
-pub(super) trait Entry: Copy {
+pub(super) trait TableEntry: Copy {
     /// Returns the id that chunks and parameters use.
     fn id(&self) -> i32;
     /// Returns the name it was registered under, if any.
@@ -20,30 +20,30 @@ pub(super) trait Entry: Copy {
 
 /// The reason for which a registration was rejected.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RegistrationError {
     /// The id is below the range for callers.
-    Reserved,
+    ReservedId,
     /// The id is registered under this name, or without a name.
-    Taken(Option<&'static CStr>),
+    IdInUse(Option<&'static CStr>),
     /// The table is full.
-    Full,
+    TableFull,
 }
 
 /// The entries, with the library's own first.
-pub(super) struct Table<T> {
+pub(super) struct RegistryTable<T> {
     entries: RwLock<Vec<T>>,
-    builtin: usize,
+    builtin_count: usize,
 }
 
-impl<T: Entry> Table<T> {
+impl<T: TableEntry> RegistryTable<T> {
     /// Returns a table that begins with the library's own entries.
     pub(super) fn new(builtin: Vec<T>) -> Self {
-        Table { builtin: builtin.len(), entries: RwLock::new(builtin) }
+        RegistryTable { builtin_count: builtin.len(), entries: RwLock::new(builtin) }
     }
 
     /// Removes all but the library's own entries.
     pub(super) fn reset(&self) {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).truncate(self.builtin);
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).truncate(self.builtin_count);
     }
 
     /// Returns the first entry for which `wanted` returns true.
@@ -66,19 +66,19 @@ impl<T: Entry> Table<T> {
         id: i32,
         name: Option<&CStr>,
         entry: impl FnOnce(Option<&'static CStr>) -> T,
-    ) -> Result<(), Verdict> {
+    ) -> Result<(), RegistrationError> {
         if id < FIRST_USER_ID {
-            return Err(Verdict::Reserved);
+            return Err(RegistrationError::ReservedId);
         }
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         if entries.len() >= CAPACITY {
-            return Err(Verdict::Full);
+            return Err(RegistrationError::TableFull);
         }
         match entries.iter().find(|e| e.id() == id) {
             Some(known) if known.name() == name => Ok(()),
-            Some(known) => Err(Verdict::Taken(known.name())),
+            Some(known) => Err(RegistrationError::IdInUse(known.name())),
             None => {
-                entries.push(entry(name.map(keep)));
+                entries.push(entry(name.map(intern_name)));
                 Ok(())
             }
         }
@@ -86,7 +86,7 @@ impl<T: Entry> Table<T> {
 }
 
 /// Returns a copy of `name` that is never freed, one for each distinct name: C code may keep the pointer.
-fn keep(name: &CStr) -> &'static CStr {
+fn intern_name(name: &CStr) -> &'static CStr {
     static NAMES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
@@ -102,9 +102,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Copy)]
-    struct Thing(i32, Option<&'static CStr>);
+    struct TestEntry(i32, Option<&'static CStr>);
 
-    impl Entry for Thing {
+    impl TableEntry for TestEntry {
         fn id(&self) -> i32 {
             self.0
         }
@@ -114,33 +114,33 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_registration() {
-        let table = Table::new(vec![Thing(32, Some(c"own"))]);
-        let add_as = |id, name: Option<&CStr>| table.register(id, name, |name| Thing(id, name));
+    fn registration_rejects_reserved_ids_used_ids_and_a_full_table() {
+        let table = RegistryTable::new(vec![TestEntry(32, Some(c"own"))]);
+        let add_as = |id, name: Option<&CStr>| table.register(id, name, |name| TestEntry(id, name));
         let add = |id, name| add_as(id, Some(name));
-        assert_eq!(add(159, c"a"), Err(Verdict::Reserved));
+        assert_eq!(add(159, c"a"), Err(RegistrationError::ReservedId));
         assert_eq!(add(160, c"a"), Ok(()));
         assert_eq!(add(160, c"a"), Ok(()));
-        assert_eq!(add(160, c"b"), Err(Verdict::Taken(Some(c"a"))));
-        assert_eq!(add_as(160, None), Err(Verdict::Taken(Some(c"a"))));
+        assert_eq!(add(160, c"b"), Err(RegistrationError::IdInUse(Some(c"a"))));
+        assert_eq!(add_as(160, None), Err(RegistrationError::IdInUse(Some(c"a"))));
         assert_eq!(add_as(161, None), Ok(()));
         assert_eq!(add_as(161, None), Ok(()));
-        assert_eq!(add(161, c"a"), Err(Verdict::Taken(None)));
+        assert_eq!(add(161, c"a"), Err(RegistrationError::IdInUse(None)));
         for id in 1000..1252 {
             assert_eq!(add(id, c"same name"), Ok(()));
         }
-        assert_eq!(add(2000, c"c"), Err(Verdict::Full));
-        assert_eq!(add(160, c"a"), Err(Verdict::Full));
+        assert_eq!(add(2000, c"c"), Err(RegistrationError::TableFull));
+        assert_eq!(add(160, c"a"), Err(RegistrationError::TableFull));
         table.reset();
         assert!(table.find(|t| t.id() == 160).is_none());
         assert!(table.find(|t| t.id() == 32).is_some());
     }
 
     #[test]
-    fn names_are_kept_once() {
+    fn equal_names_share_one_copy() {
         let name = String::from("a name of its own\0");
-        let one = keep(CStr::from_bytes_with_nul(name.as_bytes()).unwrap());
-        let two = keep(c"a name of its own");
+        let one = intern_name(CStr::from_bytes_with_nul(name.as_bytes()).unwrap());
+        let two = intern_name(c"a name of its own");
         assert_eq!(one.as_ptr(), two.as_ptr());
         assert_ne!(one.as_ptr().cast(), name.as_ptr());
     }

@@ -5,7 +5,7 @@
 //! what the lock protects are methods of `LockProof<'_, T>`, and functions that change it are methods of
 //! `WriteGuard<'_, T>` that take `&mut self`. A proof carries the object whose lock is held, so that these methods need
 //! no other argument to find it. They cannot be called without the lock, and nothing that a `LockProof` has lent is in
-//! use during a change. [`WriteGuard::unshared`] takes no lock, while `T` is made or dropped.
+//! use during a change. [`WriteGuard::without_lock`] takes no lock, while `T` is made or dropped.
 //!
 //! The lock is held while I/O functions of the program run, and these may call the library. Reads from inside them do
 //! not wait. Changes from inside them are rejected, since they would wait for their own thread. The same applies to I/O
@@ -17,7 +17,7 @@
 
 use crate::err;
 use crate::error::Result;
-use crate::held_locks::{self, Hold};
+use crate::held_locks::{self, LockMode};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::{pool, thread};
@@ -28,8 +28,8 @@ use std::ptr;
 /// An object with an [`AccessLock`].
 ///
 /// # Safety
-/// [`access_lock`](Self::access_lock) returns the same lock each time. Objects that share what the lock protects return the
-/// same lock.
+/// [`access_lock`](Self::access_lock) returns the same lock each time. Objects that share what the lock protects return
+/// the same lock.
 pub(crate) unsafe trait Lockable {
     /// Returns the lock that protects the object.
     fn access_lock(&self) -> &AccessLock;
@@ -44,7 +44,7 @@ pub(crate) struct AccessLock {
     /// [`WriteGuard`]. Only that thread writes the field.
     unlocked_readers: AtomicUsize,
     /// Whether reads run functions of the program, so that threads record the locks that they hold.
-    calls_back: bool,
+    has_user_callbacks: bool,
 }
 
 impl AccessLock {
@@ -54,19 +54,19 @@ impl AccessLock {
             lock: RwLock::new(()),
             writer: AtomicUsize::new(0),
             unlocked_readers: AtomicUsize::new(0),
-            calls_back,
+            has_user_callbacks: calls_back,
         }
     }
 
     /// Returns whether no other thread can use the object until this thread has released it.
     #[inline]
-    fn is_free(&self) -> bool {
-        !self.calls_back && thread::is_alone() && !pool::has_callback()
+    fn is_single_threaded(&self) -> bool {
+        !self.has_user_callbacks && thread::is_only_thread() && !pool::has_callback()
     }
 
     /// Returns how this thread, or the thread whose job it works on, holds the lock, if that is recorded.
-    fn held(&self) -> Option<Hold> {
-        if self.calls_back { held_locks::find(self.key()) } else { None }
+    fn recorded_hold(&self) -> Option<LockMode> {
+        if self.has_user_callbacks { held_locks::find(self.key()) } else { None }
     }
 
     /// Returns the key of the lock in [`held_locks`].
@@ -77,7 +77,7 @@ impl AccessLock {
     /// Adds `change` to the number of readers without a lock. Only one thread at a time calls this, so that no atomic
     /// addition is needed.
     #[inline]
-    fn count_unlocked(&self, change: isize) {
+    fn add_unlocked_readers(&self, change: isize) {
         let count = self.unlocked_readers.load(Ordering::Relaxed);
         self.unlocked_readers.store(count.wrapping_add_signed(change), Ordering::Relaxed);
     }
@@ -89,22 +89,22 @@ impl AccessLock {
 }
 
 /// How a [`ReadGuard`] excludes changes.
-enum Shared<'a> {
+enum ReadExclusion<'a> {
     /// It is counted in `unlocked_readers`.
     Counted,
     /// By the [`WriteGuard`] of the thread whose job this thread works on.
     Inherited,
     Locked {
         _lock: RwLockReadGuard<'a, ()>,
-        is_remembered: bool,
+        is_recorded: bool,
     },
 }
 
 /// Shared access to a `T`; released on drop.
 #[must_use]
 pub(crate) struct ReadGuard<'a, T: Lockable> {
-    of: &'a T,
-    shared: Shared<'a>,
+    object: &'a T,
+    exclusion: ReadExclusion<'a>,
 }
 
 impl<'a, T: Lockable> ReadGuard<'a, T> {
@@ -112,51 +112,55 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
     /// readers does not starve a change.
     pub(crate) fn lock(of: &'a T) -> Self {
         let access = of.access_lock();
-        if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_free() {
-            access.count_unlocked(1);
-            return ReadGuard { of, shared: Shared::Counted };
+        if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_single_threaded() {
+            access.add_unlocked_readers(1);
+            return ReadGuard { object: of, exclusion: ReadExclusion::Counted };
         }
-        if !access.calls_back {
+        if !access.has_user_callbacks {
             return ReadGuard {
-                of,
-                shared: Shared::Locked { _lock: access.lock.read(), is_remembered: false },
+                object: of,
+                exclusion: ReadExclusion::Locked { _lock: access.lock.read(), is_recorded: false },
             };
         }
-        let lock = match access.held() {
+        let lock = match access.recorded_hold() {
             None => access.lock.read(),
             // Inside a function of the program: a thread that waits to change the object waits for this thread.
-            Some(Hold::Shared) => access.lock.read_recursive(),
-            Some(Hold::Exclusive) => return ReadGuard { of, shared: Shared::Inherited },
+            Some(LockMode::Shared) => access.lock.read_recursive(),
+            Some(LockMode::Exclusive) => {
+                return ReadGuard { object: of, exclusion: ReadExclusion::Inherited };
+            }
         };
-        held_locks::add(access.key(), Hold::Shared);
-        ReadGuard { of, shared: Shared::Locked { _lock: lock, is_remembered: true } }
+        held_locks::add(access.key(), LockMode::Shared);
+        ReadGuard { object: of, exclusion: ReadExclusion::Locked { _lock: lock, is_recorded: true } }
     }
 
     /// Lends the proof that the lock is held.
     #[inline]
-    pub(crate) fn locked(&self) -> LockProof<'_, T> {
-        LockProof { of: self.of }
+    pub(crate) fn lock_proof(&self) -> LockProof<'_, T> {
+        LockProof { object: self.object }
     }
 }
 
 impl<T: Lockable> Drop for ReadGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let access = self.of.access_lock();
-        match self.shared {
-            Shared::Counted => access.count_unlocked(-1),
-            Shared::Inherited | Shared::Locked { is_remembered: false, .. } => {}
-            Shared::Locked { is_remembered: true, .. } => held_locks::remove(access.key(), Hold::Shared),
+        let access = self.object.access_lock();
+        match self.exclusion {
+            ReadExclusion::Counted => access.add_unlocked_readers(-1),
+            ReadExclusion::Inherited | ReadExclusion::Locked { is_recorded: false, .. } => {}
+            ReadExclusion::Locked { is_recorded: true, .. } => {
+                held_locks::remove(access.key(), LockMode::Shared)
+            }
         }
     }
 }
 
 /// How a [`WriteGuard`] excludes other threads.
-enum Exclusive<'a> {
+enum WriteExclusion<'a> {
     /// By a `&mut T`.
-    Unshared,
+    WithoutLock,
     /// No other thread can use the object.
-    Alone,
+    SingleThreaded,
     Locked {
         _lock: RwLockWriteGuard<'a, ()>,
     },
@@ -165,8 +169,8 @@ enum Exclusive<'a> {
 /// Exclusive access to a `T`; released on drop.
 #[must_use]
 pub(crate) struct WriteGuard<'a, T: Lockable> {
-    of: &'a T,
-    exclusive: Exclusive<'a>,
+    object: &'a T,
+    exclusion: WriteExclusion<'a>,
     /// The guard belongs to the thread in `writer`.
     _not_send: PhantomData<*const ()>,
 }
@@ -180,22 +184,22 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     pub(crate) fn lock(of: &'a T) -> Result<Self> {
         let access = of.access_lock();
         let me = thread::id();
-        if access.writer.load(Ordering::Relaxed) == me || access.held().is_some() {
+        if access.writer.load(Ordering::Relaxed) == me || access.recorded_hold().is_some() {
             return Err(err!(Failure, "a function called during an access to an object tries to change it"));
         }
-        let exclusive = if access.is_free() {
-            Exclusive::Alone
+        let exclusive = if access.is_single_threaded() {
+            WriteExclusion::SingleThreaded
         } else {
-            Exclusive::Locked { _lock: access.lock.write() }
+            WriteExclusion::Locked { _lock: access.lock.write() }
         };
         if access.has_unlocked_readers() {
             return Err(err!(Failure, "this thread tries to change an object while it reads the object"));
         }
         access.writer.store(me, Ordering::Relaxed);
-        if access.calls_back {
-            held_locks::add(access.key(), Hold::Exclusive);
+        if access.has_user_callbacks {
+            held_locks::add(access.key(), LockMode::Exclusive);
         }
-        Ok(WriteGuard { of, exclusive, _not_send: PhantomData })
+        Ok(WriteGuard { object: of, exclusion: exclusive, _not_send: PhantomData })
     }
 
     /// Returns exclusive access to an object that no other code can use; no lock is taken.
@@ -203,20 +207,20 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// # Safety
     /// While the guard lives, no other code uses what is changed or read through it.
     #[inline]
-    pub(crate) unsafe fn unshared(of: &'a T) -> Self {
-        WriteGuard { of, exclusive: Exclusive::Unshared, _not_send: PhantomData }
+    pub(crate) unsafe fn without_lock(of: &'a T) -> Self {
+        WriteGuard { object: of, exclusion: WriteExclusion::WithoutLock, _not_send: PhantomData }
     }
 
     /// Lends the proof that the lock is held.
     #[inline]
-    pub(crate) fn locked(&self) -> LockProof<'_, T> {
-        LockProof { of: self.of }
+    pub(crate) fn lock_proof(&self) -> LockProof<'_, T> {
+        LockProof { object: self.object }
     }
 
     /// Returns the object.
     #[inline]
     pub(crate) fn object(&self) -> &'a T {
-        self.of
+        self.object
     }
 
     /// Returns the object for a change of the data that the lock protects: nothing borrowed from a [`LockProof`] is in
@@ -226,21 +230,21 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// While this thread has a [`ReadGuard`] of the same lock. No function of the library keeps one beyond a call from
     /// an I/O function of the program, so that a panic is a defect of the library.
     #[inline]
-    pub(crate) fn for_change(&mut self) -> &'a T {
-        let is_unshared = matches!(self.exclusive, Exclusive::Unshared);
-        assert!(is_unshared || !self.of.access_lock().has_unlocked_readers(), "a change during a read");
-        self.of
+    pub(crate) fn object_for_change(&mut self) -> &'a T {
+        let is_unshared = matches!(self.exclusion, WriteExclusion::WithoutLock);
+        assert!(is_unshared || !self.object.access_lock().has_unlocked_readers(), "a change during a read");
+        self.object
     }
 }
 
 impl<T: Lockable> Drop for WriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if !matches!(self.exclusive, Exclusive::Unshared) {
-            let access = self.of.access_lock();
+        if !matches!(self.exclusion, WriteExclusion::WithoutLock) {
+            let access = self.object.access_lock();
             access.writer.store(0, Ordering::Relaxed);
-            if access.calls_back {
-                held_locks::remove(access.key(), Hold::Exclusive);
+            if access.has_user_callbacks {
+                held_locks::remove(access.key(), LockMode::Exclusive);
             }
         }
     }
@@ -248,7 +252,7 @@ impl<T: Lockable> Drop for WriteGuard<'_, T> {
 
 /// Proof that the lock of a `T` is held, shared or exclusive, for at least `'a`.
 pub(crate) struct LockProof<'a, T> {
-    of: &'a T,
+    object: &'a T,
 }
 
 impl<T> Clone for LockProof<'_, T> {
@@ -264,7 +268,7 @@ impl<'a, T> LockProof<'a, T> {
     /// Returns the object.
     #[inline]
     pub(crate) fn object(self) -> &'a T {
-        self.of
+        self.object
     }
 }
 
@@ -273,7 +277,7 @@ impl<T> Deref for LockProof<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.of
+        self.object
     }
 }
 
@@ -282,7 +286,7 @@ impl<T: Lockable> Deref for ReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.of
+        self.object
     }
 }
 
@@ -291,14 +295,14 @@ impl<T: Lockable> Deref for WriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.of
+        self.object
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::pipeline::jobs::for_each;
+    use crate::pipeline::jobs::for_each_item;
 
     struct Number {
         lock: AccessLock,
@@ -331,12 +335,12 @@ mod tests {
     impl WriteGuard<'_, Number> {
         fn add(&mut self) {
             // SAFETY: exclusive access.
-            unsafe { *self.for_change().value.get() += 1 }
+            unsafe { *self.object_for_change().value.get() += 1 }
         }
     }
 
     #[test]
-    fn a_change_lets_its_own_reads_through_and_no_other_change() {
+    fn reads_inside_a_change_succeed_and_nested_changes_fail() {
         let number = Number::new(true);
         let change = WriteGuard::lock(&number).unwrap();
         drop(ReadGuard::lock(&number));
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_inside_a_change_keeps_that_from_changing() {
+    fn changing_during_a_nested_read_panics() {
         let number = Number::new(true);
         let mut change = WriteGuard::lock(&number).unwrap();
         change.add();
@@ -362,26 +366,26 @@ mod tests {
         drop(change);
         // The guard holds no lock, but excludes changes.
         assert!(WriteGuard::lock(&number).is_err());
-        assert_eq!(read.locked().get(), 1);
+        assert_eq!(read.lock_proof().get(), 1);
         drop(read);
         WriteGuard::lock(&number).unwrap().add();
-        assert_eq!(ReadGuard::lock(&number).locked().get(), 2);
+        assert_eq!(ReadGuard::lock(&number).lock_proof().get(), 2);
     }
 
     #[test]
-    fn an_unshared_object_needs_no_lock() {
+    fn write_guard_without_lock_changes_the_object() {
         let number = Number::new(false);
         // SAFETY: the number has a lock of its own.
-        let mut change = unsafe { WriteGuard::unshared(&number) };
+        let mut change = unsafe { WriteGuard::without_lock(&number) };
         change.add();
-        assert_eq!(change.locked().get(), 1);
+        assert_eq!(change.lock_proof().get(), 1);
         drop(change);
         WriteGuard::lock(&number).unwrap().add();
-        assert_eq!(ReadGuard::lock(&number).locked().get(), 2);
+        assert_eq!(ReadGuard::lock(&number).lock_proof().get(), 2);
     }
 
     #[test]
-    fn readers_one_after_another_do_not_keep_a_change_out() {
+    fn continuous_readers_do_not_starve_a_change() {
         let number = Number::new(false);
         let over = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -421,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_a_job_have_the_access_of_the_thread_that_waits() {
+    fn job_threads_inherit_the_lock_of_the_waiting_thread() {
         let number = Number::new(true);
         let use_it = |_: usize| {
             drop(ReadGuard::lock(&number));
@@ -437,15 +441,15 @@ mod tests {
                 std::thread::yield_now();
             }
             // Now the change waits.
-            for_each(3, 0..20, use_it).unwrap();
+            for_each_item(3, 0..20, use_it).unwrap();
             drop(read);
             change.join().unwrap();
         });
         let change = WriteGuard::lock(&number).unwrap();
-        for_each(3, 0..20, use_it).unwrap();
+        for_each_item(3, 0..20, use_it).unwrap();
         drop(change);
         // No record of the lock is left.
-        for_each(3, 0..20, |_| WriteGuard::lock(&number).map(drop)).unwrap();
+        for_each_item(3, 0..20, |_| WriteGuard::lock(&number).map(drop)).unwrap();
     }
 
     #[test]
@@ -462,13 +466,13 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..ROUNDS {
                         let read = ReadGuard::lock(&number);
-                        let before = read.locked().get();
+                        let before = read.lock_proof().get();
                         std::hint::spin_loop();
-                        assert_eq!(before, read.locked().get());
+                        assert_eq!(before, read.lock_proof().get());
                     }
                 });
             }
         });
-        assert_eq!(ReadGuard::lock(&number).locked().get(), 4 * ROUNDS);
+        assert_eq!(ReadGuard::lock(&number).lock_proof().get(), 4 * ROUNDS);
     }
 }

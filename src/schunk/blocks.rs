@@ -1,20 +1,20 @@
 //! Reading blocks of a chunk for array layers, which define the layout of the items.
 
 use super::SuperChunk;
-use super::sync::Access;
-use crate::chunk::{Blocks, StoredChunk};
+use super::frame_sync::ChunkAccess;
+use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::err;
 use crate::error::Result;
 use crate::frame::store::Frame;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
-use crate::pipeline::shared_out::SharedOut;
+use crate::pipeline::shared_output::SharedOutput;
 use crate::pool;
 
 /// Minimum ratio of the size of a chunk to that of the blocks to read, for which the chunk is read lazily, block by
 /// block.
-const WHOLE: usize = 4;
+const MIN_LAZY_RATIO: usize = 4;
 
 impl SuperChunk {
     /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. Chunks are `chunksize` bytes
@@ -30,8 +30,8 @@ impl SuperChunk {
         mut dest: OutBuffer<'_>,
         (chunksize, blocksize): (usize, usize),
     ) -> Result<()> {
-        self.check_index(nchunk)?;
-        let session = self.reading()?;
+        self.check_nchunk(nchunk)?;
+        let session = self.lock_for_read()?;
         let nblock = start / blocksize.max(1);
         let mut is_first = false;
         if let Some(mut cache) = self.cache.try_lock() {
@@ -41,7 +41,7 @@ impl SuperChunk {
             {
                 return Ok(());
             }
-            is_first = !cache.touch(nchunk, nblock);
+            is_first = !cache.record_partial_read(nchunk, nblock);
         }
         // The settings are read without the lock of the cache.
         let settings = self.read_settings(false);
@@ -53,8 +53,9 @@ impl SuperChunk {
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
                 // `visit_blocks` rejects chunks of another geometry, on every read of the item.
-                let is_regular = header.nbytes() == chunksize && Blocks::of(header).blocksize() == blocksize;
-                if !is_regular || !is_aligned || !decompress::decodes_prefixes(chunk) {
+                let is_regular =
+                    header.nbytes() == chunksize && BlockGeometry::of(header).blocksize() == blocksize;
+                if !is_regular || !is_aligned || !decompress::can_decode_prefixes(chunk) {
                     return Ok(false);
                 }
                 let params = self.decompress_params(&settings, nchunk);
@@ -69,14 +70,14 @@ impl SuperChunk {
         } else {
             drop(session);
         }
-        let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOut::new(dest) };
+        let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOutput::new(dest) };
         self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
     }
 
     /// Stores, in the decompression context, the item size of a chunk whose block is in the cache. Returns `false` if
     /// there is a postfilter, which was not applied to cached blocks.
     fn note_cached(&self, typesize: u8) -> bool {
-        self.dctx().is_none_or(|dctx| dctx.note_cached(typesize))
+        self.dctx().is_none_or(|dctx| dctx.publish_cached_read(typesize))
     }
 
     /// Passes the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `sink`; in no particular order,
@@ -84,8 +85,8 @@ impl SuperChunk {
     /// single block is stored in the cache.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk or block number out of range, `Data` for a chunk of another size, those of reading and of
-    /// `sink`.
+    /// `InvalidParam` for a chunk or block number out of range, `Data` for a chunk of another size, those of reading
+    /// and of `sink`.
     pub(crate) fn visit_blocks(
         &self,
         nchunk: i64,
@@ -94,13 +95,14 @@ impl SuperChunk {
         chunksize: usize,
         sink: &mut dyn BlockSink,
     ) -> Result<()> {
-        self.check_index(nchunk)?;
+        self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
-        let session = self.reading()?;
+        let session = self.lock_for_read()?;
         if let ([nblock], None) = (blocks, &settings.postfilter)
             && let Some(chunk) = session.access().chunk_state(nchunk)
             && let Some(cache) = self.cache.try_lock()
-            && let Some((bytes, typesize)) = cache.view(chunk, nblock * blocksize..(nblock + 1) * blocksize)
+            && let Some((bytes, typesize)) =
+                cache.get_ref(chunk, nblock * blocksize..(nblock + 1) * blocksize)
         {
             // SAFETY: the sink is borrowed exclusively.
             unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
@@ -109,10 +111,10 @@ impl SuperChunk {
             return Ok(());
         }
         let wanted = blocks.len().saturating_mul(blocksize);
-        let lazily = wanted.saturating_mul(WHOLE) <= chunksize;
+        let lazily = wanted.saturating_mul(MIN_LAZY_RATIO) <= chunksize;
         session.with_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
             let header = chunk.header();
-            let geometry = Blocks::of(header);
+            let geometry = BlockGeometry::of(header);
             let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
             if !is_regular || header.has_varlen_blocks() {
                 let (nbytes, found) = (header.nbytes, geometry.blocksize());
@@ -124,9 +126,9 @@ impl SuperChunk {
             }
             if let [nblock] = *blocks
                 && settings.postfilter.is_none()
-                && self.keeps(nchunk, nblock, blocksize, sink)
+                && self.needs_caching(nchunk, nblock, blocksize, sink)
             {
-                return self.visit_one(nchunk, nblock, chunk, access, &settings, sink);
+                return self.visit_cached_block(nchunk, nblock, chunk, access, &settings, sink);
             }
             let params = self.decompress_params(&settings, nchunk);
             let done = decompress::decode_into_sink(&params, chunk, blocks, sink)?;
@@ -137,47 +139,47 @@ impl SuperChunk {
 
     /// Returns whether the only block of a read is decoded whole, into the cache: always, unless `sink` reads only the
     /// start of the block, and the previous read was of another block.
-    fn keeps(&self, nchunk: i64, nblock: usize, blocksize: usize, sink: &dyn BlockSink) -> bool {
-        !decompress::skips_enough(&sink.wanted(0, blocksize), blocksize)
-            || self.cache.try_lock().is_none_or(|mut cache| cache.touch(nchunk, nblock))
+    fn needs_caching(&self, nchunk: i64, nblock: usize, blocksize: usize, sink: &dyn BlockSink) -> bool {
+        !decompress::is_partial_decode_worthwhile(&sink.wanted_range(0, blocksize), blocksize)
+            || self.cache.try_lock().is_none_or(|mut cache| cache.record_partial_read(nchunk, nblock))
     }
 
     /// Returns how many threads may read different chunks at once: 1 if reading runs functions of the program, which
     /// expect one thread at a time or query the current chunk, or if the program supplies the threads.
     pub(crate) fn threads_for_chunks(&self) -> usize {
-        let is_users = self.frame().is_some_and(Frame::calls_back)
+        let is_users = self.frame().is_some_and(Frame::has_user_callbacks)
             || pool::has_callback()
-            || self.cctx().is_ok_and(|cctx| cctx.calls_back());
+            || self.cctx().is_ok_and(|cctx| cctx.runs_callbacks());
         let settings = self.read_settings(false);
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }
 
     /// Decodes one block into the cache, and passes it from there to `sink`. Decodes directly to `sink` if the cache is
     /// in use, or without access.
-    fn visit_one(
+    fn visit_cached_block(
         &self,
         nchunk: i64,
         nblock: usize,
-        chunk: &StoredChunk<'_>,
-        access: Option<Access<'_>>,
+        chunk: &ParsedChunk<'_>,
+        access: Option<ChunkAccess<'_>>,
         settings: &ReadSettings,
         sink: &mut dyn BlockSink,
     ) -> Result<()> {
         let header = chunk.header();
         let params = self.decompress_params(settings, nchunk);
-        let range = Blocks::of(header).range(nblock);
+        let range = BlockGeometry::of(header).range(nblock);
         let is_aligned = range.len().is_multiple_of(usize::from(header.typesize));
-        if decompress::is_worth_keeping(chunk)
+        if decompress::is_worth_caching(chunk)
             && is_aligned
             && range.end <= header.nbytes()
-            && let Some((mut cache, state)) = access.and_then(|access| access.cache_to_fill(nchunk))
-            && let Some(room) = cache.room(range.len())
+            && let Some((mut cache, state)) = access.and_then(|access| access.try_lock_cache(nchunk))
+            && let Some(room) = cache.begin_fill(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
             let done = decompress::getitem(&params, chunk, wanted, room.into())?;
             // SAFETY: the sink is borrowed exclusively.
             unsafe { sink.accept(0, BlockContent::Bytes(room)) }?;
-            cache.keep(state, range.start, header.typesize);
+            cache.finish_fill(state, range.start, header.typesize);
             self.note_read(header, &done);
             return Ok(());
         }
@@ -191,13 +193,13 @@ impl SuperChunk {
 struct SingleItem<'a> {
     /// Offset of the item in the block, in bytes.
     start: usize,
-    dest: SharedOut<'a>,
+    dest: SharedOutput<'a>,
 }
 
 impl BlockSink for SingleItem<'_> {
     unsafe fn accept(&self, _n: usize, content: BlockContent<'_>) -> Result<()> {
         // SAFETY: the list has one block, and the caller guarantees that no other call has it.
-        let dest = unsafe { self.dest.range(0..self.dest.len()) };
+        let dest = unsafe { self.dest.write_range(0..self.dest.len()) };
         match content {
             BlockContent::Bytes(bytes) => match bytes.get(self.start..self.start + dest.len()) {
                 Some(item) => dest.copy_from_slice(item),

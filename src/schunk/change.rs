@@ -5,43 +5,43 @@
 
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
-use super::c_struct::layer::Layer;
+use super::c_struct::metalayer_kind::MetalayerKind;
+use super::frame_sync::{ChangeSession, ChunkAccess};
 use super::rules::{self, Counters, Permutation};
-use super::sync::{Access, ChangeSession};
-use super::variable_size::count;
-use super::{Keeping, SuperChunk};
+use super::variable_size::nchunks_for_nbytes;
+use super::{StorageKind, SuperChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::ChunkInfo;
-use crate::frame::plan::{Change, FrameState, Payload};
-use crate::malloc::Malloced;
+use crate::frame::plan::{Change, FrameChunk, TargetState};
+use crate::malloc::MallocBytes;
 use std::sync::atomic::Ordering;
 
 /// A chunk passed by the caller.
-pub(crate) enum Incoming<'a> {
+pub(crate) enum InputChunk<'a> {
     /// The chunk is copied.
     Copy(&'a [u8]),
     /// The super-chunk takes ownership of the chunk on success.
-    Take(&'a mut Option<Malloced>),
+    Take(&'a mut Option<MallocBytes>),
 }
 
-impl Incoming<'_> {
+impl InputChunk<'_> {
     fn bytes(&self) -> &[u8] {
         match self {
-            Incoming::Copy(bytes) => bytes,
-            Incoming::Take(chunk) => chunk.as_deref().unwrap_or_default(),
+            InputChunk::Copy(bytes) => bytes,
+            InputChunk::Take(chunk) => chunk.as_deref().unwrap_or_default(),
         }
     }
 
     /// Takes or copies the chunk, as a block for the array of chunks.
     #[inline(always)]
-    fn into_stored(self, cbytes: usize, nbytes: usize) -> Result<ChunkBlock> {
+    fn into_chunk_block(self, cbytes: usize, nbytes: usize) -> Result<ChunkBlock> {
         match self {
-            Incoming::Copy(bytes) => ChunkBlock::new(Malloced::copy_of(bytes)?),
-            Incoming::Take(place) => {
+            InputChunk::Copy(bytes) => ChunkBlock::new(MallocBytes::copy_of(bytes)?),
+            InputChunk::Take(place) => {
                 let mut chunk = place.take().ok_or_else(|| err!(NullPointer, "no chunk to take"))?;
                 if cbytes < nbytes {
-                    chunk.truncate(cbytes);
+                    chunk.truncate_and_shrink(cbytes);
                 }
                 ChunkBlock::new(chunk)
             }
@@ -50,7 +50,7 @@ impl Incoming<'_> {
 
     /// Frees a chunk to be taken, after its bytes were written to a frame or over another chunk.
     fn release(self) {
-        if let Incoming::Take(place) = self {
+        if let InputChunk::Take(place) = self {
             drop(place.take());
         }
     }
@@ -58,8 +58,8 @@ impl Incoming<'_> {
 
 /// Returns the header fields of a chunk; an error if it cannot be stored.
 #[inline(always)]
-fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
-    let info = ChunkInfo::of(chunk)?;
+fn storable_chunk_info(chunk: &[u8]) -> Result<ChunkInfo> {
+    let info = ChunkInfo::parse(chunk)?;
     if info.is_lazy {
         return Err(err!(InvalidParam, "a lazy chunk cannot be stored"));
     }
@@ -67,7 +67,7 @@ fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
 }
 
 /// Returns a function that replaces the code of an error by the code `kind` of the operation, except `Lock`.
-fn as_code(kind: ErrorKind) -> impl Fn(Error) -> Error {
+fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::Lock => error,
         _ => Error::new(kind, format_args!("{error}")),
@@ -80,14 +80,14 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidHeader` for bytes that are not a chunk, `ChunkAppend` for a chunk that does not match the others or
     /// could not be stored, `Lock`.
-    pub(crate) fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
-        let info = facts(chunk.bytes())?;
+    pub(crate) fn append_chunk(&self, chunk: InputChunk<'_>) -> Result<i64> {
+        let info = storable_chunk_info(chunk.bytes())?;
         if self.has_no_frame() {
             let mut guard = self.start_change()?;
             let at = guard.nchunks();
-            return guard.insert_plain(at, chunk, &info, ErrorKind::ChunkAppend);
+            return guard.insert_without_frame(at, chunk, &info, ErrorKind::ChunkAppend);
         }
-        let mut session = self.changing(true)?;
+        let mut session = self.lock_for_change(true)?;
         let at = self.counters().nchunks;
         session.insert(at, chunk, &info, ErrorKind::ChunkAppend)
     }
@@ -102,15 +102,15 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a position out of range, `InvalidHeader` for bytes that are not a chunk, `ChunkInsert` for a
     /// chunk that does not match the others or could not be stored, `Lock`.
-    pub(crate) fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
-        let mut session = self.changing(true)?;
+    pub(crate) fn insert_chunk(&self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
+        let mut session = self.lock_for_change(true)?;
         let nchunks = self.counters().nchunks;
         if !(0..=nchunks).contains(&at) {
             return Err(err!(InvalidParam, "`nchunk` is {at}, expected 0 to {nchunks}"));
         }
-        let info = facts(chunk.bytes())?;
+        let info = storable_chunk_info(chunk.bytes())?;
         if self.frame().is_none() {
-            return session.guard().insert_plain(at, chunk, &info, ErrorKind::ChunkInsert);
+            return session.guard().insert_without_frame(at, chunk, &info, ErrorKind::ChunkInsert);
         }
         session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
     }
@@ -121,31 +121,32 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, `InvalidHeader` for bytes that are not a chunk, `Failure` when
     /// the old chunk cannot be read, `ChunkUpdate` for a chunk that does not match the others or could not be stored,
     /// `Lock`.
-    pub(crate) fn update_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+    pub(crate) fn update_chunk(&self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
         if let Some(owner) = self.owner_of_view()? {
-            self.check_index(at)?;
+            self.check_nchunk(at)?;
             owner.update_chunk(at, chunk)?;
             return Ok(self.counters().nchunks);
         }
         if self.has_no_frame() {
-            return self.start_change()?.update_plain(at, chunk);
+            return self.start_change()?.update_without_frame(at, chunk);
         }
-        self.changing(false)?.update(at, chunk)
+        self.lock_for_change(false)?.update(at, chunk)
     }
 
     /// Checks that a chunk can replace chunk `at`, as far as that is possible without reading the old chunk. Returns
     /// the header fields of the new chunk.
     #[inline(always)]
-    fn check_update(&self, at: i64, chunk: &Incoming<'_>) -> Result<ChunkInfo> {
+    fn check_update(&self, at: i64, chunk: &InputChunk<'_>) -> Result<ChunkInfo> {
         let counters = self.counters();
         if !(0..counters.nchunks).contains(&at) {
             return Err(err!(InvalidParam, "no chunk {at} in a super-chunk of {} chunks", counters.nchunks));
         }
-        let info = facts(chunk.bytes())?;
+        let info = storable_chunk_info(chunk.bytes())?;
         if counters.nchunks > 1 {
-            rules::check_mix(counters.flags2, &info).map_err(as_code(ErrorKind::ChunkUpdate))?;
+            rules::check_same_block_kind(counters.flags2, &info)
+                .map_err(to_kind_unless_lock(ErrorKind::ChunkUpdate))?;
         }
-        self.note_current(at);
+        self.set_current_nchunk(at);
         Ok(info)
     }
 
@@ -155,28 +156,28 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, `Failure` when the chunk cannot be read, `ChunkUpdate` when the
     /// frame could not be changed, `Lock`.
     pub(crate) fn delete_chunk(&self, at: i64) -> Result<i64> {
-        let mut session = self.changing(false)?;
+        let mut session = self.lock_for_change(false)?;
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&at) {
             return Err(err!(InvalidParam, "no chunk {at} in a super-chunk of {nchunks} chunks"));
         }
-        self.note_current(at);
+        self.set_current_nchunk(at);
         let old = session.old_chunk(at)?;
         let guard = session.guard();
         let before = self.counters();
-        let failed = as_code(ErrorKind::ChunkUpdate);
-        let mut after = rules::delete(&before, self.keeping(), &old).map_err(&failed)?;
+        let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
+        let mut after = rules::counters_after_delete(&before, self.storage_kind(), &old).map_err(&failed)?;
         if self.frame().is_none() {
             guard.remove_in_memory(at).map_err(&failed)?;
         } else {
             let size = i64::from(after.chunksize);
-            if size > 0 && after.nchunks > 0 && count(after.nbytes, size) != after.nchunks {
+            if size > 0 && after.nchunks > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {
                 // Readers would compute a wrong number of chunks.
                 let added = guard.convert_specials(&before, Some(at)).map_err(&failed)?;
-                after.cbytes = rules::sum(after.cbytes, added).map_err(&failed)?;
+                after.cbytes = rules::checked_sum(after.cbytes, added).map_err(&failed)?;
                 after.chunksize = 0;
             }
-            guard.apply(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
+            guard.apply_to_frame(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
         }
         guard.set_counters(&after);
         guard.set_last_nbytes(-1);
@@ -189,7 +190,7 @@ impl SuperChunk {
     /// `Data` when the order is not a permutation, or for a frame without chunks; `Lock`, those of writing the frame.
     pub(crate) fn reorder(&self, order: &[i64]) -> Result<()> {
         let permutation = Permutation::new(order)?;
-        let mut session = self.changing(true)?;
+        let mut session = self.lock_for_change(true)?;
         let counters = self.counters();
         // Another handle may have inserted or deleted chunks.
         if order.len() as i64 != counters.nchunks {
@@ -203,51 +204,52 @@ impl SuperChunk {
         match self.frame() {
             None => session.guard().reorder_in_memory(&permutation)?,
             Some(_) if order.is_empty() => return Err(err!(Data, "the frame has no chunks to reorder")),
-            Some(_) => session.guard().apply(&Change::Reorder { order }, &counters)?,
+            Some(_) => session.guard().apply_to_frame(&Change::Reorder { order }, &counters)?,
         }
         session.guard().set_last_nbytes(-1);
         Ok(())
     }
 }
 
-impl Access<'_> {
+impl ChunkAccess<'_> {
     /// Returns the header fields of chunk `nchunk`, which must exist.
-    pub(super) fn info_of(self, nchunk: i64) -> Result<ChunkInfo> {
-        match (self.locked().frame(), self.header()) {
+    pub(super) fn chunk_info(self, nchunk: i64) -> Result<ChunkInfo> {
+        match (self.lock_proof().frame(), self.header()) {
             (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
-            _ => ChunkInfo::of(self.locked().chunk_in_memory(nchunk)?),
+            _ => ChunkInfo::parse(self.lock_proof().chunk_in_memory(nchunk)?),
         }
     }
 
     /// Returns the uncompressed size of the last of `nchunks` chunks.
-    fn nbytes_of_last(self, nchunks: i64) -> Result<i32> {
-        let known = self.locked().last_nbytes.load(Ordering::Relaxed);
+    fn last_chunk_nbytes(self, nchunks: i64) -> Result<i32> {
+        let known = self.lock_proof().last_nbytes.load(Ordering::Relaxed);
         if known >= 0 {
             return Ok(known);
         }
-        Ok(self.info_of(nchunks - 1)?.nbytes)
+        Ok(self.chunk_info(nchunks - 1)?.nbytes)
     }
 }
 
 impl WriteGuard<'_, SuperChunk> {
     /// Inserts a chunk into a super-chunk without a frame. `at` is in range.
     #[inline(always)]
-    fn insert_plain(
+    fn insert_without_frame(
         &mut self,
         at: i64,
-        chunk: Incoming<'_>,
+        chunk: InputChunk<'_>,
         info: &ChunkInfo,
         kind: ErrorKind,
     ) -> Result<i64> {
-        let failed = as_code(kind);
+        let failed = to_kind_unless_lock(kind);
         let before = self.counters();
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(Access::without_frame(self.locked()).nbytes_of_last(nchunks)?),
+            nchunks => Some(ChunkAccess::without_frame(self.lock_proof()).last_chunk_nbytes(nchunks)?),
         };
-        let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
-        self.note_current(at);
-        let stored = chunk.into_stored(info.cbytes as usize, info.nbytes.max(0) as usize);
+        let after =
+            rules::counters_after_insert(&before, StorageKind::Memory, at, info, last).map_err(&failed)?;
+        self.set_current_nchunk(at);
+        let stored = chunk.into_chunk_block(info.cbytes as usize, info.nbytes.max(0) as usize);
         stored.and_then(|stored| self.insert_in_memory(at, stored)).map_err(&failed)?;
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
@@ -259,26 +261,27 @@ impl WriteGuard<'_, SuperChunk> {
     ///
     /// # Errors
     /// As [`SuperChunk::append_chunk`].
-    pub(super) fn append_plain(&mut self, chunk: &[u8]) -> Result<i64> {
-        let info = facts(chunk)?;
+    pub(super) fn append_without_frame(&mut self, chunk: &[u8]) -> Result<i64> {
+        let info = storable_chunk_info(chunk)?;
         let at = self.nchunks();
-        self.insert_plain(at, Incoming::Copy(chunk), &info, ErrorKind::ChunkAppend)
+        self.insert_without_frame(at, InputChunk::Copy(chunk), &info, ErrorKind::ChunkAppend)
     }
 
     /// Replaces a chunk of a super-chunk without a frame.
-    fn update_plain(&mut self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
-        let failed = as_code(ErrorKind::ChunkUpdate);
+    fn update_without_frame(&mut self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
+        let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
         let before = self.counters();
-        let old = self.locked().chunk_in_memory(at).and_then(ChunkInfo::of);
+        let old = self.lock_proof().chunk_in_memory(at).and_then(ChunkInfo::parse);
         let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
-        let after = rules::update(&before, Keeping::Memory, at, &info, &old).map_err(&failed)?;
+        let after =
+            rules::counters_after_update(&before, StorageKind::Memory, at, &info, &old).map_err(&failed)?;
         let is_overwritten = match &chunk {
-            Incoming::Copy(bytes) => self.overwrite_in_memory(at, bytes).map_err(&failed)?,
-            Incoming::Take(_) => false,
+            InputChunk::Copy(bytes) => self.overwrite_in_memory(at, bytes).map_err(&failed)?,
+            InputChunk::Take(_) => false,
         };
         if !is_overwritten {
-            let stored = chunk.into_stored(info.cbytes as usize, info.nbytes.max(0) as usize);
+            let stored = chunk.into_chunk_block(info.cbytes as usize, info.nbytes.max(0) as usize);
             stored.and_then(|stored| self.replace_in_memory(at, stored)).map_err(&failed)?;
         }
         self.set_counters(&after);
@@ -289,25 +292,25 @@ impl WriteGuard<'_, SuperChunk> {
     /// Stores the uncompressed size of the last chunk in bytes; -1 for unknown.
     #[inline]
     fn set_last_nbytes(&mut self, nbytes: i32) {
-        self.for_change().last_nbytes.store(nbytes, Ordering::Relaxed);
+        self.object_for_change().last_nbytes.store(nbytes, Ordering::Relaxed);
     }
 
     /// Discards the cached block and the cached size of the last chunk.
-    pub(super) fn forget(&mut self) {
-        self.forget_block();
+    pub(super) fn discard_cached_state(&mut self) {
+        self.discard_cached_block();
         self.set_last_nbytes(-1);
     }
 
     /// Applies a change to the frame, with the given counters in its header. Does nothing without a frame.
-    pub(super) fn apply(&mut self, change: &Change<'_>, counters: &Counters) -> Result<()> {
-        let Some(frame) = self.for_change().frame() else { return Ok(()) };
-        let locked = self.locked();
+    pub(super) fn apply_to_frame(&mut self, change: &Change<'_>, counters: &Counters) -> Result<()> {
+        let Some(frame) = self.object_for_change().frame() else { return Ok(()) };
+        let locked = self.lock_proof();
         frame.apply(
             change,
-            &FrameState {
+            &TargetState {
                 header: locked.frame_header(counters),
-                metalayers: &locked.metalayers(Layer::Fixed),
-                vlmetalayers: &locked.metalayers(Layer::Variable),
+                metalayers: &locked.metalayers(MetalayerKind::Fixed),
+                vlmetalayers: &locked.metalayers(MetalayerKind::Variable),
             },
         )
     }
@@ -315,10 +318,10 @@ impl WriteGuard<'_, SuperChunk> {
 
 impl ChangeSession<'_> {
     /// Inserts a chunk into a frame. `at` is in range.
-    fn insert(&mut self, at: i64, chunk: Incoming<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
-        let failed = as_code(kind);
+    fn insert(&mut self, at: i64, chunk: InputChunk<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
+        let failed = to_kind_unless_lock(kind);
         let access = self.access()?;
-        let schunk = access.locked().object();
+        let schunk = access.lock_proof().object();
         let before = schunk.counters();
         // With chunks of different sizes, a frame does not store the size of a special first chunk: this returns an
         // error for it.
@@ -330,15 +333,16 @@ impl ChangeSession<'_> {
         }
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(access.nbytes_of_last(nchunks)?),
+            nchunks => Some(access.last_chunk_nbytes(nchunks)?),
         };
-        let mut after = rules::insert(&before, schunk.keeping(), at, info, last).map_err(&failed)?;
-        schunk.note_current(at);
+        let mut after =
+            rules::counters_after_insert(&before, schunk.storage_kind(), at, info, last).map_err(&failed)?;
+        schunk.set_current_nchunk(at);
         let guard = self.guard();
-        let value = guard.prepare_variable(&before, &mut after, info, None).map_err(&failed)?;
-        let payload = payload_of(&value, &chunk, info).map_err(&failed)?;
+        let value = guard.prepare_variable_sizes(&before, &mut after, info, None).map_err(&failed)?;
+        let payload = to_frame_chunk(&value, &chunk, info).map_err(&failed)?;
         let change = Change::Insert { at: at as usize, chunk: payload };
-        guard.apply(&change, &after).map_err(&failed)?;
+        guard.apply_to_frame(&change, &after).map_err(&failed)?;
         chunk.release();
         guard.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
@@ -350,23 +354,24 @@ impl ChangeSession<'_> {
     ///
     /// # Errors
     /// As [`SuperChunk::update_chunk`].
-    pub(super) fn update(&mut self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+    pub(super) fn update(&mut self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
         if self.frame().is_none() {
-            return self.guard().update_plain(at, chunk);
+            return self.guard().update_without_frame(at, chunk);
         }
-        let failed = as_code(ErrorKind::ChunkUpdate);
+        let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
         let old = self.old_chunk(at)?;
         let before = self.counters();
-        let mut after = rules::update(&before, self.keeping(), at, &info, &old).map_err(&failed)?;
+        let mut after =
+            rules::counters_after_update(&before, self.storage_kind(), at, &info, &old).map_err(&failed)?;
         let guard = self.guard();
-        let value = guard.prepare_variable(&before, &mut after, &info, Some(at)).map_err(&failed)?;
-        let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
-        let old_len = rules::counted(&old);
+        let value = guard.prepare_variable_sizes(&before, &mut after, &info, Some(at)).map_err(&failed)?;
+        let payload = to_frame_chunk(&value, &chunk, &info).map_err(&failed)?;
+        let old_len = rules::counted_cbytes(&old);
         let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
-        self.forget_header();
+        self.discard_header();
         let guard = self.guard();
-        guard.apply(&change, &after).map_err(&failed)?;
+        guard.apply_to_frame(&change, &after).map_err(&failed)?;
         chunk.release();
         guard.set_counters(&after);
         guard.set_last_nbytes(if at == after.nchunks - 1 { info.nbytes } else { -1 });
@@ -377,29 +382,29 @@ impl ChangeSession<'_> {
     fn old_chunk(&mut self, at: i64) -> Result<ChunkInfo> {
         let unreadable = |error: Error| err!(Failure, "the old chunk cannot be read: {error}");
         let access = self.access().map_err(unreadable)?;
-        let schunk = access.locked().object();
+        let schunk = access.lock_proof().object();
         if at >= schunk.counters().nchunks {
             return Err(err!(Failure, "another handle has deleted chunk {at}"));
         }
-        access.info_of(at).map_err(unreadable)
+        access.chunk_info(at).map_err(unreadable)
     }
 }
 
 /// Returns the bytes that a frame stores for a chunk.
-fn payload_of<'a>(
+fn to_frame_chunk<'a>(
     value: &'a Option<Vec<u8>>,
-    chunk: &'a Incoming<'_>,
+    chunk: &'a InputChunk<'_>,
     info: &ChunkInfo,
-) -> Result<Payload<'a>> {
+) -> Result<FrameChunk<'a>> {
     if let Some(value) = value {
-        return Ok(Payload::Bytes(value));
+        return Ok(FrameChunk::Bytes(value));
     }
     if let Some(special) = info.special {
-        return Ok(Payload::Special(special));
+        return Ok(FrameChunk::Special(special));
     }
     let cbytes = usize::try_from(info.cbytes).unwrap_or(0);
     match chunk.bytes().get(..cbytes) {
-        Some(bytes) => Ok(Payload::Bytes(bytes)),
+        Some(bytes) => Ok(FrameChunk::Bytes(bytes)),
         None => {
             let len = chunk.bytes().len();
             Err(err!(InvalidHeader, "the chunk has {len} bytes, expected {cbytes} by its header"))

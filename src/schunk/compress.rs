@@ -1,12 +1,12 @@
 //! Compression of new chunks, with the context of the super-chunk. No access lock is needed.
 
 use super::SuperChunk;
-use super::change::Incoming;
+use super::change::InputChunk;
 use crate::buffers;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
 use crate::pipeline::context::Context;
@@ -27,14 +27,14 @@ impl SuperChunk {
             return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
         let at = self.nchunks();
-        self.note_current(at);
+        self.set_current_nchunk(at);
         if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > LARGE_CHUNK {
-            let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
+            let mut block = MallocBytes::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
             let cbytes = self.compress_into(at, src, nbytes, OutBuffer::from(&mut block[..]))?;
-            block.truncate(cbytes);
-            return self.append_chunk(Incoming::Take(&mut Some(block)));
+            block.truncate_and_shrink(cbytes);
+            return self.append_chunk(InputChunk::Take(&mut Some(block)));
         }
-        self.with_compressed(at, src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
+        self.with_compressed(at, src, nbytes, |chunk| self.append_chunk(InputChunk::Copy(chunk)))
     }
 
     /// Compresses `content` and replaces chunk `at` by it.
@@ -42,10 +42,10 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk number out of range, those of compression, those of
     /// [`update_chunk`](Self::update_chunk).
-    pub(crate) fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
-        self.check_index(at)?;
+    pub(crate) fn compress_and_update_chunk(&self, at: i64, content: &[u8]) -> Result<()> {
+        self.check_nchunk(at)?;
         self.with_compressed(at, Some(content), content.len(), |chunk| {
-            self.update_chunk(at, Incoming::Copy(chunk)).map(|_| ())
+            self.update_chunk(at, InputChunk::Copy(chunk)).map(|_| ())
         })
     }
 
@@ -53,8 +53,8 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of compression.
-    pub(super) fn compress(&self, nchunk: i64, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
-        self.with_compressed(nchunk, src, nbytes, Malloced::copy_of)
+    pub(super) fn compress(&self, nchunk: i64, src: Option<&[u8]>, nbytes: usize) -> Result<MallocBytes> {
+        self.with_compressed(nchunk, src, nbytes, MallocBytes::copy_of)
     }
 
     /// Compresses the content of the future chunk `nchunk` with the super-chunk's context and lends the chunk to
@@ -67,7 +67,7 @@ impl SuperChunk {
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
         let room = nbytes + EXTENDED_HEADER_LENGTH;
-        let mut buffer = buffers::take(room)?;
+        let mut buffer = buffers::take_buffer(room)?;
         let cbytes = self.compress_into(nchunk, src, nbytes, OutBuffer::from(&mut buffer[..room]))?;
         then(&buffer[..cbytes])
     }
@@ -85,19 +85,19 @@ impl SuperChunk {
         let cctx = self.cctx()?;
         let source = match src {
             Some(src) => Source::Buffer(src),
-            None => Source::Absent(nbytes),
+            None => Source::SizeOnly(nbytes),
         };
-        let cbytes = if cctx.calls_back() {
+        let cbytes = if cctx.runs_callbacks() {
             let mut job = cctx.start_chunk(source, &mut dest, nchunk)?;
             // Functions of the program may use the context, and wait for other threads that use it.
             drop(cctx);
             // SAFETY: the super-chunk of a context of this super-chunk.
-            job.set_container(|schunk| unsafe { self.container_in(schunk) });
+            job.set_container(|schunk| unsafe { self.container_for_schunk(schunk) });
             let header = job.compress(source, dest)?;
             self.cctx()?.finish_chunk(&job, &header, source)
-        } else if cctx.asked_schunk().is_some() {
+        } else if cctx.schunk_for_container().is_some() {
             drop(cctx);
-            let container = self.asked_container()?;
+            let container = self.container_for_compression()?;
             self.cctx()?.compress_chunk(source, dest, nchunk, |_| container)
         } else {
             cctx.compress_chunk(source, dest, nchunk, |_| None)

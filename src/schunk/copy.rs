@@ -1,25 +1,25 @@
 //! Copying super-chunks, and exporting them as frames: to memory, to a file, or to the end of a file (`schunk.md` 8).
 
 use super::access_lock::WriteGuard;
-use super::c_struct::layer::Layer;
-use super::change::Incoming;
-use super::metalayers::decompress_chunk;
+use super::c_struct::metalayer_kind::MetalayerKind;
+use super::change::InputChunk;
+use super::metalayers::decompress_content;
 use super::rules::Counters;
 use super::storage::Storage;
 use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::format::flag2;
-use crate::chunk::{ChunkHeader, StoredChunk};
+use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::store::{Frame, OwnedMetalayer};
-use crate::io::{Backend, OpenMode, WriteShape, paths};
-use crate::malloc::Malloced;
+use crate::io::{Backend, OpenMode, WriteUnit, paths};
+use crate::malloc::MallocBytes;
 use std::ffi::{CStr, CString};
 
 /// Destination and parameters of a copy.
 #[derive(Clone, Copy)]
-pub(crate) struct CopyTo<'a> {
+pub(crate) struct CopyDestination<'a> {
     /// Whether the copy is one frame; otherwise it has separate chunks.
     pub contiguous: bool,
     /// The path; `None` for a copy in memory.
@@ -35,14 +35,14 @@ pub(crate) struct CopyTo<'a> {
 /// A frame in memory for C code: address and length in bytes.
 pub(crate) enum FrameBytes {
     /// The super-chunk's own memory, valid until it changes.
-    Own(*mut u8, usize),
+    Borrowed(*mut u8, usize),
     /// A `malloc` block that C code has to free.
-    Copy(*mut u8, usize),
+    Owned(*mut u8, usize),
 }
 
 impl SuperChunk {
     /// Returns the default parameters of a copy: those of the context, without pointers to objects of the program.
-    fn own_cparams(&self) -> Result<blosc2_cparams> {
+    fn default_copy_cparams(&self) -> Result<blosc2_cparams> {
         let typesize = self.typesize();
         let cctx = self.cctx()?;
         let head = cctx.head();
@@ -65,9 +65,9 @@ impl SuperChunk {
 
     /// Returns whether compression with these parameters would make the same chunks as the existing ones, so that they
     /// can be copied.
-    fn is_same(&self, cparams: &blosc2_cparams) -> Result<bool> {
+    fn can_copy_chunks(&self, cparams: &blosc2_cparams) -> Result<bool> {
         let has_postfilter = self.dctx().is_some_and(|dctx| dctx.head().postfilter().is_some());
-        let own = self.own_cparams()?;
+        let own = self.default_copy_cparams()?;
         let blocksize = if cparams.blocksize == 0 { own.blocksize } else { cparams.blocksize };
         let has_prefilter = self.cctx()?.head().prefilter().is_some();
         Ok(cparams.typesize == own.typesize
@@ -88,8 +88,8 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of making the copy and of reading this one.
-    pub(crate) unsafe fn copy(&self, to: &CopyTo<'_>) -> Result<OwnedSuperChunk> {
-        let own = self.own_cparams()?;
+    pub(crate) unsafe fn copy(&self, to: &CopyDestination<'_>) -> Result<OwnedSuperChunk> {
+        let own = self.default_copy_cparams()?;
         let cparams = to.cparams.unwrap_or(&own);
         let mut storage =
             Storage { contiguous: to.contiguous, urlpath: to.urlpath, cparams, ..Storage::default() };
@@ -100,15 +100,15 @@ impl SuperChunk {
         let from = self.read_lock().counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
         WriteGuard::lock(&*copy)?.set_counters(&counters);
-        for (name, content) in self.copies_of_metalayers(Layer::Fixed) {
-            copy.meta_add(&as_name(name)?, &content)?;
+        for (name, content) in self.copy_metalayers(MetalayerKind::Fixed) {
+            copy.meta_add(&to_c_name(name)?, &content)?;
         }
-        let verbatim = self.is_same(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
+        let verbatim = self.can_copy_chunks(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
         for nchunk in 0..from.nchunks {
             if verbatim {
-                copy.append_chunk(Incoming::Take(&mut Some(self.copy_of_chunk(nchunk)?)))?;
+                copy.append_chunk(InputChunk::Take(&mut Some(self.copy_of_chunk(nchunk)?)))?;
             } else {
-                let content = self.content_of_chunk(nchunk)?;
+                let content = self.decode_chunk(nchunk)?;
                 copy.append_buffer(Some(&content), content.len())?;
             }
         }
@@ -118,9 +118,9 @@ impl SuperChunk {
     }
 
     /// Returns copies of the metalayers of a list, all in the same state.
-    fn copies_of_metalayers(&self, layer: Layer) -> Vec<OwnedMetalayer> {
+    fn copy_metalayers(&self, layer: MetalayerKind) -> Vec<OwnedMetalayer> {
         let reading = self.read_lock();
-        reading.locked().metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+        reading.lock_proof().metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
     /// Adds the metalayers of variable length to another super-chunk, recompressed.
@@ -128,10 +128,10 @@ impl SuperChunk {
     /// # Safety
     /// As [`vlmeta_add`](Self::vlmeta_add).
     unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
-        for (name, chunk) in self.copies_of_metalayers(Layer::Variable) {
-            let content = decompress_chunk(&StoredChunk::parse(&mut ChunkHeader::default(), &chunk)?)?;
+        for (name, chunk) in self.copy_metalayers(MetalayerKind::Variable) {
+            let content = decompress_content(&ParsedChunk::parse(&mut ChunkHeader::default(), &chunk)?)?;
             // SAFETY: guaranteed by the caller.
-            unsafe { copy.vlmeta_add(&as_name(name)?, &content, cparams) }?;
+            unsafe { copy.vlmeta_add(&to_c_name(name)?, &content, cparams) }?;
         }
         Ok(())
     }
@@ -150,22 +150,22 @@ impl SuperChunk {
     /// # Errors
     /// `Data` for an invalid name.
     pub(crate) fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
-        let others = self.copies_of_metalayers(Layer::Fixed).into_iter();
+        let others = self.copy_metalayers(MetalayerKind::Fixed).into_iter();
         let others = others.filter(|(other, _)| other != name.to_bytes());
-        others.map(|(name, content)| Ok((as_name(name)?, content))).collect()
+        others.map(|(name, content)| Ok((to_c_name(name)?, content))).collect()
     }
 
     /// Returns a copy of a whole chunk.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
-    pub(crate) fn chunk_copy(&self, nchunk: i64) -> Result<Malloced> {
+    pub(crate) fn chunk_copy(&self, nchunk: i64) -> Result<MallocBytes> {
         self.copy_of_chunk(nchunk)
     }
 
     /// A copy as one frame in memory.
-    fn as_frame(&self) -> Result<OwnedSuperChunk> {
-        let to = CopyTo { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
+    fn copy_to_memory_frame(&self) -> Result<OwnedSuperChunk> {
+        let to = CopyDestination { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
         // SAFETY: only the super-chunk's own parameters, without pointers.
         unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))
     }
@@ -185,15 +185,15 @@ impl SuperChunk {
             && let Some((start, len)) = self.frame().and_then(Frame::memory)
         {
             // Later changes may move the frame, so a lock during this call would not protect the caller.
-            return Ok(FrameBytes::Own(start, len));
+            return Ok(FrameBytes::Borrowed(start, len));
         }
-        let copy = self.as_frame()?;
+        let copy = self.copy_to_memory_frame()?;
         let bytes = copy.frame().and_then(|frame| {
             frame.with_memory(|memory| {
                 // SAFETY: `true` passes no memory to this value, which leaves its memory to the caller when it is
                 // dropped.
-                unsafe { memory.keep(true) };
-                FrameBytes::Copy(memory.as_ptr(), memory.bytes().len())
+                unsafe { memory.set_program_owned(true) };
+                FrameBytes::Owned(memory.as_ptr(), memory.bytes().len())
             })
         });
         bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))
@@ -205,7 +205,7 @@ impl SuperChunk {
         let holder = if self.is_frame_in_memory() {
             self
         } else {
-            copy = self.as_frame()?;
+            copy = self.copy_to_memory_frame()?;
             &copy
         };
         let bytes = {
@@ -231,14 +231,20 @@ impl SuperChunk {
     /// `FileOpen`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn to_file(&self, path: &CStr) -> Result<usize> {
         if !self.is_frame_in_memory() {
-            let to = CopyTo { contiguous: true, urlpath: Some(path), cparams: None, dparams: None, io: None };
+            let to = CopyDestination {
+                contiguous: true,
+                urlpath: Some(path),
+                cparams: None,
+                dparams: None,
+                io: None,
+            };
             // SAFETY: only the super-chunk's own parameters, without pointers.
             let copy = unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))?;
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
         self.with_frame_bytes(|bytes| {
             let stream = self.backend_for_frame().open(paths::strip_scheme(path), OpenMode::Create)?;
-            stream.write_at(0, bytes, WriteShape::Item)?;
+            stream.write_at(0, bytes, WriteUnit::Item)?;
             Ok(bytes.len())
         })
     }
@@ -256,12 +262,12 @@ impl SuperChunk {
                 backend.open(path, OpenMode::Update)
             })?;
             let at = stream.size()?;
-            stream.write_at(at, bytes, WriteShape::Item)?;
+            stream.write_at(at, bytes, WriteUnit::Item)?;
             Ok(at)
         })
     }
 }
 
-fn as_name(name: Vec<u8>) -> Result<CString> {
+fn to_c_name(name: Vec<u8>) -> Result<CString> {
     CString::new(name).map_err(|_| -> Error { err!(Data, "the name of a metalayer contains a NUL") })
 }

@@ -1,17 +1,17 @@
 //! Making super-chunks, and the library's copy of their storage (`schunk.md` 5).
 
 use super::access_lock::WriteGuard;
-use super::c_struct::layer::Layer;
-use super::storage::{Storage, block_with};
+use super::c_struct::metalayer_kind::MetalayerKind;
+use super::storage::{Storage, malloc_value};
 use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
-use crate::frame::plan::FrameState;
+use crate::frame::plan::TargetState;
 use crate::frame::store::{Destination, Frame};
 use crate::io::{Backend, paths};
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use std::ffi::CStr;
 use std::ptr;
 
@@ -34,19 +34,19 @@ impl SuperChunk {
             dparams: ptr::null_mut(),
             io: ptr::null_mut(),
         };
-        let place = block_with(empty)?;
+        let place = malloc_value(empty)?;
         // From here on, dropping the super-chunk frees the storage and the blocks that it points at.
         // SAFETY: the caller guarantees that no other code uses the super-chunk; `place` is a valid block.
         unsafe {
             (*self.as_ptr()).storage = place;
             if let Some(path) = storage.urlpath {
-                (*place).urlpath = Malloced::copy_of(path.to_bytes_with_nul())?.into_raw().cast();
+                (*place).urlpath = MallocBytes::copy_of(path.to_bytes_with_nul())?.into_raw().cast();
             }
-            (*place).cparams = block_with(*storage.cparams)?;
+            (*place).cparams = malloc_value(*storage.cparams)?;
             (*(*place).cparams).schunk = self.as_ptr().cast();
-            (*place).dparams = block_with(*storage.dparams)?;
+            (*place).dparams = malloc_value(*storage.dparams)?;
             (*(*place).dparams).schunk = self.as_ptr().cast();
-            (*place).io = block_with(*storage.io)?;
+            (*place).io = malloc_value(*storage.io)?;
         }
         Ok(())
     }
@@ -57,8 +57,8 @@ impl SuperChunk {
     /// Pointers in the parameters are valid as the ABI requires, for as long as the super-chunk lives.
     ///
     /// # Errors
-    /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo` for
-    /// an unknown back-end, those of writing the frame.
+    /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo`
+    /// for an unknown back-end, those of writing the frame.
     pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<OwnedSuperChunk> {
         let path = storage.urlpath.map(paths::strip_scheme);
         let has_frame = storage.contiguous || path.is_some();
@@ -112,18 +112,18 @@ impl SuperChunk {
         backend: Option<Backend>,
     ) -> Result<()> {
         let access = WriteGuard::lock(self)?;
-        let locked = access.locked();
+        let locked = access.lock_proof();
         let mut header = locked.frame_header(&locked.counters());
         header.kind = kind;
-        let target = FrameState {
+        let target = TargetState {
             header,
-            metalayers: &locked.metalayers(Layer::Fixed),
-            vlmetalayers: &locked.metalayers(Layer::Variable),
+            metalayers: &locked.metalayers(MetalayerKind::Fixed),
+            vlmetalayers: &locked.metalayers(MetalayerKind::Variable),
         };
         let frame = match (path, backend) {
             (Some(path), Some(backend)) => {
                 if kind == FrameKind::Sparse {
-                    let path = paths::strip_slash(path);
+                    let path = paths::strip_trailing_slash(path);
                     paths::create_dir(&path)?;
                     let created = Frame::create(kind, Destination::Disk(&path, backend), &target);
                     if created.is_err() {

@@ -3,19 +3,19 @@
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
-use super::c_struct::layer::Layer;
+use super::c_struct::metalayer_kind::MetalayerKind;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::chunk::{ChunkHeader, StoredChunk};
+use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::frame::metalayers::{MAX_NAME_LEN, MAX_WRITTEN};
+use crate::frame::metalayers::{MAX_METALAYERS, MAX_NAME_LEN};
 use crate::frame::plan::Change;
 use crate::frame::store::Frame;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
-use crate::pipeline::context::{Context, decoding_calls_back};
+use crate::pipeline::context::{Context, decoding_runs_callbacks};
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 use std::ffi::{CStr, c_char};
@@ -30,19 +30,19 @@ fn check_name(name: &CStr) -> Result<()> {
 
 impl LockProof<'_, SuperChunk> {
     /// Returns the position of the metalayer with that name.
-    fn position(self, layer: Layer, name: &CStr) -> Result<usize> {
+    fn metalayer_position(self, layer: MetalayerKind, name: &CStr) -> Result<usize> {
         check_name(name)?;
         let found = self.find_metalayer(layer, name);
         found.map(|(at, _)| at).ok_or_else(|| err!(NotFound, "no metalayer {name:?}"))
     }
 
-    fn check_new(self, layer: Layer, name: &CStr) -> Result<()> {
+    fn check_new_metalayer(self, layer: MetalayerKind, name: &CStr) -> Result<()> {
         check_name(name)?;
         if self.find_metalayer(layer, name).is_some() {
             return Err(err!(InvalidParam, "metalayer {name:?} exists already"));
         }
         let count = self.metalayer_count(layer);
-        if count >= layer.limit() {
+        if count >= layer.max_count() {
             return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
         Ok(())
@@ -51,8 +51,8 @@ impl LockProof<'_, SuperChunk> {
     /// Returns the position of the fixed metalayer with that name, and whether its content is at least as long as
     /// `content`.
     fn position_for_update(self, name: &CStr, content: &[u8]) -> Result<(usize, bool)> {
-        let at = self.position(Layer::Fixed, name)?;
-        let there = self.find_metalayer(Layer::Fixed, name);
+        let at = self.metalayer_position(MetalayerKind::Fixed, name)?;
+        let there = self.find_metalayer(MetalayerKind::Fixed, name);
         let is_longer = there.is_some_and(|(_, there)| content.len() > there.len());
         if is_longer {
             crate::trace::warning(|| {
@@ -70,20 +70,21 @@ impl SuperChunk {
     /// `InvalidParam` for a name that is too long or exists, too many metalayers, or a frame with chunks; those of
     /// writing the frame, `Lock`.
     pub(crate) fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
-        self.read_lock().locked().check_new(Layer::Fixed, name)?;
-        let mut session = self.changing(true)?;
+        self.read_lock().lock_proof().check_new_metalayer(MetalayerKind::Fixed, name)?;
+        let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
-        guard.locked().check_new(Layer::Fixed, name)?;
+        guard.lock_proof().check_new_metalayer(MetalayerKind::Fixed, name)?;
         let counters = self.counters();
         if self.frame().is_some() && (counters.cbytes > 0 || counters.nchunks > 0) {
             return Err(err!(InvalidParam, "the frame has chunks, expected none when a metalayer is added"));
         }
-        let at = guard.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
-        if let Err(error) = guard.apply(&Change::Metalayers, &counters) {
-            drop(guard.take_metalayer(Layer::Fixed, at));
+        let at =
+            guard.push_metalayer(MetalayerKind::Fixed, name.to_bytes(), MallocBytes::copy_of(content)?)?;
+        if let Err(error) = guard.apply_to_frame(&Change::AddMetalayer, &counters) {
+            drop(guard.take_metalayer(MetalayerKind::Fixed, at));
             return Err(error);
         }
-        guard.tick();
+        guard.increment_change_tick();
         Ok(at)
     }
 
@@ -95,24 +96,24 @@ impl SuperChunk {
         if self.frame().is_some_and(Frame::has_lock) {
             // Other handles treat taking the lock for a change as a change, so this call does not take it if there is
             // nothing to write.
-            let session = self.reading()?;
-            if let (at, false) = session.access().locked().position_for_update(name, content)? {
+            let session = self.lock_for_read()?;
+            if let (at, false) = session.access().lock_proof().position_for_update(name, content)? {
                 return Ok(at);
             }
         }
         // The write includes the counters in the header, so they are reread first: another handle may have changed
         // them.
-        let mut session = self.changing(true)?;
+        let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
-        let (at, true) = guard.locked().position_for_update(name, content)? else {
-            return guard.locked().position(Layer::Fixed, name);
+        let (at, true) = guard.lock_proof().position_for_update(name, content)? else {
+            return guard.lock_proof().metalayer_position(MetalayerKind::Fixed, name);
         };
-        let before = guard.overwrite_content(Layer::Fixed, at, content)?;
-        if let Err(error) = guard.apply(&Change::MetalayerContents, &self.counters()) {
-            guard.overwrite_content(Layer::Fixed, at, &before)?;
+        let before = guard.overwrite_content(MetalayerKind::Fixed, at, content)?;
+        if let Err(error) = guard.apply_to_frame(&Change::ReplaceMetalayerContents, &self.counters()) {
+            guard.overwrite_content(MetalayerKind::Fixed, at, &before)?;
             return Err(error);
         }
-        guard.tick();
+        guard.increment_change_tick();
         Ok(at)
     }
 
@@ -123,8 +124,8 @@ impl SuperChunk {
     /// `InvalidParam` for a name that is too long, `NotFound`, `Lock`.
     pub(crate) fn vlmeta_exists(&self, name: &CStr) -> Result<usize> {
         check_name(name)?;
-        self.poll()?;
-        self.read_lock().locked().position(Layer::Variable, name)
+        self.refresh_ignoring_errors()?;
+        self.read_lock().lock_proof().metalayer_position(MetalayerKind::Variable, name)
     }
 
     /// Adds a metalayer of variable length. Returns its position.
@@ -141,23 +142,28 @@ impl SuperChunk {
         content: &[u8],
         cparams: Option<&blosc2_cparams>,
     ) -> Result<usize> {
-        self.poll()?;
-        self.read_lock().locked().check_new(Layer::Variable, name)?;
+        self.refresh_ignoring_errors()?;
+        self.read_lock().lock_proof().check_new_metalayer(MetalayerKind::Variable, name)?;
         // SAFETY: guaranteed by the caller.
-        let chunk = unsafe { compress(content, cparams) }?;
-        let mut session = self.changing(true)?;
+        let chunk = unsafe { compress_content(content, cparams) }?;
+        let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
         // Another handle may have added the name in the meantime.
-        guard.locked().check_new(Layer::Variable, name)?;
-        if self.frame().is_some() && guard.locked().metalayer_count(Layer::Variable) >= MAX_WRITTEN {
-            return Err(err!(Failure, "the frame has {MAX_WRITTEN} variable-length metalayers, the limit"));
+        guard.lock_proof().check_new_metalayer(MetalayerKind::Variable, name)?;
+        if self.frame().is_some()
+            && guard.lock_proof().metalayer_count(MetalayerKind::Variable) >= MAX_METALAYERS
+        {
+            return Err(err!(
+                Failure,
+                "the frame has {MAX_METALAYERS} variable-length metalayers, the limit"
+            ));
         }
-        let at = guard.push_metalayer(Layer::Variable, name.to_bytes(), chunk)?;
-        if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
-            drop(guard.take_metalayer(Layer::Variable, at));
+        let at = guard.push_metalayer(MetalayerKind::Variable, name.to_bytes(), chunk)?;
+        if let Err(error) = guard.apply_to_frame(&Change::ReplaceVlmetalayers, &self.counters()) {
+            drop(guard.take_metalayer(MetalayerKind::Variable, at));
             return Err(error);
         }
-        guard.tick();
+        guard.increment_change_tick();
         Ok(at)
     }
 
@@ -176,18 +182,18 @@ impl SuperChunk {
     ) -> Result<usize> {
         self.vlmeta_exists(name)?;
         // SAFETY: guaranteed by the caller.
-        let chunk = unsafe { compress(content, cparams) }?;
-        let mut session = self.changing(true)?;
+        let chunk = unsafe { compress_content(content, cparams) }?;
+        let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
-        let at = guard.locked().position(Layer::Variable, name)?;
-        let before = guard.swap_content(Layer::Variable, at, chunk)?;
-        if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
+        let at = guard.lock_proof().metalayer_position(MetalayerKind::Variable, name)?;
+        let before = guard.swap_content(MetalayerKind::Variable, at, chunk)?;
+        if let Err(error) = guard.apply_to_frame(&Change::ReplaceVlmetalayers, &self.counters()) {
             if let Some(before) = before {
-                guard.swap_content(Layer::Variable, at, before)?;
+                guard.swap_content(MetalayerKind::Variable, at, before)?;
             }
             return Err(error);
         }
-        guard.tick();
+        guard.increment_change_tick();
         Ok(at)
     }
 
@@ -196,22 +202,22 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, `Data` for a content that is not a chunk, `Lock`. The
     /// inner result has the error of decompression.
-    pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
+    pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<MallocBytes>)> {
         check_name(name)?;
-        self.poll()?;
+        self.refresh_ignoring_errors()?;
         let lock = self.read_lock();
-        let Some((at, chunk)) = lock.locked().find_metalayer(Layer::Variable, name) else {
+        let Some((at, chunk)) = lock.lock_proof().find_metalayer(MetalayerKind::Variable, name) else {
             return Err(err!(NotFound, "no metalayer {name:?}"));
         };
         let mut header = ChunkHeader::default();
-        let stored = parse_chunk(&mut header, chunk)?;
-        if !decoding_calls_back(stored.header()) {
-            return Ok((at, decompress_chunk(&stored)));
+        let stored = parse_content_chunk(&mut header, chunk)?;
+        if !decoding_runs_callbacks(stored.header()) {
+            return Ok((at, decompress_content(&stored)));
         }
         // Functions of the program must not run with the lock held.
         let copy = chunk.to_vec();
         drop(lock);
-        Ok((at, decompress_chunk(&parse_chunk(&mut header, &copy)?)))
+        Ok((at, decompress_content(&parse_content_chunk(&mut header, &copy)?)))
     }
 
     /// Deletes a metalayer of variable length. Returns the new number of metalayers of variable length.
@@ -220,35 +226,35 @@ impl SuperChunk {
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
     pub(crate) fn vlmeta_delete(&self, name: &CStr) -> Result<usize> {
         self.vlmeta_exists(name)?;
-        let mut session = self.changing(true)?;
+        let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
-        let at = guard.locked().position(Layer::Variable, name)?;
-        let taken = guard.take_metalayer(Layer::Variable, at);
-        if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
+        let at = guard.lock_proof().metalayer_position(MetalayerKind::Variable, name)?;
+        let taken = guard.take_metalayer(MetalayerKind::Variable, at);
+        if let Err(error) = guard.apply_to_frame(&Change::ReplaceVlmetalayers, &self.counters()) {
             if let Some(taken) = taken {
-                guard.insert_metalayer(Layer::Variable, at, taken)?;
+                guard.insert_metalayer(MetalayerKind::Variable, at, taken)?;
             }
             return Err(error);
         }
-        guard.tick();
-        Ok(guard.locked().metalayer_count(Layer::Variable))
+        guard.increment_change_tick();
+        Ok(guard.lock_proof().metalayer_count(MetalayerKind::Variable))
     }
 
     /// Returns pointers to the names of the metalayers of variable length for C code, valid until these change.
     pub(crate) fn vlmeta_names(&self) -> Vec<*mut c_char> {
-        self.read_lock().locked().metalayer_names(Layer::Variable)
+        self.read_lock().lock_proof().metalayer_names(MetalayerKind::Variable)
     }
 
     /// Returns whether there is a fixed metalayer with that name.
     pub(crate) fn has_metalayer(&self, name: &CStr) -> bool {
-        self.read_lock().locked().find_metalayer(Layer::Fixed, name).is_some()
+        self.read_lock().lock_proof().find_metalayer(MetalayerKind::Fixed, name).is_some()
     }
 
     /// Returns a copy of the metalayer that describes an array: `b2nd`, or the older `caterva`. `None` if the
     /// super-chunk holds no array.
     pub(crate) fn array_meta(&self) -> Option<Vec<u8>> {
         let reading = self.read_lock();
-        let find = |name| reading.locked().find_metalayer(Layer::Fixed, name);
+        let find = |name| reading.lock_proof().find_metalayer(MetalayerKind::Fixed, name);
         find(c"b2nd").or_else(|| find(c"caterva")).map(|(_, content)| content.to_vec())
     }
 }
@@ -257,7 +263,7 @@ impl SuperChunk {
 ///
 /// # Safety
 /// Pointers in `cparams` fulfil the safety conditions of [`Context::for_compression`] during the call.
-unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
+unsafe fn compress_content(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<MallocBytes> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
         return Err(err!(InvalidParam, "the content needs {room} bytes, expected at most {}", i32::MAX));
@@ -265,9 +271,9 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
     // SAFETY: the defaults have no such pointers; those of `cparams` are guaranteed by the caller.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
         .map_err(|error| err!(NullPointer, "the compression context cannot be made: {error}"))?;
-    let mut chunk = Malloced::zeroed(room)?;
+    let mut chunk = MallocBytes::zeroed(room)?;
     let cbytes = context.compress(Source::Buffer(content), OutBuffer::from(&mut chunk[..]))?;
-    chunk.truncate(cbytes);
+    chunk.truncate_and_shrink(cbytes);
     Ok(chunk)
 }
 
@@ -275,8 +281,8 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
 ///
 /// # Errors
 /// `Data`.
-fn parse_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<StoredChunk<'a>> {
-    let stored = StoredChunk::parse(header, chunk).map_err(|error| err!(Data, "invalid chunk: {error}"))?;
+fn parse_content_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<ParsedChunk<'a>> {
+    let stored = ParsedChunk::parse(header, chunk).map_err(|error| err!(Data, "invalid chunk: {error}"))?;
     let cbytes = stored.header().cbytes;
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
         return Err(err!(Data, "the chunk has {} bytes, expected {cbytes} by its header", chunk.len()));
@@ -288,8 +294,8 @@ fn parse_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<Store
 ///
 /// # Errors
 /// Those of decompression; `MemoryAlloc`.
-pub(super) fn decompress_chunk(chunk: &StoredChunk<'_>) -> Result<Malloced> {
-    let mut content = Malloced::zeroed(chunk.header().nbytes())?;
+pub(super) fn decompress_content(chunk: &ParsedChunk<'_>) -> Result<MallocBytes> {
+    let mut content = MallocBytes::zeroed(chunk.header().nbytes())?;
     decompress::decompress(&DecompressParams::default(), chunk, OutBuffer::from(&mut content[..]))?;
     Ok(content)
 }

@@ -16,12 +16,12 @@
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and export as frames |
-//! | [`sync`] | other handles on the same frame: locks, and rereading their changes |
+//! | [`frame_sync`] | other handles on the same frame: locks, and rereading their changes |
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
-//! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another handle has
-//! changed it, and does its work. Functions of the program (codecs, filters, pre- and postfilters, tuners) run without the access
-//! lock, except those of an I/O back-end and the threads callback.
+//! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another
+//! handle has changed it, and does its work. Functions of the program (codecs, filters, pre- and postfilters, tuners)
+//! run without the access lock, except those of an I/O back-end and the threads callback.
 
 pub(crate) mod access_lock;
 pub(crate) mod blocks;
@@ -31,6 +31,7 @@ pub(crate) mod change;
 mod compress;
 pub(crate) mod copy;
 pub(crate) mod create;
+pub(crate) mod frame_sync;
 #[cfg(all(test, loom))]
 mod lock_model_tests;
 pub(crate) mod metalayers;
@@ -44,9 +45,8 @@ pub(crate) mod sparse;
 pub(crate) mod special;
 pub(crate) mod storage;
 mod super_chunk;
-pub(crate) mod sync;
 mod variable_size;
 pub(crate) mod view;
 
-pub(crate) use rules::Keeping;
+pub(crate) use rules::StorageKind;
 pub(crate) use super_chunk::{OwnedSuperChunk, SuperChunk};

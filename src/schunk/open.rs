@@ -2,7 +2,7 @@
 
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
-use super::c_struct::layer::Layer;
+use super::c_struct::metalayer_kind::MetalayerKind;
 use super::rules::Counters;
 use super::storage::Storage;
 use super::{OwnedSuperChunk, SuperChunk};
@@ -12,21 +12,21 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameKind;
-use crate::frame::fetch::{ChunkInfo, Purpose};
+use crate::frame::fetch::{ChunkInfo, FetchMode};
 use crate::frame::header::FrameHeader;
-use crate::frame::store::{Contents, Frame};
+use crate::frame::store::{Frame, FrameContents};
 use crate::io::{Backend, paths};
-use crate::malloc::Growing;
+use crate::malloc::MallocVec;
 use crate::pipeline::library;
 use std::ffi::CStr;
 
-/// Upper limit for the memory of the special chunks in a copy of a frame: `COPY_BASE + COPY_FACTOR x` the length of the
-/// frame, in bytes.
-const COPY_BASE: u64 = 64 << 20;
-/// Factor of the limit at [`COPY_BASE`].
-const COPY_FACTOR: u64 = 4096;
+/// Upper limit for the memory of the special chunks in a copy of a frame: `COPY_LIMIT_BASE + COPY_LIMIT_FACTOR x` the
+/// length of the frame, in bytes.
+const COPY_LIMIT_BASE: u64 = 64 << 20;
+/// Factor of the limit at [`COPY_LIMIT_BASE`].
+const COPY_LIMIT_FACTOR: u64 = 4096;
 /// Memory of a special chunk in bytes, including its pointer and the overhead of `malloc`.
-const COPIED_SPECIAL: u64 = 56;
+const COPIED_SPECIAL_NBYTES: u64 = 56;
 
 impl SuperChunk {
     /// Opens the frame at byte `offset` of the file at `path`, or in the directory there.
@@ -42,7 +42,7 @@ impl SuperChunk {
         let opened = open_frame(path, offset, &backend).and_then(|(frame, contents, flags2)| {
             let contiguous = frame.kind() == FrameKind::Contiguous;
             let storage = Storage { contiguous, urlpath: Some(path), io, ..Storage::default() };
-            SuperChunk::around(frame, &contents, flags2, Some(backend.clone()), &storage)
+            SuperChunk::from_opened_frame(frame, &contents, flags2, Some(backend.clone()), &storage)
         });
         // The super-chunk owns the back-end's parameters. Without one, they are released here.
         opened.inspect_err(|_| {
@@ -56,23 +56,23 @@ impl SuperChunk {
     ///
     /// # Errors
     /// The errors of parsing a frame.
-    pub(crate) fn from_frame(memory: Growing) -> Result<OwnedSuperChunk> {
+    pub(crate) fn from_frame(memory: MallocVec) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
-        let flags2 = frame.flags_of_first(&contents)?;
+        let flags2 = frame.first_chunk_flags2(&contents)?;
         let storage = Storage { contiguous: true, ..Storage::default() };
-        SuperChunk::around(frame, &contents, flags2, None, &storage)
+        SuperChunk::from_opened_frame(frame, &contents, flags2, None, &storage)
     }
 
     /// Makes a super-chunk in memory, without a frame, of the frame in `bytes`.
     ///
     /// # Errors
     /// The errors of parsing a frame and of reading its chunks.
-    pub(crate) fn from_copy(memory: Growing) -> Result<OwnedSuperChunk> {
+    pub(crate) fn from_copy(memory: MallocVec) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let header = &contents.header;
         // A frame of a few bytes can have 250 million special chunks, each of which becomes a `malloc` block.
-        let limit = COPY_BASE + COPY_FACTOR * frame.len();
-        if (contents.nchunks as u64).saturating_mul(COPIED_SPECIAL) > limit {
+        let limit = COPY_LIMIT_BASE + COPY_LIMIT_FACTOR * frame.len();
+        if (contents.nchunks as u64).saturating_mul(COPIED_SPECIAL_NBYTES) > limit {
             let (nchunks, len) = (contents.nchunks, frame.len());
             return Err(err!(
                 MemoryAlloc,
@@ -80,11 +80,11 @@ impl SuperChunk {
             ));
         }
         let mut chunks = Vec::new();
-        chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory())?;
+        chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory_error())?;
         let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, None);
         for nchunk in 0..contents.nchunks {
-            let chunk = frame.with_chunk(nchunk, header, Purpose::Keep, |chunk| chunk.into_owned())?;
-            let info = ChunkInfo::of(&chunk)?;
+            let chunk = frame.with_chunk(nchunk, header, FetchMode::Keep, |chunk| chunk.into_owned())?;
+            let info = ChunkInfo::parse(&chunk)?;
             nbytes += i64::from(info.nbytes);
             cbytes += i64::from(info.cbytes);
             blocksize = match blocksize {
@@ -101,7 +101,7 @@ impl SuperChunk {
                 header.nbytes
             ));
         }
-        let schunk = SuperChunk::with_header(header, None, &Storage::default())?;
+        let schunk = SuperChunk::from_frame_header(header, None, &Storage::default())?;
         let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: 0, nbytes, cbytes, ..access.counters() };
         access.set_counters(&counters);
@@ -111,7 +111,7 @@ impl SuperChunk {
             access.set_counters(&Counters { cbytes: header.cbytes, ..counters });
         }
         let flags2 = match chunks.first() {
-            Some(first) => ChunkInfo::of(first)?.flags2,
+            Some(first) => ChunkInfo::parse(first)?.flags2,
             None => 0,
         };
         for (at, chunk) in (0..).zip(chunks) {
@@ -119,14 +119,14 @@ impl SuperChunk {
             let counters = Counters { nchunks: at + 1, flags2, ..access.counters() };
             access.set_counters(&counters);
         }
-        access.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
-        access.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        access.replace_metalayers(MetalayerKind::Fixed, &contents.metalayers)?;
+        access.replace_metalayers(MetalayerKind::Variable, &contents.vlmetalayers)?;
         drop(access);
         Ok(schunk)
     }
 
     /// Returns a super-chunk with the fields of the header of a frame, and without chunks and metalayers.
-    fn with_header(
+    fn from_frame_header(
         header: &FrameHeader,
         backend: Option<Backend>,
         storage: &Storage<'_>,
@@ -166,32 +166,32 @@ impl SuperChunk {
     }
 
     /// Returns a super-chunk with a frame that was opened. Does not read the frame, whose lock is not held.
-    fn around(
+    fn from_opened_frame(
         frame: Frame,
-        contents: &Contents,
+        contents: &FrameContents,
         flags2: u8,
         backend: Option<Backend>,
         storage: &Storage<'_>,
     ) -> Result<OwnedSuperChunk> {
         let header = &contents.header;
-        let schunk = SuperChunk::with_header(header, backend, storage)?;
+        let schunk = SuperChunk::from_frame_header(header, backend, storage)?;
         // SAFETY: no other code has access to the super-chunk yet.
         unsafe { schunk.set_frame(frame) };
         let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: contents.nchunks as i64, flags2, ..access.counters() };
         access.set_counters(&counters);
-        access.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
-        access.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        access.replace_metalayers(MetalayerKind::Fixed, &contents.metalayers)?;
+        access.replace_metalayers(MetalayerKind::Variable, &contents.vlmetalayers)?;
         drop(access);
         Ok(schunk)
     }
 }
 
-fn no_memory() -> Error {
+fn no_memory_error() -> Error {
     err!(MemoryAlloc, "a super-chunk")
 }
 
-fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Contents, u8)> {
+fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, FrameContents, u8)> {
     let path = paths::strip_scheme(path);
     let Ok(base) = u64::try_from(offset) else {
         return Err(err!(InvalidParam, "`offset` is {offset}, expected 0 or more"));
@@ -200,7 +200,7 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Con
         return Err(err!(FileOpen, "{path:?} does not exist or is not accessible"));
     };
     if found.is_dir() {
-        return Frame::open(FrameKind::Sparse, &paths::strip_slash(path), base, backend.clone());
+        return Frame::open(FrameKind::Sparse, &paths::strip_trailing_slash(path), base, backend.clone());
     }
     Frame::open(FrameKind::Contiguous, path, base, backend.clone())
 }

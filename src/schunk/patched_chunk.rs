@@ -2,16 +2,16 @@
 //! is built, unchanged blocks are not decoded, and the compressing threads do all the work.
 
 use super::SuperChunk;
-use super::change::Incoming;
-use super::snapshot::until_stored;
-use super::sync::{Access, ChangeSession};
+use super::change::InputChunk;
+use super::frame_sync::{ChangeSession, ChunkAccess};
+use super::snapshot::retry_until_stored;
 use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::chunk::{ChunkHeader, Container, StoredChunk};
+use crate::chunk::{ChunkHeader, Container, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
-use crate::pipeline::compress::{Gather, Source};
+use crate::malloc::MallocBytes;
+use crate::pipeline::compress::{BlockProvider, Source};
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::OldChunk;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub(crate) enum PatchExtent {
 /// Changes in the blocks of a chunk.
 pub(crate) trait BlockPatch: Sync {
     /// Returns the extent of the changes in block `nblock`.
-    fn coverage(&self, nblock: usize) -> PatchExtent;
+    fn extent(&self, nblock: usize) -> PatchExtent;
 
     /// Writes the changes into the block.
     ///
@@ -41,36 +41,36 @@ pub(crate) trait BlockPatch: Sync {
 }
 
 /// The blocks of the new chunk.
-struct Blocks<'a> {
-    sizes: Sizes,
-    changes: &'a dyn BlockPatch,
+struct PatchedBlocks<'a> {
+    sizes: ChunkSizes,
+    patch: &'a dyn BlockPatch,
     /// The old chunk, for the bytes that do not change; without it these are zero.
     previous: Option<&'a OldChunk<'a>>,
     /// Set when the encoder uses another block size.
-    is_other: AtomicBool,
+    has_other_blocksize: AtomicBool,
 }
 
-impl<'a> Blocks<'a> {
-    fn new(sizes: Sizes, changes: &'a dyn BlockPatch, previous: Option<&'a OldChunk<'a>>) -> Self {
-        Blocks { sizes, changes, previous, is_other: AtomicBool::new(false) }
+impl<'a> PatchedBlocks<'a> {
+    fn new(sizes: ChunkSizes, changes: &'a dyn BlockPatch, previous: Option<&'a OldChunk<'a>>) -> Self {
+        PatchedBlocks { sizes, patch: changes, previous, has_other_blocksize: AtomicBool::new(false) }
     }
 }
 
-impl Gather for Blocks<'_> {
+impl BlockProvider for PatchedBlocks<'_> {
     fn nbytes(&self) -> usize {
         self.sizes.chunk
     }
 
-    fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+    fn write_block_into(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         if range.start != nblock * self.sizes.block || range.len() != self.sizes.block {
-            self.is_other.store(true, Ordering::Relaxed);
+            self.has_other_blocksize.store(true, Ordering::Relaxed);
             return Err(err!(
                 Failure,
                 "block {nblock} is bytes {range:?}, expected blocks of {} bytes",
                 self.sizes.block
             ));
         }
-        let coverage = self.changes.coverage(nblock);
+        let coverage = self.patch.extent(nblock);
         if coverage != PatchExtent::All {
             dest.fill(0);
             if let Some(previous) = self.previous {
@@ -79,30 +79,30 @@ impl Gather for Blocks<'_> {
         }
         match coverage {
             PatchExtent::Nothing => Ok(()),
-            PatchExtent::Part | PatchExtent::All => self.changes.write(nblock, dest),
+            PatchExtent::Part | PatchExtent::All => self.patch.write(nblock, dest),
         }
     }
 
-    fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
-        let previous = self.previous.filter(|_| self.changes.coverage(nblock) == PatchExtent::Nothing)?;
+    fn reusable_encoded_block(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
+        let previous = self.previous.filter(|_| self.patch.extent(nblock) == PatchExtent::Nothing)?;
         let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == self.sizes.block);
-        if is_regular { previous.encoded(nblock, header) } else { None }
+        if is_regular { previous.reusable_encoded_block(nblock, header) } else { None }
     }
 }
 
 /// The sizes of a chunk and of its blocks, in bytes.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct ChunkSizes {
     chunk: usize,
     block: usize,
 }
 
 /// The result of an attempt to store a changed chunk within a session.
-enum Stored {
+enum PatchOutcome {
     /// The chunk is stored.
-    Yes,
+    Updated,
     /// Nothing was done: decoding the old chunk runs functions of the program, during which no lock may be held.
-    CallsBack,
+    RunsCallbacks,
 }
 
 impl SuperChunk {
@@ -113,126 +113,127 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk number out of range, `Failure` for a chunk of another size, those of decompression,
     /// compression, [`update_chunk`](Self::update_chunk) and `changes`.
-    pub(crate) fn put_changes(
+    pub(crate) fn patch_chunk(
         &self,
         at: i64,
         (chunksize, blocksize): (usize, usize),
         changes: &dyn BlockPatch,
         keeps: bool,
     ) -> Result<()> {
-        self.check_index(at)?;
-        let sizes = Sizes { chunk: chunksize, block: blocksize };
+        self.check_nchunk(at)?;
+        let sizes = ChunkSizes { chunk: chunksize, block: blocksize };
         if !keeps {
-            return self.put_new(at, sizes, changes);
+            return self.replace_chunk_by_patch(at, sizes, changes);
         }
         let settings = self.read_settings(true);
-        if settings.postfilter.is_none() && !self.cctx()?.calls_back() {
+        if settings.postfilter.is_none() && !self.cctx()?.runs_callbacks() {
             let target = self.owner_of_view()?.unwrap_or(self);
-            let mut session = target.changing(false)?;
-            match self.put_patched(&mut session, at, sizes, changes, &settings)? {
-                Stored::Yes => return Ok(()),
-                Stored::CallsBack => {}
+            let mut session = target.lock_for_change(false)?;
+            match self.update_with_patch(&mut session, at, sizes, changes, &settings)? {
+                PatchOutcome::Updated => return Ok(()),
+                PatchOutcome::RunsCallbacks => {}
             }
         }
-        self.put_patched_snapshot(at, sizes, changes, &settings)
+        self.update_snapshot_with_patch(at, sizes, changes, &settings)
     }
 
     /// Replaces chunk `at` by `changes` alone; other bytes become zero.
-    fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn BlockPatch) -> Result<()> {
-        if self.cctx()?.takes_patched_blocks(sizes.block) {
-            let container = self.asked_container()?;
-            let blocks = Blocks::new(sizes, changes, None);
+    fn replace_chunk_by_patch(&self, at: i64, sizes: ChunkSizes, changes: &dyn BlockPatch) -> Result<()> {
+        if self.cctx()?.can_compress_patched_blocks(sizes.block) {
+            let container = self.container_for_compression()?;
+            let blocks = PatchedBlocks::new(sizes, changes, None);
             let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
-            let mut buffer = buffers::take(room)?;
+            let mut buffer = buffers::take_buffer(room)?;
             if let Some(cbytes) = self.compress_blocks(at, &blocks, container, &mut buffer[..room])? {
-                return self.update_chunk(at, Incoming::Copy(&buffer[..cbytes])).map(|_| ());
+                return self.update_chunk(at, InputChunk::Copy(&buffer[..cbytes])).map(|_| ());
             }
         }
-        let mut content = Malloced::zeroed(sizes.chunk)?;
-        write_changes(&mut content, sizes, changes)?;
-        self.put_content(at, &content)
+        let mut content = MallocBytes::zeroed(sizes.chunk)?;
+        write_patch(&mut content, sizes, changes)?;
+        self.compress_and_update_chunk(at, &content)
     }
 
     /// Replaces chunk `at` by its old content with `changes`, within a session of the super-chunk to which the chunk
     /// belongs.
-    fn put_patched(
+    fn update_with_patch(
         &self,
         session: &mut ChangeSession<'_>,
         at: i64,
-        sizes: Sizes,
+        sizes: ChunkSizes,
         changes: &dyn BlockPatch,
         settings: &ReadSettings,
-    ) -> Result<Stored> {
-        if self.cctx()?.takes_patched_blocks(sizes.block)
-            && let Some(stored) = self.put_patched_blocks(session, at, sizes, changes, settings)?
+    ) -> Result<PatchOutcome> {
+        if self.cctx()?.can_compress_patched_blocks(sizes.block)
+            && let Some(stored) = self.update_blocks_with_patch(session, at, sizes, changes, settings)?
         {
             return Ok(stored);
         }
         let access = session.access()?;
         let content = access.with_chunk(at, false, settings, &mut |chunk, _| {
-            check_size(chunk.header().nbytes(), sizes.chunk)?;
-            self.content(at, chunk, settings)
+            check_chunk_nbytes(chunk.header().nbytes(), sizes.chunk)?;
+            self.decode_to_malloc(at, chunk, settings)
         })?;
-        let Some(mut content) = content else { return Ok(Stored::CallsBack) };
-        write_changes(&mut content, sizes, changes)?;
+        let Some(mut content) = content else { return Ok(PatchOutcome::RunsCallbacks) };
+        write_patch(&mut content, sizes, changes)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
-            session.update(at, Incoming::Copy(chunk)).map(|_| Stored::Yes)
+            session.update(at, InputChunk::Copy(chunk)).map(|_| PatchOutcome::Updated)
         })
     }
 
-    /// As [`put_patched`](Self::put_patched), block by block; only the blocks that change are decoded. Returns `None`,
-    /// and does nothing, if the blocks of the chunk or the context have another size.
-    fn put_patched_blocks(
+    /// As [`update_with_patch`](Self::update_with_patch), block by block; only the blocks that change are decoded.
+    /// Returns `None`, and does nothing, if the blocks of the chunk or the context have another size.
+    fn update_blocks_with_patch(
         &self,
         session: &mut ChangeSession<'_>,
         at: i64,
-        sizes: Sizes,
+        sizes: ChunkSizes,
         changes: &dyn BlockPatch,
         settings: &ReadSettings,
-    ) -> Result<Option<Stored>> {
-        let container = self.asked_container()?;
+    ) -> Result<Option<PatchOutcome>> {
+        let container = self.container_for_compression()?;
         let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
-        let mut buffer = buffers::take(room)?;
-        let mut patch = |chunk: &StoredChunk<'_>, _: Option<Access<'_>>| {
+        let mut buffer = buffers::take_buffer(room)?;
+        let mut patch = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
             let header = chunk.header();
-            check_size(header.nbytes(), sizes.chunk)?;
+            check_chunk_nbytes(header.nbytes(), sizes.chunk)?;
             let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
             if header.has_varlen_blocks() || !is_regular {
                 return Ok(None);
             }
             let params = self.decompress_params(settings, at);
             let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
-                let blocks = Blocks::new(sizes, changes, Some(previous));
+                let blocks = PatchedBlocks::new(sizes, changes, Some(previous));
                 self.compress_blocks(at, &blocks, container, &mut buffer[..room])
             })?;
             self.note_read(header, &done);
             Ok(cbytes)
         };
         match session.access()?.with_chunk(at, false, settings, &mut patch)? {
-            None => Ok(Some(Stored::CallsBack)),
+            None => Ok(Some(PatchOutcome::RunsCallbacks)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {
-                session.update(at, Incoming::Copy(&buffer[..cbytes]))?;
-                Ok(Some(Stored::Yes))
+                session.update(at, InputChunk::Copy(&buffer[..cbytes]))?;
+                Ok(Some(PatchOutcome::Updated))
             }
         }
     }
 
-    /// As [`put_patched`](Self::put_patched), without a lock while decoding and compressing run functions of the program.
-    fn put_patched_snapshot(
+    /// As [`update_with_patch`](Self::update_with_patch), without a lock while decoding and compressing run functions
+    /// of the program.
+    fn update_snapshot_with_patch(
         &self,
         at: i64,
-        sizes: Sizes,
+        sizes: ChunkSizes,
         changes: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<()> {
-        until_stored(at, || {
-            let snapshot = self.snapshot(at, settings)?;
-            check_size(snapshot.nbytes(), sizes.chunk)?;
-            let mut content = self.content_of_snapshot(&snapshot, settings)?;
-            write_changes(&mut content, sizes, changes)?;
+        retry_until_stored(at, || {
+            let snapshot = self.take_snapshot(at, settings)?;
+            check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
+            let mut content = self.decode_snapshot(&snapshot, settings)?;
+            write_patch(&mut content, sizes, changes)?;
             self.with_compressed(at, Some(&content), content.len(), |chunk| {
-                self.replace_snapshot(&snapshot, Incoming::Copy(chunk))
+                self.replace_if_unchanged(&snapshot, InputChunk::Copy(chunk))
             })
         })
     }
@@ -242,29 +243,29 @@ impl SuperChunk {
     fn compress_blocks(
         &self,
         at: i64,
-        blocks: &Blocks<'_>,
+        blocks: &PatchedBlocks<'_>,
         container: Option<Container>,
         room: &mut [u8],
     ) -> Result<Option<usize>> {
-        match self.cctx()?.compress_chunk(Source::Gathered(blocks), room.into(), at, |_| container) {
+        match self.cctx()?.compress_chunk(Source::Provided(blocks), room.into(), at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
-            Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
+            Err(_) if blocks.has_other_blocksize.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),
         }
     }
 }
 
 /// Writes the changes into the content of a whole chunk.
-fn write_changes(content: &mut [u8], sizes: Sizes, changes: &dyn BlockPatch) -> Result<()> {
+fn write_patch(content: &mut [u8], sizes: ChunkSizes, changes: &dyn BlockPatch) -> Result<()> {
     for (nblock, block) in content.chunks_exact_mut(sizes.block.max(1)).enumerate() {
-        if changes.coverage(nblock) != PatchExtent::Nothing {
+        if changes.extent(nblock) != PatchExtent::Nothing {
             changes.write(nblock, block)?;
         }
     }
     Ok(())
 }
 
-fn check_size(nbytes: usize, chunksize: usize) -> Result<()> {
+fn check_chunk_nbytes(nbytes: usize, chunksize: usize) -> Result<()> {
     if nbytes != chunksize {
         return Err(err!(Failure, "the chunk has {nbytes} bytes, expected {chunksize}"));
     }

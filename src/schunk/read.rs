@@ -2,19 +2,19 @@
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
-use super::cache::{ChunkState, LastBlock};
-use super::sync::{Access, ReadSession};
+use super::cache::{BlockCache, ChunkState};
+use super::frame_sync::{ChunkAccess, ReadSession};
 use crate::abi::blosc2_schunk;
-use crate::chunk::lazy::{BlockSource, ChunkPlace};
-use crate::chunk::{ChunkHeader, Container, Special, StoredChunk};
+use crate::chunk::lazy::{BlockSource, ChunkLocation};
+use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
-use crate::frame::fetch::{ChunkBytes, FetchedChunk, Purpose};
-use crate::malloc::Malloced;
+use crate::frame::fetch::{ChunkBytes, FetchMode, FetchedChunk};
+use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::container;
-use crate::pipeline::context::{ReadSettings, decoding_asks_for_container, decoding_calls_back};
-use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
+use crate::pipeline::context::{ReadSettings, decoding_needs_container, decoding_runs_callbacks};
+use crate::pipeline::decompress::{self, DecompressOutcome, VarlenReader};
 use crate::pipeline::params::DecompressParams;
 use parking_lot::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -24,24 +24,24 @@ pub(crate) enum ReturnedChunk {
     /// The super-chunk's own bytes and their number, valid until the super-chunk changes.
     Borrowed(*const u8, usize),
     /// A `malloc` block that C code has to free.
-    Owned(Malloced),
+    Owned(MallocBytes),
 }
 
 /// A function that uses a chunk. With access, the chunk is the current one of the super-chunk; without access, it is a
 /// copy, which may be out of date.
-type Then<'t, R> = dyn FnMut(&StoredChunk<'_>, Option<Access<'_>>) -> Result<R> + 't;
+type ChunkFn<'t, R> = dyn FnMut(&ParsedChunk<'_>, Option<ChunkAccess<'_>>) -> Result<R> + 't;
 
 impl SuperChunk {
     /// Checks the number of a chunk against the counters, and stores it as the current chunk, which filters may query.
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range.
-    pub(super) fn check_index(&self, nchunk: i64) -> Result<()> {
+    pub(super) fn check_nchunk(&self, nchunk: i64) -> Result<()> {
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&nchunk) {
             return Err(err!(InvalidParam, "no chunk {nchunk} in a super-chunk of {nchunks} chunks"));
         }
-        self.note_current(nchunk);
+        self.set_current_nchunk(nchunk);
         Ok(())
     }
 
@@ -51,16 +51,16 @@ impl SuperChunk {
     }
 
     /// Stores the result of a read in the decompression context.
-    pub(super) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
+    pub(super) fn note_read(&self, header: &ChunkHeader, done: &DecompressOutcome) {
         if let Some(dctx) = self.dctx() {
-            dctx.note_read(header, done);
+            dctx.publish_chunk_read(header, done);
         }
     }
 
     /// Stores, in the decompression context, the item size of a chunk whose block was in the cache.
     pub(super) fn note_typesize(&self, typesize: u8) {
         if let Some(dctx) = self.dctx() {
-            dctx.note_typesize(typesize);
+            dctx.publish_typesize(typesize);
         }
     }
 
@@ -86,10 +86,10 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `NullPointer` without a compression context.
-    pub(super) fn asked_container(&self) -> Result<Option<Container>> {
-        let asked = self.cctx()?.asked_schunk();
+    pub(super) fn container_for_compression(&self) -> Result<Option<Container>> {
+        let asked = self.cctx()?.schunk_for_container();
         // SAFETY: the super-chunk of a context of this super-chunk.
-        Ok(asked.and_then(|schunk| unsafe { self.container_in(schunk) }))
+        Ok(asked.and_then(|schunk| unsafe { self.container_for_schunk(schunk) }))
     }
 
     /// As [`container`](LockProof::container), for a context whose super-chunk is `schunk`.
@@ -98,9 +98,9 @@ impl SuperChunk {
     /// `schunk` is NULL, or a super-chunk of the library that lives during the call. If it is not this super-chunk, no
     /// other thread changes its metalayers during the call: the rule for a super-chunk that a program stores in a
     /// context.
-    pub(super) unsafe fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
+    pub(super) unsafe fn container_for_schunk(&self, schunk: *const blosc2_schunk) -> Option<Container> {
         if std::ptr::eq(schunk, self.as_ptr()) {
-            return self.read_lock().locked().container();
+            return self.read_lock().lock_proof().container();
         }
         // SAFETY: guaranteed by the caller.
         unsafe { container::of_schunk(schunk) }
@@ -113,16 +113,16 @@ impl SuperChunk {
         nchunk: i64,
         lazily: bool,
         settings: &ReadSettings,
-        then: &mut Then<'_, R>,
+        then: &mut ChunkFn<'_, R>,
     ) -> Result<R> {
-        let session = self.reading()?;
+        let session = self.lock_for_read()?;
         session.with_chunk(nchunk, lazily, settings, then)
     }
 
     /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.
     pub(super) fn decode(
         &self,
-        chunk: &StoredChunk<'_>,
+        chunk: &ParsedChunk<'_>,
         params: &DecompressParams<'_>,
         dest: OutBuffer<'_>,
     ) -> Result<usize> {
@@ -137,20 +137,20 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range; for a `dest` that is too short `InvalidParam` too, or
     /// `WriteBuffer` in a frame; those of decompression and of reading the frame.
     pub(crate) fn decompress_chunk(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
-        self.decompress_over(nchunk, dest, false)
+        self.decompress_chunk_with(nchunk, dest, false)
     }
 
-    /// As [`decompress_chunk`](Self::decompress_chunk), but bytes that decompression does not write, those of uninitialised
-    /// chunks and masked-out blocks, become zero.
+    /// As [`decompress_chunk`](Self::decompress_chunk), but bytes that decompression does not write, those of
+    /// uninitialised chunks and masked-out blocks, become zero.
     ///
     /// # Errors
     /// As [`decompress_chunk`](Self::decompress_chunk).
     pub(crate) fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
-        self.decompress_over(nchunk, dest, true)
+        self.decompress_chunk_with(nchunk, dest, true)
     }
 
-    fn decompress_over(&self, nchunk: i64, mut dest: OutBuffer<'_>, zeros: bool) -> Result<usize> {
-        self.check_index(nchunk)?;
+    fn decompress_chunk_with(&self, nchunk: i64, mut dest: OutBuffer<'_>, zeros: bool) -> Result<usize> {
+        self.check_nchunk(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let header = chunk.header();
@@ -164,7 +164,7 @@ impl SuperChunk {
             if zeros {
                 let writes_all = settings.mask.is_none()
                     && settings.postfilter.is_none()
-                    && !matches!(header.special(), Ok(Some(Special::Uninit)) | Err(_));
+                    && !matches!(header.special(), Ok(Some(SpecialValue::Uninit)) | Err(_));
                 let written = if writes_all { header.nbytes() } else { 0 };
                 dest.range(written..dest.len()).fill(0);
             }
@@ -177,9 +177,9 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
-        self.check_index(nchunk)?;
-        let session = self.reading()?;
-        session.access().fetch(nchunk, lazily, Purpose::Keep, |chunk| match chunk {
+        self.check_nchunk(nchunk)?;
+        let session = self.lock_for_read()?;
+        session.access().fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
             FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
                 Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
             }
@@ -191,9 +191,9 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`get_chunk`](Self::get_chunk).
-    pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
-        self.check_index(nchunk)?;
-        let session = self.reading()?;
+    pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
+        self.check_nchunk(nchunk)?;
+        let session = self.lock_for_read()?;
         session.access().copy_of_chunk(nchunk)
     }
 
@@ -201,8 +201,8 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk or block number out of range, or a chunk of another kind; those of decompression.
-    pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
-        self.check_index(nchunk)?;
+    pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<MallocBytes> {
+        self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let params = self.decompress_params(&settings, nchunk);
@@ -210,9 +210,9 @@ impl SuperChunk {
                 let missing = || err!(InvalidParam, "no block {nblock} among {} blocks", reader.nblocks());
                 let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());
                 let nblock = nblock.ok_or_else(missing)?;
-                let mut block = Malloced::zeroed(reader.nbytes(nblock))?;
-                reader.decode(nblock, block[..].as_mut().into())?;
-                let done = Decompressed { nbytes: block.len(), used_dictionary: false };
+                let mut block = MallocBytes::zeroed(reader.block_nbytes(nblock))?;
+                reader.decode_block(nblock, block[..].as_mut().into())?;
+                let done = DecompressOutcome { nbytes: block.len(), used_dictionary: false };
                 self.note_read(reader.header(), &done);
                 Ok(block)
             })
@@ -223,12 +223,12 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn frame_offsets(&self) -> Result<Option<Malloced>> {
+    pub(crate) fn frame_offsets(&self) -> Result<Option<MallocBytes>> {
         let _reading = self.read_lock();
         let Some(frame) = self.frame().filter(|frame| frame.nchunks() > 0) else { return Ok(None) };
         let offsets = frame.offsets()?;
         let len = offsets.len().checked_mul(size_of::<i64>());
-        let mut bytes = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "an index"))?)?;
+        let mut bytes = MallocBytes::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "an index"))?)?;
         for (place, code) in bytes.chunks_exact_mut(size_of::<i64>()).zip(offsets.iter()) {
             place.copy_from_slice(&code.to_ne_bytes());
         }
@@ -243,32 +243,33 @@ impl ReadSession<'_> {
         nchunk: i64,
         lazily: bool,
         settings: &ReadSettings,
-        then: &mut Then<'_, R>,
+        then: &mut ChunkFn<'_, R>,
     ) -> Result<R> {
         if let Some(done) = self.access().with_chunk(nchunk, lazily, settings, then)? {
             return Ok(done);
         }
         let copy = self.access().copy_of_chunk(nchunk)?;
         drop(self);
-        then(&StoredChunk::parse(&mut ChunkHeader::default(), &copy)?, None)
+        then(&ParsedChunk::parse(&mut ChunkHeader::default(), &copy)?, None)
     }
 }
 
-impl<'a> Access<'a> {
-    /// Locks the cache for a block of chunk `nchunk`, which was fetched with this access. `None` during a change, and if another
-    /// thread has locked it. The access outlives the lock of the cache, so that a change of the chunk discards the block.
-    pub(super) fn cache_to_fill(self, nchunk: i64) -> Option<(MutexGuard<'a, LastBlock>, ChunkState)> {
+impl<'a> ChunkAccess<'a> {
+    /// Locks the cache for a block of chunk `nchunk`, which was fetched with this access. `None` during a change, and
+    /// if another thread has locked it. The access outlives the lock of the cache, so that a change of the chunk
+    /// discards the block.
+    pub(super) fn try_lock_cache(self, nchunk: i64) -> Option<(MutexGuard<'a, BlockCache>, ChunkState)> {
         let state = self.chunk_state(nchunk)?;
-        let schunk = self.locked().object();
+        let schunk = self.lock_proof().object();
         let cache = schunk.cache.try_lock()?;
-        schunk.has_block.store(true, Ordering::Relaxed);
+        schunk.has_cached_block.store(true, Ordering::Relaxed);
         Some((cache, state))
     }
 
     /// Stores the description of the super-chunk in `settings`, if decoding a chunk with this header needs it.
     pub(super) fn note_container(self, header: &ChunkHeader, settings: &ReadSettings) {
-        if decoding_asks_for_container(header)
-            && let Some(container) = self.locked().container()
+        if decoding_needs_container(header)
+            && let Some(container) = self.lock_proof().container()
         {
             settings.container.get_or_init(|| container);
         }
@@ -279,24 +280,24 @@ impl<'a> Access<'a> {
         self,
         nchunk: i64,
         lazily: bool,
-        purpose: Purpose,
+        purpose: FetchMode,
         then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} was deleted during the call");
-        let schunk = self.locked().object();
+        let schunk = self.lock_proof().object();
         let (Some(frame), Some(header)) = (schunk.frame(), self.header()) else {
             // Another thread may have deleted chunks in the meantime.
             if nchunk >= schunk.counters().nchunks {
                 return Err(gone());
             }
-            let chunk = ChunkBytes::Borrowed(self.locked().chunk_in_memory(nchunk)?);
+            let chunk = ChunkBytes::Borrowed(self.lock_proof().chunk_in_memory(nchunk)?);
             return then(FetchedChunk::Whole(chunk));
         };
         // Another handle may have deleted chunks, too.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
         // A chunk in a mapped file is in memory already.
-        if lazily && !(purpose == Purpose::Borrow && frame.is_mapped()) {
+        if lazily && !(purpose == FetchMode::Borrow && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, then)
         } else {
             frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
@@ -311,15 +312,16 @@ impl<'a> Access<'a> {
         nchunk: i64,
         lazily: bool,
         settings: &ReadSettings,
-        then: &mut Then<'_, R>,
+        then: &mut ChunkFn<'_, R>,
     ) -> Result<Option<R>> {
-        let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
+        let needs_copy =
+            |header: &ChunkHeader| settings.postfilter.is_some() || decoding_runs_callbacks(header);
         let mut attempt = |lazily| {
-            self.fetch(nchunk, lazily, Purpose::Borrow, |chunk| {
+            self.fetch(nchunk, lazily, FetchMode::Borrow, |chunk| {
                 let mut header = ChunkHeader::default();
                 let chunk = match &chunk {
-                    FetchedChunk::Whole(chunk) => StoredChunk::parse(&mut header, chunk)?,
-                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(chunk, source),
+                    FetchedChunk::Whole(chunk) => ParsedChunk::parse(&mut header, chunk)?,
+                    FetchedChunk::Lazy(chunk, source) => ParsedChunk::lazy(chunk, source),
                 };
                 self.note_container(chunk.header(), settings);
                 if needs_copy(chunk.header()) {
@@ -336,8 +338,8 @@ impl<'a> Access<'a> {
     }
 
     /// Returns a copy of a whole chunk.
-    pub(super) fn copy_of_chunk(self, nchunk: i64) -> Result<Malloced> {
-        self.fetch(nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
+    pub(super) fn copy_of_chunk(self, nchunk: i64) -> Result<MallocBytes> {
+        self.fetch(nchunk, false, FetchMode::Keep, |chunk| chunk.into_owned())
     }
 }
 
@@ -356,7 +358,7 @@ impl LockProof<'_, SuperChunk> {
 pub(crate) struct SchunkBlockSource<'a>(pub &'a SuperChunk);
 
 impl BlockSource for SchunkBlockSource<'_> {
-    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let _reading = self.0.read_lock();
         match self.0.frame() {
             Some(frame) => frame.read(place, position, dest),

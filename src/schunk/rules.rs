@@ -24,28 +24,28 @@ pub(crate) struct Counters {
 
 /// The kind of storage, which determines how bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeping {
+pub(crate) enum StorageKind {
     /// In memory, separate chunks.
     Memory,
     /// In a contiguous frame.
     Contiguous,
     /// In a directory.
-    Directory,
+    Sparse,
 }
 
 const VL_BLOCKS: u8 = crate::chunk::format::flag2::VL_BLOCKS;
 
 /// Returns the number of compressed bytes that a new chunk adds.
-fn added(keeping: Keeping, chunk: &ChunkInfo) -> i64 {
+fn added_cbytes(keeping: StorageKind, chunk: &ChunkInfo) -> i64 {
     match (keeping, chunk.special) {
-        (Keeping::Contiguous | Keeping::Directory, Some(_)) => 0,
+        (StorageKind::Contiguous | StorageKind::Sparse, Some(_)) => 0,
         _ => i64::from(chunk.cbytes),
     }
 }
 
 /// Returns the number of compressed bytes of an old chunk that were counted: 0 for a chunk that is only a header (32
 /// bytes).
-pub(crate) fn counted(chunk: &ChunkInfo) -> i64 {
+pub(crate) fn counted_cbytes(chunk: &ChunkInfo) -> i64 {
     match chunk.cbytes {
         32 => 0,
         cbytes => i64::from(cbytes),
@@ -56,7 +56,7 @@ pub(crate) fn counted(chunk: &ChunkInfo) -> i64 {
 ///
 /// # Errors
 /// `InvalidParam` when one has blocks of equal and the other blocks of variable length.
-pub(crate) fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
+pub(crate) fn check_same_block_kind(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 {
         let new = chunk.flags2;
         return Err(err!(
@@ -103,16 +103,16 @@ impl<'a> Permutation<'a> {
 /// # Errors
 /// `InvalidParam` for a chunk that does not match the others; callers replace the code by that of their operation.
 #[inline(always)]
-pub(crate) fn insert(
+pub(crate) fn counters_after_insert(
     before: &Counters,
-    keeping: Keeping,
+    keeping: StorageKind,
     at: i64,
     chunk: &ChunkInfo,
     last: Option<i32>,
 ) -> Result<Counters> {
     let mut after = *before;
     match last {
-        Some(_) => check_mix(before.flags2, chunk)?,
+        Some(_) => check_same_block_kind(before.flags2, chunk)?,
         None => after.flags2 = chunk.flags2,
     }
     if after.chunksize == -1 {
@@ -138,7 +138,7 @@ pub(crate) fn insert(
         }
     }
     // The header of a frame does not define the number of chunks if all of them are shorter than the chunk size.
-    let is_frame = keeping != Keeping::Memory;
+    let is_frame = keeping != StorageKind::Memory;
     if is_frame
         && before.chunksize > 0
         && chunk.nbytes < before.chunksize
@@ -154,8 +154,8 @@ pub(crate) fn insert(
         ));
     }
     after.nchunks += 1;
-    after.nbytes = sum(after.nbytes, i64::from(chunk.nbytes))?;
-    after.cbytes = sum(after.cbytes, added(keeping, chunk))?;
+    after.nbytes = checked_sum(after.nbytes, i64::from(chunk.nbytes))?;
+    after.cbytes = checked_sum(after.cbytes, added_cbytes(keeping, chunk))?;
     Ok(after)
 }
 
@@ -164,9 +164,9 @@ pub(crate) fn insert(
 /// # Errors
 /// `InvalidParam` for counters that overflow.
 #[inline(always)]
-pub(crate) fn update(
+pub(crate) fn counters_after_update(
     before: &Counters,
-    keeping: Keeping,
+    keeping: StorageKind,
     at: i64,
     chunk: &ChunkInfo,
     old: &ChunkInfo,
@@ -182,8 +182,8 @@ pub(crate) fn update(
     if size != 0 && (chunk.nbytes > size || (at != before.nchunks - 1 && chunk.nbytes != size)) {
         after.chunksize = 0;
     }
-    after.nbytes = sum(after.nbytes, i64::from(chunk.nbytes) - i64::from(old.nbytes))?;
-    after.cbytes = sum(after.cbytes, added(keeping, chunk) - counted(old))?;
+    after.nbytes = checked_sum(after.nbytes, i64::from(chunk.nbytes) - i64::from(old.nbytes))?;
+    after.cbytes = checked_sum(after.cbytes, added_cbytes(keeping, chunk) - counted_cbytes(old))?;
     Ok(after)
 }
 
@@ -191,20 +191,24 @@ pub(crate) fn update(
 ///
 /// # Errors
 /// `InvalidParam` for counters that overflow.
-pub(crate) fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Result<Counters> {
+pub(crate) fn counters_after_delete(
+    before: &Counters,
+    keeping: StorageKind,
+    old: &ChunkInfo,
+) -> Result<Counters> {
     let mut after = *before;
     after.nchunks -= 1;
     if after.nchunks == 0 {
         after.flags2 = 0;
     }
-    after.nbytes = sum(after.nbytes, -i64::from(old.nbytes))?;
-    if keeping != Keeping::Contiguous {
-        after.cbytes = sum(after.cbytes, -counted(old))?;
+    after.nbytes = checked_sum(after.nbytes, -i64::from(old.nbytes))?;
+    if keeping != StorageKind::Contiguous {
+        after.cbytes = checked_sum(after.cbytes, -counted_cbytes(old))?;
     }
     Ok(after)
 }
 
 /// Adds to a counter, which may have been read from a frame, with a check for overflow.
-pub(super) fn sum(counter: i64, more: i64) -> Result<i64> {
+pub(super) fn checked_sum(counter: i64, more: i64) -> Result<i64> {
     counter.checked_add(more).ok_or_else(|| err!(InvalidParam, "the sum of {counter} and {more} overflows"))
 }

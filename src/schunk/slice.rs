@@ -1,14 +1,14 @@
 //! Slices: consecutive items, across chunks (`schunk.md` 12).
 
 use super::SuperChunk;
-use super::cache::{ChunkState, LastBlock};
-use super::change::Incoming;
-use super::snapshot::until_stored;
-use super::sync::{Access, ChangeSession, ReadSession};
-use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
+use super::cache::{BlockCache, ChunkState};
+use super::change::InputChunk;
+use super::frame_sync::{ChangeSession, ChunkAccess, ReadSession};
+use super::snapshot::retry_until_stored;
+use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange, RangeReader};
@@ -56,12 +56,12 @@ impl ChunkPartToWrite<'_> {
 }
 
 /// Returns the error of a slice whose chunk cannot be compressed or decompressed.
-fn failed(error: Error) -> Error {
+fn to_failure(error: Error) -> Error {
     err!(Failure, "{error}")
 }
 
 /// Returns the error of a slice whose chunk cannot be stored.
-fn not_stored(error: Error) -> Error {
+fn to_update_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Lock => error,
         _ => err!(ChunkUpdate, "{error}"),
@@ -140,14 +140,14 @@ impl SuperChunk {
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
         // Arguments that are invalid in every state are rejected without waiting for the lock.
         let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
-        self.check_index(span.first_chunk())?;
+        self.check_nchunk(span.first_chunk())?;
         let settings = self.read_settings(false);
-        let session = self.reading()?;
+        let session = self.lock_for_read()?;
         if span.chunksize != i64::from(self.counters().chunksize) {
             // The super-chunk was changed before this thread got the lock.
             let Some(current) = self.span(start, stop)? else { return Ok(()) };
             span = current;
-            self.check_index(span.first_chunk())?;
+            self.check_nchunk(span.first_chunk())?;
         }
         self.read_chunk_parts(session, span.parts(), &settings, dest)
     }
@@ -183,9 +183,9 @@ impl SuperChunk {
         range: Range<usize>,
         dest: OutBuffer<'_>,
     ) -> Result<()> {
-        self.check_index(nchunk)?;
+        self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
-        let session = self.reading()?;
+        let session = self.lock_for_read()?;
         let buffer = 0..dest.len();
         self.read_chunk_parts(session, std::iter::once(ChunkPart { nchunk, range, buffer }), &settings, dest)
     }
@@ -201,11 +201,11 @@ impl SuperChunk {
         let access = session.access();
         let mut next = parts.next();
         while let Some(part) = next {
-            if !self.read_chunk_part_at(access, &part, settings, dest.reborrow())? {
+            if !self.try_read_chunk_part(access, &part, settings, dest.reborrow())? {
                 // Decoding runs functions of the program: the remaining parts are decoded from copies, without a lock.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
-                    let copy = self.check_index(part.nchunk).and_then(|()| {
+                    let copy = self.check_nchunk(part.nchunk).and_then(|()| {
                         let copy = access.copy_of_chunk(part.nchunk)?;
                         access.note_container(&ChunkHeader::parse(&copy)?, settings);
                         Ok(copy)
@@ -218,25 +218,25 @@ impl SuperChunk {
                 }
                 drop(session);
                 return copies.into_iter().try_for_each(|(part, copy)| {
-                    self.note_current(part.nchunk);
+                    self.set_current_nchunk(part.nchunk);
                     let copy = copy?;
                     let mut header = ChunkHeader::default();
-                    let chunk = StoredChunk::parse(&mut header, &copy)?;
+                    let chunk = ParsedChunk::parse(&mut header, &copy)?;
                     self.decode_chunk_part(&part, &chunk, None, settings, dest.reborrow())
                 });
             }
             next = parts.next();
             if let Some(part) = &next {
-                self.check_index(part.nchunk)?;
+                self.check_nchunk(part.nchunk)?;
             }
         }
         Ok(())
     }
 
     /// Reads a part of a chunk. Returns `false`, and does nothing, if decoding runs functions of the program.
-    fn read_chunk_part_at(
+    fn try_read_chunk_part(
         &self,
-        access: Access<'_>,
+        access: ChunkAccess<'_>,
         part: &ChunkPart,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
@@ -262,8 +262,8 @@ impl SuperChunk {
     fn decode_chunk_part(
         &self,
         part: &ChunkPart,
-        chunk: &StoredChunk<'_>,
-        access: Option<Access<'_>>,
+        chunk: &ParsedChunk<'_>,
+        access: Option<ChunkAccess<'_>>,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
@@ -288,8 +288,8 @@ impl SuperChunk {
     fn read_blocks(
         &self,
         nchunk: i64,
-        chunk: &StoredChunk<'_>,
-        access: Option<Access<'_>>,
+        chunk: &ParsedChunk<'_>,
+        access: Option<ChunkAccess<'_>>,
         settings: &ReadSettings,
         range: Range<usize>,
         dest: OutBuffer<'_>,
@@ -298,13 +298,14 @@ impl SuperChunk {
         let params = self.decompress_params(settings, nchunk);
         let typesize = usize::from(header.typesize);
         let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
-        let uses_cache = decompress::is_worth_keeping(chunk)
+        let uses_cache = decompress::is_worth_caching(chunk)
             && is_aligned
             && !header.has_varlen_blocks()
             && settings.postfilter.is_none()
-            && Blocks::of(header).blocksize().is_multiple_of(typesize)
+            && BlockGeometry::of(header).blocksize().is_multiple_of(typesize)
             && range.end <= header.nbytes();
-        if uses_cache && let Some((mut cache, state)) = access.and_then(|access| access.cache_to_fill(nchunk))
+        if uses_cache
+            && let Some((mut cache, state)) = access.and_then(|access| access.try_lock_cache(nchunk))
         {
             return RangeReader::open(&params, chunk, |reader| {
                 self.read_through_cache(&mut cache, (state, chunk), reader, range, dest)
@@ -316,18 +317,19 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// As [`read_blocks`](Self::read_blocks), of chunk `state`, which `reader` decodes. `range` consists of whole items.
+    /// As [`read_blocks`](Self::read_blocks), of chunk `state`, which `reader` decodes. `range` consists of whole
+    /// items.
     fn read_through_cache(
         &self,
-        cache: &mut LastBlock,
-        (state, chunk): (ChunkState, &StoredChunk<'_>),
+        cache: &mut BlockCache,
+        (state, chunk): (ChunkState, &ParsedChunk<'_>),
         reader: &RangeReader<'_>,
         range: Range<usize>,
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         let header = chunk.header();
         let typesize = usize::from(header.typesize);
-        let blocks = Blocks::of(header);
+        let blocks = BlockGeometry::of(header);
         let read = |range: Range<usize>, dest: OutBuffer<'_>| {
             let done = reader.read(range, dest)?;
             self.note_read(header, &done);
@@ -352,15 +354,15 @@ impl SuperChunk {
             // A part of at most half of a block is decoded alone, unless the previous partial read was of the same
             // block.
             let is_first = 2 * part.len() <= block.len()
-                && decompress::decodes_prefixes(chunk)
-                && !cache.touch(state.nchunk, nblock);
+                && decompress::can_decode_prefixes(chunk)
+                && !cache.record_partial_read(state.nchunk, nblock);
             let is_kept = !is_first && block.len().is_multiple_of(typesize);
-            let room = if is_kept { cache.room(block.len()) } else { None };
+            let room = if is_kept { cache.begin_fill(block.len()) } else { None };
             match room {
                 Some(room) => {
                     read(block.clone(), room.into())?;
                     part.copy_from_slice(&room[at - block.start..end - block.start]);
-                    cache.keep(state, block.start, header.typesize);
+                    cache.finish_fill(state, block.start, header.typesize);
                 }
                 None => read(at..end, part)?,
             }
@@ -378,17 +380,18 @@ impl SuperChunk {
     /// compressed or decompressed; `ChunkUpdate` when it cannot be stored.
     pub(crate) fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
         let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
-        let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
+        let target = self.owner_of_view().map_err(to_update_error)?.unwrap_or(self);
         let mut session = None;
-        if !self.cctx().map_err(failed)?.calls_back() {
+        if !self.cctx().map_err(to_failure)?.runs_callbacks() {
             // A slice behind the last chunk is rejected before the lock is taken.
-            let is_whole = span.parts().next().is_none_or(|first| self.is_whole(&first, span.chunksize));
+            let is_whole =
+                span.parts().next().is_none_or(|first| self.is_whole_chunk(&first, span.chunksize));
             if !is_whole {
-                self.check_index(span.first_chunk()).map_err(failed)?;
+                self.check_nchunk(span.first_chunk()).map_err(to_failure)?;
             }
-            let open = session.insert(target.changing(false).map_err(not_stored)?);
+            let open = session.insert(target.lock_for_change(false).map_err(to_update_error)?);
             // Another handle may have replaced a short chunk by a longer one, of which a part must be kept.
-            open.access().map_err(if is_whole { not_stored } else { failed })?;
+            open.access().map_err(if is_whole { to_update_error } else { to_failure })?;
             match self.span(start, stop)? {
                 Some(now) => span = now,
                 None => return Ok(()),
@@ -402,20 +405,20 @@ impl SuperChunk {
                 settings: OnceCell::new(),
             };
             if let Some(open) = &mut session {
-                if let Some(chunk) = self.patched_in(open, &new).map_err(failed)? {
-                    let chunk = Incoming::Take(&mut Some(chunk));
-                    open.update(new.part.nchunk, chunk).map_err(not_stored)?;
+                if let Some(chunk) = self.build_patched_chunk(open, &new).map_err(to_failure)? {
+                    let chunk = InputChunk::Take(&mut Some(chunk));
+                    open.update(new.part.nchunk, chunk).map_err(to_update_error)?;
                     continue;
                 }
                 session = None;
             }
-            until_stored(new.part.nchunk, || self.write_snapshot(target, &new))?;
+            retry_until_stored(new.part.nchunk, || self.try_write_part_unlocked(target, &new))?;
         }
         Ok(())
     }
 
     /// Returns whether a part covers all bytes of its chunk.
-    fn is_whole(&self, part: &ChunkPart, chunksize: i64) -> bool {
+    fn is_whole_chunk(&self, part: &ChunkPart, chunksize: i64) -> bool {
         let counters = self.counters();
         let last_len = match counters.nbytes % chunksize {
             0 => chunksize,
@@ -429,21 +432,22 @@ impl SuperChunk {
 
     /// Returns the new chunk for a write of a part of it; `None` if decoding runs functions of the program, during
     /// which no session may be held. The session is that of the super-chunk to which the chunk belongs.
-    fn patched_in(
+    fn build_patched_chunk(
         &self,
         session: &mut ChangeSession<'_>,
         new: &ChunkPartToWrite<'_>,
-    ) -> Result<Option<Malloced>> {
+    ) -> Result<Option<MallocBytes>> {
         let nchunk = new.part.nchunk;
-        if self.is_whole(&new.part, new.chunksize) {
-            self.note_current(nchunk);
+        if self.is_whole_chunk(&new.part, new.chunksize) {
+            self.set_current_nchunk(nchunk);
             return self.compress(nchunk, Some(new.src), new.src.len()).map(Some);
         }
-        self.check_index(nchunk)?;
+        self.check_nchunk(nchunk)?;
         let settings = new.settings(self);
         let access = session.access()?;
-        let content = access
-            .with_chunk(nchunk, false, settings, &mut |chunk, _| self.content(nchunk, chunk, settings))?;
+        let content = access.with_chunk(nchunk, false, settings, &mut |chunk, _| {
+            self.decode_to_malloc(nchunk, chunk, settings)
+        })?;
         let Some(mut content) = content else { return Ok(None) };
         new.write_to(&mut content);
         self.compress(nchunk, Some(&content), content.len()).map(Some)
@@ -451,30 +455,30 @@ impl SuperChunk {
 
     /// Writes a part of a chunk of `target`. Holds no lock while decoding and compressing run functions of the program.
     /// Returns `false` if the chunk was replaced in the meantime, so that the result is not stored.
-    fn write_snapshot(&self, target: &SuperChunk, new: &ChunkPartToWrite<'_>) -> Result<bool> {
+    fn try_write_part_unlocked(&self, target: &SuperChunk, new: &ChunkPartToWrite<'_>) -> Result<bool> {
         let nchunk = new.part.nchunk;
-        if self.is_whole(&new.part, new.chunksize) {
-            self.note_current(nchunk);
-            let chunk = self.compress(nchunk, Some(new.src), new.src.len()).map_err(failed)?;
-            let mut session = target.changing(false).map_err(not_stored)?;
-            session.access().map_err(not_stored)?;
+        if self.is_whole_chunk(&new.part, new.chunksize) {
+            self.set_current_nchunk(nchunk);
+            let chunk = self.compress(nchunk, Some(new.src), new.src.len()).map_err(to_failure)?;
+            let mut session = target.lock_for_change(false).map_err(to_update_error)?;
+            session.access().map_err(to_update_error)?;
             self.check_chunksize(new)?;
-            let is_whole = self.is_whole(&new.part, new.chunksize);
+            let is_whole = self.is_whole_chunk(&new.part, new.chunksize);
             if is_whole {
-                let chunk = Incoming::Take(&mut Some(chunk));
-                session.update(nchunk, chunk).map_err(not_stored)?;
+                let chunk = InputChunk::Take(&mut Some(chunk));
+                session.update(nchunk, chunk).map_err(to_update_error)?;
             }
             return Ok(is_whole);
         }
         let settings = new.settings(self);
-        let snapshot = self.snapshot(nchunk, settings).map_err(failed)?;
+        let snapshot = self.take_snapshot(nchunk, settings).map_err(to_failure)?;
         // A change of the chunk size after this check also replaces the chunk of the snapshot, or comes after this
         // write.
         self.check_chunksize(new)?;
-        let mut content = self.content_of_snapshot(&snapshot, settings).map_err(failed)?;
+        let mut content = self.decode_snapshot(&snapshot, settings).map_err(to_failure)?;
         new.write_to(&mut content);
-        let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(failed)?;
-        self.replace_snapshot(&snapshot, Incoming::Take(&mut Some(chunk))).map_err(not_stored)
+        let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(to_failure)?;
+        self.replace_if_unchanged(&snapshot, InputChunk::Take(&mut Some(chunk))).map_err(to_update_error)
     }
 
     /// Checks that the chunk size is still the one by which the slice was divided into parts.
@@ -494,20 +498,22 @@ impl SuperChunk {
     }
 
     /// Returns the uncompressed content of a chunk.
-    pub(super) fn content_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
-        self.check_index(nchunk)?;
+    pub(super) fn decode_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
+        self.check_nchunk(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| self.content(nchunk, chunk, &settings))
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+            self.decode_to_malloc(nchunk, chunk, &settings)
+        })
     }
 
     /// Decodes a chunk into a new `malloc` block.
-    pub(super) fn content(
+    pub(super) fn decode_to_malloc(
         &self,
         nchunk: i64,
-        chunk: &StoredChunk<'_>,
+        chunk: &ParsedChunk<'_>,
         settings: &ReadSettings,
-    ) -> Result<Malloced> {
-        let mut content = Malloced::zeroed(chunk.header().nbytes())?;
+    ) -> Result<MallocBytes> {
+        let mut content = MallocBytes::zeroed(chunk.header().nbytes())?;
         self.decode(chunk, &self.decompress_params(settings, nchunk), OutBuffer::from(&mut content[..]))?;
         Ok(content)
     }

@@ -7,12 +7,12 @@
 //! chunk that was changed and changed back is correct.
 
 use super::SuperChunk;
-use super::change::Incoming;
-use crate::chunk::{ChunkHeader, StoredChunk};
+use super::change::InputChunk;
+use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::frame::fetch::{FetchedChunk, Purpose};
-use crate::malloc::Malloced;
+use crate::frame::fetch::{FetchMode, FetchedChunk};
+use crate::malloc::MallocBytes;
 use crate::pipeline::context::ReadSettings;
 
 /// Upper limit for the attempts of one read-modify-write. Of several that collide one succeeds, so that the limit is
@@ -22,7 +22,7 @@ const MAX_ATTEMPTS: usize = 1000;
 /// A copy of a chunk as it was stored at one time.
 pub(super) struct ChunkSnapshot {
     nchunk: i64,
-    chunk: Malloced,
+    chunk: MallocBytes,
     header: ChunkHeader,
 }
 
@@ -37,7 +37,7 @@ impl ChunkSnapshot {
 ///
 /// # Errors
 /// `Failure` after [`MAX_ATTEMPTS`], those of `attempt`.
-pub(super) fn until_stored(nchunk: i64, mut attempt: impl FnMut() -> Result<bool>) -> Result<()> {
+pub(super) fn retry_until_stored(nchunk: i64, mut attempt: impl FnMut() -> Result<bool>) -> Result<()> {
     for _ in 0..MAX_ATTEMPTS {
         if attempt()? {
             return Ok(());
@@ -51,9 +51,9 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
-    pub(super) fn snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
-        self.check_index(nchunk)?;
-        let session = self.reading()?;
+    pub(super) fn take_snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
+        self.check_nchunk(nchunk)?;
+        let session = self.lock_for_read()?;
         let chunk = session.access().copy_of_chunk(nchunk)?;
         let header = ChunkHeader::parse(&chunk)?;
         session.access().note_container(&header, settings);
@@ -64,13 +64,13 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of decompression.
-    pub(super) fn content_of_snapshot(
+    pub(super) fn decode_snapshot(
         &self,
         snapshot: &ChunkSnapshot,
         settings: &ReadSettings,
-    ) -> Result<Malloced> {
+    ) -> Result<MallocBytes> {
         let mut header = ChunkHeader::default();
-        self.content(snapshot.nchunk, &StoredChunk::parse(&mut header, &snapshot.chunk)?, settings)
+        self.decode_to_malloc(snapshot.nchunk, &ParsedChunk::parse(&mut header, &snapshot.chunk)?, settings)
     }
 
     /// Replaces the chunk that was copied by `chunk`, unless the stored chunk differs from the copy. Returns whether it
@@ -78,10 +78,14 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that does not exist any more, those of [`update_chunk`](Self::update_chunk).
-    pub(super) fn replace_snapshot(&self, snapshot: &ChunkSnapshot, chunk: Incoming<'_>) -> Result<bool> {
+    pub(super) fn replace_if_unchanged(
+        &self,
+        snapshot: &ChunkSnapshot,
+        chunk: InputChunk<'_>,
+    ) -> Result<bool> {
         let target = self.owner_of_view()?.unwrap_or(self);
-        let mut session = target.changing(false)?;
-        let is_same = session.access()?.fetch(snapshot.nchunk, false, Purpose::Borrow, |stored| {
+        let mut session = target.lock_for_change(false)?;
+        let is_same = session.access()?.fetch(snapshot.nchunk, false, FetchMode::Borrow, |stored| {
             Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
         })?;
         if is_same {

@@ -4,18 +4,18 @@ use super::SuperChunk;
 use super::rules::Counters;
 use crate::buffers;
 use crate::chunk::format::{filter_id, flag2};
-use crate::chunk::{Blocks, StoredChunk};
+use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ByteRanges, ItemRange};
 use crate::pipeline::params::DecompressParams;
-use crate::pipeline::shared_out::SharedOut;
+use crate::pipeline::shared_output::SharedOutput;
 use std::ops::Range;
 
 /// A requested item of a chunk: byte offset in the chunk, byte offset in the result.
-type Wanted = (usize, usize);
+type RequestedItem = (usize, usize);
 
 impl SuperChunk {
     /// Reads the items at `coords` into `dest`, one after another. `dest` must have their size.
@@ -25,14 +25,14 @@ impl SuperChunk {
     /// reading, or `Failure` if items are read one by one.
     pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
         let counters = self.read_lock().counters();
-        let (typesize, chunksize) = self.geometry(&counters)?;
+        let (typesize, chunksize) = self.item_and_chunk_size(&counters)?;
         let nitems = counters.nbytes / typesize as i64;
         let settings = self.read_settings(false);
         let one_by_one =
             coords.len() == 1 || self.filters().contains(&filter_id::DELTA) || settings.postfilter.is_some();
         if one_by_one {
             for (&coord, item) in coords.iter().zip(dest.chunks_exact(typesize)) {
-                check(coord, nitems)?;
+                check_coord(coord, nitems)?;
                 let at = coord as usize % (chunksize / typesize) * typesize;
                 let nchunk = coord / (chunksize / typesize) as i64;
                 self.read_chunk_part(nchunk, at..at + typesize, item)
@@ -40,26 +40,28 @@ impl SuperChunk {
             }
             return Ok(());
         }
-        coords.iter().try_for_each(|&coord| check(coord, nitems))?;
-        let mut order = collect(coords.iter().enumerate().map(|(position, &coord)| (coord, position)))?;
+        coords.iter().try_for_each(|&coord| check_coord(coord, nitems))?;
+        let mut order = try_collect(coords.iter().enumerate().map(|(position, &coord)| (coord, position)))?;
         order.sort_unstable();
         let per_chunk = (chunksize / typesize) as i64;
         for same_chunk in order.chunk_by(|a, b| a.0 / per_chunk == b.0 / per_chunk) {
             let nchunk = same_chunk[0].0 / per_chunk;
             let wanted =
-                collect(same_chunk.iter().map(|&(coord, position)| {
+                try_collect(same_chunk.iter().map(|&(coord, position)| {
                     ((coord % per_chunk) as usize * typesize, position * typesize)
                 }))?;
-            self.gather(nchunk, &wanted, typesize, &settings, dest.reborrow()).inspect_err(|_| {
-                // After an error, the last requested chunk is the current one (`schunk.md` 3.1).
-                self.note_current(order.last().map_or(nchunk, |&(coord, _)| coord / per_chunk));
-            })?;
+            self.gather_chunk_items(nchunk, &wanted, typesize, &settings, dest.reborrow()).inspect_err(
+                |_| {
+                    // After an error, the last requested chunk is the current one (`schunk.md` 3.1).
+                    self.set_current_nchunk(order.last().map_or(nchunk, |&(coord, _)| coord / per_chunk));
+                },
+            )?;
         }
         Ok(())
     }
 
     /// Returns item size and chunk size in bytes, if chunks and blocks are regular and hold whole items.
-    fn geometry(&self, counters: &Counters) -> Result<(usize, usize)> {
+    fn item_and_chunk_size(&self, counters: &Counters) -> Result<(usize, usize)> {
         let (typesize, chunksize, blocksize) = (self.typesize(), counters.chunksize, self.blocksize());
         let is_regular = typesize > 0
             && chunksize > 0
@@ -78,15 +80,15 @@ impl SuperChunk {
     }
 
     /// Reads items of one chunk; `wanted` is sorted by offset.
-    fn gather(
+    fn gather_chunk_items(
         &self,
         nchunk: i64,
-        wanted: &[Wanted],
+        wanted: &[RequestedItem],
         typesize: usize,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
-        self.check_index(nchunk)?;
+        self.check_nchunk(nchunk)?;
         self.with_chunk(nchunk, true, settings, &mut |chunk, _| {
             let header = chunk.header();
             let last = wanted.last().map_or(0, |&(at, _)| at + typesize);
@@ -101,18 +103,18 @@ impl SuperChunk {
                 return Err(err!(SchunkSpecial, "the kind of special chunk is not defined"));
             }
             let params = self.decompress_params(settings, nchunk);
-            let geometry = Blocks::of(header);
+            let geometry = BlockGeometry::of(header);
             if !geometry.blocksize().is_multiple_of(typesize) {
                 return gather_across_blocks(&params, chunk, wanted, typesize, dest.reborrow());
             }
-            let block_of = |&(at, _): &Wanted| at / geometry.blocksize();
-            let items = collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
-            let blocks = collect(items.iter().map(|items| block_of(&items[0])))?;
-            let mut reader = ItemReader {
+            let block_of = |&(at, _): &RequestedItem| at / geometry.blocksize();
+            let items = try_collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
+            let blocks = try_collect(items.iter().map(|items| block_of(&items[0])))?;
+            let mut reader = ItemSink {
                 items,
                 blocksize: geometry.blocksize(),
                 typesize,
-                out: SharedOut::new(dest.reborrow()),
+                out: SharedOutput::new(dest.reborrow()),
             };
             decompress::decode_into_sink(&params, chunk, &blocks, &mut reader).map(|_| ())
         })
@@ -123,13 +125,13 @@ impl SuperChunk {
 /// range.
 fn gather_across_blocks(
     params: &DecompressParams<'_>,
-    chunk: &StoredChunk<'_>,
-    wanted: &[Wanted],
+    chunk: &ParsedChunk<'_>,
+    wanted: &[RequestedItem],
     typesize: usize,
     mut dest: OutBuffer<'_>,
 ) -> Result<()> {
     let header = chunk.header();
-    let blocksize = Blocks::of(header).blocksize();
+    let blocksize = BlockGeometry::of(header).blocksize();
     let unit = usize::from(header.typesize).max(1);
     for items in wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize) {
         let (first, last) = (items[0].0, items[items.len() - 1].0);
@@ -137,7 +139,7 @@ fn gather_across_blocks(
         let start = first - first % unit;
         let end = (last + typesize).next_multiple_of(unit).min(header.nbytes());
         let range = ItemRange::Bytes { start: start as i32, nbytes: (end - start) as i32 };
-        let mut buffer = buffers::take(end - start)?;
+        let mut buffer = buffers::take_buffer(end - start)?;
         let bytes = &mut buffer[..end - start];
         decompress::getitem(params, chunk, range, bytes.into())?;
         for &(at, place) in items {
@@ -151,7 +153,7 @@ fn gather_across_blocks(
 ///
 /// # Errors
 /// `MemoryAlloc`.
-fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+fn try_collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut list = Vec::new();
     for item in items {
         list.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a list of {} items", list.len()))?;
@@ -161,29 +163,29 @@ fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
 }
 
 /// Copies items from the blocks of a chunk.
-struct ItemReader<'a> {
+struct ItemSink<'a> {
     /// The items of each block.
-    items: Vec<&'a [Wanted]>,
+    items: Vec<&'a [RequestedItem]>,
     blocksize: usize,
     typesize: usize,
-    out: SharedOut<'a>,
+    out: SharedOutput<'a>,
 }
 
-impl ItemReader<'_> {
+impl ItemSink<'_> {
     /// Returns the items of the `n`-th block.
-    fn items(&self, n: usize) -> ItemsOfBlock<'_> {
+    fn items(&self, n: usize) -> BlockItems<'_> {
         let items = self.items[n];
-        ItemsOfBlock { items, start: items[0].0 / self.blocksize * self.blocksize, typesize: self.typesize }
+        BlockItems { items, start: items[0].0 / self.blocksize * self.blocksize, typesize: self.typesize }
     }
 }
 
-impl BlockSink for ItemReader<'_> {
-    fn wanted(&self, n: usize, _len: usize) -> Range<usize> {
-        let ItemsOfBlock { items, start, typesize } = self.items(n);
+impl BlockSink for ItemSink<'_> {
+    fn wanted_range(&self, n: usize, _len: usize) -> Range<usize> {
+        let BlockItems { items, start, typesize } = self.items(n);
         items[0].0 - start..items[items.len() - 1].0 - start + typesize
     }
 
-    fn ranges(
+    fn with_byte_ranges(
         &self,
         n: usize,
         _len: usize,
@@ -193,11 +195,11 @@ impl BlockSink for ItemReader<'_> {
     }
 
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        let ItemsOfBlock { items, start, typesize } = self.items(n);
+        let BlockItems { items, start, typesize } = self.items(n);
         for &(at, place) in items {
             // SAFETY: each offset in the result belongs to one block, and the caller guarantees that no other call has
             // this block.
-            let item = unsafe { self.out.range(place..place + typesize) };
+            let item = unsafe { self.out.write_range(place..place + typesize) };
             match content {
                 BlockContent::Bytes(block) => item.copy_from_slice(&block[at - start..][..typesize]),
                 BlockContent::Zeros => item.fill(0),
@@ -208,25 +210,25 @@ impl BlockSink for ItemReader<'_> {
 }
 
 /// Items of one block, which begins at byte `start` of the chunk.
-struct ItemsOfBlock<'a> {
-    items: &'a [Wanted],
+struct BlockItems<'a> {
+    items: &'a [RequestedItem],
     start: usize,
     typesize: usize,
 }
 
-impl ByteRanges for ItemsOfBlock<'_> {
-    fn count(&self) -> (usize, usize) {
+impl ByteRanges for BlockItems<'_> {
+    fn count_and_nbytes(&self) -> (usize, usize) {
         (self.items.len(), self.items.len() * self.typesize)
     }
 
-    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
+    fn for_each(&self, then: &mut dyn FnMut(Range<usize>)) {
         for &(at, _) in self.items {
             then(at - self.start..at - self.start + self.typesize);
         }
     }
 }
 
-fn check(coord: i64, nitems: i64) -> Result<()> {
+fn check_coord(coord: i64, nitems: i64) -> Result<()> {
     if (0..nitems).contains(&coord) {
         return Ok(());
     }

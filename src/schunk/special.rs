@@ -2,7 +2,7 @@
 
 use super::SuperChunk;
 use super::rules::Counters;
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,8 +52,8 @@ impl SuperChunk {
             ));
         };
         let left = (nitems % per_chunk) as i32 * typesize;
-        let kind = u8::try_from(special).ok().and_then(|id| Special::from_bits(id).ok().flatten());
-        let kind = kind.filter(|&kind| kind != Special::Value && chunksize % typesize == 0);
+        let kind = u8::try_from(special).ok().and_then(|id| SpecialValue::from_id(id).ok().flatten());
+        let kind = kind.filter(|&kind| kind != SpecialValue::Value && chunksize % typesize == 0);
         let unsupported = |error: ErrorKind| {
             Error::new(
                 error,
@@ -70,12 +70,12 @@ impl SuperChunk {
             check_empty()?;
             for (count, chunk) in chunks {
                 for _ in 0..count {
-                    guard.append_plain(&chunk)?;
+                    guard.append_without_frame(&chunk)?;
                 }
             }
             return Ok(guard.nchunks());
         }
-        let mut session = self.changing(true)?;
+        let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
         let counters = check_empty()?;
         let nchunks = nfull + i64::from(left > 0);
@@ -85,9 +85,9 @@ impl SuperChunk {
         let kind = kind.ok_or_else(|| unsupported(ErrorKind::FrameSpecial))?;
         let after = Counters { nchunks, nbytes, chunksize, ..counters };
         let before = self.blocksize();
-        let blocksize = special_blocksize(&guard.locked().frame_header(&after))?;
+        let blocksize = special_blocksize(&guard.lock_proof().frame_header(&after))?;
         guard.set_blocksize(blocksize);
-        let filled = guard.apply(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
+        let filled = guard.apply_to_frame(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
         if let Err(error) = filled {
             guard.set_blocksize(before);
             return Err(error);
@@ -100,7 +100,7 @@ impl SuperChunk {
     /// chunk. No lock is held, since the init function of a tuner may run.
     fn special_chunks(
         &self,
-        kind: Special,
+        kind: SpecialValue,
         nfull: i64,
         chunksize: i32,
         left: i32,
@@ -110,7 +110,7 @@ impl SuperChunk {
         let chunks = sizes.map(|(count, size)| {
             let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
             self.with_new_context(|context| {
-                context.special_chunk(kind, size as usize, &[], OutBuffer::from(&mut chunk[..]))
+                context.compress_special_chunk(kind, size as usize, &[], OutBuffer::from(&mut chunk[..]))
             })?;
             Ok((count, chunk))
         });

@@ -25,21 +25,21 @@ pub(crate) struct Storage<'a> {
 
 impl Default for Storage<'_> {
     fn default() -> Self {
-        static CPARAMS: Shared<blosc2_cparams> = Shared(BLOSC2_CPARAMS_DEFAULTS);
-        static DPARAMS: Shared<blosc2_dparams> = Shared(BLOSC2_DPARAMS_DEFAULTS);
-        static IO: Shared<blosc2_io> = Shared(BLOSC2_IO_DEFAULTS);
+        static CPARAMS: SyncDefaults<blosc2_cparams> = SyncDefaults(BLOSC2_CPARAMS_DEFAULTS);
+        static DPARAMS: SyncDefaults<blosc2_dparams> = SyncDefaults(BLOSC2_DPARAMS_DEFAULTS);
+        static IO: SyncDefaults<blosc2_io> = SyncDefaults(BLOSC2_IO_DEFAULTS);
         Storage { contiguous: false, urlpath: None, cparams: &CPARAMS.0, dparams: &DPARAMS.0, io: &IO.0 }
     }
 }
 
 /// A struct of defaults, whose pointers are NULL or point at literals.
-struct Shared<T>(T);
+struct SyncDefaults<T>(T);
 
 // SAFETY: no code writes through the pointers of the struct.
-unsafe impl<T> Sync for Shared<T> {}
+unsafe impl<T> Sync for SyncDefaults<T> {}
 
 /// Returns a copy of a plain struct in a `malloc` block.
-pub(crate) fn block_with<T>(value: T) -> Result<*mut T> {
+pub(crate) fn malloc_value<T>(value: T) -> Result<*mut T> {
     // SAFETY: `malloc` accepts any length.
     let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
     if block.is_null() {

@@ -1,8 +1,8 @@
 //! The struct of a super-chunk, its construction and its drop.
 
 use super::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
-use super::c_struct::layer::Layer;
-use super::cache::LastBlock;
+use super::c_struct::metalayer_kind::MetalayerKind;
+use super::cache::BlockCache;
 use super::storage::Storage;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::error::Result;
@@ -27,16 +27,16 @@ pub(crate) struct SuperChunk {
     /// The I/O back-end for frames on disk, which is released when the super-chunk is freed.
     pub(super) backend: Option<Backend>,
     /// The last decoded block; views share it, as they share the chunks.
-    pub(super) cache: Arc<Mutex<LastBlock>>,
+    pub(super) cache: Arc<Mutex<BlockCache>>,
     /// Whether `cache` may hold a block; a change locks `cache` only then. Set with the access lock held.
-    pub(super) has_block: Arc<AtomicBool>,
+    pub(super) has_cached_block: Arc<AtomicBool>,
     /// Address of the owner of the chunks, shared by the owner and its views; NULL before the first view is made, and
     /// after the owner was freed.
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
     /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
-    pub(super) dctx_use: Mutex<()>,
+    pub(super) dctx_lock: Mutex<()>,
     /// Locked while the compression context is used.
-    pub(super) cctx_use: ReentrantMutex<()>,
+    pub(super) cctx_lock: ReentrantMutex<()>,
     /// Uncompressed size of the last chunk; -1 when it is not known.
     pub(super) last_nbytes: AtomicI32,
 }
@@ -57,13 +57,13 @@ unsafe impl Lockable for SuperChunk {
 /// The fields that a view shares with the owner of its chunks.
 pub(super) struct SharedWithViews {
     pub(super) lock: Arc<AccessLock>,
-    pub(super) cache: Arc<Mutex<LastBlock>>,
-    pub(super) has_block: Arc<AtomicBool>,
+    pub(super) cache: Arc<Mutex<BlockCache>>,
+    pub(super) has_cached_block: Arc<AtomicBool>,
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
 }
 
-/// Owns a super-chunk to which C code has no pointer yet. A `Box` would claim, each time it is moved, that no other pointer to
-/// the super-chunk is used again; its contexts and its parameters have such pointers.
+/// Owns a super-chunk to which C code has no pointer yet. A `Box` would claim, each time it is moved, that no other
+/// pointer to the super-chunk is used again; its contexts and its parameters have such pointers.
 pub(crate) struct OwnedSuperChunk(NonNull<SuperChunk>);
 
 impl OwnedSuperChunk {
@@ -75,7 +75,8 @@ impl OwnedSuperChunk {
     /// Takes over a super-chunk from C code.
     ///
     /// # Safety
-    /// `schunk` came from [`into_raw`](Self::into_raw), is not owned by another value, and no other code uses it from now on.
+    /// `schunk` came from [`into_raw`](Self::into_raw), is not owned by another value, and no other code uses it from
+    /// now on.
     pub(crate) unsafe fn from_raw(schunk: NonNull<blosc2_schunk>) -> OwnedSuperChunk {
         OwnedSuperChunk(schunk.cast())
     }
@@ -119,7 +120,7 @@ impl SuperChunk {
             SharedWithViews {
                 lock: Arc::new(AccessLock::new(calls_back)),
                 cache: Arc::default(),
-                has_block: Arc::default(),
+                has_cached_block: Arc::default(),
                 owner: Arc::default(),
             }
         });
@@ -135,10 +136,10 @@ impl SuperChunk {
             (&raw mut (*place).lock).write(shared.lock);
             (&raw mut (*place).backend).write(backend);
             (&raw mut (*place).cache).write(shared.cache);
-            (&raw mut (*place).has_block).write(shared.has_block);
+            (&raw mut (*place).has_cached_block).write(shared.has_cached_block);
             (&raw mut (*place).owner).write(shared.owner);
-            (&raw mut (*place).dctx_use).write(Mutex::default());
-            (&raw mut (*place).cctx_use).write(ReentrantMutex::default());
+            (&raw mut (*place).dctx_lock).write(Mutex::default());
+            (&raw mut (*place).cctx_lock).write(ReentrantMutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
             OwnedSuperChunk(NonNull::new_unchecked(place))
         };
@@ -147,7 +148,8 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    /// Locks for reading. Waits for changes by other threads, not for one by this thread (a read inside an I/O function).
+    /// Locks for reading. Waits for changes by other threads, not for one by this thread (a read inside an I/O
+    /// function).
     pub(super) fn read_lock(&self) -> ReadGuard<'_, SuperChunk> {
         ReadGuard::lock(self)
     }
@@ -174,15 +176,15 @@ impl SuperChunk {
         }
     }
 
-    /// Sets whether the buffer of a frame in memory is left to the program when the super-chunk is freed. Without such a frame,
-    /// nothing happens.
+    /// Sets whether the buffer of a frame in memory is left to the program when the super-chunk is freed. Without such
+    /// a frame, nothing happens.
     ///
     /// # Safety
     /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
     pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
         if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
             // SAFETY: guaranteed by the caller.
-            frame.with_memory(|memory| unsafe { memory.keep(avoid) });
+            frame.with_memory(|memory| unsafe { memory.set_program_owned(avoid) });
         }
     }
 
@@ -195,26 +197,26 @@ impl SuperChunk {
     }
 
     /// Discards the cached block. Waits for a thread that is writing to the cache.
-    pub(super) fn forget_block(&self) {
-        if self.has_block.load(Ordering::Relaxed) {
-            self.has_block.store(false, Ordering::Relaxed);
-            self.cache.lock().forget();
+    pub(super) fn discard_cached_block(&self) {
+        if self.has_cached_block.load(Ordering::Relaxed) {
+            self.has_cached_block.store(false, Ordering::Relaxed);
+            self.cache.lock().clear();
         }
     }
 }
 
 impl Drop for SuperChunk {
     fn drop(&mut self) {
-        // SAFETY: `&mut self` proves it for metalayers and counters. A view frees no chunks; those of an owner are in use by no view: the
-        // rule of `view`.
-        let mut access = unsafe { WriteGuard::unshared(&*self) };
-        access.free_metalayers(Layer::Fixed);
-        access.free_metalayers(Layer::Variable);
+        // SAFETY: `&mut self` proves it for metalayers and counters. A view frees no chunks; those of an owner are in
+        // use by no view: the rule of `view`.
+        let mut access = unsafe { WriteGuard::without_lock(&*self) };
+        access.free_metalayers(MetalayerKind::Fixed);
+        access.free_metalayers(MetalayerKind::Variable);
         access.free_chunks();
         drop(access);
         // SAFETY: no other code uses the frame.
         drop(unsafe { self.take_frame() });
-        self.leave_views();
+        self.clear_owner_pointer();
         let s = self.as_ptr();
         // SAFETY: `&mut self`: no other code uses the super-chunk; its contexts and blocks are as `c_struct` says.
         unsafe {

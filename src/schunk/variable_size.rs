@@ -6,21 +6,21 @@ use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::rules::{self, Counters};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, flag, version};
-use crate::chunk::{ChunkHeader, Special, write_i32};
+use crate::chunk::{ChunkHeader, SpecialValue, write_i32};
 use crate::err;
 use crate::error::Result;
 use crate::frame::fetch::ChunkInfo;
-use crate::frame::plan::{Change, Payload};
-use crate::pipeline::compress::special_chunk;
+use crate::frame::plan::{Change, FrameChunk};
+use crate::pipeline::compress::encode_special_chunk;
 use crate::pipeline::params::CompressParams;
 
 /// Upper limit for the number of special chunks that are rewritten when chunks of a frame become different in size.
-const MOST_CONVERSIONS: usize = 1 << 16;
+const MAX_CONVERTED_SPECIALS: usize = 1 << 16;
 
 impl WriteGuard<'_, SuperChunk> {
     /// Rewrites special chunks, whose size the index does not contain, as repeated values (`frame.md` 9), except chunk
     /// `replaced`. If the new chunk is special, returns its replacement. Adds the bytes to `after.cbytes`.
-    pub(super) fn prepare_variable(
+    pub(super) fn prepare_variable_sizes(
         &mut self,
         before: &Counters,
         after: &mut Counters,
@@ -39,29 +39,29 @@ impl WriteGuard<'_, SuperChunk> {
         }
         // Readers compute the number of chunks from the chunk size, unless sizes differ.
         let size = i64::from(after.chunksize);
-        if size > 0 && count(after.nbytes, size) != after.nchunks {
+        if size > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {
             after.chunksize = 0;
         }
         if after.chunksize != 0 {
-            return self.with_size(after, info);
+            return self.replace_partial_special(after, info);
         }
         if before.chunksize != 0 {
             let added = self.convert_specials(before, replaced)?;
-            after.cbytes = rules::sum(after.cbytes, added)?;
+            after.cbytes = rules::checked_sum(after.cbytes, added)?;
         }
         let Some(special) = info.special else { return Ok(None) };
-        let chunk = as_value(special, info.nbytes, self.typesize())?;
-        after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
+        let chunk = to_repeated_value_chunk(special, info.nbytes, self.typesize())?;
+        after.cbytes = rules::checked_sum(after.cbytes, chunk.len() as i64)?;
         Ok(Some(chunk))
     }
 
     /// Returns the replacement of a new special chunk that is not a whole number of items: readers of the index reject
     /// its size (`frame.md` 1.4). `None` for other chunks.
-    fn with_size(&self, after: &mut Counters, info: &ChunkInfo) -> Result<Option<Vec<u8>>> {
+    fn replace_partial_special(&self, after: &mut Counters, info: &ChunkInfo) -> Result<Option<Vec<u8>>> {
         let is_whole = info.nbytes.checked_rem(self.typesize()) == Some(0);
         let Some(special) = info.special.filter(|_| !is_whole) else { return Ok(None) };
-        let chunk = as_value(special, info.nbytes, self.typesize())?;
-        after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
+        let chunk = to_repeated_value_chunk(special, info.nbytes, self.typesize())?;
+        after.cbytes = rules::checked_sum(after.cbytes, chunk.len() as i64)?;
         Ok(Some(chunk))
     }
 
@@ -72,10 +72,10 @@ impl WriteGuard<'_, SuperChunk> {
         let offsets = frame.offsets()?;
         let is_special = |&(n, code): &(usize, i64)| code < 0 && Some(n as i64) != replaced;
         let specials: Vec<usize> = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n).collect();
-        if specials.len() > MOST_CONVERSIONS {
+        if specials.len() > MAX_CONVERTED_SPECIALS {
             return Err(err!(
                 InvalidParam,
-                "{} special chunks to rewrite, expected at most {MOST_CONVERSIONS}",
+                "{} special chunks to rewrite, expected at most {MAX_CONVERTED_SPECIALS}",
                 specials.len()
             ));
         }
@@ -84,11 +84,11 @@ impl WriteGuard<'_, SuperChunk> {
             let header = frame.status()?.header;
             let info = frame.chunk_info(nchunk, &header)?;
             let Some(special) = info.special else { continue };
-            let chunk = as_value(special, info.nbytes, self.typesize())?;
+            let chunk = to_repeated_value_chunk(special, info.nbytes, self.typesize())?;
             let mut after = counters;
-            after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
-            let chunk = Payload::Bytes(&chunk);
-            self.apply(&Change::Update { at: nchunk, chunk, old_len: 0 }, &after)?;
+            after.cbytes = rules::checked_sum(after.cbytes, chunk.len() as i64)?;
+            let chunk = FrameChunk::Bytes(&chunk);
+            self.apply_to_frame(&Change::Update { at: nchunk, chunk, old_len: 0 }, &after)?;
             self.set_counters(&after);
             counters = after;
         }
@@ -97,13 +97,13 @@ impl WriteGuard<'_, SuperChunk> {
 }
 
 /// Returns the number of chunks that a reader computes for a frame with chunks of one size.
-pub(super) fn count(nbytes: i64, size: i64) -> i64 {
+pub(super) fn nchunks_for_nbytes(nbytes: i64, size: i64) -> i64 {
     if nbytes <= 0 { 0 } else { (nbytes - 1) / size + 1 }
 }
 
 /// Returns a special chunk as a chunk of a repeated value, which every reader finds among chunks of different sizes. A
 /// chunk that is not a whole number of items becomes zeros, and so do uninitialised bytes.
-fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
+fn to_repeated_value_chunk(special: SpecialValue, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
     let width = usize::try_from(typesize).unwrap_or(1);
     let params = CompressParams { typesize, blocksize: nbytes.max(1), ..CompressParams::default() };
     if nbytes == 0 {
@@ -122,26 +122,26 @@ fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
         return Ok(chunk);
     }
     if nbytes.checked_rem(typesize) != Some(0) {
-        if special == Special::Nan {
+        if special == SpecialValue::Nan {
             return Err(err!(
                 InvalidParam,
                 "a chunk of NaNs has {nbytes} bytes, expected a multiple of `typesize` {typesize}"
             ));
         }
-        return Ok(run_of_zeros(nbytes));
+        return Ok(make_zero_run_chunk(nbytes));
     }
     let mut value = vec![0; width];
-    if special == Special::Nan {
+    if special == SpecialValue::Nan {
         special.fill(&mut value, 0, width, &[])?;
     }
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + width];
-    special_chunk(&params, Special::Value, nbytes as usize, &value, &mut chunk)?;
+    encode_special_chunk(&params, SpecialValue::Value, nbytes as usize, &value, &mut chunk)?;
     Ok(chunk)
 }
 
 /// Returns a chunk of `nbytes` zeros, at least 1, with their size in its header: blocks of one stream each, which is a
 /// run of zeros.
-fn run_of_zeros(nbytes: i32) -> Vec<u8> {
+fn make_zero_run_chunk(nbytes: i32) -> Vec<u8> {
     let blocksize = nbytes.min(MAX_BLOCKSIZE);
     let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;
     let (tables, len) = (EXTENDED_HEADER_LENGTH + 4 * nblocks, EXTENDED_HEADER_LENGTH + 8 * nblocks);

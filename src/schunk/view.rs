@@ -5,25 +5,25 @@
 //! the owner; all other changes are rejected. After the owner is freed, its views have no chunks.
 
 use super::access_lock::WriteGuard;
-use super::c_struct::layer::Layer;
+use super::c_struct::metalayer_kind::MetalayerKind;
 use super::storage::Storage;
 use super::super_chunk::SharedWithViews;
 use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Compressed bytes that the counters of a view have for each chunk.
-const COUNTED: i64 = 32;
+const CBYTES_PER_CHUNK: i64 = 32;
 
 /// The sizes of the chunks in a view.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ViewSizes {
     /// Number of chunks.
     pub nchunks: i64,
     /// Uncompressed bytes of a chunk.
@@ -56,7 +56,7 @@ impl SuperChunk {
     }
 
     /// Clears the pointer by which views find this owner. Does nothing for a view.
-    pub(super) fn leave_views(&mut self) {
+    pub(super) fn clear_owner_pointer(&mut self) {
         if !self.is_view() {
             self.owner.store(ptr::null_mut(), Ordering::Relaxed);
         }
@@ -65,43 +65,53 @@ impl SuperChunk {
     /// Returns whether there is no fixed metalayer except `name`.
     pub(crate) fn has_only_metalayer(&self, name: &CStr) -> bool {
         let reading = self.read_lock();
-        reading.locked().metalayers(Layer::Fixed).iter().all(|metalayer| metalayer.name == name.to_bytes())
+        reading
+            .lock_proof()
+            .metalayers(MetalayerKind::Fixed)
+            .iter()
+            .all(|metalayer| metalayer.name == name.to_bytes())
     }
 
     /// Returns a view of the chunks, with one fixed metalayer.
     ///
     /// # Safety
-    /// The owner of the chunks is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed
-    /// before or after it.
+    /// The owner of the chunks is neither freed nor borrowed mutably while the view is in use by a call. The view may
+    /// be freed before or after it.
     ///
     /// # Errors
     /// `Failure` when the owner of this view was freed, those of making contexts, `MemoryAlloc`.
-    pub(crate) unsafe fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<OwnedSuperChunk> {
+    pub(crate) unsafe fn create_view(
+        &self,
+        shown: &ViewSizes,
+        name: &CStr,
+        content: &[u8],
+    ) -> Result<OwnedSuperChunk> {
         let owner = self.owner().ok_or_else(|| err!(Failure, "the owner of the view was freed"))?;
         owner.owner.store(ptr::from_ref(owner).cast_mut(), Ordering::Relaxed);
         let shared = SharedWithViews {
             lock: Arc::clone(&owner.lock),
             cache: Arc::clone(&owner.cache),
-            has_block: Arc::clone(&owner.has_block),
+            has_cached_block: Arc::clone(&owner.has_cached_block),
             owner: Arc::clone(&owner.owner),
         };
-        let (cparams, dparams) = self.parameters_of_views(shown.blocksize);
+        let (cparams, dparams) = self.view_params(shown.blocksize);
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() };
         let view = SuperChunk::with_storage(None, &storage, Some(shared))?;
-        self.show_in(owner, &view, shown, name, content)?;
+        self.init_view(owner, &view, shown, name, content)?;
         // Without the lock, since the init function of a tuner may run.
         let storage = *view.storage();
-        // SAFETY: the library's copies of the parameters of this super-chunk, whose pointers are valid for as long as that lives.
+        // SAFETY: the library's copies of the parameters of this super-chunk, whose pointers are valid for as long as
+        // that lives.
         unsafe { view.make_contexts(&*storage.cparams, &*storage.dparams) }?;
         Ok(view)
     }
 
     /// Sets the fields and metalayers of a new view from the current ones.
-    fn show_in(
+    fn init_view(
         &self,
         owner: &SuperChunk,
         view: &SuperChunk,
-        shown: &Shown,
+        shown: &ViewSizes,
         name: &CStr,
         content: &[u8],
     ) -> Result<()> {
@@ -124,25 +134,25 @@ impl SuperChunk {
             (*v).tuner_id = (*s).tuner_id;
             (*v).nchunks = shown.nchunks;
             (*v).nbytes = shown.nchunks.saturating_mul(shown.chunksize.into());
-            (*v).cbytes = shown.nchunks.saturating_mul(COUNTED);
+            (*v).cbytes = shown.nchunks.saturating_mul(CBYTES_PER_CHUNK);
             (*v).data = (*o).data;
             (*v).data_len = (*o).data_len;
             (*v).frame = (*o).frame;
         }
         // SAFETY: of the data that the lock protects, only fields and metalayers of the view are changed, to which no
         // other code has access.
-        let mut access = unsafe { WriteGuard::unshared(view) };
-        access.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
-        access.tick();
-        for metalayer in reading.locked().metalayers(Layer::Variable) {
-            let content = Malloced::copy_of(metalayer.content)?;
-            access.push_metalayer(Layer::Variable, metalayer.name, content)?;
+        let mut access = unsafe { WriteGuard::without_lock(view) };
+        access.push_metalayer(MetalayerKind::Fixed, name.to_bytes(), MallocBytes::copy_of(content)?)?;
+        access.increment_change_tick();
+        for metalayer in reading.lock_proof().metalayers(MetalayerKind::Variable) {
+            let content = MallocBytes::copy_of(metalayer.content)?;
+            access.push_metalayer(MetalayerKind::Variable, metalayer.name, content)?;
         }
         Ok(())
     }
 
     /// Returns the parameters with which this super-chunk was made, with another block size.
-    fn parameters_of_views(&self, blocksize: i32) -> (blosc2_cparams, blosc2_dparams) {
+    fn view_params(&self, blocksize: i32) -> (blosc2_cparams, blosc2_dparams) {
         let (defaults, storage) = (Storage::default(), self.storage());
         // SAFETY: NULL or the library's own copies.
         let (cparams, dparams) = unsafe {

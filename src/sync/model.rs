@@ -80,17 +80,17 @@ impl<T> Drop for OnceLock<T> {
     }
 }
 
-/// Model of `parking_lot::RwLock` in which a new reader always waits for a waiting writer unless it reads recursively. The
-/// real lock may admit it.
+/// Model of `parking_lot::RwLock` in which a new reader always waits for a waiting writer unless it reads recursively.
+/// The real lock may admit it.
 pub(crate) struct RwLock<T> {
-    users: Mutex<Users>,
-    changed: Condvar,
-    _content: T,
+    state: Mutex<LockState>,
+    state_changed: Condvar,
+    _value: T,
 }
 
 /// The threads that hold the lock or wait for it.
 #[derive(Default)]
-struct Users {
+struct LockState {
     readers: usize,
     has_writer: bool,
     waiting_writers: usize,
@@ -105,60 +105,60 @@ pub(crate) struct RwLockWriteGuard<'a, T>(&'a RwLock<T>);
 impl<T> RwLock<T> {
     /// Returns a lock that no thread holds.
     pub(crate) fn new(content: T) -> Self {
-        RwLock { users: Mutex::new(Users::default()), changed: Condvar::new(), _content: content }
+        RwLock { state: Mutex::new(LockState::default()), state_changed: Condvar::new(), _value: content }
     }
 
     /// Waits until no thread writes or waits to write.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
-        self.read_unless(|users| users.has_writer || users.waiting_writers > 0)
+        self.read_unless(|state| state.has_writer || state.waiting_writers > 0)
     }
 
     /// Waits until no thread writes.
     pub(crate) fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
-        self.read_unless(|users| users.has_writer)
+        self.read_unless(|state| state.has_writer)
     }
 
-    fn read_unless(&self, is_barred: impl Fn(&Users) -> bool) -> RwLockReadGuard<'_, T> {
-        let mut users = self.users.lock().unwrap();
-        while is_barred(&users) {
-            users = self.changed.wait(users).unwrap();
+    fn read_unless(&self, is_barred: impl Fn(&LockState) -> bool) -> RwLockReadGuard<'_, T> {
+        let mut state = self.state.lock().unwrap();
+        while is_barred(&state) {
+            state = self.state_changed.wait(state).unwrap();
         }
-        users.readers += 1;
+        state.readers += 1;
         RwLockReadGuard(self)
     }
 
     /// Waits until no other thread reads or writes.
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
-        let mut users = self.users.lock().unwrap();
-        users.waiting_writers += 1;
-        while users.has_writer || users.readers > 0 {
-            users = self.changed.wait(users).unwrap();
+        let mut state = self.state.lock().unwrap();
+        state.waiting_writers += 1;
+        while state.has_writer || state.readers > 0 {
+            state = self.state_changed.wait(state).unwrap();
         }
-        users.waiting_writers -= 1;
-        users.has_writer = true;
+        state.waiting_writers -= 1;
+        state.has_writer = true;
         RwLockWriteGuard(self)
     }
 
-    fn release(&self, change: impl FnOnce(&mut Users)) {
-        change(&mut self.users.lock().unwrap());
-        self.changed.notify_all();
+    fn release(&self, change: impl FnOnce(&mut LockState)) {
+        change(&mut self.state.lock().unwrap());
+        self.state_changed.notify_all();
     }
 }
 
 impl<T> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
-        self.0.release(|users| users.readers -= 1);
+        self.0.release(|state| state.readers -= 1);
     }
 }
 
 impl<T> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        self.0.release(|users| users.has_writer = false);
+        self.0.release(|state| state.has_writer = false);
     }
 }
 
-/// Runs `scenario` in all executions with at most `preemptions` preemptions, prints how many there were, and checks that
-/// there was more than one.
+/// Runs `scenario` in all executions with at most `preemptions` preemptions, prints how many there were, and checks
+/// that there was more than one.
 #[cfg(test)]
 pub(crate) fn explore(name: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let executions = Arc::new(AtomicUsize::new(0));

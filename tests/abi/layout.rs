@@ -11,7 +11,7 @@ use blosc2::abi::*;
 use crate::c_program::{build, reference_include, root, stdout_of};
 
 /// Returns the lines of the table without the C types, as `capi-tests/layout.c` prints them.
-fn table() -> Vec<String> {
+fn table_lines() -> Vec<String> {
     let text = std::fs::read_to_string(root().join("capi-tests/abi-table.def")).expect("the table");
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -285,8 +285,8 @@ fn rust_constants() -> Vec<String> {
 }
 
 /// Compares in both directions: no line is missing, and there is no additional line.
-fn assert_same(mut found: Vec<String>, what: &str) {
-    let mut expected = table();
+fn assert_equals_table(mut found: Vec<String>, what: &str) {
+    let mut expected = table_lines();
     expected.sort();
     found.sort();
     let missing: Vec<_> = expected.iter().filter(|line| found.binary_search(line).is_err()).collect();
@@ -303,18 +303,18 @@ fn lines_printed_with(include: &Path, tag: &str) -> Vec<String> {
 fn rust_items_are_those_of_the_table() {
     let mut lines = rust_structs();
     lines.extend(rust_constants());
-    assert_same(lines, "src/abi");
+    assert_equals_table(lines, "src/abi");
 }
 
 #[test]
 fn our_headers_are_those_of_the_table() {
-    assert_same(lines_printed_with(&root().join("include"), "ours"), "include/");
+    assert_equals_table(lines_printed_with(&root().join("include"), "ours"), "include/");
 }
 
 #[test]
 fn the_reference_agrees_with_the_table() {
     if let Some(include) = reference_include() {
-        assert_same(lines_printed_with(&include, "theirs"), "the reference's headers");
+        assert_equals_table(lines_printed_with(&include, "theirs"), "the reference's headers");
     }
 }
 
@@ -343,13 +343,13 @@ fn the_headers_of_abi7_have_its_layout() {
 
 /// The offsets in the context that tuner plugins and white-box programs use (`abi.md` 4.3, 4.4).
 #[test]
-fn private_heads_keep_their_places() {
-    macro_rules! at {
+fn context_field_offsets_match_the_document() {
+    macro_rules! assert_offsets {
         ($name:ident { $($field:ident $offset:literal),* $(,)? }) => {
             $(assert_eq!(offset_of!($name, $field), $offset, stringify!($name.$field));)*
         };
     }
-    at!(ContextHead {
+    assert_offsets!(ContextHead {
         src 0, dest 8, header_flags 16, blosc2_flags 17, blosc2_flags2 18, sourcesize 20, header_overhead 24,
         nblocks 28, leftover 32, blocksize 36, header_blocksize 40, splitmode 44, output_bytes 48, srcsize 52,
         destsize 56, typesize 60, bstarts 64, blocknbytes 72, blockoffsets 80, blockcbytes 88,
@@ -365,7 +365,7 @@ fn private_heads_keep_their_places() {
         jobs_done 1296,
     });
     assert_eq!(size_of::<ContextHead>(), 1344);
-    at!(b2nd_context_s {
+    assert_offsets!(b2nd_context_s {
         ndim 0, shape 8, chunkshape 136, blockshape 200, dtype 264, dtype_format 272, b2_storage 280,
         metalayers 288, nmetalayers 648,
     });

@@ -13,7 +13,7 @@ use blosc2::capi::defaults::{
 };
 use blosc2::capi::schunk::{blosc2_schunk_copy, blosc2_schunk_free};
 
-use crate::injection::with_failing_malloc;
+use crate::injection::with_one_failed_malloc;
 
 const MEMORY_ALLOC: i32 = -4;
 
@@ -39,7 +39,7 @@ impl Params {
 }
 
 /// Returns the context of an array of 10 x 20 items whose data type has a long name.
-fn context(params: &mut Params) -> *mut b2nd_context_t {
+fn create_context(params: &mut Params) -> *mut b2nd_context_t {
     let dtype = CString::new(vec![b'T'; 777]).expect("no NUL");
     let storage = params.storage();
     // SAFETY: lists with one number per dimension; no metalayers; everything is copied.
@@ -61,9 +61,9 @@ fn context(params: &mut Params) -> *mut b2nd_context_t {
 }
 
 /// Returns a super-chunk with an array metalayer that no array owns yet.
-fn super_chunk() -> *mut blosc2_schunk {
+fn create_schunk_with_b2nd_metalayer() -> *mut blosc2_schunk {
     let mut params = Params::new();
-    let ctx = context(&mut params);
+    let ctx = create_context(&mut params);
     let mut array = null_mut();
     let mut storage = params.storage();
     // SAFETY: a live context, a live array, and a storage whose parameters are live.
@@ -80,14 +80,14 @@ fn super_chunk() -> *mut blosc2_schunk {
 /// If no array can be created from a super-chunk, the caller keeps it: it is unchanged, an array can be created from
 /// it once memory is available again, and it is freed once.
 #[test]
-fn a_super_chunk_that_becomes_no_array_stays_the_callers() {
+fn failed_b2nd_from_schunk_leaves_the_super_chunk_unchanged() {
     let mut failures = 0;
     for succeeding in 0.. {
-        let schunk = super_chunk();
+        let schunk = create_schunk_with_b2nd_metalayer();
         let mut array: *mut b2nd_array_t = null_mut();
         // SAFETY: a live super-chunk and an out-pointer.
         let make = |array: &mut *mut b2nd_array_t| unsafe { b2nd_from_schunk(schunk, array) };
-        let (code, has_failed) = with_failing_malloc(succeeding, || make(&mut array));
+        let (code, has_failed) = with_one_failed_malloc(succeeding, || make(&mut array));
         if !has_failed {
             assert_eq!(code, 0);
             // SAFETY: a live array that owns its super-chunk.

@@ -17,7 +17,7 @@ use blosc2::{Error, ErrorKind, err};
 use crate::injection::without_memory;
 
 /// Writes the message of an error into a buffer, without allocating.
-fn text_of(error: &Error) -> ([u8; 200], usize) {
+fn format_without_allocating(error: &Error) -> ([u8; 200], usize) {
     use std::io::Write;
     let mut buffer = [0; 200];
     let mut rest = &mut buffer[..];
@@ -36,7 +36,7 @@ fn an_error_keeps_its_kind_without_memory_for_its_text() {
     for succeeding in 0.. {
         let (error, failed) = without_memory(succeeding, make);
         assert_eq!((error.kind(), error.code()), (ErrorKind::InvalidHeader, -11));
-        let ((text, len), failed_then) = without_memory(0, || text_of(&error));
+        let ((text, len), failed_then) = without_memory(0, || format_without_allocating(&error));
         assert_eq!(failed_then, 0, "displaying an error takes no memory");
         assert!(text[..len].starts_with(b"Invalid value in header"));
         shortest = shortest.min(len);
@@ -60,14 +60,14 @@ fn an_error_with_a_constant_text_keeps_its_kind() {
 }
 
 /// A chunk of 1000 items, and contexts for compression and decompression.
-struct Scene {
+struct ErrorFixture {
     chunk: Vec<u8>,
     reader: *mut blosc2_context,
     writer: *mut blosc2_context,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl ErrorFixture {
+    fn new() -> ErrorFixture {
         let source: Vec<u8> = (0..4000u32).map(|at| (at * at / 97) as u8).collect();
         let mut chunk = vec![0; 5000];
         let cparams = blosc2_cparams { typesize: 4, ..blosc2_get_blosc2_cparams_defaults() };
@@ -78,7 +78,7 @@ impl Scene {
             assert!(cbytes > 0);
             chunk.truncate(cbytes as usize);
             let reader = blosc2_create_dctx(blosc2_get_blosc2_dparams_defaults());
-            Scene { chunk, reader, writer: blosc2_create_cctx(cparams) }
+            ErrorFixture { chunk, reader, writer: blosc2_create_cctx(cparams) }
         }
     }
 
@@ -136,7 +136,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for ErrorFixture {
     fn drop(&mut self) {
         // SAFETY: live contexts, freed once.
         unsafe {
@@ -148,7 +148,7 @@ impl Drop for Scene {
 
 #[test]
 fn calls_that_fail_return_their_codes_without_memory() {
-    for (what, with_memory, without) in Scene::new().failing_calls() {
+    for (what, with_memory, without) in ErrorFixture::new().failing_calls() {
         match what {
             "a table that takes memory" => assert!(with_memory > 0 && without == -4, "{what}: {without}"),
             "no super-chunk" => assert_eq!((with_memory, without), (0, 0)),
@@ -162,7 +162,7 @@ fn calls_that_fail_return_their_codes_without_memory() {
 #[test]
 fn errors_are_traced_without_memory() {
     if std::env::var_os("BLOSC_TRACE").is_some() {
-        Scene::new().failing_calls();
+        ErrorFixture::new().failing_calls();
         return;
     }
     let output = test_again(test_name!()).env("BLOSC_TRACE", "1").output().expect("a child");

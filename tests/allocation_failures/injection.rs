@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 
 /// Determines which allocations of one allocator fail.
 #[derive(Clone, Copy)]
-struct Plan {
+struct FailurePlan {
     /// Number of allocations that succeed before the first failure.
     succeeding: usize,
     /// Number of allocations that fail after that.
@@ -17,17 +17,17 @@ struct Plan {
     failed: usize,
 }
 
-impl Plan {
-    const NONE: Plan = Plan { succeeding: usize::MAX, failing: 0, failed: 0 };
+impl FailurePlan {
+    const NONE: FailurePlan = FailurePlan { succeeding: usize::MAX, failing: 0, failed: 0 };
 }
 
 thread_local! {
-    static MALLOC: Cell<Plan> = const { Cell::new(Plan::NONE) };
-    static RUST: Cell<Plan> = const { Cell::new(Plan::NONE) };
+    static MALLOC_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
+    static RUST_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
 }
 
 /// Counts an allocation; returns whether it fails.
-fn fails(plan: &'static std::thread::LocalKey<Cell<Plan>>) -> bool {
+fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>) -> bool {
     let mut now = plan.get();
     if now.succeeding > 0 {
         now.succeeding -= 1;
@@ -43,19 +43,20 @@ fn fails(plan: &'static std::thread::LocalKey<Cell<Plan>>) -> bool {
 
 /// Runs `work`; one `malloc` fails, after `succeeding` successful ones. Returns the result and whether that
 /// allocation was requested.
-pub fn with_failing_malloc<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, bool) {
-    MALLOC.set(Plan { succeeding, failing: 1, failed: 0 });
+pub fn with_one_failed_malloc<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, bool) {
+    MALLOC_FAILURES.set(FailurePlan { succeeding, failing: 1, failed: 0 });
     let result = work();
-    (result, MALLOC.replace(Plan::NONE).failed > 0)
+    (result, MALLOC_FAILURES.replace(FailurePlan::NONE).failed > 0)
 }
 
 /// Runs `work`; every allocation fails, of `malloc` and of Rust's allocator, after `succeeding` successful ones of
 /// the latter. Returns the result and the number of failed allocations.
 pub fn without_memory<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, usize) {
-    MALLOC.set(Plan { succeeding: 0, failing: usize::MAX, failed: 0 });
-    RUST.set(Plan { succeeding, failing: usize::MAX, failed: 0 });
+    MALLOC_FAILURES.set(FailurePlan { succeeding: 0, failing: usize::MAX, failed: 0 });
+    RUST_FAILURES.set(FailurePlan { succeeding, failing: usize::MAX, failed: 0 });
     let result = work();
-    let failed = MALLOC.replace(Plan::NONE).failed + RUST.replace(Plan::NONE).failed;
+    let failed =
+        MALLOC_FAILURES.replace(FailurePlan::NONE).failed + RUST_FAILURES.replace(FailurePlan::NONE).failed;
     (result, failed)
 }
 
@@ -74,7 +75,7 @@ unsafe extern "C" {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    if fails(&MALLOC) {
+    if should_fail(&MALLOC_FAILURES) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -88,7 +89,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    if fails(&MALLOC) {
+    if should_fail(&MALLOC_FAILURES) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -102,7 +103,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
-    if fails(&MALLOC) {
+    if should_fail(&MALLOC_FAILURES) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -116,7 +117,7 @@ unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
-    if fails(&MALLOC) {
+    if should_fail(&MALLOC_FAILURES) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -141,7 +142,7 @@ unsafe extern "C" fn free(at: *mut c_void) {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if fails(&MALLOC) {
+    if should_fail(&MALLOC_FAILURES) {
         return libc::ENOMEM;
     }
     // SAFETY: the caller guarantees that `place` is writable.
@@ -164,7 +165,7 @@ static RUST_ALLOCATOR: RustAllocator = RustAllocator;
 // SAFETY: passes every request on to the C library, whose blocks have the requested alignment and length.
 unsafe impl GlobalAlloc for RustAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if fails(&RUST) {
+        if should_fail(&RUST_FAILURES) {
             return null_mut();
         }
         // SAFETY: any length and any power of two are valid arguments.

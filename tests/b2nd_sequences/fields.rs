@@ -7,10 +7,10 @@ use crate::support::array::Array;
 
 /// All fields that do not depend on compression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fields {
+pub struct PublicFields {
     pub ndim: usize,
     /// shape, extshape, extchunkshape, chunkshape, blockshape: all sixteen numbers.
-    pub lengths: [Vec<i64>; 5],
+    pub shapes: [Vec<i64>; 5],
     /// nitems, extnitems, extchunknitems, chunknitems, blocknitems.
     pub counts: [i64; 5],
     /// The six arrays of strides, of `ndim` numbers.
@@ -22,23 +22,23 @@ pub struct Fields {
     pub schunk: [i64; 5],
 }
 
-fn wide(lengths: &[i32]) -> Vec<i64> {
+fn widen(lengths: &[i32]) -> Vec<i64> {
     lengths.iter().map(|&length| i64::from(length)).collect()
 }
 
 /// Returns the fields of an array of a library.
-pub fn published(array: &Array) -> Fields {
+pub fn actual_fields(array: &Array) -> PublicFields {
     let fields = array.fields();
     let ndim = array.ndim();
     let schunk = array.schunk();
-    Fields {
+    PublicFields {
         ndim,
-        lengths: [
+        shapes: [
             fields.shape.to_vec(),
             fields.extshape.to_vec(),
             fields.extchunkshape.to_vec(),
-            wide(&fields.chunkshape),
-            wide(&fields.blockshape),
+            widen(&fields.chunkshape),
+            widen(&fields.blockshape),
         ],
         counts: [
             fields.nitems,
@@ -70,7 +70,7 @@ pub fn published(array: &Array) -> Fields {
 }
 
 /// Returns the fields by the formulas of b2nd.md 2.2 and 2.3.
-pub fn predicted(model: &Model, dtype: Option<CString>, dtype_format: i8) -> Fields {
+pub fn expected_fields(model: &Model, dtype: Option<CString>, dtype_format: i8) -> PublicFields {
     let g = &model.geometry;
     let ndim = g.ndim();
     let filled = |lengths: &[i64]| {
@@ -78,19 +78,19 @@ pub fn predicted(model: &Model, dtype: Option<CString>, dtype_format: i8) -> Fie
         all.resize(16, 1);
         all
     };
-    let (ext, extchunk) = (g.extshape(), g.extchunk());
+    let (ext, extchunk) = (g.extshape(), g.extchunkshape());
     let mut strides: [Vec<i64>; 6] = std::array::from_fn(|_| vec![1; ndim]);
     for dim in (0..ndim.saturating_sub(1)).rev() {
         let next = dim + 1;
-        let present = g.shape[next] != 0 && g.chunk[next] != 0 && g.block[next] != 0;
+        let present = g.shape[next] != 0 && g.chunkshape[next] != 0 && g.blockshape[next] != 0;
         let factors = if present {
             [
                 g.shape[next],
-                g.chunk[next],
+                g.chunkshape[next],
                 extchunk[next],
-                g.block[next],
-                extchunk[next] / g.block[next],
-                ext[next] * g.chunk[next],
+                g.blockshape[next],
+                extchunk[next] / g.blockshape[next],
+                ext[next] * g.chunkshape[next],
             ]
         } else {
             [0; 6]
@@ -102,10 +102,22 @@ pub fn predicted(model: &Model, dtype: Option<CString>, dtype_format: i8) -> Fie
     let product = |lengths: &[i64]| lengths.iter().product::<i64>();
     let typesize = g.typesize as i64;
     let chunk_bytes = product(&extchunk) * typesize;
-    Fields {
+    PublicFields {
         ndim,
-        lengths: [filled(&g.shape), filled(&ext), filled(&extchunk), filled(&g.chunk), filled(&g.block)],
-        counts: [product(&g.shape), product(&ext), product(&extchunk), product(&g.chunk), product(&g.block)],
+        shapes: [
+            filled(&g.shape),
+            filled(&ext),
+            filled(&extchunk),
+            filled(&g.chunkshape),
+            filled(&g.blockshape),
+        ],
+        counts: [
+            product(&g.shape),
+            product(&ext),
+            product(&extchunk),
+            product(&g.chunkshape),
+            product(&g.blockshape),
+        ],
         strides,
         dtype,
         dtype_format,
@@ -113,7 +125,7 @@ pub fn predicted(model: &Model, dtype: Option<CString>, dtype_format: i8) -> Fie
         schunk: [
             typesize,
             chunk_bytes,
-            product(&g.block) * typesize,
+            product(&g.blockshape) * typesize,
             g.nchunks() as i64,
             g.nchunks() as i64 * chunk_bytes,
         ],

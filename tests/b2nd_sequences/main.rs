@@ -16,24 +16,24 @@
 mod support;
 
 mod child;
+mod fault_injection;
 mod fields;
 mod geometry;
 mod known_defects;
+mod library_state;
 mod model;
-mod sabotage;
+mod sequence_state;
 mod setup;
-mod side;
 mod steps;
-mod world;
 
 use crate::support::child::test_name;
-use support::sequences::{Family, parent};
+use support::sequences::{SequenceTest, parent};
 
-const FAMILY: Family = Family { prefix: "BLOSC2_ARRAY", seed: 4, count: 300, length: 16 };
+const SEQUENCE_TEST: SequenceTest = SequenceTest { prefix: "BLOSC2_ARRAY", seed: 4, count: 300, length: 16 };
 
 /// Resolves all functions before the children start, so that a missing one is reported once.
-fn resolve() -> bool {
-    let Some((ours, reference)) = support::both() else { return false };
+fn resolve_functions() -> bool {
+    let Some((ours, reference)) = support::both_libraries() else { return false };
     for library in [ours, reference] {
         support::array::functions::Functions::of(library);
     }
@@ -41,22 +41,22 @@ fn resolve() -> bool {
 }
 
 #[test]
-fn sequences() {
-    if FAMILY.is_child() {
+fn random_sequences_agree_with_reference_and_model() {
+    if SEQUENCE_TEST.is_child() {
         return child::run();
     }
-    if resolve() {
-        parent::run(&FAMILY, "sequences");
+    if resolve_functions() {
+        parent::run(&SEQUENCE_TEST, test_name!());
     }
 }
 
 /// The driver detects a difference between the libraries.
 #[test]
-fn a_difference_is_found() {
-    if FAMILY.is_child() {
+fn injected_faults_are_detected() {
+    if SEQUENCE_TEST.is_child() {
         return child::run();
     }
-    if resolve() {
-        sabotage::expect_failures(test_name!());
+    if resolve_functions() {
+        fault_injection::assert_faults_are_detected(test_name!());
     }
 }

@@ -1,12 +1,12 @@
 //! The expected contents of an array: the bytes of every chunk with their padding, changed by the rules of b2nd.md
 //! 2.5, 6.4, 6.7, 6.13 and 6.14 with plain loops. Predicts return codes and destinations.
 
-use super::geometry::{Geometry, each, extents, index_of, plus};
+use super::geometry::{Geometry, add_coords, extents, flat_index, for_each_coord};
 use super::known_defects::KnownDefect::{self, *};
-use crate::support::calls::BEFORE;
+use crate::support::calls::DEST_FILL_BYTE;
 
 /// The expected return code, and the expected contents of the destination.
-pub type Predicted = (i32, Vec<u8>);
+pub type ExpectedRead = (i32, Vec<u8>);
 
 /// See the module documentation.
 #[derive(Clone, Debug)]
@@ -33,13 +33,13 @@ impl Slice {
     }
 
     /// Returns the number of bytes up to the last item of the box in the buffer.
-    pub fn reach(&self, typesize: usize) -> usize {
+    pub fn min_buffer_bytes(&self, typesize: usize) -> usize {
         let extents = extents(&self.start, &self.stop);
         if extents.iter().any(|&extent| extent <= 0) {
             return 0;
         }
         let last: Vec<i64> = extents.iter().map(|extent| extent - 1).collect();
-        (index_of(&last, &self.buffershape) as usize + 1) * typesize
+        (flat_index(&last, &self.buffershape) as usize + 1) * typesize
     }
 
     /// Returns whether the items are contiguous in the buffer.
@@ -72,28 +72,28 @@ impl Model {
     }
 
     pub fn item(&self, coords: &[i64]) -> &[u8] {
-        let (chunk, at) = self.geometry.place(coords);
+        let (chunk, at) = self.geometry.chunk_and_offset(coords);
         &self.chunks[chunk][at..at + self.geometry.typesize]
     }
 
     /// Returns all items in C order.
     pub fn items(&self) -> Vec<u8> {
         let mut items = Vec::new();
-        each(&self.geometry.shape, |coords| items.extend(self.item(coords)));
+        for_each_coord(&self.geometry.shape, |coords| items.extend(self.item(coords)));
         items
     }
 
     /// Returns the chunks that a box intersects (b2nd.md 6.8), by position in the grid.
-    fn touched(&self, start: &[i64], stop: &[i64]) -> Vec<Vec<i64>> {
+    fn intersected_chunks(&self, start: &[i64], stop: &[i64]) -> Vec<Vec<i64>> {
         let g = &self.geometry;
         let mut found = Vec::new();
         if g.nitems() == 0 {
             return found;
         }
-        each(&g.grid(), |at| {
+        for_each_coord(&g.chunk_grid(), |at| {
             let touches = (0..g.ndim()).all(|dim| {
-                let first = at[dim] * g.chunk[dim];
-                let end = (first + g.chunk[dim]).min(g.shape[dim]);
+                let first = at[dim] * g.chunkshape[dim];
+                let end = (first + g.chunkshape[dim]).min(g.shape[dim]);
                 first < stop[dim] && start[dim] < end
             });
             if touches {
@@ -103,12 +103,15 @@ impl Model {
         found
     }
 
-    pub fn touched_numbers(&self, start: &[i64], stop: &[i64]) -> Vec<i64> {
-        self.touched(start, stop).iter().map(|at| index_of(at, &self.geometry.grid())).collect()
+    pub fn intersected_nchunks(&self, start: &[i64], stop: &[i64]) -> Vec<i64> {
+        self.intersected_chunks(start, stop)
+            .iter()
+            .map(|at| flat_index(at, &self.geometry.chunk_grid()))
+            .collect()
     }
 
     /// The checks of b2nd.md 6.4 in their order; `Ok(false)`: nothing to transfer.
-    fn check(&self, slice: &Slice) -> Result<bool, i32> {
+    fn check_slice(&self, slice: &Slice) -> Result<bool, i32> {
         let g = &self.geometry;
         if g.ndim() == 0 {
             return Ok(true);
@@ -127,14 +130,14 @@ impl Model {
     }
 
     /// Predicts a read into a destination of `room` bytes.
-    pub fn get(&self, slice: &Slice, room: usize) -> Result<Predicted, KnownDefect> {
+    pub fn get(&self, slice: &Slice, room: usize) -> Result<ExpectedRead, KnownDefect> {
         let g = &self.geometry;
-        let mut dest = vec![BEFORE; room];
+        let mut dest = vec![DEST_FILL_BYTE; room];
         if slice.buffersize < 0 {
             return Ok((-12, dest));
         }
         dest[..slice.buffersize as usize].fill(0);
-        match self.check(slice) {
+        match self.check_slice(slice) {
             Err(code) => return Ok((code, dest)),
             Ok(false) => return Ok((0, dest)),
             Ok(true) => {}
@@ -143,11 +146,11 @@ impl Model {
         if whole && !slice.is_packed() {
             return Err(WholeChunkBuffershape);
         }
-        each(&extents(&slice.start, &slice.stop), |m| {
-            let coords = plus(&slice.start, m);
+        for_each_coord(&extents(&slice.start, &slice.stop), |m| {
+            let coords = add_coords(&slice.start, m);
             let inside = coords.iter().zip(&g.shape).all(|(coord, length)| coord < length);
             if inside || whole {
-                let at = index_of(m, &slice.buffershape) as usize * g.typesize;
+                let at = flat_index(m, &slice.buffershape) as usize * g.typesize;
                 dest[at..at + g.typesize].copy_from_slice(self.item(&coords));
             }
         });
@@ -159,7 +162,7 @@ impl Model {
         if slice.buffersize < 0 {
             return Ok(-12);
         }
-        match self.check(slice) {
+        match self.check_slice(slice) {
             Err(code) => return Ok(code),
             Ok(false) => return Ok(0),
             Ok(true) => {}
@@ -169,22 +172,22 @@ impl Model {
         if whole && !slice.is_packed() {
             return Err(WholeChunkBuffershape);
         }
-        for at in self.touched(&slice.start, &slice.stop) {
+        for at in self.intersected_chunks(&slice.start, &slice.stop) {
             let covered = (0..g.ndim()).all(|dim| {
-                let first = at[dim] * g.chunk[dim];
-                let end = (first + g.chunk[dim]).min(g.shape[dim]);
+                let first = at[dim] * g.chunkshape[dim];
+                let end = (first + g.chunkshape[dim]).min(g.shape[dim]);
                 slice.start[dim] <= first && end <= slice.stop[dim]
             });
             if covered {
-                self.chunks[index_of(&at, &g.grid()) as usize].fill(0);
+                self.chunks[flat_index(&at, &g.chunk_grid()) as usize].fill(0);
             }
         }
-        each(&extents(&slice.start, &slice.stop), |m| {
-            let coords = plus(&slice.start, m);
+        for_each_coord(&extents(&slice.start, &slice.stop), |m| {
+            let coords = add_coords(&slice.start, m);
             let inside = coords.iter().zip(&g.shape).all(|(coord, length)| coord < length);
             if inside || whole {
-                let from = index_of(m, &slice.buffershape) as usize * g.typesize;
-                let (chunk, at) = g.place(&coords);
+                let from = flat_index(m, &slice.buffershape) as usize * g.typesize;
+                let (chunk, at) = g.chunk_and_offset(&coords);
                 self.chunks[chunk][at..at + g.typesize].copy_from_slice(&items[from..from + g.typesize]);
             }
         });
@@ -198,17 +201,17 @@ impl Model {
         buffershape: &[i64],
         room: usize,
         buffersize: i64,
-    ) -> Predicted {
+    ) -> ExpectedRead {
         let g = &self.geometry;
-        let mut dest = vec![BEFORE; room];
+        let mut dest = vec![DEST_FILL_BYTE; room];
         let code = self.check_selection(selection, buffersize);
         if code < 0 {
             return (code, dest);
         }
         let sizes: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
-        each(&sizes, |m| {
+        for_each_coord(&sizes, |m| {
             let coords: Vec<i64> = m.iter().zip(selection).map(|(&m, list)| list[m as usize]).collect();
-            let at = index_of(m, buffershape) as usize * g.typesize;
+            let at = flat_index(m, buffershape) as usize * g.typesize;
             dest[at..at + g.typesize].copy_from_slice(self.item(&coords));
         });
         (0, dest)
@@ -237,13 +240,13 @@ impl Model {
         }
         let g = self.geometry.clone();
         let sizes: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
-        each(&sizes, |m| {
+        for_each_coord(&sizes, |m| {
             let wins =
                 m.iter().zip(selection).all(|(&m, list)| !list[m as usize + 1..].contains(&list[m as usize]));
             if wins {
                 let coords: Vec<i64> = m.iter().zip(selection).map(|(&m, list)| list[m as usize]).collect();
-                let from = index_of(m, buffershape) as usize * g.typesize;
-                let (chunk, at) = g.place(&coords);
+                let from = flat_index(m, buffershape) as usize * g.typesize;
+                let (chunk, at) = g.chunk_and_offset(&coords);
                 self.chunks[chunk][at..at + g.typesize].copy_from_slice(&items[from..from + g.typesize]);
             }
         });
@@ -251,9 +254,9 @@ impl Model {
     }
 
     /// Predicts a read of items by flat positions (b2nd.md 6.6).
-    pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> Predicted {
+    pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> ExpectedRead {
         let g = &self.geometry;
-        let mut dest = vec![BEFORE; room];
+        let mut dest = vec![DEST_FILL_BYTE; room];
         if coords.is_empty() {
             return (0, dest);
         }
@@ -289,10 +292,10 @@ impl Model {
                 if !grows && !shrinks {
                     continue;
                 }
-                if g.chunk[dim] == 0 {
+                if g.chunkshape[dim] == 0 {
                     return Err(DivisionByZero);
                 }
-                if start[dim] % g.chunk[dim] != 0 || (shape[dim] - old[dim]) % g.chunk[dim] != 0 {
+                if start[dim] % g.chunkshape[dim] != 0 || (shape[dim] - old[dim]) % g.chunkshape[dim] != 0 {
                     return Ok(-12);
                 }
                 if shrinks && start[dim] + old[dim] - shape[dim] > old[dim] {
@@ -304,7 +307,7 @@ impl Model {
             return Ok(-12);
         }
         let smaller: Vec<i64> = old.iter().zip(shape).map(|(&old, &new)| old.min(new)).collect();
-        if shape != old && g.chunk.contains(&0) {
+        if shape != old && g.chunkshape.contains(&0) {
             // Also when shrinking, which the document does not state.
             return Err(DivisionByZero);
         }
@@ -312,13 +315,13 @@ impl Model {
             let mut kept = Vec::new();
             let first = start.unwrap_or(&smaller);
             if g.nitems() > 0 {
-                each(&g.grid(), |at| {
+                for_each_coord(&g.chunk_grid(), |at| {
                     let goes = (0..g.ndim()).any(|dim| {
-                        let position = at[dim] * g.chunk[dim];
+                        let position = at[dim] * g.chunkshape[dim];
                         first[dim] <= position && position < first[dim] + old[dim] - smaller[dim]
                     });
                     if !goes {
-                        kept.push(self.chunks[index_of(at, &g.grid()) as usize].clone());
+                        kept.push(self.chunks[flat_index(at, &g.chunk_grid()) as usize].clone());
                     }
                 });
             }
@@ -333,9 +336,9 @@ impl Model {
                 let zero = vec![0; g.chunk_bytes()];
                 let mut number = 0;
                 let chunks = &mut self.chunks;
-                each(&self.geometry.grid(), |at| {
+                for_each_coord(&self.geometry.chunk_grid(), |at| {
                     let comes = (0..g.ndim()).any(|dim| {
-                        let position = at[dim] * g.chunk[dim];
+                        let position = at[dim] * g.chunkshape[dim];
                         first[dim] <= position && position < first[dim] + shape[dim] - smaller[dim]
                     });
                     if comes {
@@ -388,16 +391,16 @@ impl Model {
 
     pub fn append(&mut self, items: &[u8], axis: usize) -> Result<i32, KnownDefect> {
         let g = &self.geometry;
-        if g.chunk.contains(&0) {
+        if g.chunkshape.contains(&0) {
             return Err(DivisionByZero);
         }
-        let flat = g.chunk.iter().zip(&g.block).skip(1).all(|(chunk, block)| chunk == block);
+        let flat = g.chunkshape.iter().zip(&g.blockshape).skip(1).all(|(chunk, block)| chunk == block);
         if axis == 0 && flat && items.len() == g.chunk_bytes() {
             let right = g.ndim() > 0
-                && g.chunk[0] != 0
-                && g.shape[0] % g.chunk[0] == 0
-                && g.chunk[0] % g.block[0] == 0
-                && g.shape.iter().zip(&g.chunk).skip(1).all(|(length, chunk)| length == chunk);
+                && g.chunkshape[0] != 0
+                && g.shape[0] % g.chunkshape[0] == 0
+                && g.chunkshape[0] % g.blockshape[0] == 0
+                && g.shape.iter().zip(&g.chunkshape).skip(1).all(|(length, chunk)| length == chunk);
             if !right {
                 return Err(AppendAccelerated);
             }
@@ -419,62 +422,62 @@ impl Model {
     }
 
     /// Returns the same items with other partitions: a copy that is made item by item.
-    pub fn boxed(&self, geometry: Geometry, start: &[i64]) -> Model {
+    pub fn copy_box(&self, geometry: Geometry, start: &[i64]) -> Model {
         let mut items = Vec::new();
-        each(&geometry.shape, |coords| items.extend(self.item(&plus(start, coords))));
+        for_each_coord(&geometry.shape, |coords| items.extend(self.item(&add_coords(start, coords))));
         Model::from_items(geometry, &items)
     }
 
     /// Returns this array with the partitions of another geometry (b2nd.md 6.12).
-    pub fn copied(&self, chunk: &[i64], block: &[i64]) -> Model {
+    pub fn with_partitions(&self, chunk: &[i64], block: &[i64]) -> Model {
         let g = &self.geometry;
-        if g.chunk == chunk && g.block == block {
+        if g.chunkshape == chunk && g.blockshape == block {
             return self.clone();
         }
-        let geometry = Geometry { chunk: chunk.to_vec(), block: block.to_vec(), ..g.clone() };
-        self.boxed(geometry, &vec![0; g.ndim()])
+        let geometry = Geometry { chunkshape: chunk.to_vec(), blockshape: block.to_vec(), ..g.clone() };
+        self.copy_box(geometry, &vec![0; g.ndim()])
     }
 
     /// Appends `second` to this array, which is a copy of `first` (b2nd.md 6.13).
     pub fn extend(&mut self, first: &Geometry, second: &Model, axis: usize) -> Result<i32, KnownDefect> {
         let (from, old) = (&second.geometry, self.geometry.shape.clone());
-        if self.geometry.chunk.contains(&0) {
+        if self.geometry.chunkshape.contains(&0) {
             // Even if nothing is added.
             return Err(DivisionByZero);
         }
         let mut shape = old.clone();
         shape[axis] += from.shape[axis];
-        let whole = old[axis] % self.geometry.chunk[axis] == 0;
-        let blocks = from.block == self.geometry.block && whole;
-        let verbatim = first.chunk == from.chunk && blocks;
-        if verbatim != (self.geometry.chunk == from.chunk && blocks) {
+        let whole = old[axis] % self.geometry.chunkshape[axis] == 0;
+        let blocks = from.blockshape == self.geometry.blockshape && whole;
+        let verbatim = first.chunkshape == from.chunkshape && blocks;
+        if verbatim != (self.geometry.chunkshape == from.chunkshape && blocks) {
             return Err(ConcatenateAlignment);
         }
         let code = self.resize(&shape, None)?;
         if code < 0 {
             return Ok(code);
         }
-        let grid = self.geometry.grid();
+        let grid = self.geometry.chunk_grid();
         let mut defect = None;
         let mut places = Vec::new();
         if from.nitems() > 0 {
-            each(&from.grid(), |at| places.push(at.to_vec()));
+            for_each_coord(&from.chunk_grid(), |at| places.push(at.to_vec()));
         }
         for (number, at) in places.iter().enumerate() {
             if verbatim {
                 let mut to = at.clone();
-                to[axis] += old[axis] / self.geometry.chunk[axis];
-                self.chunks[index_of(&to, &grid) as usize] = second.chunks[number].clone();
+                to[axis] += old[axis] / self.geometry.chunkshape[axis];
+                self.chunks[flat_index(&to, &grid) as usize] = second.chunks[number].clone();
                 continue;
             }
-            let start: Vec<i64> = at.iter().zip(&from.chunk).map(|(at, chunk)| at * chunk).collect();
-            let stop: Vec<i64> = plus(&start, &from.chunk)
+            let start: Vec<i64> = at.iter().zip(&from.chunkshape).map(|(at, chunk)| at * chunk).collect();
+            let stop: Vec<i64> = add_coords(&start, &from.chunkshape)
                 .iter()
                 .zip(&from.shape)
                 .map(|(&stop, &end)| stop.min(end))
                 .collect();
             let buffersize = second.chunks[number].len() as i64;
-            let read = Slice { start, stop, buffershape: from.chunk.clone(), buffersize };
+            let read = Slice { start, stop, buffershape: from.chunkshape.clone(), buffersize };
             let (_, items) = second.get(&read, buffersize as usize)?;
             let mut write = read;
             write.start[axis] += old[axis];

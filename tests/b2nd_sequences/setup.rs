@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use super::geometry::Geometry;
-use crate::support::array::Spec;
+use crate::support::array::ArraySpec;
 use crate::support::calls::Params;
 use crate::support::random::Random;
 use crate::support::super_chunk::Store;
@@ -17,15 +17,15 @@ pub enum Backend {
     /// Contiguous frames only.
     Mapped,
     /// A user-defined back-end that fills buffers.
-    Fills,
+    UserReadsIntoBuffer,
     /// A user-defined back-end that returns pointers.
-    Points,
+    UserReturnsPointer,
 }
 
 /// See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub spec: Spec,
+    pub spec: ArraySpec,
     pub backend: Backend,
     /// `blosc2_set_nthreads`, which applies to opened handles.
     pub global_threads: i16,
@@ -33,16 +33,16 @@ pub struct Setup {
 
 /// Upper limits of the size of an array with its padding in bytes, and of the number of chunks and of blocks of a
 /// chunk.
-const MOST_BYTES: i64 = 1 << 16;
-const MOST_PARTS: i64 = 200;
+const MAX_ARRAY_BYTES: i64 = 1 << 16;
+const MAX_PARTS: i64 = 200;
 
 /// Returns whether an array is small enough for these tests.
 pub fn is_small(geometry: &Geometry) -> bool {
     let count = |lengths: &[i64]| lengths.iter().fold(1i64, |product, &n| product.saturating_mul(n.max(1)));
-    let chunk = count(&geometry.extchunk()).saturating_mul(geometry.typesize as i64);
-    count(&geometry.grid()) <= MOST_PARTS
-        && count(&geometry.blocks()) <= MOST_PARTS
-        && count(&geometry.grid()).saturating_mul(chunk) <= MOST_BYTES
+    let chunk = count(&geometry.extchunkshape()).saturating_mul(geometry.typesize as i64);
+    count(&geometry.chunk_grid()) <= MAX_PARTS
+        && count(&geometry.block_grid()) <= MAX_PARTS
+        && count(&geometry.chunk_grid()).saturating_mul(chunk) <= MAX_ARRAY_BYTES
 }
 
 impl Setup {
@@ -55,9 +55,9 @@ impl Setup {
         };
         let store = *random.pick(&Store::ALL);
         let backend = match random.below(8) {
-            _ if !store.on_disk() => Backend::Native,
-            0 => Backend::Fills,
-            1 => Backend::Points,
+            _ if !store.is_on_disk() => Backend::Native,
+            0 => Backend::UserReadsIntoBuffer,
+            1 => Backend::UserReturnsPointer,
             2 => Backend::Locking,
             3 if store == Store::File => Backend::Mapped,
             _ => Backend::Native,
@@ -68,9 +68,9 @@ impl Setup {
             2 => 7 + random.below(10),
             _ => 1 + random.below(4),
         };
-        let (shape, chunk, block) = draw_lengths(random, ndim, typesize);
+        let (shape, chunk, block) = draw_shapes(random, ndim, typesize);
         let narrow = |lengths: Vec<i64>| lengths.into_iter().map(|length| length as i32).collect();
-        let spec = Spec {
+        let spec = ArraySpec {
             shape,
             chunkshape: narrow(chunk),
             blockshape: narrow(block),
@@ -123,8 +123,8 @@ pub fn draw_partitions(random: &mut Random, shape: &[i64], typesize: i32) -> (Ve
         }
         let geometry = Geometry {
             shape: shape.to_vec(),
-            chunk: chunk.clone(),
-            block: block.clone(),
+            chunkshape: chunk.clone(),
+            blockshape: block.clone(),
             typesize: typesize as usize,
         };
         if is_small(&geometry) {
@@ -132,7 +132,7 @@ pub fn draw_partitions(random: &mut Random, shape: &[i64], typesize: i32) -> (Ve
         }
         if shape.len() > 3 || random.one_in(4) {
             // Fine partitions of large arrays are rarely drawn.
-            let geometry = Geometry { block: chunk.clone(), ..geometry };
+            let geometry = Geometry { blockshape: chunk.clone(), ..geometry };
             if is_small(&geometry) {
                 return (chunk.clone(), chunk);
             }
@@ -144,7 +144,7 @@ pub fn draw_partitions(random: &mut Random, shape: &[i64], typesize: i32) -> (Ve
     }
 }
 
-fn draw_lengths(random: &mut Random, ndim: usize, typesize: i32) -> (Vec<i64>, Vec<i64>, Vec<i64>) {
+fn draw_shapes(random: &mut Random, ndim: usize, typesize: i32) -> (Vec<i64>, Vec<i64>, Vec<i64>) {
     let most = match ndim {
         0 | 1 => 60,
         2 => 16,
@@ -154,7 +154,7 @@ fn draw_lengths(random: &mut Random, ndim: usize, typesize: i32) -> (Vec<i64>, V
     };
     let mut shape: Vec<i64> = (0..ndim).map(|_| 1 + random.below(most) as i64).collect();
     let items = |shape: &[i64]| shape.iter().product::<i64>() * i64::from(typesize);
-    while items(&shape) > MOST_BYTES / 4 {
+    while items(&shape) > MAX_ARRAY_BYTES / 4 {
         let dim = random.below(ndim);
         shape[dim] = (shape[dim] / 2).max(1);
     }
@@ -187,7 +187,7 @@ pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
         blocksize: *random.pick(&[0, 0, 1, 12_345]),
         splitmode: *random.pick(&[1, 2, 3, 4, 4]),
         filters,
-        metas: [0; 6],
+        filters_meta: [0; 6],
     }
 }
 

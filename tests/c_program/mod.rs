@@ -11,7 +11,7 @@ pub fn root() -> &'static Path {
 }
 
 /// Prints to the terminal, bypassing the output capture of the test harness, which tests are skipped and why.
-pub fn skipped(why: &str) {
+pub fn print_skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
@@ -27,7 +27,10 @@ pub fn reference_include() -> Option<PathBuf> {
     }
     let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
     assert!(!required, "no headers of the reference at {}", place.display());
-    skipped(&format!("no headers of the reference at {} (run scripts/fetch-reference.sh)", place.display()));
+    print_skipped(&format!(
+        "no headers of the reference at {} (run scripts/fetch-reference.sh)",
+        place.display()
+    ));
     None
 }
 

@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use crate::support::calls::{
-    BEFORE, Header, OwnedContext, Params, Special, compress, compress_copy, dparams, special_chunk,
+    DEST_FILL_BYTE, Header, OwnedContext, Params, Special, compress, compress_copy, dparams, special_chunk,
     vlcompress,
 };
 use crate::support::child::{test_again, test_name};
@@ -24,7 +24,7 @@ use crate::support::random::{Random, from_environment};
 use crate::support::short_header::with_short_header;
 use crate::support::watchdog;
 
-const CHILD: &str = "BLOSC2_MUTANT_CHILD";
+const CHILD_VARIABLE: &str = "BLOSC2_MUTANT_CHILD";
 const DEFAULT_SEED: u64 = 13;
 const CAPACITY: usize = 256 << 10;
 
@@ -36,7 +36,7 @@ struct Original {
 
 impl Original {
     fn new(chunk: Vec<u8>) -> Original {
-        let nbytes = Header::of(&chunk).nbytes as usize;
+        let nbytes = Header::parse(&chunk).nbytes as usize;
         Original { chunk, nbytes }
     }
 }
@@ -54,7 +54,7 @@ fn originals(codec: u8) -> Vec<Original> {
         ([0, 0, 0, 4, 2, 0], [0, 0, 0, 10, 0, 0]),
         ([1, 2, 1, 0, 3, 1], [0, 0, 3, 0, 0, 2]),
     ];
-    for library in crate::support::all() {
+    for library in crate::support::all_libraries() {
         // The last two are large enough for worker threads.
         let shapes = [
             (1, 100, 0),
@@ -67,13 +67,13 @@ fn originals(codec: u8) -> Vec<Original> {
             (8, 70_000, 4000),
         ];
         for (typesize, nbytes, blocksize) in shapes {
-            for (filters, metas) in pipelines {
+            for (filters, filters_meta) in pipelines {
                 let params = Params {
                     codec,
                     typesize,
                     blocksize,
                     filters,
-                    metas,
+                    filters_meta,
                     clevel: *random.pick(&[1, 5, 9]),
                     splitmode: *random.pick(&[1, 2, 4]),
                     ..Params::default()
@@ -82,9 +82,9 @@ fn originals(codec: u8) -> Vec<Original> {
                 let src = data.generate(random, typesize as usize, nbytes);
                 for use_dict in [false, nbytes >= 5000 && matches!(codec, 1 | 2 | 5)] {
                     let params = Params { use_dict, ..params.clone() };
-                    let roomy = defects::roomy(&params, nbytes as i32);
+                    let roomy = defects::sufficient_destsize(&params, nbytes as i32);
                     if library.is_reference()
-                        && !defects::of_compression(&params, nbytes as i32, roomy).may_call()
+                        && !defects::compression_verdict(&params, nbytes as i32, roomy).can_call()
                     {
                         continue;
                     }
@@ -260,15 +260,15 @@ impl Reader {
     fn new(library: &'static Library) -> Reader {
         Reader {
             library,
-            serial: OwnedContext::decompressing(library, dparams(1)),
-            parallel: OwnedContext::decompressing(library, dparams(4)),
+            serial: OwnedContext::for_decompression(library, dparams(1)),
+            parallel: OwnedContext::for_decompression(library, dparams(4)),
             dest: GuardedBuffer::new(CAPACITY),
         }
     }
 
     /// Calls every function that reads a chunk.
     fn read(&mut self, random: &mut Random, original: &Original, source: &[u8], at_end: bool) {
-        let stated = (source.len() >= 32).then(|| Header::of(source));
+        let stated = (source.len() >= 32).then(|| Header::parse(source));
         let stated_nbytes = stated.as_ref().map_or(0, |header| header.nbytes);
         let destsize = match random.below(8) {
             0 => random.below(original.nbytes + 1),
@@ -277,15 +277,15 @@ impl Reader {
             _ => original.nbytes,
         };
         if random.one_in(50) {
-            self.serial = OwnedContext::decompressing(self.library, dparams(1));
-            self.parallel = OwnedContext::decompressing(self.library, dparams(4));
+            self.serial = OwnedContext::for_decompression(self.library, dparams(1));
+            self.parallel = OwnedContext::for_decompression(self.library, dparams(4));
         }
 
         let mut whole: [Option<Vec<u8>>; 2] = [None, None];
         for (context, whole) in [&mut self.serial, &mut self.parallel].into_iter().zip(&mut whole) {
-            watchdog::step();
-            let dest = self.dest.flush(destsize, at_end);
-            dest.fill(BEFORE);
+            watchdog::record_step();
+            let dest = self.dest.edge_bytes(destsize, at_end);
+            dest.fill(DEST_FILL_BYTE);
             let rc = context.decompress(source, dest);
             assert!(rc <= destsize as i32, "decompress: {rc} bytes into {destsize}");
             if rc >= 0 {
@@ -303,13 +303,13 @@ impl Reader {
         self.inspect(source);
 
         if let (Some(header), true) = (&stated, random.one_in(8)) {
-            watchdog::step();
+            watchdog::record_step();
             let nblocks =
                 (header.nbytes.max(0) as usize).div_ceil(header.blocksize.max(1) as usize).min(5000);
             let mut mask: Vec<u8> = (0..nblocks).map(|_| random.byte() & 1).collect();
             let context = if random.one_in(2) { &mut self.serial } else { &mut self.parallel };
             assert_eq!(context.set_maskout(&mut mask), 0);
-            let rc = context.decompress(source, self.dest.flush(destsize, at_end));
+            let rc = context.decompress(source, self.dest.edge_bytes(destsize, at_end));
             assert!(rc < 0 || rc == header.nbytes, "masked decompress: {rc}");
             assert!(rc <= destsize as i32, "masked decompress: {rc} bytes into {destsize}");
         }
@@ -325,7 +325,7 @@ impl Reader {
     ) {
         let unit = if source.len() >= 16 { i32::from(source[3]).max(1) } else { 1 };
         for _ in 0..2 {
-            watchdog::step();
+            watchdog::record_step();
             let items = original.nbytes / unit as usize + 2;
             let start =
                 if random.one_in(10) { *random.pick(&INTERESTING) } else { random.below(items) as i32 };
@@ -337,8 +337,8 @@ impl Reader {
                 _ => exact.clamp(0, CAPACITY as i64) as usize,
             };
             for (bytes, context) in [(false, &mut self.serial), (true, &mut self.parallel)] {
-                let dest = self.dest.flush(destsize, at_end);
-                dest.fill(BEFORE);
+                let dest = self.dest.edge_bytes(destsize, at_end);
+                dest.fill(DEST_FILL_BYTE);
                 let rc = if bytes {
                     let (start, count) = (start.wrapping_mul(unit), count.wrapping_mul(unit));
                     context.getitem_bytes(source, start, count, dest)
@@ -371,7 +371,7 @@ impl Reader {
     }
 
     fn read_variable_length(&mut self, random: &mut Random, source: &[u8], header: Option<&Header>) {
-        watchdog::step();
+        watchdog::record_step();
         let mut nblocks = -1;
         // SAFETY: a source of its stated length and a valid out-pointer.
         let rc = unsafe {
@@ -392,11 +392,11 @@ impl Reader {
             let header = header.expect("a whole header");
             assert_eq!(sum as i32, header.nbytes, "vldecompress: partial success");
             let nblock = random.below(blocks.len());
-            watchdog::step();
+            watchdog::record_step();
             let block = self.serial.vldecompress_block(source, nblock as i32);
             assert_eq!(block.as_ref(), Ok(&blocks[nblock]), "vldecompress_block({nblock})");
         }
-        watchdog::step();
+        watchdog::record_step();
         let nblock = if random.one_in(5) { *random.pick(&INTERESTING) } else { random.below(16) as i32 };
         if let Ok(block) = self.parallel.vldecompress_block(source, nblock) {
             assert!(!block.is_empty(), "an empty block");
@@ -405,7 +405,7 @@ impl Reader {
 
     /// Calls the inspectors, which take no size and read 16 bytes.
     fn inspect(&self, source: &[u8]) {
-        watchdog::step();
+        watchdog::record_step();
         let library = self.library;
         let mut size = 77usize;
         // SAFETY: a source of its stated length; valid out-pointers throughout.
@@ -437,7 +437,7 @@ impl Reader {
     }
 }
 
-fn child(codec: u8) {
+fn run_child(codec: u8) {
     let seed = from_environment("BLOSC2_MUTANT_SEED", DEFAULT_SEED) ^ u64::from(codec) << 32;
     let cases = match std::env::var("BLOSC2_MUTANT_ONLY") {
         Ok(text) => {
@@ -446,15 +446,15 @@ fn child(codec: u8) {
         }
         Err(_) => 0..from_environment("BLOSC2_MUTANTS", 2000),
     };
-    let mut stderr = watchdog::Stderr::catch();
+    let mut stderr = watchdog::CapturedStderr::capture();
     let originals = originals(codec);
-    stderr.take();
+    stderr.take_text();
     let mut reader = Reader::new(Library::ours());
     let mut guarded = GuardedBuffer::new(CAPACITY);
     watchdog::start(seed, Duration::from_secs(20));
     let mut failures = 0;
     for index in cases {
-        watchdog::case(index);
+        watchdog::set_case(index);
         let random = &mut Random::of_item(seed, index);
         let original = random.pick(&originals);
         let mut mutant = original.chunk.clone();
@@ -462,16 +462,16 @@ fn child(codec: u8) {
             mutate(random, &mut mutant);
         }
         let at_end = !random.one_in(4);
-        let source = guarded.flush(mutant.len(), at_end);
+        let source = guarded.edge_bytes(mutant.len(), at_end);
         source.copy_from_slice(&mutant);
         let run = std::panic::AssertUnwindSafe(|| reader.read(random, original, source, at_end));
         let failed = std::panic::catch_unwind(run).is_err();
-        let said = stderr.take();
+        let said = stderr.take_text();
         // A panic inside the library is caught at the ABI boundary and returned as an error code.
         if failed || said.contains("panicked") || said.contains("defect of the library") {
             let lines: Vec<&str> = said.lines().filter(|line| !line.is_empty()).take(40).collect();
-            stderr.say(&lines.join("\n"));
-            stderr.say(&format!(
+            stderr.write_line(&lines.join("\n"));
+            stderr.write_line(&format!(
                 "FAILED: codec {codec} run {seed} case {index}: {}",
                 describe(original, &mutant)
             ));
@@ -498,16 +498,16 @@ fn describe(original: &Original, mutant: &[u8]) -> String {
 }
 
 /// Runs the test `name` of this executable again, as the child that runs the cases.
-fn in_child(name: &str, codec: u8) {
-    if std::env::var_os(CHILD).is_some() {
-        return child(codec);
+fn run_in_child(name: &str, codec: u8) {
+    if std::env::var_os(CHILD_VARIABLE).is_some() {
+        return run_child(codec);
     }
     if Library::ours().is_reference() {
         // The reference is known to crash on damaged chunks (chunk.md 2.4).
         return;
     }
     let output = test_again(name)
-        .env(CHILD, "1")
+        .env(CHILD_VARIABLE, "1")
         // The library prints error messages and its own panics.
         .env("BLOSC_TRACE", "1")
         .output()
@@ -519,26 +519,26 @@ fn in_child(name: &str, codec: u8) {
 }
 
 #[test]
-fn mutants_of_blosclz() {
-    in_child(test_name!(), 0);
+fn damaged_blosclz_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), 0);
 }
 
 #[test]
-fn mutants_of_lz4() {
-    in_child(test_name!(), 1);
+fn damaged_lz4_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), 1);
 }
 
 #[test]
-fn mutants_of_lz4hc() {
-    in_child(test_name!(), 2);
+fn damaged_lz4hc_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), 2);
 }
 
 #[test]
-fn mutants_of_zlib() {
-    in_child(test_name!(), 4);
+fn damaged_zlib_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), 4);
 }
 
 #[test]
-fn mutants_of_zstd() {
-    in_child(test_name!(), 5);
+fn damaged_zstd_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), 5);
 }

@@ -2,23 +2,25 @@
 
 use std::fs;
 
-use crate::probes::{KINDS, Kind, Probe, build, file_of, libraries, with_plugins};
+use crate::plugin_scenarios::{
+    PLUGIN_KINDS, PluginKind, RegisteredPlugin, build_plugin, libraries, plugin_file_name, with_plugins,
+};
 use crate::support::calls::{Header, OwnedContext, Params, compress, with_destination};
 use crate::support::child::test_name;
 use crate::support::library::Library;
 
-fn name_of(kind: Kind, variant: &str) -> String {
+fn plugin_name(kind: PluginKind, variant: &str) -> String {
     format!("probe_{kind:?}_{variant}").to_lowercase()
 }
 
 /// Builds a variant of the plugin of each kind, and runs a scenario that finds them by [`name_of`].
-fn with_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
+fn with_plugin_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
     with_plugins(
         test,
         |place| {
-            for kind in KINDS {
+            for kind in PLUGIN_KINDS {
                 let definitions = if variant == "good" { vec![] } else { vec![variant] };
-                build(kind, &definitions, &place.join(file_of(&name_of(kind, variant))));
+                build_plugin(kind, &definitions, &place.join(plugin_file_name(&plugin_name(kind, variant))));
             }
         },
         |_| scenario(),
@@ -27,14 +29,19 @@ fn with_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
 
 /// Checks that every library rejects the plugin, the second time like the first. `survives` lists the kinds with
 /// which the reference does not crash; even then the reference is used only once.
-fn assert_refused(test: &str, variant: &str, survives: &[Kind]) {
-    with_variant(test, variant, || {
-        for kind in KINDS {
+fn assert_rejected(test: &str, variant: &str, survives: &[PluginKind]) {
+    with_plugin_variant(test, variant, || {
+        for kind in PLUGIN_KINDS {
             for library in libraries(survives.contains(&kind)) {
-                let probe = Probe::register(library, kind, 200, &name_of(kind, variant));
+                let probe = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, variant));
                 let uses = if library.is_reference() { 1 } else { 3 };
                 for _ in 0..uses {
-                    assert_eq!(probe.round_trip(library, 0), probe.refusal(), "{}: {kind:?}", library.name);
+                    assert_eq!(
+                        probe.round_trip(library, 0),
+                        probe.rejected_result(),
+                        "{}: {kind:?}",
+                        library.name
+                    );
                 }
             }
         }
@@ -42,27 +49,27 @@ fn assert_refused(test: &str, variant: &str, survives: &[Kind]) {
 }
 
 #[test]
-fn good_ones_work() {
-    with_variant(test_name!(), "good", || {
-        for kind in KINDS {
+fn valid_plugins_work_in_every_library() {
+    with_plugin_variant(test_name!(), "good", || {
+        for kind in PLUGIN_KINDS {
             let mut told = Vec::new();
             for library in libraries(true) {
-                let probe = Probe::register(library, kind, 200, &name_of(kind, "good"));
+                let probe = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, "good"));
                 told.push((0..6).map(|meta| probe.round_trip(library, meta)).collect::<Vec<_>>());
             }
             let ours = &told[0];
             match kind {
-                Kind::Codec => {
+                PluginKind::Codec => {
                     assert!(ours[0].ends_with("right") && ours[4].ends_with("right"));
                     assert_eq!(ours[1], "-3");
                     assert!(ours[2].ends_with("then -3") && ours[3].ends_with("then -3"));
                 }
-                Kind::Filter => {
+                PluginKind::Filter => {
                     assert!(ours[0].ends_with("right") && ours[5].ends_with("right"));
                     assert_eq!(ours[1], "-18");
                     assert!(ours[2].ends_with("then -9"));
                 }
-                Kind::Tuner => assert!(ours.iter().all(|one| one.ends_with("right"))),
+                PluginKind::Tuner => assert!(ours.iter().all(|one| one.ends_with("right"))),
             }
             assert!(told.iter().all(|one| one == ours), "{told:?}");
         }
@@ -71,58 +78,58 @@ fn good_ones_work() {
 
 /// A plugin with only one of its two functions is rejected, and its registration is unchanged (codecs.md 18.9).
 #[test]
-fn codecs_18_09_a_missing_function() {
-    assert_refused(test_name!(), "MISSING", &KINDS);
+fn codecs_18_09_plugin_without_a_function_is_rejected() {
+    assert_rejected(test_name!(), "MISSING", &PLUGIN_KINDS);
 }
 
 #[test]
-fn codecs_18_08_no_descriptor() {
-    assert_refused(test_name!(), "NO_INFO", &[Kind::Codec]);
+fn codecs_18_08_plugin_without_descriptor_is_rejected() {
+    assert_rejected(test_name!(), "NO_INFO", &[PluginKind::Codec]);
 }
 
 #[test]
-fn a_name_that_is_null() {
-    assert_refused(test_name!(), "NULL_NAME", &[]);
+fn plugin_with_a_null_name_is_rejected() {
+    assert_rejected(test_name!(), "NULL_NAME", &[]);
 }
 
 /// Detected as far as the symbol table permits.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn descriptors_of_the_wrong_kind() {
-    assert_refused(test_name!(), "INFO_TOO_SMALL", &[]);
+fn too_small_descriptor_is_rejected() {
+    assert_rejected(test_name!(), "INFO_TOO_SMALL", &[]);
 }
 
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn a_function_as_descriptor() {
-    assert_refused(test_name!(), "INFO_IS_FUNCTION", &[]);
+fn function_exported_as_descriptor_is_rejected() {
+    assert_rejected(test_name!(), "INFO_IS_FUNCTION", &[]);
 }
 
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn a_variable_as_function() {
-    assert_refused(test_name!(), "IS_DATA", &[]);
+fn variable_exported_as_function_is_rejected() {
+    assert_rejected(test_name!(), "IS_DATA", &[]);
 }
 
 /// The reference loads a plugin with an undefined symbol, and the process ends when the function is called.
 #[test]
-fn a_symbol_that_nobody_has() {
-    assert_refused(test_name!(), "UNDEFINED", &[]);
+fn plugin_with_an_undefined_symbol_is_rejected() {
+    assert_rejected(test_name!(), "UNDEFINED", &[]);
 }
 
 /// A plugin may call the functions of the library that loads it, even if the program loaded that library with local
 /// visibility, and also during loading: no lock is held then.
 #[test]
-fn plugins_that_use_the_library() {
-    with_variant(test_name!(), "NEEDS_HOST", || {
+fn plugins_can_call_the_library_that_loads_them() {
+    with_plugin_variant(test_name!(), "NEEDS_HOST", || {
         let library = Library::ours();
-        for kind in KINDS {
-            let probe = Probe::register(library, kind, 200, &name_of(kind, "NEEDS_HOST"));
+        for kind in PLUGIN_KINDS {
+            let probe = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, "NEEDS_HOST"));
             let told = probe.round_trip(library, 0);
             assert!(told.ends_with("right"), "{kind:?}: {told}");
         }
         // Registered by the constructor of the plugin.
-        let filter = Probe { kind: Kind::Filter, id: 250 };
+        let filter = RegisteredPlugin { kind: PluginKind::Filter, id: 250 };
         assert!(filter.round_trip(library, 0).ends_with("right"));
     });
 }
@@ -130,20 +137,25 @@ fn plugins_that_use_the_library() {
 /// A tuner that was built for another layout of the context writes to other fields; in this library this has no
 /// effect and does no harm (abi.md 4.3).
 #[test]
-fn tuners_for_an_older_layout() {
-    with_variant(test_name!(), "OLD_LAYOUT", || {
+fn tuner_for_another_context_layout_is_harmless() {
+    with_plugin_variant(test_name!(), "OLD_LAYOUT", || {
         let library = Library::ours();
-        let probe = Probe::register(library, Kind::Tuner, 200, &name_of(Kind::Tuner, "OLD_LAYOUT"));
+        let probe = RegisteredPlugin::register(
+            library,
+            PluginKind::Tuner,
+            200,
+            &plugin_name(PluginKind::Tuner, "OLD_LAYOUT"),
+        );
         for nthreads in [1, 2] {
             let mut cparams = Params { nthreads, ..probe.params(0) }.cparams();
             (cparams.tuner_id, cparams.blocksize) = (200, 0);
-            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
-            let src = crate::probes::pairs(100_000);
+            let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
+            let src = crate::plugin_scenarios::doubled_random_bytes(100_000);
             for _ in 0..3 {
                 let (code, dest) = with_destination(200_000, |dest| context.compress(&src, dest));
                 assert!(code > 0, "{code}");
                 let chunk = &dest[..code as usize];
-                assert!(Header::of(chunk).blocksize > 0);
+                assert!(Header::parse(chunk).blocksize > 0);
                 let decoded = crate::support::calls::decompress(library, 1, chunk, src.len());
                 assert!(decoded == Ok(src.clone()));
             }
@@ -153,21 +165,26 @@ fn tuners_for_an_older_layout() {
 
 /// The tuner of a plugin chooses parameters for each call.
 #[test]
-fn tuners_choose() {
-    with_variant(test_name!(), "good", || {
+fn plugin_tuner_chooses_parameters_for_each_call() {
+    with_plugin_variant(test_name!(), "good", || {
         for library in libraries(true) {
-            Probe::register(library, Kind::Tuner, 200, &name_of(Kind::Tuner, "good"));
+            RegisteredPlugin::register(
+                library,
+                PluginKind::Tuner,
+                200,
+                &plugin_name(PluginKind::Tuner, "good"),
+            );
         }
         let metas = |library: &'static Library| -> Vec<u8> {
-            let mut cparams = Probe { kind: Kind::Tuner, id: 200 }.params(0).cparams();
+            let mut cparams = RegisteredPlugin { kind: PluginKind::Tuner, id: 200 }.params(0).cparams();
             cparams.tuner_id = 200;
-            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
-            let src = crate::probes::pairs(100_000);
+            let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
+            let src = crate::plugin_scenarios::doubled_random_bytes(100_000);
             (0..3)
                 .map(|_| {
                     let (code, dest) = with_destination(200_000, |dest| context.compress(&src, dest));
                     assert!(code > 0, "{}: {code}", library.name);
-                    Header::of(&dest[..code as usize]).compcode_meta
+                    Header::parse(&dest[..code as usize]).compcode_meta
                 })
                 .collect()
         };
@@ -179,21 +196,21 @@ fn tuners_choose() {
 
 /// The file at the path of the plugin is not a library.
 #[test]
-fn files_that_are_no_libraries() {
+fn file_that_is_not_a_library_is_rejected() {
     let names = ["empty", "text", "directory"];
     with_plugins(
         test_name!(),
         |place| {
-            fs::write(place.join(file_of("empty")), "").expect("a file");
-            fs::write(place.join(file_of("text")), "not a library").expect("a file");
-            fs::create_dir(place.join(file_of("directory"))).expect("a directory");
+            fs::write(place.join(plugin_file_name("empty")), "").expect("a file");
+            fs::write(place.join(plugin_file_name("text")), "not a library").expect("a file");
+            fs::create_dir(place.join(plugin_file_name("directory"))).expect("a directory");
         },
         |_| {
             for (at, name) in names.into_iter().enumerate() {
-                for kind in KINDS {
+                for kind in PLUGIN_KINDS {
                     for library in libraries(true) {
-                        let probe = Probe::register(library, kind, 200 + at as u8, name);
-                        assert_eq!(probe.round_trip(library, 0), probe.refusal(), "{}", library.name);
+                        let probe = RegisteredPlugin::register(library, kind, 200 + at as u8, name);
+                        assert_eq!(probe.round_trip(library, 0), probe.rejected_result(), "{}", library.name);
                     }
                 }
             }
@@ -203,18 +220,26 @@ fn files_that_are_no_libraries() {
 
 /// A plugin is not searched if it would not be called (codecs.md 13.1).
 #[test]
-fn plugins_that_are_not_needed() {
+fn plugin_that_would_not_be_called_is_not_searched() {
     with_plugins(
         test_name!(),
         |_| {},
         |_| {
             for library in libraries(true) {
-                let codec = Probe::register(library, Kind::Codec, 200, "nowhere");
-                let filter = Probe::register(library, Kind::Filter, 200, "nowhere");
+                let codec = RegisteredPlugin::register(library, PluginKind::Codec, 200, "nowhere");
+                let filter = RegisteredPlugin::register(library, PluginKind::Filter, 200, "nowhere");
                 for probe in [codec, filter] {
                     let params = probe.params(0);
                     let stored = Params { clevel: 0, ..params };
-                    assert!(compress(library, &stored, &crate::probes::pairs(5000), 10_000).is_ok());
+                    assert!(
+                        compress(
+                            library,
+                            &stored,
+                            &crate::plugin_scenarios::doubled_random_bytes(5000),
+                            10_000
+                        )
+                        .is_ok()
+                    );
                     assert!(compress(library, &params, &[1; 31], 10_000).is_ok(), "too short to compress");
                 }
                 // A run needs no codec, but its filters are needed.

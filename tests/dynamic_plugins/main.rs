@@ -4,11 +4,11 @@
 //! The reference runs the same scenarios, except for those in which it is known to crash. Every scenario runs in a
 //! separate process, since the search depends on the environment and plugins stay loaded.
 
-mod probes;
+mod plugin_scenarios;
 #[path = "../support/mod.rs"]
 mod support;
 
 mod exports;
+mod plugins_variable;
 mod search;
-mod switch;
 mod threads;

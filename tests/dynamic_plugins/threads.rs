@@ -4,7 +4,10 @@
 use std::fs;
 use std::sync::Barrier;
 
-use crate::probes::{KINDS, Kind, Probe, build, file_of, pairs, program, with_plugins};
+use crate::plugin_scenarios::{
+    PLUGIN_KINDS, PluginKind, RegisteredPlugin, add_script, build_plugin, doubled_random_bytes,
+    plugin_file_name, with_plugins,
+};
 use crate::support::calls::{Params, compress, decompress};
 use crate::support::child::test_name;
 use crate::support::library::Library;
@@ -13,19 +16,20 @@ const THREADS: u8 = 8;
 
 /// The first use of one codec and one filter by eight threads, each with two worker threads.
 #[test]
-fn codecs_18_10_first_use_by_many_threads() {
+fn codecs_18_10_first_use_by_many_threads_succeeds() {
     with_plugins(
         test_name!(),
         |place| {
-            for kind in KINDS {
-                build(kind, &[], &place.join(file_of(&format!("{kind:?}"))));
+            for kind in PLUGIN_KINDS {
+                build_plugin(kind, &[], &place.join(plugin_file_name(&format!("{kind:?}"))));
             }
         },
         |_| {
             let library = Library::ours();
-            let probes = KINDS.map(|kind| Probe::register(library, kind, 200, &format!("{kind:?}")));
+            let probes =
+                PLUGIN_KINDS.map(|kind| RegisteredPlugin::register(library, kind, 200, &format!("{kind:?}")));
             let both = Params { nthreads: 3, filters: [0, 0, 200, 0, 0, 0], ..probes[0].params(0) };
-            let (src, begin) = (pairs(60_000), Barrier::new(THREADS.into()));
+            let (src, begin) = (doubled_random_bytes(60_000), Barrier::new(THREADS.into()));
             std::thread::scope(|scope| {
                 for _ in 0..THREADS {
                     scope.spawn(|| {
@@ -45,19 +49,19 @@ fn codecs_18_10_first_use_by_many_threads() {
 
 /// Threads that search for the same plugin wait for one search.
 #[test]
-fn one_search_for_all() {
+fn threads_share_one_search_for_the_same_plugin() {
     with_plugins(
         test_name!(),
         |place| {
             for name in ["python", "python3"] {
                 let log = place.join("log");
                 // Longer than eight threads need to start the search.
-                program(place, name, &format!("printf '%s ' {name} >> {}\nexec sleep 1", log.display()));
+                add_script(place, name, &format!("printf '%s ' {name} >> {}\nexec sleep 1", log.display()));
             }
         },
         |place| {
             let library = Library::ours();
-            let codec = Probe::register(library, Kind::Codec, 200, "nowhere");
+            let codec = RegisteredPlugin::register(library, PluginKind::Codec, 200, "nowhere");
             let begin = Barrier::new(THREADS.into());
             std::thread::scope(|scope| {
                 for _ in 0..THREADS {

@@ -12,11 +12,11 @@ const NO_CODEC: i32 = -7;
 const NO_FILTER: i32 = -18;
 
 /// Position of the flags in a chunk, which state its codec (`chunk.md` 1.3).
-const FLAGS: usize = 2;
-const FILTERS: std::ops::Range<usize> = 16..22;
-const CODEC: usize = 22;
+const FLAGS_OFFSET: usize = 2;
+const FILTERS_RANGE: std::ops::Range<usize> = 16..22;
+const CODEC_OFFSET: usize = 22;
 /// The codec format of registered codecs, in the flags.
-const REGISTERED: u8 = 6 << 5;
+const REGISTERED_CODEC_FORMAT: u8 = 6 << 5;
 
 /// Id, name, and whether the library includes it.
 fn codecs_of(library: &Library) -> [(u8, &'static CStr, bool); 4] {
@@ -33,7 +33,7 @@ fn compress(library: &Library, params: &Params, src: &[u8]) -> Result<Vec<u8>, i
 }
 
 #[test]
-fn names() {
+fn names_of_excluded_codecs_are_unknown() {
     let library = Library::ours();
     for (id, name, is_there) in codecs_of(library) {
         let mut found: *const c_char = std::ptr::null();
@@ -50,7 +50,7 @@ fn names() {
 }
 
 #[test]
-fn codecs() {
+fn excluded_codecs_return_the_error_of_unknown_codecs() {
     let library = Library::ours();
     let src = data();
     let usual = compress(library, &Params::default(), &src).expect("BloscLZ");
@@ -58,8 +58,8 @@ fn codecs() {
         let params = Params { codec: id, codec_meta: 4, filters: [0; 6], ..Params::default() };
         let compressed = compress(library, &params, &src);
         let mut chunk = usual.clone();
-        chunk[FLAGS] = chunk[FLAGS] & !(7 << 5) | REGISTERED;
-        chunk[CODEC] = id;
+        chunk[FLAGS_OFFSET] = chunk[FLAGS_OFFSET] & !(7 << 5) | REGISTERED_CODEC_FORMAT;
+        chunk[CODEC_OFFSET] = id;
         let decompressed = calls::decompress(library, 1, &chunk, src.len());
         if is_there {
             assert_ne!(compressed, Err(NO_CODEC), "{name:?}");
@@ -76,15 +76,15 @@ fn codecs() {
 }
 
 #[test]
-fn filters() {
+fn excluded_filters_return_the_error_of_unknown_filters() {
     let library = Library::ours();
     let src = data();
     let usual = compress(library, &Params { filters: [0; 6], ..Params::default() }, &src).expect("BloscLZ");
     for id in 32..=36 {
         let params = Params { filters: [0, 0, 0, 0, 0, id], ..Params::default() };
-        let is_accepted = OwnedContext::compressing(library, params.cparams()).is_some();
+        let is_accepted = OwnedContext::for_compression(library, params.cparams()).is_some();
         let mut chunk = usual.clone();
-        chunk[FILTERS][5] = id;
+        chunk[FILTERS_RANGE][5] = id;
         let decompressed = calls::decompress(library, 1, &chunk, src.len());
         let is_there = has_feature(library.name, "plugin-filters");
         assert_eq!(is_accepted, is_there, "filter {id}");

@@ -4,6 +4,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod kept;
 mod peak;
+mod retained;
 mod usage;

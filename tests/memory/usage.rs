@@ -11,11 +11,11 @@ use blosc2::abi::{CBool, blosc2_storage};
 
 use crate::support::calls::{Params, dparams};
 use crate::support::library::Library;
-use crate::support::memory::{Gauge, resident};
+use crate::support::memory::{PeakMemory, resident_bytes};
 use crate::support::super_chunk::functions::Functions;
 
 /// The environment variable that names the [`Task`] of a process.
-const TASK: &str = "BLOSC2_MEMORY_TASK";
+const TASK_VARIABLE: &str = "BLOSC2_MEMORY_TASK";
 
 /// Size of a chunk in bytes.
 const CHUNKSIZE: usize = 4 << 20;
@@ -52,7 +52,7 @@ pub struct Usage {
 pub fn measure(task: Task, args: &[&str]) -> Usage {
     let program = env::current_exe().expect("the path of this program");
     let text = format!("{} {} {}", u8::from(task.is_reference), task.codec, task.nthreads);
-    let output = Command::new(program).args(args).env(TASK, text).output().expect("a process");
+    let output = Command::new(program).args(args).env(TASK_VARIABLE, text).output().expect("a process");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
     // The test harness may print a name before it.
@@ -63,9 +63,9 @@ pub fn measure(task: Task, args: &[&str]) -> Usage {
 
 /// Performs the task of this process and prints the result for [`measure`]. Returns whether the process has a task.
 pub fn run_task() -> bool {
-    let Ok(text) = env::var(TASK) else { return false };
+    let Ok(text) = env::var(TASK_VARIABLE) else { return false };
     let numbers: Vec<i16> = text.split(' ').map(|number| number.parse().expect("a number")).collect();
-    let [is_reference, codec, nthreads] = numbers[..] else { panic!("{TASK}={text}") };
+    let [is_reference, codec, nthreads] = numbers[..] else { panic!("{TASK_VARIABLE}={text}") };
     let library =
         if is_reference == 1 { Library::reference().expect("the C library") } else { Library::ours() };
     let usage = fill_and_read(library, codec as u8, nthreads);
@@ -87,11 +87,11 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
         dparams: &mut dparams,
         io: ptr::null_mut(),
     };
-    let before = resident();
-    let gauge = Gauge::start();
+    let before = resident_bytes();
+    let gauge = PeakMemory::start();
     let nbytes = CHUNKSIZE as i32;
-    // SAFETY: a storage whose pointers are valid during the call, and buffers with their true lengths; the super-chunk is
-    // used until it is freed.
+    // SAFETY: a storage whose pointers are valid during the call, and buffers with their true lengths; the super-chunk
+    // is used until it is freed.
     let peak = unsafe {
         let schunk = (functions.blosc2_schunk_new)(&mut storage);
         assert!(!schunk.is_null());
@@ -109,11 +109,11 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
         }
         let compressed = (*schunk).cbytes as usize;
         assert!(compressed > CHUNKSIZE, "the content must not compress to less than CHUNKSIZE");
-        let peak = gauge.grown().saturating_sub(compressed);
+        let peak = gauge.growth().saturating_sub(compressed);
         assert_eq!((functions.blosc2_schunk_free)(schunk), 0);
         peak
     };
-    Usage { peak, after_free: resident().saturating_sub(before) }
+    Usage { peak, after_free: resident_bytes().saturating_sub(before) }
 }
 
 /// Returns numbers of 4 bytes that compress to about half their size.

@@ -183,7 +183,7 @@ fn is_known_defect(library: &Library, record: &Record) -> bool {
 
 /// Decodes the whole chunk; a failure names the record.
 fn decode(library: &Library, record: &Record, nthreads: i16) -> Result<Vec<u8>, i32> {
-    let mut context = OwnedContext::decompressing(library, dparams(nthreads));
+    let mut context = OwnedContext::for_decompression(library, dparams(nthreads));
     let mut data = vec![0xEE; record.data.len() + 8];
     let rc = context.decompress(&record.chunk, &mut data[..record.data.len()]);
     assert_eq!(data[record.data.len()..], [0xEE; 8], "{}: written past the end", record.name);
@@ -220,7 +220,7 @@ fn parts_are_read() {
         }
         let typesize = record.typesize;
         let nitems = record.data.len() / typesize;
-        let mut context = OwnedContext::decompressing(library, dparams(1));
+        let mut context = OwnedContext::for_decompression(library, dparams(1));
         let per_block = (record.blocksize() / typesize).max(1);
         let ranges = [
             (0, 1),

@@ -1,7 +1,7 @@
 //! Chunks compressed with contexts: without a super-chunk for filters that need none, and with the super-chunk of an
 //! array.
 
-use crate::support::array::Spec;
+use crate::support::array::ArraySpec;
 use crate::support::calls::{
     OwnedContext, Params, compress_copy, decompress, dparams, getitem, with_destination,
 };
@@ -13,8 +13,8 @@ use crate::{
 };
 
 #[test]
-fn filters_without_a_super_chunk() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn filters_without_a_super_chunk_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(77);
     for round in 0..400 {
         let typesize = *random.pick(&[1, 2, 3, 4, 5, 8, 16, 255, 300]);
@@ -37,11 +37,11 @@ fn filters_without_a_super_chunk() {
         // D10).
         let blocksize = if typesize > 16 { 0 } else { *random.pick(&[0, 1008 * typesize]) };
         let nbytes = if loses_tails { whole } else { whole + random.below(100) };
-        let (ids, metas) = pipeline(filters);
+        let (ids, filters_meta) = pipeline(filters);
         let nthreads = *random.pick(&[1, 4]);
         let codec = *random.pick(&[0, 1, 4, 5]);
         let params =
-            Params { codec, typesize, blocksize, nthreads, filters: ids, metas, ..Params::default() };
+            Params { codec, typesize, blocksize, nthreads, filters: ids, filters_meta, ..Params::default() };
         let src = Data::Ramp.generate(random, typesize as usize, nbytes);
         let what = format!("round {round}: {nbytes} bytes, {params:?}");
         let chunks =
@@ -77,8 +77,8 @@ fn filters_without_a_super_chunk() {
 
 /// Contexts with a reference to the super-chunk of an array.
 #[test]
-fn contexts_of_an_array() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn contexts_of_an_array_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(3);
     let (blockshape, nblocks) = ([16, 24], 6);
     for (codec, meta, filters, typesize) in [
@@ -90,21 +90,28 @@ fn contexts_of_an_array() {
         (5, 0, &[(NDMEAN, 4), (SHUFFLE, 0)], 8),
         (1, 0, &[(SHUFFLE, 0), (BYTEDELTA, 0)], 4),
     ] {
-        let (ids, metas) = pipeline(filters);
-        let mut spec = Spec::new(&[32, 72], &[32, 72], &blockshape, typesize);
+        let (ids, filters_meta) = pipeline(filters);
+        let mut spec = ArraySpec::new(&[32, 72], &[32, 72], &blockshape, typesize);
         let blocksize = 384 * typesize;
-        spec.params =
-            Params { codec, codec_meta: meta, typesize, blocksize, filters: ids, metas, ..Params::default() };
+        spec.params = Params {
+            codec,
+            codec_meta: meta,
+            typesize,
+            blocksize,
+            filters: ids,
+            filters_meta,
+            ..Params::default()
+        };
         let nbytes = (blocksize * nblocks) as usize;
         let src = match typesize {
-            1 => crate::cells(nbytes),
+            1 => crate::repeated_cells(nbytes),
             _ => Data::SmoothFloats.generate(random, typesize as usize, nbytes),
         };
         let chunk_of = |library: &'static Library, threads: i16| {
             let array = spec.zeros(library);
             let mut cparams = Params { nthreads: threads, ..spec.params.clone() }.cparams();
             cparams.schunk = array.fields().sc.cast();
-            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+            let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
             let (rc, chunk) = with_destination(nbytes + 32, |dest| context.compress(&src, dest));
             assert!(rc > 0, "{} {codec} {meta} {filters:?}: {rc}", library.name);
             chunk[..rc as usize].to_vec()
@@ -119,7 +126,7 @@ fn contexts_of_an_array() {
                 for threads in [1, 4] {
                     let mut params = dparams(threads);
                     params.schunk = array.fields().sc.cast();
-                    let mut context = OwnedContext::decompressing(library, params);
+                    let mut context = OwnedContext::for_decompression(library, params);
                     let (rc, content) = with_destination(nbytes, |dest| context.decompress(chunk, dest));
                     assert_eq!(rc, nbytes as i32, "{} {codec} {meta} {filters:?}", library.name);
                     let mut mask = [0, 1, 0, 0, 1, 1];

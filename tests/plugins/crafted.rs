@@ -1,6 +1,6 @@
 //! Arrays with a modified metalayer: any content gives an error or items, and no access outside the buffers.
 
-use crate::support::array::Spec;
+use crate::support::array::ArraySpec;
 use crate::support::calls::Params;
 use crate::support::data::Data;
 use crate::support::library::Library;
@@ -9,10 +9,10 @@ use crate::support::super_chunk::SuperChunk;
 use crate::{BYTEDELTA, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE, pipeline};
 
 /// Offsets of the shape of the blocks in the metalayer of an array of two dimensions, without the markers.
-const BLOCKSHAPE: [usize; 2] = [3 + 19 + 11 + 2, 3 + 19 + 11 + 7];
+const BLOCKSHAPE_OFFSETS: [usize; 2] = [3 + 19 + 11 + 2, 3 + 19 + 11 + 7];
 
 #[test]
-fn metalayers_that_lie() {
+fn invalid_metalayers_give_an_error_or_items() {
     let ours = Library::ours();
     let random = &mut Random::new(9);
     for (codec, codec_meta, filters, typesize) in [
@@ -24,14 +24,14 @@ fn metalayers_that_lie() {
         (1, 0, &[(NDMEAN, 3), (SHUFFLE, 0)], 8),
         (1, 0, &[(SHUFFLE, 0), (BYTEDELTA, 0)], 4),
     ] {
-        let mut spec = Spec::new(&[40, 60], &[20, 30], &[10, 15], typesize);
-        let (filters, metas) = pipeline(filters);
-        spec.params = Params { codec, codec_meta, typesize, filters, metas, ..Params::default() };
+        let mut spec = ArraySpec::new(&[40, 60], &[20, 30], &[10, 15], typesize);
+        let (filters, filters_meta) = pipeline(filters);
+        spec.params = Params { codec, codec_meta, typesize, filters, filters_meta, ..Params::default() };
         let items = match typesize {
-            1 => crate::cells(spec.nbytes()),
+            1 => crate::repeated_cells(spec.nbytes()),
             _ => Data::SmoothFloats.generate(random, typesize as usize, spec.nbytes()),
         };
-        let array = spec.filled(ours, &items);
+        let array = spec.create_from_buffer(ours, &items);
         let good = array.schunk().meta_get("b2nd").expect("the metalayer");
         let (mut frame, _) = array.to_cframe().expect("a frame");
         let whole = array.schunk().contents();
@@ -43,7 +43,7 @@ fn metalayers_that_lie() {
         for shape in pairs.chain(noise) {
             let mut bad = good.clone();
             for &(dim, extent) in &shape {
-                bad[BLOCKSHAPE[dim]..][..4].copy_from_slice(&i32::to_be_bytes(extent));
+                bad[BLOCKSHAPE_OFFSETS[dim]..][..4].copy_from_slice(&i32::to_be_bytes(extent));
             }
             if shape.is_empty() {
                 for _ in 0..1 + random.below(3) {
@@ -51,7 +51,7 @@ fn metalayers_that_lie() {
                     bad[at] = *random.pick(&[0, 1, 3, 4, 5, 8, 9, 16, 17, 0x7f, 0x80, 0xff]);
                 }
             }
-            let schunk = SuperChunk::from_copy(ours, &mut frame).expect("a super-chunk");
+            let schunk = SuperChunk::from_frame_copy(ours, &mut frame).expect("a super-chunk");
             assert!(schunk.meta_update("b2nd", &bad) >= 0);
             for nchunk in 0..4 {
                 match schunk.decompress_into(nchunk, chunk_len) {

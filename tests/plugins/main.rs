@@ -9,9 +9,9 @@ mod support;
 mod arrays;
 mod contexts;
 mod crafted;
+mod fixed_rate_items;
 mod mutated;
-mod parts;
-mod refusals;
+mod rejected_inputs;
 mod zfp_streams;
 
 const NDLZ: u8 = 32;
@@ -27,7 +27,7 @@ const BYTEDELTA: u8 = 35;
 const INT_TRUNC: u8 = 36;
 
 /// Returns bytes with repeated cells.
-fn cells(nbytes: usize) -> Vec<u8> {
+fn repeated_cells(nbytes: usize) -> Vec<u8> {
     (0..nbytes).map(|at| (at / 4 % 3) as u8).collect()
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `PLUGIN_MUTANTS` is their number for each codec, `PLUGIN_SEED` the seed of the sample.
 
-use crate::support::array::Spec;
+use crate::support::array::ArraySpec;
 use crate::support::calls::{OwnedContext, Params, dparams};
 use crate::support::data::Data;
 use crate::support::guard::GuardedBuffer;
@@ -15,20 +15,20 @@ use crate::{
 };
 
 /// Reads `PLUGIN_MUTANTS` damaged chunks of an array with these parameters.
-fn damage(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
+fn read_damaged_chunks(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
     let ours = Library::ours();
     let random = &mut Random::new(from_environment("PLUGIN_SEED", 1) + u64::from(codec_meta));
-    let (ids, metas) = pipeline(filters);
-    let params = Params { codec, codec_meta, typesize, filters: ids, metas, ..Params::default() };
+    let (ids, filters_meta) = pipeline(filters);
+    let params = Params { codec, codec_meta, typesize, filters: ids, filters_meta, ..Params::default() };
     let kinds =
         if typesize == 1 { [Data::LowEntropy, Data::Records] } else { [Data::SmoothFloats, Data::Ramp] };
     let originals: Vec<_> = kinds
         .into_iter()
         .map(|kind| {
-            let mut spec = Spec::new(&[21, 30], &[21, 30], &[13, 16], typesize);
+            let mut spec = ArraySpec::new(&[21, 30], &[21, 30], &[13, 16], typesize);
             spec.params = params.clone();
             let items = kind.generate(random, typesize as usize, spec.nbytes());
-            let array = spec.filled(ours, &items);
+            let array = spec.create_from_buffer(ours, &items);
             let chunk = array.schunk().get_chunk(0).expect("a chunk");
             (array, chunk)
         })
@@ -54,17 +54,17 @@ fn damage(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
             bad.truncate(len);
         }
         let len = bad.len();
-        let chunk = input.ending(len);
+        let chunk = input.last_bytes(len);
         chunk.copy_from_slice(&bad);
         let mut params = dparams(if mutant % 64 == 0 { 3 } else { 1 });
         params.schunk = array.fields().sc.cast();
-        let mut context = OwnedContext::decompressing(ours, params);
-        let dest = output.ending(nbytes);
+        let mut context = OwnedContext::for_decompression(ours, params);
+        let dest = output.last_bytes(nbytes);
         let rc = context.decompress(chunk, dest);
         assert!(rc <= nbytes as i32, "mutant {mutant}: {rc}");
         decoded += u64::from(rc > 0);
         let count = 1 + random.below(40);
-        let dest = output.ending(count * typesize as usize);
+        let dest = output.last_bytes(count * typesize as usize);
         let rc = context.getitem(chunk, random.below(800) as i32, count as i32, dest);
         assert!(rc <= (64 << 10), "mutant {mutant}: {rc}");
     }
@@ -72,34 +72,34 @@ fn damage(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
 }
 
 #[test]
-fn damaged_ndlz_of_4() {
-    damage(NDLZ, 4, &[], 1);
+fn damaged_ndlz_4_chunks_give_an_error_or_a_whole_result() {
+    read_damaged_chunks(NDLZ, 4, &[], 1);
 }
 
 #[test]
-fn damaged_ndlz_of_8() {
-    damage(NDLZ, 8, &[], 1);
+fn damaged_ndlz_8_chunks_give_an_error_or_a_whole_result() {
+    read_damaged_chunks(NDLZ, 8, &[], 1);
 }
 
 #[test]
-fn damaged_zfp_accuracy() {
-    damage(ZFP_ACC, 0xfd, &[], 4);
+fn damaged_zfp_accuracy_chunks_give_an_error_or_a_whole_result() {
+    read_damaged_chunks(ZFP_ACC, 0xfd, &[], 4);
 }
 
 #[test]
-fn damaged_zfp_precision() {
-    damage(ZFP_PREC, 12, &[], 8);
+fn damaged_zfp_precision_chunks_give_an_error_or_a_whole_result() {
+    read_damaged_chunks(ZFP_PREC, 12, &[], 8);
 }
 
 #[test]
-fn damaged_zfp_rate() {
-    damage(ZFP_RATE, 40, &[], 4);
+fn damaged_zfp_rate_chunks_give_an_error_or_a_whole_result() {
+    read_damaged_chunks(ZFP_RATE, 40, &[], 4);
 }
 
 #[test]
-fn damaged_chunks_of_filters() {
-    damage(1, 0, &[(NDCELL, 3), (BYTEDELTA, 0)], 4);
-    damage(0, 0, &[(NDMEAN, 3), (SHUFFLE, 0)], 8);
-    damage(5, 0, &[(SHUFFLE, 0), (BYTEDELTA_BUGGY, 0)], 2);
-    damage(4, 0, &[(INT_TRUNC, 5), (NDCELL, 2)], 2);
+fn damaged_chunks_of_filters_give_an_error_or_a_whole_result() {
+    read_damaged_chunks(1, 0, &[(NDCELL, 3), (BYTEDELTA, 0)], 4);
+    read_damaged_chunks(0, 0, &[(NDMEAN, 3), (SHUFFLE, 0)], 8);
+    read_damaged_chunks(5, 0, &[(SHUFFLE, 0), (BYTEDELTA_BUGGY, 0)], 2);
+    read_damaged_chunks(4, 0, &[(INT_TRUNC, 5), (NDCELL, 2)], 2);
 }

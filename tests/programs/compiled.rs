@@ -52,7 +52,7 @@ impl Origin {
 
     /// Returns whether this library must pass the checks that the reference is known to fail. False if the reference
     /// replaces our library (`BLOSC2_UNDER_TEST`).
-    fn takes_ours_flag(self) -> bool {
+    fn needs_ours_flag(self) -> bool {
         self == Origin::Ours && path_of_reference() != Some(path_of_ours())
     }
 }
@@ -62,7 +62,7 @@ fn root() -> &'static Path {
 }
 
 /// Writes directly to the terminal, because the test runner captures the output of the print macros.
-fn say(text: &str) {
+fn print_to_terminal(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
@@ -80,7 +80,7 @@ fn compiler() -> Command {
 }
 
 /// Creates an empty directory of this name for the output of a test.
-fn directory(name: &str) -> PathBuf {
+fn create_directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("c-{name}"));
     if path.exists() {
         fs::remove_dir_all(&path).unwrap();
@@ -90,7 +90,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 /// Creates a directory in which linker and loader find the library: by its plain name, and by its SONAME.
-fn library_directory(parent: &Path, origin: Origin) -> PathBuf {
+fn create_library_directory(parent: &Path, origin: Origin) -> PathBuf {
     let path = parent.join(format!("lib-{}", origin.name()));
     fs::create_dir_all(&path).unwrap();
     let library = origin.library().canonicalize().unwrap();
@@ -100,7 +100,7 @@ fn library_directory(parent: &Path, origin: Origin) -> PathBuf {
     path
 }
 
-fn show(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -127,7 +127,7 @@ fn compile(source: &Path, program: &Path, headers: Origin, library_directory: &P
         "{} does not compile with the headers of {}:\n{}",
         source.display(),
         headers.name(),
-        show(&output)
+        output_text(&output)
     );
 }
 
@@ -154,7 +154,7 @@ fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
         if start.elapsed() > TIME_LIMIT {
             child.kill().expect("to stop a child");
             let output = child.wait_with_output().expect("its output");
-            panic!("{} hangs; so far:\n{}", program.display(), show(&output));
+            panic!("{} hangs; so far:\n{}", program.display(), output_text(&output));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -162,13 +162,13 @@ fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
 }
 
 fn check_programs(name: &str, headers: Origin, library: Origin, flags: &[&str]) {
-    let directory = directory(name);
-    let libraries = library_directory(&directory, library);
+    let directory = create_directory(name);
+    let libraries = create_library_directory(&directory, library);
     for program in PROGRAMS {
         let source = root().join(format!("capi-tests/{program}.c"));
         let executable = directory.join(program);
         compile(&source, &executable, headers, &libraries, flags);
-        let arguments: &[&str] = if library.takes_ours_flag() { &["--ours"] } else { &[] };
+        let arguments: &[&str] = if library.needs_ours_flag() { &["--ours"] } else { &[] };
         let output = run(&executable, arguments, &libraries);
         assert!(
             output.status.success(),
@@ -176,53 +176,55 @@ fn check_programs(name: &str, headers: Origin, library: Origin, flags: &[&str]) 
             headers.name(),
             library.name(),
             output.status,
-            show(&output)
+            output_text(&output)
         );
         assert!(String::from_utf8_lossy(&output.stdout).lines().all(|line| line.starts_with("ok ")));
     }
 }
 
-fn with_reference(name: &str, headers: Origin, library: Origin) {
+fn check_programs_with_reference(name: &str, headers: Origin, library: Origin) {
     if path_of_reference().is_none() {
         let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
         assert!(!required, "no reference library (run scripts/fetch-reference.sh)");
-        say(&format!("SKIPPED {name}: no reference library (run scripts/fetch-reference.sh)"));
+        print_to_terminal(&format!("SKIPPED {name}: no reference library (run scripts/fetch-reference.sh)"));
         return;
     }
     check_programs(name, headers, library, &["-O1"]);
 }
 
 #[test]
-fn our_headers_our_library() {
+fn programs_run_with_our_headers_and_our_library() {
     check_programs("ours-ours", Origin::Ours, Origin::Ours, &["-O1"]);
 }
 
 #[test]
-fn our_headers_reference_library() {
-    with_reference("ours-reference", Origin::Ours, Origin::Reference);
+fn programs_run_with_our_headers_and_reference_library() {
+    check_programs_with_reference("ours-reference", Origin::Ours, Origin::Reference);
 }
 
 #[test]
-fn reference_headers_our_library() {
-    with_reference("reference-ours", Origin::Reference, Origin::Ours);
+fn programs_run_with_reference_headers_and_our_library() {
+    check_programs_with_reference("reference-ours", Origin::Reference, Origin::Ours);
 }
 
 #[test]
-fn reference_headers_reference_library() {
-    with_reference("reference-reference", Origin::Reference, Origin::Reference);
+fn programs_run_with_reference_headers_and_library() {
+    check_programs_with_reference("reference-reference", Origin::Reference, Origin::Reference);
 }
 
 #[test]
-fn under_the_sanitizers() {
+fn programs_run_under_the_sanitizers() {
     let flags =
         ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
     // Some systems have a compiler without the sanitizer runtime.
-    let probe = directory("sanitizers-probe");
+    let probe = create_directory("sanitizers-probe");
     let source = probe.join("probe.c");
     fs::write(&source, "int main(void) { return 0; }\n").unwrap();
     let built = compiler().args(flags).arg(&source).arg("-o").arg(probe.join("probe")).output();
     if !built.is_ok_and(|output| output.status.success()) {
-        say("SKIPPED under_the_sanitizers: the compiler has no address or undefined-behaviour sanitizer");
+        print_to_terminal(
+            "SKIPPED under_the_sanitizers: the compiler has no address or undefined-behaviour sanitizer",
+        );
         return;
     }
     check_programs("sanitizers", Origin::Ours, Origin::Ours, &flags);
@@ -230,27 +232,27 @@ fn under_the_sanitizers() {
 
 /// Calls from inside callbacks and from threads that end; with the C library some of them end the process.
 #[test]
-fn calls_from_unusual_places() {
-    let directory = directory("reentrant");
-    let libraries = library_directory(&directory, Origin::Ours);
+fn calls_from_callbacks_and_ending_threads_succeed() {
+    let directory = create_directory("reentrant");
+    let libraries = create_library_directory(&directory, Origin::Ours);
     let executable = directory.join("reentrant");
     let source = root().join("capi-tests/reentrant.c");
     compile(&source, &executable, Origin::Ours, &libraries, &["-std=gnu11", "-O1"]);
     let output = run(&executable, &[], &libraries);
-    assert!(output.status.success(), "{}\n{}", output.status, show(&output));
+    assert!(output.status.success(), "{}\n{}", output.status, output_text(&output));
 }
 
 #[test]
-fn the_quickstart_runs() {
-    let directory = directory("quickstart");
-    let libraries = library_directory(&directory, Origin::Ours);
+fn quickstart_example_runs() {
+    let directory = create_directory("quickstart");
+    let libraries = create_library_directory(&directory, Origin::Ours);
     let executable = directory.join("quickstart");
     compile(&root().join("examples/quickstart.c"), &executable, Origin::Ours, &libraries, &["-O2"]);
     let data = directory.join("data.bin");
     let lines: String = (0..300_000).map(|line| format!("{line} {}\n", line * 7 % 1000)).collect();
     fs::write(&data, lines).unwrap();
     let output = run(&executable, &[data.to_str().unwrap()], &libraries);
-    assert!(output.status.success(), "{}\n{}", output.status, show(&output));
+    assert!(output.status.success(), "{}\n{}", output.status, output_text(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     for codec in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] {
         assert!(text.lines().any(|line| line.starts_with(&format!("  {codec} "))), "no {codec}:\n{text}");
@@ -261,9 +263,9 @@ fn the_quickstart_runs() {
 
 /// Each example is short and prints what its last comment says.
 #[test]
-fn the_examples_print_what_they_say() {
-    let directory = directory("examples");
-    let libraries = library_directory(&directory, Origin::Ours);
+fn examples_print_the_output_in_their_comment() {
+    let directory = create_directory("examples");
+    let libraries = create_library_directory(&directory, Origin::Ours);
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join("examples")).expect("examples") {
         let source = entry.expect("an entry").path();
@@ -278,7 +280,7 @@ fn the_examples_print_what_they_say() {
         let executable = directory.join(&name);
         compile(&source, &executable, Origin::Ours, &libraries, &["-O1", "-lm"]);
         let output = run(&executable, &[], &libraries);
-        assert!(output.status.success(), "{name}: {}\n{}", output.status, show(&output));
+        assert!(output.status.success(), "{name}: {}\n{}", output.status, output_text(&output));
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{name}");
         names.push(name);
     }
@@ -298,10 +300,10 @@ fn combinations() -> Vec<(Origin, Origin)> {
 
 /// Arrays in a C++ program.
 #[test]
-fn arrays_in_cpp() {
+fn cpp_array_program_runs_with_all_libraries() {
     for (headers, library) in combinations() {
-        let directory = directory(&format!("cpp-{}-{}", headers.name(), library.name()));
-        let libraries = library_directory(&directory, library);
+        let directory = create_directory(&format!("cpp-{}-{}", headers.name(), library.name()));
+        let libraries = create_library_directory(&directory, library);
         let (executable, files) = (directory.join("arrays"), directory.join("files"));
         fs::create_dir(&files).unwrap();
         compile(&root().join("capi-tests/arrays.cpp"), &executable, headers, &libraries, &["-O1"]);
@@ -312,7 +314,7 @@ fn arrays_in_cpp() {
             headers.name(),
             library.name(),
             output.status,
-            show(&output)
+            output_text(&output)
         );
         assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 12);
     }
@@ -320,15 +322,15 @@ fn arrays_in_cpp() {
 
 /// Arrays in a Python program, compared with numpy if it is installed.
 #[test]
-fn arrays_in_python() {
+fn python_array_program_runs_with_all_libraries() {
     if !command("PYTHON", "python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        say("SKIPPED arrays_in_python: no python3 (set PYTHON)");
+        print_to_terminal("SKIPPED arrays_in_python: no python3 (set PYTHON)");
         return;
     }
     let mut origins = vec![Origin::Ours];
     origins.extend(path_of_reference().map(|_| Origin::Reference));
     for origin in origins {
-        let directory = directory(&format!("python-{}", origin.name()));
+        let directory = create_directory(&format!("python-{}", origin.name()));
         let script = root().join("capi-tests/arrays.py");
         let output = command("PYTHON", "python3")
             .args([script, origin.library().canonicalize().unwrap(), directory])
@@ -339,11 +341,11 @@ fn arrays_in_python() {
             "library of {}: {}\n{}",
             origin.name(),
             output.status,
-            show(&output)
+            output_text(&output)
         );
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if text.starts_with("compared with plain loops") {
-            say("arrays_in_python: no numpy, compared with plain loops only");
+            print_to_terminal("arrays_in_python: no numpy, compared with plain loops only");
         }
         assert_eq!(text.lines().count(), 5, "{text}");
     }

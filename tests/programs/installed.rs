@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::c_program::{build, c_compiler, root, run, skipped};
+use crate::c_program::{build, c_compiler, print_skipped, root, run};
 
 /// The profile of this test run, so that nothing is built twice.
 const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
 
 /// Returns the prefix; the library is installed once for all tests.
-fn prefix() -> &'static Path {
+fn installed_prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
         let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -31,30 +31,32 @@ fn prefix() -> &'static Path {
     })
 }
 
-fn tool_is_there(name: &str) -> bool {
+fn is_tool_available(name: &str) -> bool {
     let there = Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        skipped(&format!("there is no {name}"));
+        print_skipped(&format!("there is no {name}"));
     }
     there
 }
 
 /// Returns the words that a shell tool printed.
-fn words(command: &mut Command) -> Vec<OsString> {
+fn output_words(command: &mut Command) -> Vec<OsString> {
     let output = run(command);
     String::from_utf8(output.stdout).expect("UTF-8").split_whitespace().map(OsString::from).collect()
 }
 
 fn global_symbols(arguments: &[&str], file: &str) -> BTreeSet<String> {
-    let output =
-        run(Command::new("nm").args(arguments).arg("--defined-only").arg(prefix().join("lib").join(file)));
+    let output = run(Command::new("nm")
+        .args(arguments)
+        .arg("--defined-only")
+        .arg(installed_prefix().join("lib").join(file)));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     text.lines().filter_map(|line| line.split_whitespace().nth(2)).map(String::from).collect()
 }
 
 #[test]
-fn the_files_are_where_they_belong() {
-    let lib = prefix().join("lib");
+fn install_creates_all_files() {
+    let lib = installed_prefix().join("lib");
     for file in [
         "include/blosc2.h",
         "include/b2nd.h",
@@ -71,13 +73,13 @@ fn the_files_are_where_they_belong() {
         "lib/cmake/Blosc2/Blosc2Targets.cmake",
         "lib/cmake/Blosc2/Blosc2Targets-release.cmake",
     ] {
-        assert!(prefix().join(file).is_file(), "{file} is missing");
+        assert!(installed_prefix().join(file).is_file(), "{file} is missing");
     }
     assert!(fs::symlink_metadata(lib.join("libblosc2.so.3.3.5")).is_ok_and(|m| m.is_file()));
     assert_eq!(fs::read_link(lib.join("libblosc2.so.9")).expect("a link"), Path::new("libblosc2.so.3.3.5"));
     assert_eq!(fs::read_link(lib.join("libblosc2.so")).expect("a link"), Path::new("libblosc2.so.9"));
     for place in ["lib/pkgconfig", "lib/cmake/Blosc2"] {
-        for entry in fs::read_dir(prefix().join(place)).expect(place) {
+        for entry in fs::read_dir(installed_prefix().join(place)).expect(place) {
             let path = entry.expect("an entry").path();
             let text = fs::read_to_string(&path).expect("a text");
             let left =
@@ -104,8 +106,8 @@ fn only_the_public_abi_is_visible() {
 
 #[test]
 fn a_program_links_with_the_files() {
-    let lib = prefix().join("lib");
-    let include = prefix().join("include");
+    let lib = installed_prefix().join("lib");
+    let include = installed_prefix().join("include");
     let mut rpath = OsString::from("-Wl,-rpath,");
     rpath.push(&lib);
     let static_arguments = [lib.join("libblosc2.a").into(), "-lm".into(), "-lpthread".into()];
@@ -118,18 +120,18 @@ fn a_program_links_with_the_files() {
 /// Links the archive together with the static libraries of the system's zstd, LZ4 and zlib, in either order, and with
 /// every member of each, so that names defined twice are detected.
 #[test]
-fn a_program_has_codecs_of_its_own() {
+fn program_links_with_its_own_codec_libraries() {
     let path_of = |file: &str| {
         let output = run(c_compiler().arg(format!("-print-file-name={file}")));
         PathBuf::from(String::from_utf8(output.stdout).expect("UTF-8").trim())
     };
     let own = ["libzstd.a", "liblz4.a", "libz.a"].map(path_of);
     if own.iter().any(|file| !file.is_file()) {
-        skipped("there is no static zstd, LZ4 or zlib (libzstd-dev, liblz4-dev, zlib1g-dev)");
+        print_skipped("there is no static zstd, LZ4 or zlib (libzstd-dev, liblz4-dev, zlib1g-dev)");
         return;
     }
     let own = own.map(OsString::from);
-    let library = [OsString::from(prefix().join("lib/libblosc2.a"))];
+    let library = [OsString::from(installed_prefix().join("lib/libblosc2.a"))];
     let system = ["-lm".into(), "-lpthread".into(), "-ldl".into()];
     let whole = |files: &[OsString]| -> Vec<OsString> {
         let (before, after) = (["-Wl,--whole-archive".into()], ["-Wl,--no-whole-archive".into()]);
@@ -140,24 +142,25 @@ fn a_program_has_codecs_of_its_own() {
         ("own-last", [&library[..], &own[..], &system[..]].concat()),
         ("whole", [&whole(&[&own[..], &library[..]].concat())[..], &system[..]].concat()),
     ] {
-        run(&mut Command::new(build("own_codecs.c", &prefix().join("include"), tag, &arguments)));
+        run(&mut Command::new(build("own_codecs.c", &installed_prefix().join("include"), tag, &arguments)));
     }
 }
 
 /// `cc program.c -lblosc2`, and the libraries that the program needs at run time.
 #[test]
 fn a_program_links_with_lblosc2() {
-    let lib = prefix().join("lib");
+    let lib = installed_prefix().join("lib");
     let mut place = OsString::from("-L");
     place.push(&lib);
-    let program = build("installed.c", &prefix().join("include"), "lblosc2", &[place, "-lblosc2".into()]);
+    let program =
+        build("installed.c", &installed_prefix().join("include"), "lblosc2", &[place, "-lblosc2".into()]);
     let output = run(Command::new("readelf").arg("-d").arg(&program));
     assert!(String::from_utf8_lossy(&output.stdout).contains("[libblosc2.so.9]"));
     run(Command::new(program).env("LD_LIBRARY_PATH", lib));
 }
 
 /// Returns the first code block of that language after this heading of the README.
-fn readme(heading: &str, language: &str) -> String {
+fn readme_code_block(heading: &str, language: &str) -> String {
     let text = fs::read_to_string(root().join("README.md")).expect("README.md");
     let section = text.split(&format!("\n## {heading}\n")).nth(1).expect("the heading");
     let block = section.split(&format!("\n```{language}\n")).nth(1).expect("the block");
@@ -172,9 +175,10 @@ fn the_commands_of_the_readme_work() {
         fs::remove_dir_all(&home).expect("the home of the last run can be removed");
     }
     fs::create_dir(&home).expect("a directory");
-    std::os::unix::fs::symlink(prefix(), home.join("blosc2")).expect("a link");
-    fs::write(home.join("program.c"), readme("Link a program", "c")).expect("the program can be written");
-    let commands = readme("Link a program", "sh");
+    std::os::unix::fs::symlink(installed_prefix(), home.join("blosc2")).expect("a link");
+    fs::write(home.join("program.c"), readme_code_block("Link a program", "c"))
+        .expect("the program can be written");
+    let commands = readme_code_block("Link a program", "sh");
     let (install, rest) = commands.split_once('\n').expect("several commands");
     assert_eq!(install, "scripts/install.sh --prefix \"$HOME/blosc2\"");
     assert!(commands.lines().count() < 5, "expected fewer than 5 commands:\n{commands}");
@@ -186,11 +190,11 @@ fn the_commands_of_the_readme_work() {
 /// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
 #[test]
 fn a_blosc1_program_compiles_and_links() {
-    let archive: OsString = prefix().join("lib/libblosc2.a").into();
-    let include = prefix().join("include");
+    let archive: OsString = installed_prefix().join("lib/libblosc2.a").into();
+    let include = installed_prefix().join("include");
     run(&mut Command::new(build("blosc1_compat.c", &include, "c", &[archive.clone(), "-lm".into()])));
     let cpp = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    if !tool_is_there(&cpp.to_string_lossy()) {
+    if !is_tool_available(&cpp.to_string_lossy()) {
         return;
     }
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blosc1_compat-cpp");
@@ -208,17 +212,17 @@ fn a_blosc1_program_compiles_and_links() {
 
 #[test]
 fn a_program_links_through_pkg_config() {
-    if !tool_is_there("pkg-config") {
+    if !is_tool_available("pkg-config") {
         return;
     }
-    let directory = prefix().join("lib/pkgconfig");
+    let directory = installed_prefix().join("lib/pkgconfig");
     let pkg_config = |arguments: &[&str]| {
         let mut command = Command::new("pkg-config");
         command.args(arguments).env("PKG_CONFIG_PATH", &directory);
         command
     };
     run(&mut pkg_config(&["--exists", "blosc2 >= 3.3.0"]));
-    assert_eq!(words(&mut pkg_config(&["--modversion", "blosc2"])), ["3.3.5"]);
+    assert_eq!(output_words(&mut pkg_config(&["--modversion", "blosc2"])), ["3.3.5"]);
     // Words with blanks are quoted for a shell, so a shell runs the compiler.
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-c-pkg-config");
     run(Command::new("sh")
@@ -227,7 +231,7 @@ fn a_program_links_through_pkg_config() {
         .arg(root().join("capi-tests/installed.c"))
         .arg(&program)
         .env("PKG_CONFIG_PATH", &directory));
-    run(Command::new(&program).env("LD_LIBRARY_PATH", prefix().join("lib")));
+    run(Command::new(&program).env("LD_LIBRARY_PATH", installed_prefix().join("lib")));
 
     // The static library needs the flags that `--static` adds, and no shared library at run time.
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-c-pkg-config-static");
@@ -243,7 +247,7 @@ fn a_program_links_through_pkg_config() {
 
 #[test]
 fn a_program_links_through_meson() {
-    if !(tool_is_there("meson") && tool_is_there("ninja") && tool_is_there("pkg-config")) {
+    if !(is_tool_available("meson") && is_tool_available("ninja") && is_tool_available("pkg-config")) {
         return;
     }
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("meson-user");
@@ -257,15 +261,15 @@ fn a_program_links_through_meson() {
         .arg(program)
         .arg(&place)
         .arg(root().join("capi-tests/meson-user"))
-        .env("PKG_CONFIG_PATH", prefix().join("lib/pkgconfig")));
+        .env("PKG_CONFIG_PATH", installed_prefix().join("lib/pkgconfig")));
     run(Command::new("meson").args(["compile", "-C"]).arg(&place));
-    run(Command::new(place.join("with_shared")).env("LD_LIBRARY_PATH", prefix().join("lib")));
+    run(Command::new(place.join("with_shared")).env("LD_LIBRARY_PATH", installed_prefix().join("lib")));
     run(&mut Command::new(place.join("with_static")));
 }
 
 #[test]
 fn a_program_links_through_cmake() {
-    if !tool_is_there("cmake") {
+    if !is_tool_available("cmake") {
         return;
     }
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cmake-user");
@@ -282,7 +286,7 @@ fn a_program_links_through_cmake() {
         .arg(root().join("capi-tests/cmake-user"))
         .arg("-B")
         .arg(&place)
-        .arg(define("CMAKE_PREFIX_PATH", prefix()))
+        .arg(define("CMAKE_PREFIX_PATH", installed_prefix()))
         .arg(define("PROGRAM", &root().join("capi-tests/installed.c"))));
     run(Command::new("cmake").arg("--build").arg(&place));
     for target in ["blosc2", "blosc2_shared", "blosc2_static"] {
@@ -299,12 +303,12 @@ fn packages_work_in_an_empty_root() {
         .env("CARGO_TARGET_DIR", temporary.parent().expect("the target directory")));
     let said = String::from_utf8_lossy(&output.stderr);
     for reason in said.lines().filter_map(|line| line.strip_prefix("skipped: ")) {
-        skipped(reason);
+        print_skipped(reason);
     }
 }
 
 #[test]
-fn wrong_arguments_are_refused() {
+fn invalid_arguments_are_rejected() {
     for arguments in [
         &[][..],
         &["--prefix"],

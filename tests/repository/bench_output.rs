@@ -7,29 +7,30 @@ mod summary;
 #[path = "../../benches/side_by_side/table.rs"]
 mod table;
 
-use summary::{Figure, Line, geometric_mean};
+use summary::{MeanAndWorst, SummaryLine, geometric_mean};
 
-fn line(group: &'static str, label: &str, ratios: &[(&str, f64)], size: Option<f64>) -> Line {
-    Line {
+fn line(group: &'static str, label: &str, ratios: &[(&str, f64)], size: Option<f64>) -> SummaryLine {
+    SummaryLine {
         group,
         label: label.to_string(),
         cells: ratios.len(),
-        speed: Figure::of(ratios.iter().copied()).expect("a figure"),
-        size: size.map(|ratio| Figure { mean: ratio, worst: ratio, at: "s|1".to_string() }),
+        speed: MeanAndWorst::from_cells(ratios.iter().copied()).expect("a figure"),
+        size: size.map(|ratio| MeanAndWorst { mean: ratio, worst: ratio, worst_cell: "s|1".to_string() }),
     }
 }
 
 #[test]
 fn a_figure_is_the_geometric_mean_and_the_worst_cell() {
-    let figure = Figure::of([("a", 4.0), ("b", 0.5), ("c", 4.0)].into_iter()).expect("a figure");
+    let figure =
+        MeanAndWorst::from_cells([("a", 4.0), ("b", 0.5), ("c", 4.0)].into_iter()).expect("a figure");
     assert!((figure.mean - 2.0).abs() < 1e-12, "{figure:?}");
-    assert_eq!((figure.worst, figure.at.as_str()), (0.5, "b"));
-    assert_eq!(Figure::of(std::iter::empty()), None);
+    assert_eq!((figure.worst, figure.worst_cell.as_str()), (0.5, "b"));
+    assert_eq!(MeanAndWorst::from_cells(std::iter::empty()), None);
     assert_eq!(geometric_mean(std::iter::empty()), 1.0);
 }
 
 #[test]
-fn the_table_has_a_row_per_line() {
+fn table_has_one_row_per_line() {
     let lines = [
         line("chunks", "compress, all", &[("lz4 5", 2.0), ("zlib 1", 0.996)], Some(1.004)),
         line("arrays", "all", &[("get", 3.0)], None),
@@ -49,7 +50,7 @@ fn the_table_has_a_row_per_line() {
 }
 
 /// Returns the values of `name="…"` in the elements that begin with `start`.
-fn numbers(svg: &str, start: &str, name: &str) -> Vec<f64> {
+fn attribute_values(svg: &str, start: &str, name: &str) -> Vec<f64> {
     svg.split(start)
         .skip(1)
         .map(|rest| {
@@ -60,7 +61,7 @@ fn numbers(svg: &str, start: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn the_chart_draws_every_line_from_one_to_its_mean() {
+fn chart_bars_extend_from_one_to_the_mean_ratio() {
     let lines = [
         line("chunks", "a < b & c", &[("x", 4.0)], None),
         line("chunks", "twice", &[("x", 2.0)], None),
@@ -73,17 +74,19 @@ fn the_chart_draws_every_line_from_one_to_its_mean() {
     for foreign in ["<script", "href", "url(", "@import", "NaN", "inf"] {
         assert!(!svg.contains(foreign), "{foreign} in {svg}");
     }
-    let faster = numbers(&svg, "<rect class=\"b\"", "width");
-    let slower = numbers(&svg, "<rect class=\"l\"", "width");
+    let faster = attribute_values(&svg, "<rect class=\"b\"", "width");
+    let slower = attribute_values(&svg, "<rect class=\"l\"", "width");
     assert_eq!((faster.len(), slower.len()), (3, 1), "{svg}");
     // On a logarithmic scale 4 is twice as far from 1 as 2, and as far as 1/4.
     assert!((faster[0] - 2.0 * faster[1]).abs() < 0.2 && (faster[1] - slower[0]).abs() < 0.2, "{svg}");
-    let (one, half) =
-        (numbers(&svg, "<rect class=\"b\"", "x")[0], numbers(&svg, "<rect class=\"l\"", "x")[0]);
+    let (one, half) = (
+        attribute_values(&svg, "<rect class=\"b\"", "x")[0],
+        attribute_values(&svg, "<rect class=\"l\"", "x")[0],
+    );
     assert!((one - half - slower[0]).abs() < 0.2, "{svg}");
 }
 
 #[test]
-fn a_chart_of_nothing_is_a_chart() {
+fn chart_without_lines_has_an_axis() {
     assert!(chart::svg(&[]).contains("1×"));
 }

@@ -13,16 +13,16 @@ use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
 /// Size of an item in bytes.
-pub const ITEM: usize = 4;
+pub const ITEM_SIZE: usize = 4;
 /// Items per chunk: five blocks, the last of them short.
-pub const CHUNK: usize = 4_500;
+pub const CHUNK_NITEMS: usize = 4_500;
 /// Size of a block in bytes.
-pub const BLOCK: i32 = 4_096;
+pub const BLOCKSIZE: i32 = 4_096;
 /// The largest prime below a million: the period of the series.
 const PERIOD: usize = 999_983;
 
 /// Returns item `index`: a slowly increasing series with steps, compressible with every codec.
-pub fn item(index: usize) -> [u8; ITEM] {
+pub fn item(index: usize) -> [u8; ITEM_SIZE] {
     let index = index % PERIOD;
     ((index * 3 + index / 64 % 7) as i32).to_le_bytes()
 }
@@ -34,11 +34,11 @@ pub fn items(start: usize, len: usize) -> Vec<u8> {
 
 /// Returns the content of chunk `nchunk`.
 pub fn chunk(nchunk: usize) -> Vec<u8> {
-    items(nchunk * CHUNK, CHUNK)
+    items(nchunk * CHUNK_NITEMS, CHUNK_NITEMS)
 }
 
 /// Returns the content of version `version` of the variable-length metalayer.
-pub fn note(version: u64) -> Vec<u8> {
+pub fn note_content(version: u64) -> Vec<u8> {
     vec![version as u8; 10 + (version % 90) as usize]
 }
 
@@ -47,27 +47,33 @@ pub const NOTE: &str = "note";
 
 /// How chunks are compressed and read.
 #[derive(Clone, Copy, Debug)]
-pub struct Coding {
+pub struct CodecSettings {
     pub codec: u8,
     pub delta: bool,
     /// Number of threads of the decompression context.
     pub nthreads: i16,
 }
 
-impl Coding {
+impl CodecSettings {
     pub fn params(self) -> Params {
         let filters = if self.delta { [0, 0, 0, 0, 3, 1] } else { [0, 0, 0, 0, 0, 1] };
-        Params { codec: self.codec, typesize: ITEM as i32, blocksize: BLOCK, filters, ..Params::default() }
+        Params {
+            codec: self.codec,
+            typesize: ITEM_SIZE as i32,
+            blocksize: BLOCKSIZE,
+            filters,
+            ..Params::default()
+        }
     }
 }
 
 /// Returns BloscLZ, LZ4 and Zstandard, with and without delta, read by one thread and by four.
-pub fn codings() -> Vec<Coding> {
+pub fn all_codec_settings() -> Vec<CodecSettings> {
     let mut all = Vec::new();
     for codec in [0, 1, 5] {
         for delta in [false, true] {
             for nthreads in [1, 4] {
-                all.push(Coding { codec, delta, nthreads });
+                all.push(CodecSettings { codec, delta, nthreads });
             }
         }
     }
@@ -76,40 +82,40 @@ pub fn codings() -> Vec<Coding> {
 
 /// The storage of a super-chunk, and how it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    Kept(Store),
+pub enum StorageVariant {
+    Unmapped(Store),
     /// A file that is mapped into memory.
     Mapped,
 }
 
-impl Place {
-    pub const ALL: [Place; 5] = [
-        Place::Kept(Store::Memory),
-        Place::Kept(Store::MemoryFrame),
-        Place::Kept(Store::File),
-        Place::Kept(Store::Directory),
-        Place::Mapped,
+impl StorageVariant {
+    pub const ALL: [StorageVariant; 5] = [
+        StorageVariant::Unmapped(Store::Memory),
+        StorageVariant::Unmapped(Store::MemoryFrame),
+        StorageVariant::Unmapped(Store::File),
+        StorageVariant::Unmapped(Store::Directory),
+        StorageVariant::Mapped,
     ];
 
     /// Whether chunks are returned as pointers into the super-chunk, which are valid until it changes.
-    pub fn lends_chunks(self) -> bool {
-        matches!(self, Place::Kept(Store::Memory | Store::MemoryFrame) | Place::Mapped)
+    pub fn returns_chunk_pointers(self) -> bool {
+        matches!(self, StorageVariant::Unmapped(Store::Memory | Store::MemoryFrame) | StorageVariant::Mapped)
     }
 }
 
 /// A super-chunk that threads share.
-pub struct Shared {
+pub struct SharedSchunk {
     schunk: SuperChunk,
     /// The parameters and the state of the mapping; it must outlive the super-chunk.
     _mapping: Option<Box<blosc2_stdio_mmap>>,
 }
 
 // SAFETY: the tests check that threads may share it.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedSchunk {}
 // SAFETY: as above.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedSchunk {}
 
-impl Deref for Shared {
+impl Deref for SharedSchunk {
     type Target = SuperChunk;
 
     fn deref(&self) -> &SuperChunk {
@@ -117,7 +123,7 @@ impl Deref for Shared {
     }
 }
 
-fn mapping(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
+fn mmap_params(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
     Box::new(blosc2_stdio_mmap {
         mode: mode.as_ptr(),
         // Small, so that the mapping moves as the file grows.
@@ -136,7 +142,7 @@ fn mapping(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
 }
 
 /// Sets another number of threads for reading by replacing the context, as C programs do.
-pub fn read_with(schunk: &SuperChunk, nthreads: i16) {
+pub fn set_read_threads(schunk: &SuperChunk, nthreads: i16) {
     let mut dparams = dparams(nthreads);
     dparams.schunk = schunk.raw().cast();
     // SAFETY: a live super-chunk that no other thread uses yet; its old context is freed once.
@@ -150,28 +156,28 @@ pub fn read_with(schunk: &SuperChunk, nthreads: i16) {
 
 /// Creates a super-chunk with `nchunks` chunks and the metalayers, for several threads. A mapped one can be changed
 /// if `writable`.
-pub fn filled(
+pub fn create_filled(
     library: &'static Library,
-    place: Place,
+    place: StorageVariant,
     path: &Path,
-    coding: Coding,
+    coding: CodecSettings,
     nchunks: usize,
     writable: bool,
-) -> Shared {
+) -> SharedSchunk {
     let store = match place {
-        Place::Kept(store) => store,
-        Place::Mapped => Store::File,
+        StorageVariant::Unmapped(store) => store,
+        StorageVariant::Mapped => Store::File,
     };
     let schunk = SuperChunk::create(library, store, path, &coding.params());
     assert_eq!(schunk.meta_add("fixed", b"metalayer"), 0);
     for n in 0..nchunks {
         assert_eq!(schunk.append(&chunk(n)), Ok(n as i64 + 1));
     }
-    assert_eq!(schunk.vlmeta_add("other", &note(3)), 0);
-    assert_eq!(schunk.vlmeta_add(NOTE, &note(0)), 1);
-    let shared = if place == Place::Mapped {
+    assert_eq!(schunk.vlmeta_add("other", &note_content(3)), 0);
+    assert_eq!(schunk.vlmeta_add(NOTE, &note_content(0)), 1);
+    let shared = if place == StorageVariant::Mapped {
         drop(schunk);
-        let mut params = mapping(if writable { c"r+" } else { c"r" });
+        let mut params = mmap_params(if writable { c"r+" } else { c"r" });
         let io = blosc2_io {
             id: 1,
             name: c"filesystem_mmap".as_ptr(),
@@ -181,11 +187,11 @@ pub fn filled(
         // SAFETY: a terminated path, and parameters that outlive the super-chunk.
         let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), &io) };
         let schunk = SuperChunk::from_raw(library, raw).expect("a mapped super-chunk");
-        Shared { schunk, _mapping: Some(params) }
+        SharedSchunk { schunk, _mapping: Some(params) }
     } else {
-        Shared { schunk, _mapping: None }
+        SharedSchunk { schunk, _mapping: None }
     };
-    read_with(&shared, coding.nthreads);
+    set_read_threads(&shared, coding.nthreads);
     shared
 }
 
@@ -198,7 +204,7 @@ pub fn duration() -> std::time::Duration {
 }
 
 /// Prints a line to the terminal in long runs, bypassing the capture of the test runner.
-pub fn say(text: &str) {
+pub fn print_in_long_runs(text: &str) {
     use std::io::Write;
     let is_long = std::env::vars().any(|(name, _)| name.starts_with("BLOSC2_CONCURRENCY_"));
     if is_long {

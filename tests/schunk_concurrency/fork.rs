@@ -5,20 +5,23 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
-use crate::children::{join, part, start};
-use crate::content::{BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, chunk, duration, filled, items, note};
+use crate::children::{child_part, join_children, start_child};
+use crate::content::{
+    BLOCKSIZE, CHUNK_NITEMS, CodecSettings, ITEM_SIZE, NOTE, SharedSchunk, StorageVariant, chunk,
+    create_filled, duration, items, note_content,
+};
 use crate::support::calls::compress;
 use crate::support::child::test_name;
 use crate::support::library::Library;
 use crate::support::random::Random;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 const NCHUNKS: usize = 5;
-const CODING: Coding = Coding { codec: 5, delta: false, nthreads: 4 };
+const CODING: CodecSettings = CodecSettings { codec: 5, delta: false, nthreads: 4 };
 
 /// Forks; the child runs `work` and exits with its result. An alarm ends a child that hangs.
-fn forked(work: impl FnOnce()) -> libc::pid_t {
+fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
     // SAFETY: the test is about the calls that a child may make after a fork.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
@@ -34,41 +37,41 @@ fn forked(work: impl FnOnce()) -> libc::pid_t {
 }
 
 #[track_caller]
-fn assert_ends_well(pid: libc::pid_t) {
+fn assert_exits_with_0(pid: libc::pid_t) {
     let mut status = -1;
     // SAFETY: a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     assert_eq!(status, 0, "the child (14: it hung)");
 }
 
-fn read(schunk: &SuperChunk) {
+fn check_contents(schunk: &SuperChunk) {
     for n in 0..NCHUNKS {
-        assert!(schunk.decompress_into(n as i64, CHUNK * ITEM) == Ok(chunk(n)));
+        assert!(schunk.decompress_into(n as i64, CHUNK_NITEMS * ITEM_SIZE) == Ok(chunk(n)));
     }
-    let (start, stop) = (CHUNK / 2, 3 * CHUNK + 7);
-    let got = schunk.get_slice(start as i64, stop as i64, (stop - start) * ITEM);
+    let (start, stop) = (CHUNK_NITEMS / 2, 3 * CHUNK_NITEMS + 7);
+    let got = schunk.get_slice(start as i64, stop as i64, (stop - start) * ITEM_SIZE);
     assert!(got == Ok(items(start, stop - start)));
-    assert_eq!(schunk.get_slice(77, 78, ITEM), Ok(items(77, 1)));
+    assert_eq!(schunk.get_slice(77, 78, ITEM_SIZE), Ok(items(77, 1)));
     assert_eq!(
-        schunk.get_sparse(&[1, 20_000, 5], 3 * ITEM),
+        schunk.get_sparse(&[1, 20_000, 5], 3 * ITEM_SIZE),
         Ok([1, 20_000, 5].map(crate::content::item).concat())
     );
-    assert_eq!(schunk.vlmeta_get(NOTE), Ok(note(0)));
-    assert_eq!(schunk.blocksize(), BLOCK);
+    assert_eq!(schunk.vlmeta_get(NOTE), Ok(note_content(0)));
+    assert_eq!(schunk.blocksize(), BLOCKSIZE);
 }
 
-fn change(schunk: &SuperChunk) {
+fn change_and_check(schunk: &SuperChunk) {
     let nchunks = schunk.nchunks() as usize;
     assert_eq!(schunk.append(&chunk(nchunks)), Ok(nchunks as i64 + 1));
-    assert_eq!(schunk.set_slice(5, CHUNK as i64 + 5, &items(5, CHUNK)), 0);
-    assert_eq!(schunk.vlmeta_update(NOTE, &note(0)), 1);
-    assert!(schunk.decompress_into(nchunks as i64, CHUNK * ITEM) == Ok(chunk(nchunks)));
-    read(schunk);
+    assert_eq!(schunk.set_slice(5, CHUNK_NITEMS as i64 + 5, &items(5, CHUNK_NITEMS)), 0);
+    assert_eq!(schunk.vlmeta_update(NOTE, &note_content(0)), 1);
+    assert!(schunk.decompress_into(nchunks as i64, CHUNK_NITEMS * ITEM_SIZE) == Ok(chunk(nchunks)));
+    check_contents(schunk);
 }
 
 /// Creates a super-chunk; compression uses four threads, too.
-fn make(path: &Path, place: Place) -> Shared {
-    let schunk = filled(Library::ours(), place, path, CODING, NCHUNKS, true);
+fn create_threaded(path: &Path, place: StorageVariant) -> SharedSchunk {
+    let schunk = create_filled(Library::ours(), place, path, CODING, NCHUNKS, true);
     let params = crate::support::calls::Params { nthreads: 4, ..CODING.params() };
     // SAFETY: a live super-chunk of this thread; its old context is freed once.
     unsafe {
@@ -81,99 +84,101 @@ fn make(path: &Path, place: Place) -> Shared {
 }
 
 #[test]
-fn the_child_goes_on_with_its_own() {
-    if part().is_none() {
-        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
+fn parent_and_child_use_inherited_schunks_independently() {
+    if child_part().is_none() {
+        return join_children(vec![("the child", start_child(test_name!(), "fork", &[]))]);
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchDir::new();
     for round in 0..3 {
-        let mut opened: Vec<_> = Place::ALL.map(|place| make(&scratch.fresh(), place)).into();
+        let mut opened: Vec<_> =
+            StorageVariant::ALL.map(|place| create_threaded(&scratch.new_path(), place)).into();
         // The workers are started, and handles and caches are filled.
-        opened.iter().for_each(|schunk| read(schunk));
-        let (own, path) = (scratch.fresh(), scratch.fresh());
-        drop(make(&path, Place::Kept(Store::File)));
-        let child = forked(|| {
-            opened.iter().for_each(|schunk| read(schunk));
+        opened.iter().for_each(|schunk| check_contents(schunk));
+        let (own, path) = (scratch.new_path(), scratch.new_path());
+        drop(create_threaded(&path, StorageVariant::Unmapped(Store::File)));
+        let child = run_in_fork(|| {
+            opened.iter().for_each(|schunk| check_contents(schunk));
             // Super-chunks in memory are copies of the child; files are created or opened by the child.
-            opened[..2].iter().for_each(|schunk| change(schunk));
-            for place in [Place::Kept(Store::File), Place::Kept(Store::Directory)] {
-                let mine = make(&own.with_extension(format!("{place:?}")), place);
-                change(&mine);
-                assert_ends_well(forked(|| {
-                    read(&mine);
-                    opened.iter().for_each(|schunk| read(schunk));
+            opened[..2].iter().for_each(|schunk| change_and_check(schunk));
+            for place in [StorageVariant::Unmapped(Store::File), StorageVariant::Unmapped(Store::Directory)] {
+                let mine = create_threaded(&own.with_extension(format!("{place:?}")), place);
+                change_and_check(&mine);
+                assert_exits_with_0(run_in_fork(|| {
+                    check_contents(&mine);
+                    opened.iter().for_each(|schunk| check_contents(schunk));
                 }));
-                change(&mine);
+                change_and_check(&mine);
             }
             let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
-            change(&mine);
+            change_and_check(&mine);
             // SAFETY: no arguments.
             unsafe { (Library::ours().blosc2_free_resources)() };
-            opened.iter().for_each(|schunk| read(schunk));
+            opened.iter().for_each(|schunk| check_contents(schunk));
             if round == 0 {
                 // Inherited handles can be closed.
                 opened.clear();
             }
         });
         if round > 0 {
-            opened.iter().for_each(|schunk| read(schunk));
-            assert_ends_well(child);
+            opened.iter().for_each(|schunk| check_contents(schunk));
+            assert_exits_with_0(child);
         } else {
-            assert_ends_well(child);
+            assert_exits_with_0(child);
         }
-        opened.iter().for_each(|schunk| change(schunk));
+        opened.iter().for_each(|schunk| change_and_check(schunk));
         let theirs = SuperChunk::open(Library::ours(), &path).expect("a super-chunk");
         assert_eq!(theirs.nchunks(), NCHUNKS as i64 + 1);
-        read(&theirs);
+        check_contents(&theirs);
     }
 }
 
 /// Both processes append to the same file, each with a separate handle.
 #[test]
-fn both_append() {
-    if part().is_none() {
-        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
+fn appends_of_parent_and_child_are_all_kept() {
+    if child_part().is_none() {
+        return join_children(vec![("the child", start_child(test_name!(), "fork", &[]))]);
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchDir::new();
     for store in Store::ON_DISK {
-        let path = scratch.fresh();
-        drop(filled(Library::ours(), Place::Kept(store), &path, CODING, NCHUNKS, true));
+        let path = scratch.new_path();
+        drop(create_filled(Library::ours(), StorageVariant::Unmapped(store), &path, CODING, NCHUNKS, true));
         let before = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
-        read(&before);
+        check_contents(&before);
         let appends = || {
             let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
             for _ in 0..30 {
                 assert!(mine.append(&chunk(7)).is_ok());
             }
         };
-        let child = forked(appends);
+        let child = run_in_fork(appends);
         appends();
-        assert_ends_well(child);
+        assert_exits_with_0(child);
         // A handle from before the fork reads all chunks.
         assert_eq!((before.refresh(), before.nchunks()), (1, NCHUNKS as i64 + 60));
         for n in NCHUNKS..NCHUNKS + 60 {
-            assert!(before.decompress_into(n as i64, CHUNK * ITEM) == Ok(chunk(7)));
+            assert!(before.decompress_into(n as i64, CHUNK_NITEMS * ITEM_SIZE) == Ok(chunk(7)));
         }
-        read(&before);
+        check_contents(&before);
     }
 }
 
 /// One process replaces the first chunk by chunks of another size, the other one opens the file again and again.
 #[test]
-fn one_changes_one_opens() {
-    if part().is_none() {
-        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
+fn opening_a_frame_that_another_process_updates_succeeds() {
+    if child_part().is_none() {
+        return join_children(vec![("the child", start_child(test_name!(), "fork", &[]))]);
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchDir::new();
     let mut random = Random::new(3);
-    let noise = random.bytes(CHUNK * ITEM);
+    let noise = random.bytes(CHUNK_NITEMS * ITEM_SIZE);
     for store in Store::ON_DISK {
-        let path = scratch.fresh();
-        drop(filled(Library::ours(), Place::Kept(store), &path, CODING, NCHUNKS, true));
+        let path = scratch.new_path();
+        drop(create_filled(Library::ours(), StorageVariant::Unmapped(store), &path, CODING, NCHUNKS, true));
         let chunks = [&noise, &chunk(0)].map(|plain| {
-            compress(Library::ours(), &CODING.params(), plain, CHUNK * ITEM + 100).expect("a chunk")
+            compress(Library::ours(), &CODING.params(), plain, CHUNK_NITEMS * ITEM_SIZE + 100)
+                .expect("a chunk")
         });
-        let opener = forked(|| {
+        let opener = run_in_fork(|| {
             let (begin, mut n) = (Instant::now(), 0);
             while begin.elapsed() < duration() {
                 let schunk = SuperChunk::open_locking(Library::ours(), &path);
@@ -198,39 +203,39 @@ fn one_changes_one_opens() {
                 break;
             }
         }
-        assert_ends_well(opener);
+        assert_exits_with_0(opener);
     }
 }
 
 /// A fork while other threads are in calls: the child opens its own handles.
 #[test]
-fn while_other_threads_read() {
-    if part().is_none() {
-        return join(vec![("the child", start(test_name!(), "fork", &[]))]);
+fn child_of_a_fork_during_reads_can_use_its_own_handles() {
+    if child_part().is_none() {
+        return join_children(vec![("the child", start_child(test_name!(), "fork", &[]))]);
     }
-    let scratch = Scratch::new();
-    for place in Place::ALL {
-        let path = scratch.fresh();
-        let schunk = make(&path, place);
+    let scratch = ScratchDir::new();
+    for place in StorageVariant::ALL {
+        let path = scratch.new_path();
+        let schunk = create_threaded(&path, place);
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let (schunk, over) = (&schunk, &over);
             for _ in 0..3 {
                 scope.spawn(move || {
                     while !over.load(Relaxed) {
-                        read(schunk);
+                        check_contents(schunk);
                     }
                 });
             }
             for _ in 0..5 {
-                let own = scratch.fresh();
-                let child = forked(|| {
+                let own = scratch.new_path();
+                let child = run_in_fork(|| {
                     if path.exists() {
-                        read(&SuperChunk::open(Library::ours(), &path).expect("a super-chunk"));
+                        check_contents(&SuperChunk::open(Library::ours(), &path).expect("a super-chunk"));
                     }
-                    change(&make(&own, place));
+                    change_and_check(&create_threaded(&own, place));
                 });
-                assert_ends_well(child);
+                assert_exits_with_0(child);
             }
             over.store(true, Relaxed);
         });

@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
-use crate::children::{join, part, setting, start};
-use crate::support::array::{Array, Spec};
+use crate::children::{child_part, child_setting, join_children, start_child};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::child::test_name;
 use crate::support::library::Library;
 use crate::support::random::from_environment;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, c_path};
 
 const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
 
 /// Items per row, of four bytes each.
 const COLUMNS: usize = 6;
-const ITEM: usize = 4;
+const ITEM_SIZE: usize = 4;
 
 fn nrows(short: u64) -> u32 {
     from_environment("BLOSC2_CONCURRENCY_APPENDS", short) as u32
@@ -28,18 +28,18 @@ fn row(writer: u32, number: u32) -> Vec<u8> {
     (0..COLUMNS as u32).flat_map(|column| (writer << 24 | number << 8 | column).to_le_bytes()).collect()
 }
 
-struct Shared(Array);
+struct SharedArray(Array);
 
 // SAFETY: the tests check that threads may share it.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedArray {}
 
 /// Fails unless the array has the rows of all writers, each once, and those of each writer in order.
 #[track_caller]
-fn assert_all_there(array: &Array, nwriters: u32, nrows: u32) {
+fn assert_has_all_rows(array: &Array, nwriters: u32, nrows: u32) {
     assert_eq!(array.shape(), [i64::from(nwriters * nrows), COLUMNS as i64]);
     let bytes = array.to_cbuffer().expect("all items");
     let mut next = vec![0; nwriters as usize];
-    for (at, found) in bytes.chunks(COLUMNS * ITEM).enumerate() {
+    for (at, found) in bytes.chunks(COLUMNS * ITEM_SIZE).enumerate() {
         let writer = u32::from(found[3]);
         assert!(writer < nwriters, "row {at}: {found:?}");
         assert_eq!(found, row(writer, next[writer as usize]), "row {at}");
@@ -48,8 +48,10 @@ fn assert_all_there(array: &Array, nwriters: u32, nrows: u32) {
     assert_eq!(next, vec![nrows; nwriters as usize]);
 }
 
-fn empty(store: Store, path: &Path) -> Array {
-    Spec::new(&[0, COLUMNS as i64], &[4, 3], &[2, 3], ITEM as i32).stored(store, path).zeros(Library::ours())
+fn create_empty(store: Store, path: &Path) -> Array {
+    ArraySpec::new(&[0, COLUMNS as i64], &[4, 3], &[2, 3], ITEM_SIZE as i32)
+        .with_store(store, path)
+        .zeros(Library::ours())
 }
 
 /// Appends rows; every other writer appends arrays of one row.
@@ -59,8 +61,8 @@ fn append_rows(array: &Array, writer: u32, nrows: u32) {
         let code = if writer.is_multiple_of(2) {
             array.append(&items, 0)
         } else {
-            let spec = Spec::new(&[1, COLUMNS as i64], &[4, 3], &[2, 3], ITEM as i32);
-            array.extend(&spec.filled(Library::ours(), &items), 0)
+            let spec = ArraySpec::new(&[1, COLUMNS as i64], &[4, 3], &[2, 3], ITEM_SIZE as i32);
+            array.extend(&spec.create_from_buffer(Library::ours(), &items), 0)
         };
         assert_eq!(code, 0, "row {number} of {writer}");
     }
@@ -68,12 +70,13 @@ fn append_rows(array: &Array, writer: u32, nrows: u32) {
 
 /// Two threads concatenate two arrays many times, in opposite orders, without a deadlock.
 #[test]
-fn arrays_that_are_put_behind_each_other_do_not_wait_for_each_other() {
-    let scratch = Scratch::new();
+fn concurrent_concatenations_in_opposite_order_do_not_deadlock() {
+    let scratch = ScratchDir::new();
     for store in Store::ALL {
         let spec = |_| {
-            let spec = Spec::new(&[1], &[3], &[2], ITEM as i32).stored(store, &scratch.fresh());
-            Shared(spec.filled(Library::ours(), &[7; ITEM]))
+            let spec =
+                ArraySpec::new(&[1], &[3], &[2], ITEM_SIZE as i32).with_store(store, &scratch.new_path());
+            SharedArray(spec.create_from_buffer(Library::ours(), &[7; ITEM_SIZE]))
         };
         let arrays = &[0, 1].map(spec);
         thread::scope(|scope| {
@@ -85,62 +88,64 @@ fn arrays_that_are_put_behind_each_other_do_not_wait_for_each_other() {
                 });
             }
         });
-        for Shared(array) in arrays {
+        for SharedArray(array) in arrays {
             assert!(array.to_cbuffer().expect("all items").iter().all(|&byte| byte == 7));
         }
     }
 }
 
 #[test]
-fn rows_that_threads_append_are_all_there() {
-    let (scratch, nwriters, nrows) = (Scratch::new(), 4, nrows(200));
+fn rows_appended_by_threads_are_all_kept() {
+    let (scratch, nwriters, nrows) = (ScratchDir::new(), 4, nrows(200));
     for store in Store::ALL {
-        let shared = &Shared(empty(store, &scratch.fresh()));
+        let shared = &SharedArray(create_empty(store, &scratch.new_path()));
         thread::scope(|scope| {
             for writer in 0..nwriters {
                 scope.spawn(move || append_rows(&shared.0, writer, nrows));
             }
         });
-        assert_all_there(&shared.0, nwriters, nrows);
+        assert_has_all_rows(&shared.0, nwriters, nrows);
     }
 }
 
 fn append_from_two_processes(test: &str, store: Store) {
     let nrows = nrows(200);
-    if let Some(part) = part() {
-        let (rc, array) = Array::open(Library::ours(), Path::new(&setting(PATH)));
+    if let Some(part) = child_part() {
+        let (rc, array) = Array::open(Library::ours(), Path::new(&child_setting(PATH)));
         let array = array.unwrap_or_else(|| panic!("no array: {rc}"));
         return append_rows(&array, u32::from(part == "second"), nrows);
     }
-    let scratch = Scratch::new();
-    let path = scratch.fresh();
-    drop(empty(store, &path));
+    let scratch = ScratchDir::new();
+    let path = scratch.new_path();
+    drop(create_empty(store, &path));
     let text = c_path(&path).into_string().expect("a path");
-    let child = |part| start(test, part, &[(PATH, text.as_str()), ("BLOSC_LOCKING", "1")]);
-    join(vec![("the first process", child("first")), ("the second process", child("second"))]);
+    let child = |part| start_child(test, part, &[(PATH, text.as_str()), ("BLOSC_LOCKING", "1")]);
+    join_children(vec![("the first process", child("first")), ("the second process", child("second"))]);
     let (rc, array) = Array::open(Library::ours(), &path);
-    assert_all_there(&array.unwrap_or_else(|| panic!("no array: {rc}")), 2, nrows);
+    assert_has_all_rows(&array.unwrap_or_else(|| panic!("no array: {rc}")), 2, nrows);
 }
 
 #[test]
-fn rows_that_processes_append_to_a_file_are_all_there() {
+fn rows_appended_to_a_file_by_processes_are_all_kept() {
     append_from_two_processes(test_name!(), Store::File);
 }
 
 #[test]
-fn rows_that_processes_append_to_a_directory_are_all_there() {
+fn rows_appended_to_a_directory_by_processes_are_all_kept() {
     append_from_two_processes(test_name!(), Store::Directory);
 }
 
 /// Adding and removing columns changes the number of every chunk except those of the first row of chunks.
 #[test]
-fn items_stay_in_their_places_while_columns_come_and_go() {
+fn items_keep_their_positions_while_columns_are_added_and_removed() {
     const ROWS: usize = 8;
-    let (scratch, rounds) = (Scratch::new(), nrows(60));
+    let (scratch, rounds) = (ScratchDir::new(), nrows(60));
     for store in Store::ALL {
         let items: Vec<u8> = (0..ROWS as u32).flat_map(|at| row(at, 0)).collect();
-        let spec = Spec::new(&[ROWS as i64, COLUMNS as i64], &[2, 2], &[1, 2], ITEM as i32);
-        let shared = &Shared(spec.stored(store, &scratch.fresh()).filled(Library::ours(), &items));
+        let spec = ArraySpec::new(&[ROWS as i64, COLUMNS as i64], &[2, 2], &[1, 2], ITEM_SIZE as i32);
+        let shared = &SharedArray(
+            spec.with_store(store, &scratch.new_path()).create_from_buffer(Library::ours(), &items),
+        );
         let (is_over, is_over_too) = (&AtomicBool::new(false), &AtomicBool::new(false));
         thread::scope(|scope| {
             // Writes every second row.
@@ -159,10 +164,14 @@ fn items_stay_in_their_places_while_columns_come_and_go() {
                 while !is_over_too.load(SeqCst) {
                     let all = shared.0.get(&[0, 0], &[ROWS as i64, COLUMNS as i64]).expect("all rows");
                     // A row has three chunks, which are written one after another.
-                    for (at, found) in all.chunks(ITEM).enumerate() {
+                    for (at, found) in all.chunks(ITEM_SIZE).enumerate() {
                         let (at, column) = (at / COLUMNS, at % COLUMNS);
                         let number = u32::from(found[1]) | u32::from(found[2]) << 8;
-                        assert_eq!(found, &row(at as u32, number)[column * ITEM..][..ITEM], "row {at}");
+                        assert_eq!(
+                            found,
+                            &row(at as u32, number)[column * ITEM_SIZE..][..ITEM_SIZE],
+                            "row {at}"
+                        );
                         assert!(
                             at % 2 == 0 || number == 0,
                             "row {at}, which is never written, has number {number}"
@@ -173,9 +182,9 @@ fn items_stay_in_their_places_while_columns_come_and_go() {
             let mut result = Ok(());
             while result.is_ok() && !is_over.load(SeqCst) && !writer.is_finished() {
                 let codes = [
-                    shared.0.append(&[0xff; ROWS * 5 * ITEM], 1),
+                    shared.0.append(&[0xff; ROWS * 5 * ITEM_SIZE], 1),
                     shared.0.delete(1, COLUMNS as i64, 5),
-                    shared.0.insert(&[0xfe; 2 * COLUMNS * ITEM], 0, ROWS as i64),
+                    shared.0.insert(&[0xfe; 2 * COLUMNS * ITEM_SIZE], 0, ROWS as i64),
                     shared.0.delete(0, ROWS as i64, 2),
                 ];
                 result = if codes == [0; 4] { Ok(()) } else { Err(codes) };

@@ -14,37 +14,37 @@ use crate::content::duration;
 use crate::support::calls::Params;
 use crate::support::library::Library;
 use crate::support::super_chunk::functions::Functions;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// A super-chunk that threads share.
-struct Shared(SuperChunk);
+struct SharedSchunk(SuperChunk);
 
 // SAFETY: the tests check that threads may share it.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedSchunk {}
 // SAFETY: as above.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedSchunk {}
 
 const NCHUNKS: i32 = 4;
 const ITEMS: i64 = 250 * NCHUNKS as i64;
 
 /// Returns all items with the same value.
-fn all(value: i32) -> Vec<u8> {
+fn equal_items(value: i32) -> Vec<u8> {
     value.to_le_bytes().repeat(ITEMS as usize)
 }
 
-fn int32() -> Params {
+fn int32_params() -> Params {
     Params { typesize: 4, ..Params::default() }
 }
 
-fn fill(schunk: &SuperChunk) {
-    for chunk in all(0).chunks(1000) {
+fn append_zeros(schunk: &SuperChunk) {
+    for chunk in equal_items(0).chunks(1000) {
         schunk.append(chunk).expect("appended");
     }
 }
 
 /// Writes whole slices through one handle and reads them through another, which may be the same.
-fn write_and_read(writer: &Shared, reader: &Shared, what: &str) {
+fn write_and_read(writer: &SharedSchunk, reader: &SharedSchunk, what: &str) {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         let readers: Vec<_> = (0..2)
@@ -67,7 +67,7 @@ fn write_and_read(writer: &Shared, reader: &Shared, what: &str) {
         let end = Instant::now() + duration() / 8;
         let mut value = 1;
         while Instant::now() < end && !readers.iter().any(|reader| reader.is_finished()) {
-            assert_eq!(writer.0.set_slice(0, ITEMS, &all(value)), 0, "{what}");
+            assert_eq!(writer.0.set_slice(0, ITEMS, &equal_items(value)), 0, "{what}");
             value += 1;
         }
         over.store(true, Relaxed);
@@ -75,44 +75,45 @@ fn write_and_read(writer: &Shared, reader: &Shared, what: &str) {
 }
 
 #[test]
-fn threads_see_whole_slices() {
-    let scratch = Scratch::new();
+fn threads_never_read_a_part_of_a_slice_write() {
+    let scratch = ScratchDir::new();
     for store in Store::ALL {
-        let schunk = Shared(SuperChunk::create(Library::ours(), store, &scratch.fresh(), &int32()));
-        fill(&schunk.0);
+        let schunk =
+            SharedSchunk(SuperChunk::create(Library::ours(), store, &scratch.new_path(), &int32_params()));
+        append_zeros(&schunk.0);
         write_and_read(&schunk, &schunk, &format!("{store:?}"));
     }
 }
 
 #[test]
-fn locking_handles_see_whole_slices() {
-    let scratch = Scratch::new();
+fn locking_handles_never_read_a_part_of_a_slice_write() {
+    let scratch = ScratchDir::new();
     for store in Store::ON_DISK {
-        let path = scratch.fresh();
-        fill(&SuperChunk::create(Library::ours(), store, &path, &int32()));
-        let open = || Shared(SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk"));
+        let path = scratch.new_path();
+        append_zeros(&SuperChunk::create(Library::ours(), store, &path, &int32_params()));
+        let open = || SharedSchunk(SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk"));
         write_and_read(&open(), &open(), &format!("two handles on a {store:?}"));
     }
 }
 
-static TOLD: Mutex<Vec<i64>> = Mutex::new(Vec::new());
+static PREFILTER_NCHUNKS: Mutex<Vec<i64>> = Mutex::new(Vec::new());
 
 /// Copies the block, and records the number of the chunk.
-unsafe extern "C" fn noting_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
+unsafe extern "C" fn recording_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
     // SAFETY: the library passes a block of the source and a buffer of the same size to fill.
     unsafe {
-        TOLD.lock().expect("the list").push((*params).nchunk);
+        PREFILTER_NCHUNKS.lock().expect("the list").push((*params).nchunk);
         ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);
     }
     0
 }
 
 #[test]
-fn prefilters_are_told_their_chunk() {
+fn prefilters_get_the_nchunk_of_their_chunk() {
     // SAFETY: plain numbers and pointers that may be NULL.
     let mut preparams: blosc2_prefilter_params = unsafe { std::mem::zeroed() };
-    let mut cparams = int32().cparams();
-    cparams.prefilter = Some(noting_prefilter);
+    let mut cparams = int32_params().cparams();
+    cparams.prefilter = Some(recording_prefilter);
     cparams.preparams = &mut preparams;
     let mut storage = blosc2_storage {
         contiguous: CBool::FALSE,
@@ -123,7 +124,7 @@ fn prefilters_are_told_their_chunk() {
     };
     // SAFETY: a storage whose pointers are valid during the call.
     let raw = unsafe { (Functions::of(Library::ours()).blosc2_schunk_new)(&mut storage) };
-    let schunk = &Shared(SuperChunk::from_raw(Library::ours(), raw).expect("a super-chunk"));
+    let schunk = &SharedSchunk(SuperChunk::from_raw(Library::ours(), raw).expect("a super-chunk"));
     let over = &AtomicBool::new(false);
     const APPENDS: i64 = 2000;
     thread::scope(|scope| {
@@ -135,9 +136,9 @@ fn prefilters_are_told_their_chunk() {
             }
         });
         for n in 0..APPENDS {
-            assert_eq!(schunk.0.append(&all(n as i32)[..1000]), Ok(n + 1));
+            assert_eq!(schunk.0.append(&equal_items(n as i32)[..1000]), Ok(n + 1));
         }
         over.store(true, Relaxed);
     });
-    assert_eq!(*TOLD.lock().expect("the list"), (0..APPENDS).collect::<Vec<_>>());
+    assert_eq!(*PREFILTER_NCHUNKS.lock().expect("the list"), (0..APPENDS).collect::<Vec<_>>());
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
 
 use blosc2::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage};
 
@@ -22,7 +22,7 @@ macro_rules! functions {
             $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
         }
 
-        fn resolve(library: &'static Library, path: &Path, loaded: &Loaded) -> Api {
+        fn resolve(library: &'static Library, path: &Path, loaded: &OsLibrary) -> Api {
             Api {
                 library,
                 $($name: {
@@ -87,7 +87,7 @@ functions! {
 
 fn load(library: &'static Library, path: &Path) -> Api {
     // SAFETY: `library` is this object, loaded and initialised already: no initialiser runs.
-    let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+    let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
         .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
     let api = resolve(library, path, &loaded);
     // Never unloaded: the function pointers must stay valid for the rest of the process.
@@ -110,7 +110,7 @@ impl Api {
     }
 
     /// Returns whether the same library is on both sides, as in tests of the driver.
-    pub fn twins() -> bool {
+    pub fn is_same_library() -> bool {
         static TWINS: OnceLock<bool> = OnceLock::new();
         *TWINS.get_or_init(|| {
             let bytes = |path: &Path| std::fs::read(path).expect("a library");

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::api::Api;
-use super::known_defects::oversized;
+use super::known_defects::is_oversized;
 use super::model::Chunk;
 use super::setup::draw_params;
 use crate::support::calls::{Header, Params, Special, compress_copy, decompress, special_chunk, vlcompress};
@@ -14,10 +14,10 @@ use crate::support::library::Library;
 use crate::support::random::Random;
 
 /// A chunk, and its properties.
-pub type Made = (Vec<u8>, Rc<Chunk>);
+pub type DrawnChunk = (Vec<u8>, Rc<Chunk>);
 
 /// Returns parameters for which the reference has no known defect.
-pub fn plain(typesize: i32) -> Params {
+pub fn default_params(typesize: i32) -> Params {
     Params { typesize, ..Params::default() }
 }
 
@@ -34,8 +34,8 @@ pub fn draw_data(random: &mut Random, typesize: i32, nbytes: usize) -> Vec<u8> {
 }
 
 /// Compresses with a fresh context into a large enough destination. `Err`: the known defect of the reference.
-pub fn compress_once(maker: &Library, params: &Params, data: &[u8]) -> Result<Made, Verdict> {
-    compress_into(maker, params, data, defects::roomy(params, data.len() as i32))
+pub fn compress_once(maker: &Library, params: &Params, data: &[u8]) -> Result<DrawnChunk, Verdict> {
+    compress_into(maker, params, data, defects::sufficient_destsize(params, data.len() as i32))
 }
 
 /// As [`compress_once`], into `destsize` bytes.
@@ -44,17 +44,19 @@ pub fn compress_into(
     params: &Params,
     data: &[u8],
     destsize: usize,
-) -> Result<Made, Verdict> {
+) -> Result<DrawnChunk, Verdict> {
     let nbytes = data.len() as i32;
-    match defects::of_compression(params, nbytes, destsize) {
+    match defects::compression_verdict(params, nbytes, destsize) {
         Verdict::Right => (),
         wrong => return Err(wrong),
     }
     let Ok(chunk) = compress_copy(maker, params, data, destsize, true) else {
         panic!("{}: {params:?} on {nbytes} bytes", maker.name);
     };
-    let header = Header::of(&chunk);
-    for verdict in [defects::of_chunk(params, &chunk), defects::of_decompression(params, &header, 2)] {
+    let header = Header::parse(&chunk);
+    for verdict in
+        [defects::chunk_verdict(params, &chunk), defects::decompression_verdict(params, &header, 2)]
+    {
         if !verdict.is_right() {
             return Err(verdict);
         }
@@ -69,7 +71,7 @@ pub fn compress_into(
 }
 
 /// Draws a chunk of `nbytes` bytes: mostly of data, sometimes a special one.
-pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> Made {
+pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> DrawnChunk {
     let maker = random.pick(&apis).library;
     let typesize = likely.typesize;
     if nbytes > 0 && nbytes.is_multiple_of(typesize as usize) && random.one_in(4) {
@@ -80,7 +82,7 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
             2 => Special::Uninit,
             _ => Special::Value(&value),
         };
-        if let Some(made) = draw_special(maker, &plain(typesize), special, nbytes) {
+        if let Some(made) = draw_special(maker, &default_params(typesize), special, nbytes) {
             return made;
         }
     }
@@ -88,7 +90,7 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
         0 | 1 => likely.clone(),
         2 if matches!(typesize, 4 | 8) && random.one_in(4) => Params {
             filters: [0, 0, 0, 0, 4, 1],
-            metas: [0, 0, 0, 0, 10, 0],
+            filters_meta: [0, 0, 0, 0, 10, 0],
             ..draw_params(random, typesize)
         },
         2 => draw_params(random, typesize),
@@ -99,19 +101,19 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
     };
     let data = draw_data(random, typesize, nbytes);
     match compress_once(maker, &params, &data) {
-        Ok(made) if !oversized(&made.0, nbytes) => made,
-        _ => compress_into(maker, &plain(typesize), &data, nbytes + 32)
+        Ok(made) if !is_oversized(&made.0, nbytes) => made,
+        _ => compress_into(maker, &default_params(typesize), &data, nbytes + 32)
             .expect("plain parameters meet no defect"),
     }
 }
 
-fn draw_special(maker: &Library, params: &Params, special: Special, nbytes: usize) -> Option<Made> {
+fn draw_special(maker: &Library, params: &Params, special: Special, nbytes: usize) -> Option<DrawnChunk> {
     let destsize = 32 + params.typesize as usize;
     let chunk = special_chunk(maker, params, special, nbytes as i32, destsize).ok()?;
-    let header = Header::of(&chunk);
+    let header = Header::parse(&chunk);
     let content = match special {
         Special::Uninit => None,
-        Special::Value(_) if !defects::of_value_chunk(params, &header).is_right() => return None,
+        Special::Value(_) if !defects::value_chunk_verdict(params, &header).is_right() => return None,
         // NaNs have 4 or 8 bytes, other sizes are an error.
         _ => decompress(maker, 1, &chunk, nbytes).ok(),
     };
@@ -120,7 +122,7 @@ fn draw_special(maker: &Library, params: &Params, special: Special, nbytes: usiz
 }
 
 /// Draws a chunk of variable-length blocks whose sizes add up to `nbytes`.
-pub fn draw_vl(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> Made {
+pub fn draw_vl(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> DrawnChunk {
     let maker = random.pick(&apis).library;
     let mut left = nbytes.max(1);
     let mut blocks = Vec::new();
@@ -131,15 +133,15 @@ pub fn draw_vl(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nb
     }
     let sizes: Vec<usize> = blocks.iter().map(Vec::len).collect();
     let readable = |params: &Params| {
-        defects::of_vlcompression(params, &sizes).is_right()
-            && defects::of_vldecompression(params, &sizes, 2).is_right()
+        defects::vlcompression_verdict(params, &sizes).is_right()
+            && defects::vldecompression_verdict(params, &sizes, 2).is_right()
     };
     let drawn = Params { use_dict: false, ..likely.clone() };
-    let params = if readable(&drawn) { drawn } else { plain(1) };
+    let params = if readable(&drawn) { drawn } else { default_params(1) };
     let chunk = vlcompress(maker, &params, &blocks, 4 * nbytes + 4096 + 64 * blocks.len())
         .unwrap_or_else(|code| panic!("{}: {params:?}, blocks of {sizes:?}: {code}", maker.name));
     let made = Chunk {
-        header: Header::of(&chunk),
+        header: Header::parse(&chunk),
         params,
         content: Some(blocks.concat()),
         blocks: Some(sizes),

@@ -4,83 +4,83 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::setup::{Backend, Store};
-use super::world::{Done, World, wrong};
-use crate::support::value::difference;
+use super::sequence_state::{SequenceState, StepResult, wrong};
+use super::setup::{Backend, StorageKind};
+use crate::support::byte_messages::describe_difference;
 
 /// Compares the frames of the two sides.
-pub fn compare(world: &mut World) -> Done {
-    match world.store {
-        Store::MemorySparse => Ok(()),
-        Store::MemoryFrame => {
-            let mut frames = world.sides.each_ref().map(|side| side.to_buffer().1.0);
-            frames.iter_mut().for_each(|frame| blank(frame, 0, world));
-            report("memory frame", &frames[0], &frames[1])
+pub fn compare(state: &mut SequenceState) -> StepResult {
+    match state.store {
+        StorageKind::MemorySparse => Ok(()),
+        StorageKind::MemoryFrame => {
+            let mut frames = state.sides.each_ref().map(|side| side.to_buffer().1.0);
+            frames.iter_mut().for_each(|frame| zero_undefined_bytes(frame, 0, state));
+            compare_bytes("memory frame", &frames[0], &frames[1])
         }
-        Store::DiskFrame => {
-            let mut files = world.sides.each_ref().map(|side| read(&side.path));
-            files.iter_mut().for_each(|file| blank(file, world.offset as usize, world));
-            report("file", &files[0], &files[1])?;
-            let locks = world.sides.each_ref().map(|side| {
+        StorageKind::DiskFrame => {
+            let mut files = state.sides.each_ref().map(|side| read_file(&side.path));
+            files.iter_mut().for_each(|file| zero_undefined_bytes(file, state.offset as usize, state));
+            compare_bytes("file", &files[0], &files[1])?;
+            let locks = state.sides.each_ref().map(|side| {
                 let mut path = side.path.clone().into_os_string();
                 path.push(".b2lock");
                 std::fs::read(path).ok()
             });
-            compare_locks(world, &locks)
+            compare_locks(state, &locks)
         }
-        Store::Directory => {
-            let [mut ours, mut theirs] = world.sides.each_ref().map(|side| list(&side.path));
+        StorageKind::Directory => {
+            let [mut ours, mut theirs] = state.sides.each_ref().map(|side| read_directory(&side.path));
             let locks = [ours.remove(".b2lock"), theirs.remove(".b2lock")];
             if ours.keys().ne(theirs.keys()) {
                 return Err(wrong!("files: ours {:?}, the reference {:?}", ours.keys(), theirs.keys()));
             }
             for (name, bytes) in &ours {
-                report(name, bytes, &theirs[name])?;
+                compare_bytes(name, bytes, &theirs[name])?;
             }
-            compare_locks(world, &locks)
+            compare_locks(state, &locks)
         }
     }
 }
 
-fn report(what: &str, ours: &[u8], theirs: &[u8]) -> Done {
-    match difference(ours, theirs) {
+fn compare_bytes(what: &str, ours: &[u8], theirs: &[u8]) -> StepResult {
+    match describe_difference(ours, theirs) {
         Some(text) => Err(wrong!("{what}, ours and the reference: {text}")),
         None => Ok(()),
     }
 }
 
 /// Compares the counters in the lock files (frame.md 6.2).
-fn compare_locks(world: &World, locks: &[Option<Vec<u8>>; 2]) -> Done {
-    if world.backend != Backend::Locking || world.counter_unknown || locks[0] == locks[1] {
+fn compare_locks(state: &SequenceState, locks: &[Option<Vec<u8>>; 2]) -> StepResult {
+    if state.backend != Backend::Locking || state.counter_unknown || locks[0] == locks[1] {
         return Ok(());
     }
     Err(wrong!("sidecar: ours {:02x?}, the reference {:02x?}", locks[0], locks[1]))
 }
 
 /// Overwrites the undefined part of the frame at `start` with zeros.
-pub fn blank(bytes: &mut [u8], start: usize, world: &World) {
+pub fn zero_undefined_bytes(bytes: &mut [u8], start: usize, state: &SequenceState) {
     let start = start.min(bytes.len());
     let frame = &mut bytes[start..];
-    if world.gap == 0 || world.model.chunks.is_empty() || frame.len() < 15 {
+    if state.gap == 0 || state.model.chunks.is_empty() || frame.len() < 15 {
         return;
     }
     let header = u32::from_be_bytes(frame[11..15].try_into().expect("four bytes")) as usize;
-    let end = (header + world.gap as usize).min(frame.len());
+    let end = (header + state.gap as usize).min(frame.len());
     if let Some(gap) = frame.get_mut(header..end) {
         gap.fill(0);
     }
 }
 
-pub fn read(path: &Path) -> Vec<u8> {
+pub fn read_file(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn list(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+fn read_directory(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     std::fs::read_dir(directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .map(|entry| {
             let path = entry.expect("an entry").path();
-            (path.file_name().expect("a name").to_string_lossy().into_owned(), read(&path))
+            (path.file_name().expect("a name").to_string_lossy().into_owned(), read_file(&path))
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use crate::support::known_defects::KnownDefect as ChunkDefect;
 
 /// A defect of the reference that no library has to reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KnownDefect {
+pub enum SchunkDefect {
     /// frame.md 9, schunk.md 11.3: a chunk without payload in a frame of variable chunk sizes is unreadable.
     SpecialInVariableFrame,
     /// frame.md 1.4, schunk.md 15: the size of a chunk without payload is derived from its position.
@@ -74,6 +74,6 @@ pub enum KnownDefect {
 /// Whether the reference overwrites its heap when it reads this chunk from disk block by block (not in the spec yet):
 /// the chunk is longer than its data plus the maximum overhead of `blosc2_compress_ctx`, because the destination was
 /// large.
-pub fn oversized(chunk: &[u8], nbytes: usize) -> bool {
+pub fn is_oversized(chunk: &[u8], nbytes: usize) -> bool {
     chunk.len() > nbytes + 32
 }

@@ -19,40 +19,41 @@ mod support;
 mod api;
 mod child;
 mod chunks;
+mod fault_injection;
 mod frames;
 mod known_defects;
+mod library_side;
 mod model;
-mod sabotage;
+mod sequence_state;
 mod setup;
-mod side;
 mod steps;
-mod world;
 
 use crate::support::child::test_name;
-use support::sequences::{Family, parent};
+use support::sequences::{SequenceTest, parent};
 
-const FAMILY: Family = Family { prefix: "BLOSC2_SEQ", seed: 20_261, count: 500, length: 30 };
+const SEQUENCE_TEST: SequenceTest =
+    SequenceTest { prefix: "BLOSC2_SEQ", seed: 20_261, count: 500, length: 30 };
 
 #[test]
-fn sequences() {
-    if FAMILY.is_child() {
+fn random_sequences_agree_with_the_reference() {
+    if SEQUENCE_TEST.is_child() {
         return child::run();
     }
-    if support::both().is_some() {
+    if support::both_libraries().is_some() {
         // A missing function is reported here, once.
         api::Api::both();
-        parent::run(&FAMILY, "sequences");
+        parent::run(&SEQUENCE_TEST, test_name!());
     }
 }
 
 /// The driver detects a difference between the libraries.
 #[test]
-fn a_difference_is_found() {
-    if FAMILY.is_child() {
+fn injected_faults_are_detected() {
+    if SEQUENCE_TEST.is_child() {
         return child::run();
     }
-    if support::both().is_some() {
+    if support::both_libraries().is_some() {
         api::Api::both();
-        sabotage::expect_failures(test_name!());
+        fault_injection::assert_faults_are_detected(test_name!());
     }
 }

@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
-use super::known_defects::KnownDefect::{self, *};
-use super::setup::Store;
+use super::known_defects::SchunkDefect::{self, *};
+use super::setup::StorageKind;
 use crate::support::calls::{Header, Params};
 
 /// The properties of a chunk that the test uses.
@@ -28,11 +28,11 @@ impl Chunk {
     }
 
     /// Stored in the index of a frame only, without payload (frame.md 0).
-    pub fn payload_free(&self) -> bool {
+    pub fn has_no_payload(&self) -> bool {
         matches!(self.header.special(), 1 | 2 | 4)
     }
 
-    pub fn vl(&self) -> bool {
+    pub fn is_vl(&self) -> bool {
         self.blocks.is_some()
     }
 }
@@ -45,12 +45,12 @@ pub struct Model {
 }
 
 /// The expected result of a change.
-pub enum Predicted {
+pub enum Prediction {
     Next(Model),
     /// An error, and no change.
     Refused,
     /// The change must not be made, because it triggers a defect of the reference.
-    Defect(KnownDefect),
+    Defect(SchunkDefect),
 }
 
 impl Model {
@@ -60,7 +60,7 @@ impl Model {
 
     /// Whether a frame of items of `typesize` bytes could not store the size of one of the chunks.
     pub fn has_uneven_special(&self, typesize: i64) -> bool {
-        self.chunks.iter().any(|chunk| chunk.payload_free() && chunk.nbytes() % typesize != 0)
+        self.chunks.iter().any(|chunk| chunk.has_no_payload() && chunk.nbytes() % typesize != 0)
     }
 
     pub fn nbytes(&self) -> i64 {
@@ -72,7 +72,7 @@ impl Model {
     }
 
     /// Returns the concatenated contents, if all are defined.
-    pub fn whole(&self) -> Option<Vec<u8>> {
+    pub fn contents(&self) -> Option<Vec<u8>> {
         let mut whole = Vec::new();
         for chunk in &self.chunks {
             whole.extend_from_slice(chunk.content.as_ref()?);
@@ -81,7 +81,7 @@ impl Model {
     }
 
     /// Returns the defect that prevents the reference from storing this in a frame.
-    pub fn defect_in(&self, store: Store) -> Option<KnownDefect> {
+    pub fn frame_defect(&self, store: StorageKind) -> Option<SchunkDefect> {
         if !store.has_frame() || self.chunks.is_empty() {
             return None;
         }
@@ -89,11 +89,11 @@ impl Model {
         if nbytes == 0 {
             return Some(FrameCount);
         }
-        if store.on_disk() && self.chunks[0].nbytes() == 0 {
+        if store.is_on_disk() && self.chunks[0].nbytes() == 0 {
             return Some(EmptyFirstChunk);
         }
         if self.chunksize == 0 {
-            return self.chunks.iter().any(|chunk| chunk.payload_free()).then_some(SpecialInVariableFrame);
+            return self.chunks.iter().any(|chunk| chunk.has_no_payload()).then_some(SpecialInVariableFrame);
         }
         if nbytes.div_euclid(self.chunksize) + i64::from(nbytes % self.chunksize != 0) != self.len() as i64 {
             return Some(FrameCount);
@@ -103,21 +103,21 @@ impl Model {
             short if at == last && short != 0 => short,
             _ => self.chunksize,
         };
-        let moved = |(at, chunk): (usize, &Rc<Chunk>)| chunk.payload_free() && chunk.nbytes() != stored(at);
+        let moved = |(at, chunk): (usize, &Rc<Chunk>)| chunk.has_no_payload() && chunk.nbytes() != stored(at);
         self.chunks.iter().enumerate().any(moved).then_some(SpecialMoved)
     }
 
-    fn checked(self, store: Store) -> Predicted {
-        match self.defect_in(store) {
-            Some(defect) => Predicted::Defect(defect),
-            None => Predicted::Next(self),
+    fn into_prediction(self, store: StorageKind) -> Prediction {
+        match self.frame_defect(store) {
+            Some(defect) => Prediction::Defect(defect),
+            None => Prediction::Next(self),
         }
     }
 
     /// Predicts appending (`at` = number of chunks) or inserting.
-    pub fn insert(&self, store: Store, at: usize, chunk: &Rc<Chunk>) -> Predicted {
-        if self.chunks.first().is_some_and(|first| first.vl() != chunk.vl()) {
-            return Predicted::Refused;
+    pub fn insert(&self, store: StorageKind, at: usize, chunk: &Rc<Chunk>) -> Prediction {
+        if self.chunks.first().is_some_and(|first| first.is_vl() != chunk.is_vl()) {
+            return Prediction::Refused;
         }
         let nb = chunk.nbytes();
         let mut next = self.clone();
@@ -128,29 +128,29 @@ impl Model {
         if full != 0 {
             let Some(last) = self.chunks.last() else {
                 if nb > full {
-                    return if chunk.vl() {
-                        Predicted::Defect(FlagsOfRefusedChunk)
+                    return if chunk.is_vl() {
+                        Prediction::Defect(FlagsOfRefusedChunk)
                     } else {
-                        Predicted::Refused
+                        Prediction::Refused
                     };
                 }
                 next.chunks.push(chunk.clone());
-                return next.checked(store);
+                return next.into_prediction(store);
             };
             if store.has_frame() && nb < full && last.nbytes() < full && self.nbytes() < full {
-                return Predicted::Defect(FailedWriteState);
+                return Prediction::Defect(FailedWriteState);
             }
             if last.nbytes() < full || nb > full || (at != self.len() && nb != full) {
                 next.chunksize = 0;
             }
         }
         next.chunks.insert(at, chunk.clone());
-        next.checked(store)
+        next.into_prediction(store)
     }
 
-    pub fn update(&self, store: Store, at: usize, chunk: &Rc<Chunk>) -> Predicted {
-        if self.len() > 1 && self.chunks[usize::from(at == 0)].vl() != chunk.vl() {
-            return Predicted::Refused;
+    pub fn update(&self, store: StorageKind, at: usize, chunk: &Rc<Chunk>) -> Prediction {
+        if self.len() > 1 && self.chunks[usize::from(at == 0)].is_vl() != chunk.is_vl() {
+            return Prediction::Refused;
         }
         let mut next = self.clone();
         let (nb, last) = (chunk.nbytes(), self.len() - 1);
@@ -158,32 +158,32 @@ impl Model {
             next.chunksize = 0;
         }
         next.chunks[at] = chunk.clone();
-        next.checked(store)
+        next.into_prediction(store)
     }
 
-    pub fn delete(&self, store: Store, at: usize) -> Predicted {
+    pub fn delete(&self, store: StorageKind, at: usize) -> Prediction {
         let mut next = self.clone();
         next.chunks.remove(at);
-        next.checked(store)
+        next.into_prediction(store)
     }
 
-    pub fn reorder(&self, store: Store, order: &[i64]) -> Predicted {
+    pub fn reorder(&self, store: StorageKind, order: &[i64]) -> Prediction {
         let mut next = self.clone();
         next.chunks = order.iter().map(|&from| self.chunks[from as usize].clone()).collect();
-        next.checked(store)
+        next.into_prediction(store)
     }
 
     /// Predicts a copy into `store`, chunk by chunk (schunk.md 8.1).
-    pub fn copied(&self, store: Store) -> Predicted {
+    pub fn copy_to(&self, store: StorageKind) -> Prediction {
         let mut copy = Model { chunks: Vec::new(), chunksize: self.chunksize };
         for chunk in &self.chunks {
             match copy.insert(store, copy.len(), chunk) {
-                Predicted::Next(next) => copy = next,
+                Prediction::Next(next) => copy = next,
                 // The copy fails in the middle; the state that it leaves is another defect.
-                Predicted::Refused => return Predicted::Defect(FailedWriteState),
+                Prediction::Refused => return Prediction::Defect(FailedWriteState),
                 defect => return defect,
             }
         }
-        Predicted::Next(copy)
+        Prediction::Next(copy)
     }
 }

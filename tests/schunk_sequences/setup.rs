@@ -6,26 +6,27 @@ use crate::support::random::Random;
 
 /// The four kinds of storage (schunk.md 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum StorageKind {
     MemorySparse,
     MemoryFrame,
     DiskFrame,
     Directory,
 }
 
-impl Store {
-    pub const ALL: [Store; 4] = [Store::MemorySparse, Store::MemoryFrame, Store::DiskFrame, Store::Directory];
+impl StorageKind {
+    pub const ALL: [StorageKind; 4] =
+        [StorageKind::MemorySparse, StorageKind::MemoryFrame, StorageKind::DiskFrame, StorageKind::Directory];
 
-    pub fn contiguous(self) -> bool {
-        matches!(self, Store::MemoryFrame | Store::DiskFrame)
+    pub fn is_contiguous(self) -> bool {
+        matches!(self, StorageKind::MemoryFrame | StorageKind::DiskFrame)
     }
 
-    pub fn on_disk(self) -> bool {
-        matches!(self, Store::DiskFrame | Store::Directory)
+    pub fn is_on_disk(self) -> bool {
+        matches!(self, StorageKind::DiskFrame | StorageKind::Directory)
     }
 
     pub fn has_frame(self) -> bool {
-        self != Store::MemorySparse
+        self != StorageKind::MemorySparse
     }
 }
 
@@ -39,30 +40,30 @@ pub enum Backend {
     /// Memory mapping, back-end 1; contiguous frames only.
     Mapped { initial: usize },
     /// A user-defined back-end that fills buffers.
-    Fills,
+    FillsBuffer,
     /// A user-defined back-end that returns pointers.
-    Points,
+    ReturnsPointers,
 }
 
 impl Backend {
-    pub fn pick(random: &mut Random, store: Store) -> Backend {
+    pub fn pick(random: &mut Random, store: StorageKind) -> Backend {
         match random.below(8) {
-            _ if !store.on_disk() => Backend::Native,
-            0 | 1 => Backend::Fills,
-            2 => Backend::Points,
+            _ if !store.is_on_disk() => Backend::Native,
+            0 | 1 => Backend::FillsBuffer,
+            2 => Backend::ReturnsPointers,
             3 => Backend::Locking,
-            4 | 5 if store == Store::DiskFrame => Backend::Mapped { initial: 64 << 20 },
+            4 | 5 if store == StorageKind::DiskFrame => Backend::Mapped { initial: 64 << 20 },
             _ => Backend::Native,
         }
     }
 
     /// Reads return pointers to memory of the back-end.
-    pub fn points(self) -> bool {
-        matches!(self, Backend::Mapped { .. } | Backend::Points)
+    pub fn returns_pointers(self) -> bool {
+        matches!(self, Backend::Mapped { .. } | Backend::ReturnsPointers)
     }
 
     /// Other handles may open the files as well.
-    pub fn shares(self) -> bool {
+    pub fn can_share_files(self) -> bool {
         matches!(self, Backend::Native | Backend::Locking)
     }
 }
@@ -70,7 +71,7 @@ impl Backend {
 /// All choices that are drawn before the first step.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub store: Store,
+    pub store: StorageKind,
     pub backend: Backend,
     pub params: Params,
     /// Number of threads of the decompression context.
@@ -80,13 +81,13 @@ pub struct Setup {
     /// Uncompressed bytes of an ordinary chunk.
     pub chunksize: i32,
     /// Chunks of many sizes.
-    pub variable: bool,
+    pub variable_chunksize: bool,
     /// Chunks with blocks of variable length.
     pub vl: bool,
     /// Every chunk is read after every step, not only those that the step changed.
-    pub thorough: bool,
+    pub checks_every_chunk: bool,
     /// The path begins with `file:///`.
-    pub prefixed: bool,
+    pub has_file_prefix: bool,
     /// Small mappings move while the file grows; the sequence has no variable-length metalayers then (frame.md 9,
     /// mmap).
     pub moving_map: bool,
@@ -94,7 +95,7 @@ pub struct Setup {
 
 impl Setup {
     pub fn draw(random: &mut Random) -> Setup {
-        let store = *random.pick(&Store::ALL);
+        let store = *random.pick(&StorageKind::ALL);
         let mut backend = Backend::pick(random, store);
         let moving_map = matches!(backend, Backend::Mapped { .. }) && random.one_in(2);
         if moving_map {
@@ -110,10 +111,10 @@ impl Setup {
             dthreads: *random.pick(&[1, 1, 2]),
             global_threads: *random.pick(&[1, 1, 1, 2]),
             chunksize: (bytes / typesize).max(2) * typesize,
-            variable: random.one_in(3),
+            variable_chunksize: random.one_in(3),
             vl: random.one_in(8),
-            thorough: !random.one_in(3),
-            prefixed: random.one_in(10),
+            checks_every_chunk: !random.one_in(3),
+            has_file_prefix: random.one_in(10),
             moving_map,
         }
     }
@@ -146,6 +147,6 @@ pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
         },
         splitmode: *random.pick(&[1, 2, 3, 4, 4]),
         filters,
-        metas: [0; 6],
+        filters_meta: [0; 6],
     }
 }

@@ -10,12 +10,12 @@ use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-const DIMS: usize = 16;
+const MAX_DIM: usize = 16;
 /// The kind number of special chunks of zeros.
-const ZEROS: i32 = 1;
+const SPECIAL_ZEROS: i32 = 1;
 
 #[derive(Clone, Debug)]
-struct Meta {
+struct ArrayMeta {
     shape: Vec<i64>,
     chunkshape: Vec<i32>,
     blockshape: Vec<i32>,
@@ -23,9 +23,9 @@ struct Meta {
     dtype_format: i8,
 }
 
-impl Meta {
-    fn random(random: &mut Random, ndim: usize) -> Meta {
-        Meta {
+impl ArrayMeta {
+    fn random(random: &mut Random, ndim: usize) -> ArrayMeta {
+        ArrayMeta {
             shape: (0..ndim).map(|_| random.next() as i64 >> random.below(64)).collect(),
             chunkshape: (0..ndim).map(|_| random.next() as i32 >> random.below(32)).collect(),
             blockshape: (0..ndim).map(|_| random.next() as i32 >> random.below(32)).collect(),
@@ -66,24 +66,30 @@ impl Meta {
 
 /// All outputs of `b2nd_deserialize_meta`.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct DeserializedMeta {
     rc: i32,
     ndim: i8,
-    shape: [i64; DIMS],
-    chunkshape: [i32; DIMS],
-    blockshape: [i32; DIMS],
+    shape: [i64; MAX_DIM],
+    chunkshape: [i32; MAX_DIM],
+    blockshape: [i32; MAX_DIM],
     dtype: Option<Vec<u8>>,
     dtype_format: i8,
 }
 
-fn deserialize(library: &Library, bytes: &[u8], len: i32, with_dtype: bool, with_format: bool) -> Told {
+fn deserialize(
+    library: &Library,
+    bytes: &[u8],
+    len: i32,
+    with_dtype: bool,
+    with_format: bool,
+) -> DeserializedMeta {
     assert!(len <= len32(bytes));
-    let mut told = Told {
+    let mut told = DeserializedMeta {
         rc: 0,
         ndim: 99,
-        shape: [-77; DIMS],
-        chunkshape: [-77; DIMS],
-        blockshape: [-77; DIMS],
+        shape: [-77; MAX_DIM],
+        chunkshape: [-77; MAX_DIM],
+        blockshape: [-77; MAX_DIM],
         dtype: None,
         dtype_format: 88,
     };
@@ -113,11 +119,11 @@ fn deserialize(library: &Library, bytes: &[u8], len: i32, with_dtype: bool, with
 
 #[test]
 fn metalayers_have_the_same_bytes_and_are_read_alike() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(31);
     for round in 0..1500 {
         let ndim = *random.pick(&[0, 1, 2, 3, 4, 8, 15, 16]);
-        let meta = Meta::random(random, ndim);
+        let meta = ArrayMeta::random(random, ndim);
         let what = format!("round {round}: {meta:?}");
         let (mine, theirs) = (meta.serialize(ours), meta.serialize(reference));
         assert_eq!(mine, theirs, "{what}");
@@ -146,9 +152,9 @@ fn metalayers_have_the_same_bytes_and_are_read_alike() {
 
 /// Every length of one metalayer, and NULL arguments.
 #[test]
-fn cut_metalayers_and_null_pointers_have_the_same_codes() {
-    let Some((ours, reference)) = crate::support::both() else { return };
-    let mut meta = Meta::random(&mut Random::new(1), 3);
+fn truncated_metalayers_and_null_arguments_have_the_same_codes() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
+    let mut meta = ArrayMeta::random(&mut Random::new(1), 3);
     meta.dtype = Some(c"<f8".into());
     meta.dtype_format = 1;
     let bytes = meta.serialize(reference).expect("bytes");
@@ -158,7 +164,7 @@ fn cut_metalayers_and_null_pointers_have_the_same_codes() {
     }
     for missing in 0..5 {
         let call = |library: &Library| {
-            let (mut ndim, mut shape, mut extents) = (0i8, [0i64; DIMS], [0i32; DIMS]);
+            let (mut ndim, mut shape, mut extents) = (0i8, [0i64; MAX_DIM], [0i32; MAX_DIM]);
             let mut other = extents;
             let unless = |number: usize| missing != number;
             // SAFETY: large enough outputs, or NULL, which is rejected.
@@ -279,8 +285,8 @@ impl BoxCase {
 }
 
 #[test]
-fn boxes_are_copied_alike() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn copy_buffer_agrees_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(32);
     for round in 0..3000 {
         let ndim = *random.pick(&[1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 12, 16]);
@@ -324,14 +330,14 @@ fn slice_nchunks(schunk: &SuperChunk, start: &mut [i64], stop: &mut [i64]) -> Re
 }
 
 #[test]
-fn slices_of_arrays_touch_the_same_chunks() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn slice_nchunks_of_arrays_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(33);
     let mut counts = 0;
     for round in 0..600 {
         let ndim = *random.pick(&[0, 1, 2, 2, 3, 3, 4, 6, 16]);
         let strange = random.one_in(5);
-        let mut meta = Meta { dtype: None, dtype_format: 0, ..Meta::random(random, ndim) };
+        let mut meta = ArrayMeta { dtype: None, dtype_format: 0, ..ArrayMeta::random(random, ndim) };
         for dim in 0..ndim {
             let room = if ndim > 4 && dim > 2 { 2 } else { 12 };
             meta.shape[dim] = i64::from(!random.one_in(15)) * (1 + random.below(room) as i64);
@@ -366,13 +372,14 @@ fn slices_of_arrays_touch_the_same_chunks() {
             let schunk = SuperChunk::create(library, Store::Memory, Path::new(""), &params);
             assert_eq!(schunk.meta_add(name, &bytes), 0, "{}", library.name);
             // SAFETY: a live super-chunk.
-            let rc =
-                unsafe { (schunk.functions.blosc2_schunk_fill_special)(schunk.raw(), nchunks, ZEROS, 1) };
+            let rc = unsafe {
+                (schunk.functions.blosc2_schunk_fill_special)(schunk.raw(), nchunks, SPECIAL_ZEROS, 1)
+            };
             assert!(nchunks == 0 || rc >= 0, "{}: {nchunks} chunks: {rc}", library.name);
             schunk
         });
         for _ in 0..6 {
-            let (mut start, mut stop) = (vec![0i64; DIMS], vec![0i64; DIMS]);
+            let (mut start, mut stop) = (vec![0i64; MAX_DIM], vec![0i64; MAX_DIM]);
             for dim in 0..ndim {
                 let most = meta.shape[dim].max(0) as usize + 3;
                 start[dim] = random.below(most) as i64;
@@ -391,7 +398,7 @@ fn slices_of_arrays_touch_the_same_chunks() {
         // SAFETY: NULL is rejected, or not used.
         let [a, b] = [&mine, &theirs].map(|schunk| unsafe {
             let mut numbers: *mut i64 = ptr::null_mut();
-            let mut zeros = [0i64; DIMS];
+            let mut zeros = [0i64; MAX_DIM];
             (schunk.functions.blosc2_get_slice_nchunks)(
                 schunk.raw(),
                 ptr::null_mut(),
@@ -407,12 +414,12 @@ fn slices_of_arrays_touch_the_same_chunks() {
 /// A metalayer may claim chunks that do not exist: no memory of that size is allocated, and numbers outside the grid
 /// are not returned.
 #[test]
-fn claims_of_a_metalayer_are_not_believed() {
+fn metalayer_claims_of_missing_chunks_allocate_no_memory() {
     let ours = Library::ours();
     if ours.is_reference() {
         return;
     }
-    let meta = Meta {
+    let meta = ArrayMeta {
         shape: vec![1 << 30, 1 << 30],
         chunkshape: vec![1, 1],
         blockshape: vec![1, 1],

@@ -12,25 +12,25 @@ use crate::support::files::TempDir;
 use crate::support::library::Library;
 
 /// A library, its directory, and a record of its results.
-struct Scene<'a> {
+struct CallLog<'a> {
     library: &'a Library,
     dir: TempDir,
-    told: Vec<String>,
+    log: Vec<String>,
 }
 
-impl Scene<'_> {
-    fn tell(&mut self, what: impl Debug, result: impl Debug) {
-        self.told.push(format!("{what:?}: {result:?}"));
+impl CallLog<'_> {
+    fn record(&mut self, what: impl Debug, result: impl Debug) {
+        self.log.push(format!("{what:?}: {result:?}"));
     }
 }
 
-fn both_tell(scenario: impl Fn(&mut Scene)) {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn compare_call_logs(scenario: impl Fn(&mut CallLog)) {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let [mine, theirs] = [ours, reference].map(|library| {
-        let mut scene = Scene { library, dir: TempDir::new(), told: Vec::new() };
+        let mut scene = CallLog { library, dir: TempDir::new(), log: Vec::new() };
         scenario(&mut scene);
-        scene.told.extend(scene.dir.listing());
-        scene.told
+        scene.log.extend(scene.dir.listing());
+        scene.log
     });
     for (mine, theirs) in mine.iter().zip(&theirs) {
         assert_eq!(mine, theirs, "ours (left) and the reference (right)");
@@ -42,8 +42,8 @@ fn both_tell(scenario: impl Fn(&mut Scene)) {
 const NUMBERS: [i64; 12] = [0, 1, 2, 3, 5, 10, 11, -1, -2, i64::MAX, i64::MIN, (1 << 62) + 1];
 
 #[test]
-fn plain_files() {
-    both_tell(|scene| {
+fn plain_file_functions_agree_with_the_reference() {
+    compare_call_logs(|scene| {
         let library = scene.library;
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
         fs::create_dir(scene.dir.join("directory")).unwrap();
@@ -55,12 +55,12 @@ fn plain_files() {
         for (path, mode) in [(null(), c"rb".as_ptr()), (path.as_ptr(), null()), (null(), null())] {
             // SAFETY: NULL is allowed.
             let stream = unsafe { (library.blosc2_stdio_open)(path, mode, null_mut()) };
-            scene.tell("open with NULL", stream.is_null());
+            scene.record("open with NULL", stream.is_null());
         }
         for (name, mode) in
             [("missing", c"rb"), ("missing", c"rb+"), ("file", c"x?"), ("directory", c"wb"), ("a/b", c"wb")]
         {
-            scene.tell((name, mode), open(&scene.dir.c_path(name), mode).is_null());
+            scene.record((name, mode), open(&scene.dir.c_path(name), mode).is_null());
         }
         for (name, mode) in [
             ("file", c"rb"),
@@ -77,44 +77,44 @@ fn plain_files() {
             let file = unsafe { (*stream.cast::<blosc2_stdio_file>()).file };
             if name != "directory" {
                 // SAFETY: an open file.
-                scene.tell("seek", unsafe { libc::fseek(file, 3, libc::SEEK_SET) });
+                scene.record("seek", unsafe { libc::fseek(file, 3, libc::SEEK_SET) });
                 // SAFETY: an open stream.
-                scene.tell((name, mode, "size"), unsafe { (library.blosc2_stdio_size)(stream) });
+                scene.record((name, mode, "size"), unsafe { (library.blosc2_stdio_size)(stream) });
             }
-            for (size, nitems, position) in combinations() {
+            for (size, nitems, position) in io_arguments() {
                 let what = (name, mode, size, nitems, position);
                 let mut buffer = [b'.'; 128];
                 let mut ptr: *mut c_void = buffer.as_mut_ptr().cast();
                 let before = ptr;
                 // SAFETY: an open stream; a valid product of `size` and `nitems` fits the buffer.
                 let read = unsafe { (library.blosc2_stdio_read)(&mut ptr, size, nitems, position, stream) };
-                scene.tell(("read", what), (read, ptr == before, String::from_utf8_lossy(&buffer)));
+                scene.record(("read", what), (read, ptr == before, String::from_utf8_lossy(&buffer)));
             }
-            for (size, nitems, position) in combinations().filter(|&(_, _, position)| position < 1000) {
+            for (size, nitems, position) in io_arguments().filter(|&(_, _, position)| position < 1000) {
                 let what = (name, mode, size, nitems, position);
                 // SAFETY: as above.
                 let written = unsafe {
                     (library.blosc2_stdio_write)([b'w'; 128].as_ptr().cast(), size, nitems, position, stream)
                 };
-                scene.tell(("write", what), written);
+                scene.record(("write", what), written);
             }
             for len in [-1, i64::MIN, 12, 5, 8] {
                 // SAFETY: an open stream.
-                scene.tell(("truncate", name, mode, len), unsafe {
+                scene.record(("truncate", name, mode, len), unsafe {
                     (library.blosc2_stdio_truncate)(stream, len)
                 });
             }
             // SAFETY: an open file, and an open stream that is closed.
             unsafe {
-                scene.tell("position", libc::ftell(file));
-                scene.tell("close", (library.blosc2_stdio_close)(stream));
+                scene.record("position", libc::ftell(file));
+                scene.record("close", (library.blosc2_stdio_close)(stream));
             }
         }
     });
 }
 
 /// Returns arguments of a read or a write. Valid products are small.
-fn combinations() -> impl Iterator<Item = (i64, i64, i64)> {
+fn io_arguments() -> impl Iterator<Item = (i64, i64, i64)> {
     NUMBERS
         .into_iter()
         .flat_map(|size| {
@@ -127,8 +127,8 @@ fn combinations() -> impl Iterator<Item = (i64, i64, i64)> {
 }
 
 #[test]
-fn plain_files_without_a_stream() {
-    both_tell(|scene| {
+fn plain_file_functions_without_a_stream_agree_with_the_reference() {
+    compare_call_logs(|scene| {
         let library = scene.library;
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
         let path = scene.dir.c_path("file");
@@ -140,38 +140,38 @@ fn plain_files_without_a_stream() {
             for stream in [null_mut(), no_file] {
                 let mut buffer = [b'.'; 16];
                 let mut ptr: *mut c_void = buffer.as_mut_ptr().cast();
-                scene.tell("close", (library.blosc2_stdio_close)(stream));
+                scene.record("close", (library.blosc2_stdio_close)(stream));
                 if stream.is_null() {
-                    scene.tell("size", (library.blosc2_stdio_size)(stream));
-                    scene.tell("truncate", (library.blosc2_stdio_truncate)(stream, 1));
-                    scene.tell("write", (library.blosc2_stdio_write)(ptr, 1, 1, 0, stream));
-                    scene.tell("read", (library.blosc2_stdio_read)(&mut ptr, 1, 1, 0, stream));
-                    scene.tell("buffer", buffer);
+                    scene.record("size", (library.blosc2_stdio_size)(stream));
+                    scene.record("truncate", (library.blosc2_stdio_truncate)(stream, 1));
+                    scene.record("write", (library.blosc2_stdio_write)(ptr, 1, 1, 0, stream));
+                    scene.record("read", (library.blosc2_stdio_read)(&mut ptr, 1, 1, 0, stream));
+                    scene.record("buffer", buffer);
                 }
-                scene.tell("destroy", (library.blosc2_stdio_destroy)(stream));
+                scene.record("destroy", (library.blosc2_stdio_destroy)(stream));
             }
             let stream = (library.blosc2_stdio_open)(path.as_ptr(), c"rb+".as_ptr(), null_mut());
             for (size, nitems) in [(1, 1), (0, 1), (1, 0), (0, 0), (3, 3)] {
                 let mut ptr = null_mut();
                 let what = (size, nitems);
-                scene.tell(what, (library.blosc2_stdio_read)(null_mut(), size, nitems, 0, stream));
-                scene.tell(what, (library.blosc2_stdio_read)(&mut ptr, size, nitems, 0, stream));
-                scene.tell(what, ptr.is_null());
-                scene.tell(what, (library.blosc2_stdio_write)(null(), size, nitems, 0, stream));
+                scene.record(what, (library.blosc2_stdio_read)(null_mut(), size, nitems, 0, stream));
+                scene.record(what, (library.blosc2_stdio_read)(&mut ptr, size, nitems, 0, stream));
+                scene.record(what, ptr.is_null());
+                scene.record(what, (library.blosc2_stdio_write)(null(), size, nitems, 0, stream));
             }
-            scene.tell("close", (library.blosc2_stdio_close)(stream));
+            scene.record("close", (library.blosc2_stdio_close)(stream));
         }
     });
 }
 
 /// A mapping with its own parameters, which are recorded in every step.
-struct Mapped {
+struct MappedFile {
     params: Box<blosc2_stdio_mmap>,
 }
 
-impl Mapped {
-    fn new(mode: &'static CStr, initial: usize) -> Mapped {
-        Mapped {
+impl MappedFile {
+    fn new(mode: &'static CStr, initial: usize) -> MappedFile {
+        MappedFile {
             params: Box::new(blosc2_stdio_mmap {
                 mode: mode.as_ptr(),
                 initial_mapping_size: initial,
@@ -195,23 +195,23 @@ impl Mapped {
         (there, numbers, mapped)
     }
 
-    fn open(&mut self, scene: &mut Scene, name: &str) -> bool {
+    fn open(&mut self, scene: &mut CallLog, name: &str) -> bool {
         let path = scene.dir.c_path(name);
         let raw = self.raw();
         // SAFETY: two strings and a struct.
         let stream = unsafe { (scene.library.blosc2_stdio_mmap_open)(path.as_ptr(), c"rb".as_ptr(), raw) };
-        scene.tell(("open", name, self.fields()), (stream == raw, stream.is_null()));
+        scene.record(("open", name, self.fields()), (stream == raw, stream.is_null()));
         !stream.is_null()
     }
 
-    fn write(&mut self, scene: &mut Scene, text: &str, position: i64) {
+    fn write(&mut self, scene: &mut CallLog, text: &str, position: i64) {
         let (bytes, len) = (text.as_ptr().cast(), text.len() as i64);
         // SAFETY: a source with its length, and a struct.
         let written = unsafe { (scene.library.blosc2_stdio_mmap_write)(bytes, 1, len, position, self.raw()) };
-        scene.tell(("write", text, position), (written, self.fields()));
+        scene.record(("write", text, position), (written, self.fields()));
     }
 
-    fn read(&mut self, scene: &mut Scene, size: i64, nitems: i64, position: i64) {
+    fn read(&mut self, scene: &mut CallLog, size: i64, nitems: i64, position: i64) {
         let mut ptr: *mut c_void = self.raw();
         // SAFETY: an out-pointer, and a struct.
         let read =
@@ -224,32 +224,32 @@ impl Mapped {
             _ => Vec::new(),
         };
         let what = ("read", size, nitems, position);
-        scene.tell(what, (read, ptr.is_null(), String::from_utf8_lossy(&bytes)));
+        scene.record(what, (read, ptr.is_null(), String::from_utf8_lossy(&bytes)));
     }
 
-    fn truncate(&mut self, scene: &mut Scene, len: i64) {
+    fn truncate(&mut self, scene: &mut CallLog, len: i64) {
         // SAFETY: a struct.
         let result = unsafe { (scene.library.blosc2_stdio_mmap_truncate)(self.raw(), len) };
-        scene.tell(("truncate", len), (result, self.fields()));
+        scene.record(("truncate", len), (result, self.fields()));
     }
 
-    fn size(&mut self, scene: &mut Scene) {
+    fn size(&mut self, scene: &mut CallLog) {
         // SAFETY: a struct.
-        scene.tell("size", unsafe { (scene.library.blosc2_stdio_mmap_size)(self.raw()) });
+        scene.record("size", unsafe { (scene.library.blosc2_stdio_mmap_size)(self.raw()) });
     }
 
-    fn destroy(&mut self, scene: &mut Scene) {
+    fn destroy(&mut self, scene: &mut CallLog) {
         // SAFETY: a struct that must not be freed.
         let result = unsafe { (scene.library.blosc2_stdio_mmap_destroy)(self.raw()) };
-        scene.tell("destroy", (result, self.fields()));
+        scene.record("destroy", (result, self.fields()));
     }
 }
 
 const MODES: [&CStr; 4] = [c"r", c"r+", c"w+", c"c"];
 
 #[test]
-fn mapped_files_of_every_mode() {
-    both_tell(|scene| {
+fn mapped_files_of_every_mode_agree_with_the_reference() {
+    compare_call_logs(|scene| {
         for mode in MODES {
             for (name, text) in [("missing", None), ("empty", Some("")), ("file", Some("0123456789"))] {
                 for initial in [0, 1, 100_000] {
@@ -257,13 +257,13 @@ fn mapped_files_of_every_mode() {
                         Some(text) => fs::write(scene.dir.join(name), text).unwrap(),
                         None => drop(fs::remove_file(scene.dir.join(name))),
                     }
-                    let mut mapped = Mapped::new(mode, initial);
-                    scene.tell("mode", (mode, initial));
+                    let mut mapped = MappedFile::new(mode, initial);
+                    scene.record("mode", (mode, initial));
                     mapped.size(scene);
                     if mapped.open(scene, name) {
                         mapped.open(scene, name);
                         mapped.open(scene, "another");
-                        for (size, nitems, position) in combinations() {
+                        for (size, nitems, position) in io_arguments() {
                             // The address returned for zero items is not compared.
                             if size != 0 && nitems != 0 || position < 0 {
                                 mapped.read(scene, size, nitems, position);
@@ -273,21 +273,21 @@ fn mapped_files_of_every_mode() {
                     }
                     mapped.destroy(scene);
                     mapped.destroy(scene);
-                    scene.told.extend(scene.dir.listing());
+                    scene.log.extend(scene.dir.listing());
                 }
             }
         }
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
         for mode in [c"", c"rb", c"w", c"r ", c"c+"] {
-            let mut mapped = Mapped::new(mode, 100);
+            let mut mapped = MappedFile::new(mode, 100);
             mapped.open(scene, "file");
             mapped.destroy(scene);
         }
-        let mut mapped = Mapped::new(c"r", 100);
+        let mut mapped = MappedFile::new(c"r", 100);
         mapped.params.mode = null();
         mapped.open(scene, "file");
         for mode in MODES {
-            let mut mapped = Mapped::new(mode, 100);
+            let mut mapped = MappedFile::new(mode, 100);
             mapped.open(scene, "a/b");
             mapped.destroy(scene);
         }
@@ -295,12 +295,12 @@ fn mapped_files_of_every_mode() {
 }
 
 #[test]
-fn mapped_files_grow_and_shrink() {
-    both_tell(|scene| {
+fn growing_and_shrinking_mapped_files_agree_with_the_reference() {
+    compare_call_logs(|scene| {
         for mode in [c"r+", c"w+"] {
             for initial in [0, 1, 5000, 1 << 20] {
                 fs::write(scene.dir.join("file"), "0123456789").unwrap();
-                let mut mapped = Mapped::new(mode, initial);
+                let mut mapped = MappedFile::new(mode, initial);
                 assert!(mapped.open(scene, "file"));
                 for (text, position) in
                     [("ab", 0), ("cd", 9), ("ef", 12), ("gh", 5000), ("", 3), ("i", 20_000), ("j", -1)]
@@ -308,18 +308,18 @@ fn mapped_files_grow_and_shrink() {
                     mapped.write(scene, text, position);
                     mapped.size(scene);
                     let there = fs::metadata(scene.dir.join("file")).unwrap().len();
-                    scene.tell("on disk", there);
+                    scene.record("on disk", there);
                 }
                 mapped.read(scene, 1, 14, 0);
                 for len in [20_001, 20_000, 7, 9, -1, i64::MIN] {
                     mapped.truncate(scene, len);
-                    scene.tell("on disk", fs::metadata(scene.dir.join("file")).unwrap().len());
+                    scene.record("on disk", fs::metadata(scene.dir.join("file")).unwrap().len());
                 }
                 mapped.read(scene, 3, 3, 0);
                 mapped.read(scene, 3, 4, 0);
                 mapped.write(scene, "kl", 8);
                 mapped.destroy(scene);
-                scene.told.extend(scene.dir.listing());
+                scene.log.extend(scene.dir.listing());
                 // The struct is used again, with its initial mode.
                 mapped.params.mode = c"r".as_ptr();
                 assert!(mapped.open(scene, "file"));
@@ -331,10 +331,10 @@ fn mapped_files_grow_and_shrink() {
 }
 
 #[test]
-fn private_mappings_leave_the_file_alone() {
-    both_tell(|scene| {
+fn private_mappings_do_not_change_the_file() {
+    compare_call_logs(|scene| {
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
-        let mut mapped = Mapped::new(c"c", 4096);
+        let mut mapped = MappedFile::new(c"c", 4096);
         assert!(mapped.open(scene, "file"));
         mapped.write(scene, "abc", 2);
         mapped.write(scene, "def", 10);
@@ -343,34 +343,34 @@ fn private_mappings_leave_the_file_alone() {
         mapped.read(scene, 1, 4, 0);
         mapped.read(scene, 1, 5, 0);
         mapped.size(scene);
-        scene.told.extend(scene.dir.listing());
+        scene.log.extend(scene.dir.listing());
         mapped.destroy(scene);
     });
 }
 
 #[test]
-fn mapped_files_without_a_stream() {
-    both_tell(|scene| {
+fn mapped_file_functions_without_a_stream_agree_with_the_reference() {
+    compare_call_logs(|scene| {
         let library = scene.library;
         let null_stream = null_mut();
         let path = scene.dir.c_path("file");
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
-        let mut mapped = Mapped::new(c"r+", 100);
+        let mut mapped = MappedFile::new(c"r+", 100);
         // SAFETY: NULL where it is rejected, otherwise a struct and strings.
         unsafe {
             let open = library.blosc2_stdio_mmap_open;
-            scene.tell("open", open(path.as_ptr(), c"rb".as_ptr(), null_mut()).is_null());
-            scene.tell("open", open(null(), c"rb".as_ptr(), mapped.raw()).is_null());
-            scene.tell("close", (library.blosc2_stdio_mmap_close)(null_stream));
-            scene.tell("destroy", (library.blosc2_stdio_mmap_destroy)(null_stream));
+            scene.record("open", open(path.as_ptr(), c"rb".as_ptr(), null_mut()).is_null());
+            scene.record("open", open(null(), c"rb".as_ptr(), mapped.raw()).is_null());
+            scene.record("close", (library.blosc2_stdio_mmap_close)(null_stream));
+            scene.record("destroy", (library.blosc2_stdio_mmap_destroy)(null_stream));
             // The argument for the mode may be NULL: it is not used.
-            scene.tell("open", open(path.as_ptr(), null(), mapped.raw()) == mapped.raw());
+            scene.record("open", open(path.as_ptr(), null(), mapped.raw()) == mapped.raw());
             for (size, nitems) in [(1, 1), (0, 1), (1, 0), (20, 1)] {
                 let stream = mapped.raw();
-                scene.tell("read", (library.blosc2_stdio_mmap_read)(null_mut(), size, nitems, 0, stream));
-                scene.tell("write", (library.blosc2_stdio_mmap_write)(null(), size, nitems, 0, stream));
+                scene.record("read", (library.blosc2_stdio_mmap_read)(null_mut(), size, nitems, 0, stream));
+                scene.record("write", (library.blosc2_stdio_mmap_write)(null(), size, nitems, 0, stream));
             }
-            scene.tell("close", (library.blosc2_stdio_mmap_close)(mapped.raw()));
+            scene.record("close", (library.blosc2_stdio_mmap_close)(mapped.raw()));
         }
         mapped.read(scene, 1, 10, 0);
         mapped.destroy(scene);
@@ -378,8 +378,8 @@ fn mapped_files_without_a_stream() {
 }
 
 #[test]
-fn parameters_that_have_to_be_freed() {
-    both_tell(|scene| {
+fn mmap_destroy_frees_parameters_with_needs_free() {
+    compare_call_logs(|scene| {
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
         let path = scene.dir.c_path("file");
         for mapped in [true, false] {
@@ -391,7 +391,7 @@ fn parameters_that_have_to_be_freed() {
                     let open = scene.library.blosc2_stdio_mmap_open;
                     assert_eq!(open(path.as_ptr(), null(), params.cast()), params.cast());
                 }
-                scene.tell(mapped, (scene.library.blosc2_stdio_mmap_destroy)(params.cast()));
+                scene.record(mapped, (scene.library.blosc2_stdio_mmap_destroy)(params.cast()));
             }
         }
     });
@@ -406,8 +406,8 @@ unsafe extern "C" fn destroy_nothing(_: *mut c_void) -> c_int {
 }
 
 #[test]
-fn the_registry() {
-    both_tell(|scene| {
+fn back_end_registry_agrees_with_the_reference() {
+    compare_call_logs(|scene| {
         let library = scene.library;
         let register = |id: u8, name: Option<&CStr>| {
             let io = blosc2_io_cb {
@@ -444,9 +444,9 @@ fn the_registry() {
             })
         };
         // SAFETY: NULL is allowed.
-        scene.tell("NULL", unsafe { (library.blosc2_register_io_cb)(null()) });
+        scene.record("NULL", unsafe { (library.blosc2_register_io_cb)(null()) });
         for id in [0, 1, 2, 31, 32, 159, 160, 255] {
-            scene.tell(id, entry(id));
+            scene.record(id, entry(id));
         }
         for (id, name) in [
             (0, c"filesystem"),
@@ -459,19 +459,19 @@ fn the_registry() {
             (171, c"mine"),
             (255, c""),
         ] {
-            scene.tell((id, name), register(id, Some(name)));
-            scene.tell(id, entry(id));
+            scene.record((id, name), register(id, Some(name)));
+            scene.record(id, entry(id));
         }
-        scene.tell("no name", register(172, None));
-        scene.tell(172, entry(172));
+        scene.record("no name", register(172, None));
+        scene.record(172, entry(172));
         // SAFETY: an id that is registered.
         let (before, after) = unsafe { ((library.blosc2_get_io_cb)(170), (library.blosc2_get_io_cb)(170)) };
-        scene.tell("the same entry", before == after);
+        scene.record("the same entry", before == after);
         // SAFETY: the library was initialised.
         unsafe {
             (library.blosc2_get_io_cb)(0).read().open.expect("a function");
             let io = (library.blosc2_get_io_cb)(1).read();
-            scene.tell(
+            scene.record(
                 "its own functions",
                 io.open.map(|f| f as usize) == Some(library.blosc2_stdio_mmap_open as usize),
             );
@@ -479,8 +479,10 @@ fn the_registry() {
         // The program may change an entry.
         // SAFETY: an initialised entry that is not used meanwhile.
         unsafe { (*(library.blosc2_get_io_cb)(170)).is_allocation_necessary = CBool::FALSE };
-        scene.tell(170, entry(170));
+        scene.record(170, entry(170));
         // SAFETY: as above.
-        scene.tell("name", unsafe { CString::from(CStr::from_ptr((*(library.blosc2_get_io_cb)(170)).name)) });
+        scene.record("name", unsafe {
+            CString::from(CStr::from_ptr((*(library.blosc2_get_io_cb)(170)).name))
+        });
     });
 }

@@ -11,7 +11,7 @@ use crate::{CODECS, TYPESIZES, assert_bytes, assert_decodes, pick_blocksize};
 
 #[test]
 fn special_chunks_are_byte_equal() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(5);
     for round in 0..400 {
         let typesize = *random.pick(&TYPESIZES);
@@ -39,15 +39,15 @@ fn special_chunks_are_byte_equal() {
             let mut theirs = special_chunk(reference, &params, special, nbytes, destsize);
             let has_value = matches!(special, Special::Value(_));
             if let (Ok(mine), Ok(theirs)) = (&mine, &mut theirs)
-                && (!defects::header_blocksize_is_right(&params, nbytes)
-                    || has_value && !defects::of_value_chunk(&params, &Header::of(theirs)).is_right())
+                && (!defects::is_header_blocksize_right(&params, nbytes)
+                    || has_value && !defects::value_chunk_verdict(&params, &Header::parse(theirs)).is_right())
             {
                 theirs[8..12].copy_from_slice(&mine[8..12]);
             }
             assert_eq!(mine, theirs, "{what}");
             let Ok(chunk) = mine else { continue };
             if has_value && nbytes > 0 {
-                assert!(defects::of_value_chunk(&params, &Header::of(&chunk)).is_right(), "{what}");
+                assert!(defects::value_chunk_verdict(&params, &Header::parse(&chunk)).is_right(), "{what}");
             }
             let (a, b) = (
                 decompress(ours, 4, &chunk, nbytes as usize),
@@ -60,8 +60,8 @@ fn special_chunks_are_byte_equal() {
 
 /// The functions without a context: the same settings, both directions, the same errors.
 #[test]
-fn functions_without_a_context() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn functions_without_a_context_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(6);
     for round in 0..200 {
         let typesize = *random.pick(&TYPESIZES);
@@ -94,7 +94,7 @@ fn functions_without_a_context() {
         });
         match (&mine, &theirs) {
             (Ok(mine), Ok(theirs)) => {
-                let (a, b) = (Header::of(mine), Header::of(theirs));
+                let (a, b) = (Header::parse(mine), Header::parse(theirs));
                 assert_eq!(a.flags & !2, b.flags & !2, "{what}");
                 assert_eq!(
                     (a.filters, a.typesize, a.blocksize),
@@ -150,7 +150,7 @@ fn functions_without_a_context() {
 /// The raw shuffle functions, every typesize, lengths around multiples of the vector and block sizes.
 #[test]
 fn raw_shuffles_are_byte_equal() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(7);
     let source = random.bytes(70_000);
     for typesize in 1..=256usize {
@@ -183,7 +183,7 @@ fn raw_shuffles_are_byte_equal() {
 /// One context for many sizes: the context keeps the block size, and every chunk decodes (chunk.md 11.8, 11.9,
 /// 11.11).
 #[test]
-fn a_context_is_reused() {
+fn reused_context_writes_decodable_chunks() {
     let random = &mut Random::new(9);
     let ours = Library::ours();
     if ours.is_reference() {
@@ -199,8 +199,8 @@ fn a_context_is_reused() {
             blocksize: *random.pick(&[0, 0, 1000]),
             ..Params::default()
         };
-        let mut writer = OwnedContext::compressing(ours, params.cparams()).expect("a context");
-        let mut reader = OwnedContext::decompressing(ours, dparams(*random.pick(&[1, 4])));
+        let mut writer = OwnedContext::for_compression(ours, params.cparams()).expect("a context");
+        let mut reader = OwnedContext::for_decompression(ours, dparams(*random.pick(&[1, 4])));
         for _ in 0..8 {
             let len = *random.pick(&[0, 3, 1003, 2000, 2000, 100_000, 40]);
             let src = random.pick(&Data::ALL).generate(random, typesize as usize, len);
@@ -212,7 +212,7 @@ fn a_context_is_reused() {
             let (rc, decoded) = with_destination(len, |dest| reader.decompress(chunk, dest));
             assert_eq!(rc, len as i32, "round {round}: {params:?}");
             assert_bytes("a reused context", &decoded, &src);
-            if let Some((_, reference)) = crate::support::both() {
+            if let Some((_, reference)) = crate::support::both_libraries() {
                 assert_decodes("the reference reads it", decompress(reference, 1, chunk, len), &src);
             }
             if len > typesize as usize {

@@ -3,20 +3,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::support::calls::{
-    Header, Outcome, Params, compress, compress_copy, decompress, getitem, getitem_bytes,
+    BytesResult, Header, Params, compress, compress_copy, decompress, getitem, getitem_bytes,
 };
 use crate::support::data::Data;
 use crate::support::known_defects::{self as defects, KnownDefect, Verdict};
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::{
-    CODECS, DELTA, TRUNC_PREC, TYPESIZES, assert_bytes, assert_decodes, over_points, pick_blocksize,
+    CODECS, DELTA, TRUNC_PREC, TYPESIZES, assert_bytes, assert_decodes, for_each_point, pick_blocksize,
     pick_filters, pick_nbytes, selected_points,
 };
 
 /// One point of the grid.
 #[derive(Debug)]
-struct Point {
+struct GridPoint {
     index: u64,
     params: Params,
     data: Data,
@@ -25,12 +25,12 @@ struct Point {
     destsize: usize,
 }
 
-impl Point {
-    fn new(seed: u64, index: u64) -> Point {
+impl GridPoint {
+    fn new(seed: u64, index: u64) -> GridPoint {
         let random = &mut Random::of_item(seed, index);
         let typesize = *random.pick(&TYPESIZES);
         let nbytes = pick_nbytes(random);
-        let (filters, metas) = pick_filters(random, typesize);
+        let (filters, filters_meta) = pick_filters(random, typesize);
         let params = Params {
             codec: *random.pick(&CODECS),
             codec_meta: if random.one_in(8) { random.byte() } else { 0 },
@@ -41,22 +41,22 @@ impl Point {
             blocksize: pick_blocksize(random, typesize, nbytes),
             splitmode: 1 + random.below(4) as i32,
             filters,
-            metas,
+            filters_meta,
         };
         let destsize = match random.below(4) {
             0 => nbytes + 32,
             1 => 32 + random.below(nbytes + 1),
-            _ => defects::roomy(&params, nbytes as i32),
+            _ => defects::sufficient_destsize(&params, nbytes as i32),
         };
         let data = *random.pick(&Data::ALL);
-        Point { index, params, data, data_seed: random.next(), nbytes, destsize }
+        GridPoint { index, params, data, data_seed: random.next(), nbytes, destsize }
     }
 
     fn source(&self) -> Vec<u8> {
         self.data.generate(&mut Random::new(self.data_seed), self.params.typesize as usize, self.nbytes)
     }
 
-    fn lossless(&self) -> bool {
+    fn is_lossless(&self) -> bool {
         !defects::has_filter(&self.params, TRUNC_PREC)
     }
 }
@@ -72,7 +72,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn note(&mut self, verdict: Verdict) -> bool {
+    fn record_verdict(&mut self, verdict: Verdict) -> bool {
         if let Verdict::Wrong(defect) | Verdict::Unsafe(defect) = verdict {
             *self.skipped.entry(defect).or_default() += 1;
         }
@@ -93,19 +93,19 @@ impl Totals {
 
 /// Compares the fields that must be equal in both libraries (all but cbytes; the block size if the reference writes
 /// it correctly; the memcpyed bit unless it depends on the efficiency of the codec).
-fn assert_headers_agree(point: &Point, mine: &Header, theirs: &Header, blocksize_is_right: bool) {
+fn assert_headers_agree(point: &GridPoint, mine: &Header, theirs: &Header, blocksize_is_right: bool) {
     let mut expected = Header { cbytes: mine.cbytes, ..theirs.clone() };
     if !blocksize_is_right {
         expected.blocksize = mine.blocksize;
     }
     let params = &point.params;
-    let forced_plain = defects::plain_from_the_start(params, point.nbytes as i32);
-    if !forced_plain && mine.memcpyed() != theirs.memcpyed() {
+    let forced_plain = defects::is_memcpyed_before_encoding(params, point.nbytes as i32);
+    if !forced_plain && mine.is_memcpyed() != theirs.is_memcpyed() {
         expected.flags = theirs.flags & !2 | mine.flags & 2;
         expected.blosc2_flags = mine.blosc2_flags;
     } else if params.use_dict {
         let by_chance = params.codec == 5 && params.nthreads > 1;
-        if by_chance || theirs.memcpyed() {
+        if by_chance || theirs.is_memcpyed() {
             expected.blosc2_flags = theirs.blosc2_flags & !1 | mine.blosc2_flags & 1;
         }
     }
@@ -115,13 +115,13 @@ fn assert_headers_agree(point: &Point, mine: &Header, theirs: &Header, blocksize
 /// Compares partial reads of `chunk` by `library` with the decoded bytes.
 fn check_getitem(
     library: &Library,
-    point: &Point,
+    point: &GridPoint,
     chunk: &[u8],
     decoded: &[u8],
     random: &mut Random,
     totals: &mut Totals,
 ) {
-    let header = Header::of(chunk);
+    let header = Header::parse(chunk);
     let unit = i32::from(header.typesize);
     let nitems = decoded.len() as i32 / unit;
     let block_items = (header.blocksize.min(decoded.len() as i32).max(1) / unit).max(1);
@@ -140,11 +140,11 @@ fn check_getitem(
     for (start, count) in reads {
         let (from, len) = (start * unit, count * unit);
         let verdict = if library.is_reference() {
-            defects::of_getitem(&point.params, &header, from, len)
+            defects::getitem_verdict(&point.params, &header, from, len)
         } else {
             Verdict::Right
         };
-        if !totals.note(verdict) {
+        if !totals.record_verdict(verdict) {
             continue;
         }
         let expected = &decoded[from as usize..(from + len) as usize];
@@ -169,18 +169,18 @@ fn check_getitem(
 }
 
 /// Returns whether the reference gives correct results for all calls that [`run_point`] makes with our library.
-fn may_stand_in(point: &Point, src: &[u8]) -> bool {
+fn can_replace_ours(point: &GridPoint, src: &[u8]) -> bool {
     let params = &point.params;
-    defects::of_compression(params, src.len() as i32, point.destsize).is_right()
-        && defects::header_blocksize_is_right(params, src.len() as i32)
+    defects::compression_verdict(params, src.len() as i32, point.destsize).is_right()
+        && defects::is_header_blocksize_right(params, src.len() as i32)
         && !params.use_dict
         && !defects::has_filter(params, DELTA)
         && defects::active_filters(params) < 3
 }
 
-fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], totals: &mut Totals) {
+fn run_point(ours: &Library, reference: &Library, point: &GridPoint, src: &[u8], totals: &mut Totals) {
     let params = &point.params;
-    if ours.is_reference() && !may_stand_in(point, src) {
+    if ours.is_reference() && !can_replace_ours(point, src) {
         return;
     }
     let random = &mut Random::of_item(point.index, 77);
@@ -197,10 +197,10 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
 
     // The data decoded from our own chunk are the expected result for lossy filters.
     let decoded_mine = mine.as_ref().ok().map(|chunk| {
-        assert_eq!(chunk.len() as i32, Header::of(chunk).cbytes, "ours: cbytes in the header");
+        assert_eq!(chunk.len() as i32, Header::parse(chunk).cbytes, "ours: cbytes in the header");
         let decoded = decompress(ours, 1, chunk, src.len())
             .unwrap_or_else(|code| panic!("ours reads ours: error {code}"));
-        if point.lossless() || Header::of(chunk).memcpyed() {
+        if point.is_lossless() || Header::parse(chunk).is_memcpyed() {
             assert_bytes("ours reads ours", &decoded, src);
         }
         assert_decodes("ours reads ours with 4 threads", decompress(ours, 4, chunk, src.len()), &decoded);
@@ -219,9 +219,9 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
 
     // The reference reads our chunk.
     if let (Ok(chunk), Some(decoded)) = (&mine, &decoded_mine) {
-        let header = Header::of(chunk);
+        let header = Header::parse(chunk);
         for nthreads in [1, 4] {
-            if totals.note(defects::of_decompression(params, &header, nthreads)) {
+            if totals.record_verdict(defects::decompression_verdict(params, &header, nthreads)) {
                 let what = format!("the reference reads ours, nthreads {nthreads}");
                 assert_decodes(&what, decompress(reference, nthreads, chunk, src.len()), decoded);
                 totals.compared += 1;
@@ -230,13 +230,13 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
         check_getitem(reference, point, chunk, decoded, random, totals);
     }
 
-    let verdict = defects::of_compression(params, src.len() as i32, point.destsize);
-    let right = totals.note(verdict);
-    if !verdict.may_call() {
+    let verdict = defects::compression_verdict(params, src.len() as i32, point.destsize);
+    let right = totals.record_verdict(verdict);
+    if !verdict.can_call() {
         return;
     }
     let theirs = compress_copy(reference, params, src, point.destsize, defects::active_filters(params) >= 3);
-    let refusal = |outcome: &Outcome| outcome.as_ref().err().filter(|&&code| code < 0).copied();
+    let refusal = |outcome: &BytesResult| outcome.as_ref().err().filter(|&&code| code < 0).copied();
     assert_eq!(
         refusal(&mine),
         refusal(&theirs),
@@ -244,14 +244,14 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
     );
     totals.compared += 1;
     let Ok(theirs) = theirs else { return };
-    let header = Header::of(&theirs);
+    let header = Header::parse(&theirs);
 
     if let (Ok(mine), true) = (&mine, right) {
         assert_headers_agree(
             point,
-            &Header::of(mine),
+            &Header::parse(mine),
             &header,
-            defects::header_blocksize_is_right(params, src.len() as i32),
+            defects::is_header_blocksize_right(params, src.len() as i32),
         );
         let sizes = &mut totals.sizes[usize::from(params.codec)];
         sizes.0 += src.len() as u64;
@@ -261,24 +261,24 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
 
     // Our library reads the reference's chunk. A chunk that is invalid because of a known defect must not cause a
     // crash.
-    let of_chunk = defects::of_chunk(params, &theirs);
-    if !(totals.note(of_chunk) && right) {
+    let of_chunk = defects::chunk_verdict(params, &theirs);
+    if !(totals.record_verdict(of_chunk) && right) {
         let _ = decompress(ours, 1, &theirs, src.len());
         let _ = decompress(ours, 4, &theirs, src.len());
         return;
     }
     let decoded = decompress(ours, 1, &theirs, src.len())
         .unwrap_or_else(|code| panic!("ours reads theirs: error {code}"));
-    if point.lossless() || header.memcpyed() {
+    if point.is_lossless() || header.is_memcpyed() {
         assert_bytes("ours reads theirs", &decoded, src);
     } else if let (Some(decoded_mine), false) = (&decoded_mine, defects::has_filter(params, DELTA)) {
-        let plain = mine.as_ref().is_ok_and(|chunk| Header::of(chunk).memcpyed());
+        let plain = mine.as_ref().is_ok_and(|chunk| Header::parse(chunk).is_memcpyed());
         assert!(plain || *decoded_mine == decoded, "lossy data differ between our chunk and theirs");
     }
     assert_decodes("ours reads theirs with 4 threads", decompress(ours, 4, &theirs, src.len()), &decoded);
     check_getitem(ours, point, &theirs, &decoded, random, totals);
     for nthreads in [1, 4] {
-        if totals.note(defects::of_decompression(params, &header, nthreads)) {
+        if totals.record_verdict(defects::decompression_verdict(params, &header, nthreads)) {
             let what = format!("the reference reads its own, nthreads {nthreads}");
             assert_decodes(&what, decompress(reference, nthreads, &theirs, src.len()), &decoded);
         }
@@ -287,12 +287,12 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
 }
 
 #[test]
-fn grid() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn random_chunks_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let seed = from_environment("BLOSC2_GRID_SEED", 20_240_901);
     let mut totals = Totals::default();
-    over_points(selected_points(400), seed, |index| {
-        let point = Point::new(seed, index);
+    for_each_point(selected_points(400), seed, |index| {
+        let point = GridPoint::new(seed, index);
         let src = point.source();
         let run = catch_unwind(AssertUnwindSafe(|| run_point(ours, reference, &point, &src, &mut totals)));
         if let Err(panic) = run {

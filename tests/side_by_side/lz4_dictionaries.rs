@@ -21,7 +21,7 @@ fn short_matches(random: &mut Random, len: usize) -> [Vec<u8>; 2] {
 
 #[test]
 fn chunks_with_a_dictionary_are_not_longer_than_the_reference_s() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(11);
     let mut sets: Vec<Vec<u8>> = Data::ALL.iter().map(|data| data.generate(random, 8, 150_000)).collect();
     sets.extend(short_matches(random, 150_000));
@@ -39,7 +39,7 @@ fn chunks_with_a_dictionary_are_not_longer_than_the_reference_s() {
                     ..Params::default()
                 };
                 let what = format!("set {nth}, {params:?}");
-                let destsize = defects::roomy(&params, src.len() as i32);
+                let destsize = defects::sufficient_destsize(&params, src.len() as i32);
                 let [mine, theirs] = [ours, reference].map(|library| {
                     compress(library, &params, src, destsize).unwrap_or_else(|code| panic!("{code}: {what}"))
                 });

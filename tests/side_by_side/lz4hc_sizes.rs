@@ -29,12 +29,12 @@ fn params(clevel: u8, (filter, typesize): Filter, src: &[u8]) -> Params {
 
 /// Compresses `src` with both libraries at these levels, and compares the sizes. Chunks of less than 1 KiB are
 /// exempt: for them 1 % is a few bytes.
-fn check(src: &[u8], filters: &[Filter], levels: impl Iterator<Item = u8> + Clone) {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn check_sizes(src: &[u8], filters: &[Filter], levels: impl Iterator<Item = u8> + Clone) {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     for &filter in filters {
         for clevel in levels.clone() {
             let params = params(clevel, filter, src);
-            let destsize = defects::roomy(&params, src.len() as i32);
+            let destsize = defects::sufficient_destsize(&params, src.len() as i32);
             let [mine, theirs] = [ours, reference].map(|library| {
                 compress(library, &params, src, destsize)
                     .unwrap_or_else(|code| panic!("error {code}: {params:?}"))
@@ -56,7 +56,7 @@ fn items<const N: usize>(count: usize, item: impl FnMut(usize) -> [u8; N]) -> Ve
 }
 
 /// Returns `len` bytes of runs: up to `longest` repetitions of one of `values` values of `width` bytes each.
-fn runs(longest: usize, values: usize, width: usize, len: usize) -> Vec<u8> {
+fn random_runs(longest: usize, values: usize, width: usize, len: usize) -> Vec<u8> {
     let random = &mut Random::new(3);
     let values: Vec<Vec<u8>> = (0..values).map(|_| random.bytes(width)).collect();
     let mut out = Vec::new();
@@ -69,7 +69,7 @@ fn runs(longest: usize, values: usize, width: usize, len: usize) -> Vec<u8> {
 }
 
 /// Returns words of a vocabulary of five.
-fn words(len: usize) -> Vec<u8> {
+fn random_words(len: usize) -> Vec<u8> {
     let random = &mut Random::new(1);
     let vocabulary: Vec<Vec<u8>> = (0..5)
         .map(|_| {
@@ -100,17 +100,17 @@ fn rounded_samples(count: usize, step: f64) -> Vec<u8> {
 /// If matches overlap, a match that was discarded for a longer one is used again when the next match shortens the
 /// longer one.
 #[test]
-fn matches_that_overlap_share_their_bytes_well() {
-    check(&words(4000), &[(SHUFFLE, 4)], 3..=9);
-    check(&runs(1, 3, 1, 8000), &[NO_FILTER, (SHUFFLE, 2), (SHUFFLE, 4), (SHUFFLE, 8)], 3..=9);
-    check(&runs(1, 3, 4, 80_000), &[(SHUFFLE, 2), (SHUFFLE, 8)], 3..=9);
-    check(&runs(6, 10, 2, 32_000), &[NO_FILTER, (SHUFFLE, 2)], 3..=9);
+fn overlapping_matches_compress_like_the_reference() {
+    check_sizes(&random_words(4000), &[(SHUFFLE, 4)], 3..=9);
+    check_sizes(&random_runs(1, 3, 1, 8000), &[NO_FILTER, (SHUFFLE, 2), (SHUFFLE, 4), (SHUFFLE, 8)], 3..=9);
+    check_sizes(&random_runs(1, 3, 4, 80_000), &[(SHUFFLE, 2), (SHUFFLE, 8)], 3..=9);
+    check_sizes(&random_runs(6, 10, 2, 32_000), &[NO_FILTER, (SHUFFLE, 2)], 3..=9);
 }
 
 /// The records have a short period, but few bytes repeat with it: there are runs of zeros and rare numbers between
 /// them.
 #[test]
-fn a_period_of_records_is_found_behind_runs() {
+fn periods_of_records_behind_runs_compress_like_the_reference() {
     let random = &mut Random::new(4);
     let cycle: Vec<u16> = (0..51).map(|_| random.next() as u16).collect();
     let records = items(5000, |n| {
@@ -121,7 +121,7 @@ fn a_period_of_records_is_found_behind_runs() {
         record[6] = random.below(2) as u8;
         record
     });
-    check(&records, &[NO_FILTER], 3..=9);
+    check_sizes(&records, &[NO_FILTER], 3..=9);
 
     let random = &mut Random::new(6);
     let cycle: Vec<u16> = (0..16).map(|_| random.next() as u16).collect();
@@ -133,30 +133,30 @@ fn a_period_of_records_is_found_behind_runs() {
         record[12..].copy_from_slice(&cycle[n % 16].to_le_bytes());
         record
     });
-    check(&records, &[NO_FILTER, (SHUFFLE, 8)], 3..=9);
+    check_sizes(&records, &[NO_FILTER, (SHUFFLE, 8)], 3..=9);
 }
 
 #[test]
-fn samples_that_nearly_repeat_keep_their_distance() {
-    check(&rounded_samples(9500, 0.076), &[NO_FILTER, (SHUFFLE, 4), (SHUFFLE, 8)], 1..=9);
-    check(&rounded_samples(2300, 0.037), &[(SHUFFLE, 4), (SHUFFLE, 8)], 1..=9);
-    check(&rounded_samples(2300, 0.062), &[(SHUFFLE, 2), (SHUFFLE, 4)], 1..=9);
+fn nearly_repeating_samples_compress_like_the_reference() {
+    check_sizes(&rounded_samples(9500, 0.076), &[NO_FILTER, (SHUFFLE, 4), (SHUFFLE, 8)], 1..=9);
+    check_sizes(&rounded_samples(2300, 0.037), &[(SHUFFLE, 4), (SHUFFLE, 8)], 1..=9);
+    check_sizes(&rounded_samples(2300, 0.062), &[(SHUFFLE, 2), (SHUFFLE, 4)], 1..=9);
 }
 
 #[test]
-fn long_runs_of_few_values() {
-    check(&runs(1000, 4, 1, 92_000), &[(SHUFFLE, 8)], 1..=9);
+fn long_runs_of_few_values_compress_like_the_reference() {
+    check_sizes(&random_runs(1000, 4, 1, 92_000), &[(SHUFFLE, 8)], 1..=9);
 }
 
 /// The first bytes are zeros: an empty entry of a table of positions must not be taken for one of their positions.
 #[test]
-fn bytes_at_the_start_are_no_match_of_everything_like_them() {
+fn zeros_at_the_start_are_not_matched_by_empty_table_entries() {
     let counter = items(1432, |n| (n / 8 * 482).to_le_bytes());
-    check(&counter, &[NO_FILTER], 1..=9);
+    check_sizes(&counter, &[NO_FILTER], 1..=9);
 }
 
 #[test]
-fn a_period_with_changed_bytes_goes_on_behind_them() {
+fn periods_with_changed_bytes_compress_like_the_reference() {
     for (period, changed_one_in) in [(11_860, 100_000), (11_864, 10_000), (1864, 1000)] {
         let random = &mut Random::new(5);
         let values: Vec<u64> = (0..157).map(|_| random.next() >> random.below(50)).collect();
@@ -164,14 +164,14 @@ fn a_period_with_changed_bytes_goes_on_behind_them() {
         let src: Vec<u8> = (0..60_000)
             .map(|n| if random.one_in(changed_one_in) { random.byte() } else { one[n % one.len()] })
             .collect();
-        check(&src, &[NO_FILTER], 1..=9);
+        check_sizes(&src, &[NO_FILTER], 1..=9);
     }
 }
 
 /// For streams of more than 1 KiB.
 #[test]
-fn streams_of_the_lowest_levels_are_the_reference_s() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn streams_of_levels_1_and_2_equal_those_of_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     for (nth, data) in Data::ALL.into_iter().enumerate() {
         for (len, filter) in
             [(1100, NO_FILTER), (4100, (SHUFFLE, 4)), (65_536, (BITSHUFFLE, 8)), (200_000, NO_FILTER)]
@@ -179,7 +179,7 @@ fn streams_of_the_lowest_levels_are_the_reference_s() {
             let src = data.generate(&mut Random::new(nth as u64), filter.1 as usize, len);
             for clevel in [1, 2] {
                 let params = params(clevel, filter, &src);
-                let destsize = defects::roomy(&params, src.len() as i32);
+                let destsize = defects::sufficient_destsize(&params, src.len() as i32);
                 let [mine, theirs] =
                     [ours, reference].map(|library| compress(library, &params, &src, destsize).unwrap());
                 assert_bytes(&format!("{data:?}, {params:?}"), &mine, &theirs);
@@ -191,12 +191,12 @@ fn streams_of_the_lowest_levels_are_the_reference_s() {
 /// After a long section without matches, the encoder skips some positions: in runs always the same ones, if the run
 /// length equals the step.
 #[test]
-fn short_runs_behind_noise_are_found_whatever_their_length() {
+fn short_runs_behind_noise_compress_like_the_reference() {
     for (noise, run) in
         (18_000..18_005).map(|noise| (noise, 5)).chain((24_000..24_006).map(|noise| (noise, 6)))
     {
         let mut src = Random::new(7).bytes(noise);
         src.extend((0..1400 * run).map(|n| (n / run * 79) as u8));
-        check(&src, &[NO_FILTER], 3..=9);
+        check_sizes(&src, &[NO_FILTER], 3..=9);
     }
 }

@@ -15,14 +15,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::Store;
 
 /// A box, and its array.
 #[derive(Clone, Debug)]
-struct Case {
+struct SliceCase {
     shape: Vec<i64>,
     chunkshape: Vec<i32>,
     blockshape: Vec<i32>,
@@ -32,19 +32,19 @@ struct Case {
 }
 
 /// The chunks that the C library accesses for a box.
-struct Walk {
+struct ChunkWalk {
     /// Numbers of the accessed chunks of the array.
     reached: BTreeSet<i64>,
     /// Whether a chunk outside the grid has the number of another one.
     is_aliased: bool,
     /// Whether a computed number exceeds that of the last chunk: the call returns -1.
-    runs_out: bool,
+    exceeds_last_chunk: bool,
 }
 
-impl Case {
-    fn draw(random: &mut Random) -> Case {
+impl SliceCase {
+    fn draw(random: &mut Random) -> SliceCase {
         let ndim = 1 + random.below(4);
-        let mut case = Case {
+        let mut case = SliceCase {
             shape: Vec::new(),
             chunkshape: Vec::new(),
             blockshape: Vec::new(),
@@ -89,8 +89,8 @@ impl Case {
     }
 
     fn array(&self, library: &'static Library) -> Array {
-        let spec = Spec::new(&self.shape, &self.chunkshape, &self.blockshape, self.typesize);
-        spec.filled(library, &self.items())
+        let spec = ArraySpec::new(&self.shape, &self.chunkshape, &self.blockshape, self.typesize);
+        spec.create_from_buffer(library, &self.items())
     }
 
     fn chunks_along(&self, dim: usize) -> i64 {
@@ -98,8 +98,8 @@ impl Case {
     }
 
     /// Visits all chunks that the box would intersect in an infinite grid of chunks.
-    fn walk(&self) -> Walk {
-        let mut walk = Walk { reached: BTreeSet::new(), is_aliased: false, runs_out: false };
+    fn walk(&self) -> ChunkWalk {
+        let mut walk = ChunkWalk { reached: BTreeSet::new(), is_aliased: false, exceeds_last_chunk: false };
         if self.start.iter().zip(&self.shape).any(|(start, extent)| start >= extent) {
             return walk;
         }
@@ -109,7 +109,7 @@ impl Case {
         loop {
             let number = (0..self.ndim()).fold(0, |number, dim| number * self.chunks_along(dim) + at[dim]);
             if number >= nchunks {
-                walk.runs_out = true;
+                walk.exceeds_last_chunk = true;
                 return walk;
             }
             if (0..self.ndim()).all(|dim| at[dim] < self.chunks_along(dim)) {
@@ -126,7 +126,7 @@ impl Case {
 
     /// Returns the items of the array after those in the chunks of `walk` are replaced by items of `source`, the
     /// buffer of the box.
-    fn written(&self, walk: &Walk, source: &[u8]) -> Vec<u8> {
+    fn items_after_write(&self, walk: &ChunkWalk, source: &[u8]) -> Vec<u8> {
         let mut items = self.items();
         let (extents, typesize) = (self.extents(), self.typesize as usize);
         for (index, item) in items.chunks_exact_mut(typesize).enumerate() {
@@ -151,32 +151,32 @@ impl Case {
 }
 
 /// Runs `check` for every box of the sample.
-fn over_cases(salt: u64, check: impl Fn(&Case)) {
+fn for_each_case(salt: u64, check: impl Fn(&SliceCase)) {
     let seed = from_environment("BLOSC2_ARRAY_SEED", 20_251_123);
     for index in 0..from_environment("BLOSC2_ARRAY_COUNT", 1500) {
-        check(&Case::draw(&mut Random::of_item(seed ^ salt, index)));
+        check(&SliceCase::draw(&mut Random::of_item(seed ^ salt, index)));
     }
 }
 
 #[test]
-fn reading_beyond_the_shape() {
-    let Some((ours, reference)) = crate::support::both() else { return };
-    over_cases(1, |case| {
+fn reads_beyond_the_shape_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
+    for_each_case(1, |case| {
         let walk = case.walk();
         let room = case.nbytes(&case.extents());
         let [mine, theirs] = [ours, reference].map(|library| {
             let array = case.array(library);
             array.get_slice_cbuffer(&case.start, &case.stop, &case.extents(), room, room as i64)
         });
-        assert_eq!(theirs.0, if walk.runs_out { -1 } else { 0 }, "{case:?}");
+        assert_eq!(theirs.0, if walk.exceeds_last_chunk { -1 } else { 0 }, "{case:?}");
         assert!(mine == theirs, "{case:?}: {mine:?} for {theirs:?}");
     });
 }
 
 #[test]
-fn writing_beyond_the_shape() {
-    let Some((ours, reference)) = crate::support::both() else { return };
-    over_cases(2, |case| {
+fn writes_beyond_the_shape_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
+    for_each_case(2, |case| {
         let walk = case.walk();
         let source: Vec<u8> = (0..case.nbytes(&case.extents())).map(|at| (at % 249) as u8 ^ 0xA5).collect();
         let write = |library| {
@@ -185,7 +185,7 @@ fn writing_beyond_the_shape() {
         };
         let (mine, theirs) = (write(ours), write(reference));
         assert_eq!(mine.0, theirs.0, "{case:?}");
-        let right = case.written(&walk, &source);
+        let right = case.items_after_write(&walk, &source);
         if !ours.is_reference() {
             assert!(mine.1.as_ref() == Ok(&right), "{case:?}: {:?} for {right:?}", mine.1);
         }
@@ -196,18 +196,18 @@ fn writing_beyond_the_shape() {
 }
 
 #[test]
-fn new_arrays_of_slices_beyond_the_shape() {
-    let Some((ours, reference)) = crate::support::both() else { return };
-    over_cases(3, |case| {
+fn get_slice_beyond_the_shape_agrees_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
+    for_each_case(3, |case| {
         let mut random = Random::new(case.nbytes(&case.extents()) as u64);
-        let target = if random.one_in(2) { case.clone() } else { Case::draw(&mut random) };
+        let target = if random.one_in(2) { case.clone() } else { SliceCase::draw(&mut random) };
         let same = target.ndim() == case.ndim();
         let (chunkshape, blockshape) = if same {
             (&target.chunkshape, &target.blockshape)
         } else {
             (&case.chunkshape, &case.blockshape)
         };
-        let spec = Spec::new(&case.extents(), chunkshape, blockshape, case.typesize);
+        let spec = ArraySpec::new(&case.extents(), chunkshape, blockshape, case.typesize);
         let slice = |library| {
             let (code, array) =
                 spec.context(library).get_slice(&case.array(library), &case.start, &case.stop);
@@ -220,14 +220,14 @@ fn new_arrays_of_slices_beyond_the_shape() {
 
 /// A slice that a program used, and that an earlier version of this library rejected.
 #[test]
-fn a_slice_at_the_end_of_the_last_dimension() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn slice_at_the_end_of_the_last_dimension_is_accepted() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     for library in [ours, reference] {
         for store in [Store::Memory, Store::MemoryFrame] {
-            let spec = Spec::new(&[10, 7, 6, 4], &[7, 5, 1, 4], &[3, 5, 1, 2], 8);
-            let spec = spec.stored(store, "".as_ref());
+            let spec = ArraySpec::new(&[10, 7, 6, 4], &[7, 5, 1, 4], &[3, 5, 1, 2], 8);
+            let spec = spec.with_store(store, "".as_ref());
             let items = vec![7; spec.nbytes()];
-            let array = spec.filled(library, &items);
+            let array = spec.create_from_buffer(library, &items);
             let (start, stop) = ([4, 4, 0, 4], [5, 5, 10, 5]);
             let (code, slice) = spec.context(library).get_slice(&array, &start, &stop);
             assert_eq!(code, 0, "{}", library.name);
@@ -240,13 +240,13 @@ fn a_slice_at_the_end_of_the_last_dimension() {
 }
 
 #[test]
-fn negative_starts() {
-    let Some((ours, reference)) = crate::support::both() else { return };
-    let spec = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1);
+fn negative_starts_are_rejected() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
+    let spec = ArraySpec::new(&[5, 7], &[3, 4], &[2, 2], 1);
     let items: Vec<u8> = (1..36).collect();
     for (start, stop) in [([-1, 0], [2, 2]), ([0, -1], [2, 3]), ([-1, -1], [1, 1]), ([-3, 0], [-1, 2])] {
         for library in [ours, reference] {
-            let array = spec.filled(library, &items);
+            let array = spec.create_from_buffer(library, &items);
             assert_eq!(array.get(&start, &stop), Err(-1), "{}: {start:?}..{stop:?}", library.name);
             let source = vec![9; 12];
             let shape = [stop[0] - start[0], stop[1] - start[1]];
@@ -257,14 +257,14 @@ fn negative_starts() {
         }
     }
     // In the C library their chunk has the number of another chunk.
-    let array = spec.filled(ours, &items);
+    let array = spec.create_from_buffer(ours, &items);
     for (start, stop) in [([4, -1], [5, 3]), ([4, -4], [5, 3]), ([3, i64::MIN], [4, i64::MIN + 1])] {
         assert_eq!(array.get(&start, &stop), Err(-1), "{start:?}..{stop:?}");
         assert_eq!(array.set(&start, &stop, &[9; 7]), -1, "{start:?}..{stop:?}");
     }
     // Nothing is read if the box begins outside the shape in another dimension.
     for library in [ours, reference] {
-        let array = spec.filled(library, &items);
+        let array = spec.create_from_buffer(library, &items);
         assert_eq!(array.get(&[5, -3], &[6, -1]), Ok(vec![0; 2]), "{}", library.name);
     }
     assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));

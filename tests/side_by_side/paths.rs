@@ -8,18 +8,18 @@ use crate::support::files::{TempDir, c_path};
 use crate::support::library::Library;
 
 /// The steps of a scenario with their results.
-type Told = Vec<String>;
+type StepLog = Vec<String>;
 
 /// Runs the same steps with both libraries, each in a new directory; the results and the remaining files must be
 /// equal.
-fn both_tell(scenario: impl Fn(&Library, &TempDir, &mut Told)) {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn compare_step_logs(scenario: impl Fn(&Library, &TempDir, &mut StepLog)) {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let [mine, theirs] = [ours, reference].map(|library| {
-        let (dir, mut told) = (TempDir::new(), Told::new());
+        let (dir, mut told) = (TempDir::new(), StepLog::new());
         scenario(library, &dir, &mut told);
         told.extend(dir.listing());
         let unnamed = dir.path().to_string_lossy().into_owned();
-        told.into_iter().map(|line| line.replace(&unnamed, "DIR")).collect::<Told>()
+        told.into_iter().map(|line| line.replace(&unnamed, "DIR")).collect::<StepLog>()
     });
     assert_eq!(mine, theirs, "ours (left) and the reference (right)");
 }
@@ -41,7 +41,7 @@ fn rename(library: &Library, old: &CString, new: &CString) -> c_int {
 
 #[test]
 fn directories_are_removed_as_by_the_reference() {
-    both_tell(|library, dir, told| {
+    compare_step_logs(|library, dir, told| {
         // SAFETY: NULL is allowed.
         told.push(format!("NULL: {}", unsafe { (library.blosc2_remove_dir)(std::ptr::null()) }));
         for (name, end) in [("plain", ""), ("slash", "/"), ("backslash", "\\"), ("two", "//")] {
@@ -72,7 +72,7 @@ fn directories_are_removed_as_by_the_reference() {
 
 #[test]
 fn frames_are_removed_as_by_the_reference() {
-    both_tell(|library, dir, told| {
+    compare_step_logs(|library, dir, told| {
         // SAFETY: NULL is allowed.
         told.push(format!("NULL: {}", unsafe { (library.blosc2_remove_urlpath)(std::ptr::null()) }));
         fs::write(dir.join("frame"), "1").unwrap();
@@ -104,7 +104,7 @@ fn frames_are_removed_as_by_the_reference() {
 
 #[test]
 fn frames_are_renamed_as_by_the_reference() {
-    both_tell(|library, dir, told| {
+    compare_step_logs(|library, dir, told| {
         fs::write(dir.join("frame"), "1").unwrap();
         fs::write(dir.join("frame.b2lock"), "2").unwrap();
         fs::write(dir.join("target"), "3").unwrap();

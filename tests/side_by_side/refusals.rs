@@ -9,7 +9,7 @@ use crate::support::random::Random;
 
 /// Inputs that the compressor rejects (chunk.md 3.1, 3.12), with the code and whether the reference returns it too.
 #[test]
-fn compression_refusals() {
+fn invalid_compression_arguments_return_the_documented_codes() {
     let src = vec![7u8; 5000];
     let noise = Random::new(8).bytes(5000);
     let base = Params::default;
@@ -45,7 +45,7 @@ fn compression_refusals() {
         ),
         (
             "trunc_prec of typesize 2",
-            Params { typesize: 2, filters: [4, 0, 0, 0, 0, 0], metas: [3; 6], ..base() },
+            Params { typesize: 2, filters: [4, 0, 0, 0, 0, 0], filters_meta: [3; 6], ..base() },
             &noise,
             16_000,
             Err(-18),
@@ -59,20 +59,20 @@ fn compression_refusals() {
         ),
         (
             "trunc_prec of 24 bits",
-            Params { typesize: 4, filters: [4, 0, 0, 0, 0, 0], metas: [24; 6], ..base() },
+            Params { typesize: 4, filters: [4, 0, 0, 0, 0, 0], filters_meta: [24; 6], ..base() },
             &noise,
             16_000,
             Err(-18),
         ),
         (
             "trunc_prec of 23 bits",
-            Params { typesize: 4, filters: [4, 0, 0, 0, 0, 0], metas: [23; 6], ..base() },
+            Params { typesize: 4, filters: [4, 0, 0, 0, 0, 0], filters_meta: [23; 6], ..base() },
             &noise,
             16_000,
             Ok(()),
         ),
     ];
-    for library in crate::support::all() {
+    for library in crate::support::all_libraries() {
         for (name, params, src, destsize, expected) in &cases {
             if library.is_reference() && *name == "largest typesize" {
                 // The scratch size overflows in the reference, and it crashes.
@@ -84,19 +84,19 @@ fn compression_refusals() {
         // Context creation: unknown filters and tuners.
         for id in 0..=255u8 {
             let cparams = Params { filters: [0, 0, id, 0, 0, 0], ..base() }.cparams();
-            let accepted = OwnedContext::compressing(library, cparams).is_some();
+            let accepted = OwnedContext::for_compression(library, cparams).is_some();
             let expected = !matches!(id, 5..=31 | 37..=159);
             assert_eq!(accepted, expected, "{}: context with filter {id}", library.name);
         }
         let mut cparams = base().cparams();
         cparams.tuner_id = 200;
-        assert!(OwnedContext::compressing(library, cparams).is_none(), "{}: tuner 200", library.name);
+        assert!(OwnedContext::for_compression(library, cparams).is_none(), "{}: tuner 200", library.name);
 
         // The wrong kind of context.
-        let mut reader = OwnedContext::decompressing(library, dparams(1));
+        let mut reader = OwnedContext::for_decompression(library, dparams(1));
         assert_eq!(with_destination(6000, |dest| reader.compress(&src, dest)).0, -12);
         let chunk = compress(library, &base(), &src, 6000).expect("a chunk");
-        let mut writer = OwnedContext::compressing(library, base().cparams()).expect("a context");
+        let mut writer = OwnedContext::for_compression(library, base().cparams()).expect("a context");
         assert_eq!(with_destination(6000, |dest| writer.decompress(&chunk, dest)).0, -12);
         // Thread numbers below one select serial execution.
         for nthreads in [0, -1, -5] {
@@ -109,8 +109,8 @@ fn compression_refusals() {
 
 /// Chunks truncated to every length: the same code from both, and no byte read past the end.
 #[test]
-fn truncated_chunks() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn truncated_chunks_return_the_codes_of_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let random = &mut Random::new(10);
     let src = Data::Text.generate(random, 4, 1000);
     for codec in CODECS {
@@ -119,7 +119,7 @@ fn truncated_chunks() {
             let chunk = compress(reference, &params, &src, 5000).expect("a chunk");
             let mut guarded = crate::support::guard::GuardedBuffer::new(chunk.len());
             for len in 0..chunk.len() {
-                let cut = guarded.ending(len);
+                let cut = guarded.last_bytes(len);
                 cut.copy_from_slice(&chunk[..len]);
                 let what = format!("{len} bytes of {}: {params:?}", chunk.len());
                 let mine = decompress(ours, 1, cut, src.len());
@@ -135,8 +135,8 @@ fn truncated_chunks() {
 /// The header rules of chunk.md 2.1 and 2.2 one by one: our library returns the code stated there, and so does the
 /// reference wherever it has the rule.
 #[test]
-fn header_rules() {
-    let libraries = crate::support::all();
+fn header_rule_violations_return_the_documented_codes() {
+    let libraries = crate::support::all_libraries();
     let src: Vec<u8> = (0..40u32).flat_map(u32::to_le_bytes).collect();
     let params = Params { codec: 1, typesize: 4, blocksize: 128, ..Params::default() };
     let zeros = special_chunk(libraries[0], &params, Special::Zeros, 160, 32).expect("zeros");
@@ -144,16 +144,16 @@ fn header_rules() {
     let plain = compress(libraries[0], &Params { clevel: 0, ..params.clone() }, &src, 500).expect("plain");
     let regular = compress(libraries[0], &params, &src, 500).expect("regular");
     let word = |value: i32| value.to_le_bytes().to_vec();
-    enum Only {
+    enum RuleOwner {
         /// Rules that the reference lacks (chunk.md 2.4).
         Ours,
         /// The reference's `getitem` lacks the rule and returns the item (chunk.md 2.4).
         OursInItems,
         Both,
     }
-    use Only::{Both, Ours, OursInItems};
+    use RuleOwner::{Both, Ours, OursInItems};
     /// Name, chunk, changed bytes, code of decompress, code of getitem(0, 1), and the library that has the rule.
-    type Case<'a> = (&'a str, &'a [u8], Vec<(usize, Vec<u8>)>, i32, i32, Only);
+    type Case<'a> = (&'a str, &'a [u8], Vec<(usize, Vec<u8>)>, i32, i32, RuleOwner);
     #[rustfmt::skip]
     let cases: Vec<Case> = vec![
         ("unchanged", &regular, vec![], 160, 4, Both),

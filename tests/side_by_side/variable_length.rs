@@ -5,7 +5,7 @@ use crate::support::data::Data;
 use crate::support::known_defects as defects;
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
-use crate::{CODECS, DELTA, TRUNC_PREC, TYPESIZES, over_points, pick_filters, selected_points};
+use crate::{CODECS, DELTA, TRUNC_PREC, TYPESIZES, for_each_point, pick_filters, selected_points};
 
 /// Draws a list of buffers for a variable-length chunk.
 fn pick_vl_blocks(random: &mut Random, data: Data, width: usize) -> Vec<Vec<u8>> {
@@ -22,14 +22,14 @@ fn pick_vl_blocks(random: &mut Random, data: Data, width: usize) -> Vec<Vec<u8>>
 }
 
 #[test]
-fn variable_length_chunks() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn variable_length_chunks_agree_with_the_reference() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let seed = from_environment("BLOSC2_GRID_SEED", 20_240_901);
     let points = selected_points(400);
-    over_points(points.start..points.start + (points.end - points.start) / 2, seed, |index| {
+    for_each_point(points.start..points.start + (points.end - points.start) / 2, seed, |index| {
         let random = &mut Random::of_item(seed, index ^ 0x5656);
         let typesize = *random.pick(&TYPESIZES);
-        let (filters, metas) = pick_filters(random, typesize);
+        let (filters, filters_meta) = pick_filters(random, typesize);
         let params = Params {
             codec: *random.pick(&CODECS),
             clevel: random.below(10) as u8,
@@ -38,7 +38,7 @@ fn variable_length_chunks() {
             nthreads: *random.pick(&[1, 1, 4]),
             splitmode: 1 + random.below(4) as i32,
             filters,
-            metas,
+            filters_meta,
             ..Params::default()
         };
         let data = *random.pick(&Data::ALL);
@@ -51,16 +51,16 @@ fn variable_length_chunks() {
         let useless_dictionary = params.use_dict && !matches!(params.codec, 1 | 2 | 5);
 
         let check_reads = |library: &Library, chunk: &[u8], expected: &[Vec<u8>], whole: bool| {
-            let header = Header::of(chunk);
+            let header = Header::parse(chunk);
             assert_eq!((header.nbytes, header.blocksize), (sum as i32, blocks.len() as i32));
             for nthreads in [1, 4] {
                 if library.is_reference()
-                    && !defects::of_vldecompression(&params, &sizes, nthreads).is_right()
+                    && !defects::vldecompression_verdict(&params, &sizes, nthreads).is_right()
                 {
                     continue;
                 }
                 let what = || format!("{} reads a chunk, nthreads {nthreads}: {}", library.name, context());
-                let mut reader = OwnedContext::decompressing(library, dparams(nthreads));
+                let mut reader = OwnedContext::for_decompression(library, dparams(nthreads));
                 let got = reader.vldecompress(chunk, blocks.len() + 1);
                 assert!(got.as_deref() == Ok(expected), "vldecompress {:?}: {}", got.err(), what());
                 let nblock = expected.len() / 2;
@@ -85,7 +85,7 @@ fn variable_length_chunks() {
             assert_eq!(getitem(library, 1, chunk, 0, 1, 300), Err(-12), "getitem: {}", context());
         };
 
-        if ours.is_reference() && !defects::of_vlcompression(&params, &sizes).is_right() {
+        if ours.is_reference() && !defects::vlcompression_verdict(&params, &sizes).is_right() {
             return;
         }
         let mine = vlcompress(ours, &params, &blocks, needed + (40 << 10));
@@ -95,7 +95,7 @@ fn variable_length_chunks() {
             assert!(mine == plain, "a dictionary without use changes the chunk: {}", context());
         }
         let decoded = mine.as_ref().ok().map(|chunk| {
-            let decoded = OwnedContext::decompressing(ours, dparams(1))
+            let decoded = OwnedContext::for_decompression(ours, dparams(1))
                 .vldecompress(chunk, blocks.len())
                 .unwrap_or_else(|code| panic!("ours reads ours: {code}: {}", context()));
             assert!(!lossless || decoded == blocks, "ours reads ours: {}", context());
@@ -120,20 +120,21 @@ fn variable_length_chunks() {
             decoded
         });
 
-        let verdict = defects::of_vlcompression(&params, &sizes);
-        if !verdict.may_call() {
+        let verdict = defects::vlcompression_verdict(&params, &sizes);
+        if !verdict.can_call() {
             return;
         }
         let theirs = vlcompress(reference, &params, &blocks, needed + (40 << 10));
         match (&mine, theirs) {
             (Ok(mine), Ok(theirs)) => {
                 if !verdict.is_right() {
-                    let _ = OwnedContext::decompressing(ours, dparams(4)).vldecompress(&theirs, blocks.len());
+                    let _ =
+                        OwnedContext::for_decompression(ours, dparams(4)).vldecompress(&theirs, blocks.len());
                     return;
                 }
-                let expected = Header { cbytes: Header::of(mine).cbytes, ..Header::of(&theirs) };
+                let expected = Header { cbytes: Header::parse(mine).cbytes, ..Header::parse(&theirs) };
                 let by_chance = params.use_dict && params.codec == 5;
-                let mut header = Header::of(mine);
+                let mut header = Header::parse(mine);
                 if by_chance {
                     header.blosc2_flags = expected.blosc2_flags;
                 }

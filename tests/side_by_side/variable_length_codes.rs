@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 
 use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams};
 
-use crate::support::calls::{Outcome, OwnedContext, Params, dparams, vlcompress, with_destination};
+use crate::support::calls::{BytesResult, OwnedContext, Params, dparams, vlcompress, with_destination};
 use crate::support::files::TempDir;
 use crate::support::library::Library;
 use crate::support::random::Random;
@@ -55,8 +55,8 @@ fn blocks(count: usize, len: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn variable_length_chunks_of_codecs_without_dictionaries() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn vl_chunks_of_codecs_without_dictionaries_ignore_use_dict() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     for library in [ours, reference] {
         let mut codec = blosc2_codec {
             compcode: USER_CODEC,
@@ -88,8 +88,8 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
                 for (writer, chunk) in [(ours, &chunk), (reference, &theirs)] {
                     let chunk = chunk.as_ref().unwrap_or_else(|rc| panic!("{}: {rc}: {what}", writer.name));
                     for reader in [ours, reference] {
-                        let read =
-                            OwnedContext::decompressing(reader, dparams(1)).vldecompress(chunk, blocks.len());
+                        let read = OwnedContext::for_decompression(reader, dparams(1))
+                            .vldecompress(chunk, blocks.len());
                         assert!(
                             read.as_ref() == Ok(&blocks),
                             "{} reads {}: {:?}: {what}",
@@ -102,7 +102,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
                 // The parameter is kept, except at level 0, as in every compression.
                 let remembered = [ours, reference].map(|library| {
                     let mut context =
-                        OwnedContext::compressing(library, params.cparams()).expect("a context");
+                        OwnedContext::for_compression(library, params.cparams()).expect("a context");
                     let (code, _) = with_destination(room, |dest| context.vlcompress(&blocks, dest));
                     assert!(code > 0, "{}: {code}: {what}", library.name);
                     context.cparams().use_dict
@@ -111,7 +111,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
                 // A single buffer is rejected as before.
                 let buffers = [ours, reference].map(|library| {
                     let mut context =
-                        OwnedContext::compressing(library, params.cparams()).expect("a context");
+                        OwnedContext::for_compression(library, params.cparams()).expect("a context");
                     with_destination(room, |dest| context.compress(&blocks[0], dest)).0
                 });
                 assert_eq!(buffers, [-8, -8], "{what}");
@@ -159,17 +159,18 @@ impl LazyChunk {
     }
 
     /// Decodes a block of the chunk after writing `value` at `at`.
-    fn decode(&self, nblock: usize, at: usize, value: i32) -> Outcome {
+    fn decode(&self, nblock: usize, at: usize, value: i32) -> BytesResult {
         let mut chunk = self.chunk.clone();
         chunk[at..at + 4].copy_from_slice(&value.to_le_bytes());
         let dparams = blosc2_dparams { schunk: self.schunk.raw().cast(), ..dparams(1) };
-        OwnedContext::decompressing(self.schunk.library, dparams).vldecompress_block(&chunk, nblock as i32)
+        OwnedContext::for_decompression(self.schunk.library, dparams)
+            .vldecompress_block(&chunk, nblock as i32)
     }
 }
 
 #[test]
-fn lengths_in_the_trailer_of_a_lazy_chunk() {
-    let Some((ours, reference)) = crate::support::both() else { return };
+fn damaged_lengths_in_a_lazy_chunk_trailer_give_the_same_codes() {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let directory = TempDir::new();
     for store in Store::ON_DISK {
         for noise in [false, true] {

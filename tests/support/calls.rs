@@ -20,7 +20,7 @@ pub struct Params {
     pub blocksize: i32,
     pub splitmode: i32,
     pub filters: [u8; 6],
-    pub metas: [u8; 6],
+    pub filters_meta: [u8; 6],
 }
 
 impl Default for Params {
@@ -36,7 +36,7 @@ impl Default for Params {
             blocksize: 0,
             splitmode: 4,
             filters: [0, 0, 0, 0, 0, 1],
-            metas: [0; 6],
+            filters_meta: [0; 6],
         }
     }
 }
@@ -54,7 +54,7 @@ impl Params {
             splitmode: self.splitmode,
             schunk: ptr::null_mut(),
             filters: self.filters,
-            filters_meta: self.metas,
+            filters_meta: self.filters_meta,
             prefilter: None,
             preparams: ptr::null_mut(),
             tuner_params: ptr::null_mut(),
@@ -78,7 +78,7 @@ pub fn dparams(nthreads: i16) -> blosc2_dparams {
 }
 
 /// The bytes, or the return code: negative for an error of the library, zero if the destination was too small.
-pub type Outcome = Result<Vec<u8>, i32>;
+pub type BytesResult = Result<Vec<u8>, i32>;
 
 /// The length of a slice in the ABI's type.
 pub fn len32(bytes: &[u8]) -> i32 {
@@ -93,14 +93,14 @@ pub struct OwnedContext<'a> {
 
 impl<'a> OwnedContext<'a> {
     /// Creates a compression context; returns `None` if the library rejects the parameters.
-    pub fn compressing(library: &'a Library, cparams: blosc2_cparams) -> Option<OwnedContext<'a>> {
+    pub fn for_compression(library: &'a Library, cparams: blosc2_cparams) -> Option<OwnedContext<'a>> {
         // SAFETY: a struct by value whose pointers are NULL or valid (the caller ensures this for prefilter
         // parameters).
         let raw = unsafe { (library.blosc2_create_cctx)(cparams) };
         (!raw.is_null()).then(|| OwnedContext { library, raw })
     }
 
-    pub fn decompressing(library: &'a Library, dparams: blosc2_dparams) -> OwnedContext<'a> {
+    pub fn for_decompression(library: &'a Library, dparams: blosc2_dparams) -> OwnedContext<'a> {
         // SAFETY: as in `compressing`.
         let raw = unsafe { (library.blosc2_create_dctx)(dparams) };
         assert!(!raw.is_null(), "{}: no decompression context", library.name);
@@ -213,7 +213,7 @@ impl<'a> OwnedContext<'a> {
     }
 
     /// Returns one block of a variable-length chunk, or the error code.
-    pub fn vldecompress_block(&mut self, chunk: &[u8], nblock: i32) -> Outcome {
+    pub fn vldecompress_block(&mut self, chunk: &[u8], nblock: i32) -> BytesResult {
         let mut dest = ptr::null_mut::<u8>();
         let mut size = -77i32;
         // SAFETY: two valid out-pointers.
@@ -273,11 +273,11 @@ fn take_malloced(data: *mut u8, size: i32) -> Vec<u8> {
 const CANARY: u8 = 0xA5;
 const CANARY_LEN: usize = 256;
 /// Fill byte of a destination before a call.
-pub const BEFORE: u8 = 0xCC;
+pub const DEST_FILL_BYTE: u8 = 0xCC;
 
 /// Calls `call` with a destination of `destsize` bytes and checks the bytes behind it.
 pub fn with_destination(destsize: usize, call: impl FnOnce(&mut [u8]) -> i32) -> (i32, Vec<u8>) {
-    let mut dest = vec![BEFORE; destsize];
+    let mut dest = vec![DEST_FILL_BYTE; destsize];
     dest.resize(destsize + CANARY_LEN, CANARY);
     let rc = call(&mut dest[..destsize]);
     assert!(
@@ -289,7 +289,7 @@ pub fn with_destination(destsize: usize, call: impl FnOnce(&mut [u8]) -> i32) ->
     (rc, dest)
 }
 
-fn outcome(result: (i32, Vec<u8>)) -> Outcome {
+fn to_bytes_result(result: (i32, Vec<u8>)) -> BytesResult {
     let (rc, mut dest) = result;
     if rc < 0 {
         return Err(rc);
@@ -306,11 +306,11 @@ pub fn compress_copy(
     src: &[u8],
     destsize: usize,
     may_change_source: bool,
-) -> Outcome {
-    let mut context = OwnedContext::compressing(library, params.cparams())
+) -> BytesResult {
+    let mut context = OwnedContext::for_compression(library, params.cparams())
         .unwrap_or_else(|| panic!("{}: no context for {params:?}", library.name));
     let copy = src.to_vec();
-    let result = outcome(with_destination(destsize, |dest| context.compress(&copy, dest)));
+    let result = to_bytes_result(with_destination(destsize, |dest| context.compress(&copy, dest)));
     assert!(may_change_source || copy == src, "{}: the source was written to", library.name);
     match result {
         Ok(chunk) if chunk.is_empty() => Err(0),
@@ -319,14 +319,14 @@ pub fn compress_copy(
 }
 
 /// As [`compress_copy`]; the source must not be changed.
-pub fn compress(library: &Library, params: &Params, src: &[u8], destsize: usize) -> Outcome {
+pub fn compress(library: &Library, params: &Params, src: &[u8], destsize: usize) -> BytesResult {
     compress_copy(library, params, src, destsize, false)
 }
 
 /// Decompresses once with a fresh context.
-pub fn decompress(library: &Library, nthreads: i16, chunk: &[u8], destsize: usize) -> Outcome {
-    let mut context = OwnedContext::decompressing(library, dparams(nthreads));
-    outcome(with_destination(destsize, |dest| context.decompress(chunk, dest)))
+pub fn decompress(library: &Library, nthreads: i16, chunk: &[u8], destsize: usize) -> BytesResult {
+    let mut context = OwnedContext::for_decompression(library, dparams(nthreads));
+    to_bytes_result(with_destination(destsize, |dest| context.decompress(chunk, dest)))
 }
 
 /// Reads a part of a chunk once with a fresh decompression context.
@@ -337,23 +337,29 @@ pub fn getitem(
     start: i32,
     nitems: i32,
     destsize: usize,
-) -> Outcome {
-    let mut context = OwnedContext::decompressing(library, dparams(nthreads));
-    outcome(with_destination(destsize, |dest| context.getitem(chunk, start, nitems, dest)))
+) -> BytesResult {
+    let mut context = OwnedContext::for_decompression(library, dparams(nthreads));
+    to_bytes_result(with_destination(destsize, |dest| context.getitem(chunk, start, nitems, dest)))
 }
 
 /// As [`getitem`], with start and length in bytes.
-pub fn getitem_bytes(library: &Library, chunk: &[u8], start: i32, nbytes: i32, destsize: usize) -> Outcome {
-    let mut context = OwnedContext::decompressing(library, dparams(1));
-    outcome(with_destination(destsize, |dest| context.getitem_bytes(chunk, start, nbytes, dest)))
+pub fn getitem_bytes(
+    library: &Library,
+    chunk: &[u8],
+    start: i32,
+    nbytes: i32,
+    destsize: usize,
+) -> BytesResult {
+    let mut context = OwnedContext::for_decompression(library, dparams(1));
+    to_bytes_result(with_destination(destsize, |dest| context.getitem_bytes(chunk, start, nbytes, dest)))
 }
 
 /// Compresses a variable-length chunk once with a fresh context. `Err(0)`: the destination was too small.
-pub fn vlcompress(library: &Library, params: &Params, blocks: &[Vec<u8>], destsize: usize) -> Outcome {
-    let mut context = OwnedContext::compressing(library, params.cparams())
+pub fn vlcompress(library: &Library, params: &Params, blocks: &[Vec<u8>], destsize: usize) -> BytesResult {
+    let mut context = OwnedContext::for_compression(library, params.cparams())
         .unwrap_or_else(|| panic!("{}: no context for {params:?}", library.name));
     let copy = blocks.to_vec();
-    match outcome(with_destination(destsize, |dest| context.vlcompress(&copy, dest))) {
+    match to_bytes_result(with_destination(destsize, |dest| context.vlcompress(&copy, dest))) {
         Ok(chunk) if chunk.is_empty() => Err(0),
         other => other,
     }
@@ -375,9 +381,9 @@ pub fn special_chunk(
     special: Special,
     nbytes: i32,
     destsize: usize,
-) -> Outcome {
+) -> BytesResult {
     let cparams = params.cparams();
-    outcome(with_destination(destsize, |dest| {
+    to_bytes_result(with_destination(destsize, |dest| {
         let (out, len) = (dest.as_mut_ptr().cast::<c_void>(), dest.len() as i32);
         // SAFETY: a destination of its stated length; a value of `typesize` bytes (ensured by the caller).
         unsafe {
@@ -407,13 +413,13 @@ pub struct Header {
     pub filters: [u8; 6],
     pub udcompcode: u8,
     pub compcode_meta: u8,
-    pub metas: [u8; 6],
+    pub filters_meta: [u8; 6],
     pub flags2: u8,
     pub blosc2_flags: u8,
 }
 
 impl Header {
-    pub fn of(chunk: &[u8]) -> Header {
+    pub fn parse(chunk: &[u8]) -> Header {
         let word = |at: usize| i32::from_le_bytes(chunk[at..at + 4].try_into().expect("four bytes"));
         let six = |at: usize| chunk[at..at + 6].try_into().expect("six bytes");
         Header {
@@ -427,13 +433,13 @@ impl Header {
             filters: six(0x10),
             udcompcode: chunk[0x16],
             compcode_meta: chunk[0x17],
-            metas: six(0x18),
+            filters_meta: six(0x18),
             flags2: chunk[0x1E],
             blosc2_flags: chunk[0x1F],
         }
     }
 
-    pub fn memcpyed(&self) -> bool {
+    pub fn is_memcpyed(&self) -> bool {
         self.flags & 2 != 0
     }
 

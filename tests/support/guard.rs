@@ -39,7 +39,7 @@ impl GuardedBuffer {
     }
 
     /// The last `len` bytes of the buffer: the byte after them is inaccessible.
-    pub fn ending(&mut self, len: usize) -> &mut [u8] {
+    pub fn last_bytes(&mut self, len: usize) -> &mut [u8] {
         assert!(len <= self.capacity);
         // SAFETY: the accessible part is `capacity` bytes from `base + page`, zeroed by the system when
         // fresh, and `&mut self` makes the borrow exclusive.
@@ -47,15 +47,15 @@ impl GuardedBuffer {
     }
 
     /// The first `len` bytes of the buffer: the byte before them is inaccessible.
-    pub fn starting(&mut self, len: usize) -> &mut [u8] {
+    pub fn first_bytes(&mut self, len: usize) -> &mut [u8] {
         assert!(len <= self.capacity);
         // SAFETY: as in `ending`.
         unsafe { std::slice::from_raw_parts_mut(self.base.add(self.page), len) }
     }
 
     /// `len` bytes at the end of the buffer, or at its start.
-    pub fn flush(&mut self, len: usize, at_end: bool) -> &mut [u8] {
-        if at_end { self.ending(len) } else { self.starting(len) }
+    pub fn edge_bytes(&mut self, len: usize, at_end: bool) -> &mut [u8] {
+        if at_end { self.last_bytes(len) } else { self.first_bytes(len) }
     }
 }
 

@@ -60,7 +60,7 @@ impl Verdict {
         self == Verdict::Right
     }
 
-    pub fn may_call(self) -> bool {
+    pub fn can_call(self) -> bool {
         !matches!(self, Verdict::Unsafe(_))
     }
 }
@@ -106,12 +106,12 @@ pub fn forced_blocksize(params: &Params, nbytes: i32) -> Option<i32> {
 }
 
 /// Whether the chunk is stored uncompressed by a decision made before any block is encoded.
-pub fn plain_from_the_start(params: &Params, nbytes: i32) -> bool {
+pub fn is_memcpyed_before_encoding(params: &Params, nbytes: i32) -> bool {
     params.clevel == 0 || nbytes < 32
 }
 
 /// Whether the block size field in the header that the reference writes is correct.
-pub fn header_blocksize_is_right(params: &Params, nbytes: i32) -> bool {
+pub fn is_header_blocksize_right(params: &Params, nbytes: i32) -> bool {
     let Some(effective) = forced_blocksize(params, nbytes) else { return true };
     let written = if params.blocksize > 0 { params.blocksize } else { effective };
     let written = if nbytes > 0 { written.min(nbytes) } else { written };
@@ -119,17 +119,17 @@ pub fn header_blocksize_is_right(params: &Params, nbytes: i32) -> bool {
 }
 
 /// Verdict for the reference compressing `nbytes` bytes.
-pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict {
+pub fn compression_verdict(params: &Params, nbytes: i32, destsize: usize) -> Verdict {
     let dictionary_codec = matches!(params.codec, 1 | 2 | 5);
     if params.use_dict && dictionary_codec {
         if nbytes < 32 {
             return Unsafe(DictionaryOfSmallBuffer);
         }
-        if destsize < roomy(params, nbytes) {
+        if destsize < sufficient_destsize(params, nbytes) {
             return Unsafe(DictionaryOverrun);
         }
     }
-    if plain_from_the_start(params, nbytes) {
+    if is_memcpyed_before_encoding(params, nbytes) {
         return Right;
     }
     let delta = has_filter(params, DELTA);
@@ -157,27 +157,27 @@ pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict 
     Right
 }
 
-/// Verdict for a chunk that the reference produced, if [`of_compression`] found no defect.
-pub fn of_chunk(params: &Params, chunk: &[u8]) -> Verdict {
-    let header = Header::of(chunk);
-    if header.memcpyed() {
+/// Verdict for a chunk that the reference produced, if [`compression_verdict`] found no defect.
+pub fn chunk_verdict(params: &Params, chunk: &[u8]) -> Verdict {
+    let header = Header::parse(chunk);
+    if header.is_memcpyed() {
         if header.uses_dictionary() {
             return Wrong(DictionaryOnRawCopy);
         }
-        if !plain_from_the_start(params, header.nbytes) && active_filters(params) >= 3 {
+        if !is_memcpyed_before_encoding(params, header.nbytes) && active_filters(params) >= 3 {
             return Wrong(SourceClobbered);
         }
         return Right;
     }
-    if header.special() == 0 && !header_blocksize_is_right(params, header.nbytes) {
+    if header.special() == 0 && !is_header_blocksize_right(params, header.nbytes) {
         return Wrong(HeaderBlocksize);
     }
     Right
 }
 
 /// Verdict for the reference decompressing a whole valid chunk with the pipeline of `params`.
-pub fn of_decompression(params: &Params, header: &Header, nthreads: i16) -> Verdict {
-    if header.memcpyed() || header.special() != 0 || !has_filter(params, DELTA) {
+pub fn decompression_verdict(params: &Params, header: &Header, nthreads: i16) -> Verdict {
+    if header.is_memcpyed() || header.special() != 0 || !has_filter(params, DELTA) {
         return Right;
     }
     let width = delta_width(capped_typesize(params));
@@ -205,13 +205,13 @@ pub fn of_decompression(params: &Params, header: &Header, nthreads: i16) -> Verd
 }
 
 /// Verdict for the reference decoding a chunk of one repeated value.
-pub fn of_value_chunk(params: &Params, header: &Header) -> Verdict {
+pub fn value_chunk_verdict(params: &Params, header: &Header) -> Verdict {
     if header.blocksize % params.typesize != 0 { Wrong(ValueBlocksize) } else { Right }
 }
 
 /// Verdict for the reference reading `len` bytes at offset `start` of a valid chunk.
-pub fn of_getitem(params: &Params, header: &Header, start: i32, len: i32) -> Verdict {
-    if header.memcpyed() || header.special() != 0 {
+pub fn getitem_verdict(params: &Params, header: &Header, start: i32, len: i32) -> Verdict {
+    if header.is_memcpyed() || header.special() != 0 {
         return Right;
     }
     if has_filter(params, DELTA) {
@@ -220,11 +220,11 @@ pub fn of_getitem(params: &Params, header: &Header, start: i32, len: i32) -> Ver
     if header.uses_dictionary() {
         return Unsafe(DictionaryGetitem);
     }
-    if straddles(header, start, len) { Wrong(StraddlingGetitem) } else { Right }
+    if is_straddling(header, start, len) { Wrong(StraddlingGetitem) } else { Right }
 }
 
 /// Whether the reference, reading block by block, treats `len` bytes at `start` as a whole block.
-pub fn straddles(header: &Header, start: i32, len: i32) -> bool {
+pub fn is_straddling(header: &Header, start: i32, len: i32) -> bool {
     let blocksize = header.blocksize.min(header.nbytes).max(1);
     let leftover = header.nbytes % blocksize;
     let last_touched = (start + len.max(1) - 1) / blocksize;
@@ -234,7 +234,7 @@ pub fn straddles(header: &Header, start: i32, len: i32) -> bool {
 
 /// Verdict for the reference compressing a list of buffers into a variable-length chunk, with a large enough
 /// destination.
-pub fn of_vlcompression(params: &Params, sizes: &[usize]) -> Verdict {
+pub fn vlcompression_verdict(params: &Params, sizes: &[usize]) -> Verdict {
     let dictionary_codec = matches!(params.codec, 1 | 2 | 5);
     if params.codec == 0 && params.clevel == 0 {
         return Unsafe(VlBloscLzLevel0);
@@ -264,7 +264,7 @@ pub fn of_vlcompression(params: &Params, sizes: &[usize]) -> Verdict {
 
 /// Verdict for the reference reading a variable-length chunk block by block (`vldecompress*`) with `nthreads`
 /// threads.
-pub fn of_vldecompression(params: &Params, sizes: &[usize], nthreads: i16) -> Verdict {
+pub fn vldecompression_verdict(params: &Params, sizes: &[usize], nthreads: i16) -> Verdict {
     if !has_filter(params, DELTA) {
         return Right;
     }
@@ -275,12 +275,12 @@ pub fn of_vldecompression(params: &Params, sizes: &[usize], nthreads: i16) -> Ve
     if nthreads > 1 {
         return Unsafe(VlDelta);
     }
-    let header = Header { blocksize: i32::MAX, ..Header::of(&[0; 32]) };
-    of_decompression(params, &header, 1)
+    let header = Header { blocksize: i32::MAX, ..Header::parse(&[0; 32]) };
+    decompression_verdict(params, &header, 1)
 }
 
 /// A destination size that is enough for every codec, whatever the data.
-pub fn roomy(params: &Params, nbytes: i32) -> usize {
+pub fn sufficient_destsize(params: &Params, nbytes: i32) -> usize {
     let blocksize = forced_blocksize(params, nbytes).unwrap_or(8192).max(1);
     let nblocks = (nbytes as usize).div_ceil(blocksize as usize);
     let streams = nblocks * if params.splitmode == 2 { 1 } else { capped_typesize(params) as usize };

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
 
 use blosc2::abi::{
     blosc_threads_callback, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter,
@@ -26,7 +26,7 @@ macro_rules! functions {
 
         impl Library {
             /// Resolves every function; panics with the name of the function if one is missing.
-            fn resolve(name: &'static str, path: &Path, loaded: &Loaded) -> Library {
+            fn resolve(name: &'static str, path: &Path, loaded: &OsLibrary) -> Library {
                 Library {
                     name,
                     $($name: {
@@ -138,7 +138,7 @@ functions! {
 impl Library {
     fn load(name: &'static str, path: &Path) -> Library {
         // SAFETY: neither library has observable initialisers (abi.md 1).
-        let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+        let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
             .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
         let library = Library::resolve(name, path, &loaded);
         // Never unloaded: the function pointers must stay valid for the rest of the process.

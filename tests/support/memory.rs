@@ -4,13 +4,13 @@ use std::{env, fs};
 
 /// 64 MiB, plus 4096 bytes per byte of the frame: more than any valid frame of these tests needs, and much less than
 /// damaged length fields can claim.
-pub fn allowance(frame_bytes: usize) -> usize {
+pub fn max_memory(frame_bytes: usize) -> usize {
     (64 << 20) + 4096 * frame_bytes
 }
 
 /// Limit of the address space in bytes, so that an excessive allocation fails instead of exhausting the memory of the
 /// machine.
-const ADDRESS_SPACE: u64 = 4 << 30;
+const ADDRESS_SPACE_LIMIT: u64 = 4 << 30;
 
 /// Returns whether the memory of this process is limited and measured. `BLOSC2_MUTANT_MEMORY=unlimited` switches both
 /// off for AddressSanitizer, which maps terabytes and keeps freed memory.
@@ -23,41 +23,41 @@ pub fn limit_address_space() {
     if !is_limited() {
         return;
     }
-    let limit = libc::rlimit { rlim_cur: ADDRESS_SPACE, rlim_max: ADDRESS_SPACE };
+    let limit = libc::rlimit { rlim_cur: ADDRESS_SPACE_LIMIT, rlim_max: ADDRESS_SPACE_LIMIT };
     // SAFETY: a valid struct.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
 }
 
 /// Returns a counter of the process, in bytes.
-fn status(name: &str) -> usize {
+fn process_counter(name: &str) -> usize {
     let text = fs::read_to_string("/proc/self/status").expect("the counters of the process");
     let line = text.lines().find(|line| line.starts_with(name)).expect("a counter");
     line.split_whitespace().nth(1).expect("a value").parse::<usize>().expect("a number") << 10
 }
 
 /// Returns the resident memory of the process, in bytes.
-pub fn resident() -> usize {
-    status("VmRSS:")
+pub fn resident_bytes() -> usize {
+    process_counter("VmRSS:")
 }
 
 /// The resident memory at the start of a case.
-pub struct Gauge {
+pub struct PeakMemory {
     before: usize,
 }
 
-impl Gauge {
-    pub fn start() -> Gauge {
+impl PeakMemory {
+    pub fn start() -> PeakMemory {
         // Writing 5 resets the peak.
         fs::write("/proc/self/clear_refs", "5").expect("a peak to reset");
-        Gauge { before: resident() }
+        PeakMemory { before: resident_bytes() }
     }
 
     /// Returns by how many bytes the peak since the start exceeds the memory at the start; 0 if memory is not
     /// limited.
-    pub fn grown(&self) -> usize {
+    pub fn growth(&self) -> usize {
         if !is_limited() {
             return 0;
         }
-        status("VmHWM:").saturating_sub(self.before)
+        process_counter("VmHWM:").saturating_sub(self.before)
     }
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod array;
+pub mod byte_messages;
 pub mod calls;
 pub mod child;
 pub mod data;
@@ -17,14 +18,13 @@ pub mod sequences;
 pub mod short_header;
 pub mod super_chunk;
 pub mod user_back_ends;
-pub mod value;
 pub mod watchdog;
 
 use library::Library;
 
 /// Returns both libraries, or `None` after printing that the test was skipped. With `BLOSC2_REQUIRE_REFERENCE=1` a
 /// missing reference is a failure.
-pub fn both() -> Option<(&'static Library, &'static Library)> {
+pub fn both_libraries() -> Option<(&'static Library, &'static Library)> {
     let Some(reference) = Library::reference() else {
         let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
         assert!(!required, "no reference library (run scripts/fetch-reference.sh)");
@@ -44,8 +44,8 @@ pub fn both() -> Option<(&'static Library, &'static Library)> {
 }
 
 /// Returns all libraries: ours, and the reference if it has been fetched.
-pub fn all() -> Vec<&'static Library> {
-    match both() {
+pub fn all_libraries() -> Vec<&'static Library> {
+    match both_libraries() {
         Some((ours, reference)) => vec![ours, reference],
         None => vec![Library::ours()],
     }

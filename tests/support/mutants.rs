@@ -13,13 +13,13 @@ use super::random::{Random, from_environment};
 use super::watchdog;
 
 /// Number of cases per child process.
-const RANGE: u64 = 2000;
+const CASES_PER_CHILD: u64 = 2000;
 /// The run stops after this number of failures.
-const ENOUGH: usize = 8;
+const MAX_FAILURES: usize = 8;
 
-/// A family of cases, run in several forms.
-pub struct Family {
-    /// Prefix of the environment variables of the family: `…S` is the number of mutants, `…_SEED` selects another
+/// A mutant_test of cases, run in several forms.
+pub struct MutantTest {
+    /// Prefix of the environment variables of the mutant_test: `…S` is the number of mutants, `…_SEED` selects another
     /// sample, `…_ONLY` replays one case.
     pub prefix: &'static str,
     pub seed: u64,
@@ -46,51 +46,51 @@ pub trait Mutants {
     fn describe(&self, mutant: &Self::Mutant) -> String;
 }
 
-impl Family {
-    fn variable(&self, rest: &str) -> String {
+impl MutantTest {
+    fn env_name(&self, rest: &str) -> String {
         format!("{}{rest}", self.prefix)
     }
 
     fn seed_of(&self, form: u64) -> u64 {
-        from_environment(&self.variable("_SEED"), self.seed) ^ form << 32
+        from_environment(&self.env_name("_SEED"), self.seed) ^ form << 32
     }
 
-    fn child<M: Mutants>(
+    fn run_child<M: Mutants>(
         &self,
         form: u64,
         name: &str,
         cases: std::ops::Range<u64>,
         make: impl FnOnce() -> M,
     ) {
-        let mut stderr = watchdog::Stderr::catch();
+        let mut stderr = watchdog::CapturedStderr::capture();
         let mut mutants = make();
-        stderr.take();
+        stderr.take_text();
         memory::limit_address_space();
         let seed = self.seed_of(form);
         watchdog::start(seed, Duration::from_secs(20));
         let mut failures = 0;
         for index in cases {
-            watchdog::case(index);
+            watchdog::set_case(index);
             let random = &mut Random::of_item(seed, index);
             let mutant = mutants.draw(random);
             let size = mutants.size(&mutant);
-            let gauge = memory::Gauge::start();
+            let gauge = memory::PeakMemory::start();
             let failed = catch_unwind(AssertUnwindSafe(|| mutants.run(random, &mutant))).is_err();
-            let grown = gauge.grown();
-            let said = stderr.take();
+            let grown = gauge.growth();
+            let said = stderr.take_text();
             // A panic inside the library is caught at the ABI boundary and returned as an error code.
             let panicked = said.contains("panicked") || said.contains("defect of the library");
-            let greedy = grown > memory::allowance(size);
+            let greedy = grown > memory::max_memory(size);
             if failed || panicked || greedy {
                 let lines: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
-                stderr.say(&lines[lines.len().saturating_sub(30)..].join("\n"));
+                stderr.write_line(&lines[lines.len().saturating_sub(30)..].join("\n"));
                 if greedy {
-                    stderr.say(&format!("{grown} bytes of memory for {size} bytes of frame"));
+                    stderr.write_line(&format!("{grown} bytes of memory for {size} bytes of frame"));
                 }
                 let what = mutants.describe(&mutant);
-                stderr.say(&format!("FAILED: {name} run {seed} case {index}: {what}"));
+                stderr.write_line(&format!("FAILED: {name} run {seed} case {index}: {what}"));
                 failures += 1;
-                assert!(failures < ENOUGH, "too many failures");
+                assert!(failures < MAX_FAILURES, "too many failures");
             }
         }
         assert_eq!(failures, 0);
@@ -100,13 +100,13 @@ impl Family {
     /// ended its child, the next child starts with the following case. In the child, `make` prepares the cases of
     /// form `form`.
     pub fn run<M: Mutants>(&self, name: &str, form: impl Debug, number: u64, make: impl FnOnce() -> M) {
-        let child = self.variable("_CHILD");
+        let child = self.env_name("_CHILD");
         if let Ok(range) = std::env::var(&child) {
             let (first, last) = range.split_once("..").expect("a range of cases");
             let cases = first.parse().expect("a case")..last.parse().expect("a case");
-            return self.child(number, &format!("{form:?}"), cases, make);
+            return self.run_child(number, &format!("{form:?}"), cases, make);
         }
-        let only = std::env::var(self.variable("_ONLY"));
+        let only = std::env::var(self.env_name("_ONLY"));
         if Library::ours().is_reference() && only.is_err() {
             // The reference is known to crash on damaged frames (b2nd.md 10, frame.md 9).
             return;
@@ -116,12 +116,12 @@ impl Family {
                 let case: u64 = text.parse().expect("the number of a case");
                 (case, case + 1)
             }
-            Err(_) => (0, from_environment(&self.variable("S"), self.mutants).div_ceil(self.forms)),
+            Err(_) => (0, from_environment(&self.env_name("S"), self.mutants).div_ceil(self.forms)),
         };
         println!("{form:?}: seed {}, cases {first}..{end}", self.seed_of(number));
         let mut reports = Vec::new();
-        while first < end && reports.len() < ENOUGH {
-            let last = end.min(first + RANGE);
+        while first < end && reports.len() < MAX_FAILURES {
+            let last = end.min(first + CASES_PER_CHILD);
             let output = test_again(name)
                 .env(&child, format!("{first}..{last}"))
                 // The library prints error messages and its own panics.

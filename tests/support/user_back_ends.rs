@@ -14,9 +14,9 @@ use blosc2::abi::{CBool, blosc2_io, blosc2_io_cb};
 use super::library::Library;
 
 /// Id of the back-end that fills the caller's buffer.
-pub const FILLS: u8 = 160;
+pub const FILLING_BACK_END: u8 = 160;
 /// Id of the back-end that returns pointers.
-pub const POINTS: u8 = 161;
+pub const POINTING_BACK_END: u8 = 161;
 
 /// The `params` of a `blosc2_io` of these back-ends: counters, and the memory to which pointers were returned.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub struct Counters {
     pub opens: AtomicI64,
     pub closes: AtomicI64,
     pub destroys: AtomicI64,
-    handed_out: Mutex<Vec<Vec<u8>>>,
+    returned_buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 struct Stream {
@@ -35,7 +35,7 @@ struct Stream {
 /// Registers both back-ends with a library; a repeated call has no effect (frame.md 5.1).
 pub fn register(library: &Library) {
     let fills = blosc2_io_cb {
-        id: FILLS,
+        id: FILLING_BACK_END,
         name: c"test_fills".as_ptr().cast_mut(),
         is_allocation_necessary: CBool::TRUE,
         open: Some(open),
@@ -47,7 +47,7 @@ pub fn register(library: &Library) {
         destroy: Some(destroy),
     };
     let points = blosc2_io_cb {
-        id: POINTS,
+        id: POINTING_BACK_END,
         name: c"test_points".as_ptr().cast_mut(),
         is_allocation_necessary: CBool::FALSE,
         read: Some(read_pointing),
@@ -173,7 +173,7 @@ unsafe extern "C" fn read_pointing(
         return 0;
     }
     // Stays valid until the counters are dropped, at the end of the sequence.
-    counters.handed_out.lock().expect("the list").push(bytes);
+    counters.returned_buffers.lock().expect("the list").push(bytes);
     read
 }
 

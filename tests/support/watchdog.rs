@@ -11,7 +11,7 @@ static RUN: AtomicU64 = AtomicU64::new(0);
 static CASE: AtomicU64 = AtomicU64::new(0);
 static STEP: AtomicU64 = AtomicU64::new(0);
 /// File descriptor for the report of a crash.
-static REPORT: AtomicI32 = AtomicI32::new(2);
+static REPORT_FD: AtomicI32 = AtomicI32::new(2);
 
 /// Starts watching a run: a case that takes longer than `limit`, or that raises a fatal signal, ends the
 /// process after a line on stderr that names the run and the case.
@@ -27,7 +27,7 @@ pub fn start(run: u64, limit: Duration) {
             std::thread::sleep(limit);
             let now = (CASE.load(Relaxed), STEP.load(Relaxed));
             if now == last {
-                say(b"HANG");
+                write_report(b"HANG");
                 std::process::exit(3);
             }
             last = now;
@@ -36,18 +36,18 @@ pub fn start(run: u64, limit: Duration) {
 }
 
 /// Records the start of case `case`.
-pub fn case(case: u64) {
+pub fn set_case(case: u64) {
     CASE.store(case, Relaxed);
     STEP.store(0, Relaxed);
 }
 
 /// Records the next call of the case.
-pub fn step() {
+pub fn record_step() {
     STEP.fetch_add(1, Relaxed);
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    say(b"CRASH");
+    write_report(b"CRASH");
     // SAFETY: both are async-signal-safe; the signal is delivered again with its default action.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
@@ -56,7 +56,7 @@ extern "C" fn on_signal(signal: libc::c_int) {
 }
 
 /// Writes `<what> in run <seed> case <index> step <n>` to stderr, without allocating.
-fn say(what: &[u8]) {
+fn write_report(what: &[u8]) {
     let mut line = [0u8; 160];
     let mut len = 0;
     let mut put = |bytes: &[u8]| {
@@ -81,49 +81,49 @@ fn say(what: &[u8]) {
     }
     put(b"\n");
     // SAFETY: writes `len` initialised bytes of a local buffer; async-signal-safe.
-    unsafe { libc::write(REPORT.load(Relaxed), line.as_ptr().cast(), len) };
+    unsafe { libc::write(REPORT_FD.load(Relaxed), line.as_ptr().cast(), len) };
 }
 
 /// Captures everything that this process writes to stderr: with `BLOSC_TRACE` set, the error messages of the library
 /// and its panics.
-pub struct Stderr {
-    real: File,
-    caught: File,
+pub struct CapturedStderr {
+    original_fd: File,
+    captured: File,
 }
 
-impl Stderr {
-    pub fn catch() -> Stderr {
+impl CapturedStderr {
+    pub fn capture() -> CapturedStderr {
         // SAFETY: plain system calls on descriptors of this process; both files own theirs.
         unsafe {
             let caught = libc::memfd_create(c"stderr".as_ptr(), 0);
             let real = libc::dup(2);
             assert!(caught >= 0 && real >= 0 && libc::dup2(caught, 2) == 2);
-            REPORT.store(real, Relaxed);
-            Stderr { real: File::from_raw_fd(real), caught: File::from_raw_fd(caught) }
+            REPORT_FD.store(real, Relaxed);
+            CapturedStderr { original_fd: File::from_raw_fd(real), captured: File::from_raw_fd(caught) }
         }
     }
 
     /// Returns the text written since the previous call.
-    pub fn take(&mut self) -> String {
+    pub fn take_text(&mut self) -> String {
         let mut text = Vec::new();
-        self.caught.rewind().expect("the caught text");
-        self.caught.read_to_end(&mut text).expect("the caught text");
+        self.captured.rewind().expect("the caught text");
+        self.captured.read_to_end(&mut text).expect("the caught text");
         // Descriptor 2 shares its file position with this file.
-        self.caught.set_len(0).and_then(|()| self.caught.rewind()).expect("the caught text");
+        self.captured.set_len(0).and_then(|()| self.captured.rewind()).expect("the caught text");
         String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Writes a line to the original stderr.
-    pub fn say(&mut self, text: &str) {
-        writeln!(self.real, "{text}").expect("the real stderr");
+    pub fn write_line(&mut self, text: &str) {
+        writeln!(self.original_fd, "{text}").expect("the real stderr");
     }
 }
 
-impl Drop for Stderr {
+impl Drop for CapturedStderr {
     fn drop(&mut self) {
-        let rest = self.take();
-        self.say(&rest);
+        let rest = self.take_text();
+        self.write_line(&rest);
         // SAFETY: both descriptors are open.
-        unsafe { libc::dup2(self.real.as_raw_fd(), 2) };
+        unsafe { libc::dup2(self.original_fd.as_raw_fd(), 2) };
     }
 }

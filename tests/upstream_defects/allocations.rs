@@ -24,7 +24,7 @@ thread_local! {
     static COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
-fn note() {
+fn count_allocation() {
     if COUNTED.get() {
         ALLOCATIONS.fetch_add(1, Relaxed);
     }
@@ -44,7 +44,7 @@ unsafe extern "C" {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    note();
+    count_allocation();
     // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_malloc(size) }
 }
@@ -56,7 +56,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    note();
+    count_allocation();
     // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_calloc(count, size) }
 }
@@ -68,7 +68,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
-    note();
+    count_allocation();
     // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_realloc(at, size) }
 }
@@ -80,7 +80,7 @@ unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
-    note();
+    count_allocation();
     // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_memalign(alignment, size) }
 }
@@ -92,7 +92,7 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    note();
+    count_allocation();
     // SAFETY: the caller guarantees that `place` is writable.
     unsafe {
         let at = __libc_memalign(alignment, size);
@@ -115,18 +115,18 @@ fn allocations_of(work: impl FnOnce()) -> usize {
 
 /// Builds with debug assertions keep a list of the parts of a destination that workers borrow: one allocation per
 /// decompression. Other builds have no list.
-const OVERLAP_CHECK: usize = if cfg!(debug_assertions) { 1 } else { 0 };
+const OVERLAP_CHECK_ALLOCATIONS: usize = if cfg!(debug_assertions) { 1 } else { 0 };
 
 /// Returns the allocations of a decompression, without the allocation of the overlap check.
-fn decompression(work: impl FnOnce()) -> usize {
-    allocations_of(work).saturating_sub(OVERLAP_CHECK)
+fn decompression_allocations(work: impl FnOnce()) -> usize {
+    allocations_of(work).saturating_sub(OVERLAP_CHECK_ALLOCATIONS)
 }
 
 const CODECS: [(u8, &std::ffi::CStr); 5] =
     [(0, c"blosclz"), (1, c"lz4"), (2, c"lz4hc"), (4, c"zlib"), (5, c"zstd")];
 
 /// Returns bytes that compress, but not to a special chunk.
-fn source(len: usize) -> Vec<u8> {
+fn compressible_bytes(len: usize) -> Vec<u8> {
     (0..len / 4).flat_map(|i| ((i as f32 * 0.01).sin() * 100.0 + (i * i % 7) as f32).to_le_bytes()).collect()
 }
 
@@ -138,11 +138,15 @@ struct Buffers {
 
 impl Buffers {
     fn new(len: usize) -> Buffers {
-        Buffers { src: source(len), chunk: vec![0; 2 * len + 10_000], out: vec![0; len] }
+        Buffers { src: compressible_bytes(len), chunk: vec![0; 2 * len + 10_000], out: vec![0; len] }
     }
 
     /// Compresses, decompresses and reads items with two contexts; returns the number of allocations.
-    fn with_contexts(&mut self, writer: *mut blosc2_context, reader: *mut blosc2_context) -> usize {
+    fn allocations_with_contexts(
+        &mut self,
+        writer: *mut blosc2_context,
+        reader: *mut blosc2_context,
+    ) -> usize {
         let (nbytes, room) = (self.src.len() as i32, self.chunk.len() as i32);
         let src = self.src.as_ptr().cast();
         let (chunk, out) = (self.chunk.as_mut_ptr().cast(), self.out.as_mut_ptr().cast());
@@ -152,7 +156,7 @@ impl Buffers {
             cbytes = unsafe { blosc2_compress_ctx(writer, src, nbytes, chunk, room) };
         });
         assert!(cbytes > 32, "{cbytes}");
-        let decompressing = decompression(|| {
+        let decompressing = decompression_allocations(|| {
             // SAFETY: as above.
             read = unsafe { blosc2_decompress_ctx(reader, chunk, cbytes, out, nbytes) };
         });
@@ -166,7 +170,7 @@ impl Buffers {
     }
 
     /// The same with the functions that take no context.
-    fn without_context(&mut self, clevel: c_int, shuffle: c_int) -> usize {
+    fn allocations_without_context(&mut self, clevel: c_int, shuffle: c_int) -> usize {
         let (nbytes, room) = (self.src.len() as i32, self.chunk.len() as i32);
         let src = self.src.as_ptr().cast();
         let (chunk, out) = (self.chunk.as_mut_ptr().cast(), self.out.as_mut_ptr().cast());
@@ -176,7 +180,7 @@ impl Buffers {
             cbytes = unsafe { blosc2_compress(clevel, shuffle, 4, src, nbytes, chunk, room) };
         });
         assert!(cbytes > 32, "{cbytes}");
-        let decompressing = decompression(|| {
+        let decompressing = decompression_allocations(|| {
             // SAFETY: as above.
             read = unsafe { blosc2_decompress(chunk, cbytes, out, nbytes) };
         });
@@ -187,7 +191,7 @@ impl Buffers {
 
 #[test]
 fn filters_d11_small_buffers_allocate_nothing() {
-    let workers = blosc2::internals::pool::workers();
+    let workers = blosc2::internals::pool::worker_count();
     let sizes = [512, 4 << 10, 32 << 10];
     let mut buffers = sizes.map(Buffers::new);
     // Checks that the counter works: a context and the per-thread state, including that of the C codecs, are
@@ -203,7 +207,7 @@ fn filters_d11_small_buffers_allocate_nothing() {
                 unsafe {
                     let writer = blosc2_create_cctx(cparams);
                     let reader = blosc2_create_dctx(blosc2_get_blosc2_dparams_defaults());
-                    let count = Buffers::new(4096).with_contexts(writer, reader);
+                    let count = Buffers::new(4096).allocations_with_contexts(writer, reader);
                     blosc2_free_ctx(writer);
                     blosc2_free_ctx(reader);
                     count
@@ -232,8 +236,9 @@ fn filters_d11_small_buffers_allocate_nothing() {
                         // SAFETY: a live context, and the offset of its block size (abi.md 4.3).
                         unsafe { writer.byte_add(36).cast::<i32>().write(0) };
                         let mut round = || {
-                            buffers.with_contexts(writer, reader)
-                                + buffers.without_context(c_int::from(clevel), c_int::from(shuffle))
+                            buffers.allocations_with_contexts(writer, reader)
+                                + buffers
+                                    .allocations_without_context(c_int::from(clevel), c_int::from(shuffle))
                         };
                         round();
                         // A zstd context shrinks once its workspace was too large for 128 streams in a row: here it
@@ -243,7 +248,7 @@ fn filters_d11_small_buffers_allocate_nothing() {
                         let resizes = counts.iter().filter(|&&count| count > 0).count();
                         assert!(resizes <= usize::from(codec == 5), "{what}: {counts:?}");
                     }
-                    assert_eq!(blosc2::internals::pool::workers(), workers, "{what}: workers");
+                    assert_eq!(blosc2::internals::pool::worker_count(), workers, "{what}: workers");
                     // SAFETY: both are live and not used afterwards.
                     unsafe {
                         blosc2_free_ctx(writer);
@@ -255,14 +260,15 @@ fn filters_d11_small_buffers_allocate_nothing() {
     }
     // With running workers, small buffers are still processed by the calling thread, without allocations.
     assert_eq!(blosc2_set_nthreads(4), 1);
-    let started = blosc2::internals::pool::workers();
+    let started = blosc2::internals::pool::worker_count();
     assert_eq!(started, 3);
     for (_, name) in CODECS {
         // SAFETY: a terminated name.
         unsafe { assert!(blosc1_set_compressor(name.as_ptr()) >= 0) };
-        let mut run = || buffers.iter_mut().map(|buffers| buffers.without_context(5, 1)).sum::<usize>();
+        let mut run =
+            || buffers.iter_mut().map(|buffers| buffers.allocations_without_context(5, 1)).sum::<usize>();
         run();
         assert_eq!(run(), 0, "{name:?}");
     }
-    assert_eq!(blosc2::internals::pool::workers(), started);
+    assert_eq!(blosc2::internals::pool::worker_count(), started);
 }

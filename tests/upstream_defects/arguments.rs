@@ -4,7 +4,9 @@
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-use crate::checks::{CODECS, assert_all_decode, compressed, data, ours, postparams, preparams, roomy};
+use crate::checks::{
+    CODECS, assert_all_decode, compressed, data, large_destsize, ours, postparams, preparams,
+};
 use crate::support::calls::{
     Header, OwnedContext, Params, Special, compress, dparams, special_chunk, vlcompress, with_destination,
 };
@@ -12,7 +14,7 @@ use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 
 #[test]
-fn chunk_10_11_typesize_0_and_below() {
+fn chunk_10_11_typesize_below_1_is_rejected() {
     in_new_process(test_name!(), || {
         let src = data(Data::Ramp, 4, 1000);
         for typesize in [0, -1, -4, -256, i32::MIN] {
@@ -50,12 +52,12 @@ fn chunk_10_11_typesize_0_and_below() {
 }
 
 #[test]
-fn chunk_10_11_negative_sizes() {
+fn chunk_10_11_negative_sizes_are_rejected() {
     let src = data(Data::Ramp, 8, 1000);
     for size in [-1, -4, -8, i32::MIN] {
         for clevel in [0, 5] {
             let params = Params { clevel, ..Params::default() };
-            let context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+            let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
             let (rc, dest) = with_destination(5000, |dest| {
                 // SAFETY: a negative size means that nothing may be read.
                 unsafe {
@@ -64,7 +66,7 @@ fn chunk_10_11_negative_sizes() {
                 }
             });
             assert_eq!(rc, -12, "srcsize {size}");
-            assert!(dest.iter().all(|&byte| byte == crate::support::calls::BEFORE));
+            assert!(dest.iter().all(|&byte| byte == crate::support::calls::DEST_FILL_BYTE));
             let (rc, _) = with_destination(5000, |dest| {
                 // SAFETY: as above.
                 unsafe {
@@ -84,9 +86,10 @@ fn chunk_10_11_negative_sizes() {
             assert_eq!(outcome, Err(expected), "{special:?}, {size} bytes");
         }
         // A destination of negative size.
-        let mut context = OwnedContext::compressing(ours(), Params::default().cparams()).expect("a context");
+        let mut context =
+            OwnedContext::for_compression(ours(), Params::default().cparams()).expect("a context");
         let chunk = compressed(&Params::default(), &src);
-        let reader = OwnedContext::decompressing(ours(), dparams(1));
+        let reader = OwnedContext::for_decompression(ours(), dparams(1));
         let mut byte = 7u8;
         // SAFETY: negative sizes mean that nothing may be read or written.
         unsafe {
@@ -105,7 +108,7 @@ fn chunk_10_11_negative_sizes() {
 }
 
 #[test]
-fn chunk_10_11_sizes_beyond_31_bits() {
+fn chunk_10_11_sizes_beyond_31_bits_are_rejected() {
     in_new_process(test_name!(), || {
         let src = data(Data::Ramp, 4, 1000);
         let (rc, dest) = with_destination(5000, |dest| {
@@ -125,7 +128,7 @@ fn chunk_10_11_sizes_beyond_31_bits() {
         });
         assert_all_decode(&dest[..rc as usize], &src);
         // Check 14.
-        let context = OwnedContext::compressing(ours(), Params::default().cparams()).expect("a context");
+        let context = OwnedContext::for_compression(ours(), Params::default().cparams()).expect("a context");
         let mut dest = [0u8; 64];
         // SAFETY: as above.
         unsafe {
@@ -142,14 +145,14 @@ fn chunk_10_11_sizes_beyond_31_bits() {
 }
 
 #[test]
-fn chunk_10_20_null_buffers() {
+fn chunk_10_20_null_buffers_are_rejected() {
     in_new_process(test_name!(), || {
         let library = ours();
         let src = data(Data::Ramp, 8, 1000);
         let chunk = compressed(&Params::default(), &src);
         let vl = vlcompress(library, &Params::default(), std::slice::from_ref(&src), 2000).expect("a chunk");
-        let writer = OwnedContext::compressing(library, Params::default().cparams()).expect("a context");
-        let reader = OwnedContext::decompressing(library, dparams(1));
+        let writer = OwnedContext::for_compression(library, Params::default().cparams()).expect("a context");
+        let reader = OwnedContext::for_decompression(library, dparams(1));
         let mut out = vec![0u8; 2000];
         let (from, to) = (src.as_ptr().cast::<c_void>(), out.as_mut_ptr().cast::<c_void>());
         let (packed, len) = (chunk.as_ptr().cast::<c_void>(), chunk.len() as i32);
@@ -232,10 +235,10 @@ fn chunk_10_20_null_buffers() {
 }
 
 #[test]
-fn chunk_10_20_abi_14_null_contexts_and_parameters() {
+fn chunk_10_20_abi_14_null_contexts_and_parameters_are_rejected() {
     in_new_process(test_name!(), || {
         let library = ours();
-        let reader = OwnedContext::decompressing(library, dparams(1));
+        let reader = OwnedContext::for_decompression(library, dparams(1));
         let (mut cparams, mut told) = (Params::default().cparams(), dparams(1));
         let refused = |rc: i32, what: &str| assert!(rc == -32 || rc == -12, "{what}: {rc}");
         // SAFETY: pointers that are not NULL are valid; the test is about NULL.
@@ -265,16 +268,16 @@ fn chunk_10_20_abi_14_null_contexts_and_parameters() {
             let (mut pre, mut post) = (preparams(), postparams());
             let mut given = Params::default().cparams();
             given.preparams = &mut pre;
-            drop(OwnedContext::compressing(library, given).expect("a context"));
+            drop(OwnedContext::for_compression(library, given).expect("a context"));
             let mut given = dparams(1);
             given.postparams = &mut post;
-            drop(OwnedContext::decompressing(library, given));
+            drop(OwnedContext::for_decompression(library, given));
         }
     });
 }
 
 #[test]
-fn codecs_18_01_02_abi_14_null_names_and_structs() {
+fn codecs_18_01_02_abi_14_null_names_and_structs_are_rejected() {
     in_new_process(test_name!(), || {
         let library = ours();
         // SAFETY: pointers that are not NULL are valid; the test is about NULL.
@@ -320,7 +323,7 @@ fn codecs_18_01_02_abi_14_null_names_and_structs() {
 }
 
 #[test]
-fn filters_d4_abi_14_shuffle_arguments() {
+fn filters_d4_abi_14_invalid_shuffle_arguments_are_rejected() {
     in_new_process(test_name!(), || {
         let (src, mut dest) = ([3u8; 64], [7u8; 64]);
         let library = ours();
@@ -353,23 +356,23 @@ fn filters_d4_abi_14_shuffle_arguments() {
 
 /// Codecs that are not registered: calls that need no codec still work (codecs.md 1.2).
 #[test]
-fn chunk_10_23_unknown_codecs() {
+fn chunk_10_23_unknown_codecs_fail_only_when_they_are_needed() {
     let noise = data(Data::Noise, 4, 4000);
     for codec in [3, 6, 31, 99, 245, 255] {
         for nthreads in [1, 4] {
             let params = Params { codec, nthreads, typesize: 4, blocksize: 400, ..Params::default() };
             assert_eq!(compress(ours(), &params, &noise, 5000), Err(-7));
-            assert_eq!(compress(ours(), &params, &noise, roomy(4000)), Err(-7));
+            assert_eq!(compress(ours(), &params, &noise, large_destsize(4000)), Err(-7));
             for value in [0u8, 7] {
                 let src = vec![value; 4000];
                 let chunk = compressed(&params, &src);
-                let header = Header::of(&chunk);
+                let header = Header::parse(&chunk);
                 assert_eq!((header.versionlz, header.udcompcode, header.flags >> 5), (0xFF, codec, 6));
                 assert_eq!(header.special(), u8::from(value == 0));
                 assert_all_decode(&chunk, &src);
             }
             let chunk = compressed(&Params { clevel: 0, ..params.clone() }, &noise);
-            let header = Header::of(&chunk);
+            let header = Header::parse(&chunk);
             assert_eq!((header.versionlz, header.udcompcode, header.flags), (0xFF, codec, 7));
             assert_all_decode(&chunk, &noise);
             assert_all_decode(&compressed(&params, &noise[..31]), &noise[..31]);
@@ -384,13 +387,13 @@ fn chunk_10_23_unknown_codecs() {
 
 /// Filters that do not exist (filters.md 1.1).
 #[test]
-fn chunk_10_23_unknown_filters() {
+fn chunk_10_23_unknown_filters_are_rejected() {
     let src = data(Data::Ramp, 4, 4000);
     for id in 5..=255 {
         for slot in [0, 5] {
             let mut params = Params { typesize: 4, filters: [0; 6], ..Params::default() };
             params.filters[slot] = id;
-            let context = OwnedContext::compressing(ours(), params.cparams());
+            let context = OwnedContext::for_compression(ours(), params.cparams());
             match id {
                 5..=31 | 37..=159 => assert!(context.is_none(), "filter {id}"),
                 // Filters of the plugin range are tested with filters.md; user filters are registered by other tests.
@@ -407,7 +410,7 @@ fn chunk_10_23_unknown_filters() {
         let mut patched = chunk.clone();
         patched[0x15] = id;
         for nthreads in [1, 4] {
-            let mut reader = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut reader = OwnedContext::for_decompression(ours(), dparams(nthreads));
             let (rc, _) = with_destination(4000, |dest| reader.decompress(&patched, dest));
             assert_eq!(rc, expected, "filter {id}");
             let (rc, _) = with_destination(40, |dest| reader.getitem(&patched, 10, 10, dest));

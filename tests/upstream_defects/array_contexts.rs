@@ -7,9 +7,9 @@ use blosc2::abi::blosc2_metalayer;
 
 use crate::checks::ours;
 use crate::support::array::functions::Functions;
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::child::{in_new_process, test_name};
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 fn functions() -> &'static Functions {
@@ -17,11 +17,11 @@ fn functions() -> &'static Functions {
 }
 
 #[test]
-fn b2nd_10_d15_null_where_the_reference_crashes() {
+fn b2nd_10_d15_null_arguments_are_rejected() {
     in_new_process(test_name!(), || {
         let f = functions();
-        let array = Spec::new(&[5], &[3], &[2], 1).filled(ours(), &[1, 2, 3, 4, 5]);
-        let context = Spec::new(&[5], &[3], &[2], 1).context(ours());
+        let array = ArraySpec::new(&[5], &[3], &[2], 1).create_from_buffer(ours(), &[1, 2, 3, 4, 5]);
+        let context = ArraySpec::new(&[5], &[3], &[2], 1).context(ours());
         let raw = array.raw();
         let (mut out, mut item) = (null_mut(), 0u8);
         let buffer = std::ptr::from_mut(&mut item).cast();
@@ -51,24 +51,24 @@ fn b2nd_10_d15_null_where_the_reference_crashes() {
 
 /// A failed call leaves no array, no file and no allocated memory.
 #[test]
-fn b2nd_10_d16_failures_leave_nothing() {
+fn b2nd_10_d16_failures_leave_no_array_file_or_memory() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let f = functions();
         for store in Store::ALL {
             // A chunk of too many bytes; an overflow; a metalayer name that is in use; too many chunks.
-            let mut doubled = Spec::new(&[5], &[3], &[2], 1);
+            let mut doubled = ArraySpec::new(&[5], &[3], &[2], 1);
             doubled.metalayers.push((c"b2nd".to_owned(), vec![1]));
             let specs = [
-                Spec::new(&[1 << 30], &[1 << 30], &[1 << 10], 4),
-                Spec::new(&[1 << 62, 4], &[1, 1], &[1, 1], 1),
+                ArraySpec::new(&[1 << 30], &[1 << 30], &[1 << 10], 4),
+                ArraySpec::new(&[1 << 62, 4], &[1, 1], &[1, 1], 1),
                 doubled,
-                Spec::new(&[1 << 40], &[1], &[1], 1),
-                Spec::new(&[5], &[3], &[2], 0),
+                ArraySpec::new(&[1 << 40], &[1], &[1], 1),
+                ArraySpec::new(&[5], &[3], &[2], 0),
             ];
             for spec in specs {
-                let path = scratch.fresh();
-                let context = spec.clone().stored(store, &path).context(ours());
+                let path = scratch.new_path();
+                let context = spec.clone().with_store(store, &path).context(ours());
                 let mut out = std::ptr::without_provenance_mut(8);
                 // SAFETY: a live context and an out-pointer.
                 let rc = unsafe { (f.b2nd_zeros)(context.raw(), &mut out) };
@@ -76,9 +76,10 @@ fn b2nd_10_d16_failures_leave_nothing() {
                 assert!(!path.exists(), "{store:?}: a file after {spec:?}");
             }
         }
-        let taken = scratch.fresh();
+        let taken = scratch.new_path();
         fs::write(&taken, "something").expect("a file");
-        let context = Spec::new(&[5], &[3], &[2], 1).stored(Store::Directory, &taken).context(ours());
+        let context =
+            ArraySpec::new(&[5], &[3], &[2], 1).with_store(Store::Directory, &taken).context(ours());
         let mut out = std::ptr::without_provenance_mut(8);
         // SAFETY: as above.
         let rc = unsafe { (f.b2nd_zeros)(context.raw(), &mut out) };
@@ -97,8 +98,10 @@ fn b2nd_10_d16_failures_leave_nothing() {
             }
         }
         // Many failures do not exhaust the memory.
-        let path = scratch.fresh();
-        let array = Spec::new(&[1 << 20], &[1 << 16], &[1 << 12], 1).stored(Store::File, &path).zeros(ours());
+        let path = scratch.new_path();
+        let array = ArraySpec::new(&[1 << 20], &[1 << 16], &[1 << 12], 1)
+            .with_store(Store::File, &path)
+            .zeros(ours());
         let mut frame = array.to_cframe().expect("a frame").0;
         let at = frame.windows(2).position(|pair| pair == [0x97, 0]).expect("the metalayer");
         frame[at + 2] = 99;
@@ -111,7 +114,7 @@ fn b2nd_10_d16_failures_leave_nothing() {
             if round == 1000 {
                 before = resident();
             }
-            let (rc, array) = Array::from_copy(ours(), &mut frame);
+            let (rc, array) = Array::from_frame_copy(ours(), &mut frame);
             assert!(rc == -1 && array.is_none(), "{rc}");
         }
         let grown = resident().saturating_sub(before);
@@ -120,7 +123,7 @@ fn b2nd_10_d16_failures_leave_nothing() {
 }
 
 #[test]
-fn b2nd_10_d17_numbers_out_of_range() {
+fn b2nd_10_d17_ndim_and_metalayer_counts_out_of_range_are_rejected() {
     in_new_process(test_name!(), || {
         let f = functions();
         let names: Vec<std::ffi::CString> = (0..40)

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, OnceLock};
 
 use crate::checks::ours;
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::Store;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 
 const NTHREADS: u64 = 8;
 
 /// Calls `read` on eight threads, each with a handle to the same array and its thread number.
-fn on_threads(array: &Array, read: impl Fn(&Array, u64) + Sync) {
+fn read_on_threads(array: &Array, read: impl Fn(&Array, u64) + Sync) {
     let address = array.raw().expose_provenance();
     std::thread::scope(|scope| {
         for thread in 0..NTHREADS {
@@ -33,16 +33,16 @@ fn on_threads(array: &Array, read: impl Fn(&Array, u64) + Sync) {
 #[test]
 fn threads_that_read_one_array_get_the_right_items() {
     let nreads = from_environment("BLOSC2_ARRAY_READS", 50);
-    let scratch = Scratch::new();
+    let scratch = ScratchDir::new();
     let items: Vec<u8> = (0..40 * 50 * 30u32).flat_map(|at| (at * 7 / 3).to_le_bytes()).collect();
     for store in Store::ALL {
         for dthreads in [1, 2] {
-            let mut spec =
-                Spec::new(&[40, 50, 30], &[16, 20, 16], &[4, 10, 8], 4).stored(store, &scratch.fresh());
+            let mut spec = ArraySpec::new(&[40, 50, 30], &[16, 20, 16], &[4, 10, 8], 4)
+                .with_store(store, &scratch.new_path());
             spec.dthreads = dthreads;
             spec.params.codec = 1;
-            let array = spec.filled(ours(), &items);
-            on_threads(&array, |array, thread| {
+            let array = spec.create_from_buffer(ours(), &items);
+            read_on_threads(&array, |array, thread| {
                 let random = &mut Random::new(thread);
                 (0..nreads).for_each(|_| read_once(random, array, &items));
             });
@@ -51,7 +51,7 @@ fn threads_that_read_one_array_get_the_right_items() {
 }
 
 /// Released when all threads of the test are inside a read.
-static INSIDE: OnceLock<Barrier> = OnceLock::new();
+static READERS_INSIDE: OnceLock<Barrier> = OnceLock::new();
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 type Job = Option<unsafe extern "C" fn(*mut c_void)>;
@@ -65,7 +65,7 @@ unsafe extern "C" fn wait_for_all(
     jobs: *mut c_void,
 ) {
     CALLS.fetch_add(1, Relaxed);
-    INSIDE.get_or_init(|| Barrier::new(NTHREADS as usize)).wait();
+    READERS_INSIDE.get_or_init(|| Barrier::new(NTHREADS as usize)).wait();
     for n in 0..numjobs as usize {
         // SAFETY: by the contract of the callback, `jobs` has `numjobs` records of `elsize` bytes, each for one call.
         unsafe { job.expect("a job")(jobs.byte_add(n * elsize)) };
@@ -77,17 +77,17 @@ unsafe extern "C" fn wait_for_all(
 fn threads_read_one_array_at_the_same_time() {
     in_new_process(test_name!(), || {
         const NITEMS: usize = 10_000;
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let items: Vec<u8> = (0..NITEMS).map(|item| (item / 30) as u8).collect();
         for store in Store::ALL {
-            let mut spec =
-                Spec::new(&[NITEMS as i64], &[NITEMS as i32], &[1000], 1).stored(store, &scratch.fresh());
+            let mut spec = ArraySpec::new(&[NITEMS as i64], &[NITEMS as i32], &[1000], 1)
+                .with_store(store, &scratch.new_path());
             spec.dthreads = 2;
-            let array = spec.filled(ours(), &items);
+            let array = spec.create_from_buffer(ours(), &items);
             // SAFETY: the callback follows the contract and uses no data.
             unsafe { (ours().blosc2_set_threads_callback)(Some(wait_for_all), ptr::null_mut()) };
             CALLS.store(0, Relaxed);
-            on_threads(&array, |array, _| {
+            read_on_threads(&array, |array, _| {
                 assert!(array.to_cbuffer().as_ref() == Ok(&items), "{store:?}");
                 assert!(array.get(&[5], &[9990]).as_deref() == Ok(&items[5..9990]), "{store:?}");
                 let list: Vec<i64> = (0..NITEMS as i64).step_by(500).collect();

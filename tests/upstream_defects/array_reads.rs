@@ -2,26 +2,26 @@
 
 use crate::checks::ours;
 use crate::support::array::functions::Functions;
-use crate::support::array::{Array, Spec};
-use crate::support::calls::{BEFORE, Params};
+use crate::support::array::{Array, ArraySpec};
+use crate::support::calls::{DEST_FILL_BYTE, Params};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::random::Random;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-fn counted(len: usize) -> Vec<u8> {
+fn increasing_bytes(len: usize) -> Vec<u8> {
     (1..=len).map(|value| value as u8).collect()
 }
 
-fn layout_a() -> Array {
-    Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).filled(ours(), &counted(35))
+fn array_5x7() -> Array {
+    ArraySpec::new(&[5, 7], &[3, 4], &[2, 2], 1).create_from_buffer(ours(), &increasing_bytes(35))
 }
 
 /// All functions that read a part, with DELTA in the pipeline.
 #[test]
-fn b2nd_10_d1_partial_reads_with_delta() {
+fn b2nd_10_d1_partial_reads_with_delta_return_the_items() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         // Compressible items, since chunks that are stored uncompressed are not filtered.
         let items: Vec<u8> = (0..301u32).flat_map(|at| (1000 + at / 3).to_le_bytes()).collect();
         for store in Store::ALL {
@@ -31,10 +31,11 @@ fn b2nd_10_d1_partial_reads_with_delta() {
                 (1, [0, 0, 0, 0, 1, 3]),
                 (4, [0, 0, 0, 0, 3, 1]),
             ] {
-                let mut spec = Spec::new(&[301], &[150], &[50], 4).stored(store, &scratch.fresh());
+                let mut spec =
+                    ArraySpec::new(&[301], &[150], &[50], 4).with_store(store, &scratch.new_path());
                 spec.params = Params { codec: 1, typesize: 4, filters, ..Params::default() };
                 spec.dthreads = dthreads;
-                let array = spec.filled(ours(), &items);
+                let array = spec.create_from_buffer(ours(), &items);
                 assert_eq!(array.to_cbuffer().as_ref(), Ok(&items), "{store:?} {dthreads} {filters:?}");
                 for at in 0..301 {
                     let item = Ok(&items[at * 4..at * 4 + 4]);
@@ -61,28 +62,30 @@ fn b2nd_10_d1_partial_reads_with_delta() {
 }
 
 #[test]
-fn b2nd_10_d3_whole_chunks_into_wider_buffers() {
-    let array = Spec::new(&[4, 4], &[4, 4], &[4, 4], 1).filled(ours(), &counted(16));
+fn b2nd_10_d3_whole_chunk_slices_use_the_strides_of_wider_buffers() {
+    let array =
+        ArraySpec::new(&[4, 4], &[4, 4], &[4, 4], 1).create_from_buffer(ours(), &increasing_bytes(16));
     let (rc, dest) = array.get_slice_cbuffer(&[0, 0], &[4, 4], &[4, 8], 32, 32);
-    let right: Vec<u8> = counted(16).chunks(4).flat_map(|row| [row, &[0; 4]].concat()).collect();
+    let right: Vec<u8> = increasing_bytes(16).chunks(4).flat_map(|row| [row, &[0; 4]].concat()).collect();
     assert_eq!((rc, dest), (0, right));
     let source: Vec<u8> = (0..32).map(|at| 100 + at).collect();
     assert_eq!(array.set_slice_cbuffer(&source, &[4, 8], 32, &[0, 0], &[4, 4]), 0);
     let right: Vec<u8> = source.chunks(8).flat_map(|row| row[..4].to_vec()).collect();
     assert_eq!(array.to_cbuffer(), Ok(right));
     // Through a concatenation.
-    let first = Spec::new(&[11, 0], &[3, 1], &[3, 1], 1).zeros(ours());
-    let second = Spec::new(&[11, 1], &[3, 2], &[3, 2], 1).filled(ours(), &counted(11));
+    let first = ArraySpec::new(&[11, 0], &[3, 1], &[3, 1], 1).zeros(ours());
+    let second =
+        ArraySpec::new(&[11, 1], &[3, 2], &[3, 2], 1).create_from_buffer(ours(), &increasing_bytes(11));
     assert_eq!(first.extend(&second, 1), 0);
-    assert_eq!(first.to_cbuffer(), Ok(counted(11)));
+    assert_eq!(first.to_cbuffer(), Ok(increasing_bytes(11)));
 }
 
 /// Items that were never written read as zeros, not as old memory contents.
 #[test]
-fn b2nd_10_d5_uninitialised_items() {
-    let scratch = Scratch::new();
+fn b2nd_10_d5_uninitialised_items_read_as_zeros() {
+    let scratch = ScratchDir::new();
     for store in Store::ALL {
-        let spec = Spec::new(&[40, 40], &[16, 16], &[4, 4], 4).stored(store, &scratch.fresh());
+        let spec = ArraySpec::new(&[40, 40], &[16, 16], &[4, 4], 4).with_store(store, &scratch.new_path());
         let array = spec.context(ours()).uninit().1.expect("an array");
         for _ in 0..3 {
             // Fills memory that is then freed, so that reading old contents would be detected.
@@ -100,35 +103,39 @@ fn b2nd_10_d5_uninitialised_items() {
 /// The same for a box that is a whole chunk, which is decompressed directly into the caller's buffer: zeros for items
 /// that were never written, and for masked blocks.
 #[test]
-fn b2nd_10_d5_whole_chunks_leave_nothing_behind() {
-    let scratch = Scratch::new();
+fn b2nd_10_d5_whole_chunk_reads_zero_unwritten_and_masked_blocks() {
+    let scratch = ScratchDir::new();
     for store in Store::ALL {
-        let spec = Spec::new(&[8, 4], &[4, 4], &[2, 4], 1).stored(store, &scratch.fresh());
+        let spec = ArraySpec::new(&[8, 4], &[4, 4], &[2, 4], 1).with_store(store, &scratch.new_path());
         let array = spec.context(ours()).uninit().1.expect("an array");
         let read = || array.get_slice_cbuffer(&[4, 0], &[8, 4], &[4, 4], 16, 16);
         assert_eq!(read(), (0, vec![0; 16]), "{store:?}");
-        assert_eq!(array.set(&[4, 0], &[8, 4], &counted(16)), 0);
-        assert_eq!(read(), (0, counted(16)), "{store:?}");
+        assert_eq!(array.set(&[4, 0], &[8, 4], &increasing_bytes(16)), 0);
+        assert_eq!(read(), (0, increasing_bytes(16)), "{store:?}");
         // SAFETY: the context of a live array; the mask has the stated length and is copied.
         let masked =
             unsafe { (ours().blosc2_set_maskout)((*array.fields().sc).dctx, [1, 0].as_mut_ptr(), 2) };
         assert_eq!(masked, 0);
-        let unmasked = [&[0; 8], &counted(16)[8..]].concat();
+        let unmasked = [&[0; 8], &increasing_bytes(16)[8..]].concat();
         assert_eq!(read(), (0, unmasked), "{store:?}");
-        assert_eq!(read(), (0, counted(16)), "{store:?}");
+        assert_eq!(read(), (0, increasing_bytes(16)), "{store:?}");
     }
 }
 
 #[test]
-fn b2nd_10_d8_orthogonal_limits() {
+fn b2nd_10_d8_orthogonal_coordinates_out_of_range_are_rejected() {
     in_new_process(test_name!(), || {
-        let array = layout_a();
+        let array = array_5x7();
         for wrong in [5, 6, -1, i64::MAX, i64::MIN] {
             let selection = [vec![0, wrong], vec![1]];
-            assert_eq!(array.get_orthogonal(&selection, &[2, 1], 2, 2), (-33, vec![BEFORE; 2]), "{wrong}");
+            assert_eq!(
+                array.get_orthogonal(&selection, &[2, 1], 2, 2),
+                (-33, vec![DEST_FILL_BYTE; 2]),
+                "{wrong}"
+            );
             assert_eq!(array.set_orthogonal(&selection, &[9, 9], &[2, 1], 2), -33, "{wrong}");
         }
-        assert_eq!(array.to_cbuffer(), Ok(counted(35)));
+        assert_eq!(array.to_cbuffer(), Ok(increasing_bytes(35)));
         let f = array.functions;
         let (mut list, mut sizes, mut shape) = ([0i64], [1i64, 1], [1i64, 1]);
         let mut lists = [list.as_mut_ptr(), list.as_mut_ptr()];
@@ -149,12 +156,12 @@ fn b2nd_10_d8_orthogonal_limits() {
             );
         }
         // Coordinates whose difference exceeds 32 bits, in chunks without content.
-        let far = Spec::new(&[1 << 33], &[1 << 26], &[1 << 16], 1).zeros(ours());
+        let far = ArraySpec::new(&[1 << 33], &[1 << 26], &[1 << 16], 1).zeros(ours());
         let places = [0, (1 << 32) + 5, 7, 1 << 31, (1 << 33) - 1, (1 << 32) + 5];
         assert_eq!(far.set_orthogonal(&[vec![7]], &[3], &[1], 1), 0);
         assert_eq!(far.set_orthogonal(&[vec![(1 << 32) + 5]], &[4], &[1], 1), 0);
         assert_eq!(far.get_orthogonal(&[places.to_vec()], &[6], 6, 6), (0, vec![0, 4, 3, 0, 0, 4]));
-        let point = Spec::new(&[], &[], &[], 2).filled(ours(), &[8, 9]);
+        let point = ArraySpec::new(&[], &[], &[], 2).create_from_buffer(ours(), &[8, 9]);
         assert_eq!(point.get_orthogonal(&[], &[], 2, 2), (0, vec![8, 9]));
         assert_eq!(point.set_orthogonal(&[], &[1, 2], &[], 2), 0);
         assert_eq!(point.to_cbuffer(), Ok(vec![1, 2]));
@@ -165,13 +172,14 @@ fn b2nd_10_d8_orthogonal_limits() {
 /// one outside the grid, reads before the first chunk, and replaces chunks by zeros. A box that ends before it starts
 /// is empty.
 #[test]
-fn b2nd_10_d9_slices_out_of_range() {
+fn b2nd_10_d9_slices_out_of_range_access_only_their_own_items() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         for store in Store::ALL {
             let make = || {
-                let spec = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).stored(store, &scratch.fresh());
-                spec.filled(ours(), &counted(35))
+                let spec =
+                    ArraySpec::new(&[5, 7], &[3, 4], &[2, 2], 1).with_store(store, &scratch.new_path());
+                spec.create_from_buffer(ours(), &increasing_bytes(35))
             };
             let far = i64::MAX;
             for (start, stop, code) in [
@@ -190,8 +198,8 @@ fn b2nd_10_d9_slices_out_of_range() {
                 let what = format!("{store:?}: {start:?}..{stop:?}");
                 // The part of the box that lies in the array, and the expected array after the write.
                 let mut read = vec![0; 1600];
-                let mut written = counted(35);
-                for (index, item) in counted(35).into_iter().enumerate() {
+                let mut written = increasing_bytes(35);
+                for (index, item) in increasing_bytes(35).into_iter().enumerate() {
                     let at = [index as i64 / 7, index as i64 % 7];
                     if start.iter().all(|&start| start >= 0)
                         && (0..2).all(|dim| (start[dim]..stop[dim]).contains(&at[dim]))
@@ -213,29 +221,29 @@ fn b2nd_10_d9_slices_out_of_range() {
                 assert_eq!((rc, dest), (0, vec![0; 35]), "{store:?}: {start:?}..{stop:?}");
                 assert_eq!(array.set_slice_cbuffer(&[9; 35], &[5, 7], 35, &start, &stop), 0);
             }
-            assert_eq!(array.to_cbuffer(), Ok(counted(35)), "{store:?}");
+            assert_eq!(array.to_cbuffer(), Ok(increasing_bytes(35)), "{store:?}");
         }
     });
 }
 
 #[test]
-fn b2nd_10_d10_point_into_a_short_buffer() {
-    let point = Spec::new(&[], &[], &[], 8).filled(ours(), &counted(8));
+fn b2nd_10_d10_point_read_into_a_short_buffer_fails() {
+    let point = ArraySpec::new(&[], &[], &[], 8).create_from_buffer(ours(), &increasing_bytes(8));
     for room in 0..8 {
         let (rc, dest) = point.get_slice_cbuffer(&[], &[], &[], room, room as i64);
         assert_eq!((rc, dest.len()), (-12, room));
     }
-    assert_eq!(point.get_slice_cbuffer(&[], &[], &[], 8, 8), (0, counted(8)));
+    assert_eq!(point.get_slice_cbuffer(&[], &[], &[], 8, 8), (0, increasing_bytes(8)));
     assert_eq!(point.to_cbuffer_sized(8, 7).0, -12);
 }
 
 /// A failed read does not affect the next one.
 #[test]
-fn b2nd_10_d18_reads_after_a_failed_read() {
-    let mut spec = Spec::new(&[64], &[32], &[4], 4);
+fn b2nd_10_d18_reads_after_a_failed_read_return_the_items() {
+    let mut spec = ArraySpec::new(&[64], &[32], &[4], 4);
     spec.params.codec = 5;
     let items: Vec<u8> = (0..256).map(|at: u32| (at / 9) as u8).collect();
-    let source = spec.filled(ours(), &items);
+    let source = spec.create_from_buffer(ours(), &items);
     let layer = source.schunk().meta_get("b2nd").expect("a metalayer");
     let params = Params { codec: 5, typesize: 4, blocksize: 16, ..Params::default() };
     let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
@@ -260,8 +268,8 @@ fn b2nd_10_d18_reads_after_a_failed_read() {
 
 /// The last item of the box must lie inside the buffer.
 #[test]
-fn b2nd_10_d19_buffers_too_short_for_their_shape() {
-    let array = layout_a();
+fn b2nd_10_d19_buffers_too_short_for_their_shape_are_rejected() {
+    let array = array_5x7();
     // 3 x 4 items in rows of 5: the last item is the fourteenth.
     for (size, right) in [(12, -12), (13, -12), (14, 0), (20, 0)] {
         let (rc, dest) = array.get_slice_cbuffer(&[1, 2], &[4, 6], &[4, 5], size, size as i64);
@@ -269,7 +277,7 @@ fn b2nd_10_d19_buffers_too_short_for_their_shape() {
         let source = vec![7; size];
         assert_eq!(array.set_slice_cbuffer(&source, &[4, 5], size as i64, &[1, 2], &[4, 6]), right);
         if right < 0 {
-            assert_eq!(array.to_cbuffer(), Ok(counted(35)));
+            assert_eq!(array.to_cbuffer(), Ok(increasing_bytes(35)));
         }
     }
     let far = [1, i64::MAX];
@@ -279,7 +287,7 @@ fn b2nd_10_d19_buffers_too_short_for_their_shape() {
 
 /// More rows than fit into 32 bits, each of width zero.
 #[test]
-fn b2nd_10_d20_copies_of_many_dimensions() {
+fn b2nd_10_d20_copy_buffer_handles_more_rows_than_32_bits() {
     let f = Functions::of(ours());
     let shape = [2i64; 16];
     let (zero, src) = ([0i64; 16], Random::new(4).bytes(1 << 16));
@@ -320,7 +328,7 @@ fn b2nd_10_d20_copies_of_many_dimensions() {
 
 /// Chunks of almost 2^31 bytes that a damaged metalayer claims: an error, without an allocation of that size.
 #[test]
-fn b2nd_10_d20_chunks_of_two_gigabytes() {
+fn b2nd_10_d20_claimed_chunks_of_2_gib_fail_without_an_allocation() {
     in_new_process(test_name!(), || {
         for bytes in [i32::MAX, i32::MAX - 1, i32::MAX - 31, i32::MAX - 33] {
             let mut layer = vec![0x97, 0, 1, 0x91, 0xD3];
@@ -333,26 +341,26 @@ fn b2nd_10_d20_chunks_of_two_gigabytes() {
             let params = Params { typesize: 1, ..Params::default() };
             let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
             assert_eq!(schunk.meta_add("b2nd", &layer), 0);
-            schunk.append(&counted(100)).expect("a chunk");
+            schunk.append(&increasing_bytes(100)).expect("a chunk");
             let array = Array::from_super_chunk(schunk).expect("an array");
             assert!(array.get(&[3], &[5]).is_err(), "{bytes}");
             assert!(array.set(&[3], &[5], &[1, 2]) < 0, "{bytes}");
             assert!(array.set_orthogonal(&[vec![3]], &[1], &[1], 1) < 0, "{bytes}");
-            assert_eq!(array.schunk().decompress_into(0, 100), Ok(counted(100)), "{bytes}");
+            assert_eq!(array.schunk().decompress_into(0, 100), Ok(increasing_bytes(100)), "{bytes}");
         }
     });
 }
 
 /// A chunk that is shorter than required is an error; uninitialised memory is not returned.
 #[test]
-fn b2nd_10_d23_short_chunks() {
-    let source = Spec::new(&[12], &[6], &[3], 4).filled(ours(), &counted(48));
+fn b2nd_10_d23_chunks_shorter_than_the_chunkshape_are_rejected() {
+    let source = ArraySpec::new(&[12], &[6], &[3], 4).create_from_buffer(ours(), &increasing_bytes(48));
     let layer = source.schunk().meta_get("b2nd").expect("a metalayer");
     let params = Params { typesize: 4, blocksize: 12, ..Params::default() };
     let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
     assert_eq!(schunk.meta_add("b2nd", &layer), 0);
-    schunk.append(&counted(12)).expect("a chunk of half the size");
-    schunk.append(&counted(12)).expect("a chunk of half the size");
+    schunk.append(&increasing_bytes(12)).expect("a chunk of half the size");
+    schunk.append(&increasing_bytes(12)).expect("a chunk of half the size");
     let array = Array::from_super_chunk(schunk).expect("an array");
     for (start, stop) in [(0, 12), (0, 6), (1, 5), (4, 5), (5, 7)] {
         assert!(array.get(&[start], &[stop]).is_err(), "{start}..{stop}");

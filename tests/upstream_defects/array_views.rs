@@ -1,32 +1,32 @@
 //! Views: b2nd.md 10 D6 and D7.
 
 use crate::checks::ours;
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::super_chunk::Store;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 
-fn counted(len: usize) -> Vec<u8> {
+fn increasing_bytes(len: usize) -> Vec<u8> {
     (1..=len).map(|value| value as u8).collect()
 }
 
 /// A view that could not be read is not created.
 #[test]
-fn b2nd_10_d6_views_that_share_no_chunks() {
+fn b2nd_10_d6_views_that_cannot_share_chunks_are_rejected() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         for store in Store::ALL {
             for (chunk, block) in [([2, 3], [1, 2]), ([2, 3], [2, 2]), ([1, 3], [2, 2])] {
-                let spec = Spec::new(&[1, 5], &chunk, &block, 1).stored(store, &scratch.fresh());
-                let array = spec.filled(ours(), &counted(5));
+                let spec = ArraySpec::new(&[1, 5], &chunk, &block, 1).with_store(store, &scratch.new_path());
+                let array = spec.create_from_buffer(ours(), &increasing_bytes(5));
                 assert_eq!(array.squeeze().0, -12, "{store:?}: {chunk:?} {block:?}");
                 assert_eq!(array.squeeze_index(&[true, false]).0, -12, "{store:?}: {chunk:?} {block:?}");
-                assert_eq!(array.to_cbuffer(), Ok(counted(5)));
+                assert_eq!(array.to_cbuffer(), Ok(increasing_bytes(5)));
             }
             // An empty selection has no chunks to share.
             for chunk in [[2, 3], [0, 3], [1, 0]] {
                 let block = chunk.map(|length: i32| length.min(2));
-                let spec = Spec::new(&[1, 0], &chunk, &block, 1).stored(store, &scratch.fresh());
+                let spec = ArraySpec::new(&[1, 0], &chunk, &block, 1).with_store(store, &scratch.new_path());
                 let Some(array) = spec.try_context(ours(), None).and_then(|context| context.zeros().1) else {
                     continue;
                 };
@@ -34,8 +34,8 @@ fn b2nd_10_d6_views_that_share_no_chunks() {
                 let view = view.expect("a view");
                 assert_eq!((rc, view.shape(), view.to_cbuffer()), (0, &[0][..], Ok(vec![])), "{chunk:?}");
             }
-            let spec = Spec::new(&[5, 4], &[3, 2], &[2, 2], 1).stored(store, &scratch.fresh());
-            let array = spec.filled(ours(), &counted(20));
+            let spec = ArraySpec::new(&[5, 4], &[3, 2], &[2, 2], 1).with_store(store, &scratch.new_path());
+            let array = spec.create_from_buffer(ours(), &increasing_bytes(20));
             for axis in [&[false][..], &[true, false], &[], &[true]] {
                 assert_eq!(array.expand_dims(axis).0, -12, "{store:?}: {axis:?}");
             }
@@ -45,7 +45,11 @@ fn b2nd_10_d6_views_that_share_no_chunks() {
             many.extend([true; 200]);
             assert_eq!(array.expand_dims(&many).0, -12, "217 dimensions");
             let (rc, view) = array.expand_dims(&many[1..17]);
-            assert_eq!((rc, view.expect("a view").to_cbuffer()), (0, Ok(counted(20))), "16 dimensions");
+            assert_eq!(
+                (rc, view.expect("a view").to_cbuffer()),
+                (0, Ok(increasing_bytes(20))),
+                "16 dimensions"
+            );
         }
     });
 }
@@ -53,13 +57,14 @@ fn b2nd_10_d6_views_that_share_no_chunks() {
 /// Freeing a view does not free the metalayers of the base; writing to or resizing a view does not free the chunks of
 /// the base.
 #[test]
-fn b2nd_10_d7_bases_outlive_views() {
+fn b2nd_10_d7_base_array_is_intact_after_its_views_are_freed() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         for store in Store::ALL {
-            let path = scratch.fresh();
-            let array =
-                Spec::new(&[1, 10], &[1, 3], &[1, 2], 1).stored(store, &path).filled(ours(), &counted(10));
+            let path = scratch.new_path();
+            let array = ArraySpec::new(&[1, 10], &[1, 3], &[1, 2], 1)
+                .with_store(store, &path)
+                .create_from_buffer(ours(), &increasing_bytes(10));
             assert!(array.schunk().vlmeta_add("first", b"some content") >= 0);
             assert!(array.schunk().vlmeta_add("second", &[7; 300]) >= 0);
             for _ in 0..3 {
@@ -72,7 +77,7 @@ fn b2nd_10_d7_bases_outlive_views() {
             }
             let view = array.squeeze().1.expect("a view");
             // The write changes every chunk of the base, or is rejected.
-            let mut right = counted(10);
+            let mut right = increasing_bytes(10);
             for round in 0..3u8 {
                 let more: Vec<u8> = (0..8).map(|at| 100 + 10 * round + at).collect();
                 let rc = view.set(&[1], &[9], &more);
@@ -94,8 +99,8 @@ fn b2nd_10_d7_bases_outlive_views() {
             assert_eq!(array.to_cbuffer().as_ref(), Ok(&right), "{store:?}");
             let (mut frame, _) = array.to_cframe().expect("a frame");
             assert_eq!(array.free(), 0);
-            for library in crate::support::all() {
-                let again = Array::from_copy(library, &mut frame).1.expect("an array");
+            for library in crate::support::all_libraries() {
+                let again = Array::from_frame_copy(library, &mut frame).1.expect("an array");
                 assert_eq!(again.to_cbuffer().as_ref(), Ok(&right), "{}: {store:?}", library.name);
             }
         }

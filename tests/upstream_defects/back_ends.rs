@@ -12,19 +12,19 @@ use crate::support::files::TempDir;
 use crate::support::library::Library;
 
 /// A mapped file of one of the libraries.
-struct Mapped {
+struct MappedFile {
     library: &'static Library,
     params: Box<blosc2_stdio_mmap>,
 }
 
-impl Mapped {
-    fn open(dir: &TempDir, mode: &'static CStr, initial: usize) -> Mapped {
+impl MappedFile {
+    fn open(dir: &TempDir, mode: &'static CStr, initial: usize) -> MappedFile {
         let params = Box::new(blosc2_stdio_mmap {
             mode: mode.as_ptr(),
             initial_mapping_size: initial,
             ..BLOSC2_STDIO_MMAP_DEFAULTS
         });
-        let mut mapped = Mapped { library: ours(), params };
+        let mut mapped = MappedFile { library: ours(), params };
         let (path, stream) = (dir.c_path("file"), mapped.stream());
         // SAFETY: a string and a struct.
         assert_eq!(unsafe { (mapped.library.blosc2_stdio_mmap_open)(path.as_ptr(), null(), stream) }, stream);
@@ -57,7 +57,7 @@ impl Mapped {
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedFile {
     fn drop(&mut self) {
         // SAFETY: a struct with a mapping; the struct itself is not freed.
         unsafe { (self.library.blosc2_stdio_mmap_destroy)(self.stream()) };
@@ -66,11 +66,11 @@ impl Drop for Mapped {
 
 /// The reference increases `file_size`, or writes to read-only pages.
 #[test]
-fn a_mapping_for_reading_is_not_written() {
+fn read_only_mapping_rejects_writes() {
     in_new_process(test_name!(), || {
         let dir = TempDir::new();
         fs::write(dir.join("file"), "0123456789").unwrap();
-        let mut mapped = Mapped::open(&dir, c"r", 1 << 20);
+        let mut mapped = MappedFile::open(&dir, c"r", 1 << 20);
         for position in [0, 5, 10, 4096, 1 << 20] {
             assert_eq!(mapped.write(b"ab", position), 0);
             assert_eq!(mapped.params.file_size, 10);
@@ -92,7 +92,7 @@ fn a_private_mapping_grows_beyond_the_file() {
         for initial in [1, 1 << 20] {
             let dir = TempDir::new();
             fs::write(dir.join("file"), "0123456789").unwrap();
-            let mut mapped = Mapped::open(&dir, c"c", initial);
+            let mut mapped = MappedFile::open(&dir, c"c", initial);
             assert_eq!(mapped.write(&[7; 100_000], 5), 100_000);
             assert_eq!(mapped.write(&[8; 100_000], 100_005), 100_000);
             assert_eq!(mapped.write(b"9", 300_000), 1);
@@ -115,7 +115,7 @@ fn extending_a_mapped_file_extends_the_mapping() {
         for mode in [c"r+", c"c"] {
             let dir = TempDir::new();
             fs::write(dir.join("file"), "0123456789").unwrap();
-            let mut mapped = Mapped::open(&dir, mode, 1);
+            let mut mapped = MappedFile::open(&dir, mode, 1);
             assert_eq!(mapped.truncate(1 << 20), 0);
             assert!(mapped.params.mapping_size >= 1 << 20);
             let bytes = mapped.bytes();
@@ -133,7 +133,7 @@ fn a_mapped_file_is_appended_to_itself() {
             let dir = TempDir::new();
             let mut expected: Vec<u8> = (0..5000).map(|i| i as u8).collect();
             fs::write(dir.join("file"), &expected).unwrap();
-            let mut mapped = Mapped::open(&dir, mode, 1);
+            let mut mapped = MappedFile::open(&dir, mode, 1);
             for _ in 0..10 {
                 let (ptr, len) = (mapped.params.addr, mapped.params.file_size as i64);
                 // SAFETY: a source within the mapping, which the function supports.
@@ -149,7 +149,7 @@ fn a_mapped_file_is_appended_to_itself() {
 
 /// The reference dereferences NULL.
 #[test]
-fn streams_that_are_null() {
+fn null_streams_return_errors() {
     in_new_process(test_name!(), || {
         let library = ours();
         let mut byte = 7u8;
@@ -179,7 +179,7 @@ fn streams_that_are_null() {
 
 /// The reference has no registered back-end before its first use.
 #[test]
-fn back_ends_are_there_from_the_start() {
+fn built_in_back_ends_are_registered_before_init() {
     in_new_process(test_name!(), || {
         let library = Library::ours_uninitialised();
         // SAFETY: any id may be passed; returned entries are initialised.

@@ -3,7 +3,7 @@
 
 use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params};
 
-use crate::support::calls::{Outcome, OwnedContext, Params, decompress, dparams, with_destination};
+use crate::support::calls::{BytesResult, OwnedContext, Params, decompress, dparams, with_destination};
 use crate::support::data::Data;
 use crate::support::library::{Context, Library};
 use crate::support::random::Random;
@@ -26,7 +26,7 @@ pub fn data(kind: Data, typesize: usize, nbytes: usize) -> Vec<u8> {
 }
 
 /// A destination size in which every chunk fits.
-pub fn roomy(nbytes: usize) -> usize {
+pub fn large_destsize(nbytes: usize) -> usize {
     16 * nbytes + 100_000
 }
 
@@ -40,12 +40,12 @@ pub fn pipeline(ids: &[u8]) -> [u8; 6] {
 /// Compresses with our library into a large enough destination.
 #[track_caller]
 pub fn compressed(params: &Params, src: &[u8]) -> Vec<u8> {
-    let chunk = crate::support::calls::compress(ours(), params, src, roomy(src.len()));
+    let chunk = crate::support::calls::compress(ours(), params, src, large_destsize(src.len()));
     chunk.unwrap_or_else(|code| panic!("error {code} with {params:?}, {} bytes", src.len()))
 }
 
 #[track_caller]
-pub fn assert_outcome(what: &str, outcome: Outcome, expected: &[u8]) {
+pub fn assert_outcome(what: &str, outcome: BytesResult, expected: &[u8]) {
     match outcome {
         Err(code) => panic!("{what}: error {code}"),
         Ok(bytes) if bytes == expected => {}
@@ -117,26 +117,26 @@ pub fn assert_items(
 
 /// Reads parts of the chunk with new contexts and with a reused one, with one thread and with four.
 #[track_caller]
-pub fn assert_items_everywhere(chunk: &[u8], decoded: &[u8]) {
+pub fn assert_items_in_all_contexts(chunk: &[u8], decoded: &[u8]) {
     let random = &mut Random::new(decoded.len() as u64);
     for nthreads in [1, 4] {
         for _ in 0..5 {
-            let mut fresh = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut fresh = OwnedContext::for_decompression(ours(), dparams(nthreads));
             assert_items(&mut fresh, chunk, decoded, random, 1);
         }
-        let mut again = OwnedContext::decompressing(ours(), dparams(nthreads));
+        let mut again = OwnedContext::for_decompression(ours(), dparams(nthreads));
         assert_items(&mut again, chunk, decoded, random, 40);
     }
 }
 
 /// Reads a field of a context, at an offset of the layout in abi.md 4.3.
-pub fn field<T: Copy>(context: Context, offset: usize) -> T {
+pub fn context_field<T: Copy>(context: Context, offset: usize) -> T {
     // SAFETY: a live context; the layout has a field of that type at the offset, and no thread writes it now.
     unsafe { context.byte_add(offset).cast::<T>().read() }
 }
 
 /// Writes a field of a context.
-pub fn set_field<T: Copy>(context: Context, offset: usize, value: T) {
+pub fn set_context_field<T: Copy>(context: Context, offset: usize, value: T) {
     // SAFETY: as in `field`; programs and tuners may write the field between calls and in hooks.
     unsafe { context.byte_add(offset).cast::<T>().write(value) }
 }

@@ -7,22 +7,23 @@ use std::ffi::c_int;
 use blosc2::abi::{blosc2_postfilter_params, blosc2_prefilter_params};
 
 use crate::checks::{
-    BITSHUFFLE, DELTA, SHUFFLE, TRUNC_PREC, assert_all_decode, assert_items, assert_items_everywhere,
-    assert_ours_decodes, assert_outcome, compressed, data, ours, pipeline, postparams, preparams, roomy,
+    BITSHUFFLE, DELTA, SHUFFLE, TRUNC_PREC, assert_all_decode, assert_items, assert_items_in_all_contexts,
+    assert_ours_decodes, assert_outcome, compressed, data, large_destsize, ours, pipeline, postparams,
+    preparams,
 };
 use crate::support::calls::{
-    BEFORE, Header, OwnedContext, Params, decompress, dparams, vlcompress, with_destination,
+    DEST_FILL_BYTE, Header, OwnedContext, Params, decompress, dparams, vlcompress, with_destination,
 };
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::guard::GuardedBuffer;
 use crate::support::known_defects as defects;
 use crate::support::library::Library;
-use crate::support::memory::Gauge;
+use crate::support::memory::PeakMemory;
 use crate::support::random::Random;
 
 /// Returns all pipelines of up to four filters that contain delta, and some longer ones.
-fn arrangements() -> Vec<Vec<u8>> {
+fn delta_pipelines() -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = vec![vec![]];
     let mut longest: Vec<Vec<u8>> = vec![vec![]];
     for _ in 0..4 {
@@ -42,25 +43,25 @@ fn params(filters: &[u8]) -> Params {
 }
 
 #[test]
-fn chunk_10_15_filters_d3_every_arrangement() {
+fn chunk_10_15_filters_d3_delta_round_trips_at_any_pipeline_position() {
     // Large enough for threads; the last block ends with half an item.
     let src = data(Data::SmoothFloats, 4, 90_002);
     let random = &mut Random::new(15);
-    for filters in arrangements() {
+    for filters in delta_pipelines() {
         let params = params(&filters);
         let chunk = compressed(&params, &src);
-        let header = Header::of(&chunk);
-        assert!(!header.memcpyed() && header.flags & 8 != 0, "{filters:?}");
+        let header = Header::parse(&chunk);
+        assert!(!header.is_memcpyed() && header.flags & 8 != 0, "{filters:?}");
         assert_eq!(compressed(&Params { nthreads: 4, ..params.clone() }, &src), chunk, "{filters:?}");
         for nthreads in [1, 1, 4, 4, 4] {
             let outcome = decompress(ours(), nthreads, &chunk, src.len());
             assert_outcome(&format!("{filters:?}, {nthreads} threads"), outcome, &src);
         }
         for nthreads in [1, 4] {
-            let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
             assert_items(&mut context, &chunk, &src, random, 8);
             if let Some(reference) = Library::reference()
-                && defects::of_decompression(&params, &header, nthreads).is_right()
+                && defects::decompression_verdict(&params, &header, nthreads).is_right()
             {
                 let outcome = decompress(reference, nthreads, &chunk, src.len());
                 assert_outcome(&format!("the reference, {filters:?}"), outcome, &src);
@@ -70,7 +71,7 @@ fn chunk_10_15_filters_d3_every_arrangement() {
 }
 
 #[test]
-fn chunk_10_15_word_widths() {
+fn chunk_10_15_delta_round_trips_for_every_typesize() {
     for typesize in [1, 2, 3, 4, 7, 8, 12, 16, 20, 24, 255] {
         for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[BITSHUFFLE, DELTA]] {
             let src = data(Data::SmoothFloats, 4, 70_001);
@@ -78,7 +79,7 @@ fn chunk_10_15_word_widths() {
             for blocksize in [0, 8 * typesize, 33 * typesize] {
                 let chunk = compressed(&Params { blocksize, ..params.clone() }, &src);
                 assert_ours_decodes(&chunk, &src);
-                assert_items_everywhere(&chunk, &src);
+                assert_items_in_all_contexts(&chunk, &src);
             }
         }
     }
@@ -86,14 +87,14 @@ fn chunk_10_15_word_widths() {
 
 /// With the first block masked out, the other blocks are correct and no thread waits for ever.
 #[test]
-fn chunk_10_13_first_block_masked() {
+fn chunk_10_13_delta_blocks_decode_with_the_first_block_masked_out() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 90_002);
         let nblocks = src.len().div_ceil(8000);
         for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA], &[DELTA, BITSHUFFLE, DELTA]] {
             let chunk = compressed(&params(filters), &src);
             for nthreads in [1, 4] {
-                let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+                let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
                 for round in 0..50 {
                     let random = &mut Random::new(round);
                     let mut mask: Vec<u8> = (0..nblocks).map(|_| u8::from(random.one_in(3))).collect();
@@ -106,7 +107,10 @@ fn chunk_10_13_first_block_masked() {
                         if out == 0 {
                             assert!(dest[range.clone()] == src[range], "{filters:?}: block {nblock}");
                         } else {
-                            assert!(dest[range].iter().all(|&byte| byte == BEFORE), "{filters:?}: {nblock}");
+                            assert!(
+                                dest[range].iter().all(|&byte| byte == DEST_FILL_BYTE),
+                                "{filters:?}: {nblock}"
+                            );
                         }
                     }
                 }
@@ -117,14 +121,14 @@ fn chunk_10_13_first_block_masked() {
 
 /// With a damaged first block, all threads return the error without delay.
 #[test]
-fn chunk_10_13_first_block_damaged() {
+fn chunk_10_13_damaged_first_block_of_delta_is_an_error() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 90_002);
         for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA]] {
             let chunk = compressed(&Params { splitmode: 2, ..params(filters) }, &src);
             let start = i32::from_le_bytes(chunk[32..36].try_into().expect("four bytes")) as usize;
             for nthreads in [1, 4] {
-                let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+                let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
                 for csize in [i32::MIN, -256, i32::MAX, 1, 3] {
                     let mut bad = chunk.clone();
                     bad[start..start + 4].copy_from_slice(&csize.to_le_bytes());
@@ -147,7 +151,7 @@ fn chunk_10_13_first_block_damaged() {
     });
 }
 
-unsafe extern "C" fn invert_before(params: *mut blosc2_prefilter_params) -> c_int {
+unsafe extern "C" fn inverting_prefilter(params: *mut blosc2_prefilter_params) -> c_int {
     // SAFETY: the library passes a valid struct, with buffers of the stated size.
     unsafe {
         let params = &*params;
@@ -158,8 +162,8 @@ unsafe extern "C" fn invert_before(params: *mut blosc2_prefilter_params) -> c_in
     0
 }
 
-unsafe extern "C" fn invert_after(params: *mut blosc2_postfilter_params) -> c_int {
-    // SAFETY: as in `invert_before`.
+unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params) -> c_int {
+    // SAFETY: as in `inverting_prefilter`.
     unsafe {
         let params = &*params;
         for i in 0..params.size as usize {
@@ -170,7 +174,7 @@ unsafe extern "C" fn invert_after(params: *mut blosc2_postfilter_params) -> c_in
 }
 
 #[test]
-fn chunk_10_15_filters_d3_with_a_postfilter() {
+fn chunk_10_15_filters_d3_delta_decodes_with_a_postfilter() {
     let src = data(Data::SmoothFloats, 4, 90_000);
     let inverted: Vec<u8> = src.iter().map(|byte| !byte).collect();
     for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA], &[DELTA, SHUFFLE, DELTA]] {
@@ -178,9 +182,9 @@ fn chunk_10_15_filters_d3_with_a_postfilter() {
         for nthreads in [1, 4] {
             let mut parameters = postparams();
             let mut given = dparams(nthreads);
-            given.postfilter = Some(invert_after);
+            given.postfilter = Some(inverting_postfilter);
             given.postparams = &mut parameters;
-            let mut context = OwnedContext::decompressing(ours(), given);
+            let mut context = OwnedContext::for_decompression(ours(), given);
             let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
             assert!(rc == src.len() as i32 && dest == inverted, "{filters:?}, {nthreads}: {rc}");
             assert_items(&mut context, &chunk, &inverted, &mut Random::new(3), 20);
@@ -190,14 +194,14 @@ fn chunk_10_15_filters_d3_with_a_postfilter() {
             assert_eq!(context.set_maskout(&mut mask), 0);
             let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
             assert!(rc == src.len() as i32 && dest[8000..] == inverted[8000..], "{filters:?}: {rc}");
-            assert!(dest[..8000].iter().all(|&byte| byte == BEFORE), "{filters:?}");
+            assert!(dest[..8000].iter().all(|&byte| byte == DEST_FILL_BYTE), "{filters:?}");
         }
     }
 }
 
 /// The chunk decodes to the output of the prefilter, also in the reference.
 #[test]
-fn chunk_10_15_filters_d3_with_a_prefilter() {
+fn chunk_10_15_filters_d3_delta_decodes_to_the_prefilter_output() {
     let src = data(Data::SmoothFloats, 4, 90_000);
     let inverted: Vec<u8> = src.iter().map(|byte| !byte).collect();
     for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA]] {
@@ -206,16 +210,17 @@ fn chunk_10_15_filters_d3_with_a_prefilter() {
             for nthreads in [1, 4] {
                 let mut parameters = preparams();
                 let mut cparams = Params { nthreads, use_dict, ..params(filters) }.cparams();
-                cparams.prefilter = Some(invert_before);
+                cparams.prefilter = Some(inverting_prefilter);
                 cparams.preparams = &mut parameters;
-                let mut context = OwnedContext::compressing(ours(), cparams).expect("a context");
-                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
-                assert!(rc > 0 && !Header::of(&dest).memcpyed(), "{filters:?}: {rc}");
+                let mut context = OwnedContext::for_compression(ours(), cparams).expect("a context");
+                let (rc, dest) =
+                    with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
+                assert!(rc > 0 && !Header::parse(&dest).is_memcpyed(), "{filters:?}: {rc}");
                 chunks.push(dest[..rc as usize].to_vec());
             }
             assert_eq!(chunks[0], chunks[1], "{filters:?}");
             assert_ours_decodes(&chunks[0], &inverted);
-            assert_items_everywhere(&chunks[0], &inverted);
+            assert_items_in_all_contexts(&chunks[0], &inverted);
             if let Some(reference) = Library::reference() {
                 let outcome = decompress(reference, 1, &chunks[0], src.len());
                 assert_outcome("the reference", outcome, &inverted);
@@ -226,7 +231,7 @@ fn chunk_10_15_filters_d3_with_a_prefilter() {
 
 /// Each variable-length block is its own delta reference, for every reader (also chunk.md 10.10).
 #[test]
-fn chunk_10_15_filters_d3e_variable_length_blocks() {
+fn chunk_10_15_filters_d3e_vl_blocks_are_their_own_delta_reference() {
     let random = &mut Random::new(5);
     let blocks: Vec<Vec<u8>> =
         (0..24).map(|i| data(Data::SmoothFloats, 4, 5000 + 400 * i + random.below(50))).collect();
@@ -238,7 +243,7 @@ fn chunk_10_15_filters_d3e_variable_length_blocks() {
         for nthreads in [1, 4] {
             let outcome = decompress(ours(), nthreads, &chunk, blocks.concat().len());
             assert_outcome(&format!("{filters:?}, as a whole"), outcome, &blocks.concat());
-            let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
             assert!(context.vldecompress(&chunk, 24).as_ref() == Ok(&blocks), "{filters:?}, {nthreads}");
             for (nblock, block) in blocks.iter().enumerate() {
                 let got = context.vldecompress_block(&chunk, nblock as i32);
@@ -247,8 +252,8 @@ fn chunk_10_15_filters_d3e_variable_length_blocks() {
         }
         if let Some(reference) = Library::reference() {
             let sizes: Vec<usize> = blocks.iter().map(Vec::len).collect();
-            if defects::of_vldecompression(&params, &sizes, 1).is_right() {
-                let mut context = OwnedContext::decompressing(reference, dparams(1));
+            if defects::vldecompression_verdict(&params, &sizes, 1).is_right() {
+                let mut context = OwnedContext::for_decompression(reference, dparams(1));
                 assert!(context.vldecompress(&chunk, 24).as_ref() == Ok(&blocks), "reference, {filters:?}");
             }
         }
@@ -257,7 +262,7 @@ fn chunk_10_15_filters_d3e_variable_length_blocks() {
 
 /// The bytes after the last complete word are preserved in every block.
 #[test]
-fn chunk_10_15_filters_d2_tails() {
+fn chunk_10_15_filters_d2_tail_bytes_are_preserved() {
     for typesize in [2, 3, 4, 8, 12, 16, 24] {
         for tail in 1..typesize as usize {
             let src = data(Data::Ramp, typesize as usize, 40 * typesize as usize + tail);
@@ -268,7 +273,7 @@ fn chunk_10_15_filters_d2_tails() {
                     assert_ours_decodes(&chunk, &src);
                     if filters.len() < 3 {
                         // The reference does not change the tail when it undoes delta.
-                        assert_all_decode_serially(&chunk, &src);
+                        assert_all_decode_with_one_thread(&chunk, &src);
                     }
                 }
             }
@@ -279,25 +284,26 @@ fn chunk_10_15_filters_d2_tails() {
             let src = data(Data::Noise, 1, 40 * typesize as usize + tail);
             for filters in [&[TRUNC_PREC][..], &[TRUNC_PREC, SHUFFLE], &[TRUNC_PREC, DELTA]] {
                 let mut params = Params { typesize, blocksize: 0, ..params(filters) };
-                params.metas[6 - filters.len()] = precision;
-                let (rc, dest) = with_destination(roomy(src.len()), |dest| {
-                    let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                params.filters_meta[6 - filters.len()] = precision;
+                let (rc, dest) = with_destination(large_destsize(src.len()), |dest| {
+                    let mut context =
+                        OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
                     context.compress(&src, dest)
                 });
                 let chunk = &dest[..rc as usize];
-                assert!(!Header::of(chunk).memcpyed());
+                assert!(!Header::parse(chunk).is_memcpyed());
                 let decoded = decompress(ours(), 1, chunk, src.len()).expect("its content");
                 let whole = src.len() - tail;
                 assert_eq!(decoded[whole..], src[whole..], "{filters:?}");
                 assert_ne!(decoded[..whole], src[..whole], "{filters:?}");
                 // The chunk contains no bytes of earlier blocks.
-                assert_all_decode_serially(chunk, &decoded);
+                assert_all_decode_with_one_thread(chunk, &decoded);
             }
         }
     }
 }
 
-fn assert_all_decode_serially(chunk: &[u8], expected: &[u8]) {
+fn assert_all_decode_with_one_thread(chunk: &[u8], expected: &[u8]) {
     assert_ours_decodes(chunk, expected);
     if let Some(reference) = Library::reference() {
         assert_outcome("the reference", decompress(reference, 1, chunk, expected.len()), expected);
@@ -306,7 +312,7 @@ fn assert_all_decode_serially(chunk: &[u8], expected: &[u8]) {
 
 /// Blocks shorter than a word, at the end of readable memory.
 #[test]
-fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
+fn chunk_10_15_filters_d6_blocks_shorter_than_a_word_round_trip() {
     in_new_process(test_name!(), || {
         for typesize in [2, 4, 8, 16] {
             for len in 1..typesize as usize {
@@ -314,10 +320,10 @@ fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
                 for at_end in [true, false] {
                     let mut guarded = GuardedBuffer::new(200);
                     // Variable-length blocks.
-                    let block = guarded.flush(len, at_end);
+                    let block = guarded.edge_bytes(len, at_end);
                     block.copy_from_slice(&bytes[..len]);
                     let params = Params { typesize, blocksize: 0, ..params(&[DELTA]) };
-                    let context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                    let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
                     let (source, size) = (block.as_ptr().cast(), len as i32);
                     // SAFETY: one source of its stated size.
                     let (rc, dest) = with_destination(40 + len, |dest| unsafe {
@@ -331,23 +337,24 @@ fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
                         )
                     });
                     assert_eq!(rc, 40 + len as i32);
-                    let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+                    let mut reader = OwnedContext::for_decompression(ours(), dparams(1));
                     let block = reader.vldecompress_block(&dest, 0);
                     assert_eq!(block.as_deref(), Ok(&bytes[..len]), "typesize {typesize}");
                     // Small blocks of a chunk.
-                    let src = guarded.flush(66, at_end);
+                    let src = guarded.edge_bytes(66, at_end);
                     src.copy_from_slice(&bytes[..66]);
                     let params = Params { blocksize: len as i32, ..params.clone() };
-                    let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
-                    let (rc, dest) = with_destination(roomy(66), |dest| context.compress(src, dest));
-                    assert!(rc > 0 && !Header::of(&dest).memcpyed(), "{rc}");
+                    let mut context =
+                        OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
+                    let (rc, dest) = with_destination(large_destsize(66), |dest| context.compress(src, dest));
+                    assert!(rc > 0 && !Header::parse(&dest).is_memcpyed(), "{rc}");
                     assert_ours_decodes(&dest[..rc as usize], &bytes[..66]);
                     // A destination that ends at the end of writable memory.
-                    let decoded = guarded.flush(66, at_end);
+                    let decoded = guarded.edge_bytes(66, at_end);
                     let chunk = &dest[..rc as usize];
                     assert_eq!(reader.decompress(chunk, decoded), 66);
                     assert_eq!(*decoded, bytes[..66]);
-                    assert_items_everywhere(chunk, &bytes[..66]);
+                    assert_items_in_all_contexts(chunk, &bytes[..66]);
                 }
             }
         }
@@ -356,7 +363,7 @@ fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
 
 /// The reference reads the common pipelines, with threads where it supports them.
 #[test]
-fn chunk_10_15_classic_delta_in_the_reference() {
+fn chunk_10_15_reference_decodes_common_delta_pipelines() {
     let src = data(Data::SmoothFloats, 8, 200_000);
     for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[DELTA, BITSHUFFLE]] {
         let params = Params { typesize: 8, ..params(filters) };
@@ -367,7 +374,7 @@ fn chunk_10_15_classic_delta_in_the_reference() {
 /// A chunk of 62 bytes claims blocks of 512 MiB. Items of its second block depend on the first block, whose stream is
 /// invalid: memory for a block is allocated, but not written.
 #[test]
-fn filters_6_claimed_size_of_the_first_block() {
+fn filters_6_huge_claimed_first_block_is_not_written() {
     in_new_process(test_name!(), || {
         const BLOCKSIZE: i32 = 536_866_816;
         for format in [0u8, 1, 3, 4] {
@@ -382,11 +389,11 @@ fn filters_6_claimed_size_of_the_first_block() {
                 chunk.extend(field.to_le_bytes());
             }
             chunk.resize(62, 0xE0);
-            let gauge = Gauge::start();
-            let mut context = OwnedContext::decompressing(ours(), dparams(1));
-            let mut dest = [BEFORE; 40];
+            let gauge = PeakMemory::start();
+            let mut context = OwnedContext::for_decompression(ours(), dparams(1));
+            let mut dest = [DEST_FILL_BYTE; 40];
             assert_eq!(context.getitem(&chunk, BLOCKSIZE / 4 + 1000, 10, &mut dest), -3, "format {format}");
-            let grown = gauge.grown();
+            let grown = gauge.growth();
             assert!(grown < 16 << 20, "format {format}: {grown} bytes");
         }
     });

@@ -3,13 +3,13 @@
 
 use std::ffi::CStr;
 
-use crate::checks::{assert_all_decode, data, ours, roomy};
+use crate::checks::{assert_all_decode, data, large_destsize, ours};
 use crate::support::calls::{Header, OwnedContext, Params, compress, decompress, with_destination};
 use crate::support::child::{in_new_process, in_new_process_with, test_name};
 use crate::support::data::Data;
 
 fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i32> {
-    let (rc, mut dest) = with_destination(roomy(src.len()), |dest| {
+    let (rc, mut dest) = with_destination(large_destsize(src.len()), |dest| {
         // SAFETY: a source and a destination with their true lengths.
         unsafe {
             let (len, room) = (src.len() as i32, dest.len() as i32);
@@ -33,12 +33,12 @@ fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i3
 
 /// With `BLOSC_NOLOCK`, parameters are not truncated to 8 bits, and the forced block size is kept.
 #[test]
-fn chunk_10_12_no_lock() {
+fn chunk_10_12_no_lock_keeps_wide_typesizes_and_the_blocksize() {
     in_new_process_with(test_name!(), &[("BLOSC_NOLOCK", "1")], || {
         let src = data(Data::Ramp, 4, 30_000);
         for typesize in [255, 256, 300, 512, 70_000] {
             let chunk = global_compress(5, typesize, &src).expect("a chunk");
-            let header = Header::of(&chunk);
+            let header = Header::parse(&chunk);
             assert_eq!(header.typesize, if typesize == 255 { 255 } else { 1 });
             if typesize < 30_000 {
                 assert_eq!(header.blocksize % typesize, 0, "typesize {typesize}");
@@ -54,7 +54,7 @@ fn chunk_10_12_no_lock() {
         // SAFETY: a plain setter.
         unsafe { (ours().blosc1_set_blocksize)(1201) };
         let chunk = global_compress(5, 4, &src).expect("a chunk");
-        assert_eq!(Header::of(&chunk).blocksize, 1200);
+        assert_eq!(Header::parse(&chunk).blocksize, 1200);
         assert_all_decode(&chunk, &src);
         let (rc, dest) = with_destination(src.len(), |dest| {
             // SAFETY: a chunk and a destination with their true lengths.
@@ -69,7 +69,7 @@ fn chunk_10_12_no_lock() {
 
 /// The unlocked path writes the same chunks as the locked one, except for the default shuffle of single bytes.
 #[test]
-fn chunk_10_12_no_lock_writes_the_usual_chunks() {
+fn chunk_10_12_no_lock_writes_the_same_chunks_as_the_locked_path() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 8, 100_000);
         for compressor in [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"] {
@@ -96,7 +96,7 @@ fn chunk_10_12_no_lock_writes_the_usual_chunks() {
 /// An unknown name is rejected, and no other codec replaces it (abi.md 13.4 and its vectors): compression with a
 /// codec fails until a known name is set.
 #[test]
-fn chunk_10_22_abi_13_04_unknown_compressor() {
+fn chunk_10_22_abi_13_04_unknown_compressor_is_rejected() {
     in_new_process(test_name!(), || {
         let src = data(Data::Text, 4, 10_000);
         let set = |name: &CStr| {
@@ -130,7 +130,7 @@ fn chunk_10_22_abi_13_04_unknown_compressor() {
 }
 
 #[test]
-fn chunk_10_22_unknown_compressor_in_the_environment() {
+fn chunk_10_22_unknown_compressor_in_the_environment_fails() {
     let name = test_name!();
     in_new_process_with(name, &[("BLOSC_COMPRESSOR", "ZSTD")], || {
         let src = data(Data::Text, 4, 10_000);
@@ -139,20 +139,20 @@ fn chunk_10_22_unknown_compressor_in_the_environment() {
         assert!(unsafe { (ours().blosc1_get_compressor)() }.is_null());
         // A context reports 255, and fails in the same way.
         let params = Params { typesize: 4, codec: 1, ..Params::default() };
-        let context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+        let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
         assert_eq!(context.cparams().compcode, 255);
         assert_eq!(compress(ours(), &params, &src, 20_000), Err(-7));
         // SAFETY: one thread.
         unsafe { std::env::set_var("BLOSC_COMPRESSOR", "zlib") };
         let chunk = global_compress(5, 4, &src).expect("a chunk");
-        assert_eq!(Header::of(&chunk).udcompcode, 4);
+        assert_eq!(Header::parse(&chunk).udcompcode, 4);
         assert_all_decode(&chunk, &src);
     });
 }
 
 /// Invalid settings neither crash nor stay in effect (checks 16 and 44, abi.md 16.25).
 #[test]
-fn chunk_10_12_values_that_make_no_sense() {
+fn chunk_10_12_invalid_environment_values_do_not_stay_in_effect() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let usual = global_compress(5, 4, &src).expect("a chunk");

@@ -8,40 +8,42 @@ use std::fs;
 use std::path::Path;
 
 use crate::checks::ours;
-use crate::stored::{assert_chunks, chunk, int32, state, words};
+use crate::schunk_fixtures::{assert_chunks, compress_chunk, int32_bytes, int32_params, schunk_state};
 use crate::support::calls::{Params, Special, special_chunk};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::library::Library;
 use crate::support::random::Random;
-use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::scratch::{ScratchDir, read_files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// All data that a handle returns.
 #[derive(PartialEq, Debug)]
-struct Seen {
-    state: crate::stored::State,
+struct SchunkContents {
+    state: crate::schunk_fixtures::SchunkState,
     chunks: Vec<Result<Vec<u8>, i32>>,
     metalayers: Vec<(Vec<u8>, Vec<u8>)>,
     vlmetalayers: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-fn seen(schunk: &SuperChunk) -> Seen {
-    Seen {
-        state: state(schunk),
+fn read_contents(schunk: &SuperChunk) -> SchunkContents {
+    SchunkContents {
+        state: schunk_state(schunk),
         chunks: (0..schunk.nchunks()).map(|nchunk| schunk.decompress(nchunk)).collect(),
-        metalayers: schunk.metas(),
-        vlmetalayers: schunk.raw_vlmetas(),
+        metalayers: schunk.metalayers(),
+        vlmetalayers: schunk.raw_vlmetalayers(),
     }
 }
 
-fn seen_by(library: &'static Library, path: &Path) -> Seen {
-    seen(&SuperChunk::open(library, path).unwrap_or_else(|| panic!("{} cannot open it", library.name)))
+fn open_and_read_contents(library: &'static Library, path: &Path) -> SchunkContents {
+    read_contents(
+        &SuperChunk::open(library, path).unwrap_or_else(|| panic!("{} cannot open it", library.name)),
+    )
 }
 
 /// Returns the contents of all files of the store.
-fn bytes_of(store: Store, path: &Path) -> Vec<(String, Vec<u8>)> {
+fn read_store_files(store: Store, path: &Path) -> Vec<(String, Vec<u8>)> {
     match store {
-        Store::Directory => files(path).into_iter().collect(),
+        Store::Directory => read_files(path).into_iter().collect(),
         _ => vec![(String::new(), fs::read(path).expect("a file"))],
     }
 }
@@ -57,7 +59,7 @@ fn write_bytes(store: Store, path: &Path, bytes: &[(String, Vec<u8>)]) {
 }
 
 /// Runs `work` with `RLIMIT_FSIZE` set to `limit`: writes behind byte `limit` of a file fail.
-fn limited<R>(limit: u64, work: impl FnOnce() -> R) -> R {
+fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
     let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: valid structs; the signal is ignored.
     unsafe {
@@ -77,53 +79,53 @@ type Change<'a> = &'a dyn Fn(&SuperChunk) -> bool;
 
 /// Makes `change` fail at every `step`th byte of the files of a super-chunk that `make` filled; returns the number of
 /// failures.
-fn fail_everywhere(
+fn fail_at_each_position(
     what: &str,
     store: Store,
     step: usize,
     make: &dyn Fn(&SuperChunk),
     change: Change<'_>,
 ) -> usize {
-    let scratch = Scratch::new();
-    let path = scratch.fresh();
-    let schunk = SuperChunk::create(ours(), store, &path, &int32());
+    let scratch = ScratchDir::new();
+    let path = scratch.new_path();
+    let schunk = SuperChunk::create(ours(), store, &path, &int32_params());
     make(&schunk);
     drop(schunk);
-    let original = bytes_of(store, &path);
-    let before = seen_by(ours(), &path);
+    let original = read_store_files(store, &path);
+    let before = open_and_read_contents(ours(), &path);
     let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
     assert!(change(&schunk), "{what}: without a limit");
-    let after = seen(&schunk);
+    let after = read_contents(&schunk);
     assert_ne!(before, after, "{what} changes nothing");
-    let changed = bytes_of(store, &path);
+    let changed = read_store_files(store, &path);
     let end = original.iter().chain(&changed).map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
     let libraries: Vec<_> = [Some(ours()), Library::reference()].into_iter().flatten().collect();
     let mut failures = 0;
     for limit in (0..=end + step).step_by(step) {
-        let path = scratch.fresh();
+        let path = scratch.new_path();
         write_bytes(store, &path, &original);
         let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
         let what = format!("{what} in {store:?}, {limit} of {end} bytes may be written");
-        let succeeded = limited(limit as u64, || change(&schunk));
+        let succeeded = with_file_size_limit(limit as u64, || change(&schunk));
         let expected = if succeeded { &after } else { &before };
-        assert!(seen(&schunk) == *expected, "{what}: the handle");
+        assert!(read_contents(&schunk) == *expected, "{what}: the handle");
         let on_disk = if succeeded { &changed } else { &original };
-        assert!(bytes_of(store, &path) == *on_disk, "{what}: the files ({succeeded})");
+        assert!(read_store_files(store, &path) == *on_disk, "{what}: the files ({succeeded})");
         for library in &libraries {
-            assert!(seen_by(library, &path) == *expected, "{what}: {} opens", library.name);
+            assert!(open_and_read_contents(library, &path) == *expected, "{what}: {} opens", library.name);
         }
         if !succeeded {
             failures += 1;
             assert!(change(&schunk), "{what}: again");
-            assert!(seen(&schunk) == after, "{what}: again");
-            assert!(bytes_of(store, &path) == changed, "{what}: again");
+            assert!(read_contents(&schunk) == after, "{what}: again");
+            assert!(read_store_files(store, &path) == changed, "{what}: again");
         }
-        remove(store, &path);
+        remove_store(store, &path);
     }
     failures
 }
 
-fn remove(store: Store, path: &Path) {
+fn remove_store(store: Store, path: &Path) {
     let removed = if store == Store::Directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     removed.expect("removed");
 }
@@ -131,7 +133,7 @@ fn remove(store: Store, path: &Path) {
 /// Returns `count` random words, which are incompressible.
 fn noise(seed: u64, count: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
-    words((0..count).map(|_| random.next() as i32))
+    int32_bytes((0..count).map(|_| random.next() as i32))
 }
 
 /// Appends chunks of 80 words and a last one of 50 words, and adds metalayers of both kinds.
@@ -147,32 +149,32 @@ fn fill(schunk: &SuperChunk) {
 /// As [`fill`], with one special chunk.
 fn fill_with_special(schunk: &SuperChunk) {
     fill(schunk);
-    schunk.update_chunk(4, &zeros(320)).expect("updated");
+    schunk.update_chunk(4, &zeros_chunk(320)).expect("updated");
 }
 
-fn zeros(nbytes: i32) -> Vec<u8> {
-    special_chunk(ours(), &int32(), Special::Zeros, nbytes, 32).expect("a chunk")
+fn zeros_chunk(nbytes: i32) -> Vec<u8> {
+    special_chunk(ours(), &int32_params(), Special::Zeros, nbytes, 32).expect("a chunk")
 }
 
 /// Returns a chunk of 80 words with a small compressed size.
-fn small() -> Vec<u8> {
-    chunk(&words(std::iter::repeat_n(1..=2, 40).flatten()))
+fn small_chunk() -> Vec<u8> {
+    compress_chunk(&int32_bytes(std::iter::repeat_n(1..=2, 40).flatten()))
 }
 
 #[test]
-fn frame_9_changes_that_fail_anywhere() {
+fn frame_9_change_on_full_disk_leaves_the_old_frame() {
     in_new_process(test_name!(), || {
-        let full = |seed| chunk(&noise(seed, 80));
+        let full = |seed| compress_chunk(&noise(seed, 80));
         let changes: [(&str, Change<'_>); 16] = [
-            ("append", &|s| s.append_chunk(&chunk(&noise(20, 50))).is_ok()),
+            ("append", &|s| s.append_chunk(&compress_chunk(&noise(20, 50))).is_ok()),
             ("insert in front", &|s| s.insert_chunk(0, &full(21)).is_ok()),
             ("insert", &|s| s.insert_chunk(3, &full(22)).is_ok()),
             ("update, as long", &|s| s.update_chunk(1, &full(23)).is_ok()),
-            ("update, shorter", &|s| s.update_chunk(0, &small()).is_ok()),
-            ("update, special", &|s| s.update_chunk(2, &zeros(320)).is_ok()),
-            ("update of the last, shorter", &|s| s.update_chunk(5, &chunk(&noise(24, 20))).is_ok()),
-            ("update of the last, longer", &|s| s.update_chunk(5, &chunk(&noise(25, 79))).is_ok()),
-            ("update of the last, special", &|s| s.update_chunk(5, &zeros(200)).is_ok()),
+            ("update, shorter", &|s| s.update_chunk(0, &small_chunk()).is_ok()),
+            ("update, special", &|s| s.update_chunk(2, &zeros_chunk(320)).is_ok()),
+            ("update of the last, shorter", &|s| s.update_chunk(5, &compress_chunk(&noise(24, 20))).is_ok()),
+            ("update of the last, longer", &|s| s.update_chunk(5, &compress_chunk(&noise(25, 79))).is_ok()),
+            ("update of the last, special", &|s| s.update_chunk(5, &zeros_chunk(200)).is_ok()),
             ("delete the first", &|s| s.delete_chunk(0).is_ok()),
             ("delete the last", &|s| s.delete_chunk(5).is_ok()),
             ("reorder", &|s| s.reorder(&[3, 2, 1, 0, 4, 5]) == 0),
@@ -183,23 +185,25 @@ fn frame_9_changes_that_fail_anywhere() {
         ];
         let with_special: [(&str, Change<'_>); 4] = [
             ("update of a special one", &|s| s.update_chunk(4, &full(26)).is_ok()),
-            ("update of a special one, small", &|s| s.update_chunk(4, &small()).is_ok()),
-            ("update before a special one", &|s| s.update_chunk(0, &small()).is_ok()),
+            ("update of a special one, small", &|s| s.update_chunk(4, &small_chunk()).is_ok()),
+            ("update before a special one", &|s| s.update_chunk(0, &small_chunk()).is_ok()),
             ("delete before a special one", &|s| s.delete_chunk(2).is_ok()),
         ];
         for store in Store::ON_DISK {
             for (what, change) in changes {
-                assert!(fail_everywhere(what, store, 13, &fill, change) > 5, "{what}");
+                assert!(fail_at_each_position(what, store, 13, &fill, change) > 5, "{what}");
             }
             for (what, change) in with_special {
-                assert!(fail_everywhere(what, store, 13, &fill_with_special, change) > 5, "{what}");
+                assert!(fail_at_each_position(what, store, 13, &fill_with_special, change) > 5, "{what}");
             }
             let without_last = |s: &SuperChunk| {
                 fill(s);
                 s.delete_chunk(5).expect("deleted");
             };
-            let special = |s: &SuperChunk| s.append_chunk(&zeros(320)).is_ok();
-            assert!(fail_everywhere("append of a special chunk", store, 13, &without_last, &special) > 5);
+            let special = |s: &SuperChunk| s.append_chunk(&zeros_chunk(320)).is_ok();
+            assert!(
+                fail_at_each_position("append of a special chunk", store, 13, &without_last, &special) > 5
+            );
         }
     });
 }
@@ -207,18 +211,18 @@ fn frame_9_changes_that_fail_anywhere() {
 /// When a frame changes to chunks of different sizes, its special chunks are rewritten first, one by one. Chunks that
 /// were rewritten before the failure stay rewritten, with the same contents.
 #[test]
-fn frame_9_conversions_that_fail_anywhere() {
+fn frame_9_conversion_on_full_disk_keeps_all_chunks() {
     in_new_process(test_name!(), || {
         let model: Vec<_> = vec![noise(1, 80), vec![0; 320], vec![0; 320], noise(2, 50)];
         for store in Store::ON_DISK {
             for limit in (0..1700).step_by(11) {
-                let scratch = Scratch::new();
-                let path = scratch.fresh();
-                let schunk = SuperChunk::create(ours(), store, &path, &int32());
+                let scratch = ScratchDir::new();
+                let path = scratch.new_path();
+                let schunk = SuperChunk::create(ours(), store, &path, &int32_params());
                 for contents in &model {
                     schunk.append(contents).expect("appended");
                 }
-                let succeeded = limited(limit, || schunk.append(&noise(3, 70))).is_ok();
+                let succeeded = with_file_size_limit(limit, || schunk.append(&noise(3, 70))).is_ok();
                 let mut expected = model.clone();
                 if succeeded {
                     expected.push(noise(3, 70));
@@ -231,17 +235,17 @@ fn frame_9_conversions_that_fail_anywhere() {
 
 /// Updates that make a short chunk longer and move the following chunks.
 #[test]
-fn frame_9_growing_updates_that_fail_anywhere() {
+fn frame_9_growing_update_on_full_disk_leaves_the_old_frame() {
     in_new_process(test_name!(), || {
         let short_ones = |s: &SuperChunk| {
             fill(s);
-            s.update_chunk(0, &small()).expect("updated");
-            s.update_chunk(3, &small()).expect("updated");
+            s.update_chunk(0, &small_chunk()).expect("updated");
+            s.update_chunk(3, &small_chunk()).expect("updated");
         };
         for store in Store::ON_DISK {
             for at in [0, 3] {
-                let grow = |s: &SuperChunk| s.update_chunk(at, &chunk(&noise(30, 80))).is_ok();
-                assert!(fail_everywhere("update, longer", store, 7, &short_ones, &grow) > 5);
+                let grow = |s: &SuperChunk| s.update_chunk(at, &compress_chunk(&noise(30, 80))).is_ok();
+                assert!(fail_at_each_position("update, longer", store, 7, &short_ones, &grow) > 5);
             }
         }
     });
@@ -249,7 +253,7 @@ fn frame_9_growing_updates_that_fail_anywhere() {
 
 /// Frames that are empty, that have one chunk, and whose last chunk is deleted.
 #[test]
-fn frame_9_first_and_last_changes_that_fail_anywhere() {
+fn frame_9_first_or_last_change_on_full_disk_leaves_the_old_frame() {
     in_new_process(test_name!(), || {
         let one = |s: &SuperChunk| assert_eq!(s.append(&noise(1, 80)), Ok(1));
         let emptied = |s: &SuperChunk| {
@@ -258,30 +262,30 @@ fn frame_9_first_and_last_changes_that_fail_anywhere() {
             s.delete_chunk(0).expect("deleted");
             s.delete_chunk(0).expect("deleted");
         };
-        let append = |s: &SuperChunk| s.append_chunk(&chunk(&noise(3, 80))).is_ok();
+        let append = |s: &SuperChunk| s.append_chunk(&compress_chunk(&noise(3, 80))).is_ok();
         let delete = |s: &SuperChunk| s.delete_chunk(0).is_ok();
         let nothing = |_: &SuperChunk| {};
         for store in Store::ON_DISK {
-            assert!(fail_everywhere("the first append", store, 3, &nothing, &append) > 5);
+            assert!(fail_at_each_position("the first append", store, 3, &nothing, &append) > 5);
             let meta_add = |s: &SuperChunk| s.meta_add("m", &[1; 50]) == 0;
-            assert!(fail_everywhere("meta_add", store, 3, &nothing, &meta_add) > 5);
+            assert!(fail_at_each_position("meta_add", store, 3, &nothing, &meta_add) > 5);
             let fill_special = |s: &SuperChunk| s.fill_special(1000, 1, 400) == 10;
-            assert!(fail_everywhere("fill_special", store, 3, &nothing, &fill_special) > 5);
-            assert!(fail_everywhere("the last delete", store, 3, &one, &delete) > 5);
-            assert!(fail_everywhere("append to an emptied one", store, 13, &emptied, &append) > 5);
+            assert!(fail_at_each_position("fill_special", store, 3, &nothing, &fill_special) > 5);
+            assert!(fail_at_each_position("the last delete", store, 3, &one, &delete) > 5);
+            assert!(fail_at_each_position("append to an emptied one", store, 13, &emptied, &append) > 5);
         }
     });
 }
 
 /// A move of more bytes than one segment has.
 #[test]
-fn frame_9_large_moves_that_fail_anywhere() {
+fn frame_9_large_move_on_full_disk_leaves_the_old_frame() {
     in_new_process(test_name!(), || {
         const WORDS: usize = 90_000;
         let make = |first: usize| {
             move |s: &SuperChunk| {
                 s.append(&noise(0, WORDS)).expect("appended");
-                s.append(&words(std::iter::repeat_n(first as i32, WORDS))).expect("appended");
+                s.append(&int32_bytes(std::iter::repeat_n(first as i32, WORDS))).expect("appended");
                 for number in 2..9 {
                     s.append(&noise(number, WORDS)).expect("appended");
                 }
@@ -291,32 +295,32 @@ fn frame_9_large_moves_that_fail_anywhere() {
         let compressed = |src: &[u8]| {
             crate::support::calls::compress(ours(), &large, src, src.len() + 1000).expect("a chunk")
         };
-        let (long, short) = (compressed(&noise(50, WORDS)), compressed(&words(0..WORDS as i32)));
+        let (long, short) = (compressed(&noise(50, WORDS)), compressed(&int32_bytes(0..WORDS as i32)));
         let step = 123_457;
         let grow = |s: &SuperChunk| s.update_chunk(1, &long).is_ok();
-        assert!(fail_everywhere("a large growing update", Store::File, step, &make(5), &grow) > 5);
+        assert!(fail_at_each_position("a large growing update", Store::File, step, &make(5), &grow) > 5);
         let shrink = |s: &SuperChunk| s.update_chunk(0, &short).is_ok();
-        assert!(fail_everywhere("a large shrinking update", Store::File, step, &make(6), &shrink) > 5);
+        assert!(fail_at_each_position("a large shrinking update", Store::File, step, &make(6), &shrink) > 5);
     });
 }
 
 /// A failed change of a frame preserves the data that follow the frame in its file.
 #[test]
-fn frame_9_failed_changes_leave_what_follows() {
+fn frame_9_change_on_full_disk_keeps_the_data_after_the_frame() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
-        let path = scratch.fresh();
-        let schunk = SuperChunk::create(ours(), Store::File, &path, &int32());
+        let scratch = ScratchDir::new();
+        let path = scratch.new_path();
+        let schunk = SuperChunk::create(ours(), Store::File, &path, &int32_params());
         fill(&schunk);
         let len = fs::metadata(&path).expect("a file").len();
         assert_eq!(schunk.append_file(&path), Ok(len as i64));
         drop(schunk);
         let original = fs::read(&path).expect("a file");
         for limit in (0..len + 300).step_by(31) {
-            let path = scratch.fresh();
+            let path = scratch.new_path();
             fs::write(&path, &original).expect("a file");
             let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
-            if limited(limit, || schunk.append(&noise(1, 50))).is_err() {
+            if with_file_size_limit(limit, || schunk.append(&noise(1, 50))).is_err() {
                 assert!(fs::read(&path).expect("a file") == original, "{limit} of {len} bytes");
             }
         }

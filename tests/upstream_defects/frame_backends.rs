@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
 use blosc2::abi::{CBool, blosc2_io, blosc2_io_cb};
 
 use crate::checks::ours;
-use crate::stored::{assert_handle, int32, numbered, words};
+use crate::schunk_fixtures::{assert_handle, int32_bytes, int32_params, numbered_data};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::library::Library;
 use crate::support::super_chunk::functions::Functions;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
 static OPENED: AtomicI32 = AtomicI32::new(0);
@@ -137,7 +137,7 @@ fn register(library: &Library, id: u8, with_destroy: bool) -> blosc2_io {
     blosc2_io { id, name: c"counting".as_ptr(), params: ptr::null_mut() }
 }
 
-fn open_with(path: &Path, io: &blosc2_io) -> Option<SuperChunk> {
+fn open_with_backend(path: &Path, io: &blosc2_io) -> Option<SuperChunk> {
     let path = c_path(path);
     // SAFETY: a terminated path and a valid back-end.
     let raw = unsafe { (Functions::of(ours()).blosc2_schunk_open_udio)(path.as_ptr(), io) };
@@ -150,29 +150,34 @@ fn assert_balanced(what: &str) {
 }
 
 #[test]
-fn frame_10_16_streams_and_parameters() {
+fn frame_10_16_streams_are_closed_and_parameters_released() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let io = register(ours(), 200, true);
         for store in Store::ON_DISK {
-            let path = scratch.fresh();
+            let path = scratch.new_path();
             let before = DESTROYED.load(SeqCst);
-            let schunk =
-                SuperChunk::try_create(ours(), store, &path, &int32(), Some(&io)).expect("a super-chunk");
+            let schunk = SuperChunk::try_create(ours(), store, &path, &int32_params(), Some(&io))
+                .expect("a super-chunk");
             assert_eq!(schunk.meta_add("m", b"content"), 0, "{store:?}");
             for number in 0..5 {
-                assert!(schunk.append(&numbered(number)).is_ok(), "{store:?}");
+                assert!(schunk.append(&numbered_data(number)).is_ok(), "{store:?}");
             }
             assert_eq!(schunk.append(&[0; 4000]), Ok(6), "{store:?}");
             assert_eq!(schunk.delete_chunk(1), Ok(5), "{store:?}");
             assert_eq!(schunk.vlmeta_add("v", b"content"), 0, "{store:?}");
-            let model = [numbered(0), numbered(2), numbered(3), numbered(4), vec![0; 4000]];
+            let model =
+                [numbered_data(0), numbered_data(2), numbered_data(3), numbered_data(4), vec![0; 4000]];
             assert_handle(&schunk, "the handle", &model);
-            assert_eq!(schunk.get_slice(1500, 1502, 8), Ok(numbered(2)[2000..2008].to_vec()), "{store:?}");
+            assert_eq!(
+                schunk.get_slice(1500, 1502, 8),
+                Ok(numbered_data(2)[2000..2008].to_vec()),
+                "{store:?}"
+            );
             assert_balanced("the handle");
             assert_eq!(schunk.free(), 0, "{store:?}");
             assert_eq!(DESTROYED.load(SeqCst), before + 1, "{store:?}");
-            let again = open_with(&path, &io).expect("a super-chunk");
+            let again = open_with_backend(&path, &io).expect("a super-chunk");
             assert_handle(&again, "reopened", &model);
             drop(again);
             assert_eq!(DESTROYED.load(SeqCst), before + 2, "{store:?}");
@@ -181,7 +186,7 @@ fn frame_10_16_streams_and_parameters() {
             let good = std::fs::read(&main).expect("a frame");
             for len in [0, 50, 100, good.len() - 1] {
                 std::fs::write(&main, &good[..len]).expect("a frame");
-                assert!(open_with(&path, &io).is_none(), "{store:?}: {len} bytes");
+                assert!(open_with_backend(&path, &io).is_none(), "{store:?}: {len} bytes");
                 assert_balanced("a rejected frame");
             }
             assert_eq!(DESTROYED.load(SeqCst), before + 6, "{store:?}");
@@ -191,65 +196,73 @@ fn frame_10_16_streams_and_parameters() {
 
 /// After failed writes the counters are unchanged, no stream is leaked, and the frame can still be used.
 #[test]
-fn frame_9_failing_writes_of_a_backend() {
+fn frame_9_failing_backend_writes_change_nothing() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let io = register(ours(), 200, true);
         for store in Store::ON_DISK {
-            let path = scratch.fresh();
-            let schunk =
-                SuperChunk::try_create(ours(), store, &path, &int32(), Some(&io)).expect("a super-chunk");
+            let path = scratch.new_path();
+            let schunk = SuperChunk::try_create(ours(), store, &path, &int32_params(), Some(&io))
+                .expect("a super-chunk");
             for number in 0..3 {
-                assert!(schunk.append(&numbered(number)).is_ok(), "{store:?}");
+                assert!(schunk.append(&numbered_data(number)).is_ok(), "{store:?}");
             }
-            let before = crate::stored::state(&schunk);
+            let before = crate::schunk_fixtures::schunk_state(&schunk);
             // The first write of each call fails, before the frame is changed.
             let calls: [&dyn Fn() -> bool; 4] = [
-                &|| schunk.append(&numbered(5)).is_err(),
-                &|| schunk.insert_chunk(1, &crate::stored::chunk(&numbered(5))).is_err(),
-                &|| schunk.update_chunk(1, &crate::stored::chunk(&numbered(5))).is_err(),
-                &|| schunk.append(&words(0..7)).is_err(),
+                &|| schunk.append(&numbered_data(5)).is_err(),
+                &|| {
+                    schunk
+                        .insert_chunk(1, &crate::schunk_fixtures::compress_chunk(&numbered_data(5)))
+                        .is_err()
+                },
+                &|| {
+                    schunk
+                        .update_chunk(1, &crate::schunk_fixtures::compress_chunk(&numbered_data(5)))
+                        .is_err()
+                },
+                &|| schunk.append(&int32_bytes(0..7)).is_err(),
             ];
             for (number, call) in calls.iter().enumerate() {
                 FAILING_WRITES.store(1, SeqCst);
                 let failed = call();
                 FAILING_WRITES.store(0, SeqCst);
                 assert!(failed, "{store:?}: call {number}");
-                assert_eq!(crate::stored::state(&schunk), before, "{store:?}: call {number}");
+                assert_eq!(crate::schunk_fixtures::schunk_state(&schunk), before, "{store:?}: call {number}");
                 assert_balanced("a failed write");
             }
-            assert_eq!(schunk.append(&numbered(3)), Ok(4), "{store:?}");
-            assert_eq!(schunk.decompress(3), Ok(numbered(3)), "{store:?}");
+            assert_eq!(schunk.append(&numbered_data(3)), Ok(4), "{store:?}");
+            assert_eq!(schunk.decompress(3), Ok(numbered_data(3)), "{store:?}");
         }
     });
 }
 
 #[test]
-fn abi_14_backend_without_destroy() {
+fn abi_14_backend_without_destroy_works() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let io = register(ours(), 201, false);
         for store in Store::ON_DISK {
-            let path = scratch.fresh();
-            let schunk =
-                SuperChunk::try_create(ours(), store, &path, &int32(), Some(&io)).expect("a super-chunk");
-            assert_eq!(schunk.append(&numbered(0)), Ok(1), "{store:?}");
+            let path = scratch.new_path();
+            let schunk = SuperChunk::try_create(ours(), store, &path, &int32_params(), Some(&io))
+                .expect("a super-chunk");
+            assert_eq!(schunk.append(&numbered_data(0)), Ok(1), "{store:?}");
             assert_eq!(schunk.free(), 0, "{store:?}");
-            assert!(open_with(&scratch.fresh(), &io).is_none(), "{store:?}");
+            assert!(open_with_backend(&scratch.new_path(), &io).is_none(), "{store:?}");
         }
     });
 }
 
 /// A super-chunk that is freed after `blosc2_destroy()` releases its parameters.
 #[test]
-fn abi_14_freed_after_the_library() {
+fn abi_14_schunk_freed_after_destroy_releases_its_parameters() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         let io = register(ours(), 200, true);
-        let path = scratch.fresh();
-        let schunk =
-            SuperChunk::try_create(ours(), Store::File, &path, &int32(), Some(&io)).expect("a super-chunk");
-        assert_eq!(schunk.append(&numbered(0)), Ok(1));
+        let path = scratch.new_path();
+        let schunk = SuperChunk::try_create(ours(), Store::File, &path, &int32_params(), Some(&io))
+            .expect("a super-chunk");
+        assert_eq!(schunk.append(&numbered_data(0)), Ok(1));
         // SAFETY: no call is in progress.
         unsafe { (ours().blosc2_destroy)() };
         assert_eq!(schunk.free(), 0);
@@ -259,19 +272,19 @@ fn abi_14_freed_after_the_library() {
 
 /// Frames work without `blosc2_init()`, also after `blosc2_destroy()`.
 #[test]
-fn abi_9_frames_without_initialisation() {
+fn abi_9_frames_work_without_init() {
     in_new_process(test_name!(), || {
         let library: &'static Library =
             if ours().is_reference() { ours() } else { Box::leak(Box::new(Library::ours_uninitialised())) };
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         for _ in 0..2 {
             // SAFETY: no call is in progress.
             unsafe { (library.blosc2_destroy)() };
             for store in Store::ALL {
-                let path = scratch.fresh();
-                let schunk = SuperChunk::create(library, store, &path, &int32());
-                assert_eq!(schunk.append(&numbered(0)), Ok(1), "{store:?}");
-                if store.on_disk() {
+                let path = scratch.new_path();
+                let schunk = SuperChunk::create(library, store, &path, &int32_params());
+                assert_eq!(schunk.append(&numbered_data(0)), Ok(1), "{store:?}");
+                if store.is_on_disk() {
                     assert!(SuperChunk::open(library, &path).is_some(), "{store:?}");
                 }
             }

@@ -8,15 +8,17 @@ use std::ptr;
 use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
 
 use crate::checks::{data, ours};
-use crate::stored::{assert_chunks, chunk, int32, numbered, with_chunks, words};
+use crate::schunk_fixtures::{
+    assert_chunks, compress_chunk, int32_bytes, int32_params, numbered_data, schunk_with_chunks,
+};
 use crate::support::calls::{Params, vlcompress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
 /// Returns the parameters for one super-chunk.
-fn mapping(mode: &'static CStr, initial_mapping_size: usize) -> Box<blosc2_stdio_mmap> {
+fn mmap_params(mode: &'static CStr, initial_mapping_size: usize) -> Box<blosc2_stdio_mmap> {
     Box::new(blosc2_stdio_mmap {
         mode: mode.as_ptr(),
         initial_mapping_size,
@@ -47,23 +49,23 @@ fn open(path: &Path, params: &mut blosc2_stdio_mmap) -> Option<SuperChunk> {
 }
 
 #[test]
-fn frame_9_read_only_mapping() {
+fn frame_9_read_only_mapping_rejects_changes() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
-        let path = scratch.fresh();
-        drop(with_chunks(Store::File, &path, 3));
+        let scratch = ScratchDir::new();
+        let path = scratch.new_path();
+        drop(schunk_with_chunks(Store::File, &path, 3));
         let before = fs::read(&path).expect("a frame");
-        let mut params = mapping(c"r", 1 << 30);
+        let mut params = mmap_params(c"r", 1 << 30);
         let schunk = open(&path, &mut params).expect("a super-chunk");
-        assert!(schunk.append(&numbered(3)).is_err());
-        assert!(schunk.update_chunk(1, &chunk(&numbered(1))).is_err());
-        assert!(schunk.insert_chunk(1, &chunk(&numbered(7))).is_err());
+        assert!(schunk.append(&numbered_data(3)).is_err());
+        assert!(schunk.update_chunk(1, &compress_chunk(&numbered_data(1))).is_err());
+        assert!(schunk.insert_chunk(1, &compress_chunk(&numbered_data(7))).is_err());
         assert!(schunk.delete_chunk(0).is_err());
         assert!(schunk.reorder(&[2, 1, 0]) < 0);
         assert!(schunk.vlmeta_add("v", b"content") < 0);
         assert_eq!(params.file_size, before.len());
         assert_eq!((schunk.nchunks(), schunk.nbytes(), schunk.nvlmetalayers()), (3, 12_000, 0));
-        assert!(schunk.contents() == [0, 1, 2].map(numbered).concat());
+        assert!(schunk.contents() == [0, 1, 2].map(numbered_data).concat());
         drop(schunk);
         assert!(fs::read(&path).expect("a frame") == before);
     });
@@ -71,13 +73,13 @@ fn frame_9_read_only_mapping() {
 
 /// Changes stay in memory, and may become much larger than the file.
 #[test]
-fn frame_9_private_mapping() {
+fn frame_9_private_mapping_leaves_the_file_unchanged() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
-        let path = scratch.fresh();
-        drop(with_chunks(Store::File, &path, 2));
+        let scratch = ScratchDir::new();
+        let path = scratch.new_path();
+        drop(schunk_with_chunks(Store::File, &path, 2));
         let before = fs::read(&path).expect("a frame");
-        let mut params = mapping(c"c", 1 << 22);
+        let mut params = mmap_params(c"c", 1 << 22);
         let schunk = open(&path, &mut params).expect("a super-chunk");
         let noise: Vec<Vec<u8>> =
             (0..10).map(|number| data(Data::Noise, 4, 4000 + number)[..4000].to_vec()).collect();
@@ -93,11 +95,11 @@ fn frame_9_private_mapping() {
 }
 
 #[test]
-fn frame_9_lazy_reads_of_a_mapping() {
+fn frame_9_lazy_reads_of_a_mapping_return_the_items() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
+        let scratch = ScratchDir::new();
         for codec in [1, 5] {
-            let path = scratch.fresh();
+            let path = scratch.new_path();
             let params = Params { codec, use_dict: true, typesize: 1, blocksize: 1024, ..Params::default() };
             let schunk = SuperChunk::create(ours(), Store::File, &path, &params);
             let text = data(Data::Text, 1, 40_000);
@@ -105,7 +107,7 @@ fn frame_9_lazy_reads_of_a_mapping() {
             assert_eq!(schunk.append(&text), Ok(2));
             drop(schunk);
             for mode in [c"r", c"c", c"r+"] {
-                let mut params = mapping(mode, 1 << 22);
+                let mut params = mmap_params(mode, 1 << 22);
                 let schunk = open(&path, &mut params).expect("a super-chunk");
                 for start in [0, 39_990, 500, 70_001] {
                     let twice = text.repeat(2);
@@ -115,13 +117,13 @@ fn frame_9_lazy_reads_of_a_mapping() {
                 assert!(schunk.contents() == text.repeat(2));
             }
         }
-        let path = scratch.fresh();
-        let schunk = SuperChunk::create(ours(), Store::File, &path, &int32());
-        let blocks = [words(0..10), words(0..300), words(7..8)];
-        let vl = vlcompress(ours(), &int32(), &blocks, 10_000).expect("a chunk");
+        let path = scratch.new_path();
+        let schunk = SuperChunk::create(ours(), Store::File, &path, &int32_params());
+        let blocks = [int32_bytes(0..10), int32_bytes(0..300), int32_bytes(7..8)];
+        let vl = vlcompress(ours(), &int32_params(), &blocks, 10_000).expect("a chunk");
         assert_eq!(schunk.append_chunk(&vl), Ok(1));
         drop(schunk);
-        let mut params = mapping(c"r", 1 << 22);
+        let mut params = mmap_params(c"r", 1 << 22);
         let schunk = open(&path, &mut params).expect("a super-chunk");
         let lazy = schunk.get_lazychunk(0).expect("a lazy chunk");
         for (nblock, block) in blocks.iter().enumerate() {
@@ -148,20 +150,20 @@ fn frame_9_lazy_reads_of_a_mapping() {
 
 /// The mapping moves while the frame grows; no pointer to the old mapping is used.
 #[test]
-fn frame_9_mapping_that_moves() {
+fn frame_9_growing_frame_survives_moves_of_its_mapping() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
-        let path = scratch.fresh();
-        drop(with_chunks(Store::File, &path, 5));
-        let mut params = mapping(c"r+", 1);
+        let scratch = ScratchDir::new();
+        let path = scratch.new_path();
+        drop(schunk_with_chunks(Store::File, &path, 5));
+        let mut params = mmap_params(c"r+", 1);
         let schunk = open(&path, &mut params).expect("a super-chunk");
-        let mut model: Vec<Vec<u8>> = (0..5).map(numbered).collect();
+        let mut model: Vec<Vec<u8>> = (0..5).map(numbered_data).collect();
         for round in 0..12 {
             assert_eq!(schunk.decompress(0).as_ref(), Ok(&model[0]));
             let large = data(Data::Noise, 1, 20_000 * (round + 1));
             assert_eq!(schunk.vlmeta_add(&format!("v{round}"), &large), round as i32);
             assert_chunks(&schunk, Store::File, &path, &model);
-            let next = numbered(round as i32 + 10);
+            let next = numbered_data(round as i32 + 10);
             assert_eq!(schunk.append(&next), Ok(round as i64 + 6));
             model.push(next);
             assert_chunks(&schunk, Store::File, &path, &model);
@@ -174,17 +176,17 @@ fn frame_9_mapping_that_moves() {
 
 /// After an invalid header the file is unmapped and closed.
 #[test]
-fn frame_9_refused_header_of_a_mapping() {
+fn frame_9_mapped_file_with_invalid_header_is_closed() {
     in_new_process(test_name!(), || {
-        let scratch = Scratch::new();
-        let path = scratch.fresh();
-        drop(with_chunks(Store::File, &path, 2));
+        let scratch = ScratchDir::new();
+        let path = scratch.new_path();
+        drop(schunk_with_chunks(Store::File, &path, 2));
         let good = fs::read(&path).expect("a frame");
         for (at, value) in [(0x19, 0x14), (0x1A, 0x01), (0x33, 0), (0x4C, 6), (0x5B, 0x80), (0x10, 0x7F)] {
             let mut bad = good.clone();
             bad[at] = value;
             fs::write(&path, &bad).expect("a file");
-            let mut params = mapping(c"r", 1 << 22);
+            let mut params = mmap_params(c"r", 1 << 22);
             assert!(open(&path, &mut params).is_none(), "byte {at:#x}");
             assert!(params.addr.is_null() && params.file.is_null(), "byte {at:#x}: still mapped");
         }

@@ -1,7 +1,8 @@
 //! Partial reads (chunk.md 10.4, 10.5, 10.14, check 26).
 
 use crate::checks::{
-    BITSHUFFLE, CODECS, DELTA, SHUFFLE, TRUNC_PREC, assert_items_everywhere, compressed, data, ours, pipeline,
+    BITSHUFFLE, CODECS, DELTA, SHUFFLE, TRUNC_PREC, assert_items_in_all_contexts, compressed, data, ours,
+    pipeline,
 };
 use crate::support::calls::{
     Header, OwnedContext, Params, Special, decompress, dparams, getitem, getitem_bytes, special_chunk,
@@ -10,7 +11,7 @@ use crate::support::calls::{
 use crate::support::data::Data;
 
 #[test]
-fn chunk_10_04_straddling_getitem() {
+fn chunk_10_04_getitem_across_block_boundaries_returns_the_items() {
     // Blocks of 250 items of 4 bytes, and a last one of 130.
     let src = data(Data::SmoothFloats, 4, 4 * (4 * 250 + 130));
     for codec in CODECS {
@@ -36,7 +37,7 @@ fn chunk_10_04_straddling_getitem() {
 
 /// Every pair of start and length on a chunk of four blocks and a shorter one (check 26).
 #[test]
-fn chunk_10_04_every_part_of_a_chunk() {
+fn chunk_10_04_getitem_reads_every_part_of_a_chunk() {
     let pipelines: [&[u8]; 6] =
         [&[], &[SHUFFLE], &[BITSHUFFLE], &[DELTA, SHUFFLE], &[DELTA], &[SHUFFLE, DELTA, BITSHUFFLE]];
     for (typesize, codec) in [(4, 1), (300, 5), (1, 0), (12, 4)] {
@@ -50,10 +51,10 @@ fn chunk_10_04_every_part_of_a_chunk() {
                 ..Params::default()
             };
             let chunk = compressed(&params, &src);
-            assert!(!Header::of(&chunk).memcpyed());
+            assert!(!Header::parse(&chunk).is_memcpyed());
             let unit = usize::from(chunk[3]);
             let nitems = src.len() / unit;
-            let mut contexts = [1, 4].map(|n| OwnedContext::decompressing(ours(), dparams(n)));
+            let mut contexts = [1, 4].map(|n| OwnedContext::for_decompression(ours(), dparams(n)));
             let step = if typesize == 300 { 23 } else { 1 };
             for start in (0..=nitems).step_by(step) {
                 for len in (0..=nitems - start).step_by(step) {
@@ -73,23 +74,23 @@ fn chunk_10_04_every_part_of_a_chunk() {
 }
 
 #[test]
-fn chunk_10_05_filters_d3_delta_random_access() {
+fn chunk_10_05_filters_d3_getitem_of_delta_chunks_returns_the_items() {
     for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA], &[DELTA, DELTA], &[1, 2, 3, 2]] {
         for (codec, typesize) in [(0, 4), (1, 8), (5, 3)] {
             let params =
                 Params { codec, typesize, blocksize: 4080, filters: pipeline(filters), ..Params::default() };
             let src = data(Data::SmoothFloats, typesize as usize, 100_001);
             let chunk = compressed(&params, &src);
-            assert!(!Header::of(&chunk).memcpyed());
+            assert!(!Header::parse(&chunk).is_memcpyed());
             assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]), "{filters:?}");
-            assert_items_everywhere(&chunk, &src);
+            assert_items_in_all_contexts(&chunk, &src);
         }
     }
 }
 
 /// The repeated value continues at the start of the part, and a part may contain incomplete values.
 #[test]
-fn chunk_10_14_repeated_value_wider_than_the_item() {
+fn chunk_10_14_getitem_of_a_value_wider_than_the_item() {
     // Items of 300 bytes are treated as items of 1 byte.
     let value: Vec<u8> = (0..300u32).map(|i| (i * 7 + 3) as u8).collect();
     let params = Params { typesize: 300, ..Params::default() };
@@ -111,37 +112,40 @@ fn chunk_10_14_repeated_value_wider_than_the_item() {
     chunk[3] = 8;
     let decoded = decompress(ours(), 1, &chunk, 1200).expect("its content");
     assert!(decoded.chunks(12).all(|item| item == &value[..12]));
-    assert_items_everywhere(&chunk, &decoded);
+    assert_items_in_all_contexts(&chunk, &decoded);
 }
 
 /// Parts of special and uncompressed chunks (check 26), written by our library and by the reference.
 #[test]
-fn chunk_10_14_parts_of_special_and_plain_chunks() {
+fn chunk_10_14_getitem_of_special_and_memcpyed_chunks() {
     let value = 3.5f32.to_le_bytes();
     let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
     let specials = [Special::Zeros, Special::Nans, Special::Value(&value)];
-    for library in crate::support::all() {
+    for library in crate::support::all_libraries() {
         for special in specials {
             let chunk = special_chunk(library, &params, special, 10_000, 100).expect("a chunk");
             let decoded = decompress(ours(), 1, &chunk, 10_000).expect("its content");
-            assert_items_everywhere(&chunk, &decoded);
+            assert_items_in_all_contexts(&chunk, &decoded);
         }
         let uninit = special_chunk(library, &params, Special::Uninit, 10_000, 100).expect("a chunk");
         // The destination is not written.
-        assert_eq!(getitem(ours(), 1, &uninit, 7, 3, 12), Ok(vec![crate::support::calls::BEFORE; 12]));
+        assert_eq!(
+            getitem(ours(), 1, &uninit, 7, 3, 12),
+            Ok(vec![crate::support::calls::DEST_FILL_BYTE; 12])
+        );
         let src = data(Data::Noise, 4, 10_000);
         let params = Params { clevel: 0, ..params.clone() };
         let plain = crate::support::calls::compress(library, &params, &src, 10_032).expect("a chunk");
-        assert_items_everywhere(&plain, &src);
+        assert_items_in_all_contexts(&plain, &src);
     }
 }
 
 /// The order of the argument checks (check 27).
 #[test]
-fn chunk_10_04_refusals() {
+fn chunk_10_04_invalid_getitem_arguments_are_rejected() {
     let src = data(Data::Ramp, 4, 4000);
     let chunk = compressed(&Params { typesize: 4, blocksize: 1000, ..Params::default() }, &src);
-    let mut context = OwnedContext::decompressing(ours(), dparams(1));
+    let mut context = OwnedContext::for_decompression(ours(), dparams(1));
     for (start, nitems, destsize, expected) in [
         (0, -1, 100, -12),
         (-1, 1, 100, -12),
@@ -161,7 +165,7 @@ fn chunk_10_04_refusals() {
     ] {
         let (rc, dest) = with_destination(destsize, |dest| context.getitem(&chunk, start, nitems, dest));
         assert_eq!(rc, expected, "{start}+{nitems} into {destsize}");
-        assert!(dest.iter().all(|&byte| byte == crate::support::calls::BEFORE), "{start}+{nitems}");
+        assert!(dest.iter().all(|&byte| byte == crate::support::calls::DEST_FILL_BYTE), "{start}+{nitems}");
     }
     for (start, nbytes, expected) in
         [(2, 4, -12), (4, 2, -12), (2, 0, -12), (-4, 4, -12), (0, -4, -12), (4, 0, 0)]
@@ -173,7 +177,7 @@ fn chunk_10_04_refusals() {
 
 /// Data that a lossy filter changed: parts equal the decompressed whole.
 #[test]
-fn chunk_10_05_lossy_filter_below_delta() {
+fn chunk_10_05_getitem_equals_decompression_after_a_lossy_filter() {
     let src = data(Data::SmoothFloats, 4, 50_000);
     let mut params = Params {
         codec: 5,
@@ -182,7 +186,7 @@ fn chunk_10_05_lossy_filter_below_delta() {
         filters: pipeline(&[TRUNC_PREC, DELTA, SHUFFLE]),
         ..Params::default()
     };
-    params.metas[3] = 10;
+    params.filters_meta[3] = 10;
     let chunk = compressed(&params, &src);
     let decoded = decompress(ours(), 1, &chunk, src.len()).expect("its content");
     for (got, was) in decoded.chunks_exact(4).zip(src.chunks_exact(4)) {
@@ -190,5 +194,5 @@ fn chunk_10_05_lossy_filter_below_delta() {
         let (got, was) = (value(got), value(was));
         assert!((got - was).abs() <= was.abs() / 1024.0, "{got} for {was}");
     }
-    assert_items_everywhere(&chunk, &decoded);
+    assert_items_in_all_contexts(&chunk, &decoded);
 }

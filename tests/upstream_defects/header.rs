@@ -2,8 +2,8 @@
 //! 10.21, 10.27, 10.29, filters.md D10).
 
 use crate::checks::{
-    BITSHUFFLE, CODECS, SHUFFLE, assert_all_decode, assert_items_everywhere, compressed, data, ours,
-    pipeline, roomy,
+    BITSHUFFLE, CODECS, SHUFFLE, assert_all_decode, assert_items_in_all_contexts, compressed, data,
+    large_destsize, ours, pipeline,
 };
 use crate::support::calls::{
     Header, OwnedContext, Params, Special, decompress, dparams, getitem, special_chunk, vlcompress,
@@ -19,16 +19,16 @@ fn check_blocksize(params: Params, src: &[u8], expected: i32) {
             for nthreads in [1, 4] {
                 let params = Params { codec, splitmode, nthreads, ..params.clone() };
                 let chunk = compressed(&params, src);
-                assert_eq!(Header::of(&chunk).blocksize, expected, "{params:?}");
+                assert_eq!(Header::parse(&chunk).blocksize, expected, "{params:?}");
                 assert_all_decode(&chunk, src);
-                assert_items_everywhere(&chunk, src);
+                assert_items_in_all_contexts(&chunk, src);
             }
         }
     }
 }
 
 #[test]
-fn chunk_10_01_requested_blocksize_is_no_multiple_of_the_typesize() {
+fn chunk_10_01_blocksize_is_rounded_down_to_a_multiple_of_the_typesize() {
     for filter in [0, SHUFFLE, BITSHUFFLE] {
         let filters = pipeline(&[filter]);
         let params = Params { typesize: 4, blocksize: 1001, filters, ..Params::default() };
@@ -40,30 +40,31 @@ fn chunk_10_01_requested_blocksize_is_no_multiple_of_the_typesize() {
 }
 
 #[test]
-fn chunk_10_01_requested_blocksize_above_the_source() {
+fn chunk_10_01_blocksize_above_the_source_size_is_reduced() {
     let params = Params { typesize: 4, blocksize: 2000, ..Params::default() };
     check_blocksize(params.clone(), &data(Data::Ramp, 4, 1003), 1000);
     check_blocksize(Params { typesize: 12, ..params }, &data(Data::Text, 4, 1003), 996);
 }
 
 #[test]
-fn chunk_10_01_source_below_an_item() {
+fn chunk_10_01_source_shorter_than_an_item_has_blocksize_1() {
     let params = Params { typesize: 100, blocksize: 64, ..Params::default() };
     check_blocksize(params, &data(Data::Ramp, 4, 45), 1);
 }
 
 /// The block size of one call is the request of the next, whatever it was rounded to (check 8).
 #[test]
-fn chunk_10_01_context_is_reused_for_other_sizes() {
+fn chunk_10_01_reused_context_keeps_its_reduced_blocksize() {
     for codec in CODECS {
         for requested in [0, 2000] {
             let params = Params { codec, typesize: 4, blocksize: requested, ..Params::default() };
-            let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+            let mut context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
             for (nbytes, blocksize) in [(2000, 2000), (1003, 1000), (2000, 1000), (5001, 1000)] {
                 let src = data(Data::Ramp, 4, nbytes);
-                let (rc, dest) = with_destination(roomy(nbytes), |dest| context.compress(&src, dest));
+                let (rc, dest) =
+                    with_destination(large_destsize(nbytes), |dest| context.compress(&src, dest));
                 let chunk = &dest[..rc as usize];
-                assert_eq!(Header::of(chunk).blocksize, blocksize, "codec {codec}, {nbytes} bytes");
+                assert_eq!(Header::parse(chunk).blocksize, blocksize, "codec {codec}, {nbytes} bytes");
                 assert_all_decode(chunk, &src);
             }
         }
@@ -74,12 +75,12 @@ fn chunk_10_01_context_is_reused_for_other_sizes() {
 #[test]
 fn chunk_10_01_degenerate_blocksize_is_not_inherited() {
     let src = data(Data::Ramp, 8, 100_000);
-    let mut context = OwnedContext::compressing(ours(), Params::default().cparams()).expect("a context");
+    let mut context = OwnedContext::for_compression(ours(), Params::default().cparams()).expect("a context");
     let fresh = compressed(&Params::default(), &src);
     for short in [0, 7] {
         let (rc, _) = with_destination(100, |dest| context.compress(&src[..short], dest));
         assert_eq!(rc, 32 + short as i32);
-        let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+        let (rc, dest) = with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
         assert!(dest[..rc as usize] == fresh, "after {short} bytes: {rc} bytes, {} without", fresh.len());
     }
 }
@@ -115,9 +116,9 @@ fn chunk_10_29_blocks_below_the_typesize_are_not_split() {
                         ..Params::default()
                     };
                     let chunk = compressed(&params, &src);
-                    let header = Header::of(&chunk);
+                    let header = Header::parse(&chunk);
                     assert_eq!(header.special(), 0, "{params:?}");
-                    assert!(header.memcpyed() || header.flags & 0x10 != 0, "{params:?}: split");
+                    assert!(header.is_memcpyed() || header.flags & 0x10 != 0, "{params:?}: split");
                     assert_all_decode(&chunk, &src);
                 }
             }
@@ -127,7 +128,7 @@ fn chunk_10_29_blocks_below_the_typesize_are_not_split() {
 
 /// Block starts that would need more than 2^31 bytes.
 #[test]
-fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
+fn chunk_10_21_too_many_blocks_for_a_chunk_are_rejected() {
     const NBYTES: usize = 600 << 20;
     // SAFETY: a new mapping at an address chosen by the system; untouched pages use no memory.
     let zeros = unsafe {
@@ -139,13 +140,13 @@ fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
     let params = Params { typesize: 1, blocksize: 1, codec: 1, ..Params::default() };
     for nthreads in [1, 4] {
         let params = Params { nthreads, ..params.clone() };
-        let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+        let mut context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
         let (rc, _) = with_destination(10_000, |dest| context.compress(zeros, dest));
         assert_eq!(rc, 0, "block starts of {NBYTES} blocks, or the data, in 10000 bytes");
     }
     // Special chunks have no block starts.
     let chunk = special_chunk(ours(), &params, Special::Zeros, NBYTES as i32, 32).expect("zeros");
-    assert_eq!(Header::of(&chunk).blocksize, 1);
+    assert_eq!(Header::parse(&chunk).blocksize, 1);
     assert_eq!(getitem(ours(), 1, &chunk, NBYTES as i32 - 5, 5, 5), Ok(vec![0; 5]));
     // A header that claims them is rejected before anything is computed from them.
     let mut claim = chunk.clone();
@@ -154,7 +155,7 @@ fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
         claim[at..at + 4].copy_from_slice(&(i32::MAX - 40).to_le_bytes());
     }
     claim.resize(64, 0);
-    let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+    let mut reader = OwnedContext::for_decompression(ours(), dparams(1));
     // SAFETY: the sizes are wrong and must be rejected by the header check; nothing may be read or written there.
     let rc = unsafe {
         let mut byte = 0u8;
@@ -174,15 +175,16 @@ fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
 }
 
 #[test]
-fn chunk_10_27_forced_blocksize_above_the_limit() {
+fn chunk_10_27_blocksize_above_the_limit_is_reduced_or_rejected() {
     let src = data(Data::Ramp, 8, 1000);
     for blocksize in [536_866_817, i32::MAX] {
         let params = Params { blocksize, ..Params::default() };
         // The request exceeds the source, so the effective size is valid.
         let chunk = compressed(&params, &src);
-        assert_eq!(Header::of(&chunk).blocksize, 1000);
+        assert_eq!(Header::parse(&chunk).blocksize, 1000);
         assert_all_decode(&chunk, &src);
-        let vl = vlcompress(ours(), &params, std::slice::from_ref(&src), roomy(1000)).expect("a chunk");
+        let vl =
+            vlcompress(ours(), &params, std::slice::from_ref(&src), large_destsize(1000)).expect("a chunk");
         assert_eq!(decompress(ours(), 1, &vl, 1000).as_deref(), Ok(&src[..]));
     }
     // The maximum is written and read; above it nothing is written.
@@ -192,7 +194,7 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
         match outcome {
             Ok(chunk) => {
                 assert_eq!(chunk.len(), expected as usize);
-                assert_eq!(Header::of(&chunk).blocksize, blocksize);
+                assert_eq!(Header::parse(&chunk).blocksize, blocksize);
                 assert_eq!(getitem(ours(), 1, &chunk, (1 << 30) - 4, 4, 4), Ok(vec![0; 4]));
             }
             Err(code) => assert_eq!(code, expected),
@@ -201,7 +203,7 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
     in_new_process(test_name!(), || {
         let src = data(Data::Ramp, 8, 1000);
         for blocksize in [536_866_817usize, i32::MAX as usize, u32::MAX as usize, usize::MAX, 1 << 31, 3] {
-            let (rc, dest) = with_destination(roomy(1000), |dest| {
+            let (rc, dest) = with_destination(large_destsize(1000), |dest| {
                 // SAFETY: a source and a destination with their true lengths.
                 unsafe {
                     (ours().blosc1_set_blocksize)(blocksize);

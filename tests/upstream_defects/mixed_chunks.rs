@@ -15,16 +15,16 @@ use crate::support::data::Data;
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// Encodes a stream as 3 bytes; decodes to `x`, after it has updated a chunk of [`CHANGED`].
+/// Encodes a stream as 3 bytes; decodes to `x`, after it has updated a chunk of [`SCHUNK_TO_UPDATE`].
 const CODEC: u8 = 173;
 const CHUNKSIZE: usize = 64_000;
 
 /// The super-chunk of which the decoder updates chunk 1; NULL for none.
-static CHANGED: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
+static SCHUNK_TO_UPDATE: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
 /// The new content of chunk 1.
 static NEW_CHUNK: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// Held by a test while it uses these statics.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static TEST_LOCK: Mutex<()> = Mutex::new(());
 
 unsafe extern "C" fn encode(
     _: *const u8,
@@ -52,7 +52,7 @@ unsafe extern "C" fn decode_and_change(
 ) -> c_int {
     // SAFETY: the library passes `room` writable bytes.
     unsafe { output.write_bytes(b'x', room as usize) };
-    let schunk = CHANGED.swap(ptr::null_mut(), Ordering::Relaxed);
+    let schunk = SCHUNK_TO_UPDATE.swap(ptr::null_mut(), Ordering::Relaxed);
     if !schunk.is_null() {
         let mut chunk = NEW_CHUNK.lock().expect("the chunk");
         let functions = Functions::of(ours());
@@ -87,9 +87,9 @@ fn chunk_of_codec(typesize: i32) -> Vec<u8> {
 
 /// A chunk that was copied before a user-defined codec ran is not cached for later reads: it may have been changed.
 #[test]
-fn a_block_of_an_old_copy_is_not_kept() {
+fn block_of_a_chunk_changed_during_the_read_is_not_cached() {
     register();
-    let _one = ONE_AT_A_TIME.lock();
+    let _one = TEST_LOCK.lock();
     let params = Params { typesize: 4, blocksize: 32_000, ..Params::default() };
     let (old, new): (Vec<u8>, Vec<u8>) = (
         (0..CHUNKSIZE).map(|at| (at / 64) as u8).collect(),
@@ -101,10 +101,10 @@ fn a_block_of_an_old_copy_is_not_kept() {
     *NEW_CHUNK.lock().expect("the chunk") = compressed(&params, &new);
     let per_chunk = (CHUNKSIZE / 4) as i64;
     let part = 28_000;
-    CHANGED.store(schunk.raw(), Ordering::Relaxed);
+    SCHUNK_TO_UPDATE.store(schunk.raw(), Ordering::Relaxed);
     // The end of chunk 0, whose codec changes chunk 1, and a part of chunk 1 that is large enough to cache a block.
     let both = schunk.get_slice(per_chunk - 4, per_chunk + part / 4, 16 + part as usize).expect("a slice");
-    assert!(CHANGED.load(Ordering::Relaxed).is_null(), "the codec did not run");
+    assert!(SCHUNK_TO_UPDATE.load(Ordering::Relaxed).is_null(), "the codec did not run");
     assert_eq!(both[..16], [b'x'; 16]);
     // Both contents are valid: the chunk changed during this read.
     assert!(both[16..] == old[..part as usize] || both[16..] == new[..part as usize]);
@@ -116,9 +116,9 @@ fn a_block_of_an_old_copy_is_not_kept() {
 
 /// The codec of a metalayer can change the super-chunk: no lock is held while it runs.
 #[test]
-fn the_codec_of_a_metalayer_changes_the_super_chunk() {
+fn codec_of_a_vlmetalayer_can_change_the_super_chunk() {
     register();
-    let _one = ONE_AT_A_TIME.lock();
+    let _one = TEST_LOCK.lock();
     let params = Params { typesize: 4, ..Params::default() };
     let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
     let (old, new) = (vec![1; CHUNKSIZE], vec![2; CHUNKSIZE]);
@@ -127,9 +127,9 @@ fn the_codec_of_a_metalayer_changes_the_super_chunk() {
     let with_codec = Params { codec: CODEC, typesize: 1, filters: [0; 6], ..Params::default() };
     assert_eq!(schunk.vlmeta_add_with("noise", &data(Data::Noise, 4, 1000), Some(&with_codec)), 0);
     *NEW_CHUNK.lock().expect("the chunk") = compressed(&params, &new);
-    CHANGED.store(schunk.raw(), Ordering::Relaxed);
+    SCHUNK_TO_UPDATE.store(schunk.raw(), Ordering::Relaxed);
     assert_eq!(schunk.vlmeta_get("noise"), Ok(vec![b'x'; 1000]));
-    assert!(CHANGED.load(Ordering::Relaxed).is_null(), "the codec did not run");
+    assert!(SCHUNK_TO_UPDATE.load(Ordering::Relaxed).is_null(), "the codec did not run");
     assert_eq!(schunk.decompress(1), Ok(new));
 }
 
@@ -137,15 +137,15 @@ fn the_codec_of_a_metalayer_changes_the_super_chunk() {
 /// user-defined codec.
 #[cfg(feature = "zfp")]
 #[test]
-fn chunks_behind_one_of_a_programs_codec_have_their_array() {
-    use crate::support::array::Spec;
+fn zfp_chunk_read_after_a_user_codec_chunk_gets_the_blockshape() {
+    use crate::support::array::ArraySpec;
     const ZFP_RATE: u8 = 35;
     register();
     let (rows, items) = (CHUNKSIZE as i32 / 4 / 100, CHUNKSIZE as i64 / 4);
-    let mut spec = Spec::new(&[2 * i64::from(rows), 100], &[rows, 100], &[rows / 2, 100], 4);
+    let mut spec = ArraySpec::new(&[2 * i64::from(rows), 100], &[rows, 100], &[rows / 2, 100], 4);
     spec.params =
         Params { codec: ZFP_RATE, codec_meta: 50, typesize: 4, filters: [0; 6], ..Params::default() };
-    let array = spec.filled(ours(), &data(Data::SmoothFloats, 4, spec.nbytes()));
+    let array = spec.create_from_buffer(ours(), &data(Data::SmoothFloats, 4, spec.nbytes()));
     let schunk = array.schunk();
     let expected = schunk.decompress(1).expect("a chunk");
     schunk.update_chunk(0, &chunk_of_codec(4)).expect("updated");

@@ -7,17 +7,18 @@ use std::sync::Mutex;
 use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params};
 
 use crate::checks::{
-    CODECS, assert_all_decode, assert_ours_decodes, compressed, data, ours, pipeline, postparams, preparams,
-    roomy,
+    CODECS, assert_all_decode, assert_ours_decodes, compressed, data, large_destsize, ours, pipeline,
+    postparams, preparams,
 };
 use crate::support::calls::{
-    BEFORE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
+    DEST_FILL_BYTE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress,
+    with_destination,
 };
 use crate::support::data::Data;
 
 /// The arguments of a prefilter call, with addresses as numbers.
 #[derive(Clone, Debug, PartialEq)]
-struct Told {
+struct FilterCall {
     input: usize,
     output: usize,
     size: i32,
@@ -33,33 +34,33 @@ struct Told {
 }
 
 /// The behaviour of a callback of a test, and a record of its calls.
-struct Script {
-    told: Mutex<Vec<Told>>,
+struct CallbackScript {
+    calls: Mutex<Vec<FilterCall>>,
     /// Number of bytes of the output that are written, from its start.
     writes: fn(usize) -> usize,
     result: c_int,
 }
 
-impl Script {
-    fn new() -> Script {
-        Script { told: Mutex::default(), writes: |size| size, result: 0 }
+impl CallbackScript {
+    fn new() -> CallbackScript {
+        CallbackScript { calls: Mutex::default(), writes: |size| size, result: 0 }
     }
 
     fn user_data(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    fn take(&self) -> Vec<Told> {
-        std::mem::take(&mut *self.told.lock().expect("the list"))
+    fn take_calls(&self) -> Vec<FilterCall> {
+        std::mem::take(&mut *self.calls.lock().expect("the list"))
     }
 }
 
 /// Prefilter: inverts its input; without input, counts.
-unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
+unsafe extern "C" fn inverting_prefilter(params: *mut blosc2_prefilter_params) -> c_int {
     // SAFETY: the library passes a valid struct with buffers of the stated size; `user_data` belongs to the test.
     unsafe {
         let p = &*params;
-        let script = &*p.user_data.cast::<Script>();
+        let script = &*p.user_data.cast::<CallbackScript>();
         let output = std::slice::from_raw_parts_mut(p.output, p.output_size as usize);
         let zeroed = output.iter().all(|&byte| byte == 0);
         let source_is_null = p.input.addr() == p.output_offset as usize;
@@ -71,7 +72,7 @@ unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
         if p.ttmp != p.output {
             p.ttmp.write_bytes(0x77, p.ttmp_nbytes);
         }
-        script.told.lock().expect("the list").push(Told {
+        script.calls.lock().expect("the list").push(FilterCall {
             input: p.input.addr(),
             output: p.output.addr(),
             size: p.output_size,
@@ -90,18 +91,18 @@ unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
 }
 
 /// Postfilter: inverts its input.
-unsafe extern "C" fn after(params: *mut blosc2_postfilter_params) -> c_int {
+unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params) -> c_int {
     // SAFETY: as in `before`.
     unsafe {
         let p = &*params;
-        let script = &*p.user_data.cast::<Script>();
+        let script = &*p.user_data.cast::<CallbackScript>();
         for i in 0..p.size as usize {
             *p.output.add(i) = !*p.input.add(i);
         }
         if p.ttmp.cast_const() != p.input {
             p.ttmp.write_bytes(0x77, p.ttmp_nbytes);
         }
-        script.told.lock().expect("the list").push(Told {
+        script.calls.lock().expect("the list").push(FilterCall {
             input: p.input.addr(),
             output: p.output.addr(),
             size: p.size,
@@ -121,29 +122,29 @@ unsafe extern "C" fn after(params: *mut blosc2_postfilter_params) -> c_int {
 
 /// Creates a compression context with [`before`]. The parameters are a local variable of this function: the library
 /// must have copied them.
-fn writer(
+fn context_with_prefilter(
     params: &Params,
-    script: &Script,
+    script: &CallbackScript,
     change: impl FnOnce(&mut blosc2_prefilter_params),
 ) -> OwnedContext<'static> {
     let mut parameters = preparams();
     parameters.user_data = script.user_data();
     change(&mut parameters);
     let mut cparams = params.cparams();
-    cparams.prefilter = Some(before);
+    cparams.prefilter = Some(inverting_prefilter);
     cparams.preparams = &mut parameters;
-    let context = OwnedContext::compressing(ours(), cparams).expect("a context");
+    let context = OwnedContext::for_compression(ours(), cparams).expect("a context");
     std::hint::black_box(&mut parameters).user_data = std::ptr::null_mut();
     context
 }
 
-fn reader(nthreads: i16, script: &Script) -> OwnedContext<'static> {
+fn context_with_postfilter(nthreads: i16, script: &CallbackScript) -> OwnedContext<'static> {
     let mut parameters = postparams();
     parameters.user_data = script.user_data();
     let mut given = dparams(nthreads);
-    given.postfilter = Some(after);
+    given.postfilter = Some(inverting_postfilter);
     given.postparams = &mut parameters;
-    let context = OwnedContext::decompressing(ours(), given);
+    let context = OwnedContext::for_decompression(ours(), given);
     std::hint::black_box(&mut parameters).user_data = std::ptr::null_mut();
     context
 }
@@ -157,23 +158,23 @@ fn params(nthreads: i16) -> Params {
 }
 
 #[test]
-fn chunk_3_10_prefilter_arguments() {
+fn chunk_3_10_prefilter_gets_one_call_per_block() {
     let src = data(Data::Ramp, 4, 100_002);
     for nthreads in [1, 4] {
-        let script = Script::new();
-        let mut context = writer(&params(nthreads), &script, |_| ());
-        let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
-        assert!(rc > 0 && !Header::of(&dest).memcpyed(), "{rc}");
+        let script = CallbackScript::new();
+        let mut context = context_with_prefilter(&params(nthreads), &script, |_| ());
+        let (rc, dest) = with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
+        assert!(rc > 0 && !Header::parse(&dest).is_memcpyed(), "{rc}");
         assert_all_decode(
             &dest[..rc as usize],
             &inverted(&src[..100_000]).into_iter().chain([0, 0]).collect::<Vec<_>>(),
         );
-        let mut told = script.take();
+        let mut told = script.take_calls();
         told.sort_by_key(|told| told.nblock);
         assert_eq!(told.len(), 7);
         for (nblock, told) in told.into_iter().enumerate() {
             let whole = nblock < 6;
-            let expected = Told {
+            let expected = FilterCall {
                 input: src.as_ptr().addr() + 16_000 * nblock,
                 output: told.ttmp,
                 // An incomplete item at the end does not count.
@@ -197,23 +198,23 @@ fn chunk_3_10_prefilter_arguments() {
 /// A chunk that is stored uncompressed, decided at the start or at the end, contains the output of the prefilter,
 /// which is called with its final destination.
 #[test]
-fn chunk_3_10_prefilter_of_plain_chunks() {
+fn chunk_3_10_memcpyed_chunks_contain_the_prefilter_output() {
     let noise = data(Data::Noise, 4, 100_000);
     for nthreads in [1, 4] {
         // In the last case compression does not pay: each block is prefiltered once for the attempt, and once to be
         // stored.
         for (clevel, nbytes, calls) in [(0, 100_000, 7), (5, 24, 1), (5, 100_000, 14)] {
             let src = &noise[..nbytes];
-            let script = Script::new();
-            let mut context = writer(&Params { clevel, ..params(nthreads) }, &script, |_| ());
+            let script = CallbackScript::new();
+            let mut context = context_with_prefilter(&Params { clevel, ..params(nthreads) }, &script, |_| ());
             let mut place = 0;
             let (rc, dest) = with_destination(nbytes + 32, |dest| {
                 place = dest.as_ptr().addr();
                 context.compress(src, dest)
             });
-            assert!(rc == nbytes as i32 + 32 && Header::of(&dest).memcpyed(), "{rc}");
+            assert!(rc == nbytes as i32 + 32 && Header::parse(&dest).is_memcpyed(), "{rc}");
             assert_all_decode(&dest, &inverted(src));
-            let told = script.take();
+            let told = script.take_calls();
             assert_eq!(told.len(), calls);
             let in_place = told.iter().filter(|told| told.output == place + 32 + told.offset as usize);
             assert_eq!(in_place.count(), if calls == 14 { 7 } else { calls });
@@ -223,16 +224,16 @@ fn chunk_3_10_prefilter_of_plain_chunks() {
 }
 
 #[test]
-fn chunk_3_10_prefilter_without_a_source() {
+fn chunk_3_10_prefilter_can_generate_data_without_a_source() {
     let expected: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
     for nthreads in [1, 4] {
         for (clevel, filters) in
             [(5, pipeline(&[1])), (0, [0; 6]), (5, pipeline(&[3, 1])), (5, pipeline(&[1, 2, 1]))]
         {
-            let script = Script::new();
+            let script = CallbackScript::new();
             let params = Params { clevel, filters, ..params(nthreads) };
-            let context = writer(&params, &script, |_| ());
-            let (rc, dest) = with_destination(roomy(100_000), |dest| {
+            let context = context_with_prefilter(&params, &script, |_| ());
+            let (rc, dest) = with_destination(large_destsize(100_000), |dest| {
                 // SAFETY: the data come from the prefilter.
                 unsafe {
                     let to = dest.as_mut_ptr().cast();
@@ -248,7 +249,7 @@ fn chunk_3_10_prefilter_without_a_source() {
             assert!(rc > 0, "{rc}");
             assert_ours_decodes(&dest[..rc as usize], &expected);
             // Without a prefilter there is nothing to compress.
-            let plain = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+            let plain = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
             let (rc, _) = with_destination(200_000, |dest| {
                 // SAFETY: the source is NULL, which must be rejected.
                 unsafe {
@@ -268,19 +269,19 @@ fn chunk_3_10_prefilter_without_a_source() {
 }
 
 #[test]
-fn chunk_3_10_prefilter_of_variable_length_blocks() {
+fn chunk_3_10_prefilter_applies_to_variable_length_blocks() {
     let blocks = [5000, 40_000, 3, 70_000].map(|len| data(Data::Ramp, 4, len));
     for nthreads in [1, 4] {
-        let script = Script::new();
-        let mut context = writer(&params(nthreads), &script, |_| ());
+        let script = CallbackScript::new();
+        let mut context = context_with_prefilter(&params(nthreads), &script, |_| ());
         let (rc, dest) = with_destination(200_000, |dest| context.vlcompress(&blocks, dest));
         assert!(rc > 0, "{rc}");
         let mut expected: Vec<_> = blocks.iter().map(|block| inverted(block)).collect();
         // Less than an item: the prefilter has nothing to process, and the output is zeros.
         expected[2] = vec![0; 3];
-        let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(1));
         assert!(reader.vldecompress(&dest[..rc as usize], 4).as_ref() == Ok(&expected));
-        let mut told = script.take();
+        let mut told = script.take_calls();
         told.sort_by_key(|told| told.size);
         let sizes: Vec<_> = told.iter().map(|told| (told.size, told.offset, told.nblock)).collect();
         assert_eq!(sizes, [(0, 0, 0), (5000, 0, 0), (40_000, 0, 0), (70_000, 0, 0)]);
@@ -291,16 +292,18 @@ fn chunk_3_10_prefilter_of_variable_length_blocks() {
 /// If the output items are wider, the output is truncated to the block; if they are narrower, the rest of the block
 /// is zero.
 #[test]
-fn filters_d8_output_of_another_width() {
+fn filters_d8_prefilter_output_of_another_width_is_cut_or_zero_filled() {
     let src = data(Data::Ramp, 4, 100_000);
     for nthreads in [1, 4] {
         for width in [1, 2, 3, 4, 8, 17, 64] {
             for clevel in [0, 5] {
-                let script = Script { writes: |size| size.min(16_000), ..Script::new() };
-                let mut context = writer(&Params { clevel, ..params(nthreads) }, &script, |params| {
-                    params.output_typesize = width;
-                });
-                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                let script = CallbackScript { writes: |size| size.min(16_000), ..CallbackScript::new() };
+                let mut context =
+                    context_with_prefilter(&Params { clevel, ..params(nthreads) }, &script, |params| {
+                        params.output_typesize = width;
+                    });
+                let (rc, dest) =
+                    with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
                 assert!(rc > 0, "{rc}");
                 let mut expected = inverted(&src);
                 if width < 4 {
@@ -310,7 +313,7 @@ fn filters_d8_output_of_another_width() {
                     }
                 }
                 assert_ours_decodes(&dest[..rc as usize], &expected);
-                for told in script.take() {
+                for told in script.take_calls() {
                     assert_eq!(
                         (told.typesize, told.size),
                         (width, width * if told.nblock < 6 { 4000 } else { 1000 })
@@ -324,19 +327,21 @@ fn filters_d8_output_of_another_width() {
 
 /// Output marked as disposable: the result is a chunk of zeros, whatever the function returns, in any destination.
 #[test]
-fn chunk_10_24_disposable_output() {
+fn chunk_10_24_disposable_output_gives_a_chunk_of_zeros() {
     let src = data(Data::Noise, 4, 100_000);
     for result in [0, 1, -1] {
         for nthreads in [1, 4] {
             for codec in CODECS {
-                let script = Script { result, ..Script::new() };
-                let mut context = writer(&Params { codec, ..params(nthreads) }, &script, |params| {
-                    params.output_is_disposable = CBool::TRUE;
-                });
-                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                let script = CallbackScript { result, ..CallbackScript::new() };
+                let mut context =
+                    context_with_prefilter(&Params { codec, ..params(nthreads) }, &script, |params| {
+                        params.output_is_disposable = CBool::TRUE;
+                    });
+                let (rc, dest) =
+                    with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
                 assert_eq!(rc, 32);
-                let told = script.take();
-                assert_eq!((Header::of(&dest).special(), told.len()), (1, 7));
+                let told = script.take_calls();
+                assert_eq!((Header::parse(&dest).special(), told.len()), (1, 7));
                 assert!(told.iter().all(|told| told.zeroed), "bytes of earlier blocks in the output");
                 assert_all_decode(&dest[..32], &vec![0; src.len()]);
                 // Space for the header, for some runs, for all of them: nothing behind the destination is written.
@@ -353,23 +358,25 @@ fn chunk_10_24_disposable_output() {
 }
 
 #[test]
-fn chunk_3_10_prefilter_that_fails() {
+fn chunk_3_10_failing_prefilter_fails_the_compression() {
     let src = data(Data::Ramp, 4, 100_000);
     for result in [1, -1, -18, 77] {
         for nthreads in [1, 4] {
             for (clevel, use_dict) in [(5, false), (0, false), (5, true)] {
-                let script = Script { result, ..Script::new() };
-                let mut context = writer(&Params { clevel, use_dict, ..params(nthreads) }, &script, |_| ());
-                let (rc, _) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                let script = CallbackScript { result, ..CallbackScript::new() };
+                let mut context =
+                    context_with_prefilter(&Params { clevel, use_dict, ..params(nthreads) }, &script, |_| ());
+                let (rc, _) =
+                    with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
                 assert_eq!(rc, -18);
-                assert!(!script.take().is_empty());
+                assert!(!script.take_calls().is_empty());
             }
         }
     }
 }
 
 #[test]
-fn chunk_4_3_postfilter_arguments() {
+fn chunk_4_3_postfilter_gets_one_call_per_block() {
     let src = data(Data::Ramp, 4, 100_002);
     let value = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
     let wide = Params { typesize: 12, blocksize: 16_000, ..Params::default() };
@@ -388,15 +395,15 @@ fn chunk_4_3_postfilter_arguments() {
         ("value of another width", &lying, &repeated, 12, 15_996, true),
     ] {
         for nthreads in [1, 4] {
-            let script = Script::new();
-            let mut context = reader(nthreads, &script);
+            let script = CallbackScript::new();
+            let mut context = context_with_postfilter(nthreads, &script);
             let mut place = 0;
             let (rc, dest) = with_destination(decoded.len(), |dest| {
                 place = dest.as_ptr().addr();
                 context.decompress(chunk, dest)
             });
             assert!(rc == decoded.len() as i32 && dest == inverted(decoded), "{what}: {rc}");
-            let mut told = script.take();
+            let mut told = script.take_calls();
             told.sort_by_key(|told| told.nblock);
             assert_eq!(told.len(), decoded.len().div_ceil(blocksize), "{what}");
             for (nblock, told) in told.into_iter().enumerate() {
@@ -416,9 +423,9 @@ fn chunk_4_3_postfilter_arguments() {
             assert_eq!(context.set_maskout(&mut mask), 0);
             let (rc, dest) = with_destination(decoded.len(), |dest| context.decompress(chunk, dest));
             assert_eq!(rc, decoded.len() as i32);
-            assert!(dest[blocksize..2 * blocksize].iter().all(|&byte| byte == BEFORE), "{what}");
+            assert!(dest[blocksize..2 * blocksize].iter().all(|&byte| byte == DEST_FILL_BYTE), "{what}");
             assert!(dest[..blocksize] == inverted(decoded)[..blocksize], "{what}");
-            assert!(script.take().iter().all(|told| told.nblock != 1), "{what}");
+            assert!(script.take_calls().iter().all(|told| told.nblock != 1), "{what}");
             // Partial reads: whole blocks are decoded, in order, and only those of the part.
             let unit = usize::from(chunk[3]);
             let start = (blocksize - 12) / unit;
@@ -427,29 +434,29 @@ fn chunk_4_3_postfilter_arguments() {
             assert_eq!(rc, 2 * unit as i32, "{what}");
             assert_eq!(items, inverted(&decoded[start * unit..][..2 * unit]), "{what}");
             let expected = if 2 * unit > 12 { vec![0, 1] } else { vec![0] };
-            let blocks: Vec<_> = script.take().iter().map(|told| told.nblock).collect();
+            let blocks: Vec<_> = script.take_calls().iter().map(|told| told.nblock).collect();
             assert_eq!(blocks, expected, "{what}");
         }
     }
 }
 
 #[test]
-fn chunk_4_3_postfilter_of_variable_length_blocks() {
+fn chunk_4_3_postfilter_applies_to_variable_length_blocks() {
     let blocks = [5000, 40_000, 3, 70_000].map(|len| data(Data::Ramp, 4, len));
     let expected: Vec<_> = blocks.iter().map(|block| inverted(block)).collect();
     let chunk = vlcompress(ours(), &params(1), &blocks, 200_000).expect("a chunk");
     for nthreads in [1, 4] {
-        let script = Script::new();
-        let mut context = reader(nthreads, &script);
+        let script = CallbackScript::new();
+        let mut context = context_with_postfilter(nthreads, &script);
         assert!(context.vldecompress(&chunk, 4).as_ref() == Ok(&expected));
-        let mut told = script.take();
+        let mut told = script.take_calls();
         told.sort_by_key(|told| told.nblock);
         let seen: Vec<_> = told.iter().map(|told| (told.nblock, told.size, told.offset)).collect();
         assert_eq!(seen, [(0, 5000, 0), (1, 40_000, 70_000), (2, 3, 140_000), (3, 70_000, 210_000)]);
         for nblock in [3, 0, 2, 1] {
             let block = context.vldecompress_block(&chunk, nblock as i32);
             assert!(block.as_ref() == Ok(&expected[nblock]));
-            let told = script.take();
+            let told = script.take_calls();
             assert_eq!(
                 (told.len(), told[0].nblock, told[0].offset),
                 (1, nblock as i32, 70_000 * nblock as i32)
@@ -462,13 +469,13 @@ fn chunk_4_3_postfilter_of_variable_length_blocks() {
 }
 
 #[test]
-fn chunk_4_3_postfilter_that_fails() {
+fn chunk_4_3_failing_postfilter_fails_the_decompression() {
     let src = data(Data::Ramp, 4, 100_002);
     let vl = vlcompress(ours(), &params(1), &[src.clone(), src.clone()], 300_000).expect("a chunk");
     for result in [1, -1, 77] {
         for nthreads in [1, 4] {
-            let script = Script { result, ..Script::new() };
-            let mut context = reader(nthreads, &script);
+            let script = CallbackScript { result, ..CallbackScript::new() };
+            let mut context = context_with_postfilter(nthreads, &script);
             for params in [params(1), Params { clevel: 0, ..params(1) }] {
                 let chunk = compressed(&params, &src);
                 let (rc, _) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int};
 use std::sync::Barrier;
 
-use crate::checks::{assert_ours_decodes, compressed, data, ours, roomy};
+use crate::checks::{assert_ours_decodes, compressed, data, large_destsize, ours};
 use crate::support::calls::{
     OwnedContext, Params, Special, compress, decompress, dparams, getitem, special_chunk, vlcompress,
     with_destination,
@@ -14,7 +14,7 @@ use crate::support::data::Data;
 use crate::support::library::Library;
 
 /// Returns the library before any call; for child processes.
-fn untouched() -> &'static Library {
+fn uninitialised_library() -> &'static Library {
     Box::leak(Box::new(Library::ours_uninitialised()))
 }
 
@@ -23,7 +23,7 @@ fn params(nthreads: i16) -> Params {
 }
 
 /// Forks; the child runs `work` and exits with its result. An alarm ends a child that hangs.
-fn forked(work: impl FnOnce()) -> libc::pid_t {
+fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
     // SAFETY: the test is about the calls that a child may make after a fork.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
@@ -39,7 +39,7 @@ fn forked(work: impl FnOnce()) -> libc::pid_t {
 }
 
 #[track_caller]
-fn assert_ends_well(pid: libc::pid_t) {
+fn assert_exits_with_0(pid: libc::pid_t) {
     let mut status: c_int = -1;
     // SAFETY: a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
@@ -47,7 +47,7 @@ fn assert_ends_well(pid: libc::pid_t) {
 }
 
 /// Compresses and decompresses with inherited contexts, with new ones, and without a context.
-fn use_everything(
+fn use_all_contexts(
     library: &'static Library,
     writers: &mut [OwnedContext<'_>],
     readers: &mut [OwnedContext<'_>],
@@ -55,19 +55,19 @@ fn use_everything(
     expected: &[u8],
 ) {
     let mut new_writers: Vec<_> = [1, 2, 4, 6]
-        .map(|n| OwnedContext::compressing(library, params(n).cparams()).expect("a context"))
+        .map(|n| OwnedContext::for_compression(library, params(n).cparams()).expect("a context"))
         .into();
     let mut new_readers: Vec<_> =
-        [1, 2, 4, 6].map(|n| OwnedContext::decompressing(library, dparams(n))).into();
+        [1, 2, 4, 6].map(|n| OwnedContext::for_decompression(library, dparams(n))).into();
     for writer in writers.iter_mut().chain(&mut new_writers) {
-        let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(src, dest));
+        let (rc, dest) = with_destination(large_destsize(src.len()), |dest| writer.compress(src, dest));
         assert!(dest[..rc as usize] == *expected, "{rc}");
     }
     for reader in readers.iter_mut().chain(&mut new_readers) {
         let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(expected, dest));
         assert!(rc == src.len() as i32 && dest == src, "{rc}");
     }
-    let (rc, dest) = with_destination(roomy(src.len()), |dest| {
+    let (rc, dest) = with_destination(large_destsize(src.len()), |dest| {
         // SAFETY: a source and a destination with their true lengths.
         unsafe {
             let (len, room) = (src.len() as i32, dest.len() as i32);
@@ -85,7 +85,7 @@ fn use_everything(
 }
 
 #[test]
-fn chunk_10_16_abi_16_23_fork_with_workers() {
+fn chunk_10_16_abi_16_23_inherited_contexts_work_after_fork() {
     in_new_process(test_name!(), || {
         let library = ours();
         let src = data(Data::SmoothFloats, 4, 300_000);
@@ -93,52 +93,52 @@ fn chunk_10_16_abi_16_23_fork_with_workers() {
         // SAFETY: a plain setter; the functions without a context use threads, too.
         assert_eq!(unsafe { (library.blosc2_set_nthreads)(4) }, 1);
         let mut writers: Vec<_> = [1, 4]
-            .map(|n| OwnedContext::compressing(library, params(n).cparams()).expect("a context"))
+            .map(|n| OwnedContext::for_compression(library, params(n).cparams()).expect("a context"))
             .into();
-        let mut readers: Vec<_> = [1, 4].map(|n| OwnedContext::decompressing(library, dparams(n))).into();
+        let mut readers: Vec<_> = [1, 4].map(|n| OwnedContext::for_decompression(library, dparams(n))).into();
         for round in 0..5 {
-            use_everything(library, &mut writers, &mut readers, &src, &expected);
-            let child = forked(|| {
-                use_everything(library, &mut writers, &mut readers, &src, &expected);
+            use_all_contexts(library, &mut writers, &mut readers, &src, &expected);
+            let child = run_in_fork(|| {
+                use_all_contexts(library, &mut writers, &mut readers, &src, &expected);
                 if round % 2 == 0 {
                     // A grandchild, too.
-                    assert_ends_well(forked(|| {
-                        use_everything(library, &mut writers, &mut readers, &src, &expected);
+                    assert_exits_with_0(run_in_fork(|| {
+                        use_all_contexts(library, &mut writers, &mut readers, &src, &expected);
                     }));
                 } else {
                     // SAFETY: no arguments.
                     unsafe { (library.blosc2_destroy)() };
-                    use_everything(library, &mut writers, &mut readers, &src, &expected);
+                    use_all_contexts(library, &mut writers, &mut readers, &src, &expected);
                     // SAFETY: no arguments.
                     unsafe {
                         (library.blosc2_init)();
                         (library.blosc2_free_resources)();
                     }
                 }
-                use_everything(library, &mut writers, &mut readers, &src, &expected);
+                use_all_contexts(library, &mut writers, &mut readers, &src, &expected);
                 // Inherited contexts can be freed.
                 writers.clear();
                 readers.clear();
             });
             // The parent continues at the same time.
-            use_everything(library, &mut writers, &mut readers, &src, &expected);
-            assert_ends_well(child);
+            use_all_contexts(library, &mut writers, &mut readers, &src, &expected);
+            assert_exits_with_0(child);
         }
     });
 }
 
 /// The first call of a child is `blosc2_destroy()`.
 #[test]
-fn chunk_10_16_abi_14_destroy_in_a_child() {
+fn chunk_10_16_abi_14_destroy_as_first_call_of_a_child_works() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 300_000);
         let expected = compressed(&params(4), &src);
-        assert_ends_well(forked(|| {
+        assert_exits_with_0(run_in_fork(|| {
             // SAFETY: no arguments.
             unsafe { (ours().blosc2_destroy)() };
             assert_eq!(compressed(&params(4), &src), expected);
         }));
-        assert_ends_well(forked(|| {
+        assert_exits_with_0(run_in_fork(|| {
             // SAFETY: a plain setter.
             assert_eq!(unsafe { (ours().blosc2_set_nthreads)(4) }, 1);
             // SAFETY: no arguments.
@@ -159,9 +159,9 @@ fn chunk_10_16_fork_while_jobs_run() {
             for _ in 0..2 {
                 scope.spawn(|| {
                     let mut writer =
-                        OwnedContext::compressing(ours(), params(4).cparams()).expect("a context");
-                    let mut reader = OwnedContext::decompressing(ours(), dparams(4));
-                    let (mut chunk, mut out) = (vec![0; roomy(src.len())], vec![0; src.len()]);
+                        OwnedContext::for_compression(ours(), params(4).cparams()).expect("a context");
+                    let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
+                    let (mut chunk, mut out) = (vec![0; large_destsize(src.len())], vec![0; src.len()]);
                     while !over.load(std::sync::atomic::Ordering::Relaxed) {
                         let rc = writer.compress(&src, &mut chunk);
                         assert!(chunk[..rc as usize] == expected);
@@ -169,9 +169,9 @@ fn chunk_10_16_fork_while_jobs_run() {
                     }
                 });
             }
-            let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+            let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
             for _ in 0..30 {
-                assert_ends_well(forked(|| {
+                assert_exits_with_0(run_in_fork(|| {
                     let mut out = vec![0; src.len()];
                     assert_eq!(reader.decompress(&expected, &mut out), src.len() as i32);
                     assert!(out == src);
@@ -189,7 +189,7 @@ fn chunk_10_16_fork_while_jobs_run() {
 fn chunk_10_28_abi_14_init_from_many_threads() {
     for _ in 0..6 {
         in_new_process(test_name!(), || {
-            let library = untouched();
+            let library = uninitialised_library();
             let src = data(Data::SmoothFloats, 4, 100_000);
             let barrier = Barrier::new(8);
             std::thread::scope(|scope| {
@@ -213,7 +213,7 @@ fn chunk_10_28_abi_14_init_from_many_threads() {
                         // SAFETY: a terminated name.
                         let code = unsafe { (library.blosc2_compname_to_compcode)(c"zfp_acc".as_ptr()) };
                         assert_eq!(code, 33);
-                        use_everything(library, &mut [], &mut [], src, &chunk);
+                        use_all_contexts(library, &mut [], &mut [], src, &chunk);
                     });
                 }
             });
@@ -229,14 +229,14 @@ fn chunk_10_28_abi_14_init_from_many_threads() {
 /// All functions work before `blosc2_init()` and after `blosc2_destroy()`, each in a separate process (abi.md 9.2,
 /// 9.3).
 #[test]
-fn abi_14_without_init() {
+fn abi_14_functions_work_before_init_and_after_destroy() {
     let name = test_name!();
     for what in ["context", "threads", "global", "getitem", "special", "varlen", "settings", "raw"] {
         crate::support::child::in_new_process_with(name, &[("BLOSC2_TEST_FIRST_CALL", what)], || {
             let first = std::env::var("BLOSC2_TEST_FIRST_CALL").expect("what to do");
-            let library = untouched();
+            let library = uninitialised_library();
             for after_destroy in [false, true] {
-                one_thing(library, &first);
+                use_functions(library, &first);
                 // SAFETY: no arguments.
                 unsafe {
                     (library.blosc2_destroy)();
@@ -249,13 +249,13 @@ fn abi_14_without_init() {
                 }
             }
             for what in ["raw", "settings", "varlen", "special", "getitem", "global", "threads", "context"] {
-                one_thing(library, what);
+                use_functions(library, what);
             }
         });
     }
 }
 
-fn one_thing(library: &'static Library, what: &str) {
+fn use_functions(library: &'static Library, what: &str) {
     let src = data(Data::SmoothFloats, 4, 100_000);
     match what {
         "context" | "threads" => {
@@ -265,7 +265,7 @@ fn one_thing(library: &'static Library, what: &str) {
         }
         "global" => {
             let expected = compress(library, &params(1), &src, 200_000).expect("a chunk");
-            use_everything(library, &mut [], &mut [], &src, &expected);
+            use_all_contexts(library, &mut [], &mut [], &src, &expected);
         }
         "getitem" => {
             let zeros = special_chunk(library, &params(1), Special::Zeros, 4000, 32).expect("zeros");
@@ -279,7 +279,7 @@ fn one_thing(library: &'static Library, what: &str) {
         "varlen" => {
             let blocks = [src.clone(), src[..50].to_vec()];
             let chunk = vlcompress(library, &params(4), &blocks, 200_000).expect("a chunk");
-            let mut reader = OwnedContext::decompressing(library, dparams(4));
+            let mut reader = OwnedContext::for_decompression(library, dparams(4));
             assert!(reader.vldecompress(&chunk, 2).as_deref() == Ok(&blocks[..]));
         }
         // SAFETY: plain setters and getters, terminated names.
@@ -309,9 +309,9 @@ fn one_thing(library: &'static Library, what: &str) {
 /// Settings survive `blosc2_destroy()` and `blosc2_init()`; registrations do not (check 45; the order of calls of
 /// abi.md 15 is part of the golden vectors).
 #[test]
-fn abi_9_1_settings_survive() {
+fn abi_9_1_settings_survive_destroy_and_init() {
     in_new_process(test_name!(), || {
-        let library = untouched();
+        let library = uninitialised_library();
         let src = data(Data::SmoothFloats, 4, 100_000);
         // SAFETY: plain setters and getters, terminated names.
         unsafe {
@@ -325,7 +325,7 @@ fn abi_9_1_settings_survive() {
                 let (from, to) = (src.as_ptr().cast(), chunk.as_mut_ptr().cast());
                 let rc = (library.blosc2_compress)(5, 1, 4, from, src.len() as i32, to, 300_000);
                 chunk.truncate(rc as usize);
-                let header = crate::support::calls::Header::of(&chunk);
+                let header = crate::support::calls::Header::parse(&chunk);
                 assert_eq!((header.udcompcode, header.blocksize, header.flags), (5, 12_000, 0x9D));
                 assert_eq!(header.filters, [0, 0, 0, 0, 3, 1]);
                 assert_ours_decodes(&chunk, &src);

@@ -13,7 +13,7 @@ use crate::support::data::Data;
 use crate::support::library::Library;
 
 /// Returns the library before any call; for child processes.
-fn untouched() -> &'static Library {
+fn uninitialised_library() -> &'static Library {
     Box::leak(Box::new(Library::ours_uninitialised()))
 }
 
@@ -29,7 +29,7 @@ unsafe extern "C" fn encode_nothing(
     0
 }
 
-unsafe extern "C" fn encode_badly(
+unsafe extern "C" fn encode_failing(
     _: *const u8,
     _: i32,
     _: *mut u8,
@@ -83,7 +83,11 @@ unsafe extern "C" fn tuner_init(_: *mut c_void, _: *mut blosc2_context, _: *mut 
     0
 }
 
-unsafe extern "C" fn tuner_refuses(_: *mut c_void, _: *mut blosc2_context, _: *mut blosc2_context) -> c_int {
+unsafe extern "C" fn tuner_init_failing(
+    _: *mut c_void,
+    _: *mut blosc2_context,
+    _: *mut blosc2_context,
+) -> c_int {
     -1
 }
 
@@ -98,7 +102,7 @@ unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int 
 type Encoder =
     unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut blosc2_cparams, *const c_void) -> c_int;
 
-fn codec(library: &Library, id: u8, name: &CStr, complib: u8, encoder: Encoder) -> c_int {
+fn register_codec(library: &Library, id: u8, name: &CStr, complib: u8, encoder: Encoder) -> c_int {
     // The name is freed when this function returns.
     let name = CString::from(name);
     let mut codec = blosc2_codec {
@@ -115,7 +119,7 @@ fn codec(library: &Library, id: u8, name: &CStr, complib: u8, encoder: Encoder) 
     rc
 }
 
-fn filter(library: &Library, id: u8, name: &CStr) -> c_int {
+fn register_filter(library: &Library, id: u8, name: &CStr) -> c_int {
     let name = CString::from(name);
     let mut filter = blosc2_filter {
         id,
@@ -130,10 +134,10 @@ fn filter(library: &Library, id: u8, name: &CStr) -> c_int {
     rc
 }
 
-fn tuner(library: &Library, id: c_int, name: &CStr, works: bool) -> c_int {
+fn register_tuner(library: &Library, id: c_int, name: &CStr, works: bool) -> c_int {
     let name = CString::from(name);
     let mut tuner = blosc2_tuner {
-        init: Some(if works { tuner_init } else { tuner_refuses }),
+        init: Some(if works { tuner_init } else { tuner_init_failing }),
         next_blocksize: Some(tuner_next),
         next_cparams: Some(tuner_next),
         update: Some(tuner_update),
@@ -172,41 +176,41 @@ fn code_of(library: &Library, name: &CStr) -> c_int {
 fn has_tuner(library: &Library, id: c_int) -> bool {
     let mut cparams = Params::default().cparams();
     cparams.tuner_id = id;
-    crate::support::calls::OwnedContext::compressing(library, cparams).is_some()
+    crate::support::calls::OwnedContext::for_compression(library, cparams).is_some()
 }
 
 #[test]
-fn abi_9_5_rules() {
+fn abi_9_5_reserved_ids_and_duplicate_names_are_rejected() {
     in_new_process(test_name!(), || {
         let library = Library::ours();
         for id in [0, 1, 31, 32, 159] {
-            assert_eq!(codec(library, id, c"x", id, encode_nothing), -8, "codec {id}");
-            assert_eq!(filter(library, id, c"x"), -1, "filter {id}");
-            assert_eq!(tuner(library, id.into(), c"x", true), -1, "tuner {id}");
+            assert_eq!(register_codec(library, id, c"x", id, encode_nothing), -8, "codec {id}");
+            assert_eq!(register_filter(library, id, c"x"), -1, "filter {id}");
+            assert_eq!(register_tuner(library, id.into(), c"x", true), -1, "tuner {id}");
         }
-        assert_eq!(tuner(library, -1, c"x", true), -1);
+        assert_eq!(register_tuner(library, -1, c"x", true), -1);
         for id in [160, 255] {
-            assert_eq!(codec(library, id, c"one", id, encode_nothing), 0);
-            assert_eq!(filter(library, id, c"one"), 0);
-            assert_eq!(tuner(library, id.into(), c"one", true), 0);
+            assert_eq!(register_codec(library, id, c"one", id, encode_nothing), 0);
+            assert_eq!(register_filter(library, id, c"one"), 0);
+            assert_eq!(register_tuner(library, id.into(), c"one", true), 0);
             // Registering the same name again succeeds and keeps the old functions.
-            assert_eq!(codec(library, id, c"one", id, encode_badly), 0);
-            assert_eq!(filter(library, id, c"one"), 0);
-            assert_eq!(tuner(library, id.into(), c"one", false), 0);
+            assert_eq!(register_codec(library, id, c"one", id, encode_failing), 0);
+            assert_eq!(register_filter(library, id, c"one"), 0);
+            assert_eq!(register_tuner(library, id.into(), c"one", false), 0);
             assert!(has_tuner(library, id.into()));
             // The same id with another name.
-            assert_eq!(codec(library, id, c"two", id, encode_nothing), -8);
-            assert_eq!(filter(library, id, c"two"), -1);
-            assert_eq!(tuner(library, id.into(), c"two", true), -1);
+            assert_eq!(register_codec(library, id, c"two", id, encode_nothing), -8);
+            assert_eq!(register_filter(library, id, c"two"), -1);
+            assert_eq!(register_tuner(library, id.into(), c"two", true), -1);
         }
         let noise = data(Data::Noise, 1, 1000);
         let params = Params { codec: 160, filters: pipeline(&[255]), typesize: 1, ..Params::default() };
         assert_ours_decodes(&compressed(&params, &noise), &noise);
-        assert_eq!(tuner(library, 100_000, c"far", true), 0);
+        assert_eq!(register_tuner(library, 100_000, c"far", true), 0);
         assert!(has_tuner(library, 100_000) && !has_tuner(library, 100_001));
         // The first codec with a name takes precedence, and the codecs of the format precede all others.
         assert_eq!(code_of(library, c"one"), 160);
-        assert_eq!(codec(library, 161, c"zstd", 161, encode_nothing), 0);
+        assert_eq!(register_codec(library, 161, c"zstd", 161, encode_nothing), 0);
         assert_eq!(code_of(library, c"zstd"), 5);
         assert_eq!(name_of(library, 161).expect("a name").0, "zstd");
         // The functions without a context do not accept registered codecs.
@@ -220,17 +224,17 @@ fn abi_9_5_rules() {
 fn codecs_18_16_names_are_copied() {
     in_new_process(test_name!(), || {
         let library = Library::ours();
-        assert_eq!(codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
-        assert_eq!(filter(library, 200, c"another name on the heap"), 0);
-        assert_eq!(tuner(library, 200, c"a third name on the heap", true), 0);
+        assert_eq!(register_codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
+        assert_eq!(register_filter(library, 200, c"another name on the heap"), 0);
+        assert_eq!(register_tuner(library, 200, c"a third name on the heap", true), 0);
         let garbage: Vec<CString> = (0..1000).map(|_| CString::from(c"another name, on the heap")).collect();
         let (name, pointer) = name_of(library, 200).expect("a name");
         assert_eq!(name, "a name on the heap");
         assert_eq!(code_of(library, c"a name on the heap"), 200);
-        assert_eq!(codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
-        assert_eq!(filter(library, 200, c"another name on the heap"), 0);
-        assert_eq!(tuner(library, 200, c"a third name on the heap", true), 0);
-        assert_eq!(filter(library, 200, c"!nother name on the heap"), -1);
+        assert_eq!(register_codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
+        assert_eq!(register_filter(library, 200, c"another name on the heap"), 0);
+        assert_eq!(register_tuner(library, 200, c"a third name on the heap", true), 0);
+        assert_eq!(register_filter(library, 200, c"!nother name on the heap"), -1);
         // For a chunk of format 6 the library returns the name of the first codec with that library code.
         let chunk = compressed(&Params { codec: 200, ..Params::default() }, &data(Data::Noise, 1, 1000));
         // SAFETY: a chunk; the result is NULL or a static string.
@@ -256,17 +260,17 @@ fn codecs_18_16_names_are_copied() {
         assert!(name_of(library, 200).is_none());
         // SAFETY: names are never freed.
         assert_eq!(unsafe { CStr::from_ptr(pointer) }, c"a name on the heap");
-        assert_eq!(codec(library, 200, c"another codec", 200, encode_nothing), 0);
+        assert_eq!(register_codec(library, 200, c"another codec", 200, encode_nothing), 0);
         drop(garbage);
     });
 }
 
 /// A user codec with the library code of a built-in codec returns the name and version of that one (codecs.md 17.14).
 #[test]
-fn codecs_1_3_library_code_of_a_built_in_codec() {
+fn codecs_1_3_user_codec_reports_the_library_of_its_complib_code() {
     in_new_process(test_name!(), || {
         let library = Library::ours();
-        assert_eq!(codec(library, 210, c"mine", 4, encode_nothing), 0);
+        assert_eq!(register_codec(library, 210, c"mine", 4, encode_nothing), 0);
         let (mut lib, mut version) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: a terminated name and valid out-pointers; the caller frees both strings.
         unsafe {
@@ -280,19 +284,19 @@ fn codecs_1_3_library_code_of_a_built_in_codec() {
 }
 
 #[test]
-fn codecs_12_2_full_tables() {
+fn codecs_12_2_full_tuner_table_rejects_registrations() {
     in_new_process(test_name!(), || {
         let library = Library::ours();
         for id in 1000..1254 {
-            assert_eq!(tuner(library, id, c"one of many", true), 0, "tuner {id}");
+            assert_eq!(register_tuner(library, id, c"one of many", true), 0, "tuner {id}");
         }
-        assert_eq!(tuner(library, 2000, c"one too many", true), -7);
+        assert_eq!(register_tuner(library, 2000, c"one too many", true), -7);
         // Registering an existing tuner again fails, too.
-        assert_eq!(tuner(library, 1000, c"one of many", true), -7);
+        assert_eq!(register_tuner(library, 1000, c"one of many", true), -7);
         assert!(has_tuner(library, 1253) && !has_tuner(library, 1254));
         for id in 160..=255 {
-            assert_eq!(codec(library, id, c"one of many", id, encode_nothing), 0);
-            assert_eq!(filter(library, id, c"one of many"), 0);
+            assert_eq!(register_codec(library, id, c"one of many", id, encode_nothing), 0);
+            assert_eq!(register_filter(library, id, c"one of many"), 0);
         }
         // SAFETY: no arguments.
         unsafe {
@@ -300,18 +304,18 @@ fn codecs_12_2_full_tables() {
             (library.blosc2_init)();
         }
         assert!(!has_tuner(library, 1000));
-        assert_eq!(tuner(library, 2000, c"one too many", true), 0);
+        assert_eq!(register_tuner(library, 2000, c"one too many", true), 0);
     });
 }
 
 /// A registration before `blosc2_init()` is kept: registering initialises the library.
 #[test]
-fn abi_14_registration_before_init() {
+fn abi_14_registration_before_init_is_kept() {
     in_new_process(test_name!(), || {
-        let library = untouched();
-        assert_eq!(codec(library, 160, c"early", 160, encode_nothing), 0);
-        assert_eq!(filter(library, 160, c"early"), 0);
-        assert_eq!(tuner(library, 160, c"early", true), 0);
+        let library = uninitialised_library();
+        assert_eq!(register_codec(library, 160, c"early", 160, encode_nothing), 0);
+        assert_eq!(register_filter(library, 160, c"early"), 0);
+        assert_eq!(register_tuner(library, 160, c"early", true), 0);
         // SAFETY: no arguments.
         unsafe { (library.blosc2_init)() };
         let there = || {
@@ -338,9 +342,9 @@ fn abi_14_registration_before_init() {
 
 /// The names of the library's own codecs are available without init (design: self-initialising).
 #[test]
-fn abi_14_names_before_init() {
+fn abi_14_built_in_codec_names_are_known_before_init() {
     in_new_process(test_name!(), || {
-        let library = untouched();
+        let library = uninitialised_library();
         assert_eq!(code_of(library, c"zfp_rate"), 35);
         assert_eq!(name_of(library, 32).expect("a name").0, "ndlz");
         assert_eq!(code_of(library, c"zstd"), 5);
@@ -351,7 +355,7 @@ fn abi_14_names_before_init() {
 #[test]
 fn abi_9_4_registration_from_many_threads() {
     in_new_process(test_name!(), || {
-        let library = untouched();
+        let library = uninitialised_library();
         let noise = data(Data::Noise, 1, 1000);
         std::thread::scope(|scope| {
             for thread in 0..8u8 {
@@ -359,9 +363,9 @@ fn abi_9_4_registration_from_many_threads() {
                 scope.spawn(move || {
                     for id in (160 + thread..=255).step_by(8) {
                         let name = CString::new(format!("codec {id}")).expect("no NUL");
-                        assert_eq!(codec(library, id, &name, id, encode_nothing), 0);
-                        assert_eq!(filter(library, id, &name), 0);
-                        assert_eq!(tuner(library, i32::from(id), &name, true), 0);
+                        assert_eq!(register_codec(library, id, &name, id, encode_nothing), 0);
+                        assert_eq!(register_filter(library, id, &name), 0);
+                        assert_eq!(register_tuner(library, i32::from(id), &name, true), 0);
                         let params =
                             Params { codec: id, filters: pipeline(&[id]), typesize: 1, ..Params::default() };
                         assert!(compress(library, &params, noise, 5000).is_ok());

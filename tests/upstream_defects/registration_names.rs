@@ -15,24 +15,24 @@ use crate::support::child::{in_new_process, test_name};
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
 
-const KINDS: [Kind; 4] = [Kind::Codec, Kind::Filter, Kind::Tuner, Kind::BackEnd];
+const KINDS: [EntryKind; 4] = [EntryKind::Codec, EntryKind::Filter, EntryKind::Tuner, EntryKind::BackEnd];
 
 /// The kind of the registered entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     Codec,
     Filter,
     Tuner,
     BackEnd,
 }
 
-impl Kind {
+impl EntryKind {
     /// Returns the error code for an id below 160, or for one that is registered under another name.
-    fn refusal(self) -> c_int {
+    fn rejection_code(self) -> c_int {
         match self {
-            Kind::Codec => -8,
-            Kind::Filter | Kind::Tuner => -1,
-            Kind::BackEnd => -30,
+            EntryKind::Codec => -8,
+            EntryKind::Filter | EntryKind::Tuner => -1,
+            EntryKind::BackEnd => -30,
         }
     }
 
@@ -42,7 +42,7 @@ impl Kind {
         // SAFETY: initialised structs, which are copied; the test is about names that may not be readable.
         unsafe {
             match self {
-                Kind::Codec => (library.blosc2_register_codec)(&mut blosc2_codec {
+                EntryKind::Codec => (library.blosc2_register_codec)(&mut blosc2_codec {
                     compcode: id,
                     compname: name,
                     complib: id,
@@ -50,14 +50,14 @@ impl Kind {
                     encoder: Some(encode_nothing),
                     decoder: Some(decode_nothing),
                 }),
-                Kind::Filter => (library.blosc2_register_filter)(&mut blosc2_filter {
+                EntryKind::Filter => (library.blosc2_register_filter)(&mut blosc2_filter {
                     id,
                     name,
                     version: 1,
                     forward: Some(copy),
                     backward: Some(copy_back),
                 }),
-                Kind::Tuner => (library.blosc2_register_tuner)(&mut blosc2_tuner {
+                EntryKind::Tuner => (library.blosc2_register_tuner)(&mut blosc2_tuner {
                     init: Some(tuner_init),
                     next_blocksize: Some(tuner_next),
                     next_cparams: Some(tuner_next),
@@ -66,7 +66,7 @@ impl Kind {
                     id: id.into(),
                     name,
                 }),
-                Kind::BackEnd => (library.blosc2_register_io_cb)(&blosc2_io_cb {
+                EntryKind::BackEnd => (library.blosc2_register_io_cb)(&blosc2_io_cb {
                     id,
                     name,
                     is_allocation_necessary: CBool::TRUE,
@@ -147,8 +147,8 @@ unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int 
 
 /// Returns addresses without a string: NULL, leftovers of a register or of the stack, unreadable memory, and a text
 /// that runs into unreadable memory.
-fn unreadable(guarded: &mut GuardedBuffer) -> [*const c_char; 5] {
-    let text = guarded.ending(4);
+fn unreadable_names(guarded: &mut GuardedBuffer) -> [*const c_char; 5] {
+    let text = guarded.last_bytes(4);
     text.copy_from_slice(b"text");
     let text = text.as_ptr().cast::<c_char>();
     [null(), without_provenance(0x10), without_provenance(usize::MAX), text.wrapping_add(4), text]
@@ -158,12 +158,17 @@ fn unreadable(guarded: &mut GuardedBuffer) -> [*const c_char; 5] {
 fn the_first_registration_of_an_id_needs_no_name() {
     in_new_process(test_name!(), || {
         let mut guarded = GuardedBuffer::new(1);
-        for library in crate::support::all() {
+        for library in crate::support::all_libraries() {
             for kind in KINDS {
-                for (at, name) in unreadable(&mut guarded).into_iter().enumerate() {
+                for (at, name) in unreadable_names(&mut guarded).into_iter().enumerate() {
                     for id in [0, 1, 32, 159] {
                         let code = kind.register(library, id, name);
-                        assert_eq!(code, kind.refusal(), "{}: {kind:?} {id} at {name:?}", library.name);
+                        assert_eq!(
+                            code,
+                            kind.rejection_code(),
+                            "{}: {kind:?} {id} at {name:?}",
+                            library.name
+                        );
                     }
                     let id = 200 + at as u8;
                     assert_eq!(kind.register(library, id, name), 0, "{}: {kind:?} at {name:?}", library.name);
@@ -175,7 +180,7 @@ fn the_first_registration_of_an_id_needs_no_name() {
                 let chunk = compress(library, &params, &source, 5000).expect("a chunk");
                 assert_eq!(decompress(library, 1, &chunk, source.len()).as_ref(), Ok(&source));
                 let cparams = blosc2_cparams { tuner_id: id.into(), ..Params::default().cparams() };
-                assert!(OwnedContext::compressing(library, cparams).is_some());
+                assert!(OwnedContext::for_compression(library, cparams).is_some());
                 // SAFETY: any id may be passed; entries are never freed.
                 assert_eq!(unsafe { (*(library.blosc2_get_io_cb)(id)).id }, id);
             }
@@ -193,19 +198,19 @@ fn the_first_registration_of_an_id_needs_no_name() {
 
 /// The C library ends the process in each of these cases.
 #[test]
-fn names_that_cannot_be_read_are_compared_as_no_name() {
+fn unreadable_names_are_compared_like_a_missing_name() {
     in_new_process(test_name!(), || {
         let library = Library::ours();
         let mut guarded = GuardedBuffer::new(1);
-        let names = unreadable(&mut guarded);
+        let names = unreadable_names(&mut guarded);
         for kind in KINDS {
             assert_eq!(kind.register(library, 180, c"named".as_ptr()), 0);
             assert_eq!(kind.register(library, 181, null()), 0);
             for name in names {
-                assert_eq!(kind.register(library, 180, name), kind.refusal(), "{kind:?} at {name:?}");
+                assert_eq!(kind.register(library, 180, name), kind.rejection_code(), "{kind:?} at {name:?}");
                 assert_eq!(kind.register(library, 181, name), 0, "{kind:?} at {name:?}");
             }
-            assert_eq!(kind.register(library, 181, c"named".as_ptr()), kind.refusal(), "{kind:?}");
+            assert_eq!(kind.register(library, 181, c"named".as_ptr()), kind.rejection_code(), "{kind:?}");
             assert_eq!(kind.register(library, 180, c"named".as_ptr()), 0, "{kind:?}");
         }
         // A codec without a name is not found by any name.
@@ -225,7 +230,7 @@ fn names_that_cannot_be_read_are_compared_as_no_name() {
 #[test]
 fn a_codec_without_name_and_functions_is_refused_when_used() {
     in_new_process(test_name!(), || {
-        for library in crate::support::all() {
+        for library in crate::support::all_libraries() {
             let mut codec = blosc2_codec {
                 compcode: 210,
                 compname: null_mut(),

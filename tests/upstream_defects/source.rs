@@ -6,20 +6,20 @@ use blosc2::abi::blosc2_prefilter_params;
 
 use crate::checks::{
     BITSHUFFLE, CODECS, DELTA, DICTIONARY_CODECS, SHUFFLE, TRUNC_PREC, assert_all_decode,
-    assert_ours_decodes, data, ours, pipeline, preparams, roomy,
+    assert_ours_decodes, data, large_destsize, ours, pipeline, preparams,
 };
 use crate::support::calls::{Header, OwnedContext, Params, decompress, dparams, with_destination};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 
 /// Read-only memory: a write to it crashes the process.
-struct ReadOnly {
-    at: *mut u8,
+struct ReadOnlyBuffer {
+    ptr: *mut u8,
     len: usize,
 }
 
-impl ReadOnly {
-    fn new(bytes: &[u8]) -> ReadOnly {
+impl ReadOnlyBuffer {
+    fn new(bytes: &[u8]) -> ReadOnlyBuffer {
         let len = bytes.len();
         // SAFETY: a new private mapping, filled before it becomes read-only.
         unsafe {
@@ -29,20 +29,20 @@ impl ReadOnly {
             assert_ne!(at, libc::MAP_FAILED, "mmap");
             at.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), len);
             assert_eq!(libc::mprotect(at, len, libc::PROT_READ), 0, "mprotect");
-            ReadOnly { at: at.cast(), len }
+            ReadOnlyBuffer { ptr: at.cast(), len }
         }
     }
 
     fn bytes(&self) -> &[u8] {
         // SAFETY: the mapping lives as long as `self` and is never written.
-        unsafe { std::slice::from_raw_parts(self.at, self.len) }
+        unsafe { std::slice::from_raw_parts(self.ptr, self.len) }
     }
 }
 
-impl Drop for ReadOnly {
+impl Drop for ReadOnlyBuffer {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`.
-        unsafe { libc::munmap(self.at.cast(), self.len) };
+        unsafe { libc::munmap(self.ptr.cast(), self.len) };
     }
 }
 
@@ -68,24 +68,24 @@ fn params(filters: &[u8], codec: u8, nthreads: i16, clevel: u8) -> Params {
         ..Params::default()
     };
     // Keeps all bits, so that the filter is lossless.
-    params.metas = params.filters.map(|id| if id == TRUNC_PREC { 23 } else { 0 });
+    params.filters_meta = params.filters.map(|id| if id == TRUNC_PREC { 23 } else { 0 });
     params
 }
 
 #[test]
-fn chunk_10_02_filters_d1_source_in_read_only_memory() {
+fn chunk_10_02_filters_d1_compression_does_not_write_to_the_source() {
     in_new_process(test_name!(), || {
         for kind in [Data::Ramp, Data::SmoothFloats, Data::Noise] {
-            let src = ReadOnly::new(&data(kind, 4, 100_000));
+            let src = ReadOnlyBuffer::new(&data(kind, 4, 100_000));
             for filters in PIPELINES {
                 for codec in CODECS {
                     for nthreads in [1, 4] {
                         for (clevel, destsize) in
-                            [(5, src.len + 32), (1, roomy(src.len)), (0, roomy(src.len))]
+                            [(5, src.len + 32), (1, large_destsize(src.len)), (0, large_destsize(src.len))]
                         {
                             let params = params(filters, codec, nthreads, clevel);
                             let mut context =
-                                OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                                OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
                             let (rc, dest) =
                                 with_destination(destsize, |dest| context.compress(src.bytes(), dest));
                             assert!(rc > 0, "{kind:?} {params:?}: {rc}");
@@ -123,17 +123,18 @@ fn filters_d1_pipelines_of_three_decode_in_the_reference() {
 }
 
 #[test]
-fn chunk_10_02_dictionary_of_three_filters() {
+fn chunk_10_02_dictionary_and_three_filters_do_not_write_to_the_source() {
     in_new_process(test_name!(), || {
-        let src = ReadOnly::new(&data(Data::Records, 4, 100_000));
+        let src = ReadOnlyBuffer::new(&data(Data::Records, 4, 100_000));
         for filters in [PIPELINES[0], PIPELINES[6]] {
             for codec in DICTIONARY_CODECS {
                 for nthreads in [1, 4] {
                     let params = Params { use_dict: true, ..params(filters, codec, nthreads, 5) };
-                    let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                    let mut context =
+                        OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
                     let (rc, dest) =
-                        with_destination(roomy(src.len), |dest| context.compress(src.bytes(), dest));
-                    assert!(rc > 0 && Header::of(&dest).uses_dictionary(), "{params:?}: {rc}");
+                        with_destination(large_destsize(src.len), |dest| context.compress(src.bytes(), dest));
+                    assert!(rc > 0 && Header::parse(&dest).uses_dictionary(), "{params:?}: {rc}");
                     assert_all_decode(&dest[..rc as usize], src.bytes());
                 }
             }
@@ -142,15 +143,16 @@ fn chunk_10_02_dictionary_of_three_filters() {
 }
 
 #[test]
-fn chunk_10_02_variable_length_sources() {
+fn chunk_10_02_vlcompress_does_not_write_to_its_sources() {
     in_new_process(test_name!(), || {
-        let blocks: Vec<ReadOnly> =
-            [5000, 17, 70_000, 4096, 1, 33_333].map(|len| ReadOnly::new(&data(Data::Ramp, 4, len))).into();
+        let blocks: Vec<ReadOnlyBuffer> = [5000, 17, 70_000, 4096, 1, 33_333]
+            .map(|len| ReadOnlyBuffer::new(&data(Data::Ramp, 4, len)))
+            .into();
         for filters in PIPELINES {
             for nthreads in [1, 4] {
                 let params = params(filters, 1, nthreads, 5);
-                let context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
-                let sources: Vec<_> = blocks.iter().map(|block| block.at.cast_const().cast()).collect();
+                let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
+                let sources: Vec<_> = blocks.iter().map(|block| block.ptr.cast_const().cast()).collect();
                 let sizes: Vec<_> = blocks.iter().map(|block| block.len as i32).collect();
                 // SAFETY: as many sources as sizes, each of its stated size.
                 let (rc, dest) = with_destination(300_000, |dest| unsafe {
@@ -164,7 +166,7 @@ fn chunk_10_02_variable_length_sources() {
                     )
                 });
                 assert!(rc > 0, "{params:?}: {rc}");
-                let mut reader = OwnedContext::decompressing(ours(), dparams(nthreads));
+                let mut reader = OwnedContext::for_decompression(ours(), dparams(nthreads));
                 let decoded = reader.vldecompress(&dest[..rc as usize], 10).expect("blocks");
                 let same = decoded.iter().zip(&blocks).all(|(got, block)| got == block.bytes());
                 assert!(same && decoded.len() == blocks.len(), "{params:?}");
@@ -185,19 +187,19 @@ unsafe extern "C" fn invert(params: *mut blosc2_prefilter_params) -> c_int {
 }
 
 #[test]
-fn chunk_10_02_prefilter_and_two_filters() {
+fn chunk_10_02_prefilter_and_two_filters_do_not_write_to_the_source() {
     in_new_process(test_name!(), || {
         for kind in [Data::Ramp, Data::Noise] {
-            let src = ReadOnly::new(&data(kind, 4, 100_000));
+            let src = ReadOnlyBuffer::new(&data(kind, 4, 100_000));
             let inverted: Vec<u8> = src.bytes().iter().map(|byte| !byte).collect();
             for filters in [&[SHUFFLE, BITSHUFFLE][..], &[SHUFFLE, DELTA], &[DELTA, SHUFFLE]] {
                 for nthreads in [1, 4] {
-                    for destsize in [src.len + 32, roomy(src.len)] {
+                    for destsize in [src.len + 32, large_destsize(src.len)] {
                         let mut parameters = preparams();
                         let mut cparams = params(filters, 1, nthreads, 5).cparams();
                         cparams.prefilter = Some(invert);
                         cparams.preparams = &mut parameters;
-                        let mut context = OwnedContext::compressing(ours(), cparams).expect("a context");
+                        let mut context = OwnedContext::for_compression(ours(), cparams).expect("a context");
                         let (rc, dest) =
                             with_destination(destsize, |dest| context.compress(src.bytes(), dest));
                         assert!(rc > 0, "{kind:?} {filters:?}: {rc}");

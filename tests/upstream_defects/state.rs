@@ -2,10 +2,11 @@
 
 use crate::checks::{
     BITSHUFFLE, CODECS, DELTA, SHUFFLE, assert_all_decode, assert_items, assert_ours_decodes, compressed,
-    data, ours, pipeline, roomy,
+    data, large_destsize, ours, pipeline,
 };
 use crate::support::calls::{
-    BEFORE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
+    DEST_FILL_BYTE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress,
+    with_destination,
 };
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
@@ -33,7 +34,7 @@ fn shuffled(typesize: i32, src: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn chunk_10_07_short_headers_in_a_reused_context() {
+fn chunk_10_07_reused_context_decodes_chunks_with_short_headers() {
     let src = data(Data::Ramp, 4, 4000);
     let old = short_chunk(1, 4, &shuffled(4, &src));
     let plain = short_chunk(0, 4, &src);
@@ -47,7 +48,7 @@ fn chunk_10_07_short_headers_in_a_reused_context() {
     for filters in [&[SHUFFLE][..], &[BITSHUFFLE, SHUFFLE], &[DELTA, SHUFFLE]] {
         let mut params =
             Params { typesize: 2, filters: pipeline(filters), codec_meta: 9, ..Params::default() };
-        params.metas[5] = 16;
+        params.filters_meta[5] = 16;
         before.push((compressed(&params, &src), 4000));
     }
     let text = data(Data::Text, 4, 20_000);
@@ -56,7 +57,7 @@ fn chunk_10_07_short_headers_in_a_reused_context() {
     for nthreads in [1, 4] {
         for (chunk, nbytes) in &before {
             for whole_first in [true, false] {
-                let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+                let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
                 let what = format!("after a chunk with flags {:02x} {:02x}", chunk[2], chunk[0x1F]);
                 if whole_first {
                     let (rc, _) = with_destination(*nbytes, |dest| context.decompress(chunk, dest));
@@ -77,7 +78,7 @@ fn chunk_10_07_short_headers_in_a_reused_context() {
 }
 
 fn global_compress(compressor: &std::ffi::CStr, src: &[u8]) -> Vec<u8> {
-    let (rc, mut dest) = with_destination(roomy(src.len()), |dest| {
+    let (rc, mut dest) = with_destination(large_destsize(src.len()), |dest| {
         // SAFETY: a terminated name; a source and a destination with their true lengths.
         unsafe {
             assert!((ours().blosc1_set_compressor)(compressor.as_ptr()) >= 0);
@@ -100,21 +101,22 @@ fn chunk_10_08_decompression_does_not_change_global_compression() {
         for codec in [1, 2, 5] {
             let params = Params { codec, typesize: 4, use_dict: true, ..Params::default() };
             let chunk = compressed(&params, &src);
-            assert!(Header::of(&chunk).uses_dictionary());
+            assert!(Header::parse(&chunk).uses_dictionary());
             before.push(chunk);
         }
         let mut cparams = Params { typesize: 8, blocksize: 1000, ..Params::default() }.cparams();
         cparams.instr_codec = blosc2::abi::CBool::TRUE;
-        let mut context = OwnedContext::compressing(ours(), cparams).expect("a context");
+        let mut context = OwnedContext::for_compression(ours(), cparams).expect("a context");
         let (rc, dest) = with_destination(200_000, |dest| context.compress(&src, dest));
         before.push(dest[..rc as usize].to_vec());
         let filters = pipeline(&[DELTA, BITSHUFFLE]);
-        let params = Params { codec_meta: 0x42, filters, metas: [1, 2, 3, 4, 5, 6], ..Params::default() };
+        let params =
+            Params { codec_meta: 0x42, filters, filters_meta: [1, 2, 3, 4, 5, 6], ..Params::default() };
         before.push(compressed(&params, &src));
         let wide = Params { typesize: 255, ..Params::default() };
         before.push(special_chunk(ours(), &wide, Special::Zeros, 2550, 32).expect("zeros"));
         for chunk in &before {
-            let nbytes = Header::of(chunk).nbytes as usize;
+            let nbytes = Header::parse(chunk).nbytes as usize;
             let (rc, _) = with_destination(nbytes, |dest| {
                 // SAFETY: a chunk and a destination with their true lengths.
                 unsafe {
@@ -133,7 +135,7 @@ fn chunk_10_08_decompression_does_not_change_global_compression() {
 }
 
 #[test]
-fn chunk_10_09_getitem_with_a_compression_context() {
+fn chunk_10_09_getitem_does_not_change_a_compression_context() {
     let src = data(Data::SmoothFloats, 4, 60_000);
     let mut foreign = Vec::new();
     for codec in CODECS {
@@ -143,7 +145,7 @@ fn chunk_10_09_getitem_with_a_compression_context() {
             typesize: 12,
             blocksize: 1200,
             filters: pipeline(&[DELTA, BITSHUFFLE]),
-            metas: [7; 6],
+            filters_meta: [7; 6],
             ..Params::default()
         };
         foreign.push(compressed(&params, &src));
@@ -154,7 +156,7 @@ fn chunk_10_09_getitem_with_a_compression_context() {
     for codec in CODECS {
         let params = Params { codec, typesize: 4, blocksize: 8192, ..Params::default() };
         let expected = compressed(&params, &src);
-        let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+        let mut context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
         let told = |context: &OwnedContext<'_>| {
             let c = context.cparams();
             let sizes = (c.typesize, c.blocksize, c.splitmode, c.nthreads);
@@ -165,7 +167,7 @@ fn chunk_10_09_getitem_with_a_compression_context() {
             let (rc, _) = with_destination(24, |dest| context.getitem(chunk, 3, 2, dest));
             assert!(rc > 0, "{rc}");
             assert_eq!(told(&context), before, "codec {codec}");
-            let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+            let (rc, dest) = with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
             assert!(dest[..rc as usize] == expected, "codec {codec}: {rc} bytes");
             // A compression context still cannot decompress a whole chunk.
             let (rc, _) = with_destination(src.len(), |dest| context.decompress(&expected, dest));
@@ -176,13 +178,13 @@ fn chunk_10_09_getitem_with_a_compression_context() {
 
 /// A mask applies to the next whole decompression only; an invalid mask has no effect.
 #[test]
-fn chunk_10_18_masks() {
+fn chunk_10_18_mask_applies_to_the_next_decompression_only() {
     let src = data(Data::Ramp, 4, 40_000);
     for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE]] {
         let params = Params { typesize: 4, blocksize: 4000, filters: pipeline(filters), ..Params::default() };
         let chunk = compressed(&params, &src);
         for nthreads in [1, 4] {
-            let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
             let whole = |context: &mut OwnedContext<'_>| {
                 let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
                 assert!(rc == src.len() as i32 && dest == src, "{rc}");
@@ -206,7 +208,10 @@ fn chunk_10_18_masks() {
                 assert_items(&mut context, &chunk, &src, &mut Random::new(3), 5);
                 let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
                 if count == 10 {
-                    assert!(rc == src.len() as i32 && dest.iter().all(|&byte| byte == BEFORE), "{rc}");
+                    assert!(
+                        rc == src.len() as i32 && dest.iter().all(|&byte| byte == DEST_FILL_BYTE),
+                        "{rc}"
+                    );
                 } else {
                     assert_eq!(rc, -3, "a mask of {count} blocks");
                 }
@@ -222,7 +227,7 @@ fn chunk_10_18_masks() {
                 if *out == 0 {
                     assert!(dest[range.clone()] == src[range], "block {nblock}");
                 } else {
-                    assert!(dest[range].iter().all(|&byte| byte == BEFORE), "block {nblock}");
+                    assert!(dest[range].iter().all(|&byte| byte == DEST_FILL_BYTE), "block {nblock}");
                 }
             }
             // A mask that is set twice, and a context that is freed with a mask.
@@ -236,14 +241,14 @@ fn chunk_10_18_masks() {
 
 /// Errors do not affect later calls with the same context.
 #[test]
-fn chunk_10_07_after_an_error_the_context_is_as_before() {
+fn chunk_10_07_errors_do_not_change_the_context() {
     let src = data(Data::SmoothFloats, 4, 60_000);
     let params = Params { typesize: 4, blocksize: 4096, codec: 1, ..Params::default() };
     let chunk = compressed(&params, &src);
-    let vl =
-        vlcompress(ours(), &params, &[src.clone(), src[..100].to_vec()], roomy(60_100)).expect("a chunk");
+    let vl = vlcompress(ours(), &params, &[src.clone(), src[..100].to_vec()], large_destsize(60_100))
+        .expect("a chunk");
     for nthreads in [1, 4] {
-        let mut reader = OwnedContext::decompressing(ours(), dparams(nthreads));
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(nthreads));
         let random = &mut Random::new(4);
         for _ in 0..200 {
             let mut bad = if random.one_in(2) { chunk.clone() } else { vl.clone() };
@@ -255,12 +260,13 @@ fn chunk_10_07_after_an_error_the_context_is_as_before() {
             let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&chunk, dest));
             assert!(rc == src.len() as i32 && dest == src, "after a change at {at}: {rc}");
         }
-        let mut writer = OwnedContext::compressing(ours(), Params { nthreads, ..params.clone() }.cparams())
-            .expect("a context");
+        let mut writer =
+            OwnedContext::for_compression(ours(), Params { nthreads, ..params.clone() }.cparams())
+                .expect("a context");
         for destsize in [0, 31, 32, 100, 1000, 5000, 60_032] {
             let (rc, _) = with_destination(destsize, |dest| writer.compress(&src, dest));
             assert!(if destsize < 32 { rc == -35 } else { rc >= 0 }, "{destsize}: {rc}");
-            let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+            let (rc, dest) = with_destination(large_destsize(src.len()), |dest| writer.compress(&src, dest));
             assert!(dest[..rc as usize] == chunk, "after {destsize} bytes: {rc}");
         }
     }

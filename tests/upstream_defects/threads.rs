@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use blosc2::abi::blosc2_prefilter_params;
 
 use crate::checks::{
-    CODECS, DELTA, SHUFFLE, assert_items, assert_ours_decodes, compressed, data, field, ours, pipeline,
-    preparams, roomy, set_field,
+    CODECS, DELTA, SHUFFLE, assert_items, assert_ours_decodes, compressed, context_field, data,
+    large_destsize, ours, pipeline, preparams, set_context_field,
 };
 use crate::support::calls::{Header, OwnedContext, Params, dparams, getitem, vlcompress, with_destination};
 use crate::support::child::{in_new_process, test_name};
@@ -20,59 +20,65 @@ type Job = Option<unsafe extern "C" fn(*mut c_void)>;
 
 /// Records the calls of a threads callback.
 #[derive(Default)]
-struct Seen {
+struct CallCounter {
     calls: AtomicUsize,
     jobs: AtomicUsize,
 }
 
-impl Seen {
-    fn note(data: *mut c_void, numjobs: c_int, elsize: usize) {
+impl CallCounter {
+    fn record(data: *mut c_void, numjobs: c_int, elsize: usize) {
         assert!(numjobs > 1 && elsize > 0);
         // SAFETY: the tests install static data of this type.
-        let seen = unsafe { &*data.cast::<Seen>() };
+        let seen = unsafe { &*data.cast::<CallCounter>() };
         seen.calls.fetch_add(1, Relaxed);
         seen.jobs.fetch_add(numjobs as usize, Relaxed);
     }
 
-    fn take(&self) -> (usize, usize) {
+    fn take_counts(&self) -> (usize, usize) {
         (self.calls.swap(0, Relaxed), self.jobs.swap(0, Relaxed))
     }
 }
 
-unsafe extern "C" fn in_order(data: *mut c_void, job: Job, numjobs: c_int, elsize: usize, jobs: *mut c_void) {
-    Seen::note(data, numjobs, elsize);
+unsafe extern "C" fn run_in_order(
+    data: *mut c_void,
+    job: Job,
+    numjobs: c_int,
+    elsize: usize,
+    jobs: *mut c_void,
+) {
+    CallCounter::record(data, numjobs, elsize);
     for i in 0..numjobs as usize {
         // SAFETY: as the contract requires, each record is used once.
         unsafe { job.expect("a job")(jobs.byte_add(i * elsize)) };
     }
 }
 
-unsafe extern "C" fn backwards(
+unsafe extern "C" fn run_backwards(
     data: *mut c_void,
     job: Job,
     numjobs: c_int,
     elsize: usize,
     jobs: *mut c_void,
 ) {
-    Seen::note(data, numjobs, elsize);
+    CallCounter::record(data, numjobs, elsize);
     for i in (0..numjobs as usize).rev() {
-        // SAFETY: as in `in_order`.
+        // SAFETY: as in `run_in_order`.
         unsafe { job.expect("a job")(jobs.byte_add(i * elsize)) };
     }
 }
 
-unsafe extern "C" fn in_threads(
+unsafe extern "C" fn run_in_threads(
     data: *mut c_void,
     job: Job,
     numjobs: c_int,
     elsize: usize,
     jobs: *mut c_void,
 ) {
-    Seen::note(data, numjobs, elsize);
+    CallCounter::record(data, numjobs, elsize);
     let (job, jobs) = (job.expect("a job"), jobs.addr());
     std::thread::scope(|scope| {
         for i in 0..numjobs as usize {
-            // SAFETY: as in `in_order`; all threads end before this returns.
+            // SAFETY: as in `run_in_order`; all threads end before this returns.
             scope.spawn(move || unsafe {
                 job(std::ptr::with_exposed_provenance_mut(jobs + i * elsize));
             });
@@ -84,8 +90,8 @@ unsafe extern "C" fn in_threads(
 
 type Callback = unsafe extern "C" fn(*mut c_void, Job, c_int, usize, *mut c_void);
 
-fn install(callback: Option<Callback>) -> &'static Seen {
-    let seen: &'static Seen = Box::leak(Box::default());
+fn install_callback(callback: Option<Callback>) -> &'static CallCounter {
+    let seen: &'static CallCounter = Box::leak(Box::default());
     // SAFETY: the callbacks above follow the contract, and the data are static.
     unsafe {
         (ours().blosc2_set_threads_callback)(callback, std::ptr::from_ref(seen).cast_mut().cast());
@@ -99,41 +105,41 @@ fn params(nthreads: i16) -> Params {
 
 /// Each job is passed to the callback once, with as many records as threads, and the result is the usual one.
 #[test]
-fn chunk_6_5_every_scheduler() {
+fn chunk_6_5_threads_callback_gets_each_job_once() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA]] {
             let params = Params { filters: pipeline(filters), ..params(5) };
             let expected = compressed(&Params { nthreads: 1, ..params.clone() }, &src);
-            for callback in [in_order as Callback, backwards, in_threads] {
-                let seen = install(Some(callback));
+            for callback in [run_in_order as Callback, run_backwards, run_in_threads] {
+                let seen = install_callback(Some(callback));
                 for _ in 0..3 {
                     assert_eq!(compressed(&params, &src), expected);
-                    assert_eq!(seen.take(), (1, 5));
-                    let mut reader = OwnedContext::decompressing(ours(), dparams(3));
+                    assert_eq!(seen.take_counts(), (1, 5));
+                    let mut reader = OwnedContext::for_decompression(ours(), dparams(3));
                     let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
                     assert!(rc == src.len() as i32 && dest == src, "{rc}");
-                    assert_eq!(seen.take(), (1, 3));
+                    assert_eq!(seen.take_counts(), (1, 3));
                     assert_eq!(reader.set_maskout(&mut [1, 0, 0, 1, 0, 0, 0, 0, 0, 0]), 0);
                     let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
                     assert!(rc == src.len() as i32 && dest[10_000..30_000] == src[10_000..30_000], "{rc}");
-                    assert_eq!(seen.take().1 % 3, 0);
+                    assert_eq!(seen.take_counts().1 % 3, 0);
                     // Serial, whatever the number of threads (chunk.md 6.2).
                     assert_items(&mut reader, &expected, &src, &mut Random::new(1), 10);
                     compressed(&params, &src[..19_999]);
                     compressed(&Params { nthreads: 1, ..params.clone() }, &src);
-                    assert_eq!(seen.take(), (0, 0));
+                    assert_eq!(seen.take_counts(), (0, 0));
                 }
                 let blocks: Vec<Vec<u8>> = src.chunks(7000).map(<[u8]>::to_vec).collect();
                 let chunk = vlcompress(ours(), &params, &blocks, 200_000).expect("a chunk");
-                assert_eq!(seen.take(), (1, 5));
-                let mut reader = OwnedContext::decompressing(ours(), dparams(3));
+                assert_eq!(seen.take_counts(), (1, 5));
+                let mut reader = OwnedContext::for_decompression(ours(), dparams(3));
                 assert!(reader.vldecompress(&chunk, blocks.len()).as_ref() == Ok(&blocks));
-                assert_eq!(seen.take(), (1, 3));
+                assert_eq!(seen.take_counts(), (1, 3));
                 assert!(reader.vldecompress_block(&chunk, 3).as_ref() == Ok(&blocks[3]));
-                assert_eq!(seen.take(), (0, 0));
+                assert_eq!(seen.take_counts(), (0, 0));
             }
-            install(None);
+            install_callback(None);
         }
     });
 }
@@ -141,48 +147,48 @@ fn chunk_6_5_every_scheduler() {
 /// The callback is removed while contexts use it: they continue with the library's threads, and use it again once it
 /// is set again.
 #[test]
-fn chunk_10_25_scheduler_is_removed() {
+fn chunk_10_25_contexts_work_after_the_callback_is_removed() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let expected = compressed(&params(1), &src);
-        let mut writer = OwnedContext::compressing(ours(), params(4).cparams()).expect("a context");
-        let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+        let mut writer = OwnedContext::for_compression(ours(), params(4).cparams()).expect("a context");
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
         let mut use_both = || {
-            let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+            let (rc, dest) = with_destination(large_destsize(src.len()), |dest| writer.compress(&src, dest));
             assert!(dest[..rc as usize] == expected, "{rc}");
             let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
             assert!(rc == src.len() as i32 && dest == src, "{rc}");
         };
         use_both();
         for _ in 0..3 {
-            let seen = install(Some(in_order));
+            let seen = install_callback(Some(run_in_order));
             use_both();
-            assert_eq!(seen.take(), (2, 8));
-            install(None);
+            assert_eq!(seen.take_counts(), (2, 8));
+            install_callback(None);
             use_both();
-            assert_eq!(seen.take(), (0, 0));
+            assert_eq!(seen.take_counts(), (0, 0));
         }
-        let seen = install(Some(in_threads));
+        let seen = install_callback(Some(run_in_threads));
         // SAFETY: no arguments.
         unsafe { (ours().blosc2_destroy)() };
         use_both();
         // The callback stays registered after `blosc2_destroy()` (abi.md 9.1).
-        assert_eq!(seen.take(), (2, 8));
+        assert_eq!(seen.take_counts(), (2, 8));
     });
 }
 
 /// Errors of jobs that run in the callback are returned to the caller.
 #[test]
-fn chunk_6_5_errors_come_through() {
+fn chunk_6_5_errors_of_jobs_in_the_callback_are_returned() {
     in_new_process(test_name!(), || {
         let src = data(Data::Text, 4, 100_000);
         let chunk = compressed(&Params { codec: 5, splitmode: 2, ..params(1) }, &src);
         let start = i32::from_le_bytes(chunk[52..56].try_into().expect("four bytes")) as usize;
         let mut bad = chunk.clone();
         bad[start + 4] ^= 0xFF;
-        for callback in [None, Some(in_order as Callback), Some(backwards), Some(in_threads)] {
-            install(callback);
-            let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+        for callback in [None, Some(run_in_order as Callback), Some(run_backwards), Some(run_in_threads)] {
+            install_callback(callback);
+            let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
             for _ in 0..20 {
                 assert_eq!(with_destination(src.len(), |dest| reader.decompress(&bad, dest)).0, -3);
                 let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&chunk, dest));
@@ -193,7 +199,7 @@ fn chunk_6_5_errors_come_through() {
 }
 
 /// Offsets in the layout of fields for threads, dictionaries and masks (check 35).
-mod at {
+mod offsets {
     pub const BLOCKSIZE: usize = 36;
     pub const TYPESIZE: usize = 60;
     pub const COMPCODE: usize = 116;
@@ -206,78 +212,89 @@ mod at {
     pub const THREAD_POOL: usize = 984;
 }
 
-fn pool(context: Context) -> usize {
-    field::<*const c_void>(context, at::THREAD_POOL).addr()
+fn thread_pool_address(context: Context) -> usize {
+    context_field::<*const c_void>(context, offsets::THREAD_POOL).addr()
 }
 
 #[test]
-fn chunk_5_5_layout_after_jobs() {
+fn chunk_5_5_context_fields_after_jobs_follow_the_abi() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let mut contexts: Vec<_> = [1, 4, 4, 2]
-            .map(|n| OwnedContext::compressing(ours(), params(n).cparams()).expect("a context"))
+            .map(|n| OwnedContext::for_compression(ours(), params(n).cparams()).expect("a context"))
             .into();
         for context in &mut contexts {
-            assert_eq!(pool(context.raw()), 0, "nothing is started by making a context");
-            assert!(with_destination(roomy(src.len()), |dest| context.compress(&src, dest)).0 > 0);
+            assert_eq!(thread_pool_address(context.raw()), 0, "nothing is started by making a context");
+            assert!(with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest)).0 > 0);
         }
-        let pools: Vec<_> = contexts.iter().map(|context| pool(context.raw())).collect();
+        let pools: Vec<_> = contexts.iter().map(|context| thread_pool_address(context.raw())).collect();
         assert!(pools[0] == 0 && pools[1] != 0 && pools[1] == pools[2] && pools[2] != pools[3], "{pools:?}");
-        let backends: Vec<i16> = contexts.iter().map(|c| field(c.raw(), at::THREAD_BACKEND)).collect();
+        let backends: Vec<i16> =
+            contexts.iter().map(|c| context_field(c.raw(), offsets::THREAD_BACKEND)).collect();
         assert_eq!(backends, [0, 1, 1, 1]);
-        let seen = install(Some(in_order));
-        assert!(with_destination(roomy(src.len()), |dest| contexts[1].compress(&src, dest)).0 > 0);
-        assert_eq!((field::<i16>(contexts[1].raw(), at::THREAD_BACKEND), seen.take()), (2, (1, 4)));
-        install(None);
+        let seen = install_callback(Some(run_in_order));
+        assert!(with_destination(large_destsize(src.len()), |dest| contexts[1].compress(&src, dest)).0 > 0);
+        assert_eq!(
+            (context_field::<i16>(contexts[1].raw(), offsets::THREAD_BACKEND), seen.take_counts()),
+            (2, (1, 4))
+        );
+        install_callback(None);
 
-        let mut reader = OwnedContext::decompressing(ours(), dparams(2));
-        assert_eq!(field::<c_int>(reader.raw(), at::DO_COMPRESS), 0);
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(2));
+        assert_eq!(context_field::<c_int>(reader.raw(), offsets::DO_COMPRESS), 0);
         let dictionary = Params { codec: 5, use_dict: true, ..params(1) };
         for (params, format, use_dict) in [(dictionary, 4, 1), (params(1), 1, 0)] {
             let chunk = compressed(&params, &src);
             assert_eq!(reader.set_maskout(&mut [0; 10]), 0);
-            assert!(!field::<*const c_void>(reader.raw(), at::BLOCK_MASKOUT).is_null());
+            assert!(!context_field::<*const c_void>(reader.raw(), offsets::BLOCK_MASKOUT).is_null());
             assert_eq!(with_destination(src.len(), |dest| reader.decompress(&chunk, dest)).0, 100_000);
-            assert!(field::<*const c_void>(reader.raw(), at::BLOCK_MASKOUT).is_null());
-            assert_eq!(field::<c_int>(reader.raw(), at::USE_DICT), use_dict);
-            assert_eq!(field::<c_int>(reader.raw(), at::COMPCODE), format);
-            assert_eq!(field::<i32>(reader.raw(), at::TYPESIZE), 4);
-            assert_eq!(field::<i32>(reader.raw(), at::BLOCKSIZE), Header::of(&chunk).blocksize);
+            assert!(context_field::<*const c_void>(reader.raw(), offsets::BLOCK_MASKOUT).is_null());
+            assert_eq!(context_field::<c_int>(reader.raw(), offsets::USE_DICT), use_dict);
+            assert_eq!(context_field::<c_int>(reader.raw(), offsets::COMPCODE), format);
+            assert_eq!(context_field::<i32>(reader.raw(), offsets::TYPESIZE), 4);
+            assert_eq!(
+                context_field::<i32>(reader.raw(), offsets::BLOCKSIZE),
+                Header::parse(&chunk).blocksize
+            );
         }
-        assert_eq!(pool(reader.raw()), pools[3], "contexts of two threads share their workers");
+        assert_eq!(
+            thread_pool_address(reader.raw()),
+            pools[3],
+            "contexts of two threads share their workers"
+        );
     });
 }
 
 /// Writing `new_nthreads` changes the number of threads of the next job (check 39).
 #[test]
-fn abi_16_31_new_nthreads() {
+fn abi_16_31_new_nthreads_sets_the_threads_of_the_next_job() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 100_000);
         let expected = compressed(&params(1), &src);
-        let seen = install(Some(in_order));
-        let mut writer = OwnedContext::compressing(ours(), params(2).cparams()).expect("a context");
-        let mut reader = OwnedContext::decompressing(ours(), dparams(2));
+        let seen = install_callback(Some(run_in_order));
+        let mut writer = OwnedContext::for_compression(ours(), params(2).cparams()).expect("a context");
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(2));
         for (new, jobs, nthreads) in
             [(2, 2, 2), (5, 5, 5), (0, 0, 5), (-7, 0, 5), (1, 0, 1), (3, 3, 3), (i16::MIN, 0, 3)]
         {
             for context in [writer.raw(), reader.raw()] {
-                set_field::<i16>(context, at::NEW_NTHREADS, new);
+                set_context_field::<i16>(context, offsets::NEW_NTHREADS, new);
             }
-            let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+            let (rc, dest) = with_destination(large_destsize(src.len()), |dest| writer.compress(&src, dest));
             assert!(dest[..rc as usize] == expected, "{new}: {rc}");
-            assert_eq!(seen.take().1, jobs, "{new}");
+            assert_eq!(seen.take_counts().1, jobs, "{new}");
             let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
             assert!(rc == src.len() as i32 && dest == src, "{new}: {rc}");
-            assert_eq!(seen.take().1, jobs, "{new}");
+            assert_eq!(seen.take_counts().1, jobs, "{new}");
             for context in [writer.raw(), reader.raw()] {
-                assert_eq!(field::<i16>(context, at::NTHREADS), nthreads, "{new}");
+                assert_eq!(context_field::<i16>(context, offsets::NTHREADS), nthreads, "{new}");
             }
             assert_eq!((writer.cparams().nthreads, reader.dparams().nthreads), (nthreads, nthreads));
         }
     });
 }
 
-fn threads_of_this_process() -> usize {
+fn count_threads() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("the process");
     let line = status.lines().find_map(|line| line.strip_prefix("Threads:")).expect("a number of threads");
     line.trim().parse().expect("a number")
@@ -286,15 +303,15 @@ fn threads_of_this_process() -> usize {
 /// Threads are started by the first job that can use them, are shared, and end with `blosc2_destroy()` (check 38,
 /// abi.md 9.3 and 16.20).
 #[test]
-fn chunk_6_1_life_of_the_threads() {
+fn chunk_6_1_threads_start_on_demand_and_end_with_destroy() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 400_000);
         let expected = compressed(&params(1), &src);
-        let before = threads_of_this_process();
+        let before = count_threads();
         let gone = || {
             // A joined thread may still be in the kernel's thread list for a short time.
             for _ in 0..5000 {
-                if threads_of_this_process() == before {
+                if count_threads() == before {
                     return true;
                 }
                 std::thread::sleep(std::time::Duration::from_millis(1));
@@ -302,17 +319,18 @@ fn chunk_6_1_life_of_the_threads() {
             false
         };
         let mut contexts: Vec<_> = (0..5)
-            .map(|_| OwnedContext::compressing(ours(), params(4).cparams()).expect("a context"))
+            .map(|_| OwnedContext::for_compression(ours(), params(4).cparams()).expect("a context"))
             .collect();
-        let mut reader = OwnedContext::decompressing(ours(), dparams(4));
-        assert_eq!(threads_of_this_process(), before, "no thread for a context");
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
+        assert_eq!(count_threads(), before, "no thread for a context");
         for round in 0..20 {
             for context in &mut contexts {
-                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                let (rc, dest) =
+                    with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
                 assert!(dest[..rc as usize] == expected, "{rc}");
                 let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
                 assert!(rc == src.len() as i32 && dest == src, "{rc}");
-                let now = threads_of_this_process();
+                let now = count_threads();
                 assert!(now > before && now <= before + 4, "{before} threads before, {now} now");
             }
             // SAFETY: no arguments; a second destroy has no effect.
@@ -323,7 +341,7 @@ fn chunk_6_1_life_of_the_threads() {
                     (ours().blosc2_init)();
                 }
             }
-            assert!(gone(), "{} threads, {before} before", threads_of_this_process());
+            assert!(gone(), "{} threads, {before} before", count_threads());
         }
         drop(contexts);
         drop(reader);
@@ -348,8 +366,8 @@ fn chunk_6_3_output_is_deterministic() {
                     for nthreads in [2, 4, 7] {
                         let params = Params { nthreads, ..params.clone() };
                         let mut context =
-                            OwnedContext::compressing(ours(), params.cparams()).expect("a context");
-                        for destsize in [expected.len(), expected.len() + 5, roomy(src.len())] {
+                            OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
+                        for destsize in [expected.len(), expected.len() + 5, large_destsize(src.len())] {
                             let (rc, dest) = with_destination(destsize, |dest| context.compress(&src, dest));
                             assert!(dest[..rc as usize] == expected, "codec {codec}, {nthreads}: {rc}");
                         }
@@ -362,7 +380,7 @@ fn chunk_6_3_output_is_deterministic() {
 
 /// Contexts of eight threads that share one set of workers (check 43).
 #[test]
-fn chunk_6_6_many_threads_with_contexts_of_their_own() {
+fn chunk_6_6_contexts_of_many_threads_share_the_workers() {
     in_new_process(test_name!(), || {
         std::thread::scope(|scope| {
             for thread in 0..8u64 {
@@ -374,11 +392,12 @@ fn chunk_6_6_many_threads_with_contexts_of_their_own() {
                     let codec = *random.pick(&[0, 1, 5]);
                     let params = Params { codec, filters, ..params(4) };
                     let expected = compressed(&Params { nthreads: 1, ..params.clone() }, &src);
-                    let mut writer = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
-                    let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+                    let mut writer =
+                        OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
+                    let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
                     for _ in 0..30 {
                         let (rc, dest) =
-                            with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+                            with_destination(large_destsize(src.len()), |dest| writer.compress(&src, dest));
                         assert!(dest[..rc as usize] == expected, "{rc}");
                         let (rc, dest) =
                             with_destination(src.len(), |dest| reader.decompress(&expected, dest));
@@ -393,7 +412,7 @@ fn chunk_6_6_many_threads_with_contexts_of_their_own() {
 
 /// The functions without a context, and their settings, from several threads (abi.md 16.21).
 #[test]
-fn abi_16_21_global_functions_from_many_threads() {
+fn abi_16_21_global_functions_work_from_many_threads() {
     in_new_process(test_name!(), || {
         let names = [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"];
         std::thread::scope(|scope| {
@@ -438,7 +457,7 @@ unsafe extern "C" fn compress_inside(params: *mut blosc2_prefilter_params) -> c_
     };
     let params = Params { nthreads: 4, typesize: 4, blocksize: 1000, ..Params::default() };
     let chunk = compressed(&params, input);
-    let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+    let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
     if reader.decompress(&chunk, output) != output.len() as i32 {
         return 1;
     }
@@ -447,20 +466,21 @@ unsafe extern "C" fn compress_inside(params: *mut blosc2_prefilter_params) -> c_
 
 /// Callbacks may use the library (design 7): a job inside a job runs inline.
 #[test]
-fn chunk_6_5_compression_inside_a_callback() {
+fn chunk_6_5_callbacks_can_compress_inside_a_compression() {
     in_new_process(test_name!(), || {
         let src = data(Data::SmoothFloats, 4, 1_000_000);
         let params = Params { blocksize: 100_000, ..params(4) };
-        for callback in [None, Some(in_threads as Callback), Some(backwards)] {
-            install(callback);
+        for callback in [None, Some(run_in_threads as Callback), Some(run_backwards)] {
+            install_callback(callback);
             for nthreads in [1, 4] {
                 let mut parameters = preparams();
                 let mut cparams = Params { nthreads, ..params.clone() }.cparams();
                 cparams.prefilter = Some(compress_inside);
                 cparams.preparams = &mut parameters;
-                let mut writer = OwnedContext::compressing(ours(), cparams).expect("a context");
+                let mut writer = OwnedContext::for_compression(ours(), cparams).expect("a context");
                 for _ in 0..3 {
-                    let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+                    let (rc, dest) =
+                        with_destination(large_destsize(src.len()), |dest| writer.compress(&src, dest));
                     assert!(rc > 0, "{rc}");
                     assert_ours_decodes(&dest[..rc as usize], &src);
                 }

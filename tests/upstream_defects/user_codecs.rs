@@ -6,7 +6,7 @@ use std::sync::{Mutex, Once};
 
 use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams};
 
-use crate::checks::{assert_ours_decodes, compressed, data, ours, pipeline, roomy};
+use crate::checks::{assert_ours_decodes, compressed, data, large_destsize, ours, pipeline};
 use crate::support::calls::{
     Header, OwnedContext, Params, compress, decompress, dparams, getitem, vlcompress, with_destination,
 };
@@ -15,7 +15,7 @@ use crate::support::data::Data;
 /// A codec whose behaviour depends on its meta byte.
 const CODEC: u8 = 170;
 /// A codec that records its arguments.
-const TELLTALE: u8 = 171;
+const RECORDING_CODEC: u8 = 171;
 
 const RAW: u8 = 0;
 const EXACTLY_AS_LONG: u8 = 1;
@@ -76,7 +76,7 @@ unsafe extern "C" fn decode(
 
 /// The arguments of an encoder or decoder call.
 #[derive(Clone, Debug, PartialEq)]
-struct Told {
+struct CodecArgs {
     input: usize,
     len: i32,
     room: i32,
@@ -84,9 +84,9 @@ struct Told {
     chunk: usize,
 }
 
-static ENCODER_TOLD: Mutex<Vec<(Told, SendParams)>> = Mutex::new(Vec::new());
-static DECODER_TOLD: Mutex<Vec<(Told, blosc2_dparams_told)>> = Mutex::new(Vec::new());
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static ENCODER_CALLS: Mutex<Vec<(CodecArgs, SendParams)>> = Mutex::new(Vec::new());
+static DECODER_CALLS: Mutex<Vec<(CodecArgs, RecordedDparams)>> = Mutex::new(Vec::new());
+static TEST_LOCK: Mutex<()> = Mutex::new(());
 
 #[derive(Clone, Copy)]
 struct SendParams(blosc2_cparams);
@@ -94,9 +94,9 @@ struct SendParams(blosc2_cparams);
 unsafe impl Send for SendParams {}
 
 #[allow(non_camel_case_types)]
-type blosc2_dparams_told = (i16, usize, i32);
+type RecordedDparams = (i16, usize, i32);
 
-unsafe extern "C" fn encode_and_tell(
+unsafe extern "C" fn encode_and_record(
     input: *const u8,
     len: i32,
     output: *mut u8,
@@ -105,16 +105,16 @@ unsafe extern "C" fn encode_and_tell(
     cparams: *mut blosc2_cparams,
     chunk: *const c_void,
 ) -> c_int {
-    let told = Told { input: input.addr(), len, room, meta, chunk: chunk.addr() };
+    let told = CodecArgs { input: input.addr(), len, room, meta, chunk: chunk.addr() };
     // SAFETY: the library passes a valid struct, and `room` writable bytes.
     unsafe {
-        ENCODER_TOLD.lock().expect("the list").push((told, SendParams(*cparams)));
+        ENCODER_CALLS.lock().expect("the list").push((told, SendParams(*cparams)));
         output.copy_from_nonoverlapping([0xC0, 5, 0xDE].as_ptr(), 3);
     }
     3
 }
 
-unsafe extern "C" fn decode_and_tell(
+unsafe extern "C" fn decode_and_record(
     input: *const u8,
     len: i32,
     output: *mut u8,
@@ -123,11 +123,11 @@ unsafe extern "C" fn decode_and_tell(
     dparams: *mut blosc2_dparams,
     chunk: *const c_void,
 ) -> c_int {
-    let told = Told { input: input.addr(), len, room, meta, chunk: chunk.addr() };
+    let told = CodecArgs { input: input.addr(), len, room, meta, chunk: chunk.addr() };
     // SAFETY: the library passes a valid struct, and `room` writable bytes.
     unsafe {
         let d = &*dparams;
-        DECODER_TOLD.lock().expect("the list").push((told, (d.nthreads, d.schunk.addr(), d.typesize)));
+        DECODER_CALLS.lock().expect("the list").push((told, (d.nthreads, d.schunk.addr(), d.typesize)));
         output.write_bytes(b'x', room as usize);
     }
     room
@@ -138,7 +138,7 @@ fn register() {
     ONCE.call_once(|| {
         for (id, name, encoder, decoder) in [
             (CODEC, c"upstream_defects", Some(encode as _), Some(decode as _)),
-            (TELLTALE, c"telltale", Some(encode_and_tell as _), Some(decode_and_tell as _)),
+            (RECORDING_CODEC, c"telltale", Some(encode_and_record as _), Some(decode_and_record as _)),
         ] {
             let mut codec = blosc2_codec {
                 compcode: id,
@@ -168,7 +168,7 @@ fn params(meta: u8, nthreads: i16) -> Params {
 
 /// Check 11: each return value of an encoder.
 #[test]
-fn codecs_19_11_encoder_results() {
+fn codecs_19_11_each_encoder_result_gives_a_chunk_or_an_error() {
     register();
     let src = data(Data::Noise, 4, 150_000);
     for nthreads in [1, 4] {
@@ -178,7 +178,7 @@ fn codecs_19_11_encoder_results() {
             for meta in [RAW, EXACTLY_AS_LONG] {
                 let chunk = compressed(&params(meta), &src);
                 assert_eq!(chunk.len(), 32 + 16 + 4 * nstreams + src.len(), "raw streams");
-                let header = Header::of(&chunk);
+                let header = Header::parse(&chunk);
                 assert_eq!((header.versionlz, header.udcompcode, header.compcode_meta), (9, CODEC, meta));
                 assert_ours_decodes(&chunk, &src);
                 // The stream does not fit: the chunk is stored uncompressed, with the flags of the attempt.
@@ -187,7 +187,7 @@ fn codecs_19_11_encoder_results() {
                 assert_eq!((chunk[2], chunk.len()), (expected, src.len() + 32));
                 assert_ours_decodes(&chunk, &src);
             }
-            for destsize in [src.len() + 32, roomy(src.len())] {
+            for destsize in [src.len() + 32, large_destsize(src.len())] {
                 assert_eq!(compress(ours(), &params(TOO_LONG), &src, destsize), Err(-6));
                 assert_eq!(compress(ours(), &params(MINUS_1), &src, destsize), Err(-3));
                 assert_eq!(compress(ours(), &params(MINUS_35), &src, destsize), Err(-3));
@@ -201,7 +201,7 @@ fn codecs_19_11_encoder_results() {
 
 /// Every return value of a decoder except the full length is an error.
 #[test]
-fn codecs_19_11_decoder_results() {
+fn codecs_19_11_decoder_results_other_than_the_length_are_errors() {
     register();
     let src = data(Data::Noise, 4, 150_000);
     for nthreads in [1, 4] {
@@ -217,28 +217,28 @@ fn codecs_19_11_decoder_results() {
     }
 }
 
-fn take<T>(list: &Mutex<Vec<T>>) -> Vec<T> {
+fn take_list<T>(list: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *list.lock().expect("the list"))
 }
 
 /// The arguments of an encoder: lengths and number of streams, addresses, and all parameters, none uninitialised.
 #[test]
-fn chunk_10_26_codecs_18_13_encoder_arguments() {
+fn chunk_10_26_codecs_18_13_codecs_get_streams_and_all_parameters() {
     register();
-    let _one = ONE_AT_A_TIME.lock();
+    let _one = TEST_LOCK.lock();
     let src = data(Data::Noise, 4, 4000);
     let marker = |n: usize| std::ptr::without_provenance_mut::<c_void>(0x1000 + n);
     // 4000 bytes in blocks of 1500: 3 streams unsplit, 2 * 4 + 1 split.
     for (splitmode, expected) in [(2, vec![1500, 1500, 1000]), (1, [vec![375; 8], vec![1000]].concat())] {
-        let params = Params { codec: TELLTALE, blocksize: 1500, splitmode, ..params(0x42, 1) };
+        let params = Params { codec: RECORDING_CODEC, blocksize: 1500, splitmode, ..params(0x42, 1) };
         let mut cparams = params.cparams();
         cparams.codec_params = marker(1);
         cparams.filter_params = [2, 3, 4, 5, 6, 7].map(marker);
         cparams.filters_meta = [9, 8, 7, 6, 5, 4];
-        let mut context = OwnedContext::compressing(ours(), cparams).expect("a context");
+        let mut context = OwnedContext::for_compression(ours(), cparams).expect("a context");
         let (rc, dest) = with_destination(100_000, |dest| context.compress(&src, dest));
         assert!(rc > 0, "{rc}");
-        let told = take(&ENCODER_TOLD);
+        let told = take_list(&ENCODER_CALLS);
         assert_eq!(told.iter().map(|(told, _)| told.len).collect::<Vec<_>>(), expected);
         let mut at = src.as_ptr().addr();
         for (told, SendParams(c)) in &told {
@@ -246,7 +246,7 @@ fn chunk_10_26_codecs_18_13_encoder_arguments() {
             assert_eq!((told.input, told.chunk, told.meta), (at, src.as_ptr().addr(), 0x42));
             assert_eq!(told.room, told.len);
             at += told.len as usize;
-            assert_eq!((c.compcode, c.compcode_meta, c.clevel, c.use_dict), (TELLTALE, 0x42, 5, 0));
+            assert_eq!((c.compcode, c.compcode_meta, c.clevel, c.use_dict), (RECORDING_CODEC, 0x42, 5, 0));
             assert_eq!((c.typesize, c.nthreads, c.blocksize, c.splitmode), (4, 1, 1500, splitmode));
             assert_eq!((c.filters, c.filters_meta), ([0; 6], [9, 8, 7, 6, 5, 4]));
             assert!(c.schunk.is_null() && c.prefilter.is_none() && c.preparams.is_null());
@@ -257,11 +257,11 @@ fn chunk_10_26_codecs_18_13_encoder_arguments() {
         // The same for the decoder.
         let mut given = dparams(1);
         given.schunk = std::ptr::null_mut();
-        let mut reader = OwnedContext::decompressing(ours(), given);
+        let mut reader = OwnedContext::for_decompression(ours(), given);
         let chunk = &dest[..rc as usize];
         let (rc, _) = with_destination(4000, |dest| reader.decompress(chunk, dest));
         assert_eq!(rc, 4000);
-        let told = take(&DECODER_TOLD);
+        let told = take_list(&DECODER_CALLS);
         assert_eq!(told.iter().map(|(told, _)| told.room).collect::<Vec<_>>(), expected);
         for (told, dparams) in &told {
             assert_eq!((told.len, told.meta, told.chunk), (3, 0x42, chunk.as_ptr().addr()));
@@ -273,12 +273,12 @@ fn chunk_10_26_codecs_18_13_encoder_arguments() {
 
 /// A filtered stream is in another buffer; wide items count as single bytes; the level is passed on.
 #[test]
-fn codecs_14_1_encoder_arguments_with_filters() {
+fn codecs_14_1_encoder_gets_filtered_streams_and_effective_parameters() {
     register();
-    let _one = ONE_AT_A_TIME.lock();
+    let _one = TEST_LOCK.lock();
     let src = data(Data::Noise, 4, 4000);
     let params = Params {
-        codec: TELLTALE,
+        codec: RECORDING_CODEC,
         typesize: 300,
         blocksize: 1200,
         clevel: 9,
@@ -286,7 +286,7 @@ fn codecs_14_1_encoder_arguments_with_filters() {
         ..params(1, 4)
     };
     compressed(&params, &src);
-    let told = take(&ENCODER_TOLD);
+    let told = take_list(&ENCODER_CALLS);
     assert_eq!(told.len(), 4);
     for (told, SendParams(c)) in &told {
         assert!(!(src.as_ptr().addr()..src.as_ptr().addr() + 4000).contains(&told.input));
@@ -299,33 +299,33 @@ fn codecs_14_1_encoder_arguments_with_filters() {
         (params.clone(), src[..31].to_vec()),
     ] {
         compressed(&params, &src);
-        assert!(take(&ENCODER_TOLD).is_empty());
+        assert!(take_list(&ENCODER_CALLS).is_empty());
     }
     // Always called for variable-length blocks, which have no single source.
     let blocks = [vec![5u8; 100], src[..31].to_vec(), vec![0; 4], src];
     for clevel in [0, 5] {
         let params = Params { clevel, filters: [0; 6], nthreads: 1, ..params.clone() };
         let chunk = vlcompress(ours(), &params, &blocks, 10_000).expect("a chunk");
-        let told = take(&ENCODER_TOLD);
+        let told = take_list(&ENCODER_CALLS);
         let lens: Vec<_> = told.iter().map(|(told, _)| (told.len, told.chunk)).collect();
         assert_eq!(lens, [(100, 0), (31, 0), (4, 0), (4000, 0)]);
-        let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+        let mut reader = OwnedContext::for_decompression(ours(), dparams(1));
         let decoded = reader.vldecompress(&chunk, 4).expect("blocks");
         assert!(decoded.iter().zip(&blocks).all(|(got, block)| *got == vec![b'x'; block.len()]));
-        assert!(take(&DECODER_TOLD).iter().all(|(told, _)| told.chunk == chunk.as_ptr().addr()));
+        assert!(take_list(&DECODER_CALLS).iter().all(|(told, _)| told.chunk == chunk.as_ptr().addr()));
     }
     // The block size passed to a codec is the effective one of the current chunk.
     compressed(
-        &Params { codec: TELLTALE, blocksize: 2000, ..self::params(0, 1) },
+        &Params { codec: RECORDING_CODEC, blocksize: 2000, ..self::params(0, 1) },
         &data(Data::Noise, 4, 1003),
     );
-    let told = take(&ENCODER_TOLD);
+    let told = take_list(&ENCODER_CALLS);
     assert!(told.iter().all(|(_, SendParams(c))| c.blocksize == 1000), "{:?}", told.len());
 }
 
 /// A chunk of a user-defined codec that has no functions: its meta, version and runs.
 #[test]
-fn codecs_14_1_a_codec_without_functions() {
+fn codecs_14_1_codec_without_functions_fails_only_when_needed() {
     let mut codec = blosc2_codec {
         compcode: 172,
         compname: c"no such plugin".as_ptr().cast_mut(),

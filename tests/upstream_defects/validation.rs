@@ -1,12 +1,12 @@
 //! Checks that a reader must make and the reference omits (chunk.md 2.4, 10.17).
 
 use crate::checks::{
-    BITSHUFFLE, SHUFFLE, assert_all_decode, assert_items_everywhere, assert_ours_decodes, compressed, data,
-    ours, pipeline,
+    BITSHUFFLE, SHUFFLE, assert_all_decode, assert_items_in_all_contexts, assert_ours_decodes, compressed,
+    data, ours, pipeline,
 };
 use crate::support::calls::{
-    BEFORE, Header, OwnedContext, Params, Special, decompress, dparams, getitem, special_chunk, vlcompress,
-    with_destination,
+    DEST_FILL_BYTE, Header, OwnedContext, Params, Special, decompress, dparams, getitem, special_chunk,
+    vlcompress, with_destination,
 };
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
@@ -31,7 +31,7 @@ fn assert_refused(chunk: &[u8], destsize: usize, expected: &[i32]) {
 }
 
 #[test]
-fn chunk_2_4_negative_nbytes() {
+fn chunk_2_4_negative_nbytes_is_rejected() {
     let src = data(Data::Ramp, 4, 4000);
     let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
     let mut chunks =
@@ -49,12 +49,12 @@ fn chunk_2_4_negative_nbytes() {
 
 /// Block starts must lie behind header, block starts and dictionary, and inside the chunk.
 #[test]
-fn chunk_2_4_block_starts() {
+fn chunk_2_4_block_starts_outside_the_streams_are_rejected() {
     let src = data(Data::Text, 4, 40_000);
     for (codec, use_dict) in [(0, false), (1, false), (5, false), (1, true), (2, true), (5, true)] {
         let params = Params { codec, use_dict, typesize: 4, blocksize: 4000, ..Params::default() };
         let chunk = compressed(&params, &src);
-        assert_eq!(Header::of(&chunk).uses_dictionary(), use_dict);
+        assert_eq!(Header::parse(&chunk).uses_dictionary(), use_dict);
         let mut first = 32 + 40;
         if use_dict {
             let size = i32::from_le_bytes(chunk[first..first + 4].try_into().expect("four bytes"));
@@ -83,7 +83,7 @@ fn chunk_2_4_block_starts() {
 
 /// Three streams of 333 bytes in a block of 1000: the last byte would not be written.
 #[test]
-fn chunk_2_4_split_blocks_that_do_not_divide() {
+fn chunk_2_4_split_blocks_of_incomplete_items_are_rejected() {
     let src = data(Data::Ramp, 4, 4000);
     let mut chunk = vec![0u8; 32 + 2 * 4];
     chunk[..4].copy_from_slice(&[5, 1, 0x05, 3]);
@@ -116,14 +116,14 @@ fn chunk_2_4_split_blocks_that_do_not_divide() {
 
 /// A dictionary flag is ignored on chunks without streams, as the writer of the reference leaves it there.
 #[test]
-fn chunk_2_4_dictionary_mark_on_plain_and_special_chunks() {
+fn chunk_2_4_dictionary_flag_on_chunks_without_streams_is_ignored() {
     let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
     for kind in [Data::Noise, Data::Zeros, Data::Constant] {
         let src = data(kind, 4, 4000);
         let mut chunk = compressed(&Params { clevel: 0, ..params.clone() }, &src);
         chunk[0x1F] |= 1;
         assert_ours_decodes(&chunk, &src);
-        assert_items_everywhere(&chunk, &src);
+        assert_items_in_all_contexts(&chunk, &src);
         chunk[2] = 0x27;
         assert_ours_decodes(&chunk, &src);
     }
@@ -132,12 +132,12 @@ fn chunk_2_4_dictionary_mark_on_plain_and_special_chunks() {
         let decoded = decompress(ours(), 1, &chunk, 4000).expect("its content");
         chunk[0x1F] |= 1;
         assert_ours_decodes(&chunk, &decoded);
-        assert_items_everywhere(&chunk, &decoded);
+        assert_items_in_all_contexts(&chunk, &decoded);
     }
 }
 
 #[test]
-fn chunk_2_4_plain_chunk_of_another_size() {
+fn chunk_2_4_memcpyed_chunk_with_wrong_nbytes_is_rejected() {
     let src = data(Data::Noise, 4, 4000);
     let chunk = compressed(&Params { clevel: 0, typesize: 4, ..Params::default() }, &src);
     for nbytes in [3996, 4004, 100, 0x7000_0000] {
@@ -168,7 +168,7 @@ fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
             let mut guarded = GuardedBuffer::new(chunk.len());
             let mut room = GuardedBuffer::new(src.len());
             for round in 0..3000 {
-                let place = guarded.ending(chunk.len());
+                let place = guarded.last_bytes(chunk.len());
                 place.copy_from_slice(&chunk);
                 if round > 0 {
                     // Any bytes except the header, whose sizes are used.
@@ -177,11 +177,11 @@ fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
                     }
                 }
                 let from = place.as_ptr().cast();
-                let dest = room.ending(src.len());
+                let dest = room.last_bytes(src.len());
                 // SAFETY: a chunk and a destination as long as their headers and lengths say.
                 let rc = unsafe { (library.blosc1_decompress)(from, dest.as_mut_ptr().cast(), dest.len()) };
                 assert!(round > 0 || rc == src.len() as i32 && *dest == src, "{rc}");
-                let dest = room.ending(4000);
+                let dest = room.last_bytes(4000);
                 // SAFETY: as above, with room for 1000 items.
                 let rc = unsafe { (library.blosc1_getitem)(from, 4321, 1000, dest.as_mut_ptr().cast()) };
                 assert!(round > 0 || rc == 4000 && *dest == src[4 * 4321..][..4000], "{rc}");
@@ -192,7 +192,7 @@ fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
 
 /// An unknown codec is an error only if a stream needs it.
 #[test]
-fn chunk_2_4_unknown_codec_is_found_out_late() {
+fn chunk_2_4_unknown_codec_fails_only_if_a_stream_needs_it() {
     let mut src = vec![0u8; 4000];
     src[2000..].fill(9);
     let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
@@ -201,7 +201,7 @@ fn chunk_2_4_unknown_codec_is_found_out_late() {
     let coded = compressed(&Params { codec: 1, splitmode: 2, ..params.clone() }, &text);
     let noise = data(Data::Noise, 4, 4000);
     let raw = compressed(&params, &noise);
-    assert!(!Header::of(&raw).memcpyed());
+    assert!(!Header::parse(&raw).is_memcpyed());
     for format in [2, 5, 6, 7] {
         let with_format = |chunk: &[u8]| {
             let mut chunk = chunk.to_vec();
@@ -219,10 +219,10 @@ fn chunk_2_4_unknown_codec_is_found_out_late() {
 
 /// Blocks of another size than in the previous chunk: the buffers have the sizes of the current chunk.
 #[test]
-fn chunk_2_4_buffers_follow_the_chunk() {
+fn chunk_2_4_reused_context_resizes_its_buffers_for_each_chunk() {
     let src = data(Data::SmoothFloats, 4, 50_000);
     for nthreads in [1, 4] {
-        let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+        let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
         for (typesize, blocksize) in [(1, 4080), (255, 4080), (8, 16), (255, 255), (16, 50_000), (3, 9)] {
             for filter in [SHUFFLE, BITSHUFFLE] {
                 let filters = pipeline(&[filter]);
@@ -240,7 +240,7 @@ fn chunk_2_4_buffers_follow_the_chunk() {
 
 /// Only the destination is written, and at most as many bytes as requested, for arbitrary input (checks 21 and 22).
 #[test]
-fn chunk_10_17_damaged_chunks() {
+fn chunk_10_17_damaged_chunks_write_only_the_destination() {
     in_new_process(test_name!(), || {
         let src = data(Data::Mixed, 4, 30_000);
         let short = &src[..3000];
@@ -258,24 +258,25 @@ fn chunk_10_17_damaged_chunks() {
         let mut room = GuardedBuffer::new(40_000);
         for chunk in &chunks {
             let mut guarded = GuardedBuffer::new(chunk.len());
-            let mut contexts = [1, 4].map(|nthreads| OwnedContext::decompressing(ours(), dparams(nthreads)));
+            let mut contexts =
+                [1, 4].map(|nthreads| OwnedContext::for_decompression(ours(), dparams(nthreads)));
             for round in 0..1500 {
                 let len = if round % 3 == 0 { random.below(chunk.len()) } else { chunk.len() };
-                let place = guarded.ending(len);
+                let place = guarded.last_bytes(len);
                 place.copy_from_slice(&chunk[..len]);
                 if round % 3 != 0 && len > 0 {
                     let end = if random.one_in(2) { 80.min(len) } else { len };
                     place[random.below(end)] ^= 1 << random.below(8);
                 }
                 let context = &mut contexts[round % 2];
-                let dest = room.ending(33_000);
+                let dest = room.last_bytes(33_000);
                 let rc = context.decompress(place, dest);
                 assert!(rc <= 33_000);
                 if round % 3 == 0 && len < chunk.len() {
                     assert!(rc < 0, "{len} bytes of {}: {rc}", chunk.len());
                 }
                 let (start, nitems) = (random.below(8000) as i32, random.below(2000) as i32);
-                let dest = room.ending(4 * nitems as usize);
+                let dest = room.last_bytes(4 * nitems as usize);
                 let rc = context.getitem(place, start, nitems, dest);
                 assert!(rc <= 4 * nitems);
                 let _ = context.vldecompress(place, 5);
@@ -287,17 +288,17 @@ fn chunk_10_17_damaged_chunks() {
 
 /// A destination larger than the content: the rest is not written.
 #[test]
-fn chunk_10_17_bytes_behind_the_content() {
+fn chunk_10_17_bytes_behind_the_content_are_not_written() {
     let src = data(Data::Text, 4, 30_001);
     for params in [Params::default(), Params { clevel: 0, ..Params::default() }] {
         let chunk = compressed(&params, &src);
         let mut longer = chunk.clone();
         longer.extend([0xEE; 1000]);
         for nthreads in [1, 4] {
-            let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
             let (rc, dest) = with_destination(40_000, |dest| context.decompress(&longer, dest));
             assert!(rc == 30_001 && dest[..30_001] == src, "{rc}");
-            assert!(dest[30_001..].iter().all(|&byte| byte == BEFORE));
+            assert!(dest[30_001..].iter().all(|&byte| byte == DEST_FILL_BYTE));
         }
     }
 }

@@ -12,17 +12,17 @@ use crate::support::data::Data;
 use crate::support::known_defects as defects;
 use crate::support::library::Library;
 
-fn some_blocks(kind: Data) -> Vec<Vec<u8>> {
+fn sample_blocks(kind: Data) -> Vec<Vec<u8>> {
     [1, 7, 1000, 66, 65, 5000, 3, 70_000, 128].map(|len| data(kind, 4, len)).into()
 }
 
-fn assert_readers(chunk: &[u8], blocks: &[Vec<u8>]) {
+fn assert_readable(chunk: &[u8], blocks: &[Vec<u8>]) {
     assert_all_decode(chunk, &blocks.concat());
     let mut libraries = vec![ours()];
     libraries.extend(Library::reference());
     for library in libraries {
         for nthreads in [1, 4] {
-            let mut context = OwnedContext::decompressing(library, dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(library, dparams(nthreads));
             assert!(context.vldecompress(chunk, blocks.len()).as_deref() == Ok(blocks), "{}", library.name);
             for (nblock, block) in blocks.iter().enumerate() {
                 let got = context.vldecompress_block(chunk, nblock as i32);
@@ -33,9 +33,9 @@ fn assert_readers(chunk: &[u8], blocks: &[Vec<u8>]) {
 }
 
 #[test]
-fn chunk_10_10_any_destination() {
+fn chunk_10_10_any_destination_size_is_safe() {
     for kind in [Data::Noise, Data::Text, Data::Zeros] {
-        let blocks = some_blocks(kind);
+        let blocks = sample_blocks(kind);
         let sum: usize = blocks.iter().map(Vec::len).sum();
         let certain = 32 + 8 * blocks.len() + sum;
         for codec in CODECS {
@@ -54,21 +54,21 @@ fn chunk_10_10_any_destination() {
                     }
                 }
                 assert_eq!(vlcompress(ours(), &params, &blocks, 31), Err(-35));
-                assert_readers(&full, &blocks);
+                assert_readable(&full, &blocks);
             }
         }
     }
 }
 
 #[test]
-fn chunk_10_10_empty_chunk() {
+fn chunk_10_10_empty_chunk_is_rejected() {
     let mut chunk = vlcompress(ours(), &Params::default(), &[vec![1; 50]], 200).expect("a chunk");
     chunk[4..8].copy_from_slice(&[0; 4]);
     for len in [32, chunk.len()] {
         chunk[12..16].copy_from_slice(&(len as i32).to_le_bytes());
         let chunk = &chunk[..len];
         for nthreads in [1, 4] {
-            let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
             assert_eq!(with_destination(100, |dest| context.decompress(chunk, dest)).0, -11);
             assert_eq!(context.vldecompress(chunk, 10).err(), Some(-11));
             assert_eq!(context.vldecompress_block(chunk, 0).err(), Some(-11));
@@ -79,11 +79,11 @@ fn chunk_10_10_empty_chunk() {
 
 /// Functions that read single blocks ignore a mask; it applies to the next read of the whole chunk.
 #[test]
-fn chunk_10_10_mask_and_single_blocks() {
-    let blocks = some_blocks(Data::Text);
+fn chunk_10_10_mask_does_not_apply_to_single_blocks() {
+    let blocks = sample_blocks(Data::Text);
     let chunk = vlcompress(ours(), &Params::default(), &blocks, 100_000).expect("a chunk");
     for nthreads in [1, 4] {
-        let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
+        let mut context = OwnedContext::for_decompression(ours(), dparams(nthreads));
         for count in [blocks.len(), 3] {
             assert_eq!(context.set_maskout(&mut vec![1; count]), 0);
             assert!(context.vldecompress(&chunk, 20).as_ref() == Ok(&blocks));
@@ -100,7 +100,10 @@ fn chunk_10_10_mask_and_single_blocks() {
         for (nblock, block) in blocks.iter().enumerate() {
             let got = &dest[at..at + block.len()];
             if nblock % 2 == 0 {
-                assert!(got.iter().all(|&byte| byte == crate::support::calls::BEFORE), "block {nblock}");
+                assert!(
+                    got.iter().all(|&byte| byte == crate::support::calls::DEST_FILL_BYTE),
+                    "block {nblock}"
+                );
             } else {
                 assert!(got == block, "block {nblock}");
             }
@@ -111,7 +114,7 @@ fn chunk_10_10_mask_and_single_blocks() {
 
 /// If there is no memory for the second block, the first one is freed and both pointers are NULL.
 #[test]
-fn chunk_10_10_no_memory_for_a_block() {
+fn chunk_10_10_failed_block_allocation_frees_the_other_blocks() {
     in_new_process(test_name!(), || {
         const HUGE: i32 = 1_900_000_000;
         let mut chunk =
@@ -127,7 +130,7 @@ fn chunk_10_10_no_memory_for_a_block() {
         // SAFETY: a valid struct.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
         for nthreads in [1, 4] {
-            let context = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let context = OwnedContext::for_decompression(ours(), dparams(nthreads));
             for _ in 0..3000 {
                 // Leaking the first block each time would exhaust the memory: 3000 times 100 kB.
                 let mut dests = [ptr::dangling_mut(); 2];
@@ -146,7 +149,7 @@ fn chunk_10_10_no_memory_for_a_block() {
                 assert_eq!(rc, -4);
                 assert!(dests.iter().all(|dest| dest.is_null()));
             }
-            let mut reader = OwnedContext::decompressing(ours(), dparams(nthreads));
+            let mut reader = OwnedContext::for_decompression(ours(), dparams(nthreads));
             assert_eq!(reader.vldecompress_block(&chunk, 1).err(), Some(-4));
         }
     });
@@ -154,21 +157,21 @@ fn chunk_10_10_no_memory_for_a_block() {
 
 /// At level 0 the codec is still called; BloscLZ then stores blocks uncompressed.
 #[test]
-fn codecs_18_18_variable_length_blocks_at_level_0() {
+fn codecs_18_18_variable_length_blocks_round_trip_at_level_0() {
     in_new_process(test_name!(), || {
         for kind in [Data::Text, Data::Zeros, Data::Noise] {
-            let blocks = some_blocks(kind);
+            let blocks = sample_blocks(kind);
             let sum: usize = blocks.iter().map(Vec::len).sum();
             for codec in CODECS {
                 for nthreads in [1, 4] {
                     let params = Params { codec, clevel: 0, nthreads, typesize: 4, ..Params::default() };
                     let certain = 32 + 8 * blocks.len() + sum;
                     let chunk = vlcompress(ours(), &params, &blocks, certain).expect("it fits");
-                    assert!(!Header::of(&chunk).memcpyed());
+                    assert!(!Header::parse(&chunk).is_memcpyed());
                     if codec == 0 {
                         assert_eq!(chunk.len(), certain, "raw blocks");
                     }
-                    assert_readers(&chunk, &blocks);
+                    assert_readable(&chunk, &blocks);
                 }
             }
         }
@@ -177,8 +180,8 @@ fn codecs_18_18_variable_length_blocks_at_level_0() {
 
 /// The bytes do not depend on the number of threads, and blocks can be read in any order.
 #[test]
-fn chunk_10_10_pipelines() {
-    let blocks = some_blocks(Data::SmoothFloats);
+fn chunk_10_10_chunk_does_not_depend_on_the_number_of_threads() {
+    let blocks = sample_blocks(Data::SmoothFloats);
     let sizes: Vec<usize> = blocks.iter().map(Vec::len).collect();
     for filters in [&[][..], &[1], &[2], &[1, 2], &[3, 1]] {
         for codec in CODECS {
@@ -187,11 +190,11 @@ fn chunk_10_10_pipelines() {
             let threaded = Params { nthreads: 4, ..params.clone() };
             assert_eq!(vlcompress(ours(), &threaded, &blocks, 200_000).as_ref(), Ok(&chunk));
             if defects::has_filter(&params, 3) {
-                let mut context = OwnedContext::decompressing(ours(), dparams(4));
+                let mut context = OwnedContext::for_decompression(ours(), dparams(4));
                 assert!(context.vldecompress(&chunk, sizes.len()).as_ref() == Ok(&blocks));
                 assert!(decompress(ours(), 1, &chunk, sizes.iter().sum()) == Ok(blocks.concat()));
             } else {
-                assert_readers(&chunk, &blocks);
+                assert_readable(&chunk, &blocks);
             }
         }
     }
@@ -199,11 +202,11 @@ fn chunk_10_10_pipelines() {
 
 /// The readers reject invalid input and write nothing (chunk.md 4.6).
 #[test]
-fn chunk_10_10_refusals() {
-    let blocks = some_blocks(Data::Text);
+fn chunk_10_10_invalid_reads_are_rejected() {
+    let blocks = sample_blocks(Data::Text);
     let chunk = vlcompress(ours(), &Params::default(), &blocks, 100_000).expect("a chunk");
     let plain = crate::checks::compressed(&Params::default(), &blocks[5]);
-    let mut context = OwnedContext::decompressing(ours(), dparams(1));
+    let mut context = OwnedContext::for_decompression(ours(), dparams(1));
     assert_eq!(context.vldecompress(&chunk, blocks.len() - 1).err(), Some(-12));
     assert_eq!(context.vldecompress(&plain, 10).err(), Some(-12));
     for nblock in [-1, i32::MIN, blocks.len() as i32, i32::MAX] {

@@ -1,12 +1,12 @@
 //! The arrays that are measured: shapes, item types and data. The data are the same in every run.
 
-use crate::datasets::Random;
+use crate::datasets::SplitMix64;
 use crate::library::Library;
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 
 /// The type and the content of the items.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Items {
+enum ItemKind {
     /// A smooth field, as in weather data or simulations.
     F32,
     F64,
@@ -16,54 +16,54 @@ enum Items {
 }
 
 /// An array to measure.
-pub struct Case {
+pub struct ArrayCase {
     pub name: &'static str,
     shape: &'static [i64],
     chunkshape: &'static [i32],
     blockshape: &'static [i32],
-    items: Items,
+    items: ItemKind,
 }
 
-pub const CASES: [Case; 5] = [
-    Case {
+pub const CASES: [ArrayCase; 5] = [
+    ArrayCase {
         name: "2-d f32",
         shape: &[1600, 1500],
         chunkshape: &[400, 500],
         blockshape: &[50, 250],
-        items: Items::F32,
+        items: ItemKind::F32,
     },
-    Case {
+    ArrayCase {
         name: "2-d i64",
         shape: &[1024, 1024],
         chunkshape: &[256, 512],
         blockshape: &[64, 128],
-        items: Items::I64,
+        items: ItemKind::I64,
     },
-    Case {
+    ArrayCase {
         name: "3-d f32",
         shape: &[160, 160, 160],
         chunkshape: &[80, 80, 80],
         blockshape: &[20, 20, 40],
-        items: Items::F32,
+        items: ItemKind::F32,
     },
     // No chunk extent divides the shape, and no block extent divides the chunk: both are padded.
-    Case {
+    ArrayCase {
         name: "3-d i32 padded",
         shape: &[150, 130, 170],
         chunkshape: &[64, 50, 60],
         blockshape: &[16, 25, 32],
-        items: Items::I32,
+        items: ItemKind::I32,
     },
-    Case {
+    ArrayCase {
         name: "4-d f64",
         shape: &[32, 32, 32, 32],
         chunkshape: &[16, 16, 32, 32],
         blockshape: &[8, 8, 8, 16],
-        items: Items::F64,
+        items: ItemKind::F64,
     },
 ];
 
-impl Case {
+impl ArrayCase {
     pub fn ndim(&self) -> usize {
         self.shape.len()
     }
@@ -78,14 +78,14 @@ impl Case {
 
     pub fn typesize(&self) -> usize {
         match self.items {
-            Items::F32 | Items::I32 => 4,
-            Items::F64 | Items::I64 => 8,
+            ItemKind::F32 | ItemKind::I32 => 4,
+            ItemKind::F64 | ItemKind::I64 => 8,
         }
     }
 
     /// Returns the parameters of the array: in memory, LZ4 at level 5 after shuffle.
-    pub fn spec(&self, nthreads: i16) -> Spec {
-        let mut spec = Spec::new(self.shape, self.chunkshape, self.blockshape, self.typesize() as i32);
+    pub fn spec(&self, nthreads: i16) -> ArraySpec {
+        let mut spec = ArraySpec::new(self.shape, self.chunkshape, self.blockshape, self.typesize() as i32);
         spec.params.codec = 1;
         spec.params.nthreads = nthreads;
         spec.dthreads = nthreads;
@@ -93,7 +93,7 @@ impl Case {
     }
 
     /// Returns the same parameters with other chunk and block shapes: the target of a copy that rechunks.
-    pub fn other_spec(&self, nthreads: i16) -> Spec {
+    pub fn rechunked_spec(&self, nthreads: i16) -> ArraySpec {
         let mut spec = self.spec(nthreads);
         for (chunk, block) in spec.chunkshape.iter_mut().zip(&mut spec.blockshape) {
             *chunk = (*chunk / 2).max(1);
@@ -104,7 +104,7 @@ impl Case {
 
     /// Returns the items in C order.
     pub fn data(&self) -> Vec<u8> {
-        let mut random = Random::new(21);
+        let mut random = SplitMix64::new(21);
         let mut at = vec![0usize; self.ndim()];
         let count = self.shape.iter().product::<i64>() as usize;
         let mut bytes = Vec::with_capacity(count * self.typesize());
@@ -122,13 +122,13 @@ impl Case {
                 })
                 .sum();
             match self.items {
-                Items::F32 => bytes.extend_from_slice(&((280.0 + 15.0 * value) as f32).to_le_bytes()),
-                Items::F64 => bytes.extend_from_slice(&(280.0 + 15.0 * value).to_le_bytes()),
-                Items::I32 => {
+                ItemKind::F32 => bytes.extend_from_slice(&((280.0 + 15.0 * value) as f32).to_le_bytes()),
+                ItemKind::F64 => bytes.extend_from_slice(&(280.0 + 15.0 * value).to_le_bytes()),
+                ItemKind::I32 => {
                     let count = (1000.0 + 500.0 * value) as i32 + random.below(8) as i32;
                     bytes.extend_from_slice(&count.to_le_bytes());
                 }
-                Items::I64 => {
+                ItemKind::I64 => {
                     let count = (100_000.0 + 50_000.0 * value) as i64 + random.below(8) as i64;
                     bytes.extend_from_slice(&count.to_le_bytes());
                 }
@@ -145,8 +145,13 @@ impl Case {
     }
 
     /// Returns an array of each library. Both hold the same chunks, which the reference has compressed.
-    pub fn pair(&self, ours: &'static Library, reference: &'static Library, nthreads: i16) -> [Array; 2] {
-        let theirs = self.spec(nthreads).filled(reference, &self.data());
+    pub fn create_pair(
+        &self,
+        ours: &'static Library,
+        reference: &'static Library,
+        nthreads: i16,
+    ) -> [Array; 2] {
+        let theirs = self.spec(nthreads).create_from_buffer(reference, &self.data());
         let own = self.spec(nthreads).zeros(ours);
         let (from, to) = (theirs.schunk(), own.schunk());
         for nchunk in 0..from.nchunks() {

@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use super::cases::Case;
+use super::cases::ArrayCase;
 use super::is_wanted;
-use super::reads::Lists;
+use super::reads::OrthogonalSelection;
 use crate::Bench;
 use crate::report::Report;
 use crate::support::array::Array;
 use crate::timing::speed_ratio;
 
-fn set(array: &Array, src: &[u8], start: &[i64], stop: &[i64]) {
+fn set_box(array: &Array, src: &[u8], start: &[i64], stop: &[i64]) {
     let shape: Vec<i64> = start.iter().zip(stop).map(|(start, stop)| stop - start).collect();
     // SAFETY: each list has one number per dimension, and `src` is valid for reads of `src.len()` bytes.
     let rc = unsafe {
@@ -26,12 +26,12 @@ fn set(array: &Array, src: &[u8], start: &[i64], stop: &[i64]) {
     assert_eq!(rc, 0, "{}: a box", array.library.name);
 }
 
-pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthreads: i16) {
+pub fn run(bench: &Bench, report: &mut Report, case: &ArrayCase, data: &[u8], nthreads: i16) {
     let suffix = format!("{}, {nthreads} threads", case.name);
     let spec = case.spec(nthreads);
     if is_wanted(bench, "from_cbuffer", &suffix) {
         let contexts = [spec.context(bench.ours), spec.context(bench.reference)];
-        let make = |which: usize| contexts[which].filled(data).1.expect("an array");
+        let make = |which: usize| contexts[which].create_from_buffer(data).1.expect("an array");
         for which in [0, 1] {
             assert!(make(which).to_cbuffer().expect("items") == data, "other items");
         }
@@ -39,7 +39,7 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
         report.add("from_cbuffer", suffix.clone(), vec![ratio]);
     }
 
-    let pair = case.pair(bench.ours, bench.reference, nthreads);
+    let pair = case.create_pair(bench.ours, bench.reference, nthreads);
     let pair = RefCell::new(pair);
     let mut measure = |family: &'static str, name: String, work: &dyn Fn(&Array)| {
         if !is_wanted(bench, family, &name) {
@@ -58,11 +58,13 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
         let start: Vec<i64> = case.shape().iter().map(|extent| extent / 3).collect();
         let stop: Vec<i64> = start.iter().zip(&shape).map(|(start, extent)| start + extent).collect();
         let nbytes = shape.iter().product::<i64>() as usize * case.typesize();
-        measure("box set", format!("{name}, {suffix}"), &|array| set(array, &data[..nbytes], &start, &stop));
+        measure("box set", format!("{name}, {suffix}"), &|array| {
+            set_box(array, &data[..nbytes], &start, &stop)
+        });
     }
     let whole = vec![0; case.ndim()];
-    measure("box set", format!("whole, {suffix}"), &|array| set(array, data, &whole, case.shape()));
-    let lists = Lists::some(case);
+    measure("box set", format!("whole, {suffix}"), &|array| set_box(array, data, &whole, case.shape()));
+    let lists = OrthogonalSelection::random(case);
     measure("orthogonal set", suffix.clone(), &|array| lists.set(array, &data[..lists.nbytes(case)]));
     let mut grown = case.shape().to_vec();
     grown[0] += grown[0] / 2;

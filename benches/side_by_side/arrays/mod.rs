@@ -1,11 +1,12 @@
 //! Group `arrays`: arrays of 2, 3 and 4 dimensions in memory, with LZ4 at level 5 and shuffle, on one thread and two.
 //!
-//! Both libraries read the chunks that the reference has compressed. Before a cell is timed, their results are compared.
+//! Both libraries read the chunks that the reference has compressed. Before a cell is timed, their results are
+//! compared.
 
-pub mod apart;
 mod cases;
 mod changes;
 mod reads;
+pub mod separate_processes;
 
 use crate::Bench;
 use crate::report::{Report, SPEED};
@@ -28,5 +29,5 @@ pub fn run(bench: &Bench) -> Report {
 
 /// Returns whether `--only` selects a cell.
 fn is_wanted(bench: &Bench, family: &str, name: &str) -> bool {
-    bench.options.wants(family, name)
+    bench.options.is_selected(family, name)
 }

@@ -1,15 +1,15 @@
 //! Cells that only read arrays.
 
-use super::cases::Case;
+use super::cases::ArrayCase;
 use super::is_wanted;
 use crate::Bench;
-use crate::datasets::Random;
+use crate::datasets::SplitMix64;
 use crate::report::Report;
 use crate::support::array::Array;
 use crate::timing::speed_ratio;
 
 /// The number of random positions that are read in turn.
-const PLACES: usize = 64;
+const POSITIONS: usize = 64;
 
 /// A box of items: `stop` is `start + shape`.
 struct Region {
@@ -25,17 +25,17 @@ impl Region {
     }
 
     /// Returns a box of this shape at a random position inside an array of shape `within`.
-    fn anywhere(random: &mut Random, shape: &[i64], within: &[i64]) -> Region {
+    fn random(random: &mut SplitMix64, shape: &[i64], within: &[i64]) -> Region {
         let room = shape.iter().zip(within).map(|(extent, within)| (within - extent) as usize + 1);
         Region::new(room.map(|room| random.below(room) as i64).collect(), shape.to_vec())
     }
 
-    fn nbytes(&self, case: &Case) -> usize {
+    fn nbytes(&self, case: &ArrayCase) -> usize {
         self.shape.iter().product::<i64>() as usize * case.typesize()
     }
 }
 
-fn get(array: &Array, region: &Region, dest: &mut [u8]) {
+fn get_box(array: &Array, region: &Region, dest: &mut [u8]) {
     // SAFETY: each list has one number per dimension, and `dest` is valid for writes of `dest.len()` bytes.
     let rc = unsafe {
         (array.functions.b2nd_get_slice_cbuffer)(
@@ -50,7 +50,7 @@ fn get(array: &Array, region: &Region, dest: &mut [u8]) {
     assert_eq!(rc, 0, "{}: a box", array.library.name);
 }
 
-fn all(array: &Array, dest: &mut [u8]) {
+fn get_all(array: &Array, dest: &mut [u8]) {
     // SAFETY: `dest` is valid for writes of `dest.len()` bytes.
     let rc = unsafe {
         (array.functions.b2nd_to_cbuffer)(array.raw(), dest.as_mut_ptr().cast(), dest.len() as i64)
@@ -59,15 +59,15 @@ fn all(array: &Array, dest: &mut [u8]) {
 }
 
 /// Lists of coordinates, one for each dimension.
-pub struct Lists {
+pub struct OrthogonalSelection {
     lists: Vec<Vec<i64>>,
     lens: Vec<i64>,
 }
 
-impl Lists {
+impl OrthogonalSelection {
     /// Returns about a fifth of the coordinates of each dimension, drawn at random, in ascending order.
-    pub fn some(case: &Case) -> Lists {
-        let mut random = Random::new(31);
+    pub fn random(case: &ArrayCase) -> OrthogonalSelection {
+        let mut random = SplitMix64::new(31);
         let list = |&extent: &i64| {
             let count = extent as usize / 5 + 1;
             let mut list: Vec<i64> = (0..count).map(|_| random.below(extent as usize) as i64).collect();
@@ -77,10 +77,10 @@ impl Lists {
         };
         let lists: Vec<Vec<i64>> = case.shape().iter().map(list).collect();
         let lens = lists.iter().map(|list| list.len() as i64).collect();
-        Lists { lists, lens }
+        OrthogonalSelection { lists, lens }
     }
 
-    pub fn nbytes(&self, case: &Case) -> usize {
+    pub fn nbytes(&self, case: &ArrayCase) -> usize {
         self.lens.iter().product::<i64>() as usize * case.typesize()
     }
 
@@ -118,10 +118,10 @@ impl Lists {
     }
 }
 
-pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthreads: i16) {
-    let pair = case.pair(bench.ours, bench.reference, nthreads);
+pub fn run(bench: &Bench, report: &mut Report, case: &ArrayCase, data: &[u8], nthreads: i16) {
+    let pair = case.create_pair(bench.ours, bench.reference, nthreads);
     let suffix = format!("{}, {nthreads} threads", case.name);
-    let mut random = Random::new(17);
+    let mut random = SplitMix64::new(17);
     let mut measure =
         |family: &'static str, name: String, nbytes: usize, work: &dyn Fn(&Array, &mut [u8])| {
             if !is_wanted(bench, family, &name) {
@@ -140,37 +140,36 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
             report.add(family, name, vec![ratio]);
         };
 
-    measure("to_cbuffer", suffix.clone(), data.len(), &all);
+    measure("to_cbuffer", suffix.clone(), data.len(), &get_all);
     for axis in 0..case.ndim() {
         let mut shape = case.shape().to_vec();
         shape[axis] = 1;
-        let planes: Vec<Region> =
-            (0..3).map(|_| Region::anywhere(&mut random, &shape, case.shape())).collect();
-        let work = |array: &Array, dest: &mut [u8]| planes.iter().for_each(|plane| get(array, plane, dest));
+        let planes: Vec<Region> = (0..3).map(|_| Region::random(&mut random, &shape, case.shape())).collect();
+        let work =
+            |array: &Array, dest: &mut [u8]| planes.iter().for_each(|plane| get_box(array, plane, dest));
         measure("plane", format!("axis {axis} of {suffix}"), planes[0].nbytes(case), &work);
     }
 
     let one = vec![1; case.ndim()];
     let block: Vec<i64> = case.blockshape().iter().map(|&extent| i64::from(extent)).collect();
     for (family, within) in [("item anywhere", case.shape()), ("item in one block", &block)] {
-        let items: Vec<Region> = (0..PLACES).map(|_| Region::anywhere(&mut random, &one, within)).collect();
+        let items: Vec<Region> = (0..POSITIONS).map(|_| Region::random(&mut random, &one, within)).collect();
         let work = |array: &Array, dest: &mut [u8]| {
             for (item, dest) in items.iter().zip(dest.chunks_exact_mut(case.typesize())) {
-                get(array, item, dest);
+                get_box(array, item, dest);
             }
         };
-        measure(family, suffix.clone(), PLACES * case.typesize(), &work);
+        measure(family, suffix.clone(), POSITIONS * case.typesize(), &work);
     }
 
     for (name, part) in [("small", 8), ("large", 2)] {
         let shape: Vec<i64> = case.shape().iter().map(|extent| extent / part).collect();
-        let boxes: Vec<Region> =
-            (0..3).map(|_| Region::anywhere(&mut random, &shape, case.shape())).collect();
-        let work = |array: &Array, dest: &mut [u8]| boxes.iter().for_each(|one| get(array, one, dest));
+        let boxes: Vec<Region> = (0..3).map(|_| Region::random(&mut random, &shape, case.shape())).collect();
+        let work = |array: &Array, dest: &mut [u8]| boxes.iter().for_each(|one| get_box(array, one, dest));
         measure("box get", format!("{name}, {suffix}"), boxes[0].nbytes(case), &work);
     }
 
-    let lists = Lists::some(case);
+    let lists = OrthogonalSelection::random(case);
     measure("orthogonal get", suffix.clone(), lists.nbytes(case), &|array, dest| lists.get(array, dest));
 
     let nitems = case.shape().iter().product::<i64>() as usize;
@@ -192,7 +191,7 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
 
     // Operations that create an array from another one.
     let same = case.spec(nthreads);
-    let other = case.other_spec(nthreads);
+    let other = case.rechunked_spec(nthreads);
     let make = |array: &Array, dest: &mut [u8], how: &dyn Fn(&Array) -> Array| {
         let made = how(array);
         if let Some(byte) = dest.first_mut() {

@@ -10,47 +10,47 @@ use crate::Bench;
 use crate::calls::{Params, dparams};
 use crate::datasets::Dataset;
 use crate::library::Library;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
 /// The item size in bytes.
 pub const TYPESIZE: usize = 4;
 /// The size of a large chunk in bytes.
-pub const LARGE: usize = 256 << 10;
+pub const LARGE_CHUNKSIZE: usize = 256 << 10;
 /// The size of a small chunk in bytes.
-pub const SMALL: usize = 4 << 10;
+pub const SMALL_CHUNKSIZE: usize = 4 << 10;
 
-/// Returns the number of small chunks. 1000 take two minutes, since the reference rewrites large parts of the frame; quick
-/// mode uses 100.
-pub fn small_chunks(bench: &Bench) -> usize {
+/// Returns the number of small chunks. 1000 take two minutes, since the reference rewrites large parts of the frame;
+/// quick mode uses 100.
+pub fn small_chunk_count(bench: &Bench) -> usize {
     if bench.options.full { 1000 } else { 100 }
 }
 
 /// The store of a super-chunk, and how its file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum StorageVariant {
     In(Store),
     /// A contiguous frame on disk that is mapped into memory; read-only.
     Mapped,
 }
 
-impl Kept {
-    pub const ALL: [Kept; 5] = [
-        Kept::In(Store::Memory),
-        Kept::In(Store::MemoryFrame),
-        Kept::In(Store::File),
-        Kept::In(Store::Directory),
-        Kept::Mapped,
+impl StorageVariant {
+    pub const ALL: [StorageVariant; 5] = [
+        StorageVariant::In(Store::Memory),
+        StorageVariant::In(Store::MemoryFrame),
+        StorageVariant::In(Store::File),
+        StorageVariant::In(Store::Directory),
+        StorageVariant::Mapped,
     ];
 
     /// Returns the name in the report.
     pub fn name(self) -> &'static str {
         match self {
-            Kept::In(Store::Memory) => "memory",
-            Kept::In(Store::MemoryFrame) => "memory-frame",
-            Kept::In(Store::File) => "file",
-            Kept::In(Store::Directory) => "directory",
-            Kept::Mapped => "mapped-file",
+            StorageVariant::In(Store::Memory) => "memory",
+            StorageVariant::In(Store::MemoryFrame) => "memory-frame",
+            StorageVariant::In(Store::File) => "file",
+            StorageVariant::In(Store::Directory) => "directory",
+            StorageVariant::Mapped => "mapped-file",
         }
     }
 }
@@ -61,18 +61,19 @@ pub fn params() -> Params {
 }
 
 /// Returns `nbytes` bytes of the generated data set `name`.
-pub fn data(name: &str, nbytes: usize) -> Vec<u8> {
+pub fn dataset_bytes(name: &str, nbytes: usize) -> Vec<u8> {
     Dataset::load(&[name.to_string()], nbytes).remove(0).bytes
 }
 
-/// Creates a super-chunk with `nthreads` threads for decompression and blocks of `blocksize` bytes (0: the library chooses).
+/// Creates a super-chunk with `nthreads` threads for decompression and blocks of `blocksize` bytes (0: the library
+/// chooses).
 fn create(library: &'static Library, store: Store, path: &Path, nthreads: i16, blocksize: i32) -> SuperChunk {
     let params = Params { blocksize, ..params() };
     let (mut cparams, mut dparams) = (params.cparams(), dparams(nthreads));
     let path = c_path(path);
     let mut storage = blosc2_storage {
-        contiguous: CBool::from(store.contiguous()),
-        urlpath: if store.on_disk() { path.as_ptr().cast_mut() } else { ptr::null_mut() },
+        contiguous: CBool::from(store.is_contiguous()),
+        urlpath: if store.is_on_disk() { path.as_ptr().cast_mut() } else { ptr::null_mut() },
         cparams: &mut cparams,
         dparams: &mut dparams,
         io: ptr::null_mut(),
@@ -100,17 +101,17 @@ pub fn create_with(
 }
 
 /// Returns the chunks into which the library compresses `data`, `chunksize` uncompressed bytes each.
-pub fn chunks_of(library: &'static Library, data: &[u8], chunksize: usize) -> Vec<Vec<u8>> {
+pub fn compress_chunks(library: &'static Library, data: &[u8], chunksize: usize) -> Vec<Vec<u8>> {
     let schunk = create(library, Store::Memory, Path::new("-"), 1, 0);
     data.chunks(chunksize).for_each(|part| assert!(schunk.append(part).is_ok(), "an append"));
     (0..schunk.nchunks()).map(|n| schunk.get_chunk(n).expect("a chunk")).collect()
 }
 
 /// Opens a frame on disk.
-pub fn open(library: &'static Library, kept: Kept, path: &Path) -> SuperChunk {
+pub fn open(library: &'static Library, kept: StorageVariant, path: &Path) -> SuperChunk {
     let opened = match kept {
-        Kept::In(_) => SuperChunk::open(library, path),
-        Kept::Mapped => {
+        StorageVariant::In(_) => SuperChunk::open(library, path),
+        StorageVariant::Mapped => {
             // SAFETY: `malloc` accepts any size; the library frees the block with the super-chunk.
             let place: *mut blosc2_stdio_mmap =
                 unsafe { libc::malloc(size_of::<blosc2_stdio_mmap>()) }.cast();
@@ -131,25 +132,25 @@ pub fn open(library: &'static Library, kept: Kept, path: &Path) -> SuperChunk {
     opened.unwrap_or_else(|| panic!("{}: cannot open {}", library.name, path.display()))
 }
 
-/// Returns a super-chunk of each library with the same chunks. A frame on disk is written once, by the reference, and opened
-/// by both.
-pub fn pair(
+/// Returns a super-chunk of each library with the same chunks. A frame on disk is written once, by the reference, and
+/// opened by both.
+pub fn open_pair(
     (ours, reference): (&'static Library, &'static Library),
-    kept: Kept,
-    scratch: &Scratch,
+    kept: StorageVariant,
+    scratch: &ScratchDir,
     nthreads: i16,
     chunks: &[Vec<u8>],
 ) -> [SuperChunk; 2] {
     match kept {
-        Kept::In(store) if !store.on_disk() => {
+        StorageVariant::In(store) if !store.is_on_disk() => {
             [ours, reference].map(|library| create_with(library, store, Path::new("-"), nthreads, chunks))
         }
         _ => {
-            let path = written(reference, kept, scratch, chunks);
+            let path = write_frame(reference, kept, scratch, chunks);
             [ours, reference].map(|library| {
-                with_threads(library, nthreads);
+                set_open_threads(library, nthreads);
                 let schunk = open(library, kept, &path);
-                with_threads(library, 1);
+                set_open_threads(library, 1);
                 schunk
             })
         }
@@ -157,20 +158,20 @@ pub fn pair(
 }
 
 /// Sets the number of threads of super-chunks that are opened later.
-fn with_threads(library: &Library, nthreads: i16) {
+fn set_open_threads(library: &Library, nthreads: i16) {
     // SAFETY: the function takes any number and no pointer.
     unsafe { (library.blosc2_set_nthreads)(nthreads) };
 }
 
 /// Writes a frame with these chunks to disk. Returns its path.
-pub fn written(
+pub fn write_frame(
     library: &'static Library,
-    kept: Kept,
-    scratch: &Scratch,
+    kept: StorageVariant,
+    scratch: &ScratchDir,
     chunks: &[Vec<u8>],
 ) -> std::path::PathBuf {
-    let store = if let Kept::In(store) = kept { store } else { Store::File };
-    let path = scratch.fresh();
+    let store = if let StorageVariant::In(store) = kept { store } else { Store::File };
+    let path = scratch.new_path();
     drop(create_with(library, store, &path, 1, chunks));
     path
 }
@@ -189,7 +190,7 @@ pub fn decompress(schunk: &SuperChunk, nchunk: i64, dest: &mut [u8]) -> i32 {
 }
 
 /// Reads the items from `start` on that fill `dest`.
-pub fn slice(schunk: &SuperChunk, start: i64, dest: &mut [u8]) {
+pub fn get_slice(schunk: &SuperChunk, start: i64, dest: &mut [u8]) {
     let stop = start + (dest.len() / TYPESIZE) as i64;
     // SAFETY: `dest` has space for the items.
     let rc = unsafe {
@@ -199,7 +200,7 @@ pub fn slice(schunk: &SuperChunk, start: i64, dest: &mut [u8]) {
 }
 
 /// Reads the items at `coords`.
-pub fn sparse(schunk: &SuperChunk, coords: &[i64], dest: &mut [u8]) {
+pub fn get_sparse(schunk: &SuperChunk, coords: &[i64], dest: &mut [u8]) {
     assert_eq!(dest.len(), coords.len() * TYPESIZE);
     // SAFETY: `dest` has space for the items.
     let rc = unsafe {

@@ -1,8 +1,8 @@
 //! Group `schunk`: super-chunks in each kind of store, with LZ4 at level 5 and shuffle.
 //!
-//! Both libraries read the chunks that the reference has compressed, and frames on disk from the same file. Files are in the
-//! system's temporary directory, so mostly in the page cache. Before a cell is timed, the results of both libraries are
-//! compared.
+//! Both libraries read the chunks that the reference has compressed, and frames on disk from the same file. Files are
+//! in the system's temporary directory, so mostly in the page cache. Before a cell is timed, the results of both
+//! libraries are compared.
 
 mod changes;
 mod handles;
@@ -21,5 +21,5 @@ pub fn run(bench: &Bench) -> Report {
 
 /// Returns whether `--only` selects a cell.
 fn is_wanted(bench: &Bench, store: &str, name: &str) -> bool {
-    bench.options.wants(store, name)
+    bench.options.is_selected(store, name)
 }

@@ -3,42 +3,46 @@
 use std::path::Path;
 use std::ptr;
 
-use super::handles::{self, Kept, LARGE, SMALL, TYPESIZE};
+use super::handles::{self, LARGE_CHUNKSIZE, SMALL_CHUNKSIZE, StorageVariant, TYPESIZE};
 use super::is_wanted;
 use crate::Bench;
-use crate::datasets::Random;
+use crate::datasets::SplitMix64;
 use crate::library::Library;
 use crate::report::Report;
 use crate::support::super_chunk::functions::Functions;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::timing::speed_ratio;
 
 /// The number of random positions that are read in turn.
-const PLACES: usize = 256;
+const POSITIONS: usize = 256;
 /// The number of chunks that are read in sequence.
-const CHUNKS: usize = 64;
+const NCHUNKS: usize = 64;
 
 pub fn run(bench: &Bench, report: &mut Report) {
-    let scratch = Scratch::new();
-    let data = handles::data("field-f32", CHUNKS * LARGE);
-    let large = handles::chunks_of(bench.reference, &data, LARGE);
-    let small = handles::chunks_of(bench.reference, &data[..handles::small_chunks(bench) * SMALL], SMALL);
-    for kept in Kept::ALL {
+    let scratch = ScratchDir::new();
+    let data = handles::dataset_bytes("field-f32", NCHUNKS * LARGE_CHUNKSIZE);
+    let large = handles::compress_chunks(bench.reference, &data, LARGE_CHUNKSIZE);
+    let small = handles::compress_chunks(
+        bench.reference,
+        &data[..handles::small_chunk_count(bench) * SMALL_CHUNKSIZE],
+        SMALL_CHUNKSIZE,
+    );
+    for kept in StorageVariant::ALL {
         for nthreads in [1, 2] {
-            sequential(bench, report, kept, &scratch, nthreads, &data, &large);
+            measure_sequential(bench, report, kept, &scratch, nthreads, &data, &large);
         }
-        slices(bench, report, kept, &scratch, &data, &large);
-        opening(bench, report, kept, &scratch, &large, &small);
-        whole(bench, report, kept, &scratch, &large);
+        measure_slices(bench, report, kept, &scratch, &data, &large);
+        measure_opening(bench, report, kept, &scratch, &large, &small);
+        measure_whole(bench, report, kept, &scratch, &large);
     }
 }
 
-fn sequential(
+fn measure_sequential(
     bench: &Bench,
     report: &mut Report,
-    kept: Kept,
-    scratch: &Scratch,
+    kept: StorageVariant,
+    scratch: &ScratchDir,
     nthreads: i16,
     data: &[u8],
     chunks: &[Vec<u8>],
@@ -47,17 +51,17 @@ fn sequential(
     if !is_wanted(bench, kept.name(), &name) {
         return;
     }
-    let pair = handles::pair((bench.ours, bench.reference), kept, scratch, nthreads, chunks);
-    let mut dest = vec![0; LARGE];
+    let pair = handles::open_pair((bench.ours, bench.reference), kept, scratch, nthreads, chunks);
+    let mut dest = vec![0; LARGE_CHUNKSIZE];
     for schunk in &pair {
-        for (n, part) in data.chunks(LARGE).enumerate() {
-            assert_eq!(handles::decompress(schunk, n as i64, &mut dest), LARGE as i32);
+        for (n, part) in data.chunks(LARGE_CHUNKSIZE).enumerate() {
+            assert_eq!(handles::decompress(schunk, n as i64, &mut dest), LARGE_CHUNKSIZE as i32);
             assert!(dest == part, "{}: chunk {n}", schunk.library.name);
         }
     }
     let all = |schunk: &SuperChunk, dest: &mut [u8]| {
         for n in 0..chunks.len() {
-            assert_eq!(handles::decompress(schunk, n as i64, dest), LARGE as i32);
+            assert_eq!(handles::decompress(schunk, n as i64, dest), LARGE_CHUNKSIZE as i32);
         }
     };
     let mut other = dest.clone();
@@ -66,17 +70,17 @@ fn sequential(
     report.add(kept.name(), name, vec![ratio]);
 }
 
-fn slices(
+fn measure_slices(
     bench: &Bench,
     report: &mut Report,
-    kept: Kept,
-    scratch: &Scratch,
+    kept: StorageVariant,
+    scratch: &ScratchDir,
     data: &[u8],
     chunks: &[Vec<u8>],
 ) {
     let nitems = data.len() / TYPESIZE;
-    let pair = handles::pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
-    let mut random = Random::new(11);
+    let pair = handles::open_pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
+    let mut random = SplitMix64::new(11);
     for (count, within, name) in [
         (1, nitems, "get_slice of 1 item, anywhere"),
         (1, 1024, "get_slice of 1 item, in one block"),
@@ -86,17 +90,17 @@ fn slices(
         if !is_wanted(bench, kept.name(), name) {
             continue;
         }
-        let places: Vec<i64> = (0..PLACES).map(|_| random.below(within - count + 1) as i64).collect();
+        let places: Vec<i64> = (0..POSITIONS).map(|_| random.below(within - count + 1) as i64).collect();
         let mut dest = vec![0; count * TYPESIZE];
         for schunk in &pair {
             for &start in &places {
-                handles::slice(schunk, start, &mut dest);
+                handles::get_slice(schunk, start, &mut dest);
                 let wanted = &data[start as usize * TYPESIZE..][..dest.len()];
                 assert!(dest == wanted, "{}: items at {start}", schunk.library.name);
             }
         }
         let all = |schunk: &SuperChunk, dest: &mut [u8]| {
-            places.iter().for_each(|&start| handles::slice(schunk, start, dest));
+            places.iter().for_each(|&start| handles::get_slice(schunk, start, dest));
         };
         let mut other = dest.clone();
         let ratio = speed_ratio(&bench.options, 1, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
@@ -107,7 +111,7 @@ fn slices(
         let coords: Vec<i64> = (0..1000).map(|_| random.below(nitems) as i64).collect();
         let mut dest = vec![0; coords.len() * TYPESIZE];
         for schunk in &pair {
-            handles::sparse(schunk, &coords, &mut dest);
+            handles::get_sparse(schunk, &coords, &mut dest);
             let item = |&coord: &i64| &data[coord as usize * TYPESIZE..][..TYPESIZE];
             assert!(dest.chunks(TYPESIZE).eq(coords.iter().map(item)), "{}", schunk.library.name);
         }
@@ -115,44 +119,46 @@ fn slices(
         let ratio = speed_ratio(
             &bench.options,
             1,
-            || handles::sparse(&pair[0], &coords, &mut dest),
-            || handles::sparse(&pair[1], &coords, &mut other),
+            || handles::get_sparse(&pair[0], &coords, &mut dest),
+            || handles::get_sparse(&pair[1], &coords, &mut other),
         );
         report.add(kept.name(), name.to_string(), vec![ratio]);
     }
 }
 
-fn opening(
+fn measure_opening(
     bench: &Bench,
     report: &mut Report,
-    kept: Kept,
-    scratch: &Scratch,
+    kept: StorageVariant,
+    scratch: &ScratchDir,
     large: &[Vec<u8>],
     small: &[Vec<u8>],
 ) {
-    if kept == Kept::In(Store::Memory) {
+    if kept == StorageVariant::In(Store::Memory) {
         return;
     }
     let many = format!("open a frame of {} chunks, free", small.len());
-    for (chunks, nbytes, reads, name) in
-        [(large, LARGE, true, "open, read the first chunk, free"), (small, SMALL, false, many.as_str())]
-    {
+    for (chunks, nbytes, reads, name) in [
+        (large, LARGE_CHUNKSIZE, true, "open, read the first chunk, free"),
+        (small, SMALL_CHUNKSIZE, false, many.as_str()),
+    ] {
         if !is_wanted(bench, kept.name(), name) {
             continue;
         }
         let mut dest = vec![0; nbytes];
-        let mut work: Box<dyn FnMut(&'static Library)> = if kept == Kept::In(Store::MemoryFrame) {
+        let mut work: Box<dyn FnMut(&'static Library)> = if kept == StorageVariant::In(Store::MemoryFrame) {
             let schunk = handles::create_with(bench.reference, Store::MemoryFrame, Path::new("-"), 1, chunks);
             let mut frame = schunk.to_buffer().expect("a frame");
             Box::new(move |library| {
                 // SAFETY: the frame outlives the super-chunk, and neither is changed.
-                let schunk = unsafe { SuperChunk::from_borrowed(library, frame.as_mut_ptr(), frame.len()) };
-                first(&schunk.expect("a super-chunk"), reads, chunks.len(), &mut dest);
+                let schunk =
+                    unsafe { SuperChunk::from_borrowed_frame(library, frame.as_mut_ptr(), frame.len()) };
+                check_first_chunk(&schunk.expect("a super-chunk"), reads, chunks.len(), &mut dest);
             })
         } else {
-            let path = handles::written(bench.reference, kept, scratch, chunks);
+            let path = handles::write_frame(bench.reference, kept, scratch, chunks);
             Box::new(move |library| {
-                first(&handles::open(library, kept, &path), reads, chunks.len(), &mut dest);
+                check_first_chunk(&handles::open(library, kept, &path), reads, chunks.len(), &mut dest);
             })
         };
         let work = std::cell::RefCell::new(&mut work);
@@ -166,7 +172,7 @@ fn opening(
     }
 }
 
-fn first(schunk: &SuperChunk, reads: bool, nchunks: usize, dest: &mut [u8]) {
+fn check_first_chunk(schunk: &SuperChunk, reads: bool, nchunks: usize, dest: &mut [u8]) {
     assert_eq!(schunk.nchunks(), nchunks as i64);
     if reads {
         assert_eq!(handles::decompress(schunk, 0, dest), dest.len() as i32);
@@ -174,14 +180,20 @@ fn first(schunk: &SuperChunk, reads: bool, nchunks: usize, dest: &mut [u8]) {
 }
 
 /// Measures reading a metalayer and copying the whole super-chunk.
-fn whole(bench: &Bench, report: &mut Report, kept: Kept, scratch: &Scratch, chunks: &[Vec<u8>]) {
-    if kept == Kept::Mapped {
+fn measure_whole(
+    bench: &Bench,
+    report: &mut Report,
+    kept: StorageVariant,
+    scratch: &ScratchDir,
+    chunks: &[Vec<u8>],
+) {
+    if kept == StorageVariant::Mapped {
         return;
     }
-    let pair = handles::pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
+    let pair = handles::open_pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
     let content: Vec<u8> = (0..1000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
     // On disk both handles have the same frame open: the other handle reads the new metalayer from it.
-    let on_disk = matches!(kept, Kept::In(store) if store.on_disk());
+    let on_disk = matches!(kept, StorageVariant::In(store) if store.is_on_disk());
     assert_eq!(pair[1].vlmeta_add("bench", &content), 0);
     let ours_is_told = if on_disk { 0 } else { pair[0].vlmeta_add("bench", &content) };
     assert_eq!(ours_is_told, 0);
@@ -201,17 +213,17 @@ fn whole(bench: &Bench, report: &mut Report, kept: Kept, scratch: &Scratch, chun
     let to_frame = copy(Store::MemoryFrame);
     add("copy to memory", &|schunk| to_memory(schunk).contents(), &|schunk| drop(to_memory(schunk)));
     add("copy to a memory frame", &|schunk| to_frame(schunk).contents(), &|schunk| drop(to_frame(schunk)));
-    if kept == Kept::In(Store::MemoryFrame) {
+    if kept == StorageVariant::In(Store::MemoryFrame) {
         let frame = std::cell::RefCell::new(pair[1].to_buffer().expect("a frame"));
         let from_copy = |schunk: &SuperChunk| {
-            SuperChunk::from_copy(schunk.library, &mut frame.borrow_mut()).expect("a super-chunk")
+            SuperChunk::from_frame_copy(schunk.library, &mut frame.borrow_mut()).expect("a super-chunk")
         };
         add("from_buffer, copied", &|schunk| from_copy(schunk).contents(), &|schunk| drop(from_copy(schunk)));
     }
 }
 
 fn contents_of(library: &'static Library, mut frame: Vec<u8>) -> Vec<u8> {
-    SuperChunk::from_copy(library, &mut frame).expect("a super-chunk").contents()
+    SuperChunk::from_frame_copy(library, &mut frame).expect("a super-chunk").contents()
 }
 
 fn to_buffer(schunk: &SuperChunk) {

@@ -26,6 +26,6 @@ pub mod watchdog;
 use library::Library;
 
 /// Returns the libraries that create the original frames: only the linked one.
-pub fn all() -> Vec<&'static Library> {
+pub fn all_libraries() -> Vec<&'static Library> {
     vec![Library::ours()]
 }

@@ -45,13 +45,13 @@ impl Case {
         case
     }
 
-    fn sides(&self) -> (Side, Side) {
-        let side = |shape: &[i64], start: &[i64]| Side::in_shape(shape, start).expect("a side");
+    fn layouts(&self) -> (BoxLayout, BoxLayout) {
+        let side = |shape: &[i64], start: &[i64]| BoxLayout::in_shape(shape, start).expect("a side");
         (side(&self.src_shape, &self.src_start), side(&self.dst_shape, &self.dst_start))
     }
 
     fn plan(&self) -> BoxCopy {
-        let (src, dst) = self.sides();
+        let (src, dst) = self.layouts();
         BoxCopy::new(&self.shape, self.typesize as i32, &src, &dst).expect("a plan")
     }
 
@@ -95,7 +95,7 @@ impl Case {
         assert!(dst == expected, "{self:?}");
         let (_, mut by_runs) = self.buffers();
         let mut count = 0;
-        for run in plan.rows().runs() {
+        for run in plan.rows().iter() {
             by_runs[run.dst..][..run.len].copy_from_slice(&src[run.src..][..run.len]);
             count += 1;
         }
@@ -119,7 +119,7 @@ impl Case {
     }
 
     fn assert_filled(&self, value: &[u8]) {
-        let (_, dst) = self.sides();
+        let (_, dst) = self.layouts();
         let fill = BoxFill::new(&self.shape, self.typesize as i32, &dst).unwrap();
         let (_, mut filled) = self.buffers();
         fill.fill(&mut filled, value).unwrap();
@@ -133,10 +133,11 @@ impl Case {
 }
 
 #[test]
-fn golden_copy() {
+fn copying_a_2x2_box_writes_the_expected_bytes() {
     let src: Vec<u8> = (1..=24).collect();
     let mut dst = vec![0; 40];
-    let (from, to) = (Side::in_shape(&[3, 4], &[1, 1]).unwrap(), Side::in_shape(&[4, 5], &[2, 3]).unwrap());
+    let (from, to) =
+        (BoxLayout::in_shape(&[3, 4], &[1, 1]).unwrap(), BoxLayout::in_shape(&[4, 5], &[2, 3]).unwrap());
     let plan = BoxCopy::new(&[2, 2], 2, &from, &to).unwrap();
     plan.copy(&src, &mut dst).unwrap();
     assert_eq!((&dst[26..30], &dst[36..]), (&[11, 12, 13, 14][..], &[19, 20, 21, 22][..]));
@@ -144,10 +145,11 @@ fn golden_copy() {
 }
 
 #[test]
-fn what_is_contiguous_is_one_row() {
+fn contiguous_dimensions_become_one_row() {
     let rows = |shape: &[i64], src: &[i64], dst: &[i64]| {
         let zeros = vec![0; shape.len()];
-        let (src, dst) = (Side::in_shape(src, &zeros).unwrap(), Side::in_shape(dst, &zeros).unwrap());
+        let (src, dst) =
+            (BoxLayout::in_shape(src, &zeros).unwrap(), BoxLayout::in_shape(dst, &zeros).unwrap());
         let plan = BoxCopy::new(shape, 4, &src, &dst).unwrap();
         (plan.rows().count(), plan.rows().row_len())
     };
@@ -160,18 +162,23 @@ fn what_is_contiguous_is_one_row() {
     assert_eq!(rows(&[], &[], &[]), (1, 4));
     assert_eq!(rows(&[3, 0, 5], &[3, 4, 5], &[3, 4, 5]), (0, 0));
     // Two loops are merged if each iteration of the outer one continues where the inner one ends.
-    let (src, dst) = (Side::at_start(&[3, 4, 9]).unwrap(), Side::at_start(&[3, 4, 7]).unwrap());
+    let (src, dst) = (BoxLayout::at_start(&[3, 4, 9]).unwrap(), BoxLayout::at_start(&[3, 4, 7]).unwrap());
     let plan = BoxCopy::new(&[3, 4, 5], 4, &src, &dst).unwrap();
-    assert_eq!(plan.rows().runs().count(), 12);
+    assert_eq!(plan.rows().iter().count(), 12);
     assert_eq!(
         plan,
-        BoxCopy::new(&[12, 5], 4, &Side::at_start(&[12, 9]).unwrap(), &Side::at_start(&[12, 7]).unwrap())
-            .unwrap()
+        BoxCopy::new(
+            &[12, 5],
+            4,
+            &BoxLayout::at_start(&[12, 9]).unwrap(),
+            &BoxLayout::at_start(&[12, 7]).unwrap()
+        )
+        .unwrap()
     );
 }
 
 #[test]
-fn places_are_where_boxes_begin() {
+fn item_byte_offset_is_exact_or_none() {
     let extents = [0, 1, 2, 5, 1 << 20, i64::MAX, -1];
     let starts = [0, 1, 4, 1 << 40, i64::MAX, -1];
     let of =
@@ -182,9 +189,9 @@ fn places_are_where_boxes_begin() {
     for (shape, start) in numbers.step_by(step * step * step) {
         let ([a, b, c], [x, y, z]) = (of(&extents, shape), of(&starts, start));
         for typesize in [1, 7, 255] {
-            let side = Side::in_shape(&[a, b, c], &[x, y, z]);
-            let rows = side.ok().and_then(|side| rows(&[1, 1, 1], typesize, &side, &side).ok());
-            let place = place_of(&[a, b, c], &[x, y, z], typesize);
+            let side = BoxLayout::in_shape(&[a, b, c], &[x, y, z]);
+            let rows = side.ok().and_then(|side| plan_rows(&[1, 1, 1], typesize, &side, &side).ok());
+            let place = item_byte_offset(&[a, b, c], &[x, y, z], typesize);
             // An offset is right where there is one, and there is none where there can be no box.
             if let Some(place) = place {
                 found += 1;
@@ -195,11 +202,11 @@ fn places_are_where_boxes_begin() {
         }
     }
     assert!(found > least, "{found}");
-    assert_eq!((place_of(&[], &[], 4), place_of(&[-3], &[2], 4)), (Some(0), Some(8)));
+    assert_eq!((item_byte_offset(&[], &[], 4), item_byte_offset(&[-3], &[2], 4)), (Some(0), Some(8)));
 }
 
 #[test]
-fn every_length_of_a_row() {
+fn boxes_of_every_item_size_are_copied() {
     for typesize in (1..=300).step_by(if cfg!(miri) { 60 } else { 1 }) {
         for dims in [
             vec![(3, [0, 1, 1, 0]), (1, [1, 1, 0, 2])],
@@ -212,8 +219,8 @@ fn every_length_of_a_row() {
 }
 
 #[test]
-fn boxes_that_make_no_sense_are_refused() {
-    let side = Side::in_shape(&[3, 4], &[0, 0]).unwrap();
+fn invalid_shapes_and_strides_are_rejected() {
+    let side = BoxLayout::in_shape(&[3, 4], &[0, 0]).unwrap();
     let kind = |result: Result<BoxCopy>| result.err().map(|error| error.kind());
     assert_eq!(kind(BoxCopy::new(&[3, 4], 1, &side, &side)), None);
     for (shape, typesize) in [(&[3][..], 1), (&[3, -1], 1), (&[3, 4], 0), (&[3, 4], -4)] {
@@ -223,16 +230,16 @@ fn boxes_that_make_no_sense_are_refused() {
             "{shape:?} {typesize}"
         );
     }
-    let far = Side::in_shape(&[2, i64::MAX], &[0, 0]).unwrap();
+    let far = BoxLayout::in_shape(&[2, i64::MAX], &[0, 0]).unwrap();
     assert_eq!(kind(BoxCopy::new(&[1, 5], 1, &far, &far)), None);
     assert_eq!(kind(BoxCopy::new(&[2, 5], 1, &far, &far)), Some(InvalidParam));
     assert_eq!(kind(BoxCopy::new(&[1, i64::MAX], 2, &far, &far)), Some(InvalidParam));
-    assert!(Side::in_shape(&[3, i64::MAX], &[2, 0]).is_err());
-    assert!(Side::in_shape(&[3, 4], &[0]).is_err());
-    assert!(Side::in_shape(&[3, 4], &[0, -1]).is_err());
-    assert!(Side::in_shape(&[3, -4], &[0, 0]).is_err());
-    assert!(Side::in_shape(&[1; 17], &[0; 17]).is_err());
-    assert!(Side::at_start(&[1; 17]).is_err());
+    assert!(BoxLayout::in_shape(&[3, i64::MAX], &[2, 0]).is_err());
+    assert!(BoxLayout::in_shape(&[3, 4], &[0]).is_err());
+    assert!(BoxLayout::in_shape(&[3, 4], &[0, -1]).is_err());
+    assert!(BoxLayout::in_shape(&[3, -4], &[0, 0]).is_err());
+    assert!(BoxLayout::in_shape(&[1; 17], &[0; 17]).is_err());
+    assert!(BoxLayout::at_start(&[1; 17]).is_err());
 }
 
 fn dimension() -> impl Strategy<Value = (i64, [i64; 4])> {
@@ -273,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn no_numbers_make_it_panic(
+    fn arbitrary_boxes_do_not_panic(
         shape in prop::collection::vec(any::<i64>(), 3),
         strides in prop::collection::vec(any::<i64>(), 3),
         start in prop::collection::vec(0i64..3, 3),
@@ -282,7 +289,7 @@ proptest! {
     ) {
         let mut dst = [0u8; 64];
         for shape in [&shape, &small] {
-            for side in [Side::with_strides(&strides, &start), Side::with_strides(&small, &start), Side::in_shape(shape, &start)] {
+            for side in [BoxLayout::with_strides(&strides, &start), BoxLayout::with_strides(&small, &start), BoxLayout::in_shape(shape, &start)] {
                 let Ok(side) = side else { continue };
                 for typesize in [typesize, 3] {
                     if let Ok(plan) = BoxCopy::new(shape, typesize, &side, &side) {

@@ -13,7 +13,7 @@ fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
 }
 
 #[test]
-fn shapes_that_do_not_go_together_are_refused() {
+fn incompatible_shapes_are_rejected() {
     let cases: [(Shapes, bool); 11] = [
         ((&[5], &[3], &[2]), true),
         ((&[5, 7], &[3], &[2]), false),
@@ -30,19 +30,19 @@ fn shapes_that_do_not_go_together_are_refused() {
     for ((shape, chunkshape, blockshape), is_right) in cases {
         let wanted = (!is_right).then_some(InvalidParam);
         assert_eq!(
-            kind(check(shape, chunkshape, blockshape)),
+            kind(check_shapes(shape, chunkshape, blockshape)),
             wanted,
             "{shape:?} {chunkshape:?} {blockshape:?}"
         );
         assert_eq!(kind(Geometry::new(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
-        assert_eq!(kind(Geometry::stored(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
+        assert_eq!(kind(Geometry::from_stored(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
     }
-    assert_eq!(kind(check(&[1; 16], &[1; 16], &[1; 16])), None);
-    assert_eq!(kind(check(&[1; 17], &[1; 17], &[1; 17])), Some(InvalidParam));
+    assert_eq!(kind(check_shapes(&[1; 16], &[1; 16], &[1; 16])), None);
+    assert_eq!(kind(check_shapes(&[1; 17], &[1; 17], &[1; 17])), Some(InvalidParam));
 }
 
 #[test]
-fn numbers_that_do_not_fit_are_refused() {
+fn overflowing_sizes_are_rejected() {
     const MAX: i64 = i64::MAX;
     let cases: [(Shapes, Option<ErrorKind>); 12] = [
         ((&[65536, 65536], &[1, 1], &[65536, 65536]), Some(InvalidParam)),
@@ -76,12 +76,12 @@ fn numbers_that_do_not_fit_are_refused() {
 #[test]
 fn stored_arrays_and_new_ones_are_checked_differently() {
     assert_eq!(kind(Geometry::new(&[5, 0], &[0, 0], &[0, 0], 1)), None);
-    assert_eq!(kind(Geometry::stored(&[5, 0], &[0, 0], &[0, 0], 1)), Some(InvalidParam));
-    assert_eq!(kind(Geometry::stored(&[0, 0], &[0, 0], &[0, 2], 1)), None);
+    assert_eq!(kind(Geometry::from_stored(&[5, 0], &[0, 0], &[0, 0], 1)), Some(InvalidParam));
+    assert_eq!(kind(Geometry::from_stored(&[0, 0], &[0, 0], &[0, 2], 1)), None);
     assert_eq!(kind(Geometry::new(&[5], &[0], &[0], 1)), Some(InvalidParam));
-    let strange = Geometry::stored(&[5], &[i32::MAX], &[i32::MAX - 1], 1).unwrap();
+    let strange = Geometry::from_stored(&[5], &[i32::MAX], &[i32::MAX - 1], 1).unwrap();
     assert_eq!(kind(strange.chunk_nbytes()), Some(InvalidParam));
-    let strange = Geometry::stored(&[5], &[3], &[2], -7).unwrap();
+    let strange = Geometry::from_stored(&[5], &[3], &[2], -7).unwrap();
     assert_eq!(
         (kind(strange.chunk_nbytes()), kind(strange.nbytes())),
         (Some(InvalidParam), Some(InvalidParam))
@@ -96,7 +96,7 @@ fn stored_arrays_and_new_ones_are_checked_differently() {
 }
 
 #[test]
-fn worked_layouts() {
+fn example_layouts_match_the_spec() {
     let a = Geometry::new(&[5, 7], &[3, 4], &[2, 2], 1).unwrap();
     assert_eq!((a.extshape(), a.extchunkshape()), (&[6, 8][..], &[4, 4][..]));
     assert_eq!((a.nitems(), a.chunknitems(), a.extnitems()), (35, 12, 48));
@@ -135,7 +135,7 @@ fn worked_layouts() {
         (1, 1, 1, 1)
     );
     assert_eq!((scalar.chunk_nbytes().unwrap(), scalar.blocks_per_chunk()), (7, 1));
-    assert_eq!(scalar.whole_shapes().0, &[1; MAX_DIM]);
+    assert_eq!(scalar.public_shapes().0, &[1; MAX_DIM]);
 }
 
 /// Compares with the formulas of `b2nd.md` 2.2, in 128-bit integers, which cannot overflow.
@@ -180,8 +180,8 @@ fn assert_formulas(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
         assert_eq!(s.block_chunk[dim], stride(&grid, dim));
         assert_eq!(s.chunk_array[dim], stride(&products, dim));
     }
-    assert_eq!(g.whole_shapes().3[ndim..], [1; MAX_DIM][ndim..]);
-    assert_eq!(g.whole_shapes().4[ndim..], [1; MAX_DIM][ndim..]);
+    assert_eq!(g.public_shapes().3[ndim..], [1; MAX_DIM][ndim..]);
+    assert_eq!(g.public_shapes().4[ndim..], [1; MAX_DIM][ndim..]);
 }
 
 proptest! {
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn no_numbers_make_it_panic(
+    fn arbitrary_shapes_do_not_panic(
         extents in prop::collection::vec((any::<i64>(), any::<i32>(), any::<i32>()), 0..=3),
         small in prop::collection::vec((-1i64..4, -1i32..4, -1i32..4), 0..=3),
         typesize in any::<i32>(),
@@ -211,7 +211,7 @@ proptest! {
         let chunkshape: Vec<i32> = extents().map(|of| of.1).collect();
         let blockshape: Vec<i32> = extents().map(|of| of.2).collect();
         let _ = Geometry::new(&shape, &chunkshape, &blockshape, typesize);
-        if let Ok(geometry) = Geometry::stored(&shape, &chunkshape, &blockshape, typesize) {
+        if let Ok(geometry) = Geometry::from_stored(&shape, &chunkshape, &blockshape, typesize) {
             let _ = (geometry.nbytes(), geometry.chunk_nbytes(), geometry.block_nbytes(), geometry.nchunks());
             for part in geometry.chunks_of_box(&start, &stop).take(100) {
                 prop_assert!(part.number < geometry.nchunks() && part.number >= 0);

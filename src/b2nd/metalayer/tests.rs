@@ -15,7 +15,7 @@ fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
 
 /// Returns the number of bytes read from a metalayer, and its data type.
 fn read(bytes: &[u8]) -> Result<(usize, Option<Vec<u8>>)> {
-    let mut fields = Fields::default();
+    let mut fields = MetaFields::default();
     let consumed = fields.read(bytes, true)?;
     Ok((consumed, fields.dtype.map(<[u8]>::to_vec)))
 }
@@ -29,29 +29,29 @@ fn serialized(meta: &ArrayMeta) -> Vec<u8> {
 }
 
 #[test]
-fn another_shape_leaves_the_rest() {
+fn write_shape_changes_only_the_shape() {
     for (len, members) in [(GOLDEN.len(), 0x97), (44, 0x95)] {
         let mut bytes = [&GOLDEN[..len], &[9; 5][..if len == 44 { 0 } else { 5 }]].concat();
         bytes[0] = members;
         let before = bytes.clone();
-        put_shape(&mut bytes, &[-1, i64::MAX]).unwrap();
+        write_shape(&mut bytes, &[-1, i64::MAX]).unwrap();
         let meta = ArrayMeta::parse(&bytes).unwrap();
         assert_eq!(meta.shape[..3], [-1, i64::MAX, 1]);
         assert_eq!((&bytes[..4], &bytes[22..]), (&before[..4], &before[22..]));
-        put_shape(&mut bytes, &[5, 7]).unwrap();
+        write_shape(&mut bytes, &[5, 7]).unwrap();
         assert_eq!(bytes, before);
         for shape in [&[5][..], &[5, 7, 1], &[]] {
-            assert_eq!(kind(put_shape(&mut bytes, shape)), Some(Failure), "{shape:?}");
+            assert_eq!(kind(write_shape(&mut bytes, shape)), Some(Failure), "{shape:?}");
         }
         for short in 0..44 {
-            assert_eq!(kind(put_shape(&mut bytes[..short], &[5, 7])), Some(Failure), "{short} bytes");
+            assert_eq!(kind(write_shape(&mut bytes[..short], &[5, 7])), Some(Failure), "{short} bytes");
         }
         assert_eq!(bytes, before);
     }
 }
 
 #[test]
-fn golden_bytes() {
+fn serialize_and_parse_agree_with_the_golden_bytes() {
     assert_eq!(serialize(&[5, 7], &[3, 4], &[2, 2], Some(b"<i4"), 0).unwrap(), GOLDEN);
     let scalar = serialize(&[], &[], &[], None, 0).unwrap();
     assert_eq!(scalar, *b"\x97\0\0\x90\x90\x90\0\xdb\0\0\0\x03|u1");
@@ -76,7 +76,7 @@ fn golden_bytes() {
 fn the_older_metalayer_has_no_data_type() {
     let mut old = GOLDEN[..44].to_vec();
     old[0] = 0x95;
-    let meta = ArrayMeta::of_stored(&old).unwrap();
+    let meta = ArrayMeta::parse_nonempty(&old).unwrap();
     assert_eq!((meta.dtype.as_deref(), meta.dtype_format, meta.shape[..2].to_vec()), (None, 0, vec![5, 7]));
     // Without a data type the default one is written.
     let now = serialized(&meta);
@@ -84,20 +84,20 @@ fn the_older_metalayer_has_no_data_type() {
 }
 
 #[test]
-fn every_length() {
+fn truncation_is_rejected_except_before_the_data_type() {
     for len in 0..GOLDEN.len() {
         match read(&GOLDEN[..len]) {
             Ok(read) => assert_eq!((len, read), (44, (44, None))),
             Err(error) => assert_eq!((len != 44, error.kind()), (true, Failure), "{len} bytes"),
         }
     }
-    assert_eq!(kind(ArrayMeta::of_stored(&[])), Some(NullPointer));
+    assert_eq!(kind(ArrayMeta::parse_nonempty(&[])), Some(NullPointer));
     let long = [&GOLDEN[..], &[0xee; 20]].concat();
     assert_eq!(read(&long).unwrap(), (53, Some(b"<i4".to_vec())));
 }
 
 #[test]
-fn only_the_marker_of_the_data_type_counts() {
+fn all_markers_except_that_of_the_data_type_are_ignored() {
     let with = |changes: &[(usize, u8)]| {
         let mut bytes = GOLDEN;
         for &(at, byte) in changes {
@@ -120,18 +120,18 @@ fn only_the_marker_of_the_data_type_counts() {
 
 /// The ABI function returns the fields before the invalid byte.
 #[test]
-fn what_was_read_before_an_error_is_kept() {
-    let mut fields = Fields::default();
+fn fields_before_an_error_are_kept() {
+    let mut fields = MetaFields::default();
     assert!(fields.read(&GOLDEN[..30], true).is_err());
-    assert_eq!((fields.ndim, fields.shapes, fields.shape[..2].to_vec()), (Some(2), 2, vec![5, 7]));
+    assert_eq!((fields.ndim, fields.nshapes_begun, fields.shape[..2].to_vec()), (Some(2), 2, vec![5, 7]));
     assert_eq!((fields.chunkshape[..2].to_vec(), fields.dtype), (vec![3, 1], None));
-    let mut fields = Fields::default();
+    let mut fields = MetaFields::default();
     assert_eq!(fields.read(&GOLDEN, false).unwrap(), 44);
     assert_eq!((fields.dtype, fields.dtype_format), (None, 0));
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn serialize_rejects_invalid_format_and_dimensions() {
     assert_eq!(kind(serialize(&[1], &[1], &[1], None, -1)), Some(Failure));
     assert_eq!(kind(serialize(&[1; 17], &[1; 17], &[1; 17], None, 0)), Some(InvalidParam));
     assert_eq!(kind(serialize(&[1], &[1], &[], None, 0)), Some(InvalidParam));
@@ -139,7 +139,7 @@ fn what_cannot_be_written_is_refused() {
 
 proptest! {
     #[test]
-    fn written_and_read(
+    fn parse_returns_what_serialize_wrote(
         extents in prop::collection::vec((any::<i64>(), any::<i32>(), any::<i32>()), 0..=16),
         dtype in prop::option::of(prop::collection::vec(any::<u8>(), 0..40)),
         dtype_format in 0i8..=127,
@@ -162,14 +162,14 @@ proptest! {
         // Another shape, and back.
         let mut other = bytes.clone();
         let shape: Vec<i64> = meta.shape[..meta.ndim].iter().map(|extent| !extent).collect();
-        put_shape(&mut other, &shape).unwrap();
+        write_shape(&mut other, &shape).unwrap();
         prop_assert!(ArrayMeta::parse(&other).unwrap().shape[..meta.ndim] == shape[..]);
-        put_shape(&mut other, &meta.shape[..meta.ndim]).unwrap();
+        write_shape(&mut other, &meta.shape[..meta.ndim]).unwrap();
         prop_assert_eq!(other, bytes);
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(
+    fn parsing_any_bytes_does_not_panic(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         ndim in 0u8..=17,
         len in 0usize..400,
@@ -180,7 +180,7 @@ proptest! {
             bytes[2] = ndim;
         }
         bytes.truncate(len);
-        let mut fields = Fields::default();
+        let mut fields = MetaFields::default();
         if let Ok(consumed) = fields.read(&bytes, true) {
             prop_assert!(consumed <= bytes.len());
             let _ = ArrayMeta::parse(&bytes).unwrap().geometry(4);

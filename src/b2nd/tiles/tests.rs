@@ -70,7 +70,7 @@ fn assert_tiles(geometry: &Geometry, start: &[i64], stop: &[i64], from: i64) {
     while let Some(part) = later.next_part() {
         told.push(part.clone());
     }
-    later.rewind(from);
+    later.seek(from);
     let rest: Vec<_> = later.collect();
     assert_eq!(rest, told[(from.max(0) as usize).min(told.len())..]);
 
@@ -84,7 +84,7 @@ fn assert_tiles(geometry: &Geometry, start: &[i64], stop: &[i64], from: i64) {
             for index in indices(&block.shape[..ndim]) {
                 let sum = |a: &[i64; MAX_DIM]| (0..ndim).map(|dim| a[dim] + index[dim]).collect::<Vec<_>>();
                 let place = (part.number, block.number, flat(&sum(&block.start), &blockshape));
-                assert_eq!(places.remove(&sum(&block.at)), Some(place));
+                assert_eq!(places.remove(&sum(&block.start_in_box)), Some(place));
                 left -= 1;
             }
         }
@@ -94,7 +94,7 @@ fn assert_tiles(geometry: &Geometry, start: &[i64], stop: &[i64], from: i64) {
 }
 
 #[test]
-fn worked_slices() {
+fn example_boxes_touch_the_expected_chunks() {
     let geometry = Geometry::new(&[5, 7], &[3, 4], &[2, 2], 1).unwrap();
     let numbers = |start: [i64; 2], stop: [i64; 2]| {
         geometry.chunks_of_box(&start, &stop).map(|part| part.number).collect::<Vec<_>>()
@@ -118,7 +118,7 @@ fn dimension() -> impl Strategy<Value = (i64, i32, i32, i64, i64)> {
 
 proptest! {
     #[test]
-    fn every_item_is_told_once_and_lies_where_it_should(
+    fn every_item_of_a_box_is_in_exactly_one_part(
         dims in prop::collection::vec(dimension(), 0..=3),
         ones in prop_oneof![6 => 0usize..3, 1 => Just(13usize)],
         from in -1i64..30,

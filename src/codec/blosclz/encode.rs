@@ -1,17 +1,17 @@
 //! The encoder. It makes the reference's decisions, byte for byte (`codecs.md` 3.3), so that stream sizes agree, and
 //! so do the inputs that are given up.
 //!
-//! Both passes use the same matches ([`Matcher`]): the probe, which decides whether the input is worth compressing,
+//! Both passes use the same matches ([`MatchFinder`]): the probe, which decides whether the input is worth compressing,
 //! and the encoder. Literals are not copied one by one: a literal run is written when the match that ends it is
 //! known.
 
-use super::format::{LONG_CODE, MAX_LITERALS};
-use super::tokens::{Match, put_literals, put_match};
+use super::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS};
+use super::tokens::{EncoderMatch, write_literals, write_match};
 use crate::codec::common_prefix::difference_mask32;
 use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the largest hash table.
-const MAX_LOG: u32 = 14;
+const MAX_TABLE_LOG2: u32 = 14;
 /// The number of bytes at the end of the input in which no match begins.
 const NO_MATCH_TAIL: usize = 12;
 /// Matches at this distance, in bytes, or beyond are not used.
@@ -19,9 +19,9 @@ const MAX_DISTANCE: usize = 73725;
 /// The difference between the number of equal bytes of a match and its coded length.
 const EQUAL_BIAS: usize = 3;
 /// The coded length of the shortest match: its four-byte key and three more bytes are equal.
-const MIN_CODED: usize = 7 - EQUAL_BIAS;
+const MIN_CODED_LEN: usize = 7 - EQUAL_BIAS;
 /// Far matches below this coded length are not used, as in the reference (`codecs.md` 3.3).
-const FAR_CODED_MIN: usize = 6;
+const MIN_FAR_CODED_LEN: usize = 6;
 /// Inputs below this length, in bytes, are not compressed.
 const MIN_INPUT: usize = 16;
 /// Nothing is compressed into an output below this length, in bytes.
@@ -29,14 +29,14 @@ const MIN_OUTPUT: usize = 66;
 
 /// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
-pub(crate) struct Tables {
+pub(crate) struct HashTables {
     /// For inputs of up to 64 KiB, and thus for every probe: this table fits into the L1 cache.
-    narrow: Table<u16>,
-    wide: Table<u32>,
+    u16_table: HashTable<u16>,
+    u32_table: HashTable<u32>,
 }
 
 /// The type of the positions in a hash table.
-trait Slot: Copy + Default + Into<u32> {
+trait TablePosition: Copy + Default + Into<u32> {
     /// The largest position.
     const MAX: u32;
 
@@ -44,7 +44,7 @@ trait Slot: Copy + Default + Into<u32> {
     fn new(position: u32) -> Self;
 }
 
-impl Slot for u16 {
+impl TablePosition for u16 {
     const MAX: u32 = u16::MAX as u32;
 
     #[inline(always)]
@@ -53,7 +53,7 @@ impl Slot for u16 {
     }
 }
 
-impl Slot for u32 {
+impl TablePosition for u32 {
     const MAX: u32 = u32::MAX;
 
     #[inline(always)]
@@ -62,51 +62,56 @@ impl Slot for u32 {
     }
 }
 
-type Slots<S> = [S; 1 << MAX_LOG];
+type Slots<S> = [S; 1 << MAX_TABLE_LOG2];
 
 /// A hash table of positions.
-struct Table<S>(Box<Slots<S>>);
+struct HashTable<S>(Box<Slots<S>>);
 
-impl<S: Slot> Default for Table<S> {
+impl<S: TablePosition> Default for HashTable<S> {
     fn default() -> Self {
-        Table(Box::new([S::default(); 1 << MAX_LOG]))
+        HashTable(Box::new([S::default(); 1 << MAX_TABLE_LOG2]))
     }
 }
 
-impl<S: Slot> Table<S> {
+impl<S: TablePosition> HashTable<S> {
     /// Returns a matcher for `input` with an empty table. Every position in the input fits into a slot.
-    fn matcher<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> Matcher<'a, S, LOG> {
+    fn new_match_finder<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> MatchFinder<'a, S, LOG> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
-        Matcher { slots: &mut self.0, input, seen: 1, lengths: LengthPredictor::default() }
+        MatchFinder {
+            slots: &mut self.0,
+            input,
+            inserted_end: 1,
+            length_predictor: LengthPredictor::default(),
+        }
     }
 }
 
 /// Compresses `src` into `dest` and returns the number of bytes written. Returns 0 if the stream does not fit into
 /// `dest`, if a probe of the input's tail estimates too low a ratio, or if `clevel` is 0 or less. Levels above 9 are
 /// the same as 9.
-pub(crate) fn compress(tables: &mut Tables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
+pub(crate) fn compress(tables: &mut HashTables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
     if src.len() < MIN_INPUT || src.len() > i32::MAX as usize || dest.len() < MIN_OUTPUT {
         return 0;
     }
     let tail = |part: usize| &src[src.len() - src.len() / part..];
     let stream = match clevel {
         ..=0 => None,
-        1 => compress_at::<12>(tables, tail(8), 2.0, src, dest, false),
-        2 => compress_at::<13>(tables, tail(4), 1.5, src, dest, false),
-        3 => compress_at::<14>(tables, tail(4), 1.2, src, dest, false),
-        4..=6 => compress_at::<14>(tables, tail(2), 1.2, src, dest, false),
-        7 => compress_at::<14>(tables, src, 1.15, src, dest, false),
-        8 => compress_at::<14>(tables, src, 1.1, src, dest, false),
-        9.. => compress_at::<14>(tables, src, 1.0, src, dest, true),
+        1 => compress_at_level::<12>(tables, tail(8), 2.0, src, dest, false),
+        2 => compress_at_level::<13>(tables, tail(4), 1.5, src, dest, false),
+        3 => compress_at_level::<14>(tables, tail(4), 1.2, src, dest, false),
+        4..=6 => compress_at_level::<14>(tables, tail(2), 1.2, src, dest, false),
+        7 => compress_at_level::<14>(tables, src, 1.15, src, dest, false),
+        8 => compress_at_level::<14>(tables, src, 1.1, src, dest, false),
+        9.. => compress_at_level::<14>(tables, src, 1.0, src, dest, true),
     };
     stream.unwrap_or(0)
 }
 
 /// Compresses at one level: with a hash table of `2^LOG` slots, the part of the input to probe, the minimum ratio of
 /// the probe, and a flag for storing a second position of each match in the table.
-fn compress_at<const LOG: u32>(
-    tables: &mut Tables,
+fn compress_at_level<const LOG: u32>(
+    tables: &mut HashTables,
     probed: &[u8],
     min_ratio: f64,
     src: &[u8],
@@ -114,29 +119,29 @@ fn compress_at<const LOG: u32>(
     second_insert: bool,
 ) -> Option<usize> {
     let probed = &probed[..probed.len().min(1 << LOG)];
-    if !promises(tables.narrow.matcher::<LOG>(probed), min_ratio) {
+    if !can_reach_ratio(tables.u16_table.new_match_finder::<LOG>(probed), min_ratio) {
         return None;
     }
     if src.len() <= u16::MAX as usize + 1 {
-        encode(tables.narrow.matcher::<LOG>(src), dest, second_insert)
+        encode(tables.u16_table.new_match_finder::<LOG>(src), dest, second_insert)
     } else {
-        encode(tables.wide.matcher::<LOG>(src), dest, second_insert)
+        encode(tables.u32_table.new_match_finder::<LOG>(src), dest, second_insert)
     }
 }
 
 /// Finds matches through a hash table of the last position of every 4-byte key. An empty slot holds position 0.
-struct Matcher<'a, S, const LOG: u32> {
+struct MatchFinder<'a, S, const LOG: u32> {
     slots: &'a mut Slots<S>,
     input: &'a [u8],
     /// All positions in the table are below this one, whenever a method of the matcher is called.
-    seen: usize,
+    inserted_end: usize,
     /// Coded lengths of matches of 8 bytes and more.
-    lengths: LengthPredictor,
+    length_predictor: LengthPredictor,
 }
 
-impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
+impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
     /// Returns the first position where no match may begin.
-    fn stop(&self) -> usize {
+    fn match_start_limit(&self) -> usize {
         self.input.len().saturating_sub(NO_MATCH_TAIL)
     }
 
@@ -145,7 +150,7 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     /// # Safety
     /// `seen` is set to more than `at` before another method is called.
     #[inline(always)]
-    unsafe fn swap(&mut self, key: u32, at: usize) -> usize {
+    unsafe fn replace_slot(&mut self, key: u32, at: usize) -> usize {
         let slot = &mut self.slots[(key.wrapping_mul(2_654_435_761) >> (32 - LOG)) as usize];
         let old: u32 = (*slot).into();
         *slot = S::new(at as u32);
@@ -153,16 +158,16 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     }
 
     /// Returns the first match that begins in `from..to`, beyond all positions seen and before `stop()`. With
-    /// `FAR_RULE`, short far matches are skipped.
+    /// `SKIP_SHORT_FAR`, short far matches are skipped.
     #[inline(always)]
-    fn next<const FAR_RULE: bool>(&mut self, from: usize, to: usize) -> Option<Match> {
+    fn next_match<const SKIP_SHORT_FAR: bool>(&mut self, from: usize, to: usize) -> Option<EncoderMatch> {
         let input = self.input;
-        assert!(self.seen <= from && to <= self.stop());
+        assert!(self.inserted_end <= from && to <= self.match_start_limit());
         for at in from..to {
             // SAFETY: `at` < `to` <= `stop()`, 12 bytes before the end.
             let here = unsafe { read64(input, at) };
             // SAFETY: `seen` is set when the loop ends, with or without a match.
-            let old = unsafe { self.swap(here as u32, at) };
+            let old = unsafe { self.replace_slot(here as u32, at) };
             debug_assert!(old < at);
             // SAFETY: `old` < `seen` <= `from`, or it was put there by this loop, which goes upwards: `old` < `at`.
             let differing = here ^ unsafe { read64(input, old) };
@@ -175,44 +180,45 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
                 continue;
             }
             let coded = if differing != 0 {
-                MIN_CODED
+                MIN_CODED_LEN
             } else {
                 // SAFETY: `distance` = `at` - `old`.
-                self.lengths.confirm(unsafe { coded_length(input, at, distance) })
+                self.length_predictor.speculate(unsafe { coded_length(input, at, distance) })
             };
-            let found = Match { at, distance, coded };
-            if !(FAR_RULE && coded < FAR_CODED_MIN && found.is_far()) {
-                self.seen = at + 1;
+            let found = EncoderMatch { start: at, distance, coded_len: coded };
+            if !(SKIP_SHORT_FAR && coded < MIN_FAR_CODED_LEN && found.is_far()) {
+                self.inserted_end = at + 1;
                 return Some(found);
             }
         }
-        self.seen = to.max(self.seen);
+        self.inserted_end = to.max(self.inserted_end);
         None
     }
 
     /// Puts a position near the end of a match that was used into the table.
     ///
     /// # Safety
-    /// `found` was returned by [`next`](Self::next) of this matcher.
+    /// `found` was returned by [`next_match`](Self::next_match) of this matcher.
     #[inline(always)]
-    unsafe fn insert_after(&mut self, found: &Match, second_insert: bool) {
-        let at = found.at + found.coded;
-        // SAFETY: matches of 8 bytes and more end, at `at` + 2, at least 2 bytes before the last byte of the input (`coded_length`).
-        // Shorter matches begin at least 12 bytes before the end (`stop`).
+    unsafe fn insert_match_end(&mut self, found: &EncoderMatch, second_insert: bool) {
+        let at = found.start + found.coded_len;
+        // SAFETY: matches of 8 bytes and more end, at `at` + 2, at least 2 bytes before the last byte of the input
+        // (`coded_length`). Shorter matches begin at least 12 bytes before the end (`stop`).
         let key = unsafe { read32(self.input, at) };
         // SAFETY: `seen` becomes `at` + 2 below.
-        unsafe { self.swap(key, at) };
+        unsafe { self.replace_slot(key, at) };
         if second_insert {
             // A key of three bytes: only a later key whose highest byte is zero finds it. The reference does the
             // same, and the streams must be identical.
             // SAFETY: as above.
-            unsafe { self.swap(key >> 8, at + 1) };
+            unsafe { self.replace_slot(key >> 8, at + 1) };
         }
-        self.seen = self.seen.max(at + 2);
+        self.inserted_end = self.inserted_end.max(at + 2);
     }
 }
 
-/// Returns the coded length of a match of 8 bytes or more at `at`. The match ends at least 2 bytes before the last byte of `input`.
+/// Returns the coded length of a match of 8 bytes or more at `at`. The match ends at least 2 bytes before the last byte
+/// of `input`.
 ///
 /// # Safety
 /// `distance <= at`.
@@ -223,7 +229,8 @@ unsafe fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
     if at + 8 * WORDS < input.len() {
         for equal in (8..8 * WORDS).step_by(8) {
             let here = at + equal;
-            // SAFETY: `equal` + 8 <= 8 * `WORDS`, and `at` + 8 * `WORDS` is inside `input`; `distance` <= `at` by the caller.
+            // SAFETY: `equal` + 8 <= 8 * `WORDS`, and `at` + 8 * `WORDS` is inside `input`; `distance` <= `at` by the
+            // caller.
             let differing = unsafe { read64(input, here) ^ read64(input, here - distance) };
             if differing != 0 {
                 return equal + differing.trailing_zeros() as usize / 8 - EQUAL_BIAS;
@@ -262,8 +269,11 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 /// Returns whether the matcher's input would shrink by at least `min_ratio`. The size is only computed, nothing is
 /// written, and the loop ends as soon as the result is certain.
 #[inline(never)]
-fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f64) -> bool {
-    let (len, stop) = (matcher.input.len(), matcher.stop());
+fn can_reach_ratio<S: TablePosition, const LOG: u32>(
+    mut matcher: MatchFinder<S, LOG>,
+    min_ratio: f64,
+) -> bool {
+    let (len, stop) = (matcher.input.len(), matcher.match_start_limit());
     if stop == 0 {
         return false;
     }
@@ -277,8 +287,8 @@ fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f6
     let mut from = 1; // position 0 is its own candidate
     loop {
         let to = stop.min(run_start + (hopeless - size));
-        let found = matcher.next::<false>(from, to);
-        let run_end = found.as_ref().map_or(to, |m| m.at);
+        let found = matcher.next_match::<false>(from, to);
+        let run_end = found.as_ref().map_or(to, |m| m.start);
         literals += run_end - run_start;
         size += run_end - run_start + literals / MAX_LITERALS;
         if size >= hopeless {
@@ -289,12 +299,12 @@ fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f6
         };
         size -= usize::from(literals % MAX_LITERALS == 0);
         literals = 0;
-        if found.coded >= LONG_CODE {
-            size += (found.coded - LONG_CODE) / 255 + 1;
+        if found.coded_len >= EXTENDED_LENGTH_CODE {
+            size += (found.coded_len - EXTENDED_LENGTH_CODE) / 255 + 1;
         }
         size += if found.is_far() { 4 } else { 2 };
         // SAFETY: the match is from `next`.
-        unsafe { matcher.insert_after(&found, false) };
+        unsafe { matcher.insert_match_end(&found, false) };
         size += 1;
         run_start = found.end();
         from = run_start;
@@ -314,33 +324,33 @@ fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f6
 
 /// Encodes the matcher's whole input and returns the length of the stream; `None` if it does not fit.
 #[inline(never)]
-fn encode<S: Slot, const LOG: u32>(
-    mut matcher: Matcher<S, LOG>,
+fn encode<S: TablePosition, const LOG: u32>(
+    mut matcher: MatchFinder<S, LOG>,
     dest: &mut [u8],
     second_insert: bool,
 ) -> Option<usize> {
     let input = matcher.input;
-    let stop = matcher.stop();
+    let stop = matcher.match_start_limit();
     let mut written = 0;
     let mut run_start = 0;
     let mut from = 4;
     while from < stop {
         // A literal run longer than the rest of `dest` does not fit: the search ends there.
         let to = stop.min(run_start + (dest.len() - written));
-        let Some(found) = matcher.next::<true>(from, to) else {
+        let Some(found) = matcher.next_match::<true>(from, to) else {
             if to < stop {
                 return None;
             }
             break;
         };
-        written = put_literals(dest, written, input, run_start, found.at)?;
-        written = put_match(dest, written, &found)?;
+        written = write_literals(dest, written, input, run_start, found.start)?;
+        written = write_match(dest, written, &found)?;
         // SAFETY: the match is from `next`.
-        unsafe { matcher.insert_after(&found, second_insert) };
+        unsafe { matcher.insert_match_end(&found, second_insert) };
         run_start = found.end();
         from = run_start;
     }
-    written = put_literals(dest, written, input, run_start, input.len())?;
+    written = write_literals(dest, written, input, run_start, input.len())?;
     dest[0] |= 0x20;
     Some(written)
 }

@@ -21,5 +21,5 @@ mod tokens;
 
 #[cfg(test)]
 use decode::decompress;
-pub(crate) use decode::{decompress_ahead, decompress_prefix};
-pub(crate) use encode::{Tables, compress};
+pub(crate) use decode::{decompress_prefix, decompress_with_slack};
+pub(crate) use encode::{HashTables, compress};

@@ -1,37 +1,37 @@
 //! Writes the tokens of a BloscLZ stream (`codecs.md` 3.2).
 
-use super::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use super::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS, MAX_NEAR_DISTANCE};
 
 /// The difference between the number of bytes of a match and its coded length.
 const CODED_BIAS: usize = 2;
 /// The low five bits of the control byte if the distance is stored in two bytes at the end of the token.
 const FAR_BITS: u32 = 31;
 /// The coded length from which a second extension byte is needed.
-const FULL: usize = LONG_CODE + 255;
+const TWO_EXTENSION_BYTES_MIN: usize = EXTENDED_LENGTH_CODE + 255;
 
 /// A match: `coded + CODED_BIAS` bytes from `at` on are equal to those `distance` bytes before.
-pub(super) struct Match {
-    pub at: usize,
+pub(super) struct EncoderMatch {
+    pub start: usize,
     pub distance: usize,
-    pub coded: usize,
+    pub coded_len: usize,
 }
 
-impl Match {
+impl EncoderMatch {
     /// Returns whether the distance needs two more bytes.
     pub(super) fn is_far(&self) -> bool {
-        self.distance > NEAR_DISTANCE
+        self.distance > MAX_NEAR_DISTANCE
     }
 
     /// Returns the first position after the match.
     pub(super) fn end(&self) -> usize {
-        self.at + self.coded + CODED_BIAS
+        self.start + self.coded_len + CODED_BIAS
     }
 }
 
 /// Writes `input[start..end]` as literal tokens at `at`, and returns the position behind them; `None` if they do not
 /// fit. Like the reference, requires one more byte of room than the tokens have.
 #[inline(always)]
-pub(super) fn put_literals(
+pub(super) fn write_literals(
     dest: &mut [u8],
     mut at: usize,
     input: &[u8],
@@ -73,40 +73,40 @@ pub(super) fn put_literals(
 /// Writes a match token at `at`, and returns the position behind it; `None` if it does not fit. There must also be
 /// room for the next token's control byte.
 #[inline(always)]
-pub(super) fn put_match(dest: &mut [u8], at: usize, found: &Match) -> Option<usize> {
-    if found.coded < LONG_CODE
+pub(super) fn write_match(dest: &mut [u8], at: usize, found: &EncoderMatch) -> Option<usize> {
+    if found.coded_len < EXTENDED_LENGTH_CODE
         && let Some(room) = dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 4 + 1 }>())
     {
         let (high, low) = distance_bytes(found);
-        let bytes = (found.coded as u32) << 5 | high | low << 8;
+        let bytes = (found.coded_len as u32) << 5 | high | low << 8;
         room[..4].copy_from_slice(&bytes.to_le_bytes());
         return Some(at + 2 + 2 * usize::from(found.is_far()));
     }
-    if (LONG_CODE..FULL).contains(&found.coded)
+    if (EXTENDED_LENGTH_CODE..TWO_EXTENSION_BYTES_MIN).contains(&found.coded_len)
         && let Some(room) = dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 8 + 1 }>())
     {
         let (high, low) = distance_bytes(found);
-        let head = ((found.coded - LONG_CODE) << 8 | LONG_CODE << 5) as u32 | high;
+        let head = ((found.coded_len - EXTENDED_LENGTH_CODE) << 8 | EXTENDED_LENGTH_CODE << 5) as u32 | high;
         room[..8].copy_from_slice(&(u64::from(head) | u64::from(low) << 16).to_le_bytes());
         return Some(at + 3 + 2 * usize::from(found.is_far()));
     }
-    put_any_match(dest, at, found)
+    write_match_any_length(dest, at, found)
 }
 
 /// Returns the five bits of the distance in the control byte, and the distance bytes behind the length: one, or three
 /// if the match is far. Computed without a branch on the distance.
 #[inline(always)]
-fn distance_bytes(found: &Match) -> (u32, u32) {
+fn distance_bytes(found: &EncoderMatch) -> (u32, u32) {
     let distance = found.distance as u32 - 1;
-    let more = (distance.wrapping_sub(NEAR_DISTANCE as u32) as u16).swap_bytes();
+    let more = (distance.wrapping_sub(MAX_NEAR_DISTANCE as u32) as u16).swap_bytes();
     if found.is_far() { (FAR_BITS, 255 | u32::from(more) << 8) } else { (distance >> 8, distance & 255) }
 }
 
-/// Writes a match token like [`put_match`], for every length and with the exact room.
-fn put_any_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
-    let (code, rest) = match found.coded.checked_sub(LONG_CODE) {
-        Some(rest) => (LONG_CODE, Some(rest)),
-        None => (found.coded, None),
+/// Writes a match token like [`write_match`], for every length and with the exact room.
+fn write_match_any_length(dest: &mut [u8], mut at: usize, found: &EncoderMatch) -> Option<usize> {
+    let (code, rest) = match found.coded_len.checked_sub(EXTENDED_LENGTH_CODE) {
+        Some(rest) => (EXTENDED_LENGTH_CODE, Some(rest)),
+        None => (found.coded_len, None),
     };
     let (high, low) = distance_bytes(found);
     let low_bytes = if found.is_far() { 3 } else { 1 };

@@ -7,86 +7,101 @@
 
 mod format;
 mod kernel;
+mod progress;
 mod sample;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use std::mem::MaybeUninit;
 use std::slice;
 
 use crate::codec::match_copy::copy_match_checked;
 
-use format::{MIN_MATCH, length};
-use kernel::{READ_AHEAD, ROOM_BEHIND, WRITE_AHEAD};
-use walk::Walk;
+use format::{MIN_MATCH, read_length};
+use kernel::{BLOCK_SLACK, READ_AHEAD, WRITE_AHEAD};
+use progress::DecodeProgress;
 
-pub(super) use walk::Source;
+pub(super) use progress::BlockWithSlack;
 
 /// Blocks of up to this length, in bytes, are copied into a longer buffer first if too few readable bytes lie behind
 /// them.
-const SMALL: usize = 256;
+const MAX_SMALL_BLOCK: usize = 256;
 /// The number of bytes at the end of a longer block that are copied for the same reason.
-const TAIL: usize = 96;
+const TAIL_LEN: usize = 96;
 
 /// Decodes all of `src` into the first `dest_len` bytes of `dest` and returns the number of bytes of the content.
 /// Returns `None` if the block is bad or its content is longer. The bytes of `dest` behind the content may be
 /// overwritten with garbage. Matches may reach back into `dictionary`, as if it lay before `dest`.
-pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    if src.len > SMALL {
-        return go_on(&src, dest, dest_len, dictionary, Walk::START);
+pub(super) fn decode_lz4_block(
+    src: BlockWithSlack<'_>,
+    dest: &mut [u8],
+    dest_len: usize,
+    dictionary: &[u8],
+) -> Option<usize> {
+    if src.len > MAX_SMALL_BLOCK {
+        return decode_remaining(&src, dest, dest_len, dictionary, DecodeProgress::START);
     }
-    if src.ahead.len() - src.len < ROOM_BEHIND {
-        return short_at_the_end(&src.ahead[..src.len], dest, dest_len, dictionary);
+    if src.readable.len() - src.len < BLOCK_SLACK {
+        return decode_copied_small_block(&src.readable[..src.len], dest, dest_len, dictionary);
     }
-    short(&src, dest, dest_len, dictionary)
+    decode_small_block(&src, dest, dest_len, dictionary)
 }
 
 /// Decodes a short block with enough readable bytes behind it: the kernel can decode it to its end.
 #[inline(always)]
-fn short(src: &Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    let mut walk = Walk::START;
-    kernel::run(src, dest, &mut walk)?;
-    if walk.at == src.len + 1 {
-        return Some(walk.out).filter(|&out| out <= dest_len);
-    }
-    go_on(src, dest, dest_len, dictionary, walk)
-}
-
-/// Decodes like [`short`] a block with few readable bytes behind it, such as the last stream of a chunk. Most of it
-/// would have to be decoded with every check, so it is copied into a longer buffer first.
-#[inline(never)]
-fn short_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    // Uninitialised: zeroing all of it would take as long as decoding the block.
-    let mut padded = [MaybeUninit::<u8>::uninit(); SMALL + ROOM_BEHIND];
-    let (copy, behind) = padded.split_at_mut(block.len());
-    // SAFETY: `copy` is as long as `block`.
-    unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(block.as_ptr(), block.len()) };
-    behind[..ROOM_BEHIND].fill(MaybeUninit::new(0));
-    // SAFETY: the first `block.len() + ROOM_BEHIND` bytes have just been written.
-    let ahead = unsafe { slice::from_raw_parts(padded.as_ptr().cast::<u8>(), block.len() + ROOM_BEHIND) };
-    short(&Source { ahead, len: block.len() }, dest, dest_len, dictionary)
-}
-
-/// Decodes the rest of a block.
-fn go_on(
-    src: &Source<'_>,
+fn decode_small_block(
+    src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     dest_len: usize,
     dictionary: &[u8],
-    mut walk: Walk,
 ) -> Option<usize> {
-    let block = &src.ahead[..src.len];
-    let behind = src.ahead.len() - src.len;
+    let mut walk = DecodeProgress::START;
+    kernel::decode_window(src, dest, &mut walk)?;
+    if walk.at == src.len + 1 {
+        return Some(walk.out).filter(|&out| out <= dest_len);
+    }
+    decode_remaining(src, dest, dest_len, dictionary, walk)
+}
+
+/// Decodes like [`decode_small_block`] a block with few readable bytes behind it, such as the last stream of a chunk.
+/// Most of it would have to be decoded with every check, so it is copied into a longer buffer first.
+#[inline(never)]
+fn decode_copied_small_block(
+    block: &[u8],
+    dest: &mut [u8],
+    dest_len: usize,
+    dictionary: &[u8],
+) -> Option<usize> {
+    // Uninitialised: zeroing all of it would take as long as decoding the block.
+    let mut padded = [MaybeUninit::<u8>::uninit(); MAX_SMALL_BLOCK + BLOCK_SLACK];
+    let (copy, behind) = padded.split_at_mut(block.len());
+    // SAFETY: `copy` is as long as `block`.
+    unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(block.as_ptr(), block.len()) };
+    behind[..BLOCK_SLACK].fill(MaybeUninit::new(0));
+    // SAFETY: the first `block.len() + BLOCK_SLACK` bytes have just been written.
+    let ahead = unsafe { slice::from_raw_parts(padded.as_ptr().cast::<u8>(), block.len() + BLOCK_SLACK) };
+    decode_small_block(&BlockWithSlack { readable: ahead, len: block.len() }, dest, dest_len, dictionary)
+}
+
+/// Decodes the rest of a block.
+fn decode_remaining(
+    src: &BlockWithSlack<'_>,
+    dest: &mut [u8],
+    dest_len: usize,
+    dictionary: &[u8],
+    mut walk: DecodeProgress,
+) -> Option<usize> {
+    let block = &src.readable[..src.len];
+    let behind = src.readable.len() - src.len;
     loop {
         // The fast loop needs WRITE_AHEAD writable bytes.
         if walk.out + WRITE_AHEAD <= dest.len() {
             let end = walk.at + walk.window;
-            if walk.at + READ_AHEAD <= src.ahead.len() {
-                kernel::run(src, dest, &mut walk)?;
+            if walk.at + READ_AHEAD <= src.readable.len() {
+                kernel::decode_window(src, dest, &mut walk)?;
             }
-            if behind < ROOM_BEHIND && walk.at < block.len() && block.len() - walk.at <= TAIL {
-                tail(block, dest, &mut walk)?;
+            if behind < BLOCK_SLACK && walk.at < block.len() && block.len() - walk.at <= TAIL_LEN {
+                decode_tail(block, dest, &mut walk)?;
             }
             if walk.at == block.len() + 1 {
                 return Some(walk.out).filter(|&out| out <= dest_len);
@@ -97,7 +112,7 @@ fn go_on(
         }
         // The fast loop stopped before a sequence that it does not handle: `sequence` decodes it, to its end or to
         // the end of the block.
-        match sequence(block, dest, dest_len, dictionary, walk.at, walk.out)? {
+        match decode_sequence(block, dest, dest_len, dictionary, walk.at, walk.out)? {
             (next, written) if next == block.len() + 1 => return Some(written),
             next => (walk.at, walk.out) = next,
         }
@@ -106,13 +121,13 @@ fn go_on(
 
 /// Continues in the last bytes of `block`, which has few readable bytes behind it, from a copy in a longer buffer.
 #[inline(always)]
-fn tail(block: &[u8], dest: &mut [u8], walk: &mut Walk) -> Option<()> {
-    let Some(last) = block.last_chunk::<TAIL>() else { return Some(()) };
-    let mut copy = [0; TAIL + ROOM_BEHIND];
-    copy[..TAIL].copy_from_slice(last);
-    let start = block.len() - TAIL;
+fn decode_tail(block: &[u8], dest: &mut [u8], walk: &mut DecodeProgress) -> Option<()> {
+    let Some(last) = block.last_chunk::<TAIL_LEN>() else { return Some(()) };
+    let mut copy = [0; TAIL_LEN + BLOCK_SLACK];
+    copy[..TAIL_LEN].copy_from_slice(last);
+    let start = block.len() - TAIL_LEN;
     walk.at -= start;
-    kernel::run(&Source { ahead: &copy, len: TAIL }, dest, walk)?;
+    kernel::decode_window(&BlockWithSlack { readable: &copy, len: TAIL_LEN }, dest, walk)?;
     walk.at += start;
     Some(())
 }
@@ -120,14 +135,14 @@ fn tail(block: &[u8], dest: &mut [u8], walk: &mut Walk) -> Option<()> {
 /// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of the content
 /// are decoded. Returns the number of decoded bytes. The rest of the block is not read. Returns `None` if the block
 /// is bad up to there, or ends too early.
-pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
-    let mut walk = Walk::START;
-    let src = Source { ahead: block, len: block.len() };
+pub(super) fn decode_prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+    let mut walk = DecodeProgress::START;
+    let src = BlockWithSlack { readable: block, len: block.len() };
     let (len, near) = (dest.len(), dest.len().min(wanted + WRITE_AHEAD));
     while walk.out < wanted {
         if walk.at + READ_AHEAD <= block.len() && walk.out + WRITE_AHEAD <= near {
             let end = walk.at + walk.window;
-            kernel::run(&src, &mut dest[..near], &mut walk)?;
+            kernel::decode_window(&src, &mut dest[..near], &mut walk)?;
             if walk.out >= wanted {
                 break;
             }
@@ -135,7 +150,7 @@ pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usi
                 continue;
             }
         }
-        let next = sequence(block, dest, len, &[], walk.at, walk.out)?;
+        let next = decode_sequence(block, dest, len, &[], walk.at, walk.out)?;
         (walk.at, walk.out) = next;
         if walk.at == block.len() + 1 {
             break;
@@ -147,7 +162,7 @@ pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usi
 /// Decodes the sequence at `src[at]` with every check, and returns the positions behind it. The last one has no
 /// match: the position is then one more than there are bytes.
 #[inline]
-fn sequence(
+fn decode_sequence(
     src: &[u8],
     dest: &mut [u8],
     dest_len: usize,
@@ -157,7 +172,7 @@ fn sequence(
 ) -> Option<(usize, usize)> {
     let token = usize::from(*src.get(at)?);
     at += 1;
-    let literals = length(src, &mut at, token >> 4)?;
+    let literals = read_length(src, &mut at, token >> 4)?;
     let end = at.checked_add(literals)?;
     // The fast loop may have decoded more than `dest_len` bytes: `out` is then behind `dest_len`.
     dest[..dest_len].get_mut(out..out.checked_add(literals)?)?.copy_from_slice(src.get(at..end)?);
@@ -168,7 +183,7 @@ fn sequence(
     }
     let back = usize::from(u16::from_le_bytes(*src.get(at..)?.first_chunk::<2>()?));
     at += 2;
-    let length = length(src, &mut at, token & 0xf)?.checked_add(MIN_MATCH)?;
+    let length = read_length(src, &mut at, token & 0xf)?.checked_add(MIN_MATCH)?;
     if back == 0 || length > dest_len - out {
         return None;
     }

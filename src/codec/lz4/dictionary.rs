@@ -25,27 +25,27 @@ impl Dictionary {
 }
 
 /// A dictionary in the memory of one thread, with content behind it.
-pub(super) struct Joined {
+pub(super) struct DictionaryBuffer {
     pub id: u64,
     /// Length of the dictionary, in bytes: where the content begins in `input`.
-    pub start: usize,
+    pub dictionary_len: usize,
     pub input: Vec<u8>,
     /// Tables with the positions of the dictionary, which the encoders fill at their first call.
     pub fast: fast::Tables,
     pub mid: mid::Tables,
 }
 
-impl Joined {
+impl DictionaryBuffer {
     /// Puts `src` behind `dictionary`. The state in `kept` is reused if it belongs to this dictionary, and dropped if
     /// it belongs to another one.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(super) fn join<'a>(
-        kept: &'a mut Option<Joined>,
+    pub(super) fn load<'a>(
+        kept: &'a mut Option<DictionaryBuffer>,
         dictionary: &Dictionary,
         src: &[u8],
-    ) -> Result<&'a mut Joined> {
+    ) -> Result<&'a mut DictionaryBuffer> {
         let Dictionary { bytes, id } = dictionary;
         let start = bytes.len();
         let mut input = match kept.take() {
@@ -60,9 +60,9 @@ impl Joined {
         input.clear();
         append(&mut input, bytes)?;
         append(&mut input, src)?;
-        Ok(kept.insert(Joined {
+        Ok(kept.insert(DictionaryBuffer {
             id: *id,
-            start,
+            dictionary_len: start,
             input,
             fast: fast::Tables::default(),
             mid: mid::Tables::default(),

@@ -10,7 +10,7 @@ mod encode;
 pub(super) use dictionary::Dictionary;
 
 use crate::error::Result;
-use dictionary::Joined;
+use dictionary::DictionaryBuffer;
 
 /// The version of the C library whose format and sizes these encoders match; programs can query it.
 pub(super) const VERSION: &str = "1.10.0";
@@ -20,7 +20,7 @@ const HC_DEFAULT_LEVEL: i32 = 9;
 /// The lowest level at which LZ4HC searches hash chains; lower levels use two hash tables.
 const HC_FIRST_CHAIN_LEVEL: i32 = 3;
 /// The longest input of one stream, in bytes. It is the C library's limit, and positions have 32 bits.
-const MAX_INPUT: usize = 0x7e00_0000;
+const MAX_INPUT_LEN: usize = 0x7e00_0000;
 
 /// The encoders' working states of one thread.
 #[derive(Default)]
@@ -29,19 +29,19 @@ pub(super) struct State {
     mid: Option<encode::mid::Tables>,
     high: Option<encode::high::Tables>,
     /// The dictionary that was used last.
-    joined: Option<Joined>,
+    dictionary_buffer: Option<DictionaryBuffer>,
 }
 
 /// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which has room for all of the
 /// content. Returns the number of decompressed bytes, which is 0 for a bad stream.
-pub(super) fn decode_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
-    decode::prefix(src, dest, wanted.min(dest.len())).unwrap_or(0)
+pub(super) fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
+    decode::decode_prefix(src, dest, wanted.min(dest.len())).unwrap_or(0)
 }
 
 /// Compresses with the fast encoder at `clevel` 0..=9. Returns the number of bytes written, 0 if the result does not
 /// fit.
 pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
-    if src.len() > MAX_INPUT {
+    if src.len() > MAX_INPUT_LEN {
         return 0;
     }
     encode::fast::compress(&mut state.fast, src, dest, acceleration(clevel)).unwrap_or(0)
@@ -51,28 +51,30 @@ pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clev
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn compress_fast_with(
+pub(super) fn compress_fast_with_dictionary(
     state: &mut State,
     src: &[u8],
     dest: &mut [u8],
     clevel: i32,
     dictionary: &Dictionary,
 ) -> Result<usize> {
-    if src.len() > MAX_INPUT {
+    if src.len() > MAX_INPUT_LEN {
         return Ok(0);
     }
-    let Joined { start, input, fast, .. } = Joined::join(&mut state.joined, dictionary, src)?;
+    let DictionaryBuffer { dictionary_len: start, input, fast, .. } =
+        DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
     let acceleration = acceleration(clevel);
-    Ok(encode::fast::compress_with(&mut state.fast, fast, input, *start, dest, acceleration).unwrap_or(0))
+    Ok(encode::fast::compress_with_dictionary(&mut state.fast, fast, input, *start, dest, acceleration)
+        .unwrap_or(0))
 }
 
 /// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default). Returns the number of
 /// bytes written, 0 if the result does not fit.
 pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
-    if src.len() > MAX_INPUT {
+    if src.len() > MAX_INPUT_LEN {
         return 0;
     }
-    match attempts(clevel) {
+    match max_attempts(clevel) {
         None => encode::mid::compress(state.mid.get_or_insert_default(), src, dest),
         Some(attempts) => encode::high::compress(state.high.get_or_insert_default(), src, dest, attempts),
     }
@@ -83,22 +85,25 @@ pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn compress_hc_with(
+pub(super) fn compress_hc_with_dictionary(
     state: &mut State,
     src: &[u8],
     dest: &mut [u8],
     clevel: i32,
     dictionary: &Dictionary,
 ) -> Result<usize> {
-    if src.len() > MAX_INPUT {
+    if src.len() > MAX_INPUT_LEN {
         return Ok(0);
     }
-    let Joined { id, start, input, mid, .. } = Joined::join(&mut state.joined, dictionary, src)?;
-    let written = match attempts(clevel) {
-        None => encode::mid::compress_with(state.mid.get_or_insert_default(), mid, input, *start, dest),
+    let DictionaryBuffer { id, dictionary_len: start, input, mid, .. } =
+        DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
+    let written = match max_attempts(clevel) {
+        None => {
+            encode::mid::compress_with_dictionary(state.mid.get_or_insert_default(), mid, input, *start, dest)
+        }
         Some(attempts) => {
             let tables = state.high.get_or_insert_default();
-            encode::high::compress_with(tables, input, *start, *id, dest, attempts)
+            encode::high::compress_with_dictionary(tables, input, *start, *id, dest, attempts)
         }
     };
     Ok(written.unwrap_or(0))
@@ -117,7 +122,13 @@ pub(super) fn decompress(
     dest_len: usize,
     dictionary: &[u8],
 ) -> usize {
-    decode::block(decode::Source { ahead: src, len: src_len }, dest, dest_len, dictionary).unwrap_or(0)
+    decode::decode_lz4_block(
+        decode::BlockWithSlack { readable: src, len: src_len },
+        dest,
+        dest_len,
+        dictionary,
+    )
+    .unwrap_or(0)
 }
 
 /// Returns the acceleration of the fast encoder for a level, 1 to 10: higher values try fewer positions.
@@ -127,7 +138,7 @@ fn acceleration(clevel: i32) -> usize {
 
 /// Returns the number of candidates that the high-compression encoder compares in each hash chain; `None` for the
 /// levels without hash chains.
-fn attempts(clevel: i32) -> Option<u32> {
+fn max_attempts(clevel: i32) -> Option<u32> {
     let level = if clevel < 1 { HC_DEFAULT_LEVEL } else { clevel };
     (level >= HC_FIRST_CHAIN_LEVEL).then(|| 1 << (level - 1))
 }

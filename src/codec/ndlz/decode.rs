@@ -4,8 +4,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::stream::{
-    CELL, HEADER_LEN, LITERAL, NDIM, PAIR, PAIR_OF_8, SAME, TRIPLE, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
+use super::format::{
+    HEADER_LEN, NDIM, ROW_TRIPLES_4, TOKEN_CONSTANT, TOKEN_LITERAL, TOKEN_MATCHED_CELL, TOKEN_PAIR_4,
+    TOKEN_PAIR_8, TOKEN_TRIPLE_4, TOKEN_TRIPLE_8, TOKEN_TWO_PAIRS_4,
 };
 
 /// A stream and the current read position.
@@ -15,21 +16,21 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn take<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+    fn read_array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let bytes = self.stream.get(self.at..)?.first_chunk()?;
         self.at += N;
         Some(bytes)
     }
 
-    fn take_some(&mut self, len: usize) -> Option<&'a [u8]> {
+    fn read_slice(&mut self, len: usize) -> Option<&'a [u8]> {
         let bytes = self.stream.get(self.at..self.at.checked_add(len)?)?;
         self.at += len;
         Some(bytes)
     }
 
     /// Reads an offset, which counts back from the token at `token`, and returns the `len` bytes there.
-    fn target(&mut self, token: usize, len: usize) -> Option<&'a [u8]> {
-        let offset = usize::from(u16::from_le_bytes(*self.take()?));
+    fn read_match(&mut self, token: usize, len: usize) -> Option<&'a [u8]> {
+        let offset = usize::from(u16::from_le_bytes(*self.read_array()?));
         let start = token.checked_sub(offset)?;
         self.stream.get(start..start + len)
     }
@@ -38,7 +39,7 @@ impl<'a> Reader<'a> {
 /// Decodes a stream in cells of `C` bytes a side, 4 or 8. Returns the size of the block, or `None` for a bad stream.
 pub(super) fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<usize> {
     let mut reader = Reader { stream, at: 0 };
-    let header: &[u8; HEADER_LEN] = reader.take()?;
+    let header: &[u8; HEADER_LEN] = reader.read_array()?;
     if header[0] != NDIM {
         return None;
     }
@@ -55,10 +56,10 @@ pub(super) fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<u
     for band in dest[..nbytes].chunks_mut(C * width) {
         let whole = if band.len() == C * width { width / C } else { 0 };
         if whole > 0 {
-            whole_cells::<C>(&mut reader, band, width, whole)?;
+            decode_whole_cells::<C>(&mut reader, band, width, whole)?;
         }
         for left in (whole * C..width).step_by(C) {
-            edge_cell::<C>(&mut reader, band, width, left)?;
+            decode_edge_cell::<C>(&mut reader, band, width, left)?;
         }
     }
     Some(nbytes)
@@ -66,7 +67,7 @@ pub(super) fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<u
 
 /// Decodes the first `count` cells of a band of `C` rows of `width` bytes, none of which is at an edge.
 #[inline(always)]
-fn whole_cells<const C: usize>(
+fn decode_whole_cells<const C: usize>(
     reader: &mut Reader<'_>,
     band: &mut [u8],
     width: usize,
@@ -78,17 +79,17 @@ fn whole_cells<const C: usize>(
     let mut buffer = [[0u8; C]; C];
     for at in 0..count {
         let token_at = reader.at;
-        let [token] = *reader.take()?;
+        let [token] = *reader.read_array()?;
         let cell = match token {
-            LITERAL => as_rows(reader.take_some(C * C)?)?,
-            CELL => as_rows(reader.target(token_at, C * C)?)?,
-            SAME => {
-                let [byte] = *reader.take()?;
+            TOKEN_LITERAL => as_rows(reader.read_slice(C * C)?)?,
+            TOKEN_MATCHED_CELL => as_rows(reader.read_match(token_at, C * C)?)?,
+            TOKEN_CONSTANT => {
+                let [byte] = *reader.read_array()?;
                 buffer = [[byte; C]; C];
                 &buffer
             }
             _ => {
-                rows_of_cell(token, token_at, reader, &mut buffer)?;
+                decode_row_matches(token, token_at, reader, &mut buffer)?;
                 &buffer
             }
         };
@@ -107,7 +108,7 @@ fn as_rows<const C: usize>(bytes: &[u8]) -> Option<&[[u8; C]; C]> {
 
 /// Decodes the cell at column `left` of a band of up to `C` rows of `width` bytes. The cell may have fewer rows and
 /// columns than others.
-fn edge_cell<const C: usize>(
+fn decode_edge_cell<const C: usize>(
     reader: &mut Reader<'_>,
     band: &mut [u8],
     width: usize,
@@ -117,18 +118,18 @@ fn edge_cell<const C: usize>(
     let len = band.len() / width * columns;
     let mut buffer = [[0u8; C]; C];
     let token_at = reader.at;
-    let [token] = *reader.take()?;
+    let [token] = *reader.read_array()?;
     let bytes = match token {
-        LITERAL => reader.take_some(len)?,
-        CELL => reader.target(token_at, len)?,
-        SAME => {
-            let [byte] = *reader.take()?;
+        TOKEN_LITERAL => reader.read_slice(len)?,
+        TOKEN_MATCHED_CELL => reader.read_match(token_at, len)?,
+        TOKEN_CONSTANT => {
+            let [byte] = *reader.read_array()?;
             buffer = [[byte; C]; C];
             &buffer.as_flattened()[..len]
         }
         // The bytes of the edge cell are the first `len` bytes of the whole cell, without gaps between rows.
         _ => {
-            rows_of_cell(token, token_at, reader, &mut buffer)?;
+            decode_row_matches(token, token_at, reader, &mut buffer)?;
             &buffer.as_flattened()[..len]
         }
     };
@@ -140,18 +141,22 @@ fn edge_cell<const C: usize>(
 
 /// Reads a cell of which some rows are earlier in the stream.
 #[inline(always)]
-fn rows_of_cell<const C: usize>(
+fn decode_row_matches<const C: usize>(
     token: u8,
     token_at: usize,
     reader: &mut Reader<'_>,
     cell: &mut [[u8; C]; C],
 ) -> Option<()> {
-    if C == 4 { rows_of_4(token, token_at, reader, cell) } else { rows_of_8(token, token_at, reader, cell) }
+    if C == 4 {
+        decode_row_matches_4(token, token_at, reader, cell)
+    } else {
+        decode_row_matches_8(token, token_at, reader, cell)
+    }
 }
 
 /// Reads a cell of 4 rows of which some are earlier in the stream. Like the reference, ignores bits of tokens that no
 /// encoder sets, and accepts pairs of rows in any order.
-fn rows_of_4<const C: usize>(
+fn decode_row_matches_4<const C: usize>(
     token: u8,
     token_at: usize,
     reader: &mut Reader<'_>,
@@ -159,22 +164,22 @@ fn rows_of_4<const C: usize>(
 ) -> Option<()> {
     let is_one_of = |rows: &[usize], row: usize| rows.iter().position(|&r| r == row);
     match token {
-        TRIPLE.. => {
-            let (_, rows) = TRIPLES.iter().find(|(known, _)| *known == token & !7)?;
-            let found = reader.target(token_at, 3 * C)?;
-            fill(cell, |row| is_one_of(rows, row).map(|n| &found[n * C..]), reader)
+        TOKEN_TRIPLE_4.. => {
+            let (_, rows) = ROW_TRIPLES_4.iter().find(|(known, _)| *known == token & !7)?;
+            let found = reader.read_match(token_at, 3 * C)?;
+            fill_rows(cell, |row| is_one_of(rows, row).map(|n| &found[n * C..]), reader)
         }
-        PAIR..0xc0 => {
-            let code = usize::from(token - PAIR);
+        TOKEN_PAIR_4..0xc0 => {
+            let code = usize::from(token - TOKEN_PAIR_4);
             let rows =
                 if code == 0 { [2, 3] } else { [code >> 5, (code >> 3).wrapping_sub(4 * (code >> 5))] };
-            let found = reader.target(token_at, 2 * C)?;
-            fill(cell, |row| is_one_of(&rows, row).map(|n| &found[n * C..]), reader)
+            let found = reader.read_match(token_at, 2 * C)?;
+            fill_rows(cell, |row| is_one_of(&rows, row).map(|n| &found[n * C..]), reader)
         }
         0x28..0x40 => {
-            let other = usize::from((token - TWO_PAIRS) >> 3);
-            let found = reader.target(token_at, 2 * C)?;
-            let others = reader.target(token_at, 2 * C)?;
+            let other = usize::from((token - TOKEN_TWO_PAIRS_4) >> 3);
+            let found = reader.read_match(token_at, 2 * C)?;
+            let others = reader.read_match(token_at, 2 * C)?;
             let (mut first, mut second) = (found.chunks_exact(C), others.chunks_exact(C));
             for (row, bytes) in cell.iter_mut().enumerate() {
                 let from = if row == 0 || row == other { &mut first } else { &mut second };
@@ -187,23 +192,23 @@ fn rows_of_4<const C: usize>(
 }
 
 /// Reads a cell of 8 rows of which two or three consecutive ones are earlier in the stream.
-fn rows_of_8<const C: usize>(
+fn decode_row_matches_8<const C: usize>(
     token: u8,
     token_at: usize,
     reader: &mut Reader<'_>,
     cell: &mut [[u8; C]; C],
 ) -> Option<()> {
     let (first, count) = match token {
-        TRIPLE_OF_8..=0xad => (usize::from(token - TRIPLE_OF_8), 3),
-        PAIR_OF_8..=0x8e => (usize::from(token - PAIR_OF_8), 2),
+        TOKEN_TRIPLE_8..=0xad => (usize::from(token - TOKEN_TRIPLE_8), 3),
+        TOKEN_PAIR_8..=0x8e => (usize::from(token - TOKEN_PAIR_8), 2),
         _ => return None,
     };
-    let found = reader.target(token_at, count * C)?;
-    fill(cell, |row| row.checked_sub(first).filter(|&n| n < count).map(|n| &found[n * C..]), reader)
+    let found = reader.read_match(token_at, count * C)?;
+    fill_rows(cell, |row| row.checked_sub(first).filter(|&n| n < count).map(|n| &found[n * C..]), reader)
 }
 
 /// Fills each row with the bytes that `found` returns for it, or else with the next bytes of the stream.
-fn fill<'f, const C: usize>(
+fn fill_rows<'f, const C: usize>(
     cell: &mut [[u8; C]; C],
     found: impl Fn(usize) -> Option<&'f [u8]>,
     reader: &mut Reader<'_>,
@@ -211,7 +216,7 @@ fn fill<'f, const C: usize>(
     for (row, bytes) in cell.iter_mut().enumerate() {
         *bytes = match found(row) {
             Some(found) => *found.first_chunk()?,
-            None => *reader.take()?,
+            None => *reader.read_array()?,
         };
     }
     Some(())

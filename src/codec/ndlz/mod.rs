@@ -3,7 +3,7 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`stream`] | the parts of the format that encoder and decoder share: the header and the tokens |
+//! | [`mod@format`] | the parts of the format that encoder and decoder share: the header and the tokens |
 //! | [`encode`] | the encoder, which finds the same matches as the reference's |
 //! | [`decode`] | the decoder, which accepts all streams that the reference's accepts |
 //! | [`hash`] | the hash of a piece of a cell |
@@ -12,8 +12,8 @@
 
 mod decode;
 mod encode;
+mod format;
 mod hash;
-mod stream;
 
 #[cfg(test)]
 mod tests;
@@ -43,15 +43,16 @@ pub(crate) fn compress(
              expected a block of two dimensions and a destination of at least {} bytes",
             src.len(),
             dest.len(),
-            stream::HEADER_LEN
+            format::HEADER_LEN
         )
     };
     if cell != 4 && cell != 8 {
         return Err(err!(Data, "NDLZ: the cell size is {cell}, expected 4 or 8"));
     }
     let shape = container.and_then(|c| c.blockshape).filter(|shape| shape.extents().len() == 2);
-    let (nbytes, extents) = shape.and_then(|shape| shape.checked(1, src.len())).ok_or_else(refused)?;
-    if nbytes != src.len() || dest.len() < stream::HEADER_LEN {
+    let (nbytes, extents) =
+        shape.and_then(|shape| shape.checked_extents(1, src.len())).ok_or_else(refused)?;
+    if nbytes != src.len() || dest.len() < format::HEADER_LEN {
         return Err(refused());
     }
     let shape = [extents[0], extents[1]];

@@ -15,15 +15,15 @@ fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-fn array(blockshape: &[i32]) -> Container {
+fn container_of(blockshape: &[i32]) -> Container {
     Container { typesize: 1, blockshape: BlockShape::new(blockshape) }
 }
 
 /// Returns the stream of a block, after checking that it decodes to the block.
-fn encoded(cell: u8, shape: [i32; 2], src: &[u8], room: usize) -> Vec<u8> {
+fn encode_checked(cell: u8, shape: [i32; 2], src: &[u8], room: usize) -> Vec<u8> {
     let mut stream = vec![0xa5; room];
     let mut tables = Tables::default();
-    let len = compress(&mut tables, cell, Some(&array(&shape)), src, &mut stream).unwrap();
+    let len = compress(&mut tables, cell, Some(&container_of(&shape)), src, &mut stream).unwrap();
     stream.truncate(len);
     if len > 0 {
         let mut back = vec![0x5a; src.len()];
@@ -42,7 +42,7 @@ fn block_of_cells<const C: usize>(cells: &[&[[u8; C]; C]], columns: usize) -> Ve
 }
 
 #[test]
-fn streams_of_cells_of_4() {
+fn cells_of_4_encode_to_the_documented_streams() {
     let r: [[u8; 4]; 4] = std::array::from_fn(|row| std::array::from_fn(|i| (4 * row + i) as u8));
     let [r0, r1, r2, r3] = r;
     let (n, m) = ([0xf0; 4], [0xe1, 0xe2, 0xe3, 0xe4]);
@@ -63,16 +63,16 @@ fn streams_of_cells_of_4() {
     let block = block_of_cells(&cells.each_ref(), 4);
     let expected = hex("020c0000001000000000000102030405060708090a0b0c0d0e0f40aac01200e81500f0f0f0f0e01800f0f0f0f0f02300f0
                         f0f0f0f82a00e1e2e3e4b83100f0f0f0f0e1e2e3e4803400e1e2e3e4f0f0f0f03047003f00c04c002847004b00");
-    assert_eq!(encoded(4, [12, 16], &block, 192), expected);
+    assert_eq!(encode_checked(4, [12, 16], &block, 192), expected);
 
     let block: Vec<u8> = (0..6).flat_map(|r| (0..10).map(move |c| c / 4 + 10 * (r / 4))).collect();
     let expected =
         hex("02060000000a00000040004001000202020202020202000a0a0a0a0a0a0a0a000b0b0b0b0b0b0b0b000c0c0c0c");
-    assert_eq!(encoded(4, [6, 10], &block, 200), expected);
+    assert_eq!(encode_checked(4, [6, 10], &block, 200), expected);
 }
 
 #[test]
-fn streams_of_cells_of_8() {
+fn cells_of_8_encode_to_the_documented_stream() {
     let q: [[u8; 8]; 8] = std::array::from_fn(|row| std::array::from_fn(|i| (8 * row + i) as u8));
     let z = [0xf0; 8];
     let cells = [
@@ -91,11 +91,11 @@ fn streams_of_cells_of_8() {
     expected.extend([0xf0; 48]);
     expected.extend(hex("8e7300"));
     expected.extend([0xf0; 48]);
-    assert_eq!(encoded(8, [16, 24], &block_of_cells(&cells.each_ref(), 3), 384), expected);
+    assert_eq!(encode_checked(8, [16, 24], &block_of_cells(&cells.each_ref(), 3), 384), expected);
 }
 
 #[test]
-fn long_streams_of_the_document() {
+fn long_blocks_encode_to_the_documented_streams() {
     let streams = [
         (4, [64, 96], 0x08ed_57dd, 3697, 0x09fe_6077),
         (4, [63, 97], 0x4954_1fdc, 3878, 0xb4ac_62d7),
@@ -107,13 +107,13 @@ fn long_streams_of_the_document() {
             .flat_map(|r| (0..shape[1]).map(move |c| (((r * r + (c / i32::from(cell)) * 5) >> 3) & 15) as u8))
             .collect();
         assert_eq!(crc32(&block), input);
-        let stream = encoded(cell, shape, &block, block.len());
+        let stream = encode_checked(cell, shape, &block, block.len());
         assert_eq!((stream.len(), crc32(&stream)), (len, crc), "cell {cell} shape {shape:?}");
     }
 }
 
 /// Returns random bytes with occasional repetitions.
-fn drawn(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
+fn random_rows(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
     let mut next = move || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         seed >> 40
@@ -125,21 +125,23 @@ fn drawn(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
 }
 
 #[test]
-fn blocks_of_any_shape_come_back() {
+fn blocks_of_many_shapes_round_trip() {
     let mut coded = 0;
     for cell in [4, 8] {
         let step = if cfg!(miri) { 6 } else { 1 };
         for height in (1..20).chain([64, 100]).step_by(step) {
             for width in (1..20).chain([33, 64]).step_by(step) {
                 for kinds in [2, 4, 30] {
-                    let block = drawn((height * width) as usize, 7, kinds);
+                    let block = random_rows((height * width) as usize, 7, kinds);
                     let mut stream = vec![0; block.len()];
                     let mut tables = Tables::default();
-                    let container = array(&[height, width]);
+                    let container = container_of(&[height, width]);
                     let done = compress(&mut tables, cell, Some(&container), &block, &mut stream);
                     assert_eq!(done.is_err(), block.len() < 9, "{height} {width}");
                     if done.is_ok() {
-                        coded += usize::from(!encoded(cell, [height, width], &block, block.len()).is_empty());
+                        coded += usize::from(
+                            !encode_checked(cell, [height, width], &block, block.len()).is_empty(),
+                        );
                     }
                 }
             }
@@ -182,14 +184,14 @@ fn distances_that_the_reference_cannot_read_are_not_written() {
         let cells: Vec<Vec<[u8; 4]>> =
             (0..6000).map(|cell| if cell < 4200 { rows(cell).collect() } else { vec![[1; 4]; 4] }).collect();
         let block: Vec<u8> = (0..4).flat_map(|n| cells.iter().flat_map(move |cell| cell[n])).collect();
-        let stream = encoded(4, [4, 24_000], &block, block.len());
+        let stream = encode_checked(4, [4, 24_000], &block, block.len());
         assert!(stream.len() > 65_536, "{}", stream.len());
         assert!(distances(&stream).iter().all(|&distance| usize::from(distance) <= 65_532));
     }
 }
 
 #[test]
-fn what_encoders_refuse() {
+fn encoder_rejects_invalid_cells_and_shapes() {
     let block = vec![1; 64];
     let mut dest = vec![0; 64];
     let mut tables = Tables::default();
@@ -198,23 +200,23 @@ fn what_encoders_refuse() {
         assert_eq!(error.kind(), ErrorKind::Data);
     };
     for cell in [0, 1, 5, 16, 255] {
-        refused(cell, Some(array(&[8, 8])));
+        refused(cell, Some(container_of(&[8, 8])));
     }
     refused(4, None);
     refused(4, Some(Container { typesize: 1, blockshape: None }));
     for shape in
         [&[][..], &[64], &[4, 4, 4], &[8, 9], &[-8, -8], &[0, 64], &[65536, 65536], &[1 << 30, 1 << 30]]
     {
-        refused(4, Some(array(shape)));
+        refused(4, Some(container_of(shape)));
     }
-    assert_eq!(compress(&mut tables, 8, Some(&array(&[8, 8])), &block, &mut dest[..16]).unwrap(), 0);
+    assert_eq!(compress(&mut tables, 8, Some(&container_of(&[8, 8])), &block, &mut dest[..16]).unwrap(), 0);
 }
 
 #[test]
-fn bad_streams_give_nothing() {
+fn truncated_and_invalid_streams_return_0() {
     for cell in [4u8, 8] {
-        let block = drawn(40 * 48, 5, 3);
-        let stream = encoded(cell, [40, 48], &block, block.len());
+        let block = random_rows(40 * 48, 5, 3);
+        let stream = encode_checked(cell, [40, 48], &block, block.len());
         assert!(!stream.is_empty());
         let mut out = vec![0; block.len()];
         for len in (0..stream.len()).step_by(if cfg!(miri) { 97 } else { 1 }) {

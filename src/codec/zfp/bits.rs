@@ -1,7 +1,7 @@
 //! Streams of bits, the lowest bit of the first byte first (`codecs.md` 10.1).
 
 /// Writes bits in words of 64.
-pub(super) struct Writer<'a> {
+pub(super) struct ZfpBitWriter<'a> {
     dest: &'a mut [u8],
     /// The number of bytes written.
     at: usize,
@@ -11,14 +11,14 @@ pub(super) struct Writer<'a> {
     full: bool,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ZfpBitWriter<'a> {
     pub(super) fn new(dest: &'a mut [u8]) -> Self {
-        Writer { dest, at: 0, word: 0, count: 0, full: false }
+        ZfpBitWriter { dest, at: 0, word: 0, count: 0, full: false }
     }
 
     /// Writes the low `count` bits of `value`, at most 64. The other bits of `value` are 0.
     #[inline(always)]
-    pub(super) fn put(&mut self, value: u64, count: u32) {
+    pub(super) fn write_bits(&mut self, value: u64, count: u32) {
         self.word |= value << self.count;
         self.count += count;
         if self.count >= 64 {
@@ -69,34 +69,34 @@ impl<'a> Writer<'a> {
 
 /// Reads bits; behind the end they are 0.
 ///
-/// The next bits are held in a word: [`Reader::need`] loads them, [`Reader::ahead`] returns them, [`Reader::drop`]
-/// skips some.
-pub(super) struct Reader<'a> {
+/// The next bits are held in a word: [`ZfpBitReader::ensure_bits`] loads them, [`ZfpBitReader::peek`] returns them,
+/// [`ZfpBitReader::consume`] skips some.
+pub(super) struct ZfpBitReader<'a> {
     src: &'a [u8],
     /// The position in `src`, in bits.
     at: usize,
     /// The bits from there on, and the number of them that are valid.
     word: u64,
-    known: u32,
+    valid_bits: u32,
 }
 
 /// The largest number of bits that can be read ahead.
-pub(super) const MOST_AHEAD: u32 = 57;
+pub(super) const MAX_PEEK_BITS: u32 = 57;
 
-impl<'a> Reader<'a> {
+impl<'a> ZfpBitReader<'a> {
     pub(super) fn new(src: &'a [u8]) -> Self {
-        Reader::from_bit(src, 0)
+        ZfpBitReader::from_bit(src, 0)
     }
 
     /// Returns a reader that begins at bit `at` of `src`.
     pub(super) fn from_bit(src: &'a [u8], at: usize) -> Self {
-        Reader { src, at, word: 0, known: 0 }
+        ZfpBitReader { src, at, word: 0, valid_bits: 0 }
     }
 
-    /// Loads at least `count` bits, at most [`MOST_AHEAD`], for [`Reader::ahead`].
+    /// Loads at least `count` bits, at most [`MAX_PEEK_BITS`], for [`ZfpBitReader::peek`].
     #[inline(always)]
-    pub(super) fn need(&mut self, count: u32) {
-        if self.known < count {
+    pub(super) fn ensure_bits(&mut self, count: u32) {
+        if self.valid_bits < count {
             self.refill();
         }
     }
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
             Some(bytes) => u64::from_le_bytes(*bytes),
             None => self.last_word(byte),
         };
-        (self.word, self.known) = (word >> bit, MOST_AHEAD);
+        (self.word, self.valid_bits) = (word >> bit, MAX_PEEK_BITS);
     }
 
     #[cold]
@@ -120,41 +120,41 @@ impl<'a> Reader<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// Returns the next bits: [`Reader::known`] valid ones, then unspecified ones.
+    /// Returns the next bits: [`ZfpBitReader::valid_bits`] valid ones, then unspecified ones.
     #[inline(always)]
-    pub(super) fn ahead(&self) -> u64 {
+    pub(super) fn peek(&self) -> u64 {
         self.word
     }
 
-    /// Returns the number of valid bits of [`Reader::ahead`].
+    /// Returns the number of valid bits of [`ZfpBitReader::peek`].
     #[inline(always)]
-    pub(super) fn known(&self) -> u32 {
-        self.known
+    pub(super) fn valid_bits(&self) -> u32 {
+        self.valid_bits
     }
 
     /// Skips `count` bits, which must have been loaded.
     #[inline(always)]
-    pub(super) fn drop(&mut self, count: u32) {
-        debug_assert!(count <= self.known);
+    pub(super) fn consume(&mut self, count: u32) {
+        debug_assert!(count <= self.valid_bits);
         self.word >>= count;
-        self.known -= count;
+        self.valid_bits -= count;
         self.at += count as usize;
     }
 
     /// Reads the next `count` bits, at most 64.
     #[inline(always)]
-    pub(super) fn take(&mut self, count: u32) -> u64 {
-        self.need(count.min(MOST_AHEAD));
-        if count <= MOST_AHEAD {
+    pub(super) fn read_bits(&mut self, count: u32) -> u64 {
+        self.ensure_bits(count.min(MAX_PEEK_BITS));
+        if count <= MAX_PEEK_BITS {
             let bits = self.word & ((1 << count) - 1);
-            self.drop(count);
+            self.consume(count);
             return bits;
         }
         let low = self.word & ((1 << 32) - 1);
-        self.drop(32);
-        self.need(32);
+        self.consume(32);
+        self.ensure_bits(32);
         let high = self.word & ((1 << (count - 32)) - 1);
-        self.drop(count - 32);
+        self.consume(count - 32);
         low | high << 32
     }
 
@@ -163,10 +163,10 @@ impl<'a> Reader<'a> {
     pub(super) fn skip_zeros(&mut self, most: u32) -> u32 {
         let mut rest = most;
         loop {
-            self.need(1);
-            let zeros = self.word.trailing_zeros().min(self.known).min(rest);
-            let is_done = zeros < self.known || zeros == rest;
-            self.drop(zeros);
+            self.ensure_bits(1);
+            let zeros = self.word.trailing_zeros().min(self.valid_bits).min(rest);
+            let is_done = zeros < self.valid_bits || zeros == rest;
+            self.consume(zeros);
             rest -= zeros;
             if is_done {
                 return most - rest;
@@ -177,11 +177,11 @@ impl<'a> Reader<'a> {
     /// Skips any number of bits.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
-        if count <= self.known {
-            self.drop(count);
+        if count <= self.valid_bits {
+            self.consume(count);
         } else {
             self.at += count as usize;
-            self.known = 0;
+            self.valid_bits = 0;
         }
     }
 

@@ -3,12 +3,12 @@
 //!
 //! Owns the conversion between the bytes of a block and cells.
 
-use super::bits::{Reader, Writer};
+use super::bit_transpose::{FromPlanes, ToPlanes};
+use super::bits::{ZfpBitReader, ZfpBitWriter};
 use super::cell;
-use super::level::at_levels;
-use super::limits::Limits;
-use super::matrix::{FromPlanes, ToPlanes};
+use super::limits::CellLimits;
 use super::shape::{MAX_DIM, SIDE, Shape};
+use super::simd_dispatch::dispatch_simd;
 use super::value::Value;
 
 /// For cells that extend beyond the block: the index of the existing value that each value is copied from, by the
@@ -17,12 +17,12 @@ const PADDING: [[usize; SIDE]; SIDE] = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0]
 
 /// The position of a cell: its first byte in the block, and the number of its values along each axis that are in the
 /// block, fastest axis first.
-struct Place {
+struct CellPosition {
     start: usize,
     counts: [usize; MAX_DIM],
 }
 
-impl Place {
+impl CellPosition {
     /// Returns whether all `N` values of the cell are in the block.
     #[inline(always)]
     fn is_whole<const N: usize>(&self) -> bool {
@@ -51,13 +51,13 @@ impl Grid {
 
     /// Returns the distance in bytes from the first row of a cell to row `row`, whose coordinates along the slower
     /// axes are its digits in base 4 and are mapped by `coordinates`.
-    fn row(&self, row: usize, coordinates: &[[usize; SIDE]; MAX_DIM]) -> usize {
+    fn row_offset(&self, row: usize, coordinates: &[[usize; SIDE]; MAX_DIM]) -> usize {
         (1..self.ndim).map(|axis| coordinates[axis][row >> (2 * (axis - 1)) & 3] * self.strides[axis]).sum()
     }
 
     /// Returns the positions of all cells in their order.
     #[inline(always)]
-    fn cells(&self) -> impl Iterator<Item = Place> {
+    fn cells(&self) -> impl Iterator<Item = CellPosition> {
         let mut corner = [0; MAX_DIM];
         std::iter::from_fn(move || {
             if corner[MAX_DIM - 1] >= self.extents[MAX_DIM - 1] {
@@ -73,7 +73,7 @@ impl Grid {
                 }
                 *at = 0;
             }
-            Some(Place { start, counts })
+            Some(CellPosition { start, counts })
         })
     }
 }
@@ -81,11 +81,11 @@ impl Grid {
 /// The largest number of rows of a cell.
 const MAX_ROWS: usize = SIDE.pow(MAX_DIM as u32 - 1);
 
-at_levels! {
+dispatch_simd! {
     /// Compresses the block `src` of that shape. Returns the length of the stream in bytes, `None` if it does not fit
     /// into `dest`.
     pub(super) fn encode<[T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
-        limits: &Limits,
+        limits: &CellLimits,
         shape: &Shape,
         src: &[u8],
         dest: &mut [u8],
@@ -94,14 +94,14 @@ at_levels! {
 
 #[inline(always)]
 fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize>(
-    limits: &Limits,
+    limits: &CellLimits,
     shape: &Shape,
     src: &[u8],
     dest: &mut [u8],
 ) -> Option<usize> {
     let grid = Grid::new(shape, T::SIZE);
-    let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row(row, &[[0, 1, 2, 3]; MAX_DIM]));
-    let mut bits = Writer::new(dest);
+    let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row_offset(row, &[[0, 1, 2, 3]; MAX_DIM]));
+    let mut bits = ZfpBitWriter::new(dest);
     let mut values = [T::default(); N];
     for place in grid.cells() {
         let cell = &src[place.start..];
@@ -112,7 +112,7 @@ fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: us
         } else {
             let sources = place.counts.map(|count| PADDING[count - 1]);
             for (number, row) in values.chunks_exact_mut(SIDE).enumerate() {
-                let values = &cell[grid.row(number, &sources)..];
+                let values = &cell[grid.row_offset(number, &sources)..];
                 for (value, &source) in row.iter_mut().zip(&sources[0]) {
                     *value = T::read(&values[source * T::SIZE..]);
                 }
@@ -126,10 +126,10 @@ fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: us
     bits.finish()
 }
 
-at_levels! {
+dispatch_simd! {
     /// Decompresses into the block `dest` of that shape. Returns `false` if the stream ends too early.
     pub(super) fn decode<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
-        limits: &Limits,
+        limits: &CellLimits,
         shape: &Shape,
         src: &[u8],
         dest: &mut [u8],
@@ -138,14 +138,14 @@ at_levels! {
 
 #[inline(always)]
 fn decode_cells<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
-    limits: &Limits,
+    limits: &CellLimits,
     shape: &Shape,
     src: &[u8],
     dest: &mut [u8],
 ) -> bool {
     let grid = Grid::new(shape, T::SIZE);
-    let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row(row, &[[0, 1, 2, 3]; MAX_DIM]));
-    let (mut bits, mut room) = (Reader::new(src), cell::room::<T, W>());
+    let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row_offset(row, &[[0, 1, 2, 3]; MAX_DIM]));
+    let (mut bits, mut room) = (ZfpBitReader::new(src), cell::new_plane_buffer::<T, W>());
     for place in grid.cells() {
         let values = cell::decode::<T, M, N, W>(limits, &mut bits, &mut room);
         let cell = &mut dest[place.start..];

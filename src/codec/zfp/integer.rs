@@ -67,13 +67,13 @@ macro_rules! integer {
 
             #[inline(always)]
             fn to_negabinary(self) -> Self {
-                ((self as $unsigned).wrapping_add(EVERY_OTHER as $unsigned) ^ EVERY_OTHER as $unsigned)
-                    as $signed
+                ((self as $unsigned).wrapping_add(NEGABINARY_MASK as $unsigned)
+                    ^ NEGABINARY_MASK as $unsigned) as $signed
             }
 
             #[inline(always)]
             fn of_negabinary(self) -> Self {
-                (self as $unsigned ^ EVERY_OTHER as $unsigned).wrapping_sub(EVERY_OTHER as $unsigned)
+                (self as $unsigned ^ NEGABINARY_MASK as $unsigned).wrapping_sub(NEGABINARY_MASK as $unsigned)
                     as $signed
             }
 
@@ -104,4 +104,4 @@ integer!(i32, u32);
 integer!(i64, u64);
 
 /// The bits of negative weight in base -2.
-const EVERY_OTHER: u64 = u64::MAX / 3 * 2;
+const NEGABINARY_MASK: u64 = u64::MAX / 3 * 2;

@@ -5,25 +5,25 @@
 
 use std::ops::Range;
 
-use super::bits::Reader;
-use super::level::at_levels;
-use super::limits::Limits;
-use super::matrix::{Columns, FromPlanes, Lanes};
+use super::bit_transpose::{FromPlanes, LargeCellFromPlanes, SmallCellFromPlanes};
+use super::bits::ZfpBitReader;
+use super::limits::CellLimits;
 use super::shape::{SIDE, Scalar, Shape};
+use super::simd_dispatch::dispatch_simd;
 use super::value::Value;
-use super::{Array, Mode, Zfp, cell, line};
+use super::{Mode, Zfp, ZfpGeometry, cell, cell_1d};
 use crate::err;
 use crate::error::Result;
 
 /// The whole block is decoded if more than one in this number of its cells would have to be decoded one by one.
-const WORTH_PART: usize = 2;
+const WHOLE_BLOCK_DIVISOR: usize = 2;
 
 /// The decoder of the cells of one stream.
-struct Cells<'a> {
-    limits: Limits,
+struct CellDecoder<'a> {
+    limits: CellLimits,
     shape: Shape,
     /// The number of bits of each cell.
-    bits: usize,
+    cell_bits: usize,
     src: &'a [u8],
 }
 
@@ -36,13 +36,13 @@ impl Zfp {
     /// As the module says; `Failure` also if `dest` has another size. `dest` may have been written to.
     pub fn decode_items(
         self,
-        array: Array<'_>,
+        array: ZfpGeometry<'_>,
         src: &[u8],
         items: Range<usize>,
         dest: &mut [u8],
     ) -> Result<bool> {
-        let shape = Shape::of(array.blockshape)?;
-        let scalar = Scalar::of(array.typesize)?;
+        let shape = Shape::from_blockshape(array.blockshape)?;
+        let scalar = Scalar::from_typesize(array.typesize)?;
         if items.end > shape.nitems || items.len().checked_mul(scalar.size()) != Some(dest.len()) {
             let (len, extents) = (dest.len(), shape.extents());
             return Err(err!(
@@ -50,15 +50,15 @@ impl Zfp {
                 "ZFP: items {items:?} of blocks of shape {extents:?} do not exist or do not have {len} bytes"
             ));
         }
-        let worth = shape.ncells().div_ceil(WORTH_PART);
+        let worth = shape.ncells().div_ceil(WHOLE_BLOCK_DIVISOR);
         if self.mode != Mode::Rate
             || items.len().div_ceil(SIDE) > worth
-            || rows(&shape, items.clone()).nth(worth).is_some()
+            || cell_rows(&shape, items.clone()).nth(worth).is_some()
         {
             return Ok(false);
         }
         let bits = self.cell_bits(&shape, scalar) as usize;
-        let cells = Cells { limits: self.limits(&shape, scalar), shape, bits, src };
+        let cells = CellDecoder { limits: self.limits(&shape, scalar), shape, cell_bits: bits, src };
         match scalar {
             Scalar::Float => cells.decode::<f32>(items, dest)?,
             Scalar::Double => cells.decode::<f64>(items, dest)?,
@@ -68,7 +68,7 @@ impl Zfp {
 }
 
 /// Consecutive values in one row of one cell.
-struct Row {
+struct CellRow {
     /// The number of the cell in the stream.
     cell: usize,
     /// The index of the first value in the cell.
@@ -77,12 +77,12 @@ struct Row {
 }
 
 /// Returns the rows of cells that consecutive items of a block consist of, in their order.
-fn rows(shape: &Shape, mut items: Range<usize>) -> impl Iterator<Item = Row> {
+fn cell_rows(shape: &Shape, mut items: Range<usize>) -> impl Iterator<Item = CellRow> {
     std::iter::from_fn(move || {
         if items.is_empty() {
             return None;
         }
-        let (mut rest, mut row) = (items.start, Row { cell: 0, start: 0, len: 0 });
+        let (mut rest, mut row) = (items.start, CellRow { cell: 0, start: 0, len: 0 });
         let (mut cells, mut values) = (1, 1);
         for (axis, &extent) in shape.extents().iter().enumerate().rev() {
             let coordinate = rest % extent;
@@ -100,13 +100,15 @@ fn rows(shape: &Shape, mut items: Range<usize>) -> impl Iterator<Item = Row> {
     })
 }
 
-impl Cells<'_> {
+impl CellDecoder<'_> {
     fn decode<T: Value>(&self, items: Range<usize>, dest: &mut [u8]) -> Result<()> {
         match self.shape.ndim {
-            1 => self.decode_rows(items, dest, (), |limits, bits, ()| line::decode_cell::<T>(limits, bits)),
-            2 => decode_cells::<T, Lanes, 16, 1>(self, items, dest),
-            3 => decode_cells::<T, Columns, 64, 1>(self, items, dest),
-            _ => decode_cells::<T, Columns, 256, 4>(self, items, dest),
+            1 => {
+                self.decode_rows(items, dest, (), |limits, bits, ()| cell_1d::decode_cell::<T>(limits, bits))
+            }
+            2 => decode_cells::<T, SmallCellFromPlanes, 16, 1>(self, items, dest),
+            3 => decode_cells::<T, LargeCellFromPlanes, 64, 1>(self, items, dest),
+            _ => decode_cells::<T, LargeCellFromPlanes, 256, 4>(self, items, dest),
         }
     }
 
@@ -116,15 +118,15 @@ impl Cells<'_> {
         items: Range<usize>,
         mut dest: &mut [u8],
         mut room: R,
-        decode: impl Fn(&Limits, &mut Reader<'_>, &mut R) -> [T; N],
+        decode: impl Fn(&CellLimits, &mut ZfpBitReader<'_>, &mut R) -> [T; N],
     ) -> Result<()> {
-        let ncells = self.src.len().saturating_mul(8) / self.bits;
-        for row in rows(&self.shape, items) {
+        let ncells = self.src.len().saturating_mul(8) / self.cell_bits;
+        for row in cell_rows(&self.shape, items) {
             if row.cell >= ncells {
-                let (cell, bits, len) = (row.cell, self.bits, self.src.len());
+                let (cell, bits, len) = (row.cell, self.cell_bits, self.src.len());
                 return Err(err!(Data, "cell {cell} of {bits} bits is behind a ZFP stream of {len} bytes"));
             }
-            let bits = &mut Reader::from_bit(self.src, row.cell * self.bits);
+            let bits = &mut ZfpBitReader::from_bit(self.src, row.cell * self.cell_bits);
             let values = decode(&self.limits, bits, &mut room);
             let (out, rest) = dest.split_at_mut(row.len * T::SIZE);
             for (value, bytes) in values[row.start..][..row.len].iter().zip(out.chunks_exact_mut(T::SIZE)) {
@@ -136,19 +138,19 @@ impl Cells<'_> {
     }
 }
 
-at_levels! {
+dispatch_simd! {
     fn decode_cells<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
-        cells: &Cells<'_>,
+        cells: &CellDecoder<'_>,
         items: Range<usize>,
         dest: &mut [u8],
-    ) -> Result<()> = decode_rows_of
+    ) -> Result<()> = decode_cells_inline
 }
 
 #[inline(always)]
-fn decode_rows_of<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
-    cells: &Cells<'_>,
+fn decode_cells_inline<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+    cells: &CellDecoder<'_>,
     items: Range<usize>,
     dest: &mut [u8],
 ) -> Result<()> {
-    cells.decode_rows(items, dest, cell::room::<T, W>(), cell::decode::<T, M, N, W>)
+    cells.decode_rows(items, dest, cell::new_plane_buffer::<T, W>(), cell::decode::<T, M, N, W>)
 }

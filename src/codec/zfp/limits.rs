@@ -2,7 +2,7 @@
 
 /// The limits of the bits of a cell, in the terms of ZFP.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct CellLimits {
     /// The smallest number of bits; shorter cells are padded.
     pub(super) min_bits: u32,
     /// The largest number of bits; never below the header's.

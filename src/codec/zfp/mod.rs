@@ -2,7 +2,7 @@
 //!
 //! Owns the coding of the bytes of one block by the three codecs 33, 34 and 35, and of the items of a fixed-rate
 //! stream. Codec ids, the registry and super-chunks belong to the callers: the array's block shape and the type size
-//! are passed as an [`Array`].
+//! are passed as an [`ZfpGeometry`].
 //!
 //! Streams are bit for bit those of the reference's zfp 1.0.1, with one exception. Cells of tiny magnitude, whose
 //! values the reference destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result
@@ -35,34 +35,36 @@
 //! If the last word of a stream is incomplete, the missing bytes count as zeros (`codecs.md` 10.8).
 //!
 //! A result of 0 means that the block has to be stored raw. Where no super-chunk or no metalayer `b2nd` gives an
-//! [`Array`], the caller decides (`codecs.md` 9.2 and 9.3).
+//! [`ZfpGeometry`], the caller decides (`codecs.md` 9.2 and 9.3).
 
+mod bit_transpose;
 mod bits;
 mod block;
 mod cell;
+mod cell_1d;
 mod integer;
 mod items;
-mod level;
 mod limits;
-mod line;
-mod matrix;
 mod order;
-mod planes;
+mod plane_coder;
 mod shape;
+mod simd_dispatch;
 mod transform;
 mod value;
 
 use crate::err;
 use crate::error::Result;
-use limits::Limits;
-use matrix::{Columns, Lanes, LargeNumbers, Square, ToPlanes};
+use bit_transpose::{
+    LargeCellFromPlanes, LargeCellToPlanes, SmallCellFromPlanes, SmallCellToPlanes, ToPlanes,
+};
+use limits::CellLimits;
 use shape::{SIDE, Scalar, Shape};
 use value::Value;
 
 pub use shape::MAX_DIM;
 
 /// The smallest and the largest number of bits of a cell where the rate is not fixed.
-const FREE_BITS: (u32, u32) = (1, 16658);
+const VARIABLE_RATE_BITS: (u32, u32) = (1, 16658);
 /// The largest number of bit planes.
 const MAX_PRECISION: u32 = 64;
 /// The lowest bit plane that can be significant: that of the least subnormal double.
@@ -90,7 +92,7 @@ pub struct Zfp {
 
 /// The layout of a block according to the array that it belongs to; untrusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Array<'a> {
+pub struct ZfpGeometry<'a> {
     /// The extents of a block in items, slowest dimension first.
     pub blockshape: &'a [i32],
     /// The size of an item in bytes: 4 means floats, 8 doubles.
@@ -104,8 +106,8 @@ impl Zfp {
     ///
     /// # Errors
     /// As the module says.
-    pub fn encode(self, array: Array<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        let shape = Shape::of(array.blockshape)?;
+    pub fn encode(self, array: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        let shape = Shape::from_blockshape(array.blockshape)?;
         if shape.extents().iter().any(|&extent| extent < SIDE) {
             return Err(err!(
                 Failure,
@@ -116,16 +118,16 @@ impl Zfp {
         if shape.nbytes(array.typesize) != Some(src.len()) {
             return Ok(0);
         }
-        let scalar = Scalar::of(array.typesize)?;
+        let scalar = Scalar::from_typesize(array.typesize)?;
         let room = dest.len().min(src.len().saturating_sub(1)) / 8 * 8;
-        if self.mode == Mode::Rate && self.rate_bits(&shape, scalar).div_ceil(64) > room / 8 {
+        if self.mode == Mode::Rate && self.fixed_rate_bits(&shape, scalar).div_ceil(64) > room / 8 {
             return Ok(0);
         }
         let limits = self.limits(&shape, scalar);
         let dest = &mut dest[..room];
         let len = match scalar {
-            Scalar::Float => encode_values::<f32, Square<1>>(&limits, &shape, src, dest),
-            Scalar::Double => encode_values::<f64, Square<2>>(&limits, &shape, src, dest),
+            Scalar::Float => encode_values::<f32, SmallCellToPlanes<1>>(&limits, &shape, src, dest),
+            Scalar::Double => encode_values::<f64, SmallCellToPlanes<2>>(&limits, &shape, src, dest),
         };
         // It does not fit.
         Ok(len.unwrap_or(0))
@@ -136,9 +138,9 @@ impl Zfp {
     ///
     /// # Errors
     /// As the module says. `dest` may have been written to.
-    pub fn decode(self, array: Array<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        let shape = Shape::of(array.blockshape)?;
-        let scalar = Scalar::of(array.typesize)?;
+    pub fn decode(self, array: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        let shape = Shape::from_blockshape(array.blockshape)?;
+        let scalar = Scalar::from_typesize(array.typesize)?;
         let limits = self.limits(&shape, scalar);
         let len = dest.len();
         let block = shape.nbytes(array.typesize).and_then(|nbytes| dest.get_mut(..nbytes));
@@ -151,7 +153,7 @@ impl Zfp {
             ));
         };
         // The reference also checks the length here; in the other modes it decodes the bytes behind the stream.
-        if self.mode == Mode::Rate && src.len() < self.rate_bits(&shape, scalar).div_ceil(8) {
+        if self.mode == Mode::Rate && src.len() < self.fixed_rate_bits(&shape, scalar).div_ceil(8) {
             return Err(err!(
                 Data,
                 "a ZFP stream of {} bytes is too short for blocks of shape {:?} with {self:?}",
@@ -176,23 +178,23 @@ impl Zfp {
 
     /// Returns the number of bits of a block at a fixed rate (`codecs.md` 10.10). The stream is padded to whole
     /// words.
-    fn rate_bits(self, shape: &Shape, scalar: Scalar) -> usize {
+    fn fixed_rate_bits(self, shape: &Shape, scalar: Scalar) -> usize {
         shape.ncells().saturating_mul(self.cell_bits(shape, scalar) as usize)
     }
 
     /// Returns the limits of ZFP that the meta byte stands for (`codecs.md` 9.1).
-    fn limits(self, shape: &Shape, scalar: Scalar) -> Limits {
-        let (min_bits, max_bits) = FREE_BITS;
-        let free = Limits { min_bits, max_bits, precision: MAX_PRECISION, min_exponent: MIN_EXPONENT };
+    fn limits(self, shape: &Shape, scalar: Scalar) -> CellLimits {
+        let (min_bits, max_bits) = VARIABLE_RATE_BITS;
+        let free = CellLimits { min_bits, max_bits, precision: MAX_PRECISION, min_exponent: MIN_EXPONENT };
         match self.mode {
-            Mode::Accuracy => Limits { min_exponent: self.min_exponent(), ..free },
+            Mode::Accuracy => CellLimits { min_exponent: self.min_exponent(), ..free },
             Mode::Precision => {
                 let precision = u32::from(self.meta) + 3 + 2 * shape.ndim as u32;
-                Limits { precision: precision.min(MAX_PRECISION), ..free }
+                CellLimits { precision: precision.min(MAX_PRECISION), ..free }
             }
             Mode::Rate => {
                 let bits = self.cell_bits(shape, scalar);
-                Limits { min_bits: bits, max_bits: bits, ..free }
+                CellLimits { min_bits: bits, max_bits: bits, ..free }
             }
         }
     }
@@ -208,25 +210,25 @@ impl Zfp {
 
 /// Compresses the block `src`. Returns the length of the stream in bytes, `None` if it does not fit into `dest`.
 fn encode_values<T: Value, S: ToPlanes<T::Int, 16, 1>>(
-    limits: &Limits,
+    limits: &CellLimits,
     shape: &Shape,
     src: &[u8],
     dest: &mut [u8],
 ) -> Option<usize> {
     match shape.ndim {
-        1 => line::encode::<T>(limits, src, dest),
+        1 => cell_1d::encode::<T>(limits, src, dest),
         2 => block::encode::<T, S, 16, 1>(limits, shape, src, dest),
-        3 => block::encode::<T, LargeNumbers<T::Int, 64>, 64, 1>(limits, shape, src, dest),
-        _ => block::encode::<T, LargeNumbers<T::Int, 256>, 256, 4>(limits, shape, src, dest),
+        3 => block::encode::<T, LargeCellToPlanes<T::Int, 64>, 64, 1>(limits, shape, src, dest),
+        _ => block::encode::<T, LargeCellToPlanes<T::Int, 256>, 256, 4>(limits, shape, src, dest),
     }
 }
 
 /// Decompresses into the block `dest`. Returns `false` if the stream ends too early.
-fn decode_values<T: Value>(limits: &Limits, shape: &Shape, src: &[u8], dest: &mut [u8]) -> bool {
+fn decode_values<T: Value>(limits: &CellLimits, shape: &Shape, src: &[u8], dest: &mut [u8]) -> bool {
     match shape.ndim {
-        1 => line::decode::<T>(limits, src, dest),
-        2 => block::decode::<T, Lanes, 16, 1>(limits, shape, src, dest),
-        3 => block::decode::<T, Columns, 64, 1>(limits, shape, src, dest),
-        _ => block::decode::<T, Columns, 256, 4>(limits, shape, src, dest),
+        1 => cell_1d::decode::<T>(limits, src, dest),
+        2 => block::decode::<T, SmallCellFromPlanes, 16, 1>(limits, shape, src, dest),
+        3 => block::decode::<T, LargeCellFromPlanes, 64, 1>(limits, shape, src, dest),
+        _ => block::decode::<T, LargeCellFromPlanes, 256, 4>(limits, shape, src, dest),
     }
 }

@@ -1,11 +1,11 @@
 //! The order of a cell's coefficients in the stream, from the smoothest to the roughest (`codecs.md` 10.5).
 
 /// Returns the positions in a cell of `N` values (16, 64 or 256) of its coefficients, in the order of the stream.
-pub(super) const fn order<const N: usize>() -> &'static [u8; N] {
+pub(super) const fn coefficient_order<const N: usize>() -> &'static [u8; N] {
     let order: &[u8] = match N {
-        16 => &SQUARE,
-        64 => &CUBE,
-        _ => &HYPERCUBE,
+        16 => &ORDER_2D,
+        64 => &ORDER_3D,
+        _ => &ORDER_4D,
     };
     match order.first_chunk() {
         Some(order) => order,
@@ -14,12 +14,12 @@ pub(super) const fn order<const N: usize>() -> &'static [u8; N] {
 }
 
 #[rustfmt::skip]
-const SQUARE: [u8; 16] = [
+const ORDER_2D: [u8; 16] = [
     0, 1, 4, 5, 2, 8, 6, 9, 3, 12, 10, 7, 13, 11, 14, 15,
 ];
 
 #[rustfmt::skip]
-const CUBE: [u8; 64] = [
+const ORDER_3D: [u8; 64] = [
     0, 1, 4, 16, 20, 17, 5, 2, 8, 32, 21, 6, 18, 24, 9, 33,
     36, 3, 12, 48, 22, 25, 37, 40, 34, 10, 7, 19, 28, 13, 49, 52,
     41, 38, 26, 23, 29, 53, 11, 35, 44, 14, 50, 56, 42, 27, 39, 45,
@@ -27,7 +27,7 @@ const CUBE: [u8; 64] = [
 ];
 
 #[rustfmt::skip]
-const HYPERCUBE: [u8; 256] = [
+const ORDER_4D: [u8; 256] = [
     0, 1, 4, 16, 64, 5, 80, 17, 68, 65, 20, 2, 8, 32, 128, 84,
     81, 69, 21, 6, 18, 66, 24, 72, 9, 96, 33, 36, 129, 132, 144, 3,
     12, 48, 192, 85, 82, 70, 22, 73, 25, 88, 37, 100, 97, 148, 145, 133,
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn check<const N: usize>() {
-        let order = order::<N>();
+        let order = coefficient_order::<N>();
         let mut seen = [false; N];
         order.iter().for_each(|&place| seen[usize::from(place)] = true);
         assert!(seen.iter().all(|&seen| seen), "each of {N} places once");

@@ -26,7 +26,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    pub(super) fn of(typesize: i32) -> Result<Scalar> {
+    pub(super) fn from_typesize(typesize: i32) -> Result<Scalar> {
         match typesize {
             4 => Ok(Scalar::Float),
             8 => Ok(Scalar::Double),
@@ -51,7 +51,7 @@ impl Scalar {
 }
 
 impl Shape {
-    pub(super) fn of(blockshape: &[i32]) -> Result<Shape> {
+    pub(super) fn from_blockshape(blockshape: &[i32]) -> Result<Shape> {
         let ndim = blockshape.len();
         if !(1..=MAX_DIM).contains(&ndim) {
             return Err(err!(Failure, "ZFP: the block has {ndim} dimensions, expected 1 to {MAX_DIM}"));

@@ -1,12 +1,12 @@
 //! Floats and doubles in the form that ZFP codes: an exponent that the values of a cell share, and integers
 //! (`codecs.md` 10.3 and 10.7).
 
-use super::transform::Rows;
+use super::transform::TransformRows;
 
 /// A type of values.
 pub(super) trait Value: Copy + Default {
     /// The type of the integers that values are converted to.
-    type Int: Rows;
+    type Int: TransformRows;
     /// The size of a value in bytes.
     const SIZE: usize;
     /// The number of bits of a value.
@@ -29,7 +29,7 @@ pub(super) trait Value: Copy + Default {
     fn quantise<const N: usize>(values: &[Self; N], exponent: i32) -> [Self::Int; N];
 
     /// The inverse of [`Value::quantise`].
-    fn restore<const N: usize>(numbers: &[Self::Int; N], exponent: i32) -> [Self; N];
+    fn dequantise<const N: usize>(numbers: &[Self::Int; N], exponent: i32) -> [Self; N];
 }
 
 /// The number of values that are compared at the same time.
@@ -95,7 +95,7 @@ macro_rules! value {
             }
 
             #[inline(always)]
-            fn restore<const N: usize>(numbers: &[$signed; N], exponent: i32) -> [Self; N] {
+            fn dequantise<const N: usize>(numbers: &[$signed; N], exponent: i32) -> [Self; N] {
                 let factor = power_of_2::$float(exponent - (Self::WIDTH as i32 - 2));
                 numbers.map(|number| factor * number as $float)
             }

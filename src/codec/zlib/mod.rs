@@ -23,36 +23,36 @@ const HEADER: [u8; 2] = [0x78, 0x01];
 /// Where the content can be stored instead, a stream must be shorter than its content by at least one byte in this
 /// many: stored bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30
 /// times as long to read as the chunk that the C library had stored).
-const LEAST_GAIN: usize = 256;
+const MIN_SAVING_DIVISOR: usize = 256;
 
 /// The states of one thread.
 #[derive(Default)]
 pub(super) struct State {
     inflater: Option<Box<inflate::Inflater>>,
     positions: deflate::Positions,
-    encoder: Option<Box<deflate::State>>,
-    segments: segments::State,
+    encoder: Option<Box<deflate::DeflateWorkspace>>,
+    segments: segments::SegmentBuffers,
 }
 
 /// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
-/// longer than `src` and the result saves less than one byte in [`LEAST_GAIN`].
+/// longer than `src` and the result saves less than one byte in [`MIN_SAVING_DIVISOR`].
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     let is_stored_else = dest.len() <= src.len();
     let worthwhile =
-        if is_stored_else { dest.len() - src.len().min(dest.len()) / LEAST_GAIN } else { dest.len() };
+        if is_stored_else { dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR } else { dest.len() };
     let Some(room) = worthwhile.checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
-    let is_hopeless = is_stored_else && is_incompressible(src, deflate::REACH);
+    let is_hopeless = is_stored_else && is_incompressible(src, deflate::MAX_DISTANCE);
     if !(1..=9).contains(&clevel) || is_hopeless {
         return Ok(0);
     }
     let (header, rest) = dest.split_at_mut(HEADER.len());
     let written = match clevel {
-        1 => deflate::compress_quickly(&mut state.positions, src, &mut rest[..room]),
+        1 => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room]),
         _ => {
             // Matches of three bytes are searched for only at the last level.
             let shortest = if clevel == 9 { 3 } else { 4 };
-            let segments = segments::segments(&mut state.segments, src, shortest);
-            let encoder = state.encoder.get_or_insert_with(deflate::State::new);
+            let segments = segments::find_segments(&mut state.segments, src, shortest);
+            let encoder = state.encoder.get_or_insert_with(deflate::DeflateWorkspace::new);
             deflate::compress(encoder, src, segments, &mut rest[..room], clevel)
         }
     };
@@ -70,14 +70,14 @@ fn adler32(bytes: &[u8]) -> u32 {
 /// Decompresses the zlib stream that `src` begins with. Returns the number of bytes written; 0 if the stream is invalid
 /// or needs more than `dest`.
 pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> usize {
-    state.inflater.get_or_insert_with(fresh).zlib(src, dest, adler32).unwrap_or(0)
+    state.inflater.get_or_insert_with(new_inflater).decode_zlib(src, dest, adler32).unwrap_or(0)
 }
 
 /// Returns a new decoder. Not inlined: the decoder would be built on the caller's stack, and every call would pay for
 /// the stack probes.
 #[cold]
 #[inline(never)]
-fn fresh() -> Box<inflate::Inflater> {
+fn new_inflater() -> Box<inflate::Inflater> {
     Box::default()
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     /// Returns streams that an encoder would misjudge by a sample.
-    fn kinds() -> Vec<(String, Vec<u8>)> {
+    fn hard_to_sample_streams() -> Vec<(String, Vec<u8>)> {
         let noise = noise(200_000);
         let mut kinds: Vec<(String, Vec<u8>)> = Vec::new();
         for period in [1 << 10, 4 << 10, 20_000, 32_000, 100_000] {
@@ -124,9 +124,9 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 200 KB")]
-    fn streams_come_back_and_are_not_longer_than_those_of_zlib_rs() {
+    fn round_trip_gives_the_input_and_streams_are_not_longer_than_zlib_rs() {
         let mut state = State::default();
-        for (name, src) in kinds() {
+        for (name, src) in hard_to_sample_streams() {
             let mut dest = vec![0; 2 * src.len() + 100];
             let mut back = vec![0; src.len()];
             for clevel in 1..=9 {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hardly_shorter_is_not_encoded_where_it_can_be_stored() {
+    fn compress_returns_0_if_storing_is_possible_and_saving_is_small() {
         // Zeros are 1/400 of the stream, or 1/68.
         let levels = if cfg!(miri) { 4 } else { 1 };
         for (zeros, is_encoded) in [(20, false), (120, true)] {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_encoded_where_there_is_no_room_for_a_longer_stream() {
+    fn noise_is_not_compressed_if_dest_is_not_longer_than_src() {
         let noise = noise(16 << 10);
         let mut dest = vec![0; 2 * noise.len()];
         for clevel in (1..=9).step_by(if cfg!(miri) { 4 } else { 1 }) {

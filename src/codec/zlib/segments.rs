@@ -7,22 +7,22 @@
 
 use std::ops::Range;
 
-use super::deflate::REACH;
+use super::deflate::MAX_DISTANCE;
 
 /// Streams are examined in units of this many bytes.
 const UNIT: usize = 8 << 10;
 /// The least number of consecutive units for which the search is interrupted: restarting it costs a hundred bytes.
-const LEAST_UNITS: usize = 3;
+const MIN_LITERAL_UNITS: usize = 3;
 /// A rest of fewer bytes at the end of a stream belongs to the segment before it.
 const SHORT_REST: usize = 64;
 /// The number of bytes of a unit that are sampled, and the least number of different values among them for bytes of
 /// more than 6 bits of information. For noise 162 are expected.
 const SAMPLES: usize = 256;
-const VALUES: u32 = 100;
+const MIN_DISTINCT_VALUES: u32 = 100;
 /// The number of words of a unit that may be repeated: of four bytes, and of three bytes, of which noise repeats more
 /// by chance. A repetition of 30 bytes exceeds it.
-const REPEATED: usize = UNIT / 1024;
-const REPEATED_THREES: usize = 3 * REPEATED;
+const MAX_REPEATED_WORDS: usize = UNIT / 1024;
+const MAX_REPEATED_3_BYTE_WORDS: usize = 3 * MAX_REPEATED_WORDS;
 /// log2 of the number of slots for words.
 const SLOTS_LOG2: u32 = 15;
 
@@ -36,53 +36,56 @@ pub(super) struct Segment {
 
 /// The working memory: the last position of each word, by its hash, and the segments.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct SegmentBuffers {
     slots: Vec<u32>,
     segments: Vec<Segment>,
 }
 
 /// Returns the segments of `src`, for an encoder whose shortest match has `shortest` bytes, 3 or 4. Two consecutive
 /// segments are of different kinds.
-pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) -> &'a [Segment] {
-    let State { slots, segments } = state;
+pub(super) fn find_segments<'a>(state: &'a mut SegmentBuffers, src: &[u8], shortest: usize) -> &'a [Segment] {
+    let SegmentBuffers { slots, segments } = state;
     segments.clear();
     let mut slots = Some(slots);
     let mut start = 0;
     let mut at = 0;
-    let mut words: Option<Words> = None;
-    while src.len() - at >= LEAST_UNITS * UNIT {
-        let is_run = (0..LEAST_UNITS).all(|nth| may_be_literals(&src[at + nth * UNIT..][..UNIT]));
+    let mut words: Option<WordTable> = None;
+    while src.len() - at >= MIN_LITERAL_UNITS * UNIT {
+        let is_run = (0..MIN_LITERAL_UNITS).all(|nth| has_high_entropy(&src[at + nth * UNIT..][..UNIT]));
         if !is_run {
             at += UNIT;
             continue;
         }
         if let Some(slots) = slots.take() {
-            words = Some(Words::new(slots, src, shortest));
+            words = Some(WordTable::new(slots, src, shortest));
         }
         let Some(words) = &mut words else { break };
         let first = at;
-        while src.len() - at >= UNIT && may_be_literals(&src[at..][..UNIT]) && !words.is_repeated(at) {
+        while src.len() - at >= UNIT
+            && has_high_entropy(&src[at..][..UNIT])
+            && !words.insert_and_check_repeats(at)
+        {
             at += UNIT;
         }
         let scanned = at;
         // The comparison with the words before `first` costs another pass; it is made only for units that do not repeat
         // each other.
-        if at - first >= LEAST_UNITS * UNIT {
-            words.enter_before(first);
-            at = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)).unwrap_or(at);
+        if at - first >= MIN_LITERAL_UNITS * UNIT {
+            words.insert_words_before(first);
+            at = (first..at).step_by(UNIT).find(|&unit| words.insert_and_check_repeats(unit)).unwrap_or(at);
         }
         // Units were scanned completely without a result, or twice. Noise with a period of 32,000 bytes would cost that
         // each time.
-        if at < scanned || (first + 1..first + LEAST_UNITS * UNIT).contains(&at) {
+        if at < scanned || (first + 1..first + MIN_LITERAL_UNITS * UNIT).contains(&at) {
             break;
         }
-        if at - first >= LEAST_UNITS * UNIT {
+        if at - first >= MIN_LITERAL_UNITS * UNIT {
             if first > start {
                 segments.push(Segment { range: start..first, is_literals: false });
             }
             let rest = &src[at..];
             let is_literals = rest.len() < SHORT_REST
-                || (rest.len() < UNIT && may_be_literals(rest) && !words.is_repeated(at));
+                || (rest.len() < UNIT && has_high_entropy(rest) && !words.insert_and_check_repeats(at));
             let end = if is_literals { src.len() } else { at };
             segments.push(Segment { range: first..end, is_literals: true });
             (start, at) = (end, end);
@@ -96,36 +99,36 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
 }
 
 /// Returns whether a unit, or a shorter rest, has enough different values for its words to differ from each other.
-fn may_be_literals(unit: &[u8]) -> bool {
+fn has_high_entropy(unit: &[u8]) -> bool {
     let mut seen = [0u64; 4];
     let step = (unit.len() / SAMPLES).max(1);
     unit.iter().step_by(step).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
-    seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= VALUES
+    seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= MIN_DISTINCT_VALUES
 }
 
 /// The last position of each word.
-struct Words<'a> {
+struct WordTable<'a> {
     slots: &'a mut [u32],
     src: &'a [u8],
     /// The mask of the bits of four bytes that are compared.
     mask: u32,
     /// The number of words of a unit that may be repeated.
-    most: usize,
+    max_repeated: usize,
 }
 
-impl<'a> Words<'a> {
-    fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> Words<'a> {
-        let most = if len == 3 { REPEATED_THREES } else { REPEATED };
+impl<'a> WordTable<'a> {
+    fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> WordTable<'a> {
+        let most = if len == 3 { MAX_REPEATED_3_BYTE_WORDS } else { MAX_REPEATED_WORDS };
         slots.clear();
         slots.resize(1 << SLOTS_LOG2, u32::MAX);
-        Words { slots, src, mask: u32::MAX >> (8 * (4 - len)), most }
+        WordTable { slots, src, mask: u32::MAX >> (8 * (4 - len)), max_repeated: most }
     }
 
     /// Enters the words before `start` that matches there can reach.
-    fn enter_before(&mut self, start: usize) {
-        for at in start.saturating_sub(REACH)..start {
+    fn insert_words_before(&mut self, start: usize) {
+        for at in start.saturating_sub(MAX_DISTANCE)..start {
             if let Some(word) = self.src.get(at..at + 4) {
-                let slot = self.slot(word_of(word) & self.mask);
+                let slot = self.slot(read_word(word) & self.mask);
                 self.slots[slot] = at as u32;
             }
         }
@@ -137,19 +140,19 @@ impl<'a> Words<'a> {
 
     /// Enters the words of the unit at `start`, or of a shorter rest. Returns whether too many of them occurred before
     /// in reach; the remaining words are not entered then.
-    fn is_repeated(&mut self, start: usize) -> bool {
+    fn insert_and_check_repeats(&mut self, start: usize) -> bool {
         let mut repeated = 0;
         for (nth, word) in self.src[start..self.src.len().min(start + UNIT)].windows(4).enumerate() {
-            let word = word_of(word) & self.mask;
+            let word = read_word(word) & self.mask;
             let at = start + nth;
             let slot = self.slot(word);
             let before = std::mem::replace(&mut self.slots[slot], at as u32) as usize;
             let there =
-                self.src.get(before..before.saturating_add(4)).map(|there| word_of(there) & self.mask);
+                self.src.get(before..before.saturating_add(4)).map(|there| read_word(there) & self.mask);
             // If a unit is entered again, its slots have its own words, or later ones.
-            let is_before = at.wrapping_sub(before).wrapping_sub(1) < REACH;
+            let is_before = at.wrapping_sub(before).wrapping_sub(1) < MAX_DISTANCE;
             repeated += usize::from(is_before && there == Some(word));
-            if repeated > self.most {
+            if repeated > self.max_repeated {
                 return true;
             }
         }
@@ -159,7 +162,7 @@ impl<'a> Words<'a> {
 
 /// Returns four bytes as a little-endian number.
 #[inline(always)]
-fn word_of(bytes: &[u8]) -> u32 {
+fn read_word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes.try_into().expect("a slice of 4 bytes"))
 }
 
@@ -177,9 +180,9 @@ mod tests {
         .collect()
     }
 
-    fn found(src: &[u8]) -> Vec<(usize, bool)> {
-        let mut state = State::default();
-        segments(&mut state, src, 4)
+    fn find_kinds(src: &[u8]) -> Vec<(usize, bool)> {
+        let mut state = SegmentBuffers::default();
+        find_segments(&mut state, src, 4)
             .iter()
             .map(|segment| (segment.range.len(), segment.is_literals))
             .collect()
@@ -187,16 +190,16 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 100 KB")]
-    fn noise_between_other_planes_is_a_segment() {
+    fn noise_between_compressible_planes_becomes_a_literal_segment() {
         let (noise, zeros) = (noise(100_000), vec![0; 40_960]);
-        assert_eq!(found(&noise), [(100_000, true)]);
-        assert_eq!(found(&noise[..20_000]), [(20_000, false)]);
-        assert_eq!(found(&zeros), [(40_960, false)]);
+        assert_eq!(find_kinds(&noise), [(100_000, true)]);
+        assert_eq!(find_kinds(&noise[..20_000]), [(20_000, false)]);
+        assert_eq!(find_kinds(&zeros), [(40_960, false)]);
         let planes = [&zeros[..], &noise[..49_152], &zeros, &noise[49_152..]].concat();
-        assert_eq!(found(&planes), [(40_960, false), (49_152, true), (40_960, false), (50_848, true)]);
-        assert_eq!(found(&noise[..1]), [(1, false)]);
+        assert_eq!(find_kinds(&planes), [(40_960, false), (49_152, true), (40_960, false), (50_848, true)]);
+        assert_eq!(find_kinds(&noise[..1]), [(1, false)]);
         // A rest that is no whole unit.
-        let rest = |rest: &[u8]| found(&[&noise[..24_576], rest].concat());
+        let rest = |rest: &[u8]| find_kinds(&[&noise[..24_576], rest].concat());
         assert_eq!(rest(&zeros[..8000]), [(24_576, true), (8000, false)]);
         assert_eq!(rest(&noise[30_000..38_000]), [(32_576, true)]);
         assert_eq!(rest(&noise[..8000]), [(24_576, true), (8000, false)]);
@@ -205,27 +208,27 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 120 KB")]
-    fn three_bytes_that_come_again_count_if_they_are_searched_for() {
+    fn repeated_3_byte_words_prevent_literals_if_the_shortest_match_is_3() {
         // Items of 6 bytes, three of which are the same in all.
         let items: Vec<u8> =
             noise(60_000).chunks_exact(3).flat_map(|low| [low, &[1, 2, 3]].concat()).collect();
-        let mut state = State::default();
-        assert!(segments(&mut state, &items, 3).iter().all(|segment| !segment.is_literals));
+        let mut state = SegmentBuffers::default();
+        assert!(find_segments(&mut state, &items, 3).iter().all(|segment| !segment.is_literals));
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 120 KB")]
-    fn noise_that_comes_again_in_reach_is_searched() {
+    fn noise_repeated_within_the_window_is_searched() {
         let noise = noise(100_000);
         for period in [1000, 4000, 9000, 20_000, 32_000] {
             let again: Vec<u8> = noise[..period].iter().copied().cycle().take(120_000).collect();
             let literals: usize =
-                found(&again).iter().filter(|segment| segment.1).map(|segment| segment.0).sum();
+                find_kinds(&again).iter().filter(|segment| segment.1).map(|segment| segment.0).sum();
             // The first occurrence may be a segment of literals.
             assert!(literals <= period, "{period}: {literals}");
         }
         // Beyond the reach of a match.
         let far = [&noise[..65_536], &noise[..65_536]].concat();
-        assert_eq!(found(&far), [(131_072, true)]);
+        assert_eq!(find_kinds(&far), [(131_072, true)]);
     }
 }

@@ -21,7 +21,7 @@ const DICTIONARY_LEVEL: CompressionLevel = 1;
 
 /// The `clevel` from which on the library takes longer for noise than the proof that it is noise (`cargo bench --bench
 /// drawn`).
-const SLOW: i32 = 7;
+const MIN_SLOW_CLEVEL: i32 = 7;
 
 /// The contexts of one thread.
 #[derive(Default)]
@@ -55,21 +55,21 @@ impl State {
 }
 
 /// Returns the library's level for a `clevel` of 0..=9 (`codecs.md` 6).
-fn level(clevel: i32) -> CompressionLevel {
+fn zstd_level(clevel: i32) -> CompressionLevel {
     if clevel < 9 { 2 * clevel - 1 } else { zstd_safe::max_c_level() }
 }
 
-/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or, from level [`SLOW`] on, if `dest`
-/// is no longer than `src` and `src` is incompressible.
+/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or, from level [`MIN_SLOW_CLEVEL`] on,
+/// if `dest` is no longer than `src` and `src` is incompressible.
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    if clevel >= SLOW && dest.len() <= src.len() && is_incompressible(src, usize::MAX) {
+    if clevel >= MIN_SLOW_CLEVEL && dest.len() <= src.len() && is_incompressible(src, usize::MAX) {
         return Ok(0);
     }
-    Ok(state.encoder()?.compress(dest, src, level(clevel)).unwrap_or(0))
+    Ok(state.encoder()?.compress(dest, src, zstd_level(clevel)).unwrap_or(0))
 }
 
 /// Compresses with a dictionary, at the dictionary's level. Returns the length in bytes; 0 if the result does not fit.
-pub(super) fn compress_with(
+pub(super) fn compress_with_dictionary(
     state: &mut State,
     src: &[u8],
     dest: &mut [u8],
@@ -84,7 +84,7 @@ pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Resu
 }
 
 /// As [`decompress`], with the dictionary that the encoder used.
-pub(super) fn decompress_with(
+pub(super) fn decompress_with_dictionary(
     state: &mut State,
     src: &[u8],
     dest: &mut [u8],
@@ -104,7 +104,7 @@ pub(super) fn decoder_dictionary(bytes: &[u8]) -> Option<DDict<'static>> {
 }
 
 /// Trains a dictionary of at most `capacity` bytes; see [`super::train_zstd`].
-pub(super) fn train(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
+pub(super) fn train_dictionary(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
     let total = sample_sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size))?;
     if total != samples.len() || u32::try_from(sample_sizes.len()).is_err() {
         return None;
@@ -122,12 +122,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_the_reference_s() {
-        assert_eq!([0, 1, 2, 5, 8, 9].map(level), [-1, 1, 3, 9, 15, 22]);
+    fn clevel_maps_to_the_zstd_level_of_the_reference() {
+        assert_eq!([0, 1, 2, 5, 8, 9].map(zstd_level), [-1, 1, 3, 9, 15, 22]);
     }
 
     #[test]
-    fn the_version_is_the_library_s_own() {
+    fn version_equals_that_of_the_bundled_library() {
         assert_eq!(zstd_safe::version_string(), VERSION);
     }
 }

@@ -1,8 +1,8 @@
-//! The bit shuffle with AVX2: columns of elements in registers, sign masks to bits, and a small tile in the L1 cache so that
-//! bit rows are written 32 bytes at a time.
+//! The bit shuffle with AVX2: columns of elements in registers, sign masks to bits, and a small tile in the L1 cache so
+//! that bit rows are written 32 bytes at a time.
 
-use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE};
-use super::super::columns::pieces;
+use super::super::columns::avx2::{MAX_WIDTH, TILE, TileLayout};
+use super::super::columns::covering_starts;
 use super::generic::{self, GROUP};
 use std::arch::x86_64::*;
 
@@ -69,10 +69,10 @@ pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
     unsafe {
         if elements < ELEMENTS {
             return match typesize {
-                1 | 2 => backward_few::<2>(typesize, src, dest),
-                3 | 4 => backward_few::<4>(typesize, src, dest),
-                5..=8 => backward_few::<8>(typesize, src, dest),
-                _ => backward_few::<16>(typesize, src, dest),
+                1 | 2 => backward_short_rows::<2>(typesize, src, dest),
+                3 | 4 => backward_short_rows::<4>(typesize, src, dest),
+                5..=8 => backward_short_rows::<8>(typesize, src, dest),
+                _ => backward_short_rows::<16>(typesize, src, dest),
             };
         }
         match typesize {
@@ -97,10 +97,10 @@ unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], d
     let elements = src.len() / typesize;
     let row = elements / GROUP;
     // SAFETY: AVX2 by the caller.
-    let layout = unsafe { Layout::<P>::new(typesize) };
+    let layout = unsafe { TileLayout::<P>::new(typesize) };
     let mut rows = [[[0u32; N]; GROUP]; MAX_WIDTH];
-    for first in pieces(elements, N * TILE) {
-        for column in pieces(typesize, layout.width()) {
+    for first in covering_starts(elements, N * TILE) {
+        for column in covering_starts(typesize, layout.width()) {
             for (tile, start) in (first..).step_by(TILE).take(N).enumerate() {
                 let at = start * typesize + column;
                 // SAFETY: AVX2 by the caller; elements `start..start + TILE` are in `src`, and bytes
@@ -139,10 +139,10 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
     let elements = src.len() / typesize;
     let row = elements / GROUP;
     // SAFETY: AVX2 by the caller.
-    let (layout, zero) = unsafe { (Layout::<P>::new(typesize), _mm256_setzero_si256()) };
+    let (layout, zero) = unsafe { (TileLayout::<P>::new(typesize), _mm256_setzero_si256()) };
     let mut tiles = [[zero; P]; TILES];
-    for first in pieces(elements, ELEMENTS) {
-        for column in pieces(typesize, layout.width()) {
+    for first in covering_starts(elements, ELEMENTS) {
+        for column in covering_starts(typesize, layout.width()) {
             for j in 0..layout.width() {
                 let at = (column + j) * GROUP * row + first / GROUP;
                 // SAFETY: AVX2 by the caller; each of the 8 rows is `row` bytes long, of which `ELEMENTS / GROUP` from
@@ -172,13 +172,13 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least one tile and at most `TILES`.
 #[inline(always)]
-unsafe fn backward_few<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn backward_short_rows<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
     // SAFETY: AVX2 by the caller.
-    let (layout, zero) = unsafe { (Layout::<P>::new(typesize), _mm256_setzero_si256()) };
+    let (layout, zero) = unsafe { (TileLayout::<P>::new(typesize), _mm256_setzero_si256()) };
     let mut scratch = [[0u8; ELEMENTS]; P];
-    for column in pieces(typesize, layout.width()) {
+    for column in covering_starts(typesize, layout.width()) {
         for (j, scratch) in scratch.iter_mut().enumerate().take(layout.width()) {
             let mut rows = [zero; GROUP];
             for (b, vector) in rows.iter_mut().enumerate() {
@@ -202,7 +202,7 @@ unsafe fn backward_few<const P: usize>(typesize: usize, src: &[u8], dest: &mut [
                 unsafe { _mm256_storeu_si256(tile.as_mut_ptr().cast(), vector) };
             }
         }
-        for first in pieces(elements, TILE) {
+        for first in covering_starts(elements, TILE) {
             let at = first * typesize + column;
             // SAFETY: AVX2 by the caller; the tile's elements are in `scratch` and in `dest`, and bytes
             // `column..column + width` are in an element.

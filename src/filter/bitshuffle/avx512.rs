@@ -2,9 +2,10 @@
 //! affine transform, and a tile in the L1 cache so that bit rows are written in whole cache lines.
 
 use super::super::columns::avx512::{
-    Columns, Packed, Slotted, TILE, Tiles, WIDE, Wide, WideFew, join, load, split,
+    Columns, PackedTiles, PartialWideTile, SlottedTiles, TILE, Tiles, WIDE_TILE_WIDTH, WideTiles,
+    columns_to_elements, elements_to_columns, load_table,
 };
-use super::super::columns::pieces;
+use super::super::columns::covering_starts;
 use super::avx2;
 use super::generic::GROUP;
 use std::arch::x86_64::*;
@@ -34,9 +35,9 @@ const SCRATCH_LINES: usize = 32;
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return if typesize >= WIDE {
+        return if typesize >= WIDE_TILE_WIDTH {
             // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
-            unsafe { forward_few(typesize, src, dest) }
+            unsafe { forward_partial_tile(typesize, src, dest) }
         } else {
             // SAFETY: this function has AVX2; the rest by the caller.
             unsafe { avx2::bitshuffle(typesize, src, dest) }
@@ -45,21 +46,21 @@ pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
-            1 => forward::<8>(Packed::<1, 1>, 1, src, dest),
-            2 => forward::<8>(Packed::<1, 2>, 2, src, dest),
-            3 => forward::<8>(Packed::<3, 1>, 3, src, dest),
-            4 => forward::<8>(Packed::<1, 4>, 4, src, dest),
-            5 => forward::<4>(Packed::<5, 1>, 5, src, dest),
-            6 => forward::<4>(Packed::<3, 2>, 6, src, dest),
-            7 => forward::<4>(Slotted::<8>::new(7), 7, src, dest),
-            8 => forward::<4>(Packed::<1, 8>, 8, src, dest),
-            10 => forward::<2>(Packed::<5, 2>, 10, src, dest),
-            12 => forward::<2>(Packed::<3, 4>, 12, src, dest),
-            20 => forward::<1>(Packed::<5, 4>, 20, src, dest),
-            24 => forward::<1>(Packed::<3, 8>, 24, src, dest),
-            ..16 => forward::<2>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 => forward::<2>(Packed::<1, 16>, 16, src, dest),
-            _ => forward::<2>(Wide::new(typesize), typesize, src, dest),
+            1 => forward::<8>(PackedTiles::<1, 1>, 1, src, dest),
+            2 => forward::<8>(PackedTiles::<1, 2>, 2, src, dest),
+            3 => forward::<8>(PackedTiles::<3, 1>, 3, src, dest),
+            4 => forward::<8>(PackedTiles::<1, 4>, 4, src, dest),
+            5 => forward::<4>(PackedTiles::<5, 1>, 5, src, dest),
+            6 => forward::<4>(PackedTiles::<3, 2>, 6, src, dest),
+            7 => forward::<4>(SlottedTiles::<8>::new(7), 7, src, dest),
+            8 => forward::<4>(PackedTiles::<1, 8>, 8, src, dest),
+            10 => forward::<2>(PackedTiles::<5, 2>, 10, src, dest),
+            12 => forward::<2>(PackedTiles::<3, 4>, 12, src, dest),
+            20 => forward::<1>(PackedTiles::<5, 4>, 20, src, dest),
+            24 => forward::<1>(PackedTiles::<3, 8>, 24, src, dest),
+            ..16 => forward::<2>(SlottedTiles::<16>::new(typesize), typesize, src, dest),
+            16 => forward::<2>(PackedTiles::<1, 16>, 16, src, dest),
+            _ => forward::<2>(WideTiles::new(typesize), typesize, src, dest),
         }
     }
 }
@@ -71,9 +72,9 @@ pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return if typesize >= WIDE {
+        return if typesize >= WIDE_TILE_WIDTH {
             // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
-            unsafe { backward_few(typesize, src, dest) }
+            unsafe { backward_partial_tile(typesize, src, dest) }
         } else {
             // SAFETY: this function has AVX2; the rest by the caller.
             unsafe { avx2::bitunshuffle(typesize, src, dest) }
@@ -82,21 +83,21 @@ pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
     // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
-            1 => backward::<_, 8>(Packed::<1, 1>, 1, src, dest),
-            2 => backward::<_, 8>(Packed::<1, 2>, 2, src, dest),
-            3 => backward::<_, 8>(Packed::<3, 1>, 3, src, dest),
-            4 => backward::<_, 8>(Packed::<1, 4>, 4, src, dest),
-            5 => backward::<_, 4>(Packed::<5, 1>, 5, src, dest),
-            6 => backward::<_, 4>(Packed::<3, 2>, 6, src, dest),
-            7 => backward::<_, 4>(Slotted::<8>::new(7), 7, src, dest),
-            8 => backward::<_, 4>(Packed::<1, 8>, 8, src, dest),
-            10 => backward::<_, 2>(Packed::<5, 2>, 10, src, dest),
-            12 => backward::<_, 2>(Packed::<3, 4>, 12, src, dest),
-            20 => backward::<_, 1>(Packed::<5, 4>, 20, src, dest),
-            24 => backward::<_, 1>(Packed::<3, 8>, 24, src, dest),
-            ..16 => backward::<_, 2>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 => backward::<_, 2>(Packed::<1, 16>, 16, src, dest),
-            _ => backward::<_, 2>(Wide::new(typesize), typesize, src, dest),
+            1 => backward::<_, 8>(PackedTiles::<1, 1>, 1, src, dest),
+            2 => backward::<_, 8>(PackedTiles::<1, 2>, 2, src, dest),
+            3 => backward::<_, 8>(PackedTiles::<3, 1>, 3, src, dest),
+            4 => backward::<_, 8>(PackedTiles::<1, 4>, 4, src, dest),
+            5 => backward::<_, 4>(PackedTiles::<5, 1>, 5, src, dest),
+            6 => backward::<_, 4>(PackedTiles::<3, 2>, 6, src, dest),
+            7 => backward::<_, 4>(SlottedTiles::<8>::new(7), 7, src, dest),
+            8 => backward::<_, 4>(PackedTiles::<1, 8>, 8, src, dest),
+            10 => backward::<_, 2>(PackedTiles::<5, 2>, 10, src, dest),
+            12 => backward::<_, 2>(PackedTiles::<3, 4>, 12, src, dest),
+            20 => backward::<_, 1>(PackedTiles::<5, 4>, 20, src, dest),
+            24 => backward::<_, 1>(PackedTiles::<3, 8>, 24, src, dest),
+            ..16 => backward::<_, 2>(SlottedTiles::<16>::new(typesize), typesize, src, dest),
+            16 => backward::<_, 2>(PackedTiles::<1, 16>, 16, src, dest),
+            _ => backward::<_, 2>(WideTiles::new(typesize), typesize, src, dest),
         }
     }
 }
@@ -123,7 +124,7 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
     let mut scratch: Scratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
     for (first, tiles) in batches(elements, LINES) {
         let mask = line_mask(tiles);
-        for column in pieces(typesize, layout.width()) {
+        for column in covering_starts(typesize, layout.width()) {
             // SAFETY: the level by the caller. Elements `first..first + tiles * TILE` are in `src`, bytes
             // `column..column + width` are in an element, and each bit row in `dest` is `row` bytes long.
             unsafe {
@@ -139,7 +140,7 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
                     let at = (column + j) * GROUP * row + first / GROUP;
                     let at = dest.as_mut_ptr().add(at);
                     if tiles < TILES {
-                        let rows = rows_of_tiles(loaded(&lines[0], tiles));
+                        let rows = rows_of_tiles(load_tiles(&lines[0], tiles));
                         for (b, &vector) in rows.iter().enumerate() {
                             _mm512_mask_storeu_epi8(at.add(b * row).cast(), mask, vector);
                         }
@@ -148,8 +149,8 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
                     let (pairs, single) = lines[..tiles / TILES].as_chunks::<2>();
                     for (pair, vectors) in pairs.iter().enumerate() {
                         let at = at.add(2 * pair * TILE);
-                        let left = rows_of_tiles(loaded(&vectors[0], TILES));
-                        let right = rows_of_tiles(loaded(&vectors[1], TILES));
+                        let left = rows_of_tiles(load_tiles(&vectors[0], TILES));
+                        let right = rows_of_tiles(load_tiles(&vectors[1], TILES));
                         for (b, (&left, &right)) in left.iter().zip(&right).enumerate() {
                             _mm512_storeu_si512(at.add(b * row).cast(), left);
                             _mm512_storeu_si512(at.add(b * row + TILE).cast(), right);
@@ -157,7 +158,7 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
                     }
                     if let [vectors] = single {
                         let at = at.add(2 * pairs.len() * TILE);
-                        for (b, &vector) in rows_of_tiles(loaded(vectors, TILES)).iter().enumerate() {
+                        for (b, &vector) in rows_of_tiles(load_tiles(vectors, TILES)).iter().enumerate() {
                             _mm512_storeu_si512(at.add(b * row).cast(), vector);
                         }
                     }
@@ -176,7 +177,7 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
     let mut scratch: Scratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
     for (first, tiles) in batches(elements, LINES) {
         let mask = line_mask(tiles);
-        for column in pieces(typesize, layout.width()) {
+        for column in covering_starts(typesize, layout.width()) {
             // SAFETY: as in `forward`, with source and destination exchanged.
             unsafe {
                 for (j, lines) in scratch.chunks_exact_mut(LINES).enumerate().take(layout.width()) {
@@ -192,7 +193,7 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
                                 _mm512_maskz_loadu_epi8(mask, at.add(b * row).cast())
                             };
                         }
-                        join(&mut rows);
+                        columns_to_elements(&mut rows);
                         for (tile, &vector) in rows.iter().enumerate() {
                             vectors[tile].write(transpose_bits(vector));
                         }
@@ -217,7 +218,7 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
 /// # Safety
 /// The machine has the AVX-512 level, and those vectors have been written.
 #[inline(always)]
-unsafe fn loaded(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m512i; TILES] {
+unsafe fn load_tiles(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m512i; TILES] {
     // SAFETY: by the caller.
     unsafe {
         let mut loaded = [_mm512_setzero_si512(); TILES];
@@ -232,7 +233,7 @@ unsafe fn loaded(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m5
 
 /// For each length of a bit row in a block of less than a tile: the indices, in a vector of `transpose_bits`, of the
 /// bytes of the rows of a column, which are contiguous afterwards.
-const ROWS_OF_FEW: [[u8; TILE]; TILE / GROUP] = {
+const ROWS_OF_PARTIAL_TILE: [[u8; TILE]; TILE / GROUP] = {
     let mut tables = [[0; TILE]; TILE / GROUP];
     let mut row = 1;
     while row < tables.len() {
@@ -247,7 +248,7 @@ const ROWS_OF_FEW: [[u8; TILE]; TILE / GROUP] = {
 };
 
 /// The inverse, with the rows in reverse order as `transpose_bits` requires.
-const FEW_OF_ROWS: [[u8; TILE]; TILE / GROUP] = {
+const PARTIAL_TILE_OF_ROWS: [[u8; TILE]; TILE / GROUP] = {
     let mut tables = [[0; TILE]; TILE / GROUP];
     let mut row = 1;
     while row < tables.len() {
@@ -266,16 +267,16 @@ const FEW_OF_ROWS: [[u8; TILE]; TILE / GROUP] = {
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal, and there are 8 to 56 elements as wide as a tile.
 #[inline(always)]
-unsafe fn forward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn forward_partial_tile(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
     let mask = u64::MAX >> (64 - GROUP * row);
-    let layout = WideFew::new(typesize, elements);
-    for column in pieces(typesize, layout.width()) {
-        // SAFETY: the level by the caller. The bytes `column..column + width` are in an element, and the 8 bit rows of each
-        // column, `row` bytes long, are in `dest`.
+    let layout = PartialWideTile::new(typesize, elements);
+    for column in covering_starts(typesize, layout.width()) {
+        // SAFETY: the level by the caller. The bytes `column..column + width` are in an element, and the 8 bit rows of
+        // each column, `row` bytes long, are in `dest`.
         unsafe {
-            let order = load(&ROWS_OF_FEW[row]);
+            let order = load_table(&ROWS_OF_PARTIAL_TILE[row]);
             for (j, &vector) in layout.gather::<true>(src.as_ptr().add(column)).vectors().iter().enumerate() {
                 let rows = _mm512_permutexvar_epi8(order, transpose_bits(vector));
                 let at = dest.as_mut_ptr().add((column + j) * GROUP * row);
@@ -290,16 +291,16 @@ unsafe fn forward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal, and there are 8 to 56 elements as wide as a tile.
 #[inline(always)]
-unsafe fn backward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn backward_partial_tile(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
     let mask = u64::MAX >> (64 - GROUP * row);
-    let layout = WideFew::new(typesize, elements);
-    for column in pieces(typesize, layout.width()) {
-        // SAFETY: as in `forward_few`, with source and destination exchanged.
+    let layout = PartialWideTile::new(typesize, elements);
+    for column in covering_starts(typesize, layout.width()) {
+        // SAFETY: as in `forward_partial_tile`, with source and destination exchanged.
         unsafe {
-            let order = load(&FEW_OF_ROWS[row]);
-            let mut columns = <WideFew as Tiles>::Columns::zero();
+            let order = load_table(&PARTIAL_TILE_OF_ROWS[row]);
+            let mut columns = <PartialWideTile as Tiles>::Columns::zero();
             for (j, vector) in columns.vectors_mut().iter_mut().enumerate() {
                 let at = src.as_ptr().add((column + j) * GROUP * row);
                 let rows = _mm512_maskz_loadu_epi8(mask, at.cast());
@@ -338,6 +339,6 @@ unsafe fn transpose_bits(matrices: __m512i) -> __m512i {
 #[inline(always)]
 unsafe fn rows_of_tiles(mut tiles: [__m512i; TILES]) -> [__m512i; GROUP] {
     // SAFETY: the level by the caller.
-    unsafe { split::<GROUP, false>(&mut tiles) };
+    unsafe { elements_to_columns::<GROUP, false>(&mut tiles) };
     tiles
 }

@@ -1,14 +1,14 @@
 //! The portable bit shuffle: 8x8 transposes in 64-bit words. The SIMD kernels call it for blocks too small for a
 //! tile.
 
-use super::super::columns::pieces;
+use super::super::columns::covering_starts;
 use super::super::transpose;
 
 /// The number of elements of a group, the unit of the shuffle; the elements behind the last group are copied.
 pub(super) const GROUP: usize = 8;
 
 /// The number of groups that are processed together: their bit rows fill a word.
-const GROUPS: usize = 8;
+const GROUPS_PER_BATCH: usize = 8;
 
 /// The number of columns that are processed together: they fill a word.
 const COLUMNS: usize = 8;
@@ -20,10 +20,10 @@ type Columns = [u64; COLUMNS];
 pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / GROUP;
     let width = typesize.min(COLUMNS);
-    for first in (0..row).step_by(GROUPS) {
-        let groups = (row - first).min(GROUPS);
-        for column in pieces(typesize, width) {
-            let mut columns = [[0; COLUMNS]; GROUPS];
+    for first in (0..row).step_by(GROUPS_PER_BATCH) {
+        let groups = (row - first).min(GROUPS_PER_BATCH);
+        for column in covering_starts(typesize, width) {
+            let mut columns = [[0; COLUMNS]; GROUPS_PER_BATCH];
             for (g, columns) in columns.iter_mut().enumerate().take(groups) {
                 *columns = gather(typesize, src, first + g, column);
             }
@@ -32,8 +32,8 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
                 transpose::bytes(&mut rows);
                 for (b, word) in rows.into_iter().enumerate() {
                     let at = ((column + j) * GROUP + b) * row + first;
-                    if groups == GROUPS {
-                        store(&mut dest[at..at + GROUPS], word);
+                    if groups == GROUPS_PER_BATCH {
+                        store(&mut dest[at..at + GROUPS_PER_BATCH], word);
                     } else {
                         store(&mut dest[at..at + groups], word);
                     }
@@ -47,14 +47,18 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / GROUP;
     let width = typesize.min(COLUMNS);
-    for first in (0..row).step_by(GROUPS) {
-        let groups = (row - first).min(GROUPS);
-        for column in pieces(typesize, width) {
-            let mut columns = [[0; COLUMNS]; GROUPS];
+    for first in (0..row).step_by(GROUPS_PER_BATCH) {
+        let groups = (row - first).min(GROUPS_PER_BATCH);
+        for column in covering_starts(typesize, width) {
+            let mut columns = [[0; COLUMNS]; GROUPS_PER_BATCH];
             for j in 0..width {
                 let mut rows: [u64; GROUP] = std::array::from_fn(|b| {
                     let at = ((column + j) * GROUP + b) * row + first;
-                    if groups == GROUPS { load(&src[at..at + GROUPS]) } else { load(&src[at..at + groups]) }
+                    if groups == GROUPS_PER_BATCH {
+                        load(&src[at..at + GROUPS_PER_BATCH])
+                    } else {
+                        load(&src[at..at + groups])
+                    }
                 });
                 transpose::bytes(&mut rows);
                 for (columns, word) in columns.iter_mut().zip(rows) {

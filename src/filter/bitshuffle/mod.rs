@@ -84,20 +84,24 @@ fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest
     }
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
+        // above.
         (SimdLevel::Avx512(_), Direction::Forward) => unsafe {
             avx512::bitshuffle(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
+        // above.
         (SimdLevel::Avx512(_), Direction::Backward) => unsafe {
             avx512::bitunshuffle(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
+        // above.
         (SimdLevel::Avx2(_), Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
+        // above.
         (SimdLevel::Avx2(_), Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::bitshuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::bitunshuffle(typesize, body, body_dest),

@@ -1,18 +1,19 @@
 //! Tests the bit shuffle of every available level against the formula, the CRCs and the dumps of the spec.
 
-use super::super::model::{self, golden, guarded, hex};
+use super::super::model::{self, golden, hex, run_with_guard_bytes};
 use super::*;
 use proptest::prelude::*;
 
 /// Checks both directions of every level, and that nothing around the destination changes.
 fn check(typesize: usize, src: &[u8], src_offset: usize, dest_offset: usize) {
     let shuffled = model::bitshuffle(typesize, src);
-    for level in cpu::available() {
+    for level in cpu::available_levels() {
         let context = || format!("{level:?}, typesize {typesize}, {} bytes", src.len());
-        let out =
-            guarded(src, src_offset, dest_offset, |src, dest| bitshuffle_at(level, typesize, src, dest));
+        let out = run_with_guard_bytes(src, src_offset, dest_offset, |src, dest| {
+            bitshuffle_at(level, typesize, src, dest)
+        });
         assert!(out == shuffled, "bitshuffle, {}", context());
-        let back = guarded(&shuffled, src_offset, dest_offset, |src, dest| {
+        let back = run_with_guard_bytes(&shuffled, src_offset, dest_offset, |src, dest| {
             bitunshuffle_at(level, typesize, src, dest)
         });
         assert!(back == src, "bitunshuffle, {}", context());
@@ -20,7 +21,7 @@ fn check(typesize: usize, src: &[u8], src_offset: usize, dest_offset: usize) {
 }
 
 #[test]
-fn every_typesize_and_the_lengths_around_tiles() {
+fn every_typesize_matches_the_reference_at_lengths_around_tiles() {
     for t in (1..=256).step_by(if cfg!(miri) { 23 } else { 1 }) {
         for len in [0, 1, t - 1, t, t + 1, 7 * t, 8 * t, 8 * t + t - 1, 64 * t - 1, 64 * t + 1] {
             check(t, &golden(len), t % 64, len % 64);
@@ -29,7 +30,7 @@ fn every_typesize_and_the_lengths_around_tiles() {
 }
 
 #[test]
-fn every_count_of_groups_up_to_several_tiles() {
+fn every_number_of_groups_matches_the_reference() {
     for t in (1..=20).chain([24, 31, 32, 33, 48]).step_by(if cfg!(miri) { 6 } else { 1 }) {
         for groups in (0..=140).step_by(if cfg!(miri) { 47 } else { 1 }) {
             check(t, &golden(groups * 8 * t + groups % 7), 0, 0);
@@ -38,14 +39,14 @@ fn every_count_of_groups_up_to_several_tiles() {
 }
 
 #[test]
-fn long_blocks() {
+fn long_blocks_match_the_reference() {
     for t in [1, 2, 3, 4, 8, 12, 16, 32] {
         check(t, &golden(if cfg!(miri) { 1024 } else { 65536 } + 9 * t), 0, 1);
     }
 }
 
 #[test]
-fn unaligned_buffers() {
+fn unaligned_buffers_match_the_reference() {
     for t in [1, 2, 3, 4, 8, 12, 16, 24] {
         let src = golden(if cfg!(miri) { 60 } else { 600 } * t + 3);
         for offset in (0..64).step_by(if cfg!(miri) { 60 } else { 3 }) {
@@ -57,7 +58,7 @@ fn unaligned_buffers() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 128 }))]
     #[test]
-    fn random_blocks(
+    fn random_blocks_match_the_reference(
         src in prop::collection::vec(any::<u8>(), 0..if cfg!(miri) { 600 } else { 9000 }),
         typesize in prop_oneof![1usize..=16, 1usize..=256],
         offsets: [u8; 2],
@@ -67,14 +68,14 @@ proptest! {
 }
 
 #[test]
-fn typesizes_beyond_a_byte() {
+fn typesizes_above_255_match_the_reference() {
     for typesize in [257, 300, 1000] {
         check(typesize, &golden(typesize * 70 + 5), 0, 0);
     }
 }
 
 #[test]
-fn dumps_of_the_spec() {
+fn output_matches_the_dumps_of_the_spec() {
     let identity: Vec<u8> = (0..37).collect();
     let cases = [
         (2, &identity[..], "0000aaaaccccf0f000ff000000000000ffffaaaaccccf0f000ff0000000000002021222324"),
@@ -94,7 +95,7 @@ fn dumps_of_the_spec() {
 /// `filters.md` 5.1: 28 and 27 elements of 4 bytes are stored unshuffled; 16 elements and 2 bytes are unshuffled but
 /// for the 2 bytes.
 #[test]
-fn version_2_blocks() {
+fn version_2_blocks_are_unshuffled_only_if_elements_are_a_multiple_of_8() {
     for len in [112, 108, 30] {
         let src = golden(len);
         let mut out = vec![0; len];
@@ -108,7 +109,7 @@ fn version_2_blocks() {
 }
 
 #[test]
-fn lengths_must_agree() {
+fn different_lengths_panic() {
     let differing = std::panic::catch_unwind(|| bitshuffle(4, &[0; 64], &mut [0; 63]));
     assert!(differing.is_err());
     let differing = std::panic::catch_unwind(|| bitunshuffle(4, &[0; 64], &mut [0; 65]));
@@ -145,13 +146,13 @@ const GOLDEN: &[(usize, [u32; 6])] = &[
 ];
 
 #[test]
-fn golden_crcs() {
+fn output_matches_the_golden_crcs() {
     let (step, lens) = if cfg!(miri) { (9, 1) } else { (1, 3) };
     for &(typesize, crcs) in GOLDEN.iter().step_by(step) {
         for (len, crcs) in [4096, 4099, 32773].into_iter().take(lens).zip(crcs.as_chunks::<2>().0) {
             let src = golden(len);
             let mut out = vec![0; len];
-            for level in cpu::available() {
+            for level in cpu::available_levels() {
                 bitshuffle_at(level, typesize, &src, &mut out);
                 assert_eq!(model::crc32(&out), crcs[0], "{level:?}, bitshuffle {typesize}, {len} bytes");
                 bitunshuffle_at(level, typesize, &src, &mut out);

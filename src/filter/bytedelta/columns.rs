@@ -3,7 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(in crate::filter) mod avx512 {
-    use super::super::super::columns::avx512::{TILE, load};
+    use super::super::super::columns::avx512::{TILE, load_table};
     use std::arch::x86_64::*;
 
     /// The largest number of columns that are coded at a time.
@@ -11,7 +11,7 @@ pub(in crate::filter) mod avx512 {
 
     /// The permutation for column `j`: every byte moves up by one index, and byte `j` of another vector becomes the
     /// first byte.
-    static BEHIND: [[u8; TILE]; COLUMNS] = {
+    static SHIFT_IN_BEFORE: [[u8; TILE]; COLUMNS] = {
         let mut tables = [[0; TILE]; COLUMNS];
         let mut j = 0;
         while j < COLUMNS {
@@ -28,7 +28,7 @@ pub(in crate::filter) mod avx512 {
 
     /// The permutation and its mask: for each word of 8 bytes, the last byte of each word before it, and, in the last
     /// byte of the word, the last byte of another vector.
-    static LASTS: ([u8; TILE], u64) = {
+    static LAST_BYTES: ([u8; TILE], u64) = {
         let (mut table, mut mask) = ([0; TILE], 0);
         let mut at = 0;
         while at < TILE {
@@ -43,7 +43,7 @@ pub(in crate::filter) mod avx512 {
     };
 
     /// The shuffle that copies the first byte of each word to all bytes of the word.
-    static FIRSTS: [u8; TILE] = {
+    static BROADCAST_FIRST_BYTE: [u8; TILE] = {
         let mut table = [0; TILE];
         let mut at = 0;
         while at < TILE {
@@ -63,8 +63,8 @@ pub(in crate::filter) mod avx512 {
         // SAFETY: the level by the caller.
         unsafe {
             let before = _mm512_zextsi128_si512(before);
-            for (column, behind) in columns.iter_mut().zip(&BEHIND) {
-                let minus = _mm512_permutex2var_epi8(*column, load(behind), before);
+            for (column, behind) in columns.iter_mut().zip(&SHIFT_IN_BEFORE) {
+                let minus = _mm512_permutex2var_epi8(*column, load_table(behind), before);
                 *column = _mm512_sub_epi8(*column, minus);
             }
         }
@@ -84,9 +84,9 @@ pub(in crate::filter) mod avx512 {
             x = _mm512_add_epi8(x, _mm512_slli_epi64::<32>(x));
             // Up to 7 words and the vector before precede each word: their totals are at most 8 bytes, which one
             // instruction adds.
-            let lasts = _mm512_maskz_permutex2var_epi8(LASTS.1, x, load(&LASTS.0), before);
+            let lasts = _mm512_maskz_permutex2var_epi8(LAST_BYTES.1, x, load_table(&LAST_BYTES.0), before);
             let carries = _mm512_sad_epu8(lasts, _mm512_setzero_si512());
-            _mm512_add_epi8(x, _mm512_shuffle_epi8(carries, load(&FIRSTS)))
+            _mm512_add_epi8(x, _mm512_shuffle_epi8(carries, load_table(&BROADCAST_FIRST_BYTE)))
         }
     }
 }
@@ -111,7 +111,8 @@ pub(in crate::filter) mod avx2 {
     }
 
     /// The shuffle that copies the last byte of the lower half of a lane to all bytes of the upper half.
-    static LAST_OF_LOWER: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 7, 7, 7, 7, 7, 7, 7, 7];
+    static BROADCAST_LAST_OF_LOWER: [u8; 16] =
+        [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 7, 7, 7, 7, 7, 7, 7, 7];
 
     /// Returns every byte of the column plus all those before it and `carry`, of which all bytes are equal; and the
     /// next `carry`.
@@ -126,7 +127,7 @@ pub(in crate::filter) mod avx2 {
             x = _mm256_add_epi8(x, _mm256_slli_epi64::<8>(x));
             x = _mm256_add_epi8(x, _mm256_slli_epi64::<16>(x));
             x = _mm256_add_epi8(x, _mm256_slli_epi64::<32>(x));
-            x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, both_lanes(&LAST_OF_LOWER)));
+            x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, both_lanes(&BROADCAST_LAST_OF_LOWER)));
             // The last byte of each lane, in all bytes of that lane; then that of the lower lane in the upper one.
             let lasts = _mm256_shuffle_epi8(x, _mm256_set1_epi8(15));
             let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);

@@ -20,7 +20,7 @@ pub(crate) enum Revision {
 }
 
 /// The restarting revision restarts at the last multiple of this number of bytes.
-const VECTOR: usize = 16;
+const RESTART_ALIGNMENT: usize = 16;
 
 /// Encodes the block `src`, `nstreams` streams (1 or more), into `dest`.
 ///
@@ -81,13 +81,13 @@ pub(crate) fn shuffle_encode_at(
     src: &[u8],
     dest: &mut [u8],
 ) {
-    if !shuffle::fuses(level, typesize, src.len()) {
+    if !shuffle::can_fuse_bytedelta(level, typesize, src.len()) {
         shuffle::shuffle_at(level, typesize, src, dest);
         return encode_in_place(revision, typesize, dest);
     }
     shuffle::shuffle_differences(level, typesize, src, dest);
     let stream = src.len() / typesize;
-    let cut = restart(revision, stream);
+    let cut = restart_offset(revision, stream);
     if cut > 0 {
         for (j, stream) in dest.chunks_exact_mut(stream).take(typesize).enumerate() {
             stream[cut] = src[cut * typesize + j];
@@ -114,7 +114,9 @@ pub(crate) fn decode_unshuffle_at(
     src: &mut [u8],
     dest: &mut [u8],
 ) {
-    if shuffle::fuses(level, typesize, src.len()) && restart(revision, src.len() / typesize) == 0 {
+    if shuffle::can_fuse_bytedelta(level, typesize, src.len())
+        && restart_offset(revision, src.len() / typesize) == 0
+    {
         shuffle::unshuffle_sums(level, typesize, src, dest);
     } else {
         decode_in_place_at(level, revision, typesize, src);
@@ -123,10 +125,10 @@ pub(crate) fn decode_unshuffle_at(
 }
 
 /// Returns the position where the coding of a stream of `len` bytes, at least 1, restarts; 0 if it does not.
-fn restart(revision: Revision, len: usize) -> usize {
+fn restart_offset(revision: Revision, len: usize) -> usize {
     match revision {
         Revision::Plain => 0,
-        Revision::Restarting => len / VECTOR * VECTOR % len,
+        Revision::Restarting => len / RESTART_ALIGNMENT * RESTART_ALIGNMENT % len,
     }
 }
 
@@ -143,7 +145,7 @@ fn for_each_piece(
     if stream == 0 {
         return 0;
     }
-    let cut = restart(revision, stream);
+    let cut = restart_offset(revision, stream);
     for start in (0..stream * nstreams).step_by(stream) {
         if cut > 0 {
             visit(start, start + cut);

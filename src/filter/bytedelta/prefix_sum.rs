@@ -20,14 +20,14 @@ pub(super) fn prefix_sum(level: SimdLevel, buf: &mut [u8]) {
 }
 
 /// The upper bit of each byte of a word.
-const UPPER: u64 = 0x8080_8080_8080_8080;
+const UPPER_BITS: u64 = 0x8080_8080_8080_8080;
 /// Multiplied by a byte, gives a word of which every byte is that byte.
-const EVERYWHERE: u64 = 0x0101_0101_0101_0101;
+const REPEAT_BYTE: u64 = 0x0101_0101_0101_0101;
 
 /// Adds byte by byte.
 #[inline(always)]
-fn add(a: u64, b: u64) -> u64 {
-    ((a & !UPPER) + (b & !UPPER)) ^ ((a ^ b) & UPPER)
+fn add_bytes(a: u64, b: u64) -> u64 {
+    ((a & !UPPER_BITS) + (b & !UPPER_BITS)) ^ ((a ^ b) & UPPER_BITS)
 }
 
 /// Computes the prefix sums portably from `start` on. The bytes before `start` are already done.
@@ -38,10 +38,10 @@ fn portable(buf: &mut [u8], start: usize) {
     for word in words {
         let mut sums = u64::from_le_bytes(*word);
         for shift in [8, 16, 32] {
-            sums = add(sums, sums << shift);
+            sums = add_bytes(sums, sums << shift);
         }
         let last = (sums >> 56) as u8;
-        *word = add(sums, u64::from(carry) * EVERYWHERE).to_le_bytes();
+        *word = add_bytes(sums, u64::from(carry) * REPEAT_BYTE).to_le_bytes();
         carry = carry.wrapping_add(last);
     }
     for byte in rest {
@@ -57,7 +57,7 @@ mod x86 {
     /// Returns, for a step, the index in the vector of the byte that is added to each of the 64 bytes, and the mask
     /// of the bytes that are changed. The second half of every piece of `2 * half` bytes gets the last byte of the
     /// first half.
-    const fn step(half: usize) -> ([u8; 64], u64) {
+    const fn step_permutation(half: usize) -> ([u8; 64], u64) {
         let (mut places, mut mask) = ([0x80; 64], 0);
         let mut at = 0;
         while at < 64 {
@@ -74,7 +74,7 @@ mod x86 {
     pub(super) fn avx512(buf: &mut [u8]) {
         let (vectors, rest) = buf.as_chunks_mut::<64>();
         let done = vectors.len() * 64;
-        let steps = &const { [step(8), step(16), step(32)] };
+        let steps = &const { [step_permutation(8), step_permutation(16), step_permutation(32)] };
         let last = _mm512_set1_epi8(63);
         let mut carry = _mm512_setzero_si512();
         for bytes in vectors {

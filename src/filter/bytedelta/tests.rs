@@ -1,6 +1,6 @@
 //! Tests both revisions against a byte-by-byte implementation of the rule, and the dumps of the document.
 
-use super::super::model::{self, golden, guarded, hex};
+use super::super::model::{self, golden, hex, run_with_guard_bytes};
 use super::super::shuffle::shuffle;
 use super::*;
 use Revision::{Plain, Restarting};
@@ -25,7 +25,7 @@ fn check(revision: Revision, nstreams: usize, src: &[u8]) {
     out.copy_from_slice(src);
     encode_in_place(revision, nstreams, &mut out);
     assert_eq!(out, expected, "{revision:?} {nstreams} {} in place", src.len());
-    for level in cpu::available() {
+    for level in cpu::available_levels() {
         out.copy_from_slice(&expected);
         decode_in_place_at(level, revision, nstreams, &mut out);
         assert_eq!(out, src, "{level:?} {revision:?} {nstreams} {}", src.len());
@@ -33,7 +33,7 @@ fn check(revision: Revision, nstreams: usize, src: &[u8]) {
 }
 
 #[test]
-fn any_number_of_streams_of_any_length() {
+fn encode_and_decode_match_the_reference() {
     for revision in [Plain, Restarting] {
         let step = if cfg!(miri) { 6 } else { 1 };
         for nstreams in (1..20).chain([31, 64, 255, 300]).step_by(step) {
@@ -46,7 +46,7 @@ fn any_number_of_streams_of_any_length() {
 }
 
 #[test]
-fn joined_with_a_shuffle() {
+fn fused_shuffle_matches_the_separate_filters() {
     let step = if cfg!(miri) { 7 } else { 1 };
     for typesize in (1..=20).chain([24, 255]).step_by(step) {
         let elements = (0..4).chain(60..70).chain(125..135).chain([192, 1000, 2049, 4064, 4096, 4159]);
@@ -58,14 +58,14 @@ fn joined_with_a_shuffle() {
                 let shuffled = model::shuffle(typesize, &src);
                 for revision in [Plain, Restarting] {
                     let expected = self::model(revision, typesize, &shuffled);
-                    for level in cpu::available() {
+                    for level in cpu::available_levels() {
                         let context = format!("{level:?} {revision:?} {typesize} {}", src.len());
                         let (from, to) = (elements % 64, (elements + typesize) % 64);
-                        let out = guarded(&src, from, to, |src, dest| {
+                        let out = run_with_guard_bytes(&src, from, to, |src, dest| {
                             shuffle_encode_at(level, revision, typesize, src, dest);
                         });
                         assert!(out == expected, "encode, {context}");
-                        let out = guarded(&expected, to, from, |src, dest| {
+                        let out = run_with_guard_bytes(&expected, to, from, |src, dest| {
                             decode_unshuffle_at(level, revision, typesize, &mut src.to_vec(), dest);
                         });
                         assert!(out == src, "decode, {context}");
@@ -82,7 +82,7 @@ fn d2(range: std::ops::Range<usize>) -> Vec<u8> {
 }
 
 #[test]
-fn dumps_of_the_document() {
+fn output_matches_the_dumps_of_the_spec() {
     let encoded = |revision, nstreams, src: &[u8]| {
         let mut out = vec![0; src.len()];
         encode(revision, nstreams, src, &mut out);

@@ -46,7 +46,7 @@ const SHAPES: [&[i32]; 12] = [
 ];
 
 #[test]
-fn cells_of_any_shape() {
+fn ndcell_matches_the_reference_for_any_shape() {
     let step = if cfg!(miri) { 3 } else { 1 };
     for shape in SHAPES.into_iter().step_by(step) {
         let nitems: i32 = shape.iter().product();
@@ -55,13 +55,13 @@ fn cells_of_any_shape() {
             let (item, container) = (typesize as usize, array(typesize, shape));
             for side in (0..=9).chain([100, 255]).step_by(step) {
                 let mut out = vec![0x5a; src.len()];
-                let done = gather(side, item, Some(&container), &src, &mut out);
+                let done = ndcell_encode(side, item, Some(&container), &src, &mut out);
                 let volume = (0..shape.len()).try_fold(1i64, |v, _| v.checked_mul(side.into()));
                 let fits = side > 0 && volume.is_some_and(|volume| volume <= nitems.into());
                 assert_eq!(done.is_ok(), fits, "{shape:?} {typesize} {side}");
                 if !fits {
                     assert_eq!(done.unwrap_err().kind(), ErrorKind::FilterPipeline);
-                    let error = scatter(side, Some(&container), &src, &mut out).unwrap_err();
+                    let error = ndcell_decode(side, Some(&container), &src, &mut out).unwrap_err();
                     assert_eq!(error.kind(), ErrorKind::Failure);
                     assert!(out.iter().all(|&b| b == 0x5a));
                     continue;
@@ -71,7 +71,7 @@ fn cells_of_any_shape() {
                     order.iter().flat_map(|&i| &src[i * item..][..item]).copied().collect();
                 assert_eq!(out, expected, "{shape:?} {typesize} {side}");
                 let mut back = vec![0x5a; src.len()];
-                scatter(side, Some(&container), &out, &mut back).unwrap();
+                ndcell_decode(side, Some(&container), &out, &mut back).unwrap();
                 assert_eq!(back, src, "{shape:?} {typesize} {side}");
             }
         }
@@ -79,7 +79,7 @@ fn cells_of_any_shape() {
 }
 
 #[test]
-fn dumps_of_ndcell() {
+fn ndcell_output_matches_the_dumps() {
     for (shape, side, dump) in [
         (
             &[4, 8][..],
@@ -105,18 +105,18 @@ fn dumps_of_ndcell() {
     ] {
         let src: Vec<u8> = (0..shape.iter().product::<i32>() as u8).collect();
         let mut out = vec![0; src.len()];
-        gather(side, 1, Some(&array(1, shape)), &src, &mut out).unwrap();
+        ndcell_encode(side, 1, Some(&array(1, shape)), &src, &mut out).unwrap();
         assert_eq!(out, hex(dump), "{shape:?}");
     }
 }
 
 #[test]
-fn dumps_of_ndmean() {
+fn ndmean_output_matches_the_dumps() {
     let means = |shape: &[i32], side| {
         let src: Vec<u8> =
             (0..shape.iter().product::<i32>()).flat_map(|i| (i as f32).to_ne_bytes()).collect();
         let mut out = vec![0; src.len()];
-        gather_means(side, 4, Some(&array(4, shape)), &src, &mut out)?;
+        ndmean_encode(side, 4, Some(&array(4, shape)), &src, &mut out)?;
         Ok::<Vec<f32>, crate::Error>(out.as_chunks::<4>().0.iter().map(|&b| f32::from_ne_bytes(b)).collect())
     };
     let repeated = |values: &[(f32, usize)]| -> Vec<f32> {
@@ -134,7 +134,7 @@ fn dumps_of_ndmean() {
 }
 
 #[test]
-fn means_come_back_to_their_places() {
+fn ndmean_decode_restores_the_positions() {
     let step = if cfg!(miri) { 4 } else { 1 };
     for shape in SHAPES.into_iter().step_by(step) {
         let nitems: i32 = shape.iter().product();
@@ -143,18 +143,18 @@ fn means_come_back_to_their_places() {
         let container = array(8, shape);
         for side in (1..=9).step_by(step) {
             let (mut out, mut back) = (vec![0; src.len()], vec![0; src.len()]);
-            if gather_means(side, 8, Some(&container), &src, &mut out).is_err() {
-                let error = scatter_means(side, Some(&container), &src, &mut back).unwrap_err();
+            if ndmean_encode(side, 8, Some(&container), &src, &mut out).is_err() {
+                let error = ndmean_decode(side, Some(&container), &src, &mut back).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Failure);
                 continue;
             }
-            scatter_means(side, Some(&container), &out, &mut back).unwrap();
+            ndmean_decode(side, Some(&container), &out, &mut back).unwrap();
             // Cells that do not overlap keep their sums.
             let sum =
                 |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|&b| f64::from_ne_bytes(b)).sum::<f64>();
             assert!((sum(&back) - sum(&src)).abs() < 1e-6 * sum(&src).abs() + 1e-9, "{shape:?} {side}");
             let mut again = vec![0; src.len()];
-            gather(side, 8, Some(&container), &back, &mut again).ok();
+            ndcell_encode(side, 8, Some(&container), &back, &mut again).ok();
             if again != vec![0; src.len()] && shape.iter().all(|&extent| extent >= side.into()) {
                 assert_eq!(again, out, "{shape:?} {side}");
             }
@@ -166,21 +166,21 @@ fn means_come_back_to_their_places() {
 fn means_are_summed_item_by_item() {
     let src: Vec<u8> = [1e8f32, 1.0, -1e8, 1.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
     let mut out = [0; 16];
-    gather_means(2, 4, Some(&array(4, &[2, 2])), &src, &mut out).unwrap();
+    ndmean_encode(2, 4, Some(&array(4, &[2, 2])), &src, &mut out).unwrap();
     assert_eq!(out.as_chunks::<4>().0, &[0.25f32.to_ne_bytes(); 4]);
 }
 
 #[test]
-fn arrays_that_make_no_sense() {
+fn invalid_arrays_are_rejected() {
     let src = [0; 64];
     let mut out = [0; 64];
     let mut refused = |container: Option<Container>| {
         let container = container.as_ref();
         for side in [1, 2] {
-            assert!(gather(side, 4, container, &src, &mut out).is_err(), "{container:?}");
-            assert!(scatter(side, container, &src, &mut out).is_err(), "{container:?}");
-            assert!(gather_means(side, 4, container, &src, &mut out).is_err(), "{container:?}");
-            assert!(scatter_means(side, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(ndcell_encode(side, 4, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(ndcell_decode(side, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(ndmean_encode(side, 4, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(ndmean_decode(side, container, &src, &mut out).is_err(), "{container:?}");
         }
     };
     refused(None);
@@ -200,8 +200,8 @@ fn arrays_that_make_no_sense() {
     }
     for typesize in [0, -4, 3, i32::MIN, i32::MAX] {
         let container = array(typesize, &[4, 4]);
-        assert!(scatter(2, Some(&container), &src, &mut out).is_err());
-        assert!(scatter_means(2, Some(&container), &src, &mut out).is_err());
+        assert!(ndcell_decode(2, Some(&container), &src, &mut out).is_err());
+        assert!(ndmean_decode(2, Some(&container), &src, &mut out).is_err());
     }
-    assert!(gather_means(2, 2, Some(&array(2, &[4, 8])), &src, &mut out).is_err());
+    assert!(ndmean_encode(2, 2, Some(&array(2, &[4, 8])), &src, &mut out).is_err());
 }

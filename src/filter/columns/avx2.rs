@@ -17,7 +17,7 @@ pub(in crate::filter) const MAX_WIDTH: usize = 16;
 /// `P`, the number of vectors, is a power of two between 2 and 16 and not less than the number of columns. A lane of a
 /// vector then holds `16 / P` elements.
 #[derive(Clone, Copy)]
-pub(in crate::filter) struct Layout<const P: usize> {
+pub(in crate::filter) struct TileLayout<const P: usize> {
     /// The distance of two elements in bytes.
     stride: usize,
     /// The number of bytes of each element that belong to the tile: its number of columns.
@@ -28,7 +28,7 @@ pub(in crate::filter) struct Layout<const P: usize> {
     join: __m256i,
 }
 
-impl<const P: usize> Layout<P> {
+impl<const P: usize> TileLayout<P> {
     /// The number of elements in a lane of a vector.
     const PER_LANE: usize = LANE / P;
 
@@ -71,7 +71,12 @@ impl<const P: usize> Layout<P> {
     pub(in crate::filter) fn new(stride: usize) -> Self {
         let width = stride.min(MAX_WIDTH);
         assert!(width <= P && P <= 16 && (P == 16 || stride == width));
-        Layout { stride, width, split: both_lanes(&Self::SPLIT[width]), join: both_lanes(&Self::JOIN[width]) }
+        TileLayout {
+            stride,
+            width,
+            split: both_lanes(&Self::SPLIT[width]),
+            join: both_lanes(&Self::JOIN[width]),
+        }
     }
 
     /// Returns the number of columns.
@@ -102,14 +107,14 @@ impl<const P: usize> Layout<P> {
         // Elements of `P` bytes have no excess; if the typesize is a constant, the compiler drops the check.
         if self.excess() == 0 || room >= self.extent() + self.excess() {
             // SAFETY: by the caller, and there is room for the excess.
-            unsafe { self.gather_at(src) }
+            unsafe { self.gather_unchecked(src) }
         } else {
             let mut padded = [0u8; TILE * MAX_WIDTH + 16];
-            // SAFETY: the tile can be read. There is excess only where elements lie side by side (`new`), so it is at most
-            // TILE * MAX_WIDTH bytes long.
+            // SAFETY: the tile can be read. There is excess only where elements lie side by side (`new`), so it is at
+            // most TILE * MAX_WIDTH bytes long.
             unsafe {
                 src.copy_to_nonoverlapping(padded.as_mut_ptr(), self.extent());
-                self.gather_at(padded.as_ptr())
+                self.gather_unchecked(padded.as_ptr())
             }
         }
     }
@@ -120,19 +125,19 @@ impl<const P: usize> Layout<P> {
     /// # Safety
     /// The machine has AVX2.
     #[inline(always)]
-    pub(in crate::filter) unsafe fn columns(&self, mut rows: [__m256i; P]) -> [__m256i; P] {
+    pub(in crate::filter) unsafe fn rows_to_columns(&self, mut rows: [__m256i; P]) -> [__m256i; P] {
         for row in &mut rows {
             // SAFETY: AVX2 by the caller.
             *row = unsafe { _mm256_shuffle_epi8(*row, self.split) };
         }
         // SAFETY: AVX2 by the caller.
-        unsafe { exchange(rows) }
+        unsafe { exchange_parts(rows) }
     }
 
     /// # Safety
     /// The machine has AVX2, and the tile and the excess behind it can be read at `src`.
     #[inline(always)]
-    unsafe fn gather_at(&self, src: *const u8) -> [__m256i; P] {
+    unsafe fn gather_unchecked(&self, src: *const u8) -> [__m256i; P] {
         // SAFETY: AVX2 by the caller.
         let mut rows = unsafe { [_mm256_setzero_si256(); P] };
         for (v, row) in rows.iter_mut().enumerate() {
@@ -149,7 +154,7 @@ impl<const P: usize> Layout<P> {
             }
         }
         // SAFETY: AVX2 by the caller.
-        unsafe { exchange(rows) }
+        unsafe { exchange_parts(rows) }
     }
 
     /// Writes the tile of these columns at `dest`, from which on `room` bytes can be accessed. The 16 bytes behind
@@ -162,13 +167,13 @@ impl<const P: usize> Layout<P> {
     pub(in crate::filter) unsafe fn scatter(&self, columns: [__m256i; P], dest: *mut u8, room: usize) {
         if self.excess() == 0 || room >= self.extent() + self.excess() {
             // SAFETY: by the caller, and there is room for the excess.
-            unsafe { self.scatter_at(columns, dest) };
+            unsafe { self.scatter_unchecked(columns, dest) };
         } else {
             let mut padded = [0u8; TILE * MAX_WIDTH + 16];
-            // SAFETY: the tile can be written. There is excess only where elements lie side by side (`new`), so it is at
-            // most TILE * MAX_WIDTH bytes long.
+            // SAFETY: the tile can be written. There is excess only where elements lie side by side (`new`), so it is
+            // at most TILE * MAX_WIDTH bytes long.
             unsafe {
-                self.scatter_at(columns, padded.as_mut_ptr());
+                self.scatter_unchecked(columns, padded.as_mut_ptr());
                 dest.copy_from_nonoverlapping(padded.as_ptr(), self.extent());
             }
         }
@@ -177,9 +182,9 @@ impl<const P: usize> Layout<P> {
     /// # Safety
     /// The machine has AVX2, and the tile and the excess behind it can be written at `dest`.
     #[inline(always)]
-    unsafe fn scatter_at(&self, columns: [__m256i; P], dest: *mut u8) {
+    unsafe fn scatter_unchecked(&self, columns: [__m256i; P], dest: *mut u8) {
         // SAFETY: AVX2 by the caller.
-        let mut rows = unsafe { exchange(columns) };
+        let mut rows = unsafe { exchange_parts(columns) };
         if P != 16 {
             for row in &mut rows {
                 // SAFETY: AVX2 by the caller.
@@ -203,8 +208,8 @@ impl<const P: usize> Layout<P> {
     }
 }
 
-/// Exchanges, in each lane, the index of the vector with the index of the `P`th part of the lane: part `j` of vector `v`
-/// becomes part `v` of vector `j`. It is its own inverse.
+/// Exchanges, in each lane, the index of the vector with the index of the `P`th part of the lane: part `j` of vector
+/// `v` becomes part `v` of vector `j`. It is its own inverse.
 ///
 /// Every round shifts the upper bit of the part's index into the vector's index as its lowest bit, and the upper bit
 /// of the vector's index into the part's index as its lowest bit.
@@ -212,7 +217,7 @@ impl<const P: usize> Layout<P> {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-pub(in crate::filter) unsafe fn exchange<const P: usize>(mut rows: [__m256i; P]) -> [__m256i; P] {
+pub(in crate::filter) unsafe fn exchange_parts<const P: usize>(mut rows: [__m256i; P]) -> [__m256i; P] {
     for _ in 0..P.ilog2() {
         let before = rows;
         for i in 0..P / 2 {

@@ -14,15 +14,15 @@ pub(super) mod avx512;
 ///
 /// `len` is at least `size`.
 #[inline(always)]
-pub(super) fn pieces(len: usize, size: usize) -> impl Iterator<Item = usize> {
+pub(super) fn covering_starts(len: usize, size: usize) -> impl Iterator<Item = usize> {
     debug_assert!(len >= size);
     (0..len).step_by(size).map(move |start| start.min(len - size))
 }
 
-/// Returns the same starts as [`pieces`], in groups of `count`.
+/// Returns the same starts as [`covering_starts`], in groups of `count`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn groups(
+pub(super) fn covering_start_groups(
     len: usize,
     size: usize,
     count: usize,

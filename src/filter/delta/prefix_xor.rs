@@ -81,7 +81,7 @@ mod x86 {
     /// Returns, for a step, the index in the vector of the byte with which each of the 64 bytes is XORed, and the
     /// mask of the bytes that are changed. The second half of every piece of `2 * half` bytes gets the last word of
     /// the first half, repeated.
-    const fn step<const W: usize>(half: usize) -> ([u8; 64], u64) {
+    const fn step_permutation<const W: usize>(half: usize) -> ([u8; 64], u64) {
         let (mut places, mut mask) = ([0x80; 64], 0);
         let mut at = 0;
         while at < 64 {
@@ -95,7 +95,7 @@ mod x86 {
     }
 
     /// Returns the byte indices of the last word of `len` bytes, repeated.
-    const fn last<const W: usize>(len: usize) -> [u8; 64] {
+    const fn last_word_permutation<const W: usize>(len: usize) -> [u8; 64] {
         let mut places = [0; 64];
         let mut at = 0;
         while at < 64 {
@@ -109,8 +109,9 @@ mod x86 {
     pub(super) fn avx512<const W: usize>(buf: &mut [u8]) {
         let (vectors, rest) = buf.as_chunks_mut::<64>();
         let done = vectors.len() * 64;
-        let steps = &const { [step::<W>(8), step::<W>(16), step::<W>(32)] };
-        let last = load512(&const { last::<W>(64) });
+        let steps =
+            &const { [step_permutation::<W>(8), step_permutation::<W>(16), step_permutation::<W>(32)] };
+        let last = load512(&const { last_word_permutation::<W>(64) });
         let mut carry = _mm512_setzero_si512();
         for bytes in vectors {
             let mut x = load512(bytes);
@@ -141,8 +142,8 @@ mod x86 {
         let (vectors, rest) = buf.as_chunks_mut::<32>();
         let done = vectors.len() * 32;
         // Indices are relative to the lane here, and an index with the upper bit set gives zero.
-        let in_lane = lanes(&const { step::<W>(8).0 });
-        let last_of_lane = lanes(&const { last::<W>(16) });
+        let in_lane = lanes(&const { step_permutation::<W>(8).0 });
+        let last_of_lane = lanes(&const { last_word_permutation::<W>(16) });
         let mut carry = _mm256_setzero_si256();
         for bytes in vectors {
             // SAFETY: the chunk is as long as a vector.

@@ -29,7 +29,7 @@ fn check(typesize: usize, src: &[u8], reference: &[u8]) {
     let mut out = vec![0x5a; src.len()];
     encode_first(typesize, src, &mut out);
     assert_eq!(out, coded, "typesize {typesize}");
-    for level in cpu::available() {
+    for level in cpu::available_levels() {
         let mut buf = coded.clone();
         decode_first_at(level, typesize, &mut buf);
         assert_eq!(buf, src, "{level:?}, typesize {typesize}");
@@ -43,7 +43,7 @@ fn check(typesize: usize, src: &[u8], reference: &[u8]) {
 }
 
 #[test]
-fn word_widths() {
+fn word_width_of_every_typesize_matches_the_rule() {
     for typesize in 1..=256 {
         let expected = match typesize {
             1 | 2 | 4 | 8 => typesize,
@@ -57,7 +57,7 @@ fn word_widths() {
 }
 
 #[test]
-fn every_short_length() {
+fn short_blocks_match_the_reference() {
     for typesize in [1, 2, 3, 4, 8, 16, 24] {
         for len in (0..200).step_by(if cfg!(miri) { 41 } else { 1 }) {
             let src = golden(len);
@@ -70,7 +70,7 @@ fn every_short_length() {
 
 proptest! {
     #[test]
-    fn random_blocks(
+    fn random_blocks_match_the_reference(
         src in prop::collection::vec(any::<u8>(), 0..if cfg!(miri) { 300 } else { 3000 }),
         reference in prop::collection::vec(any::<u8>(), 0..if cfg!(miri) { 300 } else { 3000 }),
         typesize in prop_oneof![prop::sample::select(vec![1usize, 2, 4, 8]), 1usize..=256],
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn dumps_of_the_spec() {
+fn output_matches_the_dumps_of_the_spec() {
     let data = d1(64);
     let (first, second) = data.split_at(32);
     let firsts = [
@@ -108,7 +108,7 @@ fn dumps_of_the_spec() {
 }
 
 #[test]
-fn lengths_must_agree() {
+fn different_lengths_panic() {
     let differing = std::panic::catch_unwind(|| encode_first(4, &[0; 8], &mut [0; 7]));
     assert!(differing.is_err());
     let differing = std::panic::catch_unwind(|| encode_other(4, &[0; 8], &[0; 8], &mut [0; 9]));

@@ -3,22 +3,22 @@
 //! With `DELTA`, streams are also coded by a bytedelta, while they are in registers (`filters.md` 8).
 
 use super::super::bytedelta::columns::avx512 as delta;
-use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
-use super::super::columns::{groups, pieces, prefetch_dest};
+use super::super::columns::avx512::{Columns, PackedTiles, SlottedTiles, TILE, Tiles, WideTiles};
+use super::super::columns::{covering_start_groups, covering_starts, prefetch_dest};
 use super::avx2;
 use super::cache_blocked;
-use super::generic::elements;
+use super::generic::count_elements;
 use std::arch::x86_64::*;
 
 /// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16,
 /// which is the number of lines of a stream that are written consecutively.
-const RUN: usize = 8;
+const TILES_PER_RUN: usize = 8;
 
 /// Shuffles whole elements.
 ///
 /// # Safety
-/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with `DELTA`, [`super::fuses`] is
-/// true for them.
+/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with `DELTA`,
+/// [`super::can_fuse_bytedelta`] is true for them.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
@@ -28,23 +28,23 @@ pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], des
     // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
-            2 => forward::<DELTA>(Packed::<1, 2>, 2, src, dest),
-            3 => forward::<DELTA>(Packed::<3, 1>, 3, src, dest),
-            4 => forward::<DELTA>(Packed::<1, 4>, 4, src, dest),
-            5 => forward::<DELTA>(Packed::<5, 1>, 5, src, dest),
-            6 => forward::<DELTA>(Packed::<3, 2>, 6, src, dest),
-            7 => forward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
+            2 => forward::<DELTA>(PackedTiles::<1, 2>, 2, src, dest),
+            3 => forward::<DELTA>(PackedTiles::<3, 1>, 3, src, dest),
+            4 => forward::<DELTA>(PackedTiles::<1, 4>, 4, src, dest),
+            5 => forward::<DELTA>(PackedTiles::<5, 1>, 5, src, dest),
+            6 => forward::<DELTA>(PackedTiles::<3, 2>, 6, src, dest),
+            7 => forward::<DELTA>(SlottedTiles::<8>::new(7), 7, src, dest),
             8 => cache_blocked::forward_avx512::<8, DELTA>(src, dest),
-            10 => forward::<DELTA>(Packed::<5, 2>, 10, src, dest),
-            12 => forward::<DELTA>(Packed::<3, 4>, 12, src, dest),
-            20 if !DELTA => forward::<DELTA>(Packed::<5, 4>, 20, src, dest),
-            24 if !DELTA => forward::<DELTA>(Packed::<3, 8>, 24, src, dest),
-            ..16 => forward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 if cache_blocked::crowded(src.len() / 16, 2) => {
+            10 => forward::<DELTA>(PackedTiles::<5, 2>, 10, src, dest),
+            12 => forward::<DELTA>(PackedTiles::<3, 4>, 12, src, dest),
+            20 if !DELTA => forward::<DELTA>(PackedTiles::<5, 4>, 20, src, dest),
+            24 if !DELTA => forward::<DELTA>(PackedTiles::<3, 8>, 24, src, dest),
+            ..16 => forward::<DELTA>(SlottedTiles::<16>::new(typesize), typesize, src, dest),
+            16 if cache_blocked::has_cache_set_conflicts(src.len() / 16, 2) => {
                 cache_blocked::forward_avx512::<16, DELTA>(src, dest)
             }
-            16 => forward::<DELTA>(Packed::<1, 16>, 16, src, dest),
-            _ => forward::<DELTA>(Wide::new(typesize), typesize, src, dest),
+            16 => forward::<DELTA>(PackedTiles::<1, 16>, 16, src, dest),
+            _ => forward::<DELTA>(WideTiles::new(typesize), typesize, src, dest),
         }
     }
 }
@@ -59,32 +59,32 @@ pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], d
         // SAFETY: this function has AVX2; the rest by the caller.
         return unsafe { avx2::unshuffle::<DELTA>(typesize, src, dest) };
     }
-    let elements = elements(src.len(), typesize);
+    let elements = count_elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
     // SAFETY: (all) this function has the AVX-512 level; by the caller each stream is as long as there are elements, at
     // least a tile.
     unsafe {
         match typesize {
-            2 => backward::<_, DELTA>(Packed::<1, 2>, 2, streams, dest),
-            3 => backward::<_, DELTA>(Packed::<3, 1>, 3, streams, dest),
-            4 => backward::<_, DELTA>(Packed::<1, 4>, 4, streams, dest),
-            5 => backward::<_, DELTA>(Packed::<5, 1>, 5, streams, dest),
-            6 => backward::<_, DELTA>(Packed::<3, 2>, 6, streams, dest),
-            7 => backward::<_, DELTA>(Slotted::<8>::new(7), 7, streams, dest),
-            8 => backward::<_, DELTA>(Packed::<1, 8>, 8, streams, dest),
-            10 => backward::<_, DELTA>(Packed::<5, 2>, 10, streams, dest),
-            12 => backward::<_, DELTA>(Packed::<3, 4>, 12, streams, dest),
-            20 if !DELTA => backward::<_, DELTA>(Packed::<5, 4>, 20, streams, dest),
-            24 if !DELTA => backward::<_, DELTA>(Packed::<3, 8>, 24, streams, dest),
-            ..16 => backward::<_, DELTA>(Slotted::<16>::new(typesize), typesize, streams, dest),
-            16 => backward::<_, DELTA>(Packed::<1, 16>, 16, streams, dest),
-            _ => backward::<_, DELTA>(Wide::new(typesize), typesize, streams, dest),
+            2 => backward::<_, DELTA>(PackedTiles::<1, 2>, 2, streams, dest),
+            3 => backward::<_, DELTA>(PackedTiles::<3, 1>, 3, streams, dest),
+            4 => backward::<_, DELTA>(PackedTiles::<1, 4>, 4, streams, dest),
+            5 => backward::<_, DELTA>(PackedTiles::<5, 1>, 5, streams, dest),
+            6 => backward::<_, DELTA>(PackedTiles::<3, 2>, 6, streams, dest),
+            7 => backward::<_, DELTA>(SlottedTiles::<8>::new(7), 7, streams, dest),
+            8 => backward::<_, DELTA>(PackedTiles::<1, 8>, 8, streams, dest),
+            10 => backward::<_, DELTA>(PackedTiles::<5, 2>, 10, streams, dest),
+            12 => backward::<_, DELTA>(PackedTiles::<3, 4>, 12, streams, dest),
+            20 if !DELTA => backward::<_, DELTA>(PackedTiles::<5, 4>, 20, streams, dest),
+            24 if !DELTA => backward::<_, DELTA>(PackedTiles::<3, 8>, 24, streams, dest),
+            ..16 => backward::<_, DELTA>(SlottedTiles::<16>::new(typesize), typesize, streams, dest),
+            16 => backward::<_, DELTA>(PackedTiles::<1, 16>, 16, streams, dest),
+            _ => backward::<_, DELTA>(WideTiles::new(typesize), typesize, streams, dest),
         }
     }
 }
 
-/// Unshuffles like [`unshuffle`], with streams at any addresses, for the typesizes for which [`super::takes_planes`] is
-/// true.
+/// Unshuffles like [`unshuffle`], with streams at any addresses, for the typesizes for which
+/// [`super::can_unshuffle_planes`] is true.
 ///
 /// # Safety
 /// `TILE` elements at least; `dest.len() / typesize` bytes can be read from each of the pointers.
@@ -94,9 +94,9 @@ pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], 
     // SAFETY: (all) this function has the AVX-512 level; the rest by the caller.
     unsafe {
         match typesize {
-            2 => backward::<_, false>(Packed::<1, 2>, 2, streams, dest),
-            4 => backward::<_, false>(Packed::<1, 4>, 4, streams, dest),
-            _ => backward::<_, false>(Packed::<1, 8>, 8, streams, dest),
+            2 => backward::<_, false>(PackedTiles::<1, 2>, 2, streams, dest),
+            4 => backward::<_, false>(PackedTiles::<1, 4>, 4, streams, dest),
+            _ => backward::<_, false>(PackedTiles::<1, 8>, 8, streams, dest),
         }
     }
 }
@@ -105,8 +105,8 @@ pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], 
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn forward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    for group in groups(src.len() / typesize, TILE, RUN) {
-        for column in pieces(typesize, tiles.width()) {
+    for group in covering_start_groups(src.len() / typesize, TILE, TILES_PER_RUN) {
+        for column in covering_starts(typesize, tiles.width()) {
             for first in group.clone() {
                 // SAFETY: the level by the caller; the tile is in both, the columns are in an element.
                 unsafe { forward_tile::<DELTA>(tiles, typesize, first, column, src, dest) };
@@ -165,8 +165,8 @@ unsafe fn backward<T: Tiles, const DELTA: bool>(
     // The sums of the streams so far. Elements that are wider than a tile are not summed.
     // SAFETY: the level by the caller.
     let mut sums = unsafe { T::Columns::zero() };
-    for first in pieces(elements, TILE) {
-        for column in pieces(typesize, tiles.width()) {
+    for first in covering_starts(elements, TILE) {
+        for column in covering_starts(typesize, tiles.width()) {
             // SAFETY: as in `forward`, with source and destination exchanged.
             unsafe {
                 let mut columns = T::Columns::zero();

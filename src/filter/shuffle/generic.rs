@@ -1,7 +1,7 @@
 //! The portable byte shuffle. It has no target-specific code, but is written in words and fixed strides that
 //! compilers vectorise well everywhere. The SIMD kernels call it for blocks too small for a tile.
 
-use super::super::columns::pieces;
+use super::super::columns::covering_starts;
 use super::super::transpose;
 
 /// The number of elements and of columns of a tile.
@@ -10,7 +10,7 @@ const TILE: usize = 8;
 /// Returns the number of whole elements of `typesize` bytes in `len`. Powers of two are shifted: for a short block,
 /// the latency of a division is noticeable.
 #[inline(always)]
-pub(super) fn elements(len: usize, typesize: usize) -> usize {
+pub(super) fn count_elements(len: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { len >> typesize.trailing_zeros() } else { len / typesize }
 }
 
@@ -21,8 +21,8 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
         2 => split_streams::<2>(src, dest),
         4 => split_streams::<4>(src, dest),
         8.. if elements >= TILE => {
-            for first in pieces(elements, TILE) {
-                for column in pieces(typesize, TILE) {
+            for first in covering_starts(elements, TILE) {
+                for column in covering_starts(typesize, TILE) {
                     let mut words: [u64; TILE] =
                         std::array::from_fn(|i| load(src, (first + i) * typesize + column));
                     transpose::bytes(&mut words);
@@ -49,8 +49,8 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
         2 => join_streams::<2>(src, dest),
         4 => join_streams::<4>(src, dest),
         8.. if elements >= TILE => {
-            for first in pieces(elements, TILE) {
-                for column in pieces(typesize, TILE) {
+            for first in covering_starts(elements, TILE) {
+                for column in covering_starts(typesize, TILE) {
                     let mut words: [u64; TILE] =
                         std::array::from_fn(|j| load(src, (column + j) * elements + first));
                     transpose::bytes(&mut words);

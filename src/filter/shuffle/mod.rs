@@ -20,7 +20,7 @@ mod tests;
 
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
-use generic::elements;
+use generic::count_elements;
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
 ///
@@ -56,15 +56,15 @@ pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u
 
 /// The largest element in bytes, and the smallest number of elements, that the kernels code with a bytedelta.
 #[cfg(target_arch = "x86_64")]
-const FUSED: (usize, usize) = (16, 64);
+const FUSED_LIMITS: (usize, usize) = (16, 64);
 
 /// Returns whether the kernels of `level` can shuffle blocks of `len` bytes and code their streams with a bytedelta
 /// (`filters.md` 8) in one pass.
-pub(super) fn fuses(level: SimdLevel, typesize: usize, len: usize) -> bool {
+pub(super) fn can_fuse_bytedelta(level: SimdLevel, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
-            (2..=FUSED.0).contains(&typesize) && len / typesize >= FUSED.1
+            (2..=FUSED_LIMITS.0).contains(&typesize) && len / typesize >= FUSED_LIMITS.1
         }
         _ => {
             let _ = (typesize, len);
@@ -73,10 +73,11 @@ pub(super) fn fuses(level: SimdLevel, typesize: usize, len: usize) -> bool {
     }
 }
 
-/// Shuffles like [`shuffle`], and replaces the bytes of each stream by their differences. [`fuses`] must be true.
+/// Shuffles like [`shuffle`], and replaces the bytes of each stream by their differences. [`can_fuse_bytedelta`] must
+/// be true.
 ///
 /// # Panics
-/// If [`fuses`] is false, or if the lengths differ.
+/// If [`can_fuse_bytedelta`] is false, or if the lengths differ.
 pub(super) fn shuffle_differences(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run_fused(level, Direction::Forward, typesize, src, dest);
 }
@@ -93,7 +94,7 @@ pub(super) fn unshuffle_sums(level: SimdLevel, typesize: usize, src: &[u8], dest
 fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
     assert!(
-        fuses(level, typesize, src.len()),
+        can_fuse_bytedelta(level, typesize, src.len()),
         "level {} has no fused shuffle for `typesize` {typesize} and {} bytes",
         level.name(),
         src.len()
@@ -104,25 +105,25 @@ fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8]
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
-        // `fuses` is true: above.
+        // `can_fuse_bytedelta` is true: above.
         (SimdLevel::Avx512(_), Direction::Forward) => unsafe {
             avx512::shuffle::<true>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
-        // `fuses` is true: above.
+        // `can_fuse_bytedelta` is true: above.
         (SimdLevel::Avx512(_), Direction::Backward) => unsafe {
             avx512::unshuffle::<true>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
-        // `fuses` is true: above.
+        // `can_fuse_bytedelta` is true: above.
         (SimdLevel::Avx2(_), Direction::Forward) => unsafe {
             avx2::shuffle::<true>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
-        // `fuses` is true: above.
+        // `can_fuse_bytedelta` is true: above.
         (SimdLevel::Avx2(_), Direction::Backward) => unsafe {
             avx2::unshuffle::<true>(typesize, body, body_dest)
         },
@@ -134,20 +135,20 @@ fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8]
 pub const MAX_PLANES: usize = 8;
 /// The smallest number of elements for [`unshuffle_planes`].
 #[cfg(target_arch = "x86_64")]
-const MIN_ELEMENTS: usize = 64;
+const MIN_PLANE_LEN: usize = 64;
 
 /// Returns whether [`unshuffle_planes`] can produce a block of `len` bytes.
-pub fn takes_planes(typesize: usize, len: usize) -> bool {
-    takes_planes_at(cpu::level(), typesize, len)
+pub fn can_unshuffle_planes(typesize: usize, len: usize) -> bool {
+    can_unshuffle_planes_at(cpu::level(), typesize, len)
 }
 
-fn takes_planes_at(level: SimdLevel, typesize: usize, len: usize) -> bool {
+fn can_unshuffle_planes_at(level: SimdLevel, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
             matches!(typesize, 2 | 4 | MAX_PLANES)
                 && len.is_multiple_of(typesize)
-                && len / typesize >= MIN_ELEMENTS
+                && len / typesize >= MIN_PLANE_LEN
         }
         _ => {
             let _ = (typesize, len);
@@ -160,7 +161,7 @@ fn takes_planes_at(level: SimdLevel, typesize: usize, len: usize) -> bool {
 /// streams that are already decoded elsewhere.
 ///
 /// # Panics
-/// If [`takes_planes`] is false, or if the planes are not one for each byte of an item and of equal lengths.
+/// If [`can_unshuffle_planes`] is false, or if the planes are not one for each byte of an item and of equal lengths.
 pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     unshuffle_planes_at(cpu::level(), planes, dest);
 }
@@ -169,7 +170,7 @@ pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
 fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
     let typesize = planes.len();
     assert!(
-        takes_planes_at(level, typesize, dest.len()),
+        can_unshuffle_planes_at(level, typesize, dest.len()),
         "level {} cannot unshuffle {typesize} planes to {} bytes",
         level.name(),
         dest.len()
@@ -185,7 +186,8 @@ fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
     }
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions, the elements are enough, and so are the bytes of each plane.
+        // SAFETY: the level proves that the machine has the instructions, the elements are enough, and so are the bytes
+        // of each plane.
         SimdLevel::Avx512(_) => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -204,7 +206,7 @@ enum Direction {
 #[inline]
 fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
-    let elements = elements(src.len(), typesize);
+    let elements = count_elements(src.len(), typesize);
     if typesize == 1 || elements < 2 {
         copy(src, dest);
         return;

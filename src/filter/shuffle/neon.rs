@@ -1,7 +1,7 @@
 //! The byte shuffle with NEON for elements of 2, 3, 4, 8 and 16 bytes; its structured loads and stores deinterleave
 //! and interleave elements. Other element sizes use the portable code.
 
-use super::super::columns::pieces;
+use super::super::columns::covering_starts;
 use super::generic;
 use std::arch::aarch64::*;
 
@@ -18,7 +18,7 @@ pub(super) unsafe fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if elements < TILE || !matches!(typesize, 2 | 3 | 4 | 8 | 16) {
         return generic::shuffle(typesize, src, dest);
     }
-    for first in pieces(elements, TILE) {
+    for first in covering_starts(elements, TILE) {
         // SAFETY: elements `first..first + TILE` are in `src`, and each stream in `dest` is `elements` long.
         unsafe {
             let at = src.as_ptr().add(first * typesize);
@@ -53,7 +53,7 @@ pub(super) unsafe fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if elements < TILE || !matches!(typesize, 2 | 3 | 4 | 8 | 16) {
         return generic::unshuffle(typesize, src, dest);
     }
-    for first in pieces(elements, TILE) {
+    for first in covering_starts(elements, TILE) {
         // SAFETY: as in `shuffle`, with source and destination exchanged.
         unsafe {
             let at = dest.as_mut_ptr().add(first * typesize);

@@ -1,24 +1,27 @@
 //! Tests the byte shuffle of every available level against the formula, the CRCs and the dumps of the spec.
 
-use super::super::model::{self, d1, golden, guarded, hex};
+use super::super::model::{self, d1, golden, hex, run_with_guard_bytes};
 use super::*;
 use proptest::prelude::*;
 
 /// Checks both directions of every level, and that nothing around the destination changes.
 fn check(typesize: usize, src: &[u8], src_offset: usize, dest_offset: usize) {
     let shuffled = model::shuffle(typesize, src);
-    for level in cpu::available() {
+    for level in cpu::available_levels() {
         let context = || format!("{level:?}, typesize {typesize}, {} bytes", src.len());
-        let out = guarded(src, src_offset, dest_offset, |src, dest| shuffle_at(level, typesize, src, dest));
+        let out = run_with_guard_bytes(src, src_offset, dest_offset, |src, dest| {
+            shuffle_at(level, typesize, src, dest)
+        });
         assert!(out == shuffled, "shuffle, {}", context());
-        let back =
-            guarded(&shuffled, src_offset, dest_offset, |src, dest| unshuffle_at(level, typesize, src, dest));
+        let back = run_with_guard_bytes(&shuffled, src_offset, dest_offset, |src, dest| {
+            unshuffle_at(level, typesize, src, dest)
+        });
         assert!(back == src, "unshuffle, {}", context());
     }
 }
 
 #[test]
-fn every_typesize_and_the_lengths_around_tiles() {
+fn every_typesize_matches_the_reference_at_lengths_around_tiles() {
     for t in (1..=256).step_by(if cfg!(miri) { 23 } else { 1 }) {
         for len in [0, 1, t - 1, t, t + 1, 7 * t, 8 * t, 8 * t + t - 1, 64 * t - 1, 64 * t + 1] {
             check(t, &golden(len), t % 64, len % 64);
@@ -27,7 +30,7 @@ fn every_typesize_and_the_lengths_around_tiles() {
 }
 
 #[test]
-fn every_count_of_elements_up_to_several_tiles() {
+fn every_number_of_elements_matches_the_reference() {
     for t in (1..=20).chain([24, 31, 32, 33, 48, 63, 64, 65, 80]).step_by(if cfg!(miri) { 5 } else { 1 }) {
         for elements in (0..=140).step_by(if cfg!(miri) { 47 } else { 1 }) {
             check(t, &golden(elements * t), 0, 0);
@@ -36,7 +39,7 @@ fn every_count_of_elements_up_to_several_tiles() {
 }
 
 #[test]
-fn long_blocks() {
+fn long_blocks_match_the_reference() {
     let (step, len, long) = if cfg!(miri) { (9, 1000, 4096) } else { (1, 20_000, 262_144) };
     for t in (1..=40).step_by(step) {
         check(t, &golden(len + 7 * t), 0, 1);
@@ -48,7 +51,7 @@ fn long_blocks() {
 
 /// Streams that share cache sets, and streams that narrowly do not.
 #[test]
-fn streams_a_power_of_two_apart() {
+fn streams_a_power_of_two_apart_match_the_reference() {
     for t in [4, 8, 16, 32].into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
         let elements = (1980..2120).chain(4020..4170).chain([8191, 8192, 12_288, 12_300]);
         for elements in elements.step_by(if cfg!(miri) { 290 } else { 1 }) {
@@ -58,7 +61,7 @@ fn streams_a_power_of_two_apart() {
 }
 
 #[test]
-fn planes_that_lie_anywhere() {
+fn separate_planes_are_unshuffled() {
     for typesize in [2, 4, 8] {
         for elements in (64..200).chain([1000, 8192]).step_by(if cfg!(miri) { 67 } else { 1 }) {
             let src = golden(elements * typesize);
@@ -70,7 +73,9 @@ fn planes_that_lie_anywhere() {
                 .map(|plane| [&[0xee], plane, &[0xee]].concat())
                 .collect();
             let planes: Vec<&[u8]> = apart.iter().rev().map(|plane| &plane[1..=elements]).collect();
-            for level in cpu::available().filter(|&level| takes_planes_at(level, typesize, src.len())) {
+            for level in
+                cpu::available_levels().filter(|&level| can_unshuffle_planes_at(level, typesize, src.len()))
+            {
                 let mut out = vec![0x5a; src.len() + 2];
                 unshuffle_planes_at(level, &planes, &mut out[1..=src.len()]);
                 assert!(out[1..=src.len()] == src, "{level:?}, {typesize}, {elements}");
@@ -78,12 +83,12 @@ fn planes_that_lie_anywhere() {
             }
         }
     }
-    assert!([1, 3, 16].iter().all(|&typesize| !takes_planes(typesize, 4800)));
-    assert!(!takes_planes(4, 252) && !takes_planes(4, 401));
+    assert!([1, 3, 16].iter().all(|&typesize| !can_unshuffle_planes(typesize, 4800)));
+    assert!(!can_unshuffle_planes(4, 252) && !can_unshuffle_planes(4, 401));
 }
 
 #[test]
-fn unaligned_buffers() {
+fn unaligned_buffers_match_the_reference() {
     for t in [2, 3, 4, 7, 8, 12, 16, 24] {
         let src = golden(200 * t + 3);
         for offset in (0..64).step_by(if cfg!(miri) { 31 } else { 1 }) {
@@ -95,7 +100,7 @@ fn unaligned_buffers() {
 
 proptest! {
     #[test]
-    fn random_blocks(
+    fn random_blocks_match_the_reference(
         src in prop::collection::vec(any::<u8>(), 0..if cfg!(miri) { 600 } else { 6000 }),
         typesize in prop_oneof![1usize..=16, 1usize..=256],
         offsets: [u8; 2],
@@ -105,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn dumps_of_the_spec() {
+fn output_matches_the_dumps_of_the_spec() {
     let identity: Vec<u8> = (0..18).collect();
     let cases = [
         (3, &identity[..11], "000306010407020508090a"),
@@ -130,7 +135,7 @@ fn dumps_of_the_spec() {
 }
 
 #[test]
-fn lengths_must_agree() {
+fn different_lengths_panic() {
     let differing = std::panic::catch_unwind(|| shuffle(4, &[0; 8], &mut [0; 7]));
     assert!(differing.is_err());
     let differing = std::panic::catch_unwind(|| unshuffle(4, &[0; 8], &mut [0; 9]));
@@ -165,13 +170,13 @@ const GOLDEN: &[(usize, [u32; 6])] = &[
 ];
 
 #[test]
-fn golden_crcs() {
+fn output_matches_the_golden_crcs() {
     let (step, lens) = if cfg!(miri) { (9, 1) } else { (1, 3) };
     for &(typesize, crcs) in GOLDEN.iter().step_by(step) {
         for (len, crcs) in [4096, 4099, 32773].into_iter().take(lens).zip(crcs.as_chunks::<2>().0) {
             let src = golden(len);
             let mut out = vec![0; len];
-            for level in cpu::available() {
+            for level in cpu::available_levels() {
                 shuffle_at(level, typesize, &src, &mut out);
                 assert_eq!(model::crc32(&out), crcs[0], "{level:?}, shuffle {typesize}, {len} bytes");
                 unshuffle_at(level, typesize, &src, &mut out);

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{ENTRY_LEN, Offsets};
-use crate::chunk::{ChunkHeader, Special, StoredChunk};
+use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
@@ -11,10 +11,10 @@ use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 
 /// A list of entries of up to this size, in bytes, is decoded from any chunk.
-const MODEST: usize = 64 << 20;
+const MAX_UNCHECKED_NBYTES: usize = 64 << 20;
 /// Maximum compression ratio of a larger list. Chunks that hold a list of different entries compress less; a single
 /// repeated entry is a special chunk, which is not decoded to a list.
-const MAX_RATIO: usize = 4096;
+const MAX_CRATIO: usize = 4096;
 
 /// Returns the uncompressed size of an index, in bytes, from the header of its chunk.
 ///
@@ -61,7 +61,7 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     if header.special()?.is_some() {
         return decode_special(&header, chunk, nchunks);
     }
-    let bytes = decompressed(&header, chunk)?;
+    let bytes = decompress_entries(&header, chunk)?;
     let mut list = Vec::new();
     list.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "an index of {nchunks} entries"))?;
     let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
@@ -70,9 +70,9 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
 }
 
 /// Returns the whole decompressed content of the chunk.
-fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
+fn decompress_entries(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     let nbytes = header.nbytes();
-    let limit = MODEST.saturating_add(chunk.len().saturating_mul(MAX_RATIO));
+    let limit = MAX_UNCHECKED_NBYTES.saturating_add(chunk.len().saturating_mul(MAX_CRATIO));
     if nbytes > limit {
         return Err(err!(
             Data,
@@ -84,7 +84,7 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
     bytes.resize(nbytes, 0);
     let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    let chunk = ParsedChunk::parse(&mut header, chunk)?;
     decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut bytes[..]))?;
     Ok(bytes)
 }
@@ -97,9 +97,9 @@ fn decode_special(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<
     };
     let mut entry = [0; ENTRY_LEN];
     match header.special()? {
-        Some(kind @ (Special::Zero | Special::Nan)) => kind.fill(&mut entry, 0, ENTRY_LEN, &[])?,
-        Some(Special::Value) if value.len() == ENTRY_LEN => entry.copy_from_slice(value),
-        Some(Special::Value | Special::Uninit) | None => {
+        Some(kind @ (SpecialValue::Zero | SpecialValue::Nan)) => kind.fill(&mut entry, 0, ENTRY_LEN, &[])?,
+        Some(SpecialValue::Value) if value.len() == ENTRY_LEN => entry.copy_from_slice(value),
+        Some(SpecialValue::Value | SpecialValue::Uninit) | None => {
             return Err(err!(
                 Data,
                 "the index repeats a value of {} bytes, expected {ENTRY_LEN}",

@@ -6,42 +6,42 @@
 
 #![forbid(unsafe_code)]
 
-use super::{ENTRY_LEN, Offsets, Place, code_of};
+use super::{ENTRY_LEN, IndexEntry, Offsets, encode_entry};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_NEVER_SPLIT};
 use crate::chunk::format::{
     EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, MIN_BUFFERSIZE, filter_id, flag, offset,
 };
-use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
+use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::block_size::Choice;
+use crate::pipeline::block_size::DefaultTuner;
 use crate::pipeline::compress::{self, Source, plan};
-use crate::pipeline::overrides;
+use crate::pipeline::env_overrides;
 use crate::pipeline::params::CompressParams;
 
 /// The block size of an index, in bytes.
 const BLOCKSIZE: i32 = 16_384;
 
 /// Size of the length before each stream, in bytes. A block has at most one stream per byte of an entry.
-const STREAM_PREFIX: usize = 4;
+const LENGTH_FIELD_LEN: usize = 4;
 
 /// Returns the parameters for an index of `nbytes` bytes: fixed, except for the overrides by environment variables. The
 /// typesize is always 8 bytes.
-fn parameters(nbytes: usize) -> Result<CompressParams> {
+fn index_cparams(nbytes: usize) -> Result<CompressParams> {
     let mut params =
         CompressParams { blocksize: BLOCKSIZE, splitmode: BLOSC_NEVER_SPLIT, ..CompressParams::default() };
-    overrides::for_new_context(&mut params)?;
+    env_overrides::apply_to_new_context(&mut params)?;
     params.typesize = ENTRY_LEN as i32;
     // An index that is long enough for several threads is mostly encoded already.
     params.nthreads = 1;
-    let choice = Choice::of(&params);
+    let choice = DefaultTuner::from_params(&params);
     params.blocksize =
         choice.blocksize(i32::try_from(nbytes).unwrap_or(i32::MAX), params.typesize, params.blocksize);
     Ok(params)
 }
 
 /// Returns the size of an index of that number of entries, in bytes.
-fn nbytes_of(entries: usize) -> Result<usize> {
+fn nbytes_for_entries(entries: usize) -> Result<usize> {
     match entries.checked_mul(ENTRY_LEN) {
         Some(nbytes) if nbytes <= MAX_BUFFERSIZE => Ok(nbytes),
         _ => Err(err!(
@@ -53,7 +53,7 @@ fn nbytes_of(entries: usize) -> Result<usize> {
 }
 
 /// Returns `len` zero bytes.
-fn zeros(len: usize) -> Result<Vec<u8>> {
+fn zeroed_vec(len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
     bytes.resize(len, 0);
@@ -61,7 +61,7 @@ fn zeros(len: usize) -> Result<Vec<u8>> {
 }
 
 /// Returns the entries from `first` on as little-endian bytes.
-fn entries_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
+fn entry_bytes_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
     let len = offsets.len().saturating_sub(first) * ENTRY_LEN;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
@@ -72,7 +72,7 @@ fn entries_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
             }
         }
         Offsets::Uniform { .. } => {
-            offsets.range(first).for_each(|c| bytes.extend_from_slice(&c.to_le_bytes()))
+            offsets.iter_from(first).for_each(|c| bytes.extend_from_slice(&c.to_le_bytes()))
         }
     }
     Ok(bytes)
@@ -80,8 +80,8 @@ fn entries_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
 
 /// Compresses all of `bytes` into a chunk of at most `capacity` bytes.
 fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
-    let mut dest = zeros(capacity)?;
-    plan::check(params, bytes.len(), capacity, true)?;
+    let mut dest = zeroed_vec(capacity)?;
+    plan::check_params(params, bytes.len(), capacity, true)?;
     let header = compress::compress(params, Source::Buffer(bytes), &mut dest)?;
     if header.cbytes <= 0 {
         return Err(err!(
@@ -97,25 +97,28 @@ fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Res
 /// Returns whether the encoder of the reference could have written this chunk: it fails when the destination has less
 /// than 66 bytes, or less than one byte more than it writes. The encoder of this library always has a destination for a
 /// whole block. Only a chunk of one compressed block is checked.
-fn blosclz_has_room(chunk: &[u8], nbytes: usize, capacity: usize) -> bool {
-    const LEAST: usize = 66;
-    const STREAM: usize = EXTENDED_HEADER_LENGTH + 4 + STREAM_PREFIX;
-    let is_first = read_i32(chunk, EXTENDED_HEADER_LENGTH) == Some((STREAM - STREAM_PREFIX) as i32);
-    let coded = read_i32(chunk, STREAM - STREAM_PREFIX).and_then(|csize| usize::try_from(csize).ok());
+fn can_reference_encode(chunk: &[u8], nbytes: usize, capacity: usize) -> bool {
+    const MIN_BLOSCLZ_DEST: usize = 66;
+    const STREAM_OFFSET: usize = EXTENDED_HEADER_LENGTH + 4 + LENGTH_FIELD_LEN;
+    let is_first = read_i32(chunk, EXTENDED_HEADER_LENGTH) == Some((STREAM_OFFSET - LENGTH_FIELD_LEN) as i32);
+    let coded =
+        read_i32(chunk, STREAM_OFFSET - LENGTH_FIELD_LEN).and_then(|csize| usize::try_from(csize).ok());
     let is_coded = chunk[offset::FLAGS] & flag::MEMCPYED == 0 && is_first;
-    match coded.filter(|&csize| is_coded && (1..nbytes).contains(&csize) && STREAM + csize == chunk.len()) {
+    match coded
+        .filter(|&csize| is_coded && (1..nbytes).contains(&csize) && STREAM_OFFSET + csize == chunk.len())
+    {
         Some(csize) => {
-            let room = capacity.saturating_sub(STREAM);
-            room >= LEAST && csize < room
+            let room = capacity.saturating_sub(STREAM_OFFSET);
+            room >= MIN_BLOSCLZ_DEST && csize < room
         }
         None => true,
     }
 }
 
 /// Returns a chunk that stores the entries uncompressed. `header` is that of the compressed chunk.
-fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
-    let entries = entries_from(offsets, 0)?;
-    let mut chunk = zeros(header.len() + entries.len())?;
+fn encode_memcpyed(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
+    let entries = entry_bytes_from(offsets, 0)?;
+    let mut chunk = zeroed_vec(header.len() + entries.len())?;
     let cbytes = chunk.len() as i32;
     let flags = header.flags | flag::MEMCPYED;
     ChunkHeader { nbytes: entries.len() as i32, cbytes, flags, ..*header }.write(&mut chunk);
@@ -128,28 +131,28 @@ fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
 /// # Errors
 /// `FrameSpecial` for a repeated value, which has no index entry, and for `nchunks` of 0; `Data` for more chunks than
 /// an index holds; `InvalidParam` for invalid parameters from environment variables.
-pub(crate) fn encode_special(special: Special, nchunks: usize) -> Result<Vec<u8>> {
-    if special == Special::Value {
+pub(crate) fn encode_special(special: SpecialValue, nchunks: usize) -> Result<Vec<u8>> {
+    if special == SpecialValue::Value {
         return Err(err!(FrameSpecial, "a chunk of a repeated value has no index entry"));
     }
-    encode_uniform(code_of(Place::Special(special)), nchunks)
+    encode_uniform(encode_entry(IndexEntry::Special(special)), nchunks)
 }
 
 fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
     if entries == 0 {
         return Err(err!(FrameSpecial, "the number of chunks is 0, expected 1 or more"));
     }
-    let nbytes = nbytes_of(entries)?;
-    let params = parameters(nbytes)?;
-    let mut dest = zeros(EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;
-    plan::check(&params, nbytes, dest.len(), false)?;
-    compress::special_chunk(&params, Special::Value, nbytes, &code.to_le_bytes(), &mut dest)?;
+    let nbytes = nbytes_for_entries(entries)?;
+    let params = index_cparams(nbytes)?;
+    let mut dest = zeroed_vec(EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;
+    plan::check_params(&params, nbytes, dest.len(), false)?;
+    compress::encode_special_chunk(&params, SpecialValue::Value, nbytes, &code.to_le_bytes(), &mut dest)?;
     Ok(dest)
 }
 
 /// The parameters that determine the encoding of blocks. Blocks encoded with other parameters cannot be reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Manner {
+struct BlockEncodingParams {
     compcode: i32,
     clevel: i32,
     blocksize: i32,
@@ -157,10 +160,10 @@ struct Manner {
     filters: [u8; MAX_FILTERS],
 }
 
-impl Manner {
+impl BlockEncodingParams {
     fn of(params: &CompressParams) -> Self {
         let CompressParams { compcode, clevel, blocksize, splitmode, filters, .. } = *params;
-        Manner { compcode, clevel, blocksize, splitmode, filters }
+        BlockEncodingParams { compcode, clevel, blocksize, splitmode, filters }
     }
 }
 
@@ -171,11 +174,11 @@ impl Manner {
 #[derive(Debug, Default)]
 pub(crate) struct IndexEncoder {
     /// The parameters of the kept blocks; `None` without blocks.
-    manner: Option<Manner>,
+    block_params: Option<BlockEncodingParams>,
     /// The encoded full blocks, one after another.
-    streams: Vec<u8>,
+    block_streams: Vec<u8>,
     /// The end of each block in `streams`, in bytes.
-    ends: Vec<usize>,
+    block_ends: Vec<usize>,
 }
 
 impl IndexEncoder {
@@ -186,7 +189,7 @@ impl IndexEncoder {
     }
 
     /// Drops the kept blocks: the next call encodes all blocks.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = IndexEncoder::default();
     }
 
@@ -206,41 +209,41 @@ impl IndexEncoder {
     ) -> Result<Vec<u8>> {
         let encoded = self.try_encode(offsets, changed_from, capacity_entries);
         if encoded.is_err() {
-            self.forget();
+            self.clear();
         }
         encoded
     }
 
     fn try_encode(&mut self, offsets: &Offsets, changed_from: usize, capacity: usize) -> Result<Vec<u8>> {
-        let nbytes = nbytes_of(offsets.len())?;
-        let params = parameters(nbytes)?;
-        let capacity =
-            nbytes_of(capacity.max(offsets.len())).unwrap_or(MAX_BUFFERSIZE) + EXTENDED_HEADER_LENGTH;
-        let blocks = Blocks::new(nbytes, params.blocksize.max(1) as usize);
+        let nbytes = nbytes_for_entries(offsets.len())?;
+        let params = index_cparams(nbytes)?;
+        let capacity = nbytes_for_entries(capacity.max(offsets.len())).unwrap_or(MAX_BUFFERSIZE)
+            + EXTENDED_HEADER_LENGTH;
+        let blocks = BlockGeometry::new(nbytes, params.blocksize.max(1) as usize);
         // The blocks must be encoded together if the delta filter is used, which codes each block against the first, or
         // if the block size is no multiple of the entry size.
-        let alone = blocks.count() <= 1
+        let needs_full_encode = blocks.count() <= 1
             || !blocks.blocksize().is_multiple_of(ENTRY_LEN)
             || params.clevel == 0
             || params.filters.contains(&filter_id::DELTA);
-        if let (Offsets::Uniform { code, len }, false) = (offsets, alone) {
-            self.forget();
+        if let (Offsets::Uniform { code, len }, false) = (offsets, needs_full_encode) {
+            self.clear();
             return encode_uniform(*code, *len);
         }
-        if !alone {
-            let manner = Manner::of(&params);
-            if self.manner != Some(manner) {
-                self.forget();
-                self.manner = Some(manner);
+        if !needs_full_encode {
+            let manner = BlockEncodingParams::of(&params);
+            if self.block_params != Some(manner) {
+                self.clear();
+                self.block_params = Some(manner);
             }
             if let Some(chunk) = self.encode_blocks(&params, offsets, &blocks, changed_from, capacity)? {
                 return Ok(chunk);
             }
         }
-        self.forget();
-        let chunk = compress_whole(&params, &entries_from(offsets, 0)?, capacity)?;
-        if params.compcode == BLOSC_BLOSCLZ && !blosclz_has_room(&chunk, nbytes, capacity) {
-            return plain(&ChunkHeader::parse(&chunk)?, offsets);
+        self.clear();
+        let chunk = compress_whole(&params, &entry_bytes_from(offsets, 0)?, capacity)?;
+        if params.compcode == BLOSC_BLOSCLZ && !can_reference_encode(&chunk, nbytes, capacity) {
+            return encode_memcpyed(&ChunkHeader::parse(&chunk)?, offsets);
         }
         Ok(chunk)
     }
@@ -251,55 +254,55 @@ impl IndexEncoder {
         &mut self,
         params: &CompressParams,
         offsets: &Offsets,
-        blocks: &Blocks,
+        blocks: &BlockGeometry,
         changed_from: usize,
         capacity: usize,
     ) -> Result<Option<Vec<u8>>> {
-        let mut first = (changed_from / (blocks.blocksize() / ENTRY_LEN)).min(self.ends.len());
+        let mut first = (changed_from / (blocks.blocksize() / ENTRY_LEN)).min(self.block_ends.len());
         // The encoded part must not be empty, and must be long enough not to be stored plain.
         while first > 0 && blocks.nbytes() < first * blocks.blocksize() + MIN_BUFFERSIZE {
             first -= 1;
         }
         let start = first * blocks.blocksize();
-        let changed = entries_from(offsets, start / ENTRY_LEN)?;
+        let changed = entry_bytes_from(offsets, start / ENTRY_LEN)?;
         let count = blocks.count() - first;
-        let room = EXTENDED_HEADER_LENGTH + count * (4 + STREAM_PREFIX * ENTRY_LEN) + changed.len();
+        let room = EXTENDED_HEADER_LENGTH + count * (4 + LENGTH_FIELD_LEN * ENTRY_LEN) + changed.len();
         let part = compress_whole(params, &changed, room)?;
         let header = ChunkHeader::parse(&part)?;
-        if header.is_memcpyed() || header.special_bits() != 0 {
+        if header.is_memcpyed() || header.special_id() != 0 {
             return Ok(None);
         }
-        self.ends.truncate(first);
-        self.streams.truncate(self.ends.last().copied().unwrap_or(0));
-        self.keep(&part, &header, count)?;
+        self.block_ends.truncate(first);
+        self.block_streams.truncate(self.block_ends.last().copied().unwrap_or(0));
+        self.append_blocks(&part, &header, count)?;
         let whole = self.assemble(&header, offsets, blocks, capacity)?;
         // A short last block changes with the next append, so it is not kept.
         if blocks.leftover() > 0 {
-            self.ends.pop();
-            self.streams.truncate(self.ends.last().copied().unwrap_or(0));
+            self.block_ends.pop();
+            self.block_streams.truncate(self.block_ends.last().copied().unwrap_or(0));
         }
         Ok(Some(whole))
     }
 
     /// Appends the `count` blocks of a chunk to the kept blocks. [`compress_whole`] has written the chunk, with its
     /// blocks in order.
-    fn keep(&mut self, part: &[u8], header: &ChunkHeader, count: usize) -> Result<()> {
+    fn append_blocks(&mut self, part: &[u8], header: &ChunkHeader, count: usize) -> Result<()> {
         let first = header.len() + 4 * count;
-        let base = self.streams.len();
+        let base = self.block_streams.len();
         let Some(streams) = part.get(first..) else {
             return Err(err!(Failure, "the index part has {} bytes, expected {first} or more", part.len()));
         };
-        self.streams
+        self.block_streams
             .try_reserve(streams.len())
-            .and_then(|()| self.ends.try_reserve(count))
+            .and_then(|()| self.block_ends.try_reserve(count))
             .map_err(|_| err!(MemoryAlloc, "{} bytes of an index", streams.len()))?;
-        self.streams.extend_from_slice(streams);
+        self.block_streams.extend_from_slice(streams);
         for n in 1..=count {
             let end = match read_i32(part, header.len() + 4 * n).filter(|_| n < count) {
                 Some(start) => usize::try_from(start).unwrap_or(0),
                 None => part.len(),
             };
-            self.ends.push(base + end.saturating_sub(first));
+            self.block_ends.push(base + end.saturating_sub(first));
         }
         Ok(())
     }
@@ -310,16 +313,16 @@ impl IndexEncoder {
         &self,
         header: &ChunkHeader,
         offsets: &Offsets,
-        blocks: &Blocks,
+        blocks: &BlockGeometry,
         capacity: usize,
     ) -> Result<Vec<u8>> {
         // The part may have been shorter than a block.
         let blocksize = blocks.blocksize() as i32;
         let mut header = ChunkHeader { nbytes: blocks.nbytes() as i32, blocksize, ..*header };
-        let tables = header.len() + 4 * self.ends.len();
-        let cbytes = tables + self.streams.len();
+        let tables = header.len() + 4 * self.block_ends.len();
+        let cbytes = tables + self.block_streams.len();
         if cbytes > capacity {
-            return plain(&header, offsets);
+            return encode_memcpyed(&header, offsets);
         }
         header.cbytes = cbytes as i32;
         let mut chunk = Vec::new();
@@ -327,11 +330,11 @@ impl IndexEncoder {
         chunk.resize(tables, 0);
         header.write(&mut chunk);
         let mut start = tables;
-        for (n, &end) in self.ends.iter().enumerate() {
+        for (n, &end) in self.block_ends.iter().enumerate() {
             write_i32(&mut chunk, header.len() + 4 * n, start as i32);
             start = tables + end;
         }
-        chunk.extend_from_slice(&self.streams);
+        chunk.extend_from_slice(&self.block_streams);
         Ok(chunk)
     }
 }

@@ -15,4 +15,4 @@ mod offsets;
 
 pub(crate) use decode::{decode, stored_nbytes};
 pub(crate) use encode::{IndexEncoder, encode_special};
-pub(crate) use offsets::{ENTRY_LEN, Offsets, Place, code_of, place_of};
+pub(crate) use offsets::{ENTRY_LEN, IndexEntry, Offsets, decode_entry, encode_entry};

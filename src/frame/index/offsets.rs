@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::chunk::Special;
+use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
 
@@ -14,11 +14,11 @@ const KIND_SHIFT: u32 = 56;
 
 /// The place of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum IndexEntry {
     /// Offset of the chunk from the end of the header, in bytes; of a sparse frame, the number of the chunk file.
     Payload(u64),
     /// A special chunk, which has no bytes: all zero, NaN or uninitialised.
-    Special(Special),
+    Special(SpecialValue),
 }
 
 /// Returns the place that an entry stands for. Undefined bits are ignored; if several kind bits are set, the order is
@@ -26,13 +26,13 @@ pub(crate) enum Place {
 ///
 /// # Errors
 /// `Data` for a special chunk of unknown kind.
-pub(crate) fn place_of(code: i64) -> Result<Place> {
+pub(crate) fn decode_entry(code: i64) -> Result<IndexEntry> {
     if let Ok(payload) = u64::try_from(code) {
-        return Ok(Place::Payload(payload));
+        return Ok(IndexEntry::Payload(payload));
     }
-    for kind in [Special::Zero, Special::Uninit, Special::Nan] {
-        if code >> KIND_SHIFT & i64::from(kind.bits()) != 0 {
-            return Ok(Place::Special(kind));
+    for kind in [SpecialValue::Zero, SpecialValue::Uninit, SpecialValue::Nan] {
+        if code >> KIND_SHIFT & i64::from(kind.id()) != 0 {
+            return Ok(IndexEntry::Special(kind));
         }
     }
     Err(err!(Data, "index entry {code:#x} has no known kind of special chunk"))
@@ -40,11 +40,11 @@ pub(crate) fn place_of(code: i64) -> Result<Place> {
 
 /// Returns the entry that stands for a place. A repeated value, which is stored like any other chunk, and a payload
 /// beyond `i64::MAX` have no entry: for them it returns a value that all readers reject.
-pub(crate) fn code_of(place: Place) -> i64 {
+pub(crate) fn encode_entry(place: IndexEntry) -> i64 {
     match place {
-        Place::Payload(payload) => i64::try_from(payload).unwrap_or(i64::MIN),
-        Place::Special(Special::Value) => i64::MIN,
-        Place::Special(kind) => i64::MIN | i64::from(kind.bits()) << KIND_SHIFT,
+        IndexEntry::Payload(payload) => i64::try_from(payload).unwrap_or(i64::MIN),
+        IndexEntry::Special(SpecialValue::Value) => i64::MIN,
+        IndexEntry::Special(kind) => i64::MIN | i64::from(kind.id()) << KIND_SHIFT,
     }
 }
 
@@ -79,7 +79,7 @@ impl PartialEq for Offsets {
 
 impl Eq for Offsets {}
 
-fn no_memory(entries: usize) -> crate::Error {
+fn no_memory_error(entries: usize) -> crate::Error {
     err!(MemoryAlloc, "an index of {entries} entries")
 }
 
@@ -108,11 +108,11 @@ impl Offsets {
 
     /// Returns all entries in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> + '_ {
-        self.range(0)
+        self.iter_from(0)
     }
 
     /// Returns the entries from `first` on.
-    pub(crate) fn range(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
+    pub(crate) fn iter_from(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
         let (list, code, times) = match self {
             Offsets::Uniform { code, len } => (&[][..], *code, len.saturating_sub(first)),
             Offsets::List(list) => (list.get(first..).unwrap_or_default(), 0, 0),
@@ -121,23 +121,23 @@ impl Offsets {
     }
 
     /// Converts the entries to a list, reserves memory for one more entry, and returns the list.
-    fn list(&mut self) -> Result<&mut Vec<i64>> {
+    fn make_list(&mut self) -> Result<&mut Vec<i64>> {
         if let Offsets::Uniform { code, len } = *self {
             let mut list = Vec::new();
-            list.try_reserve_exact(len.saturating_add(1)).map_err(|_| no_memory(len))?;
+            list.try_reserve_exact(len.saturating_add(1)).map_err(|_| no_memory_error(len))?;
             list.resize(len, code);
             *self = Offsets::List(list);
         }
         match self {
             Offsets::List(list) => {
-                list.try_reserve(1).map_err(|_| no_memory(list.len()))?;
+                list.try_reserve(1).map_err(|_| no_memory_error(list.len()))?;
                 Ok(list)
             }
-            Offsets::Uniform { len, .. } => Err(no_memory(*len)),
+            Offsets::Uniform { len, .. } => Err(no_memory_error(*len)),
         }
     }
 
-    fn has(&self, n: usize) -> Result<()> {
+    fn check_entry(&self, n: usize) -> Result<()> {
         if n >= self.len() {
             return Err(err!(InvalidParam, "no entry {n} in an index of {} entries", self.len()));
         }
@@ -163,7 +163,7 @@ impl Offsets {
         }
         match self {
             Offsets::Uniform { code: all, len } if *all == code && *len < usize::MAX => *len += 1,
-            _ => self.list()?.insert(n, code),
+            _ => self.make_list()?.insert(n, code),
         }
         Ok(())
     }
@@ -173,10 +173,10 @@ impl Offsets {
     /// # Errors
     /// `InvalidParam` when there is no entry `n`, `MemoryAlloc`; the entries are unchanged then.
     pub(crate) fn set(&mut self, n: usize, code: i64) -> Result<()> {
-        self.has(n)?;
+        self.check_entry(n)?;
         match self {
             Offsets::Uniform { code: all, .. } if *all == code => {}
-            _ => self.list()?[n] = code,
+            _ => self.make_list()?[n] = code,
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Offsets {
     /// # Errors
     /// `InvalidParam` when there is no entry `n`; the entries are unchanged then.
     pub(crate) fn remove(&mut self, n: usize) -> Result<i64> {
-        self.has(n)?;
+        self.check_entry(n)?;
         match self {
             Offsets::Uniform { code, len } => {
                 *len -= 1;
@@ -243,7 +243,7 @@ impl Offsets {
         };
         // One of the first `len + 1` numbers is free.
         let mut taken = Vec::new();
-        taken.try_reserve_exact(list.len()).map_err(|_| no_memory(list.len()))?;
+        taken.try_reserve_exact(list.len()).map_err(|_| no_memory_error(list.len()))?;
         taken.resize(list.len(), false);
         for &code in list {
             if let Some(taken) = usize::try_from(code).ok().and_then(|n| taken.get_mut(n)) {
@@ -258,7 +258,7 @@ impl Offsets {
     ///
     /// # Errors
     /// `Data` when an offset would leave `0..=i64::MAX`, `MemoryAlloc`; the entries are unchanged then.
-    pub(crate) fn shift_behind(&mut self, offset: u64, by: i64) -> Result<Option<usize>> {
+    pub(crate) fn shift_offsets_after(&mut self, offset: u64, by: i64) -> Result<Option<usize>> {
         let is_behind = |code: i64| u64::try_from(code).is_ok_and(|code| code > offset);
         let moved = |code: i64| code.checked_add(by).filter(|&code| code >= 0);
         if by == 0 {

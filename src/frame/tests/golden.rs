@@ -1,20 +1,26 @@
 //! Frames that the reference has written (`frame.md` 1.8, `schunk.md` 23), parsed and built again.
 
-use super::super::header::{FIXED_LEN, FrameHeader, FrameKind, has_magic};
-use super::super::index::{self, IndexEncoder, Offsets, Place, code_of};
+use super::super::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, has_magic};
+use super::super::index::{self, IndexEncoder, IndexEntry, Offsets, encode_entry};
 use super::super::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
 use super::super::trailer;
 use super::{empty_header, hex};
-use crate::chunk::{ChunkHeader, Special};
+use crate::chunk::{ChunkHeader, SpecialValue};
 
 const EMPTY: &str = include_str!("../../../tests/golden/frames/empty.hex");
 
 const TWO_CHUNKS: &str = include_str!("../../../tests/golden/frames/two_chunks.hex");
 
-const STORED: &str = include_str!("../../../tests/golden/frames/stored.hex");
+const MEMCPYED_CHUNKS: &str = include_str!("../../../tests/golden/frames/stored.hex");
 
 /// Parses a frame, checks its parts against the expected ones, and builds each part again.
-fn there_and_back(frame: &[u8], header: &FrameHeader, codes: &[i64], meta: &[&[u8]], vlmeta: &[&[u8]]) {
+fn check_parse_and_rebuild(
+    frame: &[u8],
+    header: &FrameHeader,
+    codes: &[i64],
+    meta: &[&[u8]],
+    vlmeta: &[&[u8]],
+) {
     assert!(has_magic(frame));
     let parsed = FrameHeader::parse(frame, header.kind).unwrap();
     assert_eq!(&parsed, header);
@@ -26,7 +32,7 @@ fn there_and_back(frame: &[u8], header: &FrameHeader, codes: &[i64], meta: &[&[u
     assert_eq!(parsed.build(&metalayers).unwrap(), head);
 
     let tail = &frame[frame.len() - trailer::MIN_LEN..];
-    let trailer_len = trailer::parse_tail(tail, parsed.frame_len).unwrap();
+    let trailer_len = trailer::parse_trailer_len(tail, parsed.frame_len).unwrap();
     let (body, end) = rest.split_at(rest.len() - trailer_len);
     let vlmetalayers = parse_trailer_section(end).unwrap();
     assert_eq!(vlmetalayers.iter().map(|m| m.name).collect::<Vec<_>>(), vlmeta);
@@ -46,15 +52,15 @@ fn there_and_back(frame: &[u8], header: &FrameHeader, codes: &[i64], meta: &[&[u
 }
 
 #[test]
-fn an_empty_frame() {
-    there_and_back(&hex(EMPTY), &empty_header(), &[], &[], &[]);
+fn empty_frame_is_parsed_and_rebuilt() {
+    check_parse_and_rebuild(&hex(EMPTY), &empty_header(), &[], &[], &[]);
     let built = [empty_header().build(&[]).unwrap(), trailer::build(&[]).unwrap()].concat();
     assert_eq!(built, hex(EMPTY));
     assert_eq!(built.len() - 97, trailer::EMPTY_LEN);
 }
 
 #[test]
-fn a_frame_with_everything() {
+fn frame_with_metalayers_and_special_chunk_is_parsed_and_rebuilt() {
     let header = FrameHeader {
         header_len: 0x72,
         frame_len: 310,
@@ -65,8 +71,8 @@ fn a_frame_with_everything() {
         ..empty_header()
     };
     let frame = hex(TWO_CHUNKS);
-    let codes = [0, code_of(Place::Special(Special::Zero))];
-    there_and_back(&frame, &header, &codes, &[b"abc"], &[b"v"]);
+    let codes = [0, encode_entry(IndexEntry::Special(SpecialValue::Zero))];
+    check_parse_and_rebuild(&frame, &header, &codes, &[b"abc"], &[b"v"]);
     let metalayer = Metalayer { name: b"abc", content: &[1, 2, 3] };
     assert_eq!(parse_header_section(&frame[..0x72]).unwrap(), [metalayer]);
     let vlmetalayers = parse_trailer_section(&frame[0xe2..]).unwrap();
@@ -78,11 +84,11 @@ fn a_frame_with_everything() {
     sparse[23] = 0xf6;
     sparse[22] = 0;
     let header = FrameHeader { kind: FrameKind::Sparse, frame_len: 246, ..header };
-    there_and_back(&sparse, &header, &codes, &[b"abc"], &[b"v"]);
+    check_parse_and_rebuild(&sparse, &header, &codes, &[b"abc"], &[b"v"]);
 }
 
 #[test]
-fn a_frame_of_stored_chunks() {
+fn frame_of_memcpyed_chunks_is_parsed_and_rebuilt() {
     let header = FrameHeader {
         header_len: 0x70,
         frame_len: 283,
@@ -94,13 +100,14 @@ fn a_frame_of_stored_chunks() {
         has_vlmetalayers: true,
         ..empty_header()
     };
-    there_and_back(&hex(STORED), &header, &[0], &[b"m1"], &[b"v1"]);
+    check_parse_and_rebuild(&hex(MEMCPYED_CHUNKS), &header, &[0], &[b"m1"], &[b"v1"]);
 }
 
 #[test]
-fn frames_of_special_chunks() {
+fn frames_of_special_chunks_match_the_golden_bytes() {
     let header = FrameHeader { nbytes: 100, blocksize: 40, chunksize: 40, frame_len: 172, ..empty_header() };
-    for (kind, last) in [(Special::Zero, 0x81), (Special::Nan, 0x82), (Special::Uninit, 0x84)] {
+    for (kind, last) in [(SpecialValue::Zero, 0x81), (SpecialValue::Nan, 0x82), (SpecialValue::Uninit, 0x84)]
+    {
         let mut chunk = hex("05 01 05 08 18 00 00 00 18 00 00 00 28 00 00 00");
         chunk.extend([0; 15]);
         chunk.push(0x30);
@@ -108,7 +115,7 @@ fn frames_of_special_chunks() {
         assert_eq!(index::encode_special(kind, 3).unwrap(), chunk);
         let offsets = index::decode(&chunk, 3).unwrap();
         assert!(
-            matches!(offsets, Offsets::Uniform { code, len: 3 } if code == code_of(Place::Special(kind)))
+            matches!(offsets, Offsets::Uniform { code, len: 3 } if code == encode_entry(IndexEntry::Special(kind)))
         );
         let frame = [header.build(&[]).unwrap(), chunk, trailer::build(&[]).unwrap()].concat();
         assert_eq!(frame.len(), 172);
@@ -135,8 +142,8 @@ fn chunks_and_blocks_of_variable_length_have_flags() {
 }
 
 #[test]
-fn deleting_leaves_room_for_eight_bytes_more() {
-    let codes = [0xa20, 0, 0x1560, 0xb40, code_of(Place::Special(Special::Zero)), 0x1f80];
+fn index_after_a_deletion_may_be_8_bytes_longer() {
+    let codes = [0xa20, 0, 0x1560, 0xb40, encode_entry(IndexEntry::Special(SpecialValue::Zero)), 0x1f80];
     let offsets = Offsets::List(codes.to_vec());
     let after_delete = IndexEncoder::new().encode(&offsets, 0, 7).unwrap();
     let mut wanted =
@@ -153,17 +160,17 @@ fn deleting_leaves_room_for_eight_bytes_more() {
 }
 
 #[test]
-fn an_index_of_nothing_is_a_header() {
+fn empty_index_is_a_chunk_header_only() {
     let chunk = IndexEncoder::new().encode(&Offsets::new(), 0, 1).unwrap();
     assert_eq!(chunk.len(), 32);
     assert_eq!(index::decode(&chunk, 0).unwrap(), Offsets::new());
 }
 
 #[test]
-fn magic_is_where_it_is() {
+fn has_magic_checks_bytes_2_to_9() {
     let mut frame = hex(EMPTY);
     assert!(has_magic(&frame[..10]) && !has_magic(&frame[..9]) && !has_magic(&[]));
     frame[9] = 1;
     assert!(!has_magic(&frame));
-    assert!(FrameHeader::parse(&frame[..FIXED_LEN], FrameKind::Contiguous).is_ok());
+    assert!(FrameHeader::parse(&frame[..FIXED_HEADER_LEN], FrameKind::Contiguous).is_ok());
 }

@@ -1,40 +1,41 @@
 //! The index: its entries, the list of entries against a naive implementation, encoding and decoding.
 
 use super::super::index::{
-    IndexEncoder, Offsets, Place, code_of, decode, encode_special, place_of, stored_nbytes,
+    IndexEncoder, IndexEntry, Offsets, decode, decode_entry, encode_entry, encode_special, stored_nbytes,
 };
 use super::Random;
-use crate::chunk::{ChunkHeader, Special, write_i32};
+use crate::chunk::{ChunkHeader, SpecialValue, write_i32};
 use crate::error::ErrorKind;
 use proptest::prelude::*;
 
 #[test]
-fn entries_mean_places() {
-    let place = |top: u64| place_of((top << 56 | 0x12_3456) as i64).ok();
-    let special = |kind| Some(Place::Special(kind));
-    assert_eq!(place_of(0).unwrap(), Place::Payload(0));
-    assert_eq!(place_of(i64::MAX).unwrap(), Place::Payload(i64::MAX as u64));
+fn entries_decode_to_payloads_or_special_chunks() {
+    let place = |top: u64| decode_entry((top << 56 | 0x12_3456) as i64).ok();
+    let special = |kind| Some(IndexEntry::Special(kind));
+    assert_eq!(decode_entry(0).unwrap(), IndexEntry::Payload(0));
+    assert_eq!(decode_entry(i64::MAX).unwrap(), IndexEntry::Payload(i64::MAX as u64));
     for top in [0x81, 0x83, 0x85, 0x87, 0xff, 0xf9] {
-        assert_eq!(place(top), special(Special::Zero), "{top:#x}");
+        assert_eq!(place(top), special(SpecialValue::Zero), "{top:#x}");
     }
-    for (top, kind) in [(0x82, Special::Nan), (0x84, Special::Uninit), (0x86, Special::Uninit)] {
+    for (top, kind) in [(0x82, SpecialValue::Nan), (0x84, SpecialValue::Uninit), (0x86, SpecialValue::Uninit)]
+    {
         assert_eq!(place(top), special(kind), "{top:#x}");
     }
     for top in [0x80u64, 0x88, 0xf0] {
-        assert_eq!(place_of((top << 56) as i64).unwrap_err().kind(), ErrorKind::Data, "{top:#x}");
+        assert_eq!(decode_entry((top << 56) as i64).unwrap_err().kind(), ErrorKind::Data, "{top:#x}");
     }
-    for kind in [Special::Zero, Special::Nan, Special::Uninit] {
-        let code = code_of(Place::Special(kind));
-        assert_eq!(code as u64, 1 << 63 | u64::from(kind.bits()) << 56);
-        assert_eq!(place_of(code).unwrap(), Place::Special(kind));
+    for kind in [SpecialValue::Zero, SpecialValue::Nan, SpecialValue::Uninit] {
+        let code = encode_entry(IndexEntry::Special(kind));
+        assert_eq!(code as u64, 1 << 63 | u64::from(kind.id()) << 56);
+        assert_eq!(decode_entry(code).unwrap(), IndexEntry::Special(kind));
     }
-    for place in [Place::Special(Special::Value), Place::Payload(u64::MAX)] {
-        assert!(place_of(code_of(place)).is_err());
+    for place in [IndexEntry::Special(SpecialValue::Value), IndexEntry::Payload(u64::MAX)] {
+        assert!(decode_entry(encode_entry(place)).is_err());
     }
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum OffsetsStep {
     Push(i64),
     Insert(usize, i64),
     Set(usize, i64),
@@ -43,21 +44,21 @@ enum Step {
     Shift(u64, i64),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = OffsetsStep> {
     let code = || prop_oneof![Just(i64::MIN | 1 << 56), Just(5i64), 0i64..50];
     prop_oneof![
-        code().prop_map(Step::Push),
-        (0usize..40, code()).prop_map(|(n, c)| Step::Insert(n, c)),
-        (0usize..40, code()).prop_map(|(n, c)| Step::Set(n, c)),
-        (0usize..40).prop_map(Step::Remove),
-        Just(Step::Reverse),
-        (0u64..40, -20i64..20).prop_map(|(n, by)| Step::Shift(n, by)),
+        code().prop_map(OffsetsStep::Push),
+        (0usize..40, code()).prop_map(|(n, c)| OffsetsStep::Insert(n, c)),
+        (0usize..40, code()).prop_map(|(n, c)| OffsetsStep::Set(n, c)),
+        (0usize..40).prop_map(OffsetsStep::Remove),
+        Just(OffsetsStep::Reverse),
+        (0u64..40, -20i64..20).prop_map(|(n, by)| OffsetsStep::Shift(n, by)),
     ]
 }
 
 proptest! {
     #[test]
-    fn offsets_are_a_list(
+    fn offsets_behave_as_a_plain_list(
         code in prop_oneof![Just(i64::MIN | 1 << 56), 0i64..10],
         len in 0usize..20,
         steps in proptest::collection::vec(step(), 0..40),
@@ -66,39 +67,39 @@ proptest! {
         let mut list = vec![code; len];
         for step in steps {
             match step {
-                Step::Push(code) => {
+                OffsetsStep::Push(code) => {
                     offsets.push(code).unwrap();
                     list.push(code);
                 }
-                Step::Insert(n, code) => {
+                OffsetsStep::Insert(n, code) => {
                     let fits = n <= list.len();
                     prop_assert_eq!(offsets.insert(n, code).is_ok(), fits);
                     if fits {
                         list.insert(n, code);
                     }
                 }
-                Step::Set(n, code) => {
+                OffsetsStep::Set(n, code) => {
                     let there = n < list.len();
                     prop_assert_eq!(offsets.set(n, code).is_ok(), there);
                     if there {
                         list[n] = code;
                     }
                 }
-                Step::Remove(n) => {
+                OffsetsStep::Remove(n) => {
                     let there = n < list.len();
                     prop_assert_eq!(offsets.remove(n).ok(), there.then(|| list.remove(n)));
                 }
-                Step::Reverse => {
+                OffsetsStep::Reverse => {
                     let order: Vec<i64> = (0..list.len() as i64).rev().collect();
                     offsets = offsets.permuted(&order).unwrap();
                     list.reverse();
                 }
-                Step::Shift(behind, by) => {
+                OffsetsStep::Shift(behind, by) => {
                     let is_behind = |c: i64| c >= 0 && c as u64 > behind;
                     let moved: Vec<i64> = list.iter().map(|&c| if is_behind(c) { c + by } else { c }).collect();
                     let allowed = list.iter().all(|&c| !is_behind(c) || c + by >= 0);
                     let first = list.iter().position(|&c| is_behind(c) && by != 0);
-                    prop_assert_eq!(offsets.shift_behind(behind, by).ok(), allowed.then_some(first));
+                    prop_assert_eq!(offsets.shift_offsets_after(behind, by).ok(), allowed.then_some(first));
                     if allowed {
                         list = moved;
                     }
@@ -108,7 +109,7 @@ proptest! {
             prop_assert!(offsets.iter().eq(list.iter().copied()));
             for n in 0..list.len() + 2 {
                 prop_assert_eq!(offsets.get(n), list.get(n).copied());
-                prop_assert!(offsets.range(n).eq(list.iter().skip(n).copied()));
+                prop_assert!(offsets.iter_from(n).eq(list.iter().skip(n).copied()));
             }
             prop_assert_eq!(offsets.max_number(), list.iter().copied().filter(|&c| c >= 0).max().unwrap_or(-1));
             let free = (0..).find(|n| !list.contains(n)).unwrap();
@@ -117,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_decode_or_fail(
+    fn decoding_any_bytes_does_not_panic(
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
         nchunks in 0usize..30,
         fix in 0u8..3,
@@ -158,7 +159,7 @@ fn random_offsets(random: &mut Random, len: usize) -> Vec<i64> {
     let mut list = Vec::with_capacity(len);
     for _ in 0..len {
         if random.below(9) == 0 {
-            list.push(code_of(Place::Special(Special::Zero)));
+            list.push(encode_entry(IndexEntry::Special(SpecialValue::Zero)));
         } else {
             list.push(at);
             at += 40 + random.below(1 << 20) as i64;
@@ -167,7 +168,7 @@ fn random_offsets(random: &mut Random, len: usize) -> Vec<i64> {
     list
 }
 
-fn check(chunk: &[u8], offsets: &Offsets, capacity: usize) {
+fn check_index_chunk(chunk: &[u8], offsets: &Offsets, capacity: usize) {
     assert!(chunk.len() <= 8 * capacity + 32);
     let header = ChunkHeader::parse(chunk).unwrap();
     assert_eq!(header.cbytes as usize, chunk.len());
@@ -176,7 +177,7 @@ fn check(chunk: &[u8], offsets: &Offsets, capacity: usize) {
 }
 
 #[test]
-fn indexes_of_all_lengths_come_back() {
+fn encoded_indexes_decode_to_their_entries() {
     let mut random = Random(3);
     let lengths = (0..70).chain([2047, 2048, 2049, 2050, 2051, 2052, 4095, 4096, 4097, 4099, 4100, 5000]);
     for len in lengths.step_by(if cfg!(miri) { 24 } else { 1 }) {
@@ -186,17 +187,21 @@ fn indexes_of_all_lengths_come_back() {
         for list in [list, regular, noise, vec![0; len], vec![0x0707_0707_0707_0707; len]] {
             let offsets = Offsets::List(list);
             for capacity in [len, len + 1] {
-                check(&IndexEncoder::new().encode(&offsets, 0, capacity).unwrap(), &offsets, capacity);
+                check_index_chunk(
+                    &IndexEncoder::new().encode(&offsets, 0, capacity).unwrap(),
+                    &offsets,
+                    capacity,
+                );
             }
         }
-        let uniform = Offsets::Uniform { code: code_of(Place::Special(Special::Nan)), len };
-        check(&IndexEncoder::new().encode(&uniform, 0, len).unwrap(), &uniform, len.max(1));
+        let uniform = Offsets::Uniform { code: encode_entry(IndexEntry::Special(SpecialValue::Nan)), len };
+        check_index_chunk(&IndexEncoder::new().encode(&uniform, 0, len).unwrap(), &uniform, len.max(1));
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 6200 entries")]
-fn kept_blocks_give_the_same_chunk() {
+fn reusing_encoded_blocks_gives_the_same_chunk() {
     let mut random = Random(5);
     for noisy in [false, true] {
         let mut encoder = IndexEncoder::new();
@@ -246,31 +251,31 @@ fn kept_blocks_give_the_same_chunk() {
             let kept = encoder.encode(&offsets, changed_from, capacity).unwrap();
             let fresh = IndexEncoder::new().encode(&offsets, 0, capacity).unwrap();
             assert!(kept == fresh, "round {round}: {} entries", offsets.len());
-            check(&kept, &offsets, capacity);
+            check_index_chunk(&kept, &offsets, capacity);
             if round % 50 == 49 {
-                encoder.forget();
+                encoder.clear();
             }
         }
     }
 }
 
 #[test]
-fn a_quarter_of_a_billion_special_chunks_cost_nothing() {
+fn index_of_the_maximum_number_of_special_chunks_has_40_bytes() {
     let most = 268_435_451;
-    let chunk = encode_special(Special::Uninit, most).unwrap();
+    let chunk = encode_special(SpecialValue::Uninit, most).unwrap();
     assert_eq!(chunk.len(), 40);
     let offsets = decode(&chunk, most).unwrap();
-    let code = code_of(Place::Special(Special::Uninit));
+    let code = encode_entry(IndexEntry::Special(SpecialValue::Uninit));
     assert!(matches!(offsets, Offsets::Uniform { code: c, len } if c == code && len == most));
     assert_eq!(IndexEncoder::new().encode(&offsets, 0, most).unwrap(), chunk);
-    assert_eq!(encode_special(Special::Zero, most + 1).unwrap_err().kind(), ErrorKind::Data);
-    assert_eq!(encode_special(Special::Value, 1).unwrap_err().kind(), ErrorKind::FrameSpecial);
-    assert!(encode_special(Special::Zero, 0).is_err());
+    assert_eq!(encode_special(SpecialValue::Zero, most + 1).unwrap_err().kind(), ErrorKind::Data);
+    assert_eq!(encode_special(SpecialValue::Value, 1).unwrap_err().kind(), ErrorKind::FrameSpecial);
+    assert!(encode_special(SpecialValue::Zero, 0).is_err());
     assert!(IndexEncoder::new().encode(&Offsets::Uniform { code: 0, len: most + 1 }, 0, 0).is_err());
 }
 
 #[test]
-fn indexes_that_are_none_are_refused() {
+fn invalid_index_chunks_are_rejected() {
     let offsets = Offsets::List((0..100).map(|n| n * 1000).collect());
     let good = IndexEncoder::new().encode(&offsets, 0, 100).unwrap();
     let code = |chunk: &[u8], nchunks| decode(chunk, nchunks).err().map(|error| error.kind());
@@ -299,7 +304,7 @@ fn indexes_that_are_none_are_refused() {
         assert!(decode(&good[..len], 100).is_err(), "{len} bytes");
     }
     // A repeated value of the wrong size.
-    let mut value = encode_special(Special::Zero, 4).unwrap();
+    let mut value = encode_special(SpecialValue::Zero, 4).unwrap();
     assert_eq!(code(&value[..39], 4), Some(ErrorKind::Data));
     write_i32(&mut value, 12, 36);
     assert_eq!(code(&value, 4), Some(ErrorKind::Data));

@@ -10,14 +10,14 @@ use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, CBool, blosc2_cparams,
     blosc2_schunk, blosc2_storage,
 };
-use crate::chunk::{ChunkHeader, Special};
+use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::reference_library;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
 
 type Schunk = *mut blosc2_schunk;
 
-macro_rules! functions {
+macro_rules! reference_functions {
     ($($name:ident: $type:ty;)*) => {
         /// The functions of the reference that build frames.
         struct Reference {
@@ -37,7 +37,7 @@ macro_rules! functions {
     };
 }
 
-functions! {
+reference_functions! {
     blosc2_init: unsafe extern "C" fn();
     blosc2_schunk_new: unsafe extern "C" fn(*mut blosc2_storage) -> Schunk;
     blosc2_schunk_free: unsafe extern "C" fn(Schunk) -> c_int;
@@ -55,20 +55,20 @@ functions! {
 }
 
 /// A super-chunk of the reference in a frame in memory.
-struct Frame<'a> {
+struct ReferenceFrame<'a> {
     reference: &'a Reference,
     schunk: Schunk,
 }
 
-impl Drop for Frame<'_> {
+impl Drop for ReferenceFrame<'_> {
     fn drop(&mut self) {
         // SAFETY: made by the same library, freed once.
         unsafe { (self.reference.blosc2_schunk_free)(self.schunk) };
     }
 }
 
-impl Frame<'_> {
-    fn new(reference: &Reference, cparams: blosc2_cparams) -> Frame<'_> {
+impl ReferenceFrame<'_> {
+    fn new(reference: &Reference, cparams: blosc2_cparams) -> ReferenceFrame<'_> {
         let mut cparams = cparams;
         let mut dparams = BLOSC2_DPARAMS_DEFAULTS;
         let mut storage = blosc2_storage {
@@ -80,7 +80,7 @@ impl Frame<'_> {
         // SAFETY: the storage and what it points at are copied.
         let schunk = unsafe { (reference.blosc2_schunk_new)(&mut storage) };
         assert!(!schunk.is_null());
-        Frame { reference, schunk }
+        ReferenceFrame { reference, schunk }
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -142,14 +142,14 @@ impl Frame<'_> {
 }
 
 /// The parts of a frame that the caller checks further.
-struct Parts {
+struct FrameParts {
     nchunks: usize,
     index: Vec<u8>,
 }
 
 /// Parses a frame, compares it with the values that the functions of the reference return, and builds header and
 /// trailer again.
-fn take_apart(frame: &Frame<'_>) -> Parts {
+fn parse_and_rebuild(frame: &ReferenceFrame<'_>) -> FrameParts {
     let bytes = frame.bytes();
     let header = FrameHeader::parse(&bytes, FrameKind::Contiguous).unwrap();
     header.check_for_opening(&bytes).unwrap();
@@ -158,23 +158,23 @@ fn take_apart(frame: &Frame<'_>) -> Parts {
     let metalayers = parse_header_section(head).unwrap();
     assert!(header.build(&metalayers).unwrap() == head);
     let tail = &bytes[bytes.len() - trailer::MIN_LEN..];
-    let end = bytes.len() - trailer::parse_tail(tail, header.frame_len).unwrap();
+    let end = bytes.len() - trailer::parse_trailer_len(tail, header.frame_len).unwrap();
     let vlmetalayers = parse_trailer_section(&bytes[end..]).unwrap();
     assert!(trailer::build(&vlmetalayers).unwrap() == bytes[end..]);
     assert_eq!(header.has_vlmetalayers, !vlmetalayers.is_empty());
     if header.nbytes == 0 {
         assert_eq!(header.header_len, end);
-        return Parts { nchunks: 0, index: Vec::new() };
+        return FrameParts { nchunks: 0, index: Vec::new() };
     }
     let index = bytes[header.header_len + header.cbytes as usize..end].to_vec();
     let nchunks = header.nchunks(|| index::stored_nbytes(&ChunkHeader::parse(&index)?)).unwrap() as usize;
     let offsets = index::decode(&index, nchunks).unwrap();
     assert!(offsets.iter().eq(frame.offsets(nchunks)));
-    Parts { nchunks, index }
+    FrameParts { nchunks, index }
 }
 
 /// Checks that the index of these parts has the same bytes when it is encoded by this library.
-fn same_index(parts: &Parts, encoder: &mut IndexEncoder, capacity: usize, what: &str) {
+fn check_same_index(parts: &FrameParts, encoder: &mut IndexEncoder, capacity: usize, what: &str) {
     let offsets = index::decode(&parts.index, parts.nchunks).unwrap();
     let ours = encoder.encode(&offsets, 0, capacity).unwrap();
     assert!(
@@ -189,12 +189,12 @@ fn same_index(parts: &Parts, encoder: &mut IndexEncoder, capacity: usize, what: 
 
 /// Returns the content of a chunk: a random number of random bytes, then zeros. With `may_be_zeros`, an eighth of the
 /// chunks is all zeros: once chunks differ in size, the reference cannot read a frame with a chunk of zeros.
-fn content(random: &mut Random, len: usize, may_be_zeros: bool) -> Vec<u8> {
+fn random_content(random: &mut Random, len: usize, may_be_zeros: bool) -> Vec<u8> {
     let noise = if may_be_zeros && random.below(8) == 0 { 0 } else { 1 + random.below(len) };
     (0..len).map(|n| if n < noise { random.next() as u8 | 1 } else { 0 }).collect()
 }
 
-fn random_frames(reference: &Reference) {
+fn check_random_frames(reference: &Reference) {
     let mut random = Random(11);
     for round in 0..24 {
         let cparams = blosc2_cparams {
@@ -208,22 +208,22 @@ fn random_frames(reference: &Reference) {
             blocksize: [0, 512][round / 2 % 2],
             ..BLOSC2_CPARAMS_DEFAULTS
         };
-        let frame = Frame::new(reference, cparams);
-        take_apart(&frame);
+        let frame = ReferenceFrame::new(reference, cparams);
+        parse_and_rebuild(&frame);
         frame.add_metalayers(&mut random, round % 17 % 16);
-        take_apart(&frame);
+        parse_and_rebuild(&frame);
         let fixed = round % 2 == 0;
         let mut encoder = IndexEncoder::new();
         for step in 0..160 {
             let len = if fixed { 1200 } else { 300 * (1 + random.below(8)) };
-            let nchunks = take_apart(&frame).nchunks;
+            let nchunks = parse_and_rebuild(&frame).nchunks;
             match random.below(9) {
                 0 if nchunks > 1 => {
                     let at = random.below(nchunks) as i64;
                     // SAFETY: a chunk that is there.
                     let left = unsafe { (reference.blosc2_schunk_delete_chunk)(frame.schunk, at) };
                     assert_eq!(left as usize, nchunks - 1);
-                    same_index(&take_apart(&frame), &mut encoder, nchunks, "delete");
+                    check_same_index(&parse_and_rebuild(&frame), &mut encoder, nchunks, "delete");
                 }
                 1 if nchunks > 1 => {
                     let mut order: Vec<i64> = (0..nchunks as i64).collect();
@@ -235,7 +235,7 @@ fn random_frames(reference: &Reference) {
                         (reference.blosc2_schunk_reorder_offsets)(frame.schunk, order.as_mut_ptr())
                     };
                     assert_eq!(code, 0);
-                    same_index(&take_apart(&frame), &mut encoder, nchunks, "reorder");
+                    check_same_index(&parse_and_rebuild(&frame), &mut encoder, nchunks, "reorder");
                 }
                 2 if fixed && nchunks > 0 => {
                     let mut chunk = [0u8; 32];
@@ -247,12 +247,12 @@ fn random_frames(reference: &Reference) {
                         (reference.blosc2_schunk_insert_chunk)(frame.schunk, at, start, CBool::TRUE)
                     };
                     assert_eq!(now as usize, nchunks + 1);
-                    same_index(&take_apart(&frame), &mut encoder, nchunks + 1, "insert");
+                    check_same_index(&parse_and_rebuild(&frame), &mut encoder, nchunks + 1, "insert");
                 }
                 _ => {
-                    frame.append(&content(&mut random, len, fixed));
-                    let parts = take_apart(&frame);
-                    same_index(&parts, &mut encoder, parts.nchunks, "append");
+                    frame.append(&random_content(&mut random, len, fixed));
+                    let parts = parse_and_rebuild(&frame);
+                    check_same_index(&parts, &mut encoder, parts.nchunks, "append");
                 }
             }
             if step == 80 {
@@ -262,24 +262,24 @@ fn random_frames(reference: &Reference) {
     }
 }
 
-fn long_indexes(reference: &Reference) {
-    let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
+fn check_long_indexes(reference: &Reference) {
+    let frame = ReferenceFrame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
     let mut random = Random(13);
     let mut encoder = IndexEncoder::new();
     for n in 0..2048 {
         let len = 8 * (1 + random.below(8));
-        frame.append(&content(&mut random, len, false));
+        frame.append(&random_content(&mut random, len, false));
         if n % 100 == 99 || n >= 2046 {
-            let parts = take_apart(&frame);
-            same_index(&parts, &mut encoder, parts.nchunks, "append");
+            let parts = parse_and_rebuild(&frame);
+            check_same_index(&parts, &mut encoder, parts.nchunks, "append");
         }
     }
     // An index of more than one block: this library decodes that of the reference, and the reference that of this
     // library.
     for _ in 0..2100 {
-        frame.append(&content(&mut random, 16, false));
+        frame.append(&random_content(&mut random, 16, false));
     }
-    let parts = take_apart(&frame);
+    let parts = parse_and_rebuild(&frame);
     assert_eq!(parts.nchunks, 4148);
     let bytes = frame.bytes();
     let header = FrameHeader::parse(&bytes, FrameKind::Contiguous).unwrap();
@@ -290,41 +290,45 @@ fn long_indexes(reference: &Reference) {
     let len = at + chunk.len() + trailer::EMPTY_LEN;
     let header = FrameHeader { frame_len: len as u64, ..header };
     let ours = [&header.build(&[]).unwrap(), &bytes[97..at], &chunk, &trailer::build(&[]).unwrap()].concat();
-    let opened = open(reference, &ours).expect("the reference opens our frame");
+    let opened = open_reference_frame(reference, &ours).expect("the reference opens our frame");
     assert!(opened.0.offsets(4148).into_iter().eq(offsets.iter()));
 }
 
 /// Opens a frame in memory. The caller keeps the returned bytes as long as the frame is open.
-fn open<'a>(reference: &'a Reference, bytes: &[u8]) -> Option<(Frame<'a>, Box<[u8]>)> {
+fn open_reference_frame<'a>(
+    reference: &'a Reference,
+    bytes: &[u8],
+) -> Option<(ReferenceFrame<'a>, Box<[u8]>)> {
     let mut copy: Box<[u8]> = bytes.into();
     // SAFETY: the bytes live as long as the super-chunk, which is dropped first and does not free them.
     let schunk =
         unsafe { (reference.blosc2_schunk_from_buffer)(copy.as_mut_ptr(), copy.len() as i64, CBool::FALSE) };
-    (!schunk.is_null()).then(|| (Frame { reference, schunk }, copy))
+    (!schunk.is_null()).then(|| (ReferenceFrame { reference, schunk }, copy))
 }
 
-fn special_frames(reference: &Reference) {
-    for (kind, id) in [(Special::Zero, 1), (Special::Nan, 2), (Special::Uninit, 4)] {
+fn check_special_frames(reference: &Reference) {
+    for (kind, id) in [(SpecialValue::Zero, 1), (SpecialValue::Nan, 2), (SpecialValue::Uninit, 4)] {
         for nitems in [1, 25, 1000, 1_000_000, 50_000_000i64] {
-            let frame = Frame::new(reference, blosc2_cparams { typesize: 4, ..BLOSC2_CPARAMS_DEFAULTS });
+            let frame =
+                ReferenceFrame::new(reference, blosc2_cparams { typesize: 4, ..BLOSC2_CPARAMS_DEFAULTS });
             // SAFETY: an empty super-chunk.
             let nchunks = unsafe { (reference.blosc2_schunk_fill_special)(frame.schunk, nitems, id, 40) };
             assert_eq!(nchunks, (nitems + 9) / 10);
             let bytes = frame.bytes();
             let ours = encode_special(kind, nchunks as usize).unwrap();
             assert!(bytes[97..137] == ours, "{kind:?} {nitems}");
-            let parts = take_apart(&frame);
+            let parts = parse_and_rebuild(&frame);
             assert_eq!(parts.index, ours);
         }
     }
 }
 
 /// Changes random bytes of the metalayer sections: a frame must parse here if and only if the reference opens it.
-fn damaged_metalayers(reference: &Reference) {
+fn check_damaged_metalayers(reference: &Reference) {
     let mut random = Random(17);
     let (mut opened, mut refused) = (0, 0);
     for round in 0..1500 {
-        let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
+        let frame = ReferenceFrame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
         frame.add_metalayers(&mut random, 1 + round % 3);
         frame.add_vlmetalayers(&mut random, round % 3);
         let mut bytes = frame.bytes();
@@ -337,7 +341,7 @@ fn damaged_metalayers(reference: &Reference) {
             bytes[at] =
                 if random.below(2) == 0 { bytes[at] ^ 1 << random.below(8) } else { random.next() as u8 };
         }
-        let theirs = open(reference, &bytes).is_some();
+        let theirs = open_reference_frame(reference, &bytes).is_some();
         let header = parse_header_section(&bytes[..head]);
         let end = parse_trailer_section(&bytes[head..]);
         let ours = header.is_ok() && end.is_ok();
@@ -349,8 +353,8 @@ fn damaged_metalayers(reference: &Reference) {
 }
 
 /// Changes bytes of the fixed part: a frame must pass the checks here if and only if the reference opens it.
-fn damaged_headers(reference: &Reference) {
-    let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
+fn check_damaged_headers(reference: &Reference) {
+    let frame = ReferenceFrame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
     frame.append(&[7; 400]);
     let good = frame.bytes();
     let (mut opened, mut refused) = (0, 0);
@@ -361,7 +365,7 @@ fn damaged_headers(reference: &Reference) {
             header.check_for_opening(&bad)?;
             header.nchunks(|| Ok(8))
         });
-        let theirs = open(reference, &bad).is_some();
+        let theirs = open_reference_frame(reference, &bad).is_some();
         assert_eq!(ours.is_ok(), theirs, "{bytes:02x?} at {pos}: {ours:?}");
         opened += usize::from(theirs);
         refused += usize::from(!theirs);
@@ -389,31 +393,31 @@ fn damaged_headers(reference: &Reference) {
 
 /// A single test, since the state of the reference library is global.
 #[test]
-fn frames_of_the_reference_have_the_same_bytes_here() {
+fn rebuilt_reference_frames_have_the_same_bytes() {
     let Some(path) = reference_library::path() else { return };
     let reference = Reference::load(&path);
     // SAFETY: no other thread uses this library.
     unsafe { (reference.blosc2_init)() };
-    special_frames(&reference);
-    random_frames(&reference);
-    long_indexes(&reference);
-    damaged_metalayers(&reference);
-    damaged_headers(&reference);
+    check_special_frames(&reference);
+    check_random_frames(&reference);
+    check_long_indexes(&reference);
+    check_damaged_metalayers(&reference);
+    check_damaged_headers(&reference);
 }
 
 /// Set in the child process that runs with the tested environment variables.
-const CHILD: &str = "BLOSC2_FRAME_TEST_CHILD";
+const CHILD_PROCESS_VARIABLE: &str = "BLOSC2_FRAME_TEST_CHILD";
 
 /// Environment variables override parameters of the index, too. Each value is tested in a separate process, since other
 /// tests read the variables as well.
 #[test]
-fn the_environment_changes_the_index_as_there() {
+fn environment_variables_change_the_index_as_in_the_reference() {
     let Some(path) = reference_library::path() else { return };
-    if std::env::var_os(CHILD).is_some() {
+    if std::env::var_os(CHILD_PROCESS_VARIABLE).is_some() {
         let reference = Reference::load(&path);
         // SAFETY: no other thread uses this library.
         unsafe { (reference.blosc2_init)() };
-        return environment_frames(&reference);
+        return check_environment_frames(&reference);
     }
     let variables = [
         ("BLOSC_CLEVEL", "1"),
@@ -429,29 +433,32 @@ fn the_environment_changes_the_index_as_there() {
         ("BLOSC_COMPRESSOR", "zstd"),
     ];
     for (name, value) in variables {
-        let test = "frame::tests::reference::the_environment_changes_the_index_as_there";
+        let test = "frame::tests::reference::environment_variables_change_the_index_as_in_the_reference";
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-        child.args([test, "--exact", "--nocapture"]).env(CHILD, "1").env("BLOSC_NTHREADS", "1");
+        child
+            .args([test, "--exact", "--nocapture"])
+            .env(CHILD_PROCESS_VARIABLE, "1")
+            .env("BLOSC_NTHREADS", "1");
         let output = child.env(name, value).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && text.contains("1 passed"), "{name}={value}: {text}");
     }
 }
 
-fn environment_frames(reference: &Reference) {
-    let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
+fn check_environment_frames(reference: &Reference) {
+    let frame = ReferenceFrame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
     let mut random = Random(19);
     let mut encoder = IndexEncoder::new();
     for n in 0..300 {
         let len = 600 + 8 * random.below(100);
-        frame.append(&content(&mut random, len, false));
-        let parts = take_apart(&frame);
+        frame.append(&random_content(&mut random, len, false));
+        let parts = parse_and_rebuild(&frame);
         if n % 10 != 9 {
             continue;
         }
-        same_index(&parts, &mut encoder, parts.nchunks, "environment");
+        check_same_index(&parts, &mut encoder, parts.nchunks, "environment");
     }
-    let header = ChunkHeader::parse(&take_apart(&frame).index).unwrap();
+    let header = ChunkHeader::parse(&parse_and_rebuild(&frame).index).unwrap();
     let set = |name: &str| std::env::var(name).ok();
     let uncoded = set("BLOSC_CLEVEL").as_deref() == Some("0");
     assert!(header.is_memcpyed() || !uncoded);

@@ -5,19 +5,24 @@ use std::fs;
 use std::process::Command;
 
 /// The variable that holds the result that a child process must find.
-const EXPECTED: &str = "BLOSC2_IO_TEST_EXPECTS";
+const EXPECTED_RESULT_VAR: &str = "BLOSC2_IO_TEST_EXPECTS";
 
 /// In a child process, checks that `what()` returns the expected result; otherwise starts a child for each value of
 /// `variable`.
-fn in_children(test: &str, variable: &str, values: &[(Option<&str>, bool)], what: impl FnOnce() -> bool) {
-    if let Some(expected) = std::env::var_os(EXPECTED) {
+fn run_in_child_processes(
+    test: &str,
+    variable: &str,
+    values: &[(Option<&str>, bool)],
+    what: impl FnOnce() -> bool,
+) {
+    if let Some(expected) = std::env::var_os(EXPECTED_RESULT_VAR) {
         assert_eq!(what().to_string().as_str(), expected);
         return;
     }
     for &(value, expected) in values {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([&format!("io::tests::environment::{test}"), "--exact"]).env_remove(variable);
-        child.env(EXPECTED, expected.to_string());
+        child.env(EXPECTED_RESULT_VAR, expected.to_string());
         if let Some(value) = value {
             child.env(variable, value);
         }
@@ -31,14 +36,16 @@ fn in_children(test: &str, variable: &str, values: &[(Option<&str>, bool)], what
 }
 
 #[test]
-fn locking() {
+fn blosc_locking_variable_enables_locking() {
     let values =
         [(None, false), (Some(""), false), (Some("0"), false), (Some("00"), true), (Some("1"), true)];
-    in_children("locking", "BLOSC_LOCKING", &values, || Backend::native().wants_locking());
+    run_in_child_processes("blosc_locking_variable_enables_locking", "BLOSC_LOCKING", &values, || {
+        Backend::native().needs_locking()
+    });
 }
 
 #[test]
-fn kept_readers() {
+fn reader_is_cached_unless_the_variable_is_zero() {
     // The value is read as by `strtol`: text that is not a number is 0.
     let values = [
         (None, true),
@@ -49,20 +56,25 @@ fn kept_readers() {
         (Some("0"), false),
         (Some("abc"), false),
     ];
-    in_children("kept_readers", "BLOSC_MAX_CACHED_READERS", &values, || {
-        let dir = TempDir::new();
-        fs::write(dir.join("file"), "0").unwrap();
-        let reader = CachedReader::new(Backend::native(), dir.c_path("file"));
-        reader.with(|_| Ok(())).unwrap();
-        fs::remove_file(dir.join("file")).unwrap();
-        reader.with(|_| Ok(())).is_ok()
-    });
+    run_in_child_processes(
+        "reader_is_cached_unless_the_variable_is_zero",
+        "BLOSC_MAX_CACHED_READERS",
+        &values,
+        || {
+            let dir = TempDir::new();
+            fs::write(dir.join("file"), "0").unwrap();
+            let reader = CachedReader::new(Backend::native(), dir.c_path("file"));
+            reader.with_stream(|_| Ok(())).unwrap();
+            fs::remove_file(dir.join("file")).unwrap();
+            reader.with_stream(|_| Ok(())).is_ok()
+        },
+    );
 }
 
 #[test]
-fn no_more_readers_are_kept_than_allowed() {
-    in_children(
-        "no_more_readers_are_kept_than_allowed",
+fn cached_readers_do_not_exceed_the_limit() {
+    run_in_child_processes(
+        "cached_readers_do_not_exceed_the_limit",
         "BLOSC_MAX_CACHED_READERS",
         &[(Some("2"), true)],
         || {
@@ -71,16 +83,16 @@ fn no_more_readers_are_kept_than_allowed() {
             let mut readers: Vec<_> =
                 (0..4).map(|_| CachedReader::new(Backend::native(), dir.c_path("file"))).collect();
             for reader in &readers {
-                reader.with(|_| Ok(())).unwrap();
+                reader.with_stream(|_| Ok(())).unwrap();
             }
             // One descriptor slot is free again, but not for readers that were refused one.
             readers.remove(0);
             readers.push(CachedReader::new(Backend::native(), dir.c_path("file")));
             for reader in &readers {
-                reader.with(|_| Ok(())).unwrap();
+                reader.with_stream(|_| Ok(())).unwrap();
             }
             fs::remove_file(dir.join("file")).unwrap();
-            let kept: Vec<_> = readers.iter().map(|reader| reader.with(|_| Ok(())).is_ok()).collect();
+            let kept: Vec<_> = readers.iter().map(|reader| reader.with_stream(|_| Ok(())).is_ok()).collect();
             kept == [true, false, false, true]
         },
     );

@@ -4,60 +4,60 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 use std::time::Duration;
 
-fn counter(dir: &TempDir) -> u64 {
+fn counter_in_file(dir: &TempDir) -> u64 {
     let bytes = fs::read(dir.join("f.b2lock")).unwrap();
     assert_eq!(bytes.len(), 16);
     assert_eq!(bytes[..8], [0; 8]);
     u64::from_ne_bytes(bytes[8..].try_into().unwrap())
 }
 
-fn lock(dir: &TempDir) -> FrameLock {
-    FrameLock::new(paths::sidecar(&dir.c_path("f")))
+fn new_frame_lock(dir: &TempDir) -> FrameLock {
+    FrameLock::new(paths::lock_file_path(&dir.c_path("f")))
 }
 
-const STILL: Locked = Locked { moved: false };
-const MOVED: Locked = Locked { moved: true };
+const NOT_STALE: LockOutcome = LockOutcome { is_stale: false };
+const STALE: LockOutcome = LockOutcome { is_stale: true };
 
 #[test]
-fn the_counter_tells_of_others() {
+fn lock_reports_exclusive_sections_of_other_handles() {
     let dir = TempDir::new();
-    let (one, two) = (lock(&dir), lock(&dir));
+    let (one, two) = (new_frame_lock(&dir), new_frame_lock(&dir));
     assert!(!dir.join("f.b2lock").exists());
     one.unlock().unwrap();
     assert!(!dir.join("f.b2lock").exists());
-    assert_eq!(one.lock(false).unwrap(), STILL);
+    assert_eq!(one.lock(false).unwrap(), NOT_STALE);
     assert_eq!(fs::metadata(dir.join("f.b2lock")).unwrap().len(), 0);
-    assert_eq!(two.lock(false).unwrap(), STILL, "shared by both");
+    assert_eq!(two.lock(false).unwrap(), NOT_STALE, "shared by both");
     one.unlock().unwrap();
     two.unlock().unwrap();
-    assert_eq!(one.lock(true).unwrap(), STILL);
+    assert_eq!(one.lock(true).unwrap(), NOT_STALE);
     one.unlock().unwrap();
-    assert_eq!(counter(&dir), 1);
-    assert_eq!(two.lock(false).unwrap(), MOVED);
+    assert_eq!(counter_in_file(&dir), 1);
+    assert_eq!(two.lock(false).unwrap(), STALE);
     two.unlock().unwrap();
-    assert_eq!(two.lock(false).unwrap(), STILL);
+    assert_eq!(two.lock(false).unwrap(), NOT_STALE);
     two.unlock().unwrap();
-    assert_eq!(one.lock(true).unwrap(), STILL, "its own section does not count");
+    assert_eq!(one.lock(true).unwrap(), NOT_STALE, "its own section does not count");
     one.unlock().unwrap();
-    assert_eq!(two.lock(true).unwrap(), MOVED);
+    assert_eq!(two.lock(true).unwrap(), STALE);
     two.unlock().unwrap();
     two.unlock().unwrap();
-    assert_eq!(counter(&dir), 3);
-    assert_eq!(lock(&dir).lock(false).unwrap(), MOVED, "a new handle");
+    assert_eq!(counter_in_file(&dir), 3);
+    assert_eq!(new_frame_lock(&dir).lock(false).unwrap(), STALE, "a new handle");
 }
 
 #[test]
-fn sections_nest() {
+fn nested_locks_are_released_by_the_last_unlock() {
     let dir = TempDir::new();
-    let (one, two) = (lock(&dir), lock(&dir));
+    let (one, two) = (new_frame_lock(&dir), new_frame_lock(&dir));
     for exclusive in [true, false, true] {
-        assert_eq!(one.lock(exclusive).unwrap(), STILL);
+        assert_eq!(one.lock(exclusive).unwrap(), NOT_STALE);
     }
-    assert_eq!(counter(&dir), 1, "only the outermost counts");
+    assert_eq!(counter_in_file(&dir), 1, "only the outermost counts");
     let left = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            assert_eq!(two.lock(false).unwrap(), MOVED);
+            assert_eq!(two.lock(false).unwrap(), STALE);
             assert!(left.load(Ordering::SeqCst), "not before the last unlock");
             two.unlock().unwrap();
         });
@@ -72,14 +72,14 @@ fn sections_nest() {
 #[test]
 fn an_exclusive_section_inside_a_shared_one_is_exclusive() {
     let dir = TempDir::new();
-    let (one, two) = (lock(&dir), lock(&dir));
-    assert_eq!(one.lock(false).unwrap(), STILL);
-    assert_eq!(one.lock(true).unwrap(), STILL);
-    assert_eq!(counter(&dir), 1);
+    let (one, two) = (new_frame_lock(&dir), new_frame_lock(&dir));
+    assert_eq!(one.lock(false).unwrap(), NOT_STALE);
+    assert_eq!(one.lock(true).unwrap(), NOT_STALE);
+    assert_eq!(counter_in_file(&dir), 1);
     let left = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            assert_eq!(two.lock(false).unwrap(), MOVED);
+            assert_eq!(two.lock(false).unwrap(), STALE);
             assert!(left.load(Ordering::SeqCst));
         });
         thread::sleep(Duration::from_millis(50));
@@ -91,13 +91,13 @@ fn an_exclusive_section_inside_a_shared_one_is_exclusive() {
 
 /// Handles in several threads increment a number by reading and writing it.
 #[test]
-fn exclusive_sections_exclude() {
+fn exclusive_sections_do_not_overlap() {
     let dir = TempDir::new();
     let number = AtomicU64::new(0);
-    let shared = lock(&dir);
+    let shared = new_frame_lock(&dir);
     thread::scope(|scope| {
         for thread in 0..4 {
-            let (own, number, shared) = (lock(&dir), &number, &shared);
+            let (own, number, shared) = (new_frame_lock(&dir), &number, &shared);
             scope.spawn(move || {
                 for _ in 0..100 {
                     own.lock(true).unwrap();
@@ -118,15 +118,15 @@ fn exclusive_sections_exclude() {
         }
     });
     assert_eq!(number.into_inner(), 400);
-    assert_eq!(counter(&dir), 400);
+    assert_eq!(counter_in_file(&dir), 400);
 }
 
 #[test]
-fn sidecars_that_are_none() {
+fn short_lock_file_has_counter_zero_and_unusable_one_is_an_error() {
     let dir = TempDir::new();
     fs::write(dir.join("f.b2lock"), [1; 11]).unwrap();
-    let one = lock(&dir);
-    assert_eq!(one.lock(false).unwrap(), STILL, "11 bytes hold no counter");
+    let one = new_frame_lock(&dir);
+    assert_eq!(one.lock(false).unwrap(), NOT_STALE, "11 bytes hold no counter");
     one.unlock().unwrap();
     one.lock(true).unwrap();
     one.unlock().unwrap();
@@ -134,10 +134,10 @@ fn sidecars_that_are_none() {
     assert_eq!(bytes[8..], 1u64.to_ne_bytes());
     fs::remove_file(dir.join("f.b2lock")).unwrap();
     fs::create_dir(dir.join("f.b2lock")).unwrap();
-    let two = lock(&dir);
+    let two = new_frame_lock(&dir);
     for exclusive in [false, true] {
-        assert_eq!(code(two.lock(exclusive)), -37);
+        assert_eq!(error_code(two.lock(exclusive)), -37);
     }
     two.unlock().unwrap();
-    assert_eq!(code(FrameLock::new(dir.join("missing/.b2lock")).lock(false)), -37);
+    assert_eq!(error_code(FrameLock::new(dir.join("missing/.b2lock")).lock(false)), -37);
 }

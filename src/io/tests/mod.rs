@@ -2,7 +2,7 @@
 
 mod environment;
 mod lock;
-mod mapped;
+mod mmap;
 mod native;
 mod reader;
 mod user;
@@ -51,7 +51,7 @@ unsafe fn resolve(id: u8, params: *mut c_void) -> crate::Result<Backend> {
 }
 
 #[track_caller]
-fn code<T>(result: crate::Result<T>) -> i32 {
+fn error_code<T>(result: crate::Result<T>) -> i32 {
     match result {
         Ok(_) => 0,
         Err(error) => error.code(),

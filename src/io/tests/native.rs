@@ -4,26 +4,26 @@ use std::fs;
 use std::ptr::null_mut;
 
 #[test]
-fn modes() {
+fn open_modes_limit_reading_writing_and_creating() {
     let (dir, backend) = (TempDir::new(), Backend::native());
     let path = dir.c_path("file");
     for mode in [OpenMode::Read, OpenMode::Update] {
-        assert_eq!(code(backend.open(&path, mode)), -15);
+        assert_eq!(error_code(backend.open(&path, mode)), -15);
     }
     fs::write(dir.join("file"), "0123456789").unwrap();
     let update = backend.open(&path, OpenMode::Update).unwrap();
-    update.write_at(2, b"ab", WriteShape::Bytes).unwrap();
+    update.write_at(2, b"ab", WriteUnit::Bytes).unwrap();
     let mut bytes = [0; 4];
     update.read_exact_at(1, &mut bytes).unwrap();
     assert_eq!(&bytes, b"1ab4");
     let append = backend.open(&path, OpenMode::Append).unwrap();
     assert_eq!(append.size().unwrap(), 10);
-    append.write_at(11, b"end", WriteShape::Item).unwrap();
-    append.write_at(0, b"x", WriteShape::Item).unwrap();
+    append.write_at(11, b"end", WriteUnit::Item).unwrap();
+    append.write_at(0, b"x", WriteUnit::Item).unwrap();
     assert_eq!(fs::read(dir.join("file")).unwrap(), b"x1ab456789\0end");
     let read = backend.open(&path, OpenMode::Read).unwrap();
-    assert_eq!(code(read.write_at(0, b"y", WriteShape::Bytes)), -14);
-    assert_eq!(code(read.truncate(0)), -25);
+    assert_eq!(error_code(read.write_at(0, b"y", WriteUnit::Bytes)), -14);
+    assert_eq!(error_code(read.truncate(0)), -25);
     update.truncate(3).unwrap();
     assert_eq!(read.size().unwrap(), 3);
     backend.open(&path, OpenMode::Create).unwrap();
@@ -33,7 +33,7 @@ fn modes() {
 }
 
 #[test]
-fn reads_end_with_the_file() {
+fn reads_stop_at_the_end_of_the_file() {
     let (dir, backend) = (TempDir::new(), Backend::native());
     fs::write(dir.join("file"), "0123456789").unwrap();
     let stream = backend.open(&dir.c_path("file"), OpenMode::Read).unwrap();
@@ -42,16 +42,16 @@ fn reads_end_with_the_file() {
     assert_eq!(&bytes, b"89..");
     assert_eq!(stream.read_at(10, &mut bytes).unwrap(), 0);
     assert_eq!(stream.read_at(1 << 40, &mut bytes).unwrap(), 0);
-    assert_eq!(code(stream.read_exact_at(7, &mut bytes)), -13);
-    assert_eq!(code(stream.read_exact_at(u64::MAX, &mut bytes)), -13);
+    assert_eq!(error_code(stream.read_exact_at(7, &mut bytes)), -13);
+    assert_eq!(error_code(stream.read_exact_at(u64::MAX, &mut bytes)), -13);
     stream.read_exact_at(10, &mut []).unwrap();
     assert!(stream.borrow_at(0, 1).unwrap().is_none());
     let directory = backend.open(&dir.c_path("."), OpenMode::Read).unwrap();
-    assert_eq!(code(directory.read_exact_at(0, &mut bytes)), -13);
+    assert_eq!(error_code(directory.read_exact_at(0, &mut bytes)), -13);
 }
 
 #[test]
-fn parts_are_written_one_behind_the_other() {
+fn vectored_write_writes_all_parts_in_order() {
     let (dir, backend) = (TempDir::new(), Backend::native());
     let stream = backend.open(&dir.c_path("file"), OpenMode::Create).unwrap();
     let texts: Vec<Vec<u8>> = (0..100u8).map(|i| vec![i; usize::from(i % 7) * 300]).collect();
@@ -63,39 +63,39 @@ fn parts_are_written_one_behind_the_other() {
     stream.write_vectored_at(0, &[]).unwrap();
     stream.write_vectored_at(0, &[b"", b"ab", b"", b"", b"c", b""]).unwrap();
     assert_eq!(fs::read(dir.join("file")).unwrap()[..5], *b"abc\0\0");
-    assert_eq!(code(stream.write_vectored_at(u64::MAX - 5, &[b"ab"])), -14);
+    assert_eq!(error_code(stream.write_vectored_at(u64::MAX - 5, &[b"ab"])), -14);
     let read = backend.open(&dir.c_path("file"), OpenMode::Read).unwrap();
-    assert_eq!(code(read.write_vectored_at(0, &[b"ab"])), -14);
+    assert_eq!(error_code(read.write_vectored_at(0, &[b"ab"])), -14);
 }
 
 #[test]
-fn removing_a_chunk_file() {
+fn removing_missing_file_succeeds_and_full_directory_fails() {
     let (dir, backend) = (TempDir::new(), Backend::native());
     fs::write(dir.join("file"), "1").unwrap();
     fs::create_dir_all(dir.join("full/inner")).unwrap();
-    assert_eq!(code(backend.remove(&dir.c_path("file"))), 0);
+    assert_eq!(error_code(backend.remove(&dir.c_path("file"))), 0);
     assert!(!dir.join("file").exists());
-    assert_eq!(code(backend.remove(&dir.c_path("file"))), 0);
-    assert_eq!(code(backend.remove(&dir.c_path("full"))), -31);
+    assert_eq!(error_code(backend.remove(&dir.c_path("file"))), 0);
+    assert_eq!(error_code(backend.remove(&dir.c_path("full"))), -31);
 }
 
 #[test]
-fn locking_is_asked_for_by_the_parameters() {
+fn locking_is_enabled_by_the_parameters() {
     // The environment variable is tested in `environment`, in child processes.
-    assert!(!Backend::native().wants_locking());
+    assert!(!Backend::native().needs_locking());
     for locking in [CBool::FALSE, CBool::TRUE, CBool(7)] {
         let mut params = blosc2_stdio_params { locking };
         // SAFETY: parameters of that back-end.
         let backend = unsafe { resolve(0, (&raw mut params).cast()) }.unwrap();
-        assert!(backend.is_native() && backend.id() == 0 && !backend.hands_out_pointers());
-        assert_eq!(backend.wants_locking(), locking.get());
+        assert!(backend.is_native() && backend.id() == 0 && !backend.is_zero_copy());
+        assert_eq!(backend.needs_locking(), locking.get());
         backend.destroy().unwrap();
         backend.destroy().unwrap();
     }
     // SAFETY: NULL is allowed, and these ids are not registered.
     unsafe {
-        assert!(!resolve(0, null_mut()).unwrap().wants_locking());
-        assert_eq!(code(resolve(2, null_mut())), -30);
-        assert_eq!(code(resolve(250, null_mut())), -30);
+        assert!(!resolve(0, null_mut()).unwrap().needs_locking());
+        assert_eq!(error_code(resolve(2, null_mut())), -30);
+        assert_eq!(error_code(resolve(250, null_mut())), -30);
     }
 }

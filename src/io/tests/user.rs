@@ -6,17 +6,17 @@ use std::sync::Mutex;
 
 /// The parameters of a back-end of the tests: its bytes in memory, and its behaviour.
 #[derive(Default)]
-struct Store {
+struct MemoryStore {
     bytes: Mutex<Vec<u8>>,
     log: Mutex<Vec<String>>,
     /// Added to the results of reads and writes.
-    surplus: i64,
+    result_offset: i64,
     missing: bool,
-    refuses: bool,
+    open_fails: bool,
     fails: bool,
 }
 
-impl Store {
+impl MemoryStore {
     fn log(&self, line: String) {
         self.log.lock().unwrap().push(line);
     }
@@ -28,37 +28,38 @@ impl Store {
 
 /// # Safety
 /// `stream` is a [`Store`].
-unsafe fn store<'a>(stream: *mut c_void) -> &'a Store {
+unsafe fn store_of_handle<'a>(stream: *mut c_void) -> &'a MemoryStore {
     // SAFETY: guaranteed by the caller.
-    unsafe { &*stream.cast::<Store>() }
+    unsafe { &*stream.cast::<MemoryStore>() }
 }
 
 unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, params: *mut c_void) -> *mut c_void {
     // SAFETY: `params` is a `Store`, as the tests resolve it; the strings are valid by the contract of the callback.
-    let (store, path, mode) = unsafe { (store(params), CStr::from_ptr(path), CStr::from_ptr(mode)) };
+    let (store, path, mode) =
+        unsafe { (store_of_handle(params), CStr::from_ptr(path), CStr::from_ptr(mode)) };
     store.log(format!("open {} {}", path.to_str().unwrap(), mode.to_str().unwrap()));
     if store.missing {
         errno::set_not_found();
     }
-    if store.missing || store.refuses { null_mut() } else { params }
+    if store.missing || store.open_fails { null_mut() } else { params }
 }
 
 unsafe extern "C" fn close(stream: *mut c_void) -> c_int {
     // SAFETY: `stream` is the handle that `open` returned.
-    let store = unsafe { store(stream) };
+    let store = unsafe { store_of_handle(stream) };
     store.log("close".into());
     -c_int::from(store.fails)
 }
 
 unsafe extern "C" fn size(stream: *mut c_void) -> i64 {
     // SAFETY: `stream` is the handle that `open` returned.
-    let store = unsafe { store(stream) };
+    let store = unsafe { store_of_handle(stream) };
     if store.fails { -1 } else { store.bytes.lock().unwrap().len() as i64 }
 }
 
 unsafe extern "C" fn write(ptr: *const c_void, size: i64, nitems: i64, at: i64, stream: *mut c_void) -> i64 {
     // SAFETY: `stream` is the handle that `open` returned.
-    let store = unsafe { store(stream) };
+    let store = unsafe { store_of_handle(stream) };
     store.log(format!("write {size}x{nitems} at {at}{}", if ptr.is_null() { " NULL" } else { "" }));
     let (len, at) = ((size * nitems) as usize, at as usize);
     if len == 0 {
@@ -69,7 +70,7 @@ unsafe extern "C" fn write(ptr: *const c_void, size: i64, nitems: i64, at: i64, 
     bytes.resize(end, 0);
     // SAFETY: a source of that length.
     bytes[at..at + len].copy_from_slice(unsafe { std::slice::from_raw_parts(ptr.cast(), len) });
-    nitems + store.surplus
+    nitems + store.result_offset
 }
 
 unsafe extern "C" fn read(
@@ -80,18 +81,18 @@ unsafe extern "C" fn read(
     stream: *mut c_void,
 ) -> i64 {
     // SAFETY: `stream` is the handle that `open` returned.
-    let store = unsafe { store(stream) };
+    let store = unsafe { store_of_handle(stream) };
     assert_eq!(size, 1);
     let bytes = store.bytes.lock().unwrap();
     let there = bytes.get(at as usize..).unwrap_or_default();
     let got = there.len().min(nitems as usize);
     // SAFETY: a destination of that length.
     unsafe { (*ptr).cast::<u8>().copy_from_nonoverlapping(there.as_ptr(), got) };
-    got as i64 + store.surplus
+    got as i64 + store.result_offset
 }
 
 /// The callback `read` of the back-end that hands out pointers: sets `ptr` to memory of the store, or leaves it unset.
-unsafe extern "C" fn lend(
+unsafe extern "C" fn read_zero_copy(
     ptr: *mut *mut c_void,
     size: i64,
     nitems: i64,
@@ -99,7 +100,7 @@ unsafe extern "C" fn lend(
     stream: *mut c_void,
 ) -> i64 {
     // SAFETY: `stream` is the handle that `open` returned.
-    let store = unsafe { store(stream) };
+    let store = unsafe { store_of_handle(stream) };
     assert_eq!(size, 1);
     let bytes = store.bytes.lock().unwrap();
     let there = bytes.get(at as usize..).unwrap_or_default();
@@ -107,12 +108,12 @@ unsafe extern "C" fn lend(
         // SAFETY: a place for a pointer.
         unsafe { *ptr = there.as_ptr().cast_mut().cast() };
     }
-    there.len().min(nitems as usize) as i64 + store.surplus
+    there.len().min(nitems as usize) as i64 + store.result_offset
 }
 
 unsafe extern "C" fn truncate(stream: *mut c_void, len: i64) -> c_int {
     // SAFETY: `stream` is the handle that `open` returned.
-    let store = unsafe { store(stream) };
+    let store = unsafe { store_of_handle(stream) };
     store.log(format!("truncate {len}"));
     store.bytes.lock().unwrap().resize(len as usize, 0);
     -c_int::from(store.fails)
@@ -120,7 +121,7 @@ unsafe extern "C" fn truncate(stream: *mut c_void, len: i64) -> c_int {
 
 unsafe extern "C" fn destroy(params: *mut c_void) -> c_int {
     // SAFETY: `params` is a `Store`, as the tests resolve it.
-    let store = unsafe { store(params) };
+    let store = unsafe { store_of_handle(params) };
     store.log("destroy".into());
     if store.fails { -5 } else { 3 }
 }
@@ -139,29 +140,29 @@ const CALLBACKS: blosc2_io_cb = blosc2_io_cb {
 };
 
 /// Returns the back-end of these callbacks on `store`; the callbacks are registered at the first use.
-fn backend(callbacks: blosc2_io_cb, store: &Store) -> Backend {
+fn backend(callbacks: blosc2_io_cb, store: &MemoryStore) -> Backend {
     // SAFETY: the callbacks obey their contracts; in every test the store outlives the back-end and its streams.
     unsafe {
-        registry::register(&callbacks, Some(c"test")).unwrap();
+        backend_registry::register(&callbacks, Some(c"test")).unwrap();
         resolve(callbacks.id, std::ptr::from_ref(store).cast_mut().cast()).unwrap()
     }
 }
 
-fn filling(store: &Store) -> Backend {
+fn copying_backend(store: &MemoryStore) -> Backend {
     backend(blosc2_io_cb { id: 160, ..CALLBACKS }, store)
 }
 
-fn lending(store: &Store) -> Backend {
+fn zero_copy_backend(store: &MemoryStore) -> Backend {
     let callbacks =
-        blosc2_io_cb { id: 161, is_allocation_necessary: CBool(0), read: Some(lend), ..CALLBACKS };
+        blosc2_io_cb { id: 161, is_allocation_necessary: CBool(0), read: Some(read_zero_copy), ..CALLBACKS };
     backend(callbacks, store)
 }
 
 #[test]
-fn calls_have_the_shapes_of_the_contract() {
-    let store = Store::default();
-    let backend = filling(&store);
-    assert!(!backend.is_native() && !backend.hands_out_pointers() && !backend.wants_locking());
+fn callbacks_receive_the_documented_arguments() {
+    let store = MemoryStore::default();
+    let backend = copying_backend(&store);
+    assert!(!backend.is_native() && !backend.is_zero_copy() && !backend.needs_locking());
     assert_eq!(backend.id(), 160);
     for mode in [OpenMode::Read, OpenMode::Update, OpenMode::Create, OpenMode::Append] {
         drop(backend.open(c"a/b", mode).unwrap());
@@ -169,18 +170,18 @@ fn calls_have_the_shapes_of_the_contract() {
     let opens = ["rb", "rb+", "wb", "ab"].iter().flat_map(|m| [format!("open a/b {m}"), "close".into()]);
     assert_eq!(store.take_log(), opens.collect::<Vec<_>>());
     let stream = backend.open(c"a", OpenMode::Update).unwrap();
-    stream.write_at(0, b"header", WriteShape::Item).unwrap();
-    stream.write_at(6, b"payload", WriteShape::Bytes).unwrap();
-    stream.write_at(6, b"", WriteShape::Item).unwrap();
-    stream.write_at(6, b"", WriteShape::Bytes).unwrap();
+    stream.write_at(0, b"header", WriteUnit::Item).unwrap();
+    stream.write_at(6, b"payload", WriteUnit::Bytes).unwrap();
+    stream.write_at(6, b"", WriteUnit::Item).unwrap();
+    stream.write_at(6, b"", WriteUnit::Bytes).unwrap();
     stream.write_vectored_at(13, &[b"in", b"dex"]).unwrap();
     stream.truncate(17).unwrap();
     assert_eq!(stream.size().unwrap(), 17);
-    assert_eq!(code(stream.write_at(1 << 63, b"x", WriteShape::Bytes)), -12);
+    assert_eq!(error_code(stream.write_at(1 << 63, b"x", WriteUnit::Bytes)), -12);
     let mut bytes = [0; 20];
     assert_eq!(stream.read_at(0, &mut bytes).unwrap(), 17);
     assert_eq!(bytes[..17], *b"headerpayloadinde");
-    assert_eq!(code(stream.read_exact_at(0, &mut bytes)), -13);
+    assert_eq!(error_code(stream.read_exact_at(0, &mut bytes)), -13);
     assert!(stream.borrow_at(0, 1).unwrap().is_none());
     drop(stream);
     backend.destroy().unwrap();
@@ -198,20 +199,20 @@ fn calls_have_the_shapes_of_the_contract() {
         "destroy",
     ];
     assert_eq!(store.take_log(), calls);
-    assert_eq!(code(backend.open(c"a", OpenMode::Read)), -15);
+    assert_eq!(error_code(backend.open(c"a", OpenMode::Read)), -15);
     assert_eq!(store.take_log(), [""; 0]);
 }
 
 #[test]
-fn lent_memory_is_copied_or_borrowed() {
-    let mut store = Store { bytes: Mutex::new(b"0123456789".into()), ..Store::default() };
+fn zero_copy_reads_can_be_copied_or_borrowed() {
+    let mut store = MemoryStore { bytes: Mutex::new(b"0123456789".into()), ..MemoryStore::default() };
     {
-        let backend = lending(&store);
-        assert!(backend.hands_out_pointers());
+        let backend = zero_copy_backend(&store);
+        assert!(backend.is_zero_copy());
         let stream = backend.open(c"a", OpenMode::Read).unwrap();
         assert_eq!(*stream.borrow_at(3, 4).unwrap().unwrap(), *b"3456");
         assert!(stream.borrow_at(10, 0).unwrap().unwrap().is_empty());
-        assert_eq!(code(stream.borrow_at(8, 3)), -13);
+        assert_eq!(error_code(stream.borrow_at(8, 3)), -13);
         let mut bytes = [0; 4];
         assert_eq!(stream.read_at(8, &mut bytes).unwrap(), 2);
         assert_eq!(&bytes, b"89\0\0");
@@ -219,55 +220,56 @@ fn lent_memory_is_copied_or_borrowed() {
         assert_eq!(&bytes, b"1234");
     }
     store.fails = true;
-    let stream = lending(&store).open(c"a", OpenMode::Read).unwrap();
-    assert_eq!(code(stream.borrow_at(3, 4)), -13, "no pointer");
-    assert_eq!(code(stream.read_exact_at(3, &mut [0; 4])), -13);
+    let stream = zero_copy_backend(&store).open(c"a", OpenMode::Read).unwrap();
+    assert_eq!(error_code(stream.borrow_at(3, 4)), -13, "no pointer");
+    assert_eq!(error_code(stream.read_exact_at(3, &mut [0; 4])), -13);
 }
 
 #[test]
-fn numbers_that_make_no_sense() {
+fn invalid_callback_results_are_errors() {
     for surplus in [1, -1, -100, i64::from(i32::MAX)] {
-        let store = Store { bytes: Mutex::new(vec![1; 10]), surplus, ..Store::default() };
-        let stream = filling(&store).open(c"a", OpenMode::Update).unwrap();
-        assert_eq!(code(stream.read_exact_at(0, &mut [0; 10])), -13);
-        for shape in [WriteShape::Item, WriteShape::Bytes] {
-            assert_eq!(code(stream.write_at(0, b"ab", shape)), -14);
+        let store =
+            MemoryStore { bytes: Mutex::new(vec![1; 10]), result_offset: surplus, ..MemoryStore::default() };
+        let stream = copying_backend(&store).open(c"a", OpenMode::Update).unwrap();
+        assert_eq!(error_code(stream.read_exact_at(0, &mut [0; 10])), -13);
+        for shape in [WriteUnit::Item, WriteUnit::Bytes] {
+            assert_eq!(error_code(stream.write_at(0, b"ab", shape)), -14);
         }
         if surplus > 0 {
-            let lent = lending(&store).open(c"a", OpenMode::Update).unwrap();
-            assert_eq!(code(lent.borrow_at(0, 10)), -13);
+            let lent = zero_copy_backend(&store).open(c"a", OpenMode::Update).unwrap();
+            assert_eq!(error_code(lent.borrow_at(0, 10)), -13);
         }
     }
-    let store = Store { fails: true, ..Store::default() };
-    let backend = filling(&store);
+    let store = MemoryStore { fails: true, ..MemoryStore::default() };
+    let backend = copying_backend(&store);
     let stream = backend.open(c"a", OpenMode::Update).unwrap();
-    assert_eq!(code(stream.size()), -13);
-    assert_eq!(code(stream.truncate(1)), -25);
-    assert_eq!(code(backend.destroy()), -30);
-    assert_eq!(code(backend.destroy()), 0, "once only");
+    assert_eq!(error_code(stream.size()), -13);
+    assert_eq!(error_code(stream.truncate(1)), -25);
+    assert_eq!(error_code(backend.destroy()), -30);
+    assert_eq!(error_code(backend.destroy()), 0, "once only");
 }
 
 #[test]
-fn removing_empties() {
-    let store = Store { bytes: Mutex::new(vec![1; 10]), ..Store::default() };
-    filling(&store).remove(c"a/1.chunk").unwrap();
+fn removing_truncates_the_file_to_zero() {
+    let store = MemoryStore { bytes: Mutex::new(vec![1; 10]), ..MemoryStore::default() };
+    copying_backend(&store).remove(c"a/1.chunk").unwrap();
     assert_eq!(store.take_log(), ["open a/1.chunk wb", "truncate 0", "close"]);
-    let missing = Store { missing: true, ..Store::default() };
-    assert_eq!(code(filling(&missing).remove(c"a")), 0);
-    let refuses = Store { refuses: true, ..Store::default() };
-    assert_eq!(code(filling(&refuses).remove(c"a")), -15);
-    let fails = Store { fails: true, ..Store::default() };
-    assert_eq!(code(filling(&fails).remove(c"a")), -25);
+    let missing = MemoryStore { missing: true, ..MemoryStore::default() };
+    assert_eq!(error_code(copying_backend(&missing).remove(c"a")), 0);
+    let refuses = MemoryStore { open_fails: true, ..MemoryStore::default() };
+    assert_eq!(error_code(copying_backend(&refuses).remove(c"a")), -15);
+    let fails = MemoryStore { fails: true, ..MemoryStore::default() };
+    assert_eq!(error_code(copying_backend(&fails).remove(c"a")), -25);
     assert_eq!(fails.take_log(), ["open a wb", "truncate 0", "close"]);
     let no_truncate = blosc2_io_cb { id: 162, truncate: None, ..CALLBACKS };
-    assert_eq!(code(backend(no_truncate, &store).remove(c"a")), 0);
-    assert_eq!(code(backend(no_truncate, &fails).remove(c"a")), -31);
+    assert_eq!(error_code(backend(no_truncate, &store).remove(c"a")), 0);
+    assert_eq!(error_code(backend(no_truncate, &fails).remove(c"a")), -31);
     assert_eq!(fails.take_log(), ["open a wb", "close"]);
 }
 
 #[test]
-fn functions_that_are_not_there() {
-    let store = Store::default();
+fn missing_callbacks_are_errors() {
+    let store = MemoryStore::default();
     let none = blosc2_io_cb {
         close: None,
         size: None,
@@ -279,23 +281,23 @@ fn functions_that_are_not_there() {
     };
     let opens = backend(blosc2_io_cb { id: 163, ..none }, &store);
     let stream = opens.open(c"a", OpenMode::Update).unwrap();
-    assert_eq!(code(stream.size()), -13);
-    assert_eq!(code(stream.read_exact_at(0, &mut [0; 1])), -13);
-    assert_eq!(code(stream.write_at(0, b"a", WriteShape::Bytes)), -14);
-    assert_eq!(code(stream.truncate(0)), -25);
+    assert_eq!(error_code(stream.size()), -13);
+    assert_eq!(error_code(stream.read_exact_at(0, &mut [0; 1])), -13);
+    assert_eq!(error_code(stream.write_at(0, b"a", WriteUnit::Bytes)), -14);
+    assert_eq!(error_code(stream.truncate(0)), -25);
     drop(stream);
-    assert_eq!(code(opens.destroy()), 0);
+    assert_eq!(error_code(opens.destroy()), 0);
     let nothing = backend(blosc2_io_cb { id: 164, open: None, ..none }, &store);
-    assert_eq!(code(nothing.open(c"a", OpenMode::Read)), -15);
-    assert_eq!(code(nothing.remove(c"a")), -15);
+    assert_eq!(error_code(nothing.open(c"a", OpenMode::Read)), -15);
+    assert_eq!(error_code(nothing.remove(c"a")), -15);
 }
 
 #[test]
-fn a_kept_reader_opens_a_programs_files_for_every_use() {
-    let store = Store { bytes: Mutex::new(b"0123".into()), ..Store::default() };
-    let reader = CachedReader::new(filling(&store), c"a".into());
+fn cached_reader_opens_user_backend_files_for_every_read() {
+    let store = MemoryStore { bytes: Mutex::new(b"0123".into()), ..MemoryStore::default() };
+    let reader = CachedReader::new(copying_backend(&store), c"a".into());
     for _ in 0..2 {
-        reader.with(|stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
+        reader.with_stream(|stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
     }
     assert!(!reader.revalidate(None));
     assert_eq!(store.take_log(), ["open a rb", "close", "open a rb", "close"]);

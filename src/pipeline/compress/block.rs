@@ -1,16 +1,16 @@
 //! Encodes one block (`chunk.md` 3.7): prefilter, filters, then each stream as a run, compressed, or raw.
 //!
-//! A codec always gets an output buffer as long as the whole stream, so that the bytes of a block depend only on its data:
-//! not on the destination's size, not on the number of threads.
+//! A codec always gets an output buffer as long as the whole stream, so that the bytes of a block depend only on its
+//! data: not on the destination's size, not on the number of threads.
 
-use super::super::callbacks::{BlockPlace, Prefilter, SharedCparams};
-use super::super::filters::{Chain, Input};
+use super::super::callbacks::{BlockContext, Prefilter, SharedCparams};
+use super::super::filters::{BlockInput, FilterSteps};
 use super::super::jobs::Worker;
 use super::super::scratch::{BlockScratch, ScratchBuffer};
-use super::plan::Plan;
+use super::plan::CompressionPlan;
 use super::source::Source;
 use crate::abi::blosc2_instr;
-use crate::chunk::{Blocks, stream, write_i32};
+use crate::chunk::{BlockGeometry, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
 use crate::err;
 use crate::error::Result;
@@ -20,16 +20,16 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Length in bytes of the size field before each stream.
-const PREFIX: usize = 4;
+const STREAM_SIZE_LEN: usize = 4;
 
 /// The state that the encoding of all blocks of a chunk shares.
 pub(super) struct BlockEncoder<'a> {
     /// How the chunk is laid out.
-    pub plan: &'a Plan,
+    pub plan: &'a CompressionPlan,
     /// The data to compress.
     pub source: Source<'a>,
     /// The filters.
-    pub chain: Chain<'a>,
+    pub filters: FilterSteps<'a>,
     /// The codec.
     pub encoder: &'a dyn Encoder,
     /// Fills the blocks instead of the source.
@@ -39,17 +39,17 @@ pub(super) struct BlockEncoder<'a> {
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// Whether to write instrumentation records instead of the data.
-    pub instrumented: bool,
+    pub is_instrumented: bool,
     /// With a prefilter and delta: the prefilter's output for the first block.
     pub prefiltered_reference: OnceLock<Vec<u8>>,
 }
 
 impl BlockEncoder<'_> {
     fn is_varlen(&self) -> bool {
-        matches!(self.source, Source::Blocks(_))
+        matches!(self.source, Source::VarlenBlocks(_))
     }
 
-    fn blocks(&self) -> &Blocks {
+    fn blocks(&self) -> &BlockGeometry {
         &self.plan.blocks
     }
 
@@ -61,15 +61,16 @@ impl BlockEncoder<'_> {
     /// Returns the length in bytes that each of a worker's buffers needs.
     pub(super) fn buffer_len(&self) -> usize {
         let largest = self.source.largest_block(self.blocks());
-        let record = if self.instrumented { size_of::<blosc2_instr>() } else { 0 };
-        let encoded = largest + (PREFIX + record) * self.plan.typesize;
+        let record = if self.is_instrumented { size_of::<blosc2_instr>() } else { 0 };
+        let encoded = largest + (STREAM_SIZE_LEN + record) * self.plan.typesize;
         let prefiltered = self.prefilter.map_or(0, |p| p.output_size(largest, self.plan.typesize));
         encoded.max(prefiltered)
     }
 
-    /// Returns whether the first block must be encoded before the others, because they need the prefilter's output for it.
-    pub(super) fn first_block_first(&self) -> bool {
-        self.prefilter.is_some() && self.chain.has_delta() && !self.is_varlen()
+    /// Returns whether the first block must be encoded before the others, because they need the prefilter's output for
+    /// it.
+    pub(super) fn needs_first_block_first(&self) -> bool {
+        self.prefilter.is_some() && self.filters.has_delta() && !self.is_varlen()
     }
 
     /// Returns the length in bytes of the buffer that a prefilter gets as its scratch: as large as in the reference,
@@ -96,13 +97,13 @@ impl BlockEncoder<'_> {
         output: &mut [u8],
         ttmp: *mut u8,
     ) -> Result<()> {
-        let range = self.source.range(self.blocks(), nblock);
+        let range = self.source.block_range(self.blocks(), nblock);
         let input = match self.source.block(self.blocks(), nblock) {
             Some(block) => block.as_ptr(),
             // NULL plus the offset, as in the reference; the pointer must not be followed.
             None => std::ptr::without_provenance(range.start),
         };
-        let place = BlockPlace {
+        let place = BlockContext {
             nchunk: self.nchunk,
             nblock: if self.is_varlen() { 0 } else { nblock },
             offset: range.start,
@@ -120,52 +121,54 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     /// `FilterPipeline` when a filter fails, `MemoryAlloc`, or what `then` returns.
-    pub(super) fn filtered<R>(
+    pub(super) fn with_filtered_block<R>(
         &self,
         nblock: usize,
         worker: &mut Worker<'_>,
         then: impl FnOnce(&[u8], &mut ScratchBuffer, &mut ScratchBuffer, &mut Workspace) -> Result<R>,
     ) -> Result<R> {
-        let BlockScratch { front, back, stream, block: encoded, workspace } = &mut worker.scratch.coding;
+        let BlockScratch { front, back, stream, block: encoded, workspace } =
+            &mut worker.scratch.block_scratch;
         let buffer_len = self.buffer_len();
-        let len = self.source.range(self.blocks(), nblock).len();
+        let len = self.source.block_range(self.blocks(), nblock).len();
         let (input, front) = match (&self.prefilter, self.source.block(self.blocks(), nblock)) {
-            (None, Some(block)) if self.chain.is_empty() => (Input::Block(block), &mut [][..]),
-            (None, Some(block)) => (Input::Block(block), front.get(buffer_len)?),
+            (None, Some(block)) if self.filters.is_empty() => (BlockInput::InSource(block), &mut [][..]),
+            (None, Some(block)) => (BlockInput::InSource(block), front.get(buffer_len)?),
             (None, None) => {
-                let Source::Gathered(gather) = self.source else {
+                let Source::Provided(gather) = self.source else {
                     return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));
                 };
-                let range = self.source.range(self.blocks(), nblock);
+                let range = self.source.block_range(self.blocks(), nblock);
                 let front = front.get(buffer_len)?;
-                gather.gather(nblock, range, &mut front[..len])?;
-                (Input::Front(len), front)
+                gather.write_block_into(nblock, range, &mut front[..len])?;
+                (BlockInput::InFrontBuffer(len), front)
             }
             (Some(prefilter), _) => {
                 let front = front.get(self.prefilter_scratch_len())?;
                 let ttmp = front.as_mut_ptr();
                 // SAFETY: a buffer of that length, which is also the output.
                 unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
-                if nblock == 0 && self.first_block_first() {
+                if nblock == 0 && self.needs_first_block_first() {
                     self.prefiltered_reference.get_or_init(|| front[..len].to_vec());
                 }
-                (Input::Front(len), front)
+                (BlockInput::InFrontBuffer(len), front)
             }
         };
-        let back = if self.chain.is_empty() { &mut [][..] } else { back.get(buffer_len)? };
+        let back = if self.filters.is_empty() { &mut [][..] } else { back.get(buffer_len)? };
         let reference = self.delta_reference(nblock);
-        let block = self.chain.forward(input, reference, self.cparams.get(), front, back)?;
+        let block = self.filters.forward(input, reference, self.cparams.get(), front, back)?;
         then(block, stream, encoded, workspace)
     }
 
-    /// Returns the bytes that delta codes a block against: the first block as the decoder will have it (`chunk.md` 3.8).
+    /// Returns the bytes that delta codes a block against: the first block as the decoder will have it (`chunk.md`
+    /// 3.8).
     fn delta_reference(&self, nblock: usize) -> Option<&[u8]> {
-        if nblock == 0 || !self.chain.has_delta() {
+        if nblock == 0 || !self.filters.has_delta() {
             return None;
         }
         match self.source {
-            Source::Blocks(_) | Source::Gathered(_) => None,
-            Source::Buffer(_) | Source::Absent(_) => match self.prefiltered_reference.get() {
+            Source::VarlenBlocks(_) | Source::Provided(_) => None,
+            Source::Buffer(_) | Source::SizeOnly(_) => match self.prefiltered_reference.get() {
                 Some(reference) => Some(reference),
                 None => self.source.block(self.blocks(), 0),
             },
@@ -175,23 +178,24 @@ impl BlockEncoder<'_> {
     /// Encodes block `nblock` at the start of `out`. Returns its length, or `None` if it does not fit.
     ///
     /// # Errors
-    /// Those of [`filtered`](Self::filtered); `CodecSupport`, `Data` or `WriteBuffer` when the codec fails.
+    /// Those of [`with_filtered_block`](Self::with_filtered_block); `CodecSupport`, `Data` or `WriteBuffer` when the
+    /// codec fails.
     pub(super) fn encode(
         &self,
         nblock: usize,
         worker: &mut Worker<'_>,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        if let Some(encoded) = self.encoded(nblock) {
+        if let Some(encoded) = self.reusable_encoded_block(nblock) {
             return Ok(out.get_mut(..encoded.len()).map(|out| {
                 copy(encoded, out);
                 encoded.len()
             }));
         }
-        let started = self.instrumented.then(Instant::now);
-        self.filtered(nblock, worker, |block, spare, _, workspace| {
+        let started = self.is_instrumented.then(Instant::now);
+        self.with_filtered_block(nblock, worker, |block, spare, _, workspace| {
             let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
-            self.streams(nblock, block, spare, workspace, filter_time, out)
+            self.encode_streams(nblock, block, spare, workspace, filter_time, out)
         })
     }
 
@@ -200,20 +204,20 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     /// Those of [`encode`](Self::encode), or what `then` returns.
-    pub(super) fn encode_apart<R>(
+    pub(super) fn encode_to_scratch<R>(
         &self,
         nblock: usize,
         worker: &mut Worker<'_>,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
-        if let Some(encoded) = self.encoded(nblock) {
+        if let Some(encoded) = self.reusable_encoded_block(nblock) {
             return then(encoded);
         }
-        let started = self.instrumented.then(Instant::now);
-        self.filtered(nblock, worker, |block, spare, encoded, workspace| {
+        let started = self.is_instrumented.then(Instant::now);
+        self.with_filtered_block(nblock, worker, |block, spare, encoded, workspace| {
             let out = encoded.get(self.buffer_len())?;
             let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
-            match self.streams(nblock, block, spare, workspace, filter_time, out)? {
+            match self.encode_streams(nblock, block, spare, workspace, filter_time, out)? {
                 Some(len) => then(&out[..len]),
                 None => Err(err!(
                     WriteBuffer,
@@ -225,14 +229,14 @@ impl BlockEncoder<'_> {
     }
 
     /// Returns the bytes of the block from another chunk, if that chunk is encoded in the same way.
-    fn encoded(&self, nblock: usize) -> Option<&[u8]> {
+    fn reusable_encoded_block(&self, nblock: usize) -> Option<&[u8]> {
         match self.source {
-            Source::Gathered(gather) => gather.encoded(nblock, &self.plan.header),
-            Source::Buffer(_) | Source::Absent(_) | Source::Blocks(_) => None,
+            Source::Provided(gather) => gather.reusable_encoded_block(nblock, &self.plan.header),
+            Source::Buffer(_) | Source::SizeOnly(_) | Source::VarlenBlocks(_) => None,
         }
     }
 
-    fn streams(
+    fn encode_streams(
         &self,
         nblock: usize,
         block: &[u8],
@@ -244,22 +248,24 @@ impl BlockEncoder<'_> {
         let nstreams = if self.is_varlen() {
             1
         } else {
-            self.blocks().nstreams(nblock, self.plan.split, self.plan.typesize)
+            self.blocks().nstreams(nblock, self.plan.is_split, self.plan.typesize)
         };
         let neblock = block.len() / nstreams;
-        let disposable = self.prefilter.is_some_and(|p| p.is_disposable());
+        let disposable = self.prefilter.is_some_and(|p| p.is_output_disposable());
         let mut pos = 0;
         for bytes in block.chunks_exact(neblock.max(1)).take(nstreams) {
             let room = &mut out[pos..];
-            let value = match disposable && self.plan.runs {
+            let value = match disposable && self.plan.can_use_runs {
                 true => Some(0),
-                false => stream::single_value(bytes).filter(|_| self.plan.runs),
+                false => stream::single_value(bytes).filter(|_| self.plan.can_use_runs),
             };
             let written = match value {
-                Some(value) if !self.instrumented => stream::write_run(room, value),
-                Some(value) => self.run_record(value, neblock, filter_time, room),
-                None if self.instrumented => self.record(bytes, spare, workspace, filter_time, room)?,
-                None => self.stream(bytes, spare, workspace, room)?,
+                Some(value) if !self.is_instrumented => stream::write_run(room, value),
+                Some(value) => self.write_run_record(value, neblock, filter_time, room),
+                None if self.is_instrumented => {
+                    self.write_stream_record(bytes, spare, workspace, filter_time, room)?
+                }
+                None => self.encode_stream(bytes, spare, workspace, room)?,
             };
             match written {
                 Some(len) => pos += len,
@@ -270,7 +276,7 @@ impl BlockEncoder<'_> {
     }
 
     /// Writes one stream, compressed or raw, with its length before it.
-    fn stream(
+    fn encode_stream(
         &self,
         bytes: &[u8],
         spare: &mut ScratchBuffer,
@@ -278,12 +284,12 @@ impl BlockEncoder<'_> {
         out: &mut [u8],
     ) -> Result<Option<usize>> {
         let neblock = bytes.len();
-        let Some((prefix, room)) = out.split_at_mut_checked(PREFIX) else { return Ok(None) };
+        let Some((prefix, room)) = out.split_at_mut_checked(STREAM_SIZE_LEN) else { return Ok(None) };
         let coded = if let Some(dest) = room.get_mut(..neblock) {
-            self.code(bytes, workspace, dest)?
+            self.run_codec(bytes, workspace, dest)?
         } else {
             let spare = spare.get(neblock)?;
-            let coded = self.code(bytes, workspace, spare)?;
+            let coded = self.run_codec(bytes, workspace, spare)?;
             match room.get_mut(..coded.unwrap_or(neblock)) {
                 Some(dest) if coded.is_some() => copy(&spare[..dest.len()], dest),
                 _ => return Ok(None),
@@ -298,11 +304,11 @@ impl BlockEncoder<'_> {
             }
         };
         write_i32(prefix, 0, if self.is_varlen() { neblock } else { csize } as i32);
-        Ok(Some(PREFIX + csize))
+        Ok(Some(STREAM_SIZE_LEN + csize))
     }
 
     /// Runs the codec on one stream. Returns `None` if the result is not smaller than the stream.
-    fn code(&self, bytes: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<Option<usize>> {
+    fn run_codec(&self, bytes: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<Option<usize>> {
         let coded = self.encoder.encode(workspace, bytes, dest)?;
         if coded > bytes.len() {
             return Err(err!(
@@ -315,7 +321,7 @@ impl BlockEncoder<'_> {
     }
 
     /// Writes the record of a stream that was compressed by the codec (`chunk.md` 1.18).
-    fn record(
+    fn write_stream_record(
         &self,
         bytes: &[u8],
         spare: &mut ScratchBuffer,
@@ -324,37 +330,44 @@ impl BlockEncoder<'_> {
         out: &mut [u8],
     ) -> Result<Option<usize>> {
         let started = Instant::now();
-        let coded = self.code(bytes, workspace, spare.get(bytes.len())?)?.unwrap_or(bytes.len());
+        let coded = self.run_codec(bytes, workspace, spare.get(bytes.len())?)?.unwrap_or(bytes.len());
         let neblock = bytes.len() as f32;
         let record = blosc2_instr {
-            cratio: neblock / (coded + PREFIX) as f32,
+            cratio: neblock / (coded + STREAM_SIZE_LEN) as f32,
             cspeed: neblock / started.elapsed().as_secs_f32(),
             filter_speed: neblock / filter_time.as_secs_f32(),
             flags: [0; 4],
         };
-        Ok(write_record(&record, bytes.len(), self.is_varlen(), out))
+        Ok(write_instr_record(&record, bytes.len(), self.is_varlen(), out))
     }
 
     /// Writes the record of a stream that is a run.
-    fn run_record(&self, value: u8, neblock: usize, filter_time: Duration, out: &mut [u8]) -> Option<usize> {
-        let stored = if value == 0 { PREFIX } else { stream::MAX_RUN_LENGTH };
+    fn write_run_record(
+        &self,
+        value: u8,
+        neblock: usize,
+        filter_time: Duration,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let stored = if value == 0 { STREAM_SIZE_LEN } else { stream::MAX_RUN_LENGTH };
         let record = blosc2_instr {
             cratio: neblock as f32 / stored as f32,
             cspeed: 0.0,
             filter_speed: neblock as f32 / filter_time.as_secs_f32(),
             flags: [1, 0, 0, 0],
         };
-        write_record(&record, neblock, false, out)
+        write_instr_record(&record, neblock, false, out)
     }
 
-    /// Writes block `nblock` of the source, or the prefilter's output for it, into `dest`, which has the block's length.
+    /// Writes block `nblock` of the source, or the prefilter's output for it, into `dest`, which has the block's
+    /// length.
     ///
     /// # Errors
     /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
-    pub(super) fn copy(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
+    pub(super) fn copy_block(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
         let Some(prefilter) = &self.prefilter else {
-            if let Source::Gathered(gather) = self.source {
-                return gather.gather(nblock, self.source.range(self.blocks(), nblock), dest);
+            if let Source::Provided(gather) = self.source {
+                return gather.write_block_into(nblock, self.source.block_range(self.blocks(), nblock), dest);
             }
             let Some(block) = self.source.block(self.blocks(), nblock) else {
                 return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));
@@ -362,7 +375,7 @@ impl BlockEncoder<'_> {
             copy(block, dest);
             return Ok(());
         };
-        let front = worker.scratch.coding.front.get(self.prefilter_scratch_len())?;
+        let front = worker.scratch.block_scratch.front.get(self.prefilter_scratch_len())?;
         let ttmp = front.as_mut_ptr();
         if prefilter.output_size(dest.len(), self.plan.typesize) <= dest.len() {
             // SAFETY: a buffer of that length.
@@ -376,13 +389,13 @@ impl BlockEncoder<'_> {
 }
 
 /// Appends an instrumentation record as a stream.
-fn write_record(record: &blosc2_instr, neblock: usize, varlen: bool, out: &mut [u8]) -> Option<usize> {
-    let len = PREFIX + size_of::<blosc2_instr>();
+fn write_instr_record(record: &blosc2_instr, neblock: usize, varlen: bool, out: &mut [u8]) -> Option<usize> {
+    let len = STREAM_SIZE_LEN + size_of::<blosc2_instr>();
     let out = out.get_mut(..len)?;
     let prefix = if varlen { neblock } else { size_of::<blosc2_instr>() };
     write_i32(out, 0, prefix as i32);
     for (at, field) in [record.cratio, record.cspeed, record.filter_speed].iter().enumerate() {
-        out[PREFIX + 4 * at..][..4].copy_from_slice(&field.to_ne_bytes());
+        out[STREAM_SIZE_LEN + 4 * at..][..4].copy_from_slice(&field.to_ne_bytes());
     }
     out[len - 4..].copy_from_slice(&record.flags);
     Some(len)

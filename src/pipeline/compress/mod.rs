@@ -1,39 +1,39 @@
 //! Compresses a buffer into a chunk (`chunk.md` 3).
 //!
-//! Data flow: arguments checked -> [`plan`] (blocks, header) -> dictionary, if requested -> blocks encoded
-//! ([`block`]) and written in order ([`assembly`]) -> header; or, if the result does not fit, a plain copy of the data.
+//! Data flow: arguments checked -> [`plan`] (blocks, header) -> dictionary, if requested -> blocks encoded ([`block`])
+//! and written in order ([`chunk_writer`]) -> header; or, if the result does not fit, a plain copy of the data.
 
-mod assembly;
 mod block;
-mod codec;
-mod dictionary;
+mod chunk_encoder;
+mod chunk_writer;
+mod dictionary_training;
 pub(crate) mod plan;
 mod source;
 mod special;
 
-pub(crate) use source::{Gather, Source};
-pub(crate) use special::special_chunk;
+pub(crate) use source::{BlockProvider, Source};
+pub(crate) use special::encode_special_chunk;
 
 use super::callbacks::SharedCparams;
-use super::filters::Chain;
+use super::filters::FilterSteps;
 use super::jobs::{self, Worker};
 use super::params::CompressParams;
 use super::scratch;
-use super::shared_out::SharedOut;
+use super::shared_output::SharedOutput;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2};
-use crate::chunk::{ChunkHeader, Special, dictionary as section, write_i32};
-use crate::codec::{BuiltIn, Encoder, EncoderDictionary};
+use crate::chunk::{ChunkHeader, SpecialValue, dictionary as section, write_i32};
+use crate::codec::{BuiltInCodec, Encoder, EncoderDictionary};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
-use assembly::Assembly;
 use block::BlockEncoder;
-use codec::ChunkEncoder;
-use plan::Plan;
+use chunk_encoder::ChunkEncoder;
+use chunk_writer::ChunkWriter;
+use plan::CompressionPlan;
 use std::mem::size_of;
 use std::sync::OnceLock;
 
-/// Compresses `source` into `dest`; `params` are checked ([`plan::check`]) and their block size is effective.
+/// Compresses `source` into `dest`; `params` are checked ([`plan::check_params`]) and their block size is effective.
 /// Returns the header of the chunk; its `cbytes` is 0 when the chunk does not fit.
 ///
 /// # Errors
@@ -41,24 +41,24 @@ use std::sync::OnceLock;
 /// `MemoryAlloc`. The content of `dest` is unspecified after an error.
 pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
     let mut plan = match source {
-        Source::Blocks(sources) => Plan::varlen(params, sources.len(), source.len()),
-        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
-            Plan::new(params, source.len(), dest.len())
+        Source::VarlenBlocks(sources) => CompressionPlan::varlen(params, sources.len(), source.len()),
+        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+            CompressionPlan::new(params, source.len(), dest.len())
         }
     };
     let mut coded = None;
-    if !plan.is_plain() {
+    if !plan.is_memcpyed() {
         if params.instr_codec {
             plan.header.blosc2_flags |= flag2::INSTR;
         }
         coded = compress_blocks(params, &mut plan, source, dest)?;
-        if coded.is_none() && !matches!(source, Source::Blocks(_)) {
-            plan = plan.plain();
+        if coded.is_none() && !matches!(source, Source::VarlenBlocks(_)) {
+            plan = plan.memcpyed_fallback();
         }
     }
     let cbytes = match coded {
         Some(cbytes) => cbytes,
-        None if plan.is_plain() && plan.header.len() + source.len() <= dest.len() => {
+        None if plan.is_memcpyed() && plan.header.len() + source.len() <= dest.len() => {
             copy_blocks(params, &plan, source, dest)?;
             plan.header.len() + source.len()
         }
@@ -66,7 +66,7 @@ pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [
     };
     plan.header.cbytes = cbytes as i32;
     if plan.header.is_instrumented() {
-        describe_records(&mut plan, source);
+        set_instr_header(&mut plan, source);
     }
     plan.header.write(dest);
     Ok(plan.header)
@@ -75,47 +75,50 @@ pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [
 /// Encodes all blocks. Returns the length of the chunk in bytes, or `None` if it does not fit.
 fn compress_blocks(
     params: &CompressParams,
-    plan: &mut Plan,
+    plan: &mut CompressionPlan,
     source: Source<'_>,
     dest: &mut [u8],
 ) -> Result<Option<usize>> {
     let planned = *plan;
     let blocksize = match source {
-        Source::Blocks(_) => source.largest_block(&plan.blocks) as i32,
-        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => plan.header.blocksize,
+        Source::VarlenBlocks(_) => source.largest_block(&plan.blocks) as i32,
+        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => plan.header.blocksize,
     };
-    let encoder = ChunkEncoder::new(params, plan, blocksize, None, source.address());
-    let mut blocks = block_encoder(params, &planned, source, blocksize, &encoder);
-    if plan.tables > dest.len() {
+    let encoder = ChunkEncoder::new(params, plan, blocksize, None, source.callback_address());
+    let mut blocks = new_block_encoder(params, &planned, source, blocksize, &encoder);
+    if plan.block_starts_end > dest.len() {
         return Ok(None);
     }
-    let mut first = plan.tables;
-    let trained = match BuiltIn::from_compcode(params.compcode) {
+    let mut first = plan.block_starts_end;
+    let trained = match BuiltInCodec::from_compcode(params.compcode) {
         Some(codec) if params.use_dict && codec.has_dictionaries() => {
-            dictionary::train(&blocks, params.compcode)?.map(|d| (codec, d))
+            dictionary_training::train_chunk_dictionary(&blocks, params.compcode)?.map(|d| (codec, d))
         }
         _ => None,
     };
     let Some((codec, bytes)) = trained else {
-        return assemble(params, &blocks, first, dest).map(|cbytes| collapse(plan, cbytes));
+        return encode_all_blocks(params, &blocks, first, dest)
+            .map(|cbytes| collapse_zero_chunk(plan, cbytes));
     };
     // The prefilter runs again from here on, and its output may differ.
     blocks.prefiltered_reference = OnceLock::new();
     // The dictionary section goes between the block starts and the first block.
-    let Some(room) = dest.get_mut(first..first + section::PREFIX + bytes.len()) else { return Ok(None) };
+    let Some(room) = dest.get_mut(first..first + section::SIZE_FIELD_LEN + bytes.len()) else {
+        return Ok(None);
+    };
     write_i32(room, 0, bytes.len() as i32);
-    room[section::PREFIX..].copy_from_slice(&bytes);
+    room[section::SIZE_FIELD_LEN..].copy_from_slice(&bytes);
     first += room.len();
     plan.header.blosc2_flags |= flag2::USEDICT;
     let dictionary = EncoderDictionary::new(codec, &bytes)?;
     let encoder = codec.encoder(params.clevel, Some(&dictionary));
     blocks.encoder = &encoder;
-    assemble(params, &blocks, first, dest)
+    encode_all_blocks(params, &blocks, first, dest)
 }
 
-fn block_encoder<'a>(
+fn new_block_encoder<'a>(
     params: &'a CompressParams,
-    plan: &'a Plan,
+    plan: &'a CompressionPlan,
     source: Source<'a>,
     blocksize: i32,
     encoder: &'a dyn Encoder,
@@ -123,18 +126,24 @@ fn block_encoder<'a>(
     BlockEncoder {
         plan,
         source,
-        chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize, params.container.as_ref()),
+        filters: FilterSteps::new(
+            &params.filters,
+            &params.filters_meta,
+            plan.typesize,
+            params.container.as_ref(),
+        ),
         encoder,
         prefilter: params.prefilter,
-        cparams: SharedCparams::new(params.for_callbacks(plan.typesize as i32, blocksize)),
+        cparams: SharedCparams::new(params.c_cparams(plan.typesize as i32, blocksize)),
         nchunk: params.nchunk,
-        instrumented: plan.header.is_instrumented(),
+        is_instrumented: plan.header.is_instrumented(),
         prefiltered_reference: OnceLock::new(),
     }
 }
 
-/// Encodes the blocks into `dest`, from offset `first` on. Returns the length of the chunk, or `None` if it does not fit.
-fn assemble(
+/// Encodes the blocks into `dest`, from offset `first` on. Returns the length of the chunk, or `None` if it does not
+/// fit.
+fn encode_all_blocks(
     params: &CompressParams,
     blocks: &BlockEncoder<'_>,
     first: usize,
@@ -142,28 +151,32 @@ fn assemble(
 ) -> Result<Option<usize>> {
     let header_len = blocks.plan.header.len();
     let largest = blocks.source.largest_block(&blocks.plan.blocks);
-    let nthreads = jobs::nthreads_for(params.nthreads, blocks.source.len(), largest);
+    let nthreads = jobs::effective_nthreads(params.nthreads, blocks.source.len(), largest);
     if nthreads == 1 {
-        return assemble_in_place(blocks, first, dest);
+        return encode_all_blocks_serially(blocks, first, dest);
     }
-    let assembly = Assembly::new(dest, header_len, first);
+    let assembly = ChunkWriter::new(dest, header_len, first);
     let put = |nblock, worker: &mut Worker<'_>| {
         if assembly.is_full() {
             return Ok(());
         }
-        blocks.encode_apart(nblock, worker, |bytes| assembly.put(nblock, bytes))
+        blocks.encode_to_scratch(nblock, worker, |bytes| assembly.write_block(nblock, bytes))
     };
-    let lead = usize::from(blocks.first_block_first());
+    let lead = usize::from(blocks.needs_first_block_first());
     jobs::for_each_block(1, 0..lead, put)?;
     jobs::for_each_block(nthreads, lead..blocks.nblocks(), put)?;
     Ok(assembly.finish())
 }
 
-/// Does the same as [`assemble`], on this thread alone: each block is encoded at its final place.
-fn assemble_in_place(blocks: &BlockEncoder<'_>, first: usize, dest: &mut [u8]) -> Result<Option<usize>> {
+/// Does the same as [`encode_all_blocks`], on this thread alone: each block is encoded at its final place.
+fn encode_all_blocks_serially(
+    blocks: &BlockEncoder<'_>,
+    first: usize,
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
     let header_len = blocks.plan.header.len();
     let mut pos = first;
-    scratch::with(|scratch| {
+    scratch::with_scratch(|scratch| {
         let mut worker = Worker { tid: 0, scratch };
         for nblock in 0..blocks.nblocks() {
             match blocks.encode(nblock, &mut worker, &mut dest[pos..])? {
@@ -179,48 +192,53 @@ fn assemble_in_place(blocks: &BlockEncoder<'_>, first: usize, dest: &mut [u8]) -
 }
 
 /// Turns a chunk that consists of zero runs only into a special chunk, which has no body (`chunk.md` 3.6).
-fn collapse(plan: &mut Plan, cbytes: Option<usize>) -> Option<usize> {
-    let zero_runs = 4 * plan.blocks.total_streams(plan.split, plan.typesize);
-    if plan.runs && cbytes == Some(plan.tables + zero_runs) {
-        plan.header.blosc2_flags |= Special::Zero.bits() << flag2::SPECIAL_SHIFT;
+fn collapse_zero_chunk(plan: &mut CompressionPlan, cbytes: Option<usize>) -> Option<usize> {
+    let zero_runs = 4 * plan.blocks.total_streams(plan.is_split, plan.typesize);
+    if plan.can_use_runs && cbytes == Some(plan.block_starts_end + zero_runs) {
+        plan.header.blosc2_flags |= SpecialValue::Zero.id() << flag2::SPECIAL_SHIFT;
         return Some(EXTENDED_HEADER_LENGTH);
     }
     cbytes
 }
 
 /// Stores the data uncompressed, or the output of the prefilter.
-fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &mut [u8]) -> Result<()> {
+fn copy_blocks(
+    params: &CompressParams,
+    plan: &CompressionPlan,
+    source: Source<'_>,
+    dest: &mut [u8],
+) -> Result<()> {
     let body = &mut dest[plan.header.len()..][..source.len()];
     if let (None, Source::Buffer(bytes)) = (&params.prefilter, source) {
-        let nthreads = jobs::nthreads_for(params.nthreads, bytes.len(), plan.blocks.blocksize());
+        let nthreads = jobs::effective_nthreads(params.nthreads, bytes.len(), plan.blocks.blocksize());
         if nthreads == 1 {
             copy(bytes, body);
             return Ok(());
         }
     }
-    let encoder = ChunkEncoder::Missing(params.compcode);
-    let blocks = block_encoder(params, plan, source, plan.header.blocksize, &encoder);
-    let nthreads = jobs::nthreads_for(params.nthreads, source.len(), plan.blocks.blocksize());
-    let out = SharedOut::new(body.into());
+    let encoder = ChunkEncoder::Unknown(params.compcode);
+    let blocks = new_block_encoder(params, plan, source, plan.header.blocksize, &encoder);
+    let nthreads = jobs::effective_nthreads(params.nthreads, source.len(), plan.blocks.blocksize());
+    let out = SharedOutput::new(body.into());
     jobs::for_each_block(nthreads, 0..blocks.nblocks(), |nblock, worker| {
         // SAFETY: blocks are disjoint, and each is copied once.
-        let dest = unsafe { out.range(plan.blocks.range(nblock)) };
-        blocks.copy(nblock, worker, dest)
+        let dest = unsafe { out.write_range(plan.blocks.range(nblock)) };
+        blocks.copy_block(nblock, worker, dest)
     })
 }
 
 /// Makes the header describe the records instead of the data (`chunk.md` 1.18).
-fn describe_records(plan: &mut Plan, source: Source<'_>) {
+fn set_instr_header(plan: &mut CompressionPlan, source: Source<'_>) {
     let record = size_of::<crate::abi::blosc2_instr>();
     let nstreams = match source {
-        Source::Blocks(sources) => sources.len(),
-        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
-            plan.blocks.total_streams(plan.split, plan.typesize)
+        Source::VarlenBlocks(sources) => sources.len(),
+        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+            plan.blocks.total_streams(plan.is_split, plan.typesize)
         }
     };
     plan.header.nbytes = (nstreams * record) as i32;
-    if !matches!(source, Source::Blocks(_)) {
-        plan.header.blocksize = (record * if plan.split { plan.typesize } else { 1 }) as i32;
+    if !matches!(source, Source::VarlenBlocks(_)) {
+        plan.header.blocksize = (record * if plan.is_split { plan.typesize } else { 1 }) as i32;
     }
 }
 

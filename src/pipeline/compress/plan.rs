@@ -1,19 +1,20 @@
-//! The plan of a compression: checks the arguments, divides the data into blocks, fills the header (`chunk.md` 3.1 to 3.5).
+//! The plan of a compression: checks the arguments, divides the data into blocks, fills the header (`chunk.md` 3.1 to
+//! 3.5).
 
-use super::super::block_size::Choice;
+use super::super::block_size::DefaultTuner;
 use super::super::params::CompressParams;
 use crate::chunk::format::{
     EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE, MAX_TYPESIZE, MIN_BUFFERSIZE,
     MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2, version,
 };
-use crate::chunk::{Blocks, ChunkHeader};
-use crate::codec::BuiltIn;
+use crate::chunk::{BlockGeometry, ChunkHeader};
+use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::Result;
 use crate::registry;
 
 /// The version byte for codecs that are not registered.
-const UNKNOWN_VERSIONLZ: u8 = 0xff;
+const UNREGISTERED_VERSIONLZ: u8 = 0xff;
 
 /// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `needs_dictionary` is whether
 /// a codec without dictionaries is an error if `use_dict` is set. It is not for special chunks, which are not
@@ -23,7 +24,7 @@ const UNKNOWN_VERSIONLZ: u8 = 0xff;
 /// # Errors
 /// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
 /// level or a codec without dictionaries, `InvalidParam` for a bad item or block size.
-pub(crate) fn check(
+pub(crate) fn check_params(
     params: &CompressParams,
     srcsize: usize,
     destsize: usize,
@@ -38,7 +39,8 @@ pub(crate) fn check(
     if !(0..=9).contains(&params.clevel) {
         return Err(err!(CodecParam, "`clevel` is {}, expected 0 to 9", params.clevel));
     }
-    let has_dictionaries = BuiltIn::from_compcode(params.compcode).is_some_and(BuiltIn::has_dictionaries);
+    let has_dictionaries =
+        BuiltInCodec::from_compcode(params.compcode).is_some_and(BuiltInCodec::has_dictionaries);
     if needs_dictionary && params.use_dict && !has_dictionaries {
         return Err(err!(CodecParam, "`use_dict` is set, but codec {} has no dictionaries", params.compcode));
     }
@@ -61,59 +63,66 @@ pub(crate) fn stored_typesize(typesize: i32) -> i32 {
 }
 
 /// Returns the codec format that the flags store (`chunk.md` 1.4).
-fn format_of(compcode: i32) -> u8 {
-    BuiltIn::from_compcode(compcode).map_or(codec_format::UDCODEC, BuiltIn::format)
+fn codec_format_of(compcode: i32) -> u8 {
+    BuiltInCodec::from_compcode(compcode).map_or(codec_format::UDCODEC, BuiltInCodec::format)
 }
 
 /// Returns the codec version that a header stores.
-fn versionlz(compcode: i32) -> u8 {
-    if BuiltIn::from_compcode(compcode).is_some() {
+fn codec_version_of(compcode: i32) -> u8 {
+    if BuiltInCodec::from_compcode(compcode).is_some() {
         return 1;
     }
-    registry::codec(compcode).map_or(UNKNOWN_VERSIONLZ, |codec| codec.version)
+    registry::codec(compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.version)
 }
 
 /// The layout of a chunk, decided before its blocks are encoded.
 #[derive(Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct CompressionPlan {
     /// The header, `cbytes` still 0.
     pub header: ChunkHeader,
     /// The blocks. For variable-length blocks only their total size is meaningful.
-    pub blocks: Blocks,
+    pub blocks: BlockGeometry,
     /// The item size that the filters work with, in bytes (1..=255).
     pub typesize: usize,
     /// Whether full blocks are split into streams.
-    pub split: bool,
+    pub is_split: bool,
     /// Length of header and block starts, in bytes.
-    pub tables: usize,
+    pub block_starts_end: usize,
     /// Whether equal bytes may be stored as runs.
-    pub runs: bool,
+    pub can_use_runs: bool,
 }
 
-impl Plan {
+impl CompressionPlan {
     /// Returns the plan for `nbytes` bytes, with `params` checked and their block size effective. The block starts must
     /// fit into `destsize` bytes; otherwise the data are stored plain.
     pub(crate) fn new(params: &CompressParams, nbytes: usize, destsize: usize) -> Self {
         let typesize = stored_typesize(params.typesize);
         let blocksize = params.blocksize.max(1);
-        let blocks = Blocks::new(nbytes, blocksize as usize);
-        let header_len = if params.short_header { MIN_HEADER_LENGTH } else { EXTENDED_HEADER_LENGTH };
+        let blocks = BlockGeometry::new(nbytes, blocksize as usize);
+        let header_len = if params.has_blosc1_header { MIN_HEADER_LENGTH } else { EXTENDED_HEADER_LENGTH };
         let tables = header_len + 4 * blocks.count();
         let plain = params.clevel == 0 || nbytes < MIN_BUFFERSIZE || tables > destsize;
         // A block of less than one item cannot be split (chunk.md 10.29).
-        let split = Choice::of(params).splits(typesize, blocksize) && blocksize >= typesize;
+        let split = DefaultTuner::from_params(params).is_split(typesize, blocksize) && blocksize >= typesize;
 
-        let mut flags = if params.short_header { 0 } else { flag::EXTENDED };
+        let mut flags = if params.has_blosc1_header { 0 } else { flag::EXTENDED };
         if plain {
             flags |= flag::MEMCPYED;
         } else {
-            if params.short_header {
-                flags |= short_filter_flags(params);
+            if params.has_blosc1_header {
+                flags |= blosc1_filter_flags(params);
             }
             flags |= codec_flags(params, split);
         }
-        let header = ChunkHeader { flags, blocksize, ..header(params, nbytes, typesize) };
-        Plan { header, blocks, typesize: typesize as usize, split, tables, runs: !params.short_header }
+        let header = ChunkHeader { flags, blocksize, ..common_header(params, nbytes, typesize) };
+        CompressionPlan {
+            header,
+            blocks,
+            typesize: typesize as usize,
+            is_split: split,
+            block_starts_end: tables,
+            can_use_runs: !params.has_blosc1_header,
+        }
     }
 
     /// Returns the plan for `count` variable-length blocks with a total size of `nbytes` bytes (`chunk.md` 3.11).
@@ -124,26 +133,26 @@ impl Plan {
             flags: flag::EXTENDED | codec_flags(params, false),
             blocksize: i32::try_from(count).unwrap_or(i32::MAX),
             blosc2_flags2: flag2::VL_BLOCKS,
-            ..header(params, nbytes, typesize)
+            ..common_header(params, nbytes, typesize)
         };
-        Plan {
+        CompressionPlan {
             header,
-            blocks: Blocks::new(nbytes, usize::MAX),
+            blocks: BlockGeometry::new(nbytes, usize::MAX),
             typesize: typesize as usize,
-            split: false,
-            tables: EXTENDED_HEADER_LENGTH + 4 * count,
-            runs: false,
+            is_split: false,
+            block_starts_end: EXTENDED_HEADER_LENGTH + 4 * count,
+            can_use_runs: false,
         }
     }
 
     /// Returns whether the data are stored plain without trying to compress them.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub(crate) fn is_memcpyed(&self) -> bool {
         self.header.is_memcpyed()
     }
 
-    /// Returns the plan of the same chunk stored plain, for data whose compressed form does not fit. Clears the flags that
-    /// describe compressed blocks.
-    pub(crate) fn plain(&self) -> Self {
+    /// Returns the plan of the same chunk stored plain, for data whose compressed form does not fit. Clears the flags
+    /// that describe compressed blocks.
+    pub(crate) fn memcpyed_fallback(&self) -> Self {
         let mut plan = *self;
         plan.header.flags |= flag::MEMCPYED;
         plan.header.blosc2_flags &= !(flag2::USEDICT | flag2::INSTR);
@@ -152,10 +161,10 @@ impl Plan {
 }
 
 /// Returns a header with the fields that all chunks have in common.
-fn header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader {
+fn common_header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader {
     ChunkHeader {
         version: version::STABLE,
-        versionlz: versionlz(params.compcode),
+        versionlz: codec_version_of(params.compcode),
         typesize: typesize as u8,
         nbytes: i32::try_from(nbytes).unwrap_or(i32::MAX),
         filters: params.filters,
@@ -169,7 +178,7 @@ fn header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader 
 
 /// Returns the flags of a chunk whose blocks are compressed by a codec (`chunk.md` 1.3).
 fn codec_flags(params: &CompressParams, split: bool) -> u8 {
-    let mut flags = format_of(params.compcode) << flag::FORMAT_SHIFT;
+    let mut flags = codec_format_of(params.compcode) << flag::FORMAT_SHIFT;
     if params.filters.contains(&filter_id::DELTA) {
         flags |= flag::DELTA;
     }
@@ -180,7 +189,7 @@ fn codec_flags(params: &CompressParams, split: bool) -> u8 {
 }
 
 /// Returns the filter bits of a 16-byte header.
-fn short_filter_flags(params: &CompressParams) -> u8 {
+fn blosc1_filter_flags(params: &CompressParams) -> u8 {
     let mut flags = 0;
     if params.filters.contains(&filter_id::SHUFFLE) {
         flags |= flag::SHUFFLE;
@@ -197,11 +206,11 @@ mod tests {
     use crate::abi::BLOSC_ZLIB;
 
     #[test]
-    fn formats_of_the_flags() {
+    fn codec_ids_map_to_the_format_and_version_in_the_header() {
         for (compcode, format) in [(0, 0), (1, 1), (2, 1), (BLOSC_ZLIB, 3), (5, 4), (3, 6), (32, 6), (-1, 6)]
         {
-            assert_eq!(format_of(compcode), format, "{compcode}");
+            assert_eq!(codec_format_of(compcode), format, "{compcode}");
         }
-        assert_eq!((versionlz(0), versionlz(33), versionlz(99)), (1, 1, 0xff));
+        assert_eq!((codec_version_of(0), codec_version_of(33), codec_version_of(99)), (1, 1, 0xff));
     }
 }

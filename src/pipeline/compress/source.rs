@@ -1,12 +1,12 @@
 //! The data to compress: one buffer, the buffers of variable-length blocks, or blocks that are assembled on demand.
 
-use crate::chunk::{Blocks, ChunkHeader};
+use crate::chunk::{BlockGeometry, ChunkHeader};
 use crate::error::Result;
 use std::ops::Range;
 
 /// Assembles blocks on demand, so that no caller has to build the whole chunk first. For pipelines without delta,
 /// dictionary or prefilter, which read more than one block or the source itself.
-pub(crate) trait Gather: Sync {
+pub(crate) trait BlockProvider: Sync {
     /// Returns the total size in bytes.
     fn nbytes(&self) -> usize;
 
@@ -15,11 +15,11 @@ pub(crate) trait Gather: Sync {
     ///
     /// # Errors
     /// Any error that prevents the block from being assembled.
-    fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()>;
+    fn write_block_into(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()>;
 
     /// Returns the encoded streams of block `nblock` from another chunk, if they are encoded in the way that `header`
     /// describes.
-    fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]>;
+    fn reusable_encoded_block(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]>;
 }
 
 /// Where the uncompressed blocks come from.
@@ -28,11 +28,11 @@ pub(crate) enum Source<'a> {
     /// One buffer, cut into equal blocks.
     Buffer(&'a [u8]),
     /// No buffer but a size: a prefilter supplies the data.
-    Absent(usize),
+    SizeOnly(usize),
     /// One buffer for each block.
-    Blocks(&'a [&'a [u8]]),
+    VarlenBlocks(&'a [&'a [u8]]),
     /// Blocks of equal size, each of which is assembled on demand.
-    Gathered(&'a dyn Gather),
+    Provided(&'a dyn BlockProvider),
 }
 
 impl<'a> Source<'a> {
@@ -40,25 +40,25 @@ impl<'a> Source<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Source::Buffer(bytes) => bytes.len(),
-            Source::Absent(nbytes) => *nbytes,
-            Source::Blocks(blocks) => blocks.iter().map(|b| b.len()).sum(),
-            Source::Gathered(gather) => gather.nbytes(),
+            Source::SizeOnly(nbytes) => *nbytes,
+            Source::VarlenBlocks(blocks) => blocks.iter().map(|b| b.len()).sum(),
+            Source::Provided(gather) => gather.nbytes(),
         }
     }
 
     /// Number of blocks.
-    pub(crate) fn nblocks(&self, blocks: &Blocks) -> usize {
+    pub(crate) fn nblocks(&self, blocks: &BlockGeometry) -> usize {
         match self {
-            Source::Blocks(sources) => sources.len(),
-            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => blocks.count(),
+            Source::VarlenBlocks(sources) => sources.len(),
+            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => blocks.count(),
         }
     }
 
     /// Size of the largest block, in bytes.
-    pub(crate) fn largest_block(&self, blocks: &Blocks) -> usize {
+    pub(crate) fn largest_block(&self, blocks: &BlockGeometry) -> usize {
         match self {
-            Source::Blocks(sources) => sources.iter().map(|b| b.len()).max().unwrap_or(0),
-            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
+            Source::VarlenBlocks(sources) => sources.iter().map(|b| b.len()).max().unwrap_or(0),
+            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
                 blocks.blocksize().min(blocks.nbytes())
             }
         }
@@ -66,27 +66,27 @@ impl<'a> Source<'a> {
 
     /// Returns the range of block `nblock` in the chunk's data, as passed to filters: each variable-length block has a
     /// range of its own that begins at 0.
-    pub(crate) fn range(&self, blocks: &Blocks, nblock: usize) -> Range<usize> {
+    pub(crate) fn block_range(&self, blocks: &BlockGeometry, nblock: usize) -> Range<usize> {
         match self {
-            Source::Blocks(sources) => 0..sources[nblock].len(),
-            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => blocks.range(nblock),
+            Source::VarlenBlocks(sources) => 0..sources[nblock].len(),
+            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => blocks.range(nblock),
         }
     }
 
     /// Returns the bytes of block `nblock`; `None` when there is no buffer.
-    pub(crate) fn block(&self, blocks: &Blocks, nblock: usize) -> Option<&'a [u8]> {
+    pub(crate) fn block(&self, blocks: &BlockGeometry, nblock: usize) -> Option<&'a [u8]> {
         match self {
             Source::Buffer(bytes) => Some(&bytes[blocks.range(nblock)]),
-            Source::Absent(_) | Source::Gathered(_) => None,
-            Source::Blocks(sources) => Some(sources[nblock]),
+            Source::SizeOnly(_) | Source::Provided(_) => None,
+            Source::VarlenBlocks(sources) => Some(sources[nblock]),
         }
     }
 
     /// Returns the address that is passed to a program's codec: the start of the one buffer, or NULL.
-    pub(crate) fn address(&self) -> *const u8 {
+    pub(crate) fn callback_address(&self) -> *const u8 {
         match self {
             Source::Buffer(bytes) => bytes.as_ptr(),
-            Source::Absent(_) | Source::Blocks(_) | Source::Gathered(_) => std::ptr::null(),
+            Source::SizeOnly(_) | Source::VarlenBlocks(_) | Source::Provided(_) => std::ptr::null(),
         }
     }
 }

@@ -3,18 +3,18 @@
 use super::super::params::CompressParams;
 use super::plan::stored_typesize;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, flag2, version};
-use crate::chunk::{ChunkHeader, Special};
+use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::err;
 use crate::error::Result;
 
-/// Writes a special chunk that represents `nbytes` bytes into `dest`, and returns its length in bytes. The block size of
-/// `params` is effective. `value` is one item for [`Special::Value`], empty for other kinds.
+/// Writes a special chunk that represents `nbytes` bytes into `dest`, and returns its length in bytes. The block size
+/// of `params` is effective. `value` is one item for [`SpecialValue::Value`], empty for other kinds.
 ///
 /// # Errors
 /// `Data` when `dest` is too short.
-pub(crate) fn special_chunk(
+pub(crate) fn encode_special_chunk(
     params: &CompressParams,
-    kind: Special,
+    kind: SpecialValue,
     nbytes: usize,
     value: &[u8],
     dest: &mut [u8],
@@ -25,7 +25,7 @@ pub(crate) fn special_chunk(
     };
     // Readers fill block by block, each with whole values: the block size must be a multiple of the item size.
     let mut blocksize = params.blocksize.max(1);
-    if kind == Special::Value && blocksize % params.typesize != 0 {
+    if kind == SpecialValue::Value && blocksize % params.typesize != 0 {
         blocksize = params.typesize;
     }
     let header = ChunkHeader {
@@ -36,7 +36,7 @@ pub(crate) fn special_chunk(
         nbytes: i32::try_from(nbytes).unwrap_or(i32::MAX),
         blocksize,
         cbytes: cbytes as i32,
-        blosc2_flags: kind.bits() << flag2::SPECIAL_SHIFT,
+        blosc2_flags: kind.id() << flag2::SPECIAL_SHIFT,
         ..ChunkHeader::default()
     };
     header.write(dest);

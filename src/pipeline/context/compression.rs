@@ -1,13 +1,14 @@
-//! Compression with a context: the tuner chooses, the parameters are read from the head, and the result is written there.
+//! Compression with a context: the tuner chooses, the parameters are read from the head, and the result is written
+//! there.
 
 use super::super::callbacks::Prefilter;
 use super::super::compress::{self, Source, plan};
 use super::super::container;
-use super::super::params::{CompressParams, Handles};
+use super::super::params::{CallbackPointers, CompressParams};
 use super::super::tuner;
-use super::{Context, sync_threads, threads};
+use super::{Context, effective_thread_count, update_thread_fields};
 use crate::abi::{blosc2_prefilter_params, blosc2_schunk};
-use crate::chunk::{ChunkHeader, Container, Special};
+use crate::chunk::{ChunkHeader, Container, SpecialValue};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
@@ -17,7 +18,7 @@ use std::time::Instant;
 pub(crate) struct ChunkJob {
     params: CompressParams,
     /// Start of the compression; `None` without a tuner of the program.
-    started: Option<Instant>,
+    start_time: Option<Instant>,
 }
 
 impl ChunkJob {
@@ -28,7 +29,7 @@ impl ChunkJob {
         container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
     ) {
         if container::is_needed(self.params.compcode, &self.params.filters) {
-            self.params.container = container_of(self.params.handles.schunk.cast());
+            self.params.container = container_of(self.params.callback_pointers.schunk.cast());
         }
     }
 
@@ -50,8 +51,8 @@ impl Context {
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<usize> {
         let nchunk = self.current_nchunk();
-        // SAFETY: the callers of `Head::new` and `Head::set_schunk` guarantee a super-chunk that does not change during
-        // the call.
+        // SAFETY: the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee a super-chunk that
+        // does not change during the call.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
     }
 
@@ -84,40 +85,41 @@ impl Context {
         dest: &mut OutBuffer<'_>,
         nchunk: i64,
     ) -> Result<ChunkJob> {
-        let nbytes = self.begin(source, dest)?;
+        let nbytes = self.publish_buffers(source, dest)?;
         // Only tuners of the program receive the duration.
         let started = (self.head.tuner_id() > 0).then(Instant::now);
         // Variable-length blocks: tuners read the size of the largest one as the block size, and cannot change it.
         let largest = match source {
-            Source::Blocks(sources) => {
+            Source::VarlenBlocks(sources) => {
                 Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
             }
-            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => None,
+            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => None,
         };
         let set_largest = || largest.into_iter().for_each(|largest| self.head.set_blocksize(largest));
         set_largest();
         let requested = self.head.blocksize();
-        tuner::choose(self, nbytes)?;
+        tuner::choose_params(self, nbytes)?;
         set_largest();
         if nbytes == 0 && requested > 0 {
             // There is no data to divide: the header stores the requested block size.
             self.head.set_blocksize(requested);
         }
         let mut params = self.compress_params(nchunk);
-        plan::check(&params, source.len(), dest.len(), !matches!(source, Source::Blocks(_)))?;
+        plan::check_params(&params, source.len(), dest.len(), !matches!(source, Source::VarlenBlocks(_)))?;
         if params.clevel == 0 {
             params.use_dict = false;
         }
         // A block size of 1, which results from a source shorter than an item, is not kept for the next chunk
         // (`chunk.md` 5.3).
         let is_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
-        if is_short && !matches!(source, Source::Blocks(_)) {
+        if is_short && !matches!(source, Source::VarlenBlocks(_)) {
             self.head.set_blocksize(0);
         }
-        Ok(ChunkJob { params, started })
+        Ok(ChunkJob { params, start_time: started })
     }
 
-    /// Ends the compression of a chunk with that header. Returns the length of the chunk in bytes, or 0 if it did not fit.
+    /// Ends the compression of a chunk with that header. Returns the length of the chunk in bytes, or 0 if it did not
+    /// fit.
     ///
     /// # Errors
     /// Those of the tuner.
@@ -128,8 +130,8 @@ impl Context {
         source: Source<'_>,
     ) -> Result<usize> {
         self.publish_compression(&job.params, header, source);
-        if let Some(started) = job.started {
-            tuner::update(self, started.elapsed().as_secs_f64())?;
+        if let Some(started) = job.start_time {
+            tuner::call_update(self, started.elapsed().as_secs_f64())?;
         }
         Ok(usize::try_from(header.cbytes).unwrap_or(0))
     }
@@ -138,25 +140,25 @@ impl Context {
     ///
     /// # Errors
     /// Those of `chunk.md` 3.12 from the third step on.
-    pub(crate) fn special_chunk(
+    pub(crate) fn compress_special_chunk(
         &self,
-        kind: Special,
+        kind: SpecialValue,
         nbytes: usize,
         value: &[u8],
         mut dest: OutBuffer<'_>,
     ) -> Result<usize> {
-        let source = Source::Absent(nbytes);
-        let nbytes_for_tuner = self.begin(source, &mut dest)?;
-        tuner::choose(self, nbytes_for_tuner)?;
+        let source = Source::SizeOnly(nbytes);
+        let nbytes_for_tuner = self.publish_buffers(source, &mut dest)?;
+        tuner::choose_params(self, nbytes_for_tuner)?;
         let params = self.compress_params(self.current_nchunk());
-        plan::check(&params, nbytes, dest.len(), false)?;
+        plan::check_params(&params, nbytes, dest.len(), false)?;
         // SAFETY: the chunk is written and not read.
         let dest = unsafe { dest.into_bytes() };
-        compress::special_chunk(&params, kind, nbytes, value, dest)
+        compress::encode_special_chunk(&params, kind, nbytes, value, dest)
     }
 
     /// Writes source and destination into the head, for tuners. Returns the size of the source in bytes.
-    fn begin(&self, source: Source<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
+    fn publish_buffers(&self, source: Source<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
         let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
         let head = &self.head;
         if head.do_compress() == 0 {
@@ -165,12 +167,12 @@ impl Context {
         if head.blocksize() < 0 {
             return Err(err!(InvalidParam, "`blocksize` is {}, expected 0 or more", head.blocksize()));
         }
-        head.set_src(source.address());
+        head.set_src(source.callback_address());
         head.set_dest(dest.as_mut_ptr());
         head.set_srcsize(nbytes);
         head.set_sourcesize(nbytes);
         head.set_destsize(i32::try_from(dest.len()).unwrap_or(i32::MAX));
-        sync_threads(head);
+        update_thread_fields(head);
         Ok(nbytes)
     }
 
@@ -182,18 +184,18 @@ impl Context {
             compcode_meta: head.compcode_meta(),
             clevel: head.clevel(),
             use_dict: head.use_dict() != 0,
-            instr_codec: self.instrumented,
+            instr_codec: self.is_instrumented,
             typesize: head.typesize(),
-            nthreads: threads(head.new_nthreads()),
+            nthreads: effective_thread_count(head.new_nthreads()),
             blocksize: head.blocksize(),
             splitmode: head.splitmode(),
             filters: head.filters(),
             filters_meta: head.filters_meta(),
-            short_header: false,
+            has_blosc1_header: false,
             prefilter: self.prefilter(),
             tuner_id: head.tuner_id(),
             nchunk,
-            handles: Handles {
+            callback_pointers: CallbackPointers {
                 schunk: head.schunk().cast(),
                 tuner_params: head.tuner_params(),
                 codec_params: head.codec_params(),
@@ -207,8 +209,8 @@ impl Context {
         let own = self.preparams.as_ref()?;
         let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.prefilter()?;
-        // SAFETY: guaranteed by the callers of `for_compression` and of `Head::set_prefilter`; the parameters are those
-        // that came with the function.
+        // SAFETY: guaranteed by the callers of `for_compression` and of `ContextHeadCell::set_prefilter`; the
+        // parameters are those that came with the function.
         Some(unsafe { Prefilter::new(function, params, own.as_ptr()) })
     }
 
@@ -223,7 +225,7 @@ impl Context {
         head.set_blosc2_flags2(header.blosc2_flags2);
         head.set_header_blocksize(header.blocksize);
         head.set_header_overhead(header.len() as i32);
-        let blocks = crate::chunk::Blocks::new(source.len(), params.blocksize.max(1) as usize);
+        let blocks = crate::chunk::BlockGeometry::new(source.len(), params.blocksize.max(1) as usize);
         head.set_nblocks(source.nblocks(&blocks) as i32);
         head.set_leftover(blocks.leftover() as i32);
         head.set_output_bytes(header.cbytes);

@@ -1,16 +1,16 @@
 //! Decoding one block of a plan (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
 
-use super::super::callbacks::{BlockPlace, Postfilter};
+use super::super::callbacks::{BlockContext, Postfilter};
 use super::super::scratch::{self, BlockScratch, ScratchBuffer};
 use super::lazy;
 use super::plan::DecodePlan;
-use super::streams::{decode_bitshuffled, decode_payload, decode_shuffled, decode_split};
-use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
-use crate::chunk::{LazyBlocks, Special};
-use crate::codec::{WRITE_AHEAD, Workspace};
+use super::streams::{decode_bitshuffled, decode_block_streams, decode_shuffled, decode_varlen_payload};
+use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_dont_split};
+use crate::chunk::{LazyBlocks, SpecialValue};
+use crate::codec::{DECODE_SLACK, Workspace};
 use crate::error::Result;
 use crate::filter::{bitshuffle, shuffle};
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 
 impl DecodePlan<'_> {
     /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the decoded
@@ -29,13 +29,15 @@ impl DecodePlan<'_> {
         reference: Option<&[u8]>,
     ) -> Result<()> {
         match self.params.postfilter.filter(|_| !self.header.is_instrumented()) {
-            None => self.decode_unfiltered(nblock, scratch, dest, reference),
-            Some(postfilter) => self.decode_filtered(postfilter, (nblock, tid), scratch, dest, reference),
+            None => self.decode_without_postfilter(nblock, scratch, dest, reference),
+            Some(postfilter) => {
+                self.decode_with_postfilter(postfilter, (nblock, tid), scratch, dest, reference)
+            }
         }
     }
 
     /// Decodes block `nblock` into the scratch and runs the postfilter from there into `dest`.
-    fn decode_filtered(
+    fn decode_with_postfilter(
         &self,
         postfilter: &Postfilter,
         (nblock, tid): (usize, usize),
@@ -45,19 +47,20 @@ impl DecodePlan<'_> {
     ) -> Result<()> {
         let header = self.header;
         let typesize = match self.class {
-            ChunkClass::Special(Special::Value) => self.repeated_value().len(),
+            ChunkClass::Special(SpecialValue::Value) => self.repeated_value().len(),
             _ => usize::from(header.typesize),
         };
-        let blocksize = if header.has_varlen_blocks() { self.largest() } else { self.blocks().blocksize() };
+        let blocksize =
+            if header.has_varlen_blocks() { self.largest_block_nbytes() } else { self.blocks().blocksize() };
         // As large as in the reference.
-        let ttmp_nbytes = 4 * (self.largest() + 4 * usize::from(header.typesize));
+        let ttmp_nbytes = 4 * (self.largest_block_nbytes() + 4 * usize::from(header.typesize));
         let len = dest.len();
         let mut input = std::mem::take(&mut scratch.block);
         let block = input.get(len)?;
-        let decoded = self.decode_unfiltered(nblock, scratch, block, reference);
+        let decoded = self.decode_without_postfilter(nblock, scratch, block, reference);
         let result = decoded.and_then(|()| {
             let ttmp = scratch.front.get(ttmp_nbytes.max(len))?;
-            let place = BlockPlace {
+            let place = BlockContext {
                 nchunk: self.params.nchunk,
                 nblock,
                 offset: nblock * blocksize,
@@ -83,7 +86,7 @@ impl DecodePlan<'_> {
     /// # Errors
     /// Those of `chunk.md` 2.3.
     #[inline]
-    pub(super) fn decode_unfiltered(
+    pub(super) fn decode_without_postfilter(
         &self,
         nblock: usize,
         scratch: &mut BlockScratch,
@@ -92,29 +95,36 @@ impl DecodePlan<'_> {
     ) -> Result<()> {
         match (self.class, &self.lazy) {
             (ChunkClass::Blocks(coding), None) => {
-                let bytes = self.block_bytes(nblock)?;
+                let bytes = self.bytes_from_block_start(nblock)?;
                 self.decode_streams(nblock, coding, bytes, scratch, dest, reference)
             }
             (ChunkClass::Blocks(coding), Some(blocks)) => {
                 let mut buffer = std::mem::take(&mut scratch.stream);
                 let result = self
-                    .lazy_block_bytes(nblock, blocks, &mut buffer)
+                    .read_lazy_block(nblock, blocks, &mut buffer)
                     .and_then(|bytes| self.decode_streams(nblock, coding, bytes, scratch, dest, reference));
                 scratch.stream = buffer;
                 result
             }
-            (ChunkClass::VarBlocks(coding), None) => {
-                self.decode_var_block(coding, self.var_blocks[nblock].payload(self.chunk), scratch, dest)
-            }
+            (ChunkClass::VarBlocks(coding), None) => self.decode_varlen_block(
+                coding,
+                self.varlen_blocks[nblock].payload(self.chunk),
+                scratch,
+                dest,
+            ),
             (ChunkClass::VarBlocks(coding), Some(blocks)) => {
-                let payload = lazy::read_payload(blocks, &self.var_blocks, nblock)?;
-                self.decode_var_block(coding, &payload, scratch, dest)
+                let payload = lazy::read_varlen_payload(blocks, &self.varlen_blocks, nblock)?;
+                self.decode_varlen_block(coding, &payload, scratch, dest)
             }
-            (ChunkClass::Plain, Some(blocks)) => {
-                blocks.read(self.header.len() + self.range(nblock).start, dest)
+            (ChunkClass::Memcpyed, Some(blocks)) => {
+                blocks.read(self.header.len() + self.block_range(nblock).start, dest)
             }
-            (ChunkClass::Plain, None) => self.plain().read(self.range(nblock).start, dest.into()),
-            (ChunkClass::Special(kind), _) => self.repeated(kind).read(self.range(nblock).start, dest.into()),
+            (ChunkClass::Memcpyed, None) => {
+                self.memcpyed_content().read(self.block_range(nblock).start, dest.into())
+            }
+            (ChunkClass::Special(kind), _) => {
+                self.special_content(kind).read(self.block_range(nblock).start, dest.into())
+            }
         }
     }
 
@@ -134,20 +144,20 @@ impl DecodePlan<'_> {
         let decoder = || self.decoder();
         let BlockScratch { front, workspace, .. } = scratch;
         match coding {
-            BlockCoding::Direct => decode_split(decoder, nstreams, bytes, workspace, dest, len),
+            BlockCoding::Direct => decode_block_streams(decoder, nstreams, bytes, workspace, dest, len),
             BlockCoding::Shuffled { unit } => {
-                let front = front.get(len + WRITE_AHEAD)?;
+                let front = front.get(len + DECODE_SLACK)?;
                 decode_shuffled(decoder, (nstreams, unit), bytes, workspace, front, dest)
             }
             BlockCoding::Bitshuffled => {
-                let front = front.get(len + WRITE_AHEAD)?;
+                let front = front.get(len + DECODE_SLACK)?;
                 let typesize = usize::from(self.header.typesize);
                 decode_bitshuffled(decoder, (nstreams, typesize), bytes, workspace, front, dest)
             }
-            BlockCoding::General => self.decode_general(scratch, dest, reference, |workspace, dest| {
-                let decoded = decode_split(decoder, nstreams, bytes, workspace, dest, len);
-                if decoded.is_err() && may_predate_the_split_mark(self.header) && self.lazy.is_none() {
-                    return decode_split(decoder, 1, bytes, workspace, dest, len).or(decoded);
+            BlockCoding::General => self.decode_with_filters(scratch, dest, reference, |workspace, dest| {
+                let decoded = decode_block_streams(decoder, nstreams, bytes, workspace, dest, len);
+                if decoded.is_err() && may_predate_dont_split(self.header) && self.lazy.is_none() {
+                    return decode_block_streams(decoder, 1, bytes, workspace, dest, len).or(decoded);
                 }
                 decoded
             }),
@@ -155,7 +165,7 @@ impl DecodePlan<'_> {
     }
 
     /// Decodes a block of variable length from its payload.
-    fn decode_var_block(
+    fn decode_varlen_block(
         &self,
         coding: BlockCoding,
         payload: &[u8],
@@ -167,28 +177,28 @@ impl DecodePlan<'_> {
         let BlockScratch { front, workspace, .. } = scratch;
         let typesize = usize::from(self.header.typesize);
         match coding {
-            BlockCoding::Direct => decode_payload(&decoder, payload, workspace, dest),
+            BlockCoding::Direct => decode_varlen_payload(&decoder, payload, workspace, dest),
             BlockCoding::Shuffled { unit } => {
                 let front = front.get(len)?;
-                decode_payload(&decoder, payload, workspace, front)?;
+                decode_varlen_payload(&decoder, payload, workspace, front)?;
                 shuffle::unshuffle(unit, front, dest);
                 Ok(())
             }
             BlockCoding::Bitshuffled => {
                 let front = front.get(len)?;
-                decode_payload(&decoder, payload, workspace, front)?;
+                decode_varlen_payload(&decoder, payload, workspace, front)?;
                 bitshuffle::bitunshuffle(typesize, front, dest);
                 Ok(())
             }
-            BlockCoding::General => self.decode_general(scratch, dest, None, |workspace, dest| {
-                decode_payload(&decoder, payload, workspace, &mut dest[..len])
+            BlockCoding::General => self.decode_with_filters(scratch, dest, None, |workspace, dest| {
+                decode_varlen_payload(&decoder, payload, workspace, &mut dest[..len])
             }),
         }
     }
 
     /// Decodes streams with `decode`, which writes them to the start of its slice, and undoes the filters. The result
     /// is in `dest`.
-    fn decode_general(
+    fn decode_with_filters(
         &self,
         scratch: &mut BlockScratch,
         dest: &mut [u8],
@@ -196,19 +206,19 @@ impl DecodePlan<'_> {
         decode: impl FnOnce(&mut Workspace, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
         let BlockScratch { front, back, workspace, .. } = scratch;
-        if self.chain.works_in_place() {
+        if self.filters.is_undone_in_place() {
             decode(workspace, dest)?;
-            return self.chain.backward_in_place(dest, reference);
+            return self.filters.backward_in_place(dest, reference);
         }
-        let front = front.get(dest.len() + WRITE_AHEAD)?;
+        let front = front.get(dest.len() + DECODE_SLACK)?;
         decode(workspace, front)?;
         let back = back.get(dest.len())?;
-        let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
-        self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+        let dparams = self.params.c_dparams(i32::from(self.header.typesize));
+        self.filters.backward(front, back, dest, reference, &dparams, self.header.version)
     }
 
     /// Reads the streams of block `nblock` of a lazy chunk into `buffer`.
-    pub(super) fn lazy_block_bytes<'b>(
+    pub(super) fn read_lazy_block<'b>(
         &self,
         nblock: usize,
         blocks: &LazyBlocks<'_>,
@@ -224,9 +234,11 @@ impl DecodePlan<'_> {
     ///
     /// # Errors
     /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).
-    pub(super) fn reference_block(&self) -> Result<Malloced> {
-        let mut block = Malloced::zeroed(self.range(0).len())?;
-        scratch::with(|scratch| self.decode_unfiltered(0, &mut scratch.coding, &mut block, None))?;
+    pub(super) fn decode_reference_block(&self) -> Result<MallocBytes> {
+        let mut block = MallocBytes::zeroed(self.block_range(0).len())?;
+        scratch::with_scratch(|scratch| {
+            self.decode_without_postfilter(0, &mut scratch.block_scratch, &mut block, None)
+        })?;
         Ok(block)
     }
 }

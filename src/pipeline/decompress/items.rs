@@ -2,9 +2,9 @@
 
 use super::super::params::DecompressParams;
 use super::super::scratch::{self, Scratch};
-use super::outcome::Decompressed;
+use super::outcome::DecompressOutcome;
 use super::plan::DecodePlan;
-use crate::chunk::{ChunkHeader, StoredChunk};
+use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -80,17 +80,17 @@ impl ItemRange {
 /// too short, and those of decompression.
 pub(crate) fn getitem(
     params: &DecompressParams<'_>,
-    chunk: &StoredChunk<'_>,
+    chunk: &ParsedChunk<'_>,
     wanted: ItemRange,
     mut dest: OutBuffer<'_>,
-) -> Result<Decompressed> {
+) -> Result<DecompressOutcome> {
     let header = chunk.header();
     check_equal_blocks(header)?;
     wanted.check_alignment(header)?;
     chunk.check_len()?;
     let range = wanted.resolve(header, dest.len())?;
     if range.is_empty() {
-        return Ok(Decompressed { nbytes: 0, used_dictionary: false });
+        return Ok(DecompressOutcome { nbytes: 0, used_dictionary: false });
     }
     let dest = dest.range(0..range.len());
     RangeReader::open(params, chunk, |reader| reader.read(range, dest))
@@ -121,7 +121,7 @@ impl RangeReader<'_> {
     /// decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
-        chunk: &StoredChunk<'_>,
+        chunk: &ParsedChunk<'_>,
         then: impl FnOnce(&RangeReader<'_>) -> Result<R>,
     ) -> Result<R> {
         check_equal_blocks(chunk.header())?;
@@ -129,14 +129,14 @@ impl RangeReader<'_> {
             return Err(err!(SchunkSpecial, "the kind of special chunk is not defined"));
         }
         let params = DecompressParams { mask: None, ..*params };
-        DecodePlan::with(chunk, &params, |plan| then(&RangeReader { plan }))
+        DecodePlan::open(chunk, &params, |plan| then(&RangeReader { plan }))
     }
 
     /// Decodes the bytes `range` of the content into `dest` (same length).
     ///
     /// # Errors
     /// `InvalidParam` for a range beyond the content or of another length than `dest`, those of decompression.
-    pub(crate) fn read(&self, range: Range<usize>, dest: OutBuffer<'_>) -> Result<Decompressed> {
+    pub(crate) fn read(&self, range: Range<usize>, dest: OutBuffer<'_>) -> Result<DecompressOutcome> {
         let (nbytes, content) = (dest.len(), self.plan.header().nbytes());
         if range.end > content || range.len() != nbytes {
             return Err(err!(
@@ -144,11 +144,11 @@ impl RangeReader<'_> {
                 "bytes {range:?} into {nbytes} bytes, expected a range of this length inside 0..{content}"
             ));
         }
-        match self.plan.uncoded() {
+        match self.plan.uncoded_content() {
             Some(content) => content.read(range.start, dest)?,
             None => decode_range(self.plan, range, dest)?,
         }
-        Ok(Decompressed { nbytes, used_dictionary: self.plan.has_dictionary() })
+        Ok(DecompressOutcome { nbytes, used_dictionary: self.plan.has_dictionary() })
     }
 }
 
@@ -159,18 +159,18 @@ fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: OutBuffer<'_>)
     let blocksize = plan.blocks().blocksize();
     let touched = range.start / blocksize..range.end.div_ceil(blocksize);
     let reference =
-        if plan.needs_first_block() && touched.end > 1 { Some(plan.reference_block()?) } else { None };
-    scratch::with(|scratch| {
+        if plan.needs_first_block() && touched.end > 1 { Some(plan.decode_reference_block()?) } else { None };
+    scratch::with_scratch(|scratch| {
         for nblock in touched {
-            let block = plan.range(nblock);
+            let block = plan.block_range(nblock);
             let part = block.start.max(range.start)..block.end.min(range.end);
             let place = &mut dest[part.start - range.start..part.end - range.start];
             let reference = reference.as_deref().filter(|_| nblock > 0);
             if part == block {
-                plan.decode_block(nblock, 0, &mut scratch.coding, place, reference)?;
+                plan.decode_block(nblock, 0, &mut scratch.block_scratch, place, reference)?;
             } else {
                 let inside = part.start - block.start..part.end - block.start;
-                decode_inside(plan, nblock, inside, scratch, place, reference)?;
+                decode_block_part(plan, nblock, inside, scratch, place, reference)?;
             }
         }
         Ok(())
@@ -178,7 +178,7 @@ fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: OutBuffer<'_>)
 }
 
 /// Decodes the bytes `inside`, a proper part of block `nblock`, into `dest` (same length).
-fn decode_inside(
+fn decode_block_part(
     plan: &DecodePlan<'_>,
     nblock: usize,
     inside: Range<usize>,
@@ -186,12 +186,12 @@ fn decode_inside(
     dest: &mut [u8],
     reference: Option<&[u8]>,
 ) -> Result<()> {
-    let Scratch { coding, decoded } = scratch;
+    let Scratch { block_scratch: coding, decoded_block: decoded } = scratch;
     let how = plan.part_decoding();
     if plan.decode_part_by_codec(how, nblock, inside.clone(), coding, dest)? {
         return Ok(());
     }
-    let len = plan.range(nblock).len();
+    let len = plan.block_range(nblock).len();
     // For a longer part, copying the planes costs as much as the partial decoding saves.
     if 2 * inside.len() <= len && plan.decode_prefixes(how, nblock, inside.clone(), coding, dest)? {
         return Ok(());

@@ -4,10 +4,10 @@ use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{ChunkHeader, LazyBlocks, dictionary};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 
-/// Reads the streams of block `nblock`, which begin `start` bytes into the stored chunk, into `buffer`. They are at most
-/// `limit` bytes long.
+/// Reads the streams of block `nblock`, which begin `start` bytes into the stored chunk, into `buffer`. They are at
+/// most `limit` bytes long.
 ///
 /// # Errors
 /// `InvalidHeader` for a length out of range, those of the source.
@@ -40,11 +40,11 @@ pub(super) fn read_dictionary(
     position: usize,
 ) -> Result<Vec<u8>> {
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-    let start = position + dictionary::PREFIX;
+    let start = position + dictionary::SIZE_FIELD_LEN;
     if cbytes < start {
         return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, expected at least {start} for a dictionary"));
     }
-    let mut size = [0; dictionary::PREFIX];
+    let mut size = [0; dictionary::SIZE_FIELD_LEN];
     blocks.read(position, &mut size)?;
     let size = dictionary::checked_size(i32::from_le_bytes(size))?;
     if cbytes < start + size {
@@ -62,15 +62,15 @@ pub(super) fn read_dictionary(
 ///
 /// # Errors
 /// `InvalidHeader` for starts or sizes out of range, those of the source.
-pub(super) fn varlen_table(
+pub(super) fn read_varlen_table(
     header: &ChunkHeader,
     chunk: &[u8],
     blocks: &LazyBlocks<'_>,
 ) -> Result<Vec<VarBlock>> {
     let mut offset = 0;
     let mut table = Vec::new();
-    for span in varlen::spans(header, chunk)? {
-        let mut size = [0; varlen::PREFIX];
+    for span in varlen::block_spans(header, chunk)? {
+        let mut size = [0; varlen::SIZE_FIELD_LEN];
         if span.len() <= size.len() {
             return Err(err!(
                 InvalidHeader,
@@ -108,25 +108,30 @@ pub(super) fn varlen_table(
 ///
 /// # Errors
 /// `InvalidHeader` for a length in the trailer that is out of range, `MemoryAlloc`, those of the source.
-pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: usize) -> Result<Malloced> {
+pub(super) fn read_varlen_payload(
+    blocks: &LazyBlocks<'_>,
+    table: &[VarBlock],
+    nblock: usize,
+) -> Result<MallocBytes> {
     let block = &table[nblock];
     // As in the reference, whose buffer has space for the longest span or for this block, and for its prefix. Bytes
     // after the span, which belong to the next block, are read too: it is an error if there are none.
     let longest = table.iter().map(|block| block.span.len()).max().unwrap_or(0);
-    let limit = longest.max(block.nbytes) + varlen::PREFIX;
+    let limit = longest.max(block.nbytes) + varlen::SIZE_FIELD_LEN;
     let stored = blocks.trailer.block_length(nblock).unwrap_or(0);
-    let Some(stored) = usize::try_from(stored).ok().filter(|&len| len > varlen::PREFIX && len <= limit)
+    let Some(stored) =
+        usize::try_from(stored).ok().filter(|&len| len > varlen::SIZE_FIELD_LEN && len <= limit)
     else {
         return Err(err!(
             InvalidHeader,
             "the length of lazy block {nblock} is {stored}, expected more than {} and at most {limit}",
-            varlen::PREFIX
+            varlen::SIZE_FIELD_LEN
         ));
     };
-    let len = stored - varlen::PREFIX;
+    let len = stored - varlen::SIZE_FIELD_LEN;
     // The length is an unchecked claim: memory that the system zeroes occupies no pages before it is written.
-    let mut payload = Malloced::zeroed(len)?;
-    blocks.read(block.span.start + varlen::PREFIX, &mut payload)?;
-    payload.shorten(block.span.len() - varlen::PREFIX);
+    let mut payload = MallocBytes::zeroed(len)?;
+    blocks.read(block.span.start + varlen::SIZE_FIELD_LEN, &mut payload)?;
+    payload.shorten(block.span.len() - varlen::SIZE_FIELD_LEN);
     Ok(payload)
 }

@@ -1,11 +1,11 @@
 //! Lazy chunks, made from whole chunks as a frame would make them (`chunk.md` 1.17), whose blocks are read through a
 //! callback.
 
-use super::{Decompressed, ItemRange, VarlenReader};
+use super::{DecompressOutcome, ItemRange, VarlenReader};
 use crate::abi::{BLOSC_LZ4, BLOSC_ZSTD};
 use crate::chunk::format::{flag2, offset};
-use crate::chunk::lazy::{BlockSource, ChunkPlace};
-use crate::chunk::{ChunkHeader, StoredChunk, read_i32, write_i32};
+use crate::chunk::lazy::{BlockSource, ChunkLocation};
+use crate::chunk::{ChunkHeader, ParsedChunk, read_i32, write_i32};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::pipeline::compress::{Source, compress};
@@ -14,11 +14,11 @@ use crate::pipeline::params::{CompressParams, DecompressParams};
 /// Offset in bytes of the whole chunk in the simulated frame.
 const CHUNK_OFFSET: i64 = 77;
 
-struct Frame(Vec<u8>);
+struct SimulatedFrame(Vec<u8>);
 
-impl BlockSource for Frame {
-    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
-        assert_eq!(place, ChunkPlace { nchunk: 3, offset: CHUNK_OFFSET });
+impl BlockSource for SimulatedFrame {
+    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        assert_eq!(place, ChunkLocation { nchunk: 3, offset: CHUNK_OFFSET });
         let start = place.offset as usize + position as usize;
         match self.0.get(start..start + dest.len()) {
             Some(bytes) => dest.copy_from_slice(bytes),
@@ -28,15 +28,15 @@ impl BlockSource for Frame {
     }
 }
 
-fn data(len: usize) -> Vec<u8> {
+fn make_data(len: usize) -> Vec<u8> {
     (0..len as u32 / 4).flat_map(|i| (i * i / 7 % 1000).to_le_bytes()).collect()
 }
 
-fn params() -> CompressParams {
+fn lz4_cparams() -> CompressParams {
     CompressParams { compcode: BLOSC_LZ4, typesize: 4, blocksize: 4000, ..CompressParams::default() }
 }
 
-fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
+fn compress_chunk(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
     let mut chunk = vec![0; source.len() + 4096 + 40_000];
     let header = compress(params, source, &mut chunk).unwrap();
     assert!(header.cbytes > 0);
@@ -45,9 +45,9 @@ fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
 }
 
 /// Returns the lazy form of `chunk`, and the frame that holds the chunk.
-fn lazy_of(chunk: &[u8]) -> (Vec<u8>, Frame) {
+fn make_lazy_chunk(chunk: &[u8]) -> (Vec<u8>, SimulatedFrame) {
     let header = ChunkHeader::parse(chunk).unwrap();
-    let blocks = crate::chunk::Blocks::of(&header);
+    let blocks = crate::chunk::BlockGeometry::of(&header);
     let nblocks = if header.has_varlen_blocks() { header.blocksize as usize } else { blocks.count() };
     let tables = header.len() + 4 * nblocks;
     let mut lazy = if header.is_memcpyed() { vec![0xee; tables] } else { chunk[..tables].to_vec() };
@@ -66,37 +66,47 @@ fn lazy_of(chunk: &[u8]) -> (Vec<u8>, Frame) {
     }
     let mut frame = vec![0xaa; CHUNK_OFFSET as usize];
     frame.extend_from_slice(chunk);
-    (lazy, Frame(frame))
+    (lazy, SimulatedFrame(frame))
 }
 
 /// Decompresses the serialised lazy chunk, whose blocks are in `frame`, on `nthreads` threads.
-fn decompress(frame: Option<&Frame>, nthreads: usize, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
+fn decompress(
+    frame: Option<&SimulatedFrame>,
+    nthreads: usize,
+    chunk: &[u8],
+    dest: &mut [u8],
+) -> Result<DecompressOutcome> {
     let params = DecompressParams { nthreads, ..DecompressParams::default() };
     let source = frame.map(|frame| frame as &dyn BlockSource);
     let mut header = ChunkHeader::default();
-    super::decompress(&params, &StoredChunk::parse(&mut header, chunk)?.with_source(source), dest.into())
+    super::decompress(&params, &ParsedChunk::parse(&mut header, chunk)?.with_source(source), dest.into())
 }
 
-fn getitem(frame: &Frame, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<Decompressed> {
+fn getitem(
+    frame: &SimulatedFrame,
+    chunk: &[u8],
+    wanted: ItemRange,
+    dest: &mut [u8],
+) -> Result<DecompressOutcome> {
     let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(Some(frame));
+    let chunk = ParsedChunk::parse(&mut header, chunk)?.with_source(Some(frame));
     super::getitem(&DecompressParams::default(), &chunk, wanted, dest.into())
 }
 
 #[test]
 fn lazy_chunks_of_every_kind_are_read() {
-    let data = data(100_000);
-    let delta = CompressParams { filters: [0, 0, 0, 1, 3, 2], ..params() };
+    let data = make_data(100_000);
+    let delta = CompressParams { filters: [0, 0, 0, 1, 3, 2], ..lz4_cparams() };
     let kinds = [
-        params(),
-        CompressParams { clevel: 0, ..params() },
-        CompressParams { filters: [0; 6], ..params() },
-        CompressParams { use_dict: true, ..params() },
-        CompressParams { use_dict: true, compcode: BLOSC_ZSTD, ..params() },
+        lz4_cparams(),
+        CompressParams { clevel: 0, ..lz4_cparams() },
+        CompressParams { filters: [0; 6], ..lz4_cparams() },
+        CompressParams { use_dict: true, ..lz4_cparams() },
+        CompressParams { use_dict: true, compcode: BLOSC_ZSTD, ..lz4_cparams() },
         delta,
     ];
     for params in kinds {
-        let (lazy, frame) = lazy_of(&chunk_of(&params, Source::Buffer(&data)));
+        let (lazy, frame) = make_lazy_chunk(&compress_chunk(&params, Source::Buffer(&data)));
         for nthreads in [1, 3] {
             let mut dest = vec![0; data.len()];
             let done = decompress(Some(&frame), nthreads, &lazy, &mut dest).unwrap();
@@ -113,18 +123,18 @@ fn lazy_chunks_of_every_kind_are_read() {
 
 #[test]
 fn lazy_variable_length_blocks_are_read() {
-    let data = data(6000);
+    let data = make_data(6000);
     let sources: Vec<&[u8]> = vec![&data[..100], &data[100..5000], &data[5000..5004], &data[5004..]];
-    let (lazy, frame) = lazy_of(&chunk_of(&params(), Source::Blocks(&sources)));
+    let (lazy, frame) = make_lazy_chunk(&compress_chunk(&lz4_cparams(), Source::VarlenBlocks(&sources)));
     let mut dest = vec![0; data.len()];
     decompress(Some(&frame), 1, &lazy, &mut dest).unwrap();
     assert!(dest == data);
     let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, &lazy).unwrap().with_source(Some(&frame));
+    let chunk = ParsedChunk::parse(&mut header, &lazy).unwrap().with_source(Some(&frame));
     VarlenReader::open(&DecompressParams::default(), &chunk, |reader| {
         for (nblock, source) in sources.iter().enumerate() {
-            let mut dest = vec![0; reader.nbytes(nblock)];
-            reader.decode(nblock, dest[..].as_mut().into())?;
+            let mut dest = vec![0; reader.block_nbytes(nblock)];
+            reader.decode_block(nblock, dest[..].as_mut().into())?;
             assert!(dest == *source);
         }
         Ok(())
@@ -133,10 +143,10 @@ fn lazy_variable_length_blocks_are_read() {
 }
 
 #[test]
-fn bad_lazy_chunks_have_their_codes() {
-    let data = data(20_000);
-    let (lazy, frame) = lazy_of(&chunk_of(&params(), Source::Buffer(&data)));
-    let code = |lazy: &[u8], frame: Option<&Frame>| {
+fn damaged_lazy_chunks_give_the_expected_error_kinds() {
+    let data = make_data(20_000);
+    let (lazy, frame) = make_lazy_chunk(&compress_chunk(&lz4_cparams(), Source::Buffer(&data)));
+    let code = |lazy: &[u8], frame: Option<&SimulatedFrame>| {
         decompress(frame, 1, lazy, &mut vec![0; data.len()]).unwrap_err().kind()
     };
     assert_eq!(code(&lazy, None), ErrorKind::InvalidParam);

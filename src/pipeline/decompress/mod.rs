@@ -5,11 +5,12 @@
 //! [sink](sink::BlockSink).
 //!
 //! Every read takes this path: [whole chunks](whole), [ranges of items](items), [blocks for a sink](sink), [blocks of
-//! variable length](varlen) and the [chunk that a changed one is made from](old_chunk). Short chunks of one block have
-//! a [fast path](single) with the same classification.
+//! variable length](varlen_reader) and the [chunk that a changed one is made from](old_chunk). Short chunks of one
+//! block have a [fast path](fast_path) with the same classification.
 
 mod block;
-mod codec;
+mod chunk_decoder;
+mod fast_path;
 mod items;
 mod lazy;
 mod old_chunk;
@@ -17,10 +18,9 @@ mod outcome;
 mod part;
 mod plan;
 mod ranges;
-mod single;
 mod sink;
 mod streams;
-mod varlen;
+mod varlen_reader;
 mod whole;
 
 #[cfg(test)]
@@ -28,12 +28,12 @@ mod lazy_tests;
 #[cfg(test)]
 mod part_tests;
 
+pub(crate) use fast_path::try_decompress_fast;
 pub(crate) use items::{ItemRange, RangeReader, getitem};
 pub(crate) use old_chunk::OldChunk;
-pub(crate) use outcome::Decompressed;
-pub(crate) use part::{decodes_prefixes, is_worth_keeping, skips_enough};
+pub(crate) use outcome::DecompressOutcome;
+pub(crate) use part::{can_decode_prefixes, is_partial_decode_worthwhile, is_worth_caching};
 pub(crate) use ranges::ByteRanges;
-pub(crate) use single::decompress_single;
 pub(crate) use sink::{BlockContent, BlockSink, decode_into_sink};
-pub(crate) use varlen::VarlenReader;
+pub(crate) use varlen_reader::VarlenReader;
 pub(crate) use whole::{decompress, decompress_general};

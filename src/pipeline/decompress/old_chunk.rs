@@ -2,39 +2,41 @@
 
 use super::super::params::DecompressParams;
 use super::super::scratch;
-use super::outcome::Decompressed;
+use super::outcome::DecompressOutcome;
 use super::plan::DecodePlan;
-use crate::chunk::{ChunkHeader, StoredChunk};
+use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::error::Result;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 
 /// A chunk whose blocks are decoded, or copied in their encoded form, one by one and on any thread.
 pub(crate) struct OldChunk<'a> {
     plan: &'a DecodePlan<'a>,
     mask: Option<&'a [u8]>,
-    reference: Option<Malloced>,
+    reference: Option<MallocBytes>,
 }
 
 impl OldChunk<'_> {
-    /// Opens `chunk`, whose blocks are of one length, and passes it to `then`. Returns the result of `then`, and that of the
-    /// decompression.
+    /// Opens `chunk`, whose blocks are of one length, and passes it to `then`. Returns the result of `then`, and that
+    /// of the decompression.
     ///
     /// # Errors
     /// Those of decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
-        chunk: &StoredChunk<'_>,
+        chunk: &ParsedChunk<'_>,
         then: impl FnOnce(&OldChunk<'_>) -> Result<R>,
-    ) -> Result<(R, Decompressed)> {
-        DecodePlan::with(chunk, params, |plan| {
-            let reference = if plan.needs_first_block() { Some(plan.reference_block()?) } else { None };
+    ) -> Result<(R, DecompressOutcome)> {
+        DecodePlan::open(chunk, params, |plan| {
+            let reference =
+                if plan.needs_first_block() { Some(plan.decode_reference_block()?) } else { None };
             let nbytes = chunk.header().nbytes();
-            let done = Decompressed { nbytes, used_dictionary: plan.has_dictionary() };
+            let done = DecompressOutcome { nbytes, used_dictionary: plan.has_dictionary() };
             Ok((then(&OldChunk { plan, mask: params.mask, reference })?, done))
         })
     }
 
-    /// Decodes block `nblock`, which must exist, into `dest`, which has its length. Does nothing for a masked-out block.
+    /// Decodes block `nblock`, which must exist, into `dest`, which has its length. Does nothing for a masked-out
+    /// block.
     ///
     /// # Errors
     /// Those of decompression.
@@ -43,12 +45,14 @@ impl OldChunk<'_> {
             return Ok(());
         }
         let reference = self.reference.as_deref().filter(|_| nblock > 0);
-        scratch::with(|scratch| self.plan.decode_block(nblock, 0, &mut scratch.coding, dest, reference))
+        scratch::with_scratch(|scratch| {
+            self.plan.decode_block(nblock, 0, &mut scratch.block_scratch, dest, reference)
+        })
     }
 
-    /// Returns the streams of block `nblock` if a chunk with the header `next` would have the same ones: both are encoded in
-    /// the same way, and independently of other blocks and of a dictionary.
-    pub(crate) fn encoded(&self, nblock: usize, next: &ChunkHeader) -> Option<&[u8]> {
+    /// Returns the streams of block `nblock` if a chunk with the header `next` would have the same ones: both are
+    /// encoded in the same way, and independently of other blocks and of a dictionary.
+    pub(crate) fn reusable_encoded_block(&self, nblock: usize, next: &ChunkHeader) -> Option<&[u8]> {
         let header = self.plan.header();
         let is_same = header.version == next.version
             && header.versionlz == next.versionlz
@@ -62,10 +66,10 @@ impl OldChunk<'_> {
             && header.compcode_meta == next.compcode_meta
             && header.blosc2_flags == next.blosc2_flags
             && header.blosc2_flags2 == next.blosc2_flags2;
-        let is_alone = self.mask.is_none()
+        let is_independent = self.mask.is_none()
             && !self.plan.needs_first_block()
             && !header.has_dictionary()
             && !header.is_instrumented();
-        if is_same && is_alone { self.plan.encoded(nblock) } else { None }
+        if is_same && is_independent { self.plan.encoded_block(nblock) } else { None }
     }
 }

@@ -2,7 +2,7 @@
 
 /// Result of a decompression.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Decompressed {
+pub(crate) struct DecompressOutcome {
     /// Size of the content in bytes, masked-out blocks included.
     pub nbytes: usize,
     /// Whether a dictionary was used.

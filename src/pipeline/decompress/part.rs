@@ -3,12 +3,12 @@
 use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::plan::DecodePlan;
 use super::ranges::{self, ByteRanges, MAX_GATHER_UNIT};
-use super::streams::{each_stream, neblock};
+use super::streams::{decode_streams_with_raw, neblock};
 use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::format::codec_format;
 use crate::chunk::stream::{self, Stream};
-use crate::chunk::{ChunkHeader, StoredChunk};
-use crate::codec::{BuiltIn, Plugin, WRITE_AHEAD};
+use crate::chunk::{ChunkHeader, ParsedChunk};
+use crate::codec::{BuiltInCodec, DECODE_SLACK, PluginCodec};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -16,11 +16,11 @@ use crate::filter::shuffle::unshuffle;
 use std::ops::Range;
 
 /// Upper limit, in bytes, for gathering single bytes instead of unshuffling the items that hold them.
-const MAX_SINGLE_BYTES: usize = 64;
+const MAX_BYTEWISE_GATHER: usize = 64;
 
-/// Returns whether decoding only `wanted` of a `len`-byte block is cheaper than decoding all of it: at least 1/8 must be
-/// skipped.
-pub(crate) fn skips_enough(wanted: &Range<usize>, len: usize) -> bool {
+/// Returns whether decoding only `wanted` of a `len`-byte block is cheaper than decoding all of it: at least 1/8 must
+/// be skipped.
+pub(crate) fn is_partial_decode_worthwhile(wanted: &Range<usize>, len: usize) -> bool {
     !wanted.is_empty() && wanted.end <= len - len / 8
 }
 
@@ -28,13 +28,13 @@ pub(crate) fn skips_enough(wanted: &Range<usize>, len: usize) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartDecoding {
     /// Not at all: the block is decoded whole.
-    None,
+    WholeBlock,
     /// By the partial decoder of a plugin codec (ZFP, fixed rate), from blocks of one stream.
     ByCodec,
     /// From the streams, which are in memory and at most shuffled.
     Streams {
         /// The codec, if it decodes prefixes of streams.
-        prefix_codec: Option<BuiltIn>,
+        prefix_codec: Option<BuiltInCodec>,
         /// Item size of the shuffle in bytes, 1 without shuffle.
         unit: usize,
     },
@@ -42,33 +42,34 @@ pub(crate) enum PartDecoding {
 
 impl PartDecoding {
     /// Returns the choice for a chunk with that parsed header and class. A postfilter forbids every choice.
-    pub(super) fn of(header: &ChunkHeader, class: ChunkClass) -> PartDecoding {
+    pub(super) fn for_chunk(header: &ChunkHeader, class: ChunkClass) -> PartDecoding {
         let unit = match class {
             ChunkClass::Blocks(BlockCoding::Direct) => 1,
             ChunkClass::Blocks(BlockCoding::Shuffled { unit }) => unit,
-            _ => return PartDecoding::None,
+            _ => return PartDecoding::WholeBlock,
         };
         let format = header.codec_format();
-        let codec = BuiltIn::from_format(format);
+        let codec = BuiltInCodec::from_format(format);
         if codec.is_none() && unit == 1 && format == codec_format::UDCODEC {
-            let plugin = Plugin::from_compcode(i32::from(header.udcompcode));
+            let plugin = PluginCodec::from_compcode(i32::from(header.udcompcode));
             return match plugin {
-                Some(codec) if codec.decodes_parts() => PartDecoding::ByCodec,
-                _ => PartDecoding::None,
+                Some(codec) if codec.can_decode_parts() => PartDecoding::ByCodec,
+                _ => PartDecoding::WholeBlock,
             };
         }
         if header.is_lazy() {
-            return PartDecoding::None;
+            return PartDecoding::WholeBlock;
         }
         // Decoders of prefixes do not support dictionaries.
         let prefix_codec = codec.filter(|codec| {
-            matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc) && !header.has_dictionary()
+            matches!(codec, BuiltInCodec::BloscLz | BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc)
+                && !header.has_dictionary()
         });
         PartDecoding::Streams { prefix_codec, unit }
     }
 
     /// Returns the codec that decodes prefixes of streams, and the item size of the shuffle in bytes.
-    pub(super) fn prefix(self) -> Option<(BuiltIn, usize)> {
+    pub(super) fn prefix_codec_and_unit(self) -> Option<(BuiltInCodec, usize)> {
         match self {
             PartDecoding::Streams { prefix_codec: Some(codec), unit } => Some((codec, unit)),
             _ => None,
@@ -84,43 +85,47 @@ impl PartDecoding {
     }
 }
 
-/// Returns whether decoding a few bytes of a block of `chunk` is cheaper than decoding the whole block, without postfilter.
-pub(crate) fn decodes_prefixes(chunk: &StoredChunk<'_>) -> bool {
-    chunk.class().is_ok_and(|class| PartDecoding::of(chunk.header(), class).prefix().is_some())
+/// Returns whether decoding a few bytes of a block of `chunk` is cheaper than decoding the whole block, without
+/// postfilter.
+pub(crate) fn can_decode_prefixes(chunk: &ParsedChunk<'_>) -> bool {
+    chunk
+        .class()
+        .is_ok_and(|class| PartDecoding::for_chunk(chunk.header(), class).prefix_codec_and_unit().is_some())
 }
 
-/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.
-pub(crate) fn is_worth_keeping(chunk: &StoredChunk<'_>) -> bool {
+/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth
+/// keeping.
+pub(crate) fn is_worth_caching(chunk: &ParsedChunk<'_>) -> bool {
     match chunk.class() {
-        Ok(ChunkClass::Plain) => chunk.header().is_lazy(),
+        Ok(ChunkClass::Memcpyed) => chunk.header().is_lazy(),
         Ok(class) => class.coding().is_some(),
         Err(_) => false,
     }
 }
 
 /// A block whose streams are decoded as far as a read needs them.
-struct Planes<'a> {
+struct DecodedPlanes<'a> {
     /// Byte `b` of item `i` is byte `b * count + i`.
-    decoded: &'a [u8],
+    bytes: &'a [u8],
     /// Item size in bytes.
     unit: usize,
     /// Number of items.
-    count: usize,
+    nitems: usize,
 }
 
-impl<'a> Planes<'a> {
-    /// Decodes the streams of block `nblock` into `front` up to the item with byte `last`, which is in the block. Returns
-    /// `None` if only the whole block can be decoded; `front` is not used then.
+impl<'a> DecodedPlanes<'a> {
+    /// Decodes the streams of block `nblock` into `front` up to the item with byte `last`, which is in the block.
+    /// Returns `None` if only the whole block can be decoded; `front` is not used then.
     fn decode(
         plan: &DecodePlan<'_>,
-        (codec, unit): (BuiltIn, usize),
+        (codec, unit): (BuiltInCodec, usize),
         nblock: usize,
         last: usize,
         front: &'a mut ScratchBuffer,
-    ) -> Result<Option<Planes<'a>>> {
-        let len = plan.range(nblock).len();
+    ) -> Result<Option<DecodedPlanes<'a>>> {
+        let len = plan.block_range(nblock).len();
         let nstreams = plan.nstreams(nblock);
-        let Some(encoded) = plan.encoded(nblock).filter(|_| len.is_multiple_of(unit)) else {
+        let Some(encoded) = plan.encoded_block(nblock).filter(|_| len.is_multiple_of(unit)) else {
             return Ok(None);
         };
         let decoded = front.get(len)?;
@@ -147,19 +152,23 @@ impl<'a> Planes<'a> {
                 }
             }
         }
-        Ok(Some(Planes { decoded, unit, count }))
+        Ok(Some(DecodedPlanes { bytes: decoded, unit, nitems: count }))
     }
 }
 
 impl DecodePlan<'_> {
     /// Returns how parts of blocks are decoded.
     pub(super) fn part_decoding(&self) -> PartDecoding {
-        if self.has_postfilter() { PartDecoding::None } else { PartDecoding::of(self.header, self.class) }
+        if self.has_postfilter() {
+            PartDecoding::WholeBlock
+        } else {
+            PartDecoding::for_chunk(self.header, self.class)
+        }
     }
 
-    /// Decodes the bytes `wanted` of block `nblock`, a part of the block that is not empty, into `dest` (same length), by
-    /// decoding a prefix of each stream. Returns `false` if only the whole block can be decoded; the content of `dest` is
-    /// undefined then.
+    /// Decodes the bytes `wanted` of block `nblock`, a part of the block that is not empty, into `dest` (same length),
+    /// by decoding a prefix of each stream. Returns `false` if only the whole block can be decoded; the content of
+    /// `dest` is undefined then.
     ///
     /// # Errors
     /// Those of decompression.
@@ -172,16 +181,16 @@ impl DecodePlan<'_> {
         dest: &mut [u8],
     ) -> Result<bool> {
         let BlockScratch { front, back, stream, .. } = scratch;
-        let Some(prefix) = how.prefix() else { return Ok(false) };
-        let Some(planes) = Planes::decode(self, prefix, nblock, wanted.end - 1, front)? else {
+        let Some(prefix) = how.prefix_codec_and_unit() else { return Ok(false) };
+        let Some(planes) = DecodedPlanes::decode(self, prefix, nblock, wanted.end - 1, front)? else {
             return Ok(false);
         };
-        let Planes { decoded, unit, count } = planes;
+        let DecodedPlanes { bytes: decoded, unit, nitems: count } = planes;
         if unit == 1 {
             copy(&decoded[wanted], dest);
             return Ok(true);
         }
-        if dest.len() <= MAX_SINGLE_BYTES {
+        if dest.len() <= MAX_BYTEWISE_GATHER {
             for (at, byte) in wanted.zip(dest.iter_mut()) {
                 *byte = decoded[at % unit * count + at / unit];
             }
@@ -222,14 +231,14 @@ impl DecodePlan<'_> {
             return Ok(false);
         }
         let decoder = self.decoder();
-        let Some(decoder) = decoder.plugin() else { return Ok(false) };
+        let Some(decoder) = decoder.as_plugin() else { return Ok(false) };
         let mut bytes = match &self.lazy {
-            None => self.block_bytes(nblock)?,
-            Some(blocks) => self.lazy_block_bytes(nblock, blocks, &mut scratch.stream)?,
+            None => self.bytes_from_block_start(nblock)?,
+            Some(blocks) => self.read_lazy_block(nblock, blocks, &mut scratch.stream)?,
         };
-        let nbytes = self.range(nblock).len();
+        let nbytes = self.block_range(nblock).len();
         match stream::read(&mut bytes, nbytes)? {
-            Stream::Coded(coded) => decoder.decode_part(coded, nbytes, part, dest),
+            Stream::Coded(coded) => decoder.decode_byte_range(coded, nbytes, part, dest),
             Stream::Run(_) | Stream::Raw(_) => Ok(false),
         }
     }
@@ -252,22 +261,23 @@ impl DecodePlan<'_> {
     ) -> Result<bool> {
         let len = dest.len();
         let Some(unit) = how.gather_unit() else { return Ok(false) };
-        let is_block = nblock < self.nblocks() && self.range(nblock).len() == len;
+        let is_block = nblock < self.nblocks() && self.block_range(nblock).len() == len;
         if !is_block || !len.is_multiple_of(unit) || wanted.end > len {
             return Ok(false);
         }
-        if !skips_enough(wanted, len) {
+        if !is_partial_decode_worthwhile(wanted, len) {
             return self.gather_from_streams(nblock, unit, ranges, scratch, dest);
         }
-        if !ranges::is_worthwhile(ranges, unit, wanted.len()) {
+        if !ranges::is_gather_worthwhile(ranges, unit, wanted.len()) {
             return Ok(false);
         }
-        let Some(prefix) = how.prefix() else { return Ok(false) };
-        let Some(decoded) = Planes::decode(self, prefix, nblock, wanted.end - 1, &mut scratch.front)? else {
+        let Some(prefix) = how.prefix_codec_and_unit() else { return Ok(false) };
+        let Some(decoded) = DecodedPlanes::decode(self, prefix, nblock, wanted.end - 1, &mut scratch.front)?
+        else {
             return Ok(false);
         };
         let mut planes = [&[][..]; MAX_GATHER_UNIT];
-        for (plane, bytes) in planes.iter_mut().zip(decoded.decoded.chunks_exact(decoded.count)) {
+        for (plane, bytes) in planes.iter_mut().zip(decoded.bytes.chunks_exact(decoded.nitems)) {
             *plane = bytes;
         }
         ranges::gather_items(&planes[..unit], ranges, dest);
@@ -285,7 +295,10 @@ impl DecodePlan<'_> {
         dest: &mut [u8],
     ) -> Result<bool> {
         let len = dest.len();
-        let Some(bytes) = self.block_bytes(nblock).ok().filter(|_| ranges::is_worthwhile(ranges, unit, len))
+        let Some(bytes) = self
+            .bytes_from_block_start(nblock)
+            .ok()
+            .filter(|_| ranges::is_gather_worthwhile(ranges, unit, len))
         else {
             return Ok(false);
         };
@@ -293,8 +306,8 @@ impl DecodePlan<'_> {
         let neblock = neblock(len, nstreams);
         let mut raws = [None; MAX_GATHER_UNIT];
         let BlockScratch { front, workspace, .. } = scratch;
-        let front = front.get(len + WRITE_AHEAD)?;
-        each_stream(
+        let front = front.get(len + DECODE_SLACK)?;
+        decode_streams_with_raw(
             || self.decoder(),
             nstreams,
             bytes,

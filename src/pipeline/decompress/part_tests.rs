@@ -3,17 +3,17 @@
 use super::plan::DecodePlan;
 use super::{ByteRanges, OldChunk, decompress};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
-use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
+use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::compress::{Gather, Source, compress};
+use crate::pipeline::compress::{BlockProvider, Source, compress};
 use crate::pipeline::params::{CompressParams, DecompressParams};
 use crate::pipeline::scratch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Smooth numbers with noise in their low bytes, a run, and incompressible bytes.
-fn data(len: usize) -> Vec<u8> {
+fn make_data(len: usize) -> Vec<u8> {
     let mut state = 1u32;
     (0..len as u32 / 4)
         .flat_map(|i| {
@@ -29,18 +29,18 @@ fn data(len: usize) -> Vec<u8> {
         .collect()
 }
 
-fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
+fn compress_chunk(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
     let mut chunk = vec![0; source.len() + 4096];
     let header = compress(params, source, &mut chunk).unwrap();
     chunk.truncate(header.cbytes as usize);
     chunk
 }
 
-fn whole(chunk: &[u8]) -> Vec<u8> {
+fn decompress_whole_chunk(chunk: &[u8]) -> Vec<u8> {
     let header = ChunkHeader::parse(chunk).unwrap();
     let mut dest = vec![0xa5; header.nbytes()];
     let mut parsed = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut parsed, chunk).unwrap();
+    let chunk = ParsedChunk::parse(&mut parsed, chunk).unwrap();
     decompress(&DecompressParams::default(), &chunk, dest[..].as_mut().into()).unwrap();
     dest
 }
@@ -49,13 +49,13 @@ fn whole(chunk: &[u8]) -> Vec<u8> {
 /// possible.
 fn read_prefixes(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
     let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, chunk)?;
-    DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
-        let nblock = range.start / Blocks::of(chunk.header()).blocksize();
-        let block = plan.range(nblock);
+    let chunk = ParsedChunk::parse(&mut header, chunk)?;
+    DecodePlan::open(&chunk, &DecompressParams::default(), |plan| {
+        let nblock = range.start / BlockGeometry::of(chunk.header()).blocksize();
+        let block = plan.block_range(nblock);
         let inside = range.start - block.start..range.end - block.start;
-        scratch::with(|scratch| {
-            plan.decode_prefixes(plan.part_decoding(), nblock, inside, &mut scratch.coding, dest)
+        scratch::with_scratch(|scratch| {
+            plan.decode_prefixes(plan.part_decoding(), nblock, inside, &mut scratch.block_scratch, dest)
         })
     })
 }
@@ -70,18 +70,18 @@ fn read_ranges(
     dest: &mut [u8],
 ) -> bool {
     let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, chunk).unwrap();
-    DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
-        scratch::with(|scratch| {
-            plan.decode_ranges(plan.part_decoding(), nblock, wanted, ranges, &mut scratch.coding, dest)
+    let chunk = ParsedChunk::parse(&mut header, chunk).unwrap();
+    DecodePlan::open(&chunk, &DecompressParams::default(), |plan| {
+        scratch::with_scratch(|scratch| {
+            plan.decode_ranges(plan.part_decoding(), nblock, wanted, ranges, &mut scratch.block_scratch, dest)
         })
     })
     .unwrap()
 }
 
 #[test]
-fn parts_are_what_whole_blocks_have_there() {
-    let data = data(100_000);
+fn partial_decoding_gives_the_same_bytes_as_whole_blocks() {
+    let data = make_data(100_000);
     let (mut read, mut left) = (0, 0);
     for compcode in [BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD] {
         for (typesize, splitmode) in [(1, 1), (4, 1), (4, 2), (8, 1), (8, 2), (12, 1), (3, 2)] {
@@ -95,7 +95,7 @@ fn parts_are_what_whole_blocks_have_there() {
                     filters,
                     ..CompressParams::default()
                 };
-                let chunk = chunk_of(&params, Source::Buffer(&data));
+                let chunk = compress_chunk(&params, Source::Buffer(&data));
                 let blocksize = blocksize as usize;
                 for n in 0..400 {
                     let start = n * 7919 % (data.len() - 1);
@@ -121,7 +121,7 @@ fn parts_are_what_whole_blocks_have_there() {
 
 /// Truncated items need no decoding step: only other filters prevent decoding a part.
 #[test]
-fn parts_of_truncated_items_are_decoded_alone() {
+fn precision_truncation_does_not_prevent_partial_decoding() {
     // Values that are not zero after truncation.
     let data: Vec<u8> = (0..4000u32).flat_map(|i| (0x4000_0000 + i * 9001).to_le_bytes()).collect();
     for filters in [[4, 0, 0, 0, 0, 4], [4, 0, 0, 0, 0, 1], [0, 0, 0, 0, 36, 0]] {
@@ -133,29 +133,29 @@ fn parts_of_truncated_items_are_decoded_alone() {
             blocksize: 8000,
             ..CompressParams::default()
         };
-        let chunk = chunk_of(&params, Source::Buffer(&data));
+        let chunk = compress_chunk(&params, Source::Buffer(&data));
         let mut dest = [0; 400];
         assert!(read_prefixes(&chunk, 8400..8800, &mut dest).unwrap(), "{filters:?}");
-        assert!(dest == whole(&chunk)[8400..8800], "{filters:?}");
+        assert!(dest == decompress_whole_chunk(&chunk)[8400..8800], "{filters:?}");
     }
 }
 
 /// Ranges at arbitrary positions.
-struct Places(Vec<Range<usize>>);
+struct RangeList(Vec<Range<usize>>);
 
-impl ByteRanges for Places {
-    fn count(&self) -> (usize, usize) {
+impl ByteRanges for RangeList {
+    fn count_and_nbytes(&self) -> (usize, usize) {
         (self.0.len(), self.0.iter().map(Range::len).sum())
     }
 
-    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
+    fn for_each(&self, then: &mut dyn FnMut(Range<usize>)) {
         self.0.iter().cloned().for_each(then);
     }
 }
 
 #[test]
-fn ranges_are_what_whole_blocks_have_there() {
-    let data = data(200_000);
+fn gathered_ranges_have_the_same_bytes_as_whole_blocks() {
+    let data = make_data(200_000);
     let (mut read, mut left) = (0, 0);
     for (n, compcode) in [BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD].into_iter().enumerate() {
         for (typesize, splitmode) in
@@ -171,7 +171,7 @@ fn ranges_are_what_whole_blocks_have_there() {
                     filters,
                     ..CompressParams::default()
                 };
-                let chunk = chunk_of(&params, Source::Buffer(&data));
+                let chunk = compress_chunk(&params, Source::Buffer(&data));
                 let nblocks = data.len().div_ceil(blocksize as usize);
                 for nblock in 0..nblocks {
                     let start = nblock * blocksize as usize;
@@ -191,7 +191,7 @@ fn ranges_are_what_whole_blocks_have_there() {
                     let wanted = runs.iter().map(|run| run.start).min().unwrap()
                         ..runs.iter().map(|run| run.end).max().unwrap();
                     let mut dest = vec![0xa5; block.len()];
-                    let runs = Places(runs);
+                    let runs = RangeList(runs);
                     if !read_ranges(&chunk, nblock, &wanted, &runs, &mut dest) {
                         left += 1;
                         continue;
@@ -209,8 +209,8 @@ fn ranges_are_what_whole_blocks_have_there() {
 }
 
 #[test]
-fn ranges_that_cost_more_than_the_block_are_left() {
-    let data = data(48_000);
+fn expensive_or_invalid_ranges_are_not_gathered() {
+    let data = make_data(48_000);
     let filters = [0, 0, 0, 0, 0, 1];
     let params = CompressParams {
         compcode: BLOSC_LZ4,
@@ -219,10 +219,10 @@ fn ranges_that_cost_more_than_the_block_are_left() {
         filters,
         ..CompressParams::default()
     };
-    let chunk = chunk_of(&params, Source::Buffer(&data));
+    let chunk = compress_chunk(&params, Source::Buffer(&data));
     let read = |nblock, count, range_len, len| {
         let ranges = (0..count).map(|n| 4 * n..4 * n + range_len).collect();
-        read_ranges(&chunk, nblock, &(0..16_000.min(len)), &Places(ranges), &mut vec![0; len])
+        read_ranges(&chunk, nblock, &(0..16_000.min(len)), &RangeList(ranges), &mut vec![0; len])
     };
     assert!(read(0, 1, 4, 16_000));
     assert!(!read(0, 1, 16_000, 16_000));
@@ -233,36 +233,37 @@ fn ranges_that_cost_more_than_the_block_are_left() {
 }
 
 /// Changes some blocks and copies the others from another chunk.
-struct Mixed<'a> {
+struct PartlyChangedBlocks<'a> {
     data: &'a [u8],
     previous: &'a OldChunk<'a>,
-    changed: fn(usize) -> bool,
-    taken: AtomicUsize,
+    is_changed: fn(usize) -> bool,
+    reused_count: AtomicUsize,
 }
 
-impl Gather for Mixed<'_> {
+impl BlockProvider for PartlyChangedBlocks<'_> {
     fn nbytes(&self) -> usize {
         self.data.len()
     }
 
-    fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
-        if (self.changed)(nblock) {
+    fn write_block_into(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        if (self.is_changed)(nblock) {
             dest.copy_from_slice(self.data.get(range).ok_or_else(|| err!(Failure, "beyond the data"))?);
             return Ok(());
         }
         self.previous.decode(nblock, dest)
     }
 
-    fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
-        let encoded = self.previous.encoded(nblock, header).filter(|_| !(self.changed)(nblock))?;
-        self.taken.fetch_add(1, Ordering::Relaxed);
+    fn reusable_encoded_block(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
+        let encoded =
+            self.previous.reusable_encoded_block(nblock, header).filter(|_| !(self.is_changed)(nblock))?;
+        self.reused_count.fetch_add(1, Ordering::Relaxed);
         Some(encoded)
     }
 }
 
 #[test]
-fn blocks_are_taken_over_where_both_chunks_are_alike() {
-    let old = data(100_000);
+fn encoded_blocks_are_reused_only_with_equal_parameters() {
+    let old = make_data(100_000);
     let new: Vec<u8> = old.iter().map(|byte| byte ^ 0x55).collect();
     let alike =
         CompressParams { compcode: BLOSC_LZ4, typesize: 4, blocksize: 8000, ..CompressParams::default() };
@@ -275,7 +276,7 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
     for (before, is_alike) in
         [(alike, true), (zstd, false), (unsplit, false), (wide, false), (plain, false), (delta, false)]
     {
-        let chunk = chunk_of(&before, Source::Buffer(&old));
+        let chunk = compress_chunk(&before, Source::Buffer(&old));
         let expected: Vec<u8> =
             (0..old.len()).map(|at| if changed(at / 8000) { new[at] } else { old[at] }).collect();
         let mut made = Vec::new();
@@ -283,11 +284,16 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
             let params = CompressParams { nthreads, ..alike };
             let read = DecompressParams::default();
             let mut header = ChunkHeader::default();
-            let old_chunk = StoredChunk::parse(&mut header, &chunk).unwrap();
+            let old_chunk = ParsedChunk::parse(&mut header, &chunk).unwrap();
             let (chunk, _) = OldChunk::open(&read, &old_chunk, |previous| {
-                let mixed = Mixed { data: &new, previous, changed, taken: AtomicUsize::new(0) };
-                let made = chunk_of(&params, Source::Gathered(&mixed));
-                Ok((made, mixed.taken.load(Ordering::Relaxed)))
+                let mixed = PartlyChangedBlocks {
+                    data: &new,
+                    previous,
+                    is_changed: changed,
+                    reused_count: AtomicUsize::new(0),
+                };
+                let made = compress_chunk(&params, Source::Provided(&mixed));
+                Ok((made, mixed.reused_count.load(Ordering::Relaxed)))
             })
             .unwrap();
             let (chunk, taken) = chunk;
@@ -295,16 +301,16 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
             assert_eq!(taken, if is_alike { 9 } else { 0 }, "{name:?}");
             made.push(chunk);
         }
-        assert!(whole(&made[0]) == expected);
+        assert!(decompress_whole_chunk(&made[0]) == expected);
         assert!(made[0] == made[1], "bytes depend on the number of threads");
         // Equal to the chunk that is compressed from the whole content.
-        assert!(made[0] == chunk_of(&alike, Source::Buffer(&expected)));
+        assert!(made[0] == compress_chunk(&alike, Source::Buffer(&expected)));
     }
 }
 
 /// A stream that ends before the requested bytes is an error; other bytes are never returned.
 #[test]
-fn parts_of_streams_that_are_cut_off_are_refused() {
+fn partial_decoding_of_a_truncated_stream_is_an_error() {
     // No runs, and no raw streams: both would be decoded correctly from a truncated chunk.
     let data: Vec<u8> = (0..20_000u32).flat_map(|i| (i / 5 * 3).to_le_bytes()).collect();
     let params = CompressParams {
@@ -314,7 +320,7 @@ fn parts_of_streams_that_are_cut_off_are_refused() {
         splitmode: crate::abi::BLOSC_NEVER_SPLIT,
         ..CompressParams::default()
     };
-    let mut chunk = chunk_of(&params, Source::Buffer(&data));
+    let mut chunk = compress_chunk(&params, Source::Buffer(&data));
     let last = data.len() - 4..data.len();
     let mut dest = [0; 4];
     let read = |chunk: &[u8], dest: &mut [u8]| read_prefixes(chunk, last.clone(), dest);

@@ -1,15 +1,15 @@
 //! The plan of a read: the class of a chunk and the positions of its blocks, checked once (`chunk.md` 2.2). Its methods
 //! decode blocks ([`block`](super::block)) and parts of blocks ([`part`](super::part)).
 
-use super::super::filters::Chain;
+use super::super::filters::FilterSteps;
 use super::super::params::DecompressParams;
-use super::codec::ChunkDecoder;
+use super::chunk_decoder::ChunkDecoder;
 use super::lazy;
 use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::stream;
 use crate::chunk::varlen::{self, VarBlock};
-use crate::chunk::{Blocks, ChunkHeader, LazyBlocks, Special, StoredChunk, dictionary, read_i32};
-use crate::codec::{BuiltIn, DecoderDictionary};
+use crate::chunk::{BlockGeometry, ChunkHeader, LazyBlocks, ParsedChunk, SpecialValue, dictionary, read_i32};
+use crate::codec::{BuiltInCodec, DecoderDictionary};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -26,15 +26,15 @@ pub(crate) struct DecodePlan<'a> {
     /// The positions and the source of the blocks of a lazy chunk.
     pub(super) lazy: Option<LazyBlocks<'a>>,
     /// The filters of a [general](BlockCoding::General) coding.
-    pub(super) chain: &'a Chain<'a>,
+    pub(super) filters: &'a FilterSteps<'a>,
     dictionary: Option<DecoderDictionary>,
-    blocks: Blocks,
+    blocks: BlockGeometry,
     /// The blocks of [variable length](ChunkClass::VarBlocks).
-    pub(super) var_blocks: Vec<VarBlock>,
+    pub(super) varlen_blocks: Vec<VarBlock>,
     /// Length in bytes of the chunk before its first block, for blocks of equal size.
-    first_block: usize,
+    first_block_offset: usize,
     nblocks: usize,
-    largest: usize,
+    largest_block_nbytes: usize,
 }
 
 impl<'a> DecodePlan<'a> {
@@ -46,14 +46,14 @@ impl<'a> DecodePlan<'a> {
     /// # Errors
     /// Those of `chunk.md` 2.2 from step 2 on, or what `then` returns.
     #[inline]
-    pub(crate) fn with<R>(
-        chunk: &StoredChunk<'_>,
+    pub(crate) fn open<R>(
+        chunk: &ParsedChunk<'_>,
         params: &DecompressParams<'_>,
         then: impl FnOnce(&DecodePlan<'_>) -> Result<R>,
     ) -> Result<R> {
         let (header, bytes) = (chunk.header(), chunk.bytes());
         chunk.check_len()?;
-        let blocks = Blocks::of(header);
+        let blocks = BlockGeometry::of(header);
         let nblocks = if header.has_varlen_blocks() { varlen::nblocks(header) } else { blocks.count() };
         if let Some(mask) = params.mask.filter(|mask| mask.len() != nblocks) {
             return Err(err!(Data, "the mask has {} blocks, expected {nblocks}", mask.len()));
@@ -68,7 +68,7 @@ impl<'a> DecodePlan<'a> {
             ));
         }
         let tables = header.len() + 4 * nblocks;
-        let has_starts = class.coding().is_some() || (class == ChunkClass::Plain && header.is_lazy());
+        let has_starts = class.coding().is_some() || (class == ChunkClass::Memcpyed && header.is_lazy());
         if has_starts && i32::try_from(tables).is_err() {
             return Err(err!(
                 InvalidHeader,
@@ -87,18 +87,18 @@ impl<'a> DecodePlan<'a> {
         let (mut dictionary, mut first_block) = (None, tables);
         match &lazy {
             Some(blocks) if header.has_dictionary() => {
-                dictionary = digest(header, &lazy::read_dictionary(header, blocks, tables)?)?;
+                dictionary = digest_dictionary(header, &lazy::read_dictionary(header, blocks, tables)?)?;
             }
             None if header.has_dictionary() && nblocks > 0 => {
                 let section = dictionary::read(bytes, tables)?;
-                dictionary = digest(header, section)?;
-                first_block += dictionary::PREFIX + section.len();
+                dictionary = digest_dictionary(header, section)?;
+                first_block += dictionary::SIZE_FIELD_LEN + section.len();
             }
             _ => {}
         }
         let var_blocks = match (class, &lazy) {
-            (ChunkClass::VarBlocks(_), None) => varlen::table(header, bytes)?,
-            (ChunkClass::VarBlocks(_), Some(blocks)) => lazy::varlen_table(header, bytes, blocks)?,
+            (ChunkClass::VarBlocks(_), None) => varlen::block_table(header, bytes)?,
+            (ChunkClass::VarBlocks(_), Some(blocks)) => lazy::read_varlen_table(header, bytes, blocks)?,
             _ => Vec::new(),
         };
         let largest = match class {
@@ -108,9 +108,9 @@ impl<'a> DecodePlan<'a> {
         let typesize = usize::from(header.typesize);
         let chain = match class.coding() {
             Some(BlockCoding::General) if !header.is_instrumented() => {
-                &Chain::new(&header.filters, &header.filters_meta, typesize, params.container)
+                &FilterSteps::new(&header.filters, &header.filters_meta, typesize, params.container)
             }
-            _ => &Chain::NONE,
+            _ => &FilterSteps::EMPTY,
         };
         then(&DecodePlan {
             header,
@@ -118,13 +118,13 @@ impl<'a> DecodePlan<'a> {
             params,
             class,
             lazy,
-            chain,
+            filters: chain,
             dictionary,
             blocks,
-            var_blocks,
-            first_block,
+            varlen_blocks: var_blocks,
+            first_block_offset: first_block,
             nblocks,
-            largest,
+            largest_block_nbytes: largest,
         })
     }
 
@@ -139,8 +139,8 @@ impl<'a> DecodePlan<'a> {
     }
 
     /// Returns the size of the largest block in bytes.
-    pub(super) fn largest(&self) -> usize {
-        self.largest
+    pub(super) fn largest_block_nbytes(&self) -> usize {
+        self.largest_block_nbytes
     }
 
     /// Returns whether a postfilter is set.
@@ -149,7 +149,7 @@ impl<'a> DecodePlan<'a> {
     }
 
     /// Returns the geometry of equal blocks.
-    pub(super) fn blocks(&self) -> &Blocks {
+    pub(super) fn blocks(&self) -> &BlockGeometry {
         &self.blocks
     }
 
@@ -162,10 +162,10 @@ impl<'a> DecodePlan<'a> {
     ///
     /// # Panics
     /// If the chunk has variable-length blocks and `nblock` is out of range.
-    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
+    pub(crate) fn block_range(&self, nblock: usize) -> Range<usize> {
         match self.class {
             ChunkClass::VarBlocks(_) => {
-                let block = &self.var_blocks[nblock];
+                let block = &self.varlen_blocks[nblock];
                 block.offset..block.offset + block.nbytes
             }
             _ => self.blocks.range(nblock),
@@ -175,27 +175,31 @@ impl<'a> DecodePlan<'a> {
     /// Returns whether decoding other blocks needs the first one: delta, on compressed blocks of equal size
     /// (`filters.md` 6).
     pub(crate) fn needs_first_block(&self) -> bool {
-        matches!(self.class, ChunkClass::Blocks(_)) && self.nblocks > 0 && self.chain.has_delta()
+        matches!(self.class, ChunkClass::Blocks(_)) && self.nblocks > 0 && self.filters.has_delta()
     }
 
     /// Returns the content if nothing must be decoded: special or plain, in memory, no postfilter.
-    pub(super) fn uncoded(&self) -> Option<Uncoded<'a>> {
+    pub(super) fn uncoded_content(&self) -> Option<UncodedContent<'a>> {
         match self.class {
             _ if self.has_postfilter() => None,
-            ChunkClass::Special(kind) => Some(self.repeated(kind)),
-            ChunkClass::Plain if self.lazy.is_none() => Some(self.plain()),
-            ChunkClass::Plain | ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
+            ChunkClass::Special(kind) => Some(self.special_content(kind)),
+            ChunkClass::Memcpyed if self.lazy.is_none() => Some(self.memcpyed_content()),
+            ChunkClass::Memcpyed | ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
         }
     }
 
     /// Returns the content of a special chunk of that kind.
-    pub(super) fn repeated(&self, kind: Special) -> Uncoded<'a> {
-        Uncoded::Repeated { kind, typesize: usize::from(self.header.typesize), value: self.repeated_value() }
+    pub(super) fn special_content(&self, kind: SpecialValue) -> UncodedContent<'a> {
+        UncodedContent::Special {
+            kind,
+            typesize: usize::from(self.header.typesize),
+            value: self.repeated_value(),
+        }
     }
 
     /// Returns the content of a plain chunk in memory.
-    pub(super) fn plain(&self) -> Uncoded<'a> {
-        Uncoded::Plain(self.chunk.get(self.header.len()..).unwrap_or_default())
+    pub(super) fn memcpyed_content(&self) -> UncodedContent<'a> {
+        UncodedContent::Memcpyed(self.chunk.get(self.header.len()..).unwrap_or_default())
     }
 
     /// Returns the value of a repeated-value chunk; empty in others.
@@ -219,13 +223,13 @@ impl<'a> DecodePlan<'a> {
     /// # Errors
     /// `Data` for a block that begins before the end of the tables and the dictionary, or beyond the chunk.
     #[inline(always)]
-    pub(super) fn block_bytes(&self, nblock: usize) -> Result<&'a [u8]> {
+    pub(super) fn bytes_from_block_start(&self, nblock: usize) -> Result<&'a [u8]> {
         let start = self.block_start(nblock)?;
-        if start < self.first_block || start >= self.chunk.len() {
+        if start < self.first_block_offset || start >= self.chunk.len() {
             return Err(err!(
                 Data,
                 "block {nblock} begins at {start}, expected at least {} and less than {}",
-                self.first_block,
+                self.first_block_offset,
                 self.chunk.len()
             ));
         }
@@ -247,14 +251,14 @@ impl<'a> DecodePlan<'a> {
 
     /// Returns the stored streams of block `nblock`; `None` if they are damaged, or the chunk has no equal coded blocks
     /// or is not in memory.
-    pub(super) fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
+    pub(super) fn encoded_block(&self, nblock: usize) -> Option<&'a [u8]> {
         let ChunkClass::Blocks(_) = self.class else { return None };
         if self.lazy.is_some() {
             return None;
         }
-        let bytes = self.block_bytes(nblock).ok()?;
+        let bytes = self.bytes_from_block_start(nblock).ok()?;
         let nstreams = self.nstreams(nblock);
-        let len = self.range(nblock).len();
+        let len = self.block_range(nblock).len();
         let neblock = len.checked_div(nstreams).filter(|neblock| neblock * nstreams == len && len > 0)?;
         let mut rest = bytes;
         for _ in 0..nstreams {
@@ -265,27 +269,29 @@ impl<'a> DecodePlan<'a> {
 }
 
 /// Returns the digested dictionary for the chunk's codec; `None` for codecs that are not of the format.
-fn digest(header: &ChunkHeader, bytes: &[u8]) -> Result<Option<DecoderDictionary>> {
-    BuiltIn::from_format(header.codec_format()).map(|codec| DecoderDictionary::new(codec, bytes)).transpose()
+fn digest_dictionary(header: &ChunkHeader, bytes: &[u8]) -> Result<Option<DecoderDictionary>> {
+    BuiltInCodec::from_format(header.codec_format())
+        .map(|codec| DecoderDictionary::new(codec, bytes))
+        .transpose()
 }
 
 /// Content that is not coded.
 #[derive(Clone, Copy)]
-pub(super) enum Uncoded<'a> {
+pub(super) enum UncodedContent<'a> {
     /// The content, possibly followed by other bytes.
-    Plain(&'a [u8]),
+    Memcpyed(&'a [u8]),
     /// One value, repeated.
-    Repeated {
+    Special {
         /// The kind of value.
-        kind: Special,
+        kind: SpecialValue,
         /// Item size, in bytes.
         typesize: usize,
-        /// The repeated value of [`Special::Value`].
+        /// The repeated value of [`SpecialValue::Value`].
         value: &'a [u8],
     },
 }
 
-impl Uncoded<'_> {
+impl UncodedContent<'_> {
     /// Writes the bytes of the content that begin at `start` into `dest`. Does not change `dest` if the content is
     /// uninitialised.
     ///
@@ -295,17 +301,19 @@ impl Uncoded<'_> {
         // SAFETY: content is copied, or written and then repeated.
         let dest = unsafe { dest.into_bytes() };
         match self {
-            Uncoded::Plain(bytes) => match bytes.get(start..).and_then(|bytes| bytes.get(..dest.len())) {
-                Some(bytes) => copy(bytes, dest),
-                None => {
-                    let (len, there) = (dest.len(), bytes.len());
-                    return Err(err!(
-                        ReadBuffer,
-                        "the content has {there} bytes, expected {len} bytes at {start}"
-                    ));
+            UncodedContent::Memcpyed(bytes) => {
+                match bytes.get(start..).and_then(|bytes| bytes.get(..dest.len())) {
+                    Some(bytes) => copy(bytes, dest),
+                    None => {
+                        let (len, there) = (dest.len(), bytes.len());
+                        return Err(err!(
+                            ReadBuffer,
+                            "the content has {there} bytes, expected {len} bytes at {start}"
+                        ));
+                    }
                 }
-            },
-            Uncoded::Repeated { kind, typesize, value } => kind.fill(dest, start, *typesize, value)?,
+            }
+            UncodedContent::Special { kind, typesize, value } => kind.fill(dest, start, *typesize, value)?,
         }
         Ok(())
     }

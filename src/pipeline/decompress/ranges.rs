@@ -6,39 +6,39 @@ use std::ops::Range;
 /// Ranges of bytes inside a block.
 pub(crate) trait ByteRanges {
     /// Returns the number of ranges, and the sum of their lengths in bytes.
-    fn count(&self) -> (usize, usize);
+    fn count_and_nbytes(&self) -> (usize, usize);
 
     /// Calls `then` with each range. All lie in the block.
-    fn each(&self, then: &mut dyn FnMut(Range<usize>));
+    fn for_each(&self, then: &mut dyn FnMut(Range<usize>));
 }
 
 /// Largest item, in bytes, that is gathered: the length of the arrays of planes. The kernels take items of 2, 4 and 8
 /// bytes.
 pub(super) const MAX_GATHER_UNIT: usize = 16;
 
-/// Costs of gathering: one for each range and one for each byte. The unit is the cost of unshuffling one byte of a whole
-/// block, so gathering is worthwhile for `count * 160 + nbytes * 12 <= len`. The first pair is for short ranges, which are
-/// copied item by item, the second for ranges of [`LONG_RANGE`] items and more, which the vector kernels unshuffle
-/// (`cargo bench --bench side_by_side -- --group slices`).
+/// Costs of gathering: one for each range and one for each byte. The unit is the cost of unshuffling one byte of a
+/// whole block, so gathering is worthwhile for `count * 160 + nbytes * 12 <= len`. The first pair is for short ranges,
+/// which are copied item by item, the second for ranges of [`MIN_LONG_RANGE_ITEMS`] items and more, which the vector
+/// kernels unshuffle (`cargo bench --bench side_by_side -- --group slices`).
 const COST_PER_RANGE: usize = 160;
 const COST_PER_BYTE: usize = 12;
 const COST_PER_LONG_RANGE: usize = 320;
-const COST_PER_BYTE_OF_LONG: usize = 2;
+const COST_PER_LONG_RANGE_BYTE: usize = 2;
 
 /// Shortest range, in items, for the vector kernels.
-const LONG_RANGE: usize = 64;
+const MIN_LONG_RANGE_ITEMS: usize = 64;
 
-/// Returns whether gathering the items of `ranges` costs less than unshuffling a block of `len` bytes, in items of `unit`
-/// bytes.
-pub(super) fn is_worthwhile(ranges: &dyn ByteRanges, unit: usize, len: usize) -> bool {
-    let (count, nbytes) = ranges.count();
+/// Returns whether gathering the items of `ranges` costs less than unshuffling a block of `len` bytes, in items of
+/// `unit` bytes.
+pub(super) fn is_gather_worthwhile(ranges: &dyn ByteRanges, unit: usize, len: usize) -> bool {
+    let (count, nbytes) = ranges.count_and_nbytes();
     let cost =
         |per_range, per_byte| count.saturating_mul(per_range).saturating_add(nbytes.saturating_mul(per_byte));
-    let is_long = nbytes >= count.saturating_mul(LONG_RANGE * unit);
+    let is_long = nbytes >= count.saturating_mul(MIN_LONG_RANGE_ITEMS * unit);
     cost(COST_PER_RANGE, COST_PER_BYTE) <= len
         || (is_long
-            && cost(COST_PER_LONG_RANGE, COST_PER_BYTE_OF_LONG) <= len
-            && shuffle::takes_planes(unit, LONG_RANGE * unit))
+            && cost(COST_PER_LONG_RANGE, COST_PER_LONG_RANGE_BYTE) <= len
+            && shuffle::can_unshuffle_planes(unit, MIN_LONG_RANGE_ITEMS * unit))
 }
 
 /// Writes the items that have bytes in one of `ranges` to their places in `dest`, a block: byte `j` of item `i` is byte
@@ -51,7 +51,7 @@ pub(super) fn gather_items(planes: &[&[u8]], ranges: &dyn ByteRanges, dest: &mut
         [a, b] => gather_fixed(&[a, b], ranges, dest),
         [a, b, c, d] => gather_fixed(&[a, b, c, d], ranges, dest),
         [a, b, c, d, e, f, g, h] => gather_fixed(&[a, b, c, d, e, f, g, h], ranges, dest),
-        _ => ranges.each(&mut |range| {
+        _ => ranges.for_each(&mut |range| {
             let unit = planes.len();
             for n in range.start / unit..range.end.div_ceil(unit) {
                 for (byte, plane) in dest[n * unit..][..unit].iter_mut().zip(planes) {
@@ -64,11 +64,11 @@ pub(super) fn gather_items(planes: &[&[u8]], ranges: &dyn ByteRanges, dest: &mut
 
 /// [`gather_items`] for items of `N` bytes.
 fn gather_fixed<const N: usize>(planes: &[&[u8]; N], ranges: &dyn ByteRanges, dest: &mut [u8]) {
-    ranges.each(&mut |range| {
+    ranges.for_each(&mut |range| {
         let items = range.start / N..range.end.div_ceil(N);
         let planes = planes.map(|plane| &plane[items.clone()]);
         let dest = &mut dest[items.start * N..items.end * N];
-        if items.len() >= LONG_RANGE && shuffle::takes_planes(N, dest.len()) {
+        if items.len() >= MIN_LONG_RANGE_ITEMS && shuffle::can_unshuffle_planes(N, dest.len()) {
             return shuffle::unshuffle_planes(&planes, dest);
         }
         for (n, item) in dest.as_chunks_mut::<N>().0.iter_mut().enumerate() {

@@ -3,11 +3,11 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch::Scratch;
-use super::outcome::Decompressed;
-use super::part::skips_enough;
-use super::plan::{DecodePlan, Uncoded};
+use super::outcome::DecompressOutcome;
+use super::part::is_partial_decode_worthwhile;
+use super::plan::{DecodePlan, UncodedContent};
 use super::ranges::ByteRanges;
-use crate::chunk::{Special, StoredChunk};
+use crate::chunk::{ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::Result;
 use std::ops::Range;
@@ -28,16 +28,16 @@ pub(crate) enum BlockContent<'a> {
 /// rule.
 pub(crate) trait BlockSink: Sync {
     /// Returns a range of the `n`-th block, of `len` bytes, outside of which the sink reads nothing.
-    fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
+    fn wanted_range(&self, _n: usize, len: usize) -> Range<usize> {
         0..len
     }
 
     /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result.
-    /// Returns `false` if the sink has no ranges narrower than [`wanted`](Self::wanted).
+    /// Returns `false` if the sink has no ranges narrower than [`wanted_range`](Self::wanted_range).
     ///
     /// # Errors
     /// Those of `decode`.
-    fn ranges(
+    fn with_byte_ranges(
         &self,
         _n: usize,
         _len: usize,
@@ -51,7 +51,7 @@ pub(crate) trait BlockSink: Sync {
     ///
     /// # Safety
     /// No other call of this function or of [`accept`](Self::accept) with the same `n` runs at the same time.
-    unsafe fn in_place(
+    unsafe fn with_block_dest(
         &self,
         _n: usize,
         _decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
@@ -60,28 +60,29 @@ pub(crate) trait BlockSink: Sync {
     }
 
     /// Consumes the content of the `n`-th block. The content is as long as the block, but only the bytes that are
-    /// [`wanted`](Self::wanted) are defined.
+    /// [`wanted_range`](Self::wanted_range) are defined.
     ///
     /// # Errors
     /// Those of the sink.
     ///
     /// # Safety
-    /// No other call of this function or of [`in_place`](Self::in_place) with the same `n` runs at the same time.
+    /// No other call of this function or of [`with_block_dest`](Self::with_block_dest) with the same `n` runs at the
+    /// same time.
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()>;
 }
 
-/// Decodes the blocks `blocks` of `chunk` and passes each to `sink`; in no particular order, and on several threads if the
-/// parameters allow it. Masks are ignored.
+/// Decodes the blocks `blocks` of `chunk` and passes each to `sink`; in no particular order, and on several threads if
+/// the parameters allow it. Masks are ignored.
 ///
 /// # Errors
 /// `InvalidParam` for a block number out of range or a chunk of variable-length blocks, those of decompression and of
 /// `sink`.
 pub(crate) fn decode_into_sink(
     params: &DecompressParams<'_>,
-    chunk: &StoredChunk<'_>,
+    chunk: &ParsedChunk<'_>,
     blocks: &[usize],
     sink: &mut dyn BlockSink,
-) -> Result<Decompressed> {
+) -> Result<DecompressOutcome> {
     let sink = &*sink;
     if chunk.header().has_varlen_blocks() {
         return Err(err!(
@@ -90,22 +91,22 @@ pub(crate) fn decode_into_sink(
         ));
     }
     let params = DecompressParams { mask: None, ..*params };
-    DecodePlan::with(chunk, &params, |plan| {
+    DecodePlan::open(chunk, &params, |plan| {
         if let Some(nblock) = blocks.iter().find(|&&nblock| nblock >= plan.nblocks()) {
             return Err(err!(InvalidParam, "no block {nblock} in a chunk of {} blocks", plan.nblocks()));
         }
-        let done = Decompressed {
-            nbytes: blocks.iter().map(|&nblock| plan.range(nblock).len()).sum(),
+        let done = DecompressOutcome {
+            nbytes: blocks.iter().map(|&nblock| plan.block_range(nblock).len()).sum(),
             used_dictionary: plan.has_dictionary(),
         };
-        match plan.uncoded() {
-            Some(Uncoded::Repeated { kind: Special::Zero | Special::Uninit, .. }) => {
+        match plan.uncoded_content() {
+            Some(UncodedContent::Special { kind: SpecialValue::Zero | SpecialValue::Uninit, .. }) => {
                 // SAFETY: this thread alone uses the sink, which is borrowed exclusively.
                 (0..blocks.len()).try_for_each(|n| unsafe { sink.accept(n, BlockContent::Zeros) })?;
             }
-            Some(Uncoded::Plain(bytes)) => {
+            Some(UncodedContent::Memcpyed(bytes)) => {
                 for (n, &nblock) in blocks.iter().enumerate() {
-                    let Some(bytes) = bytes.get(plan.range(nblock)) else {
+                    let Some(bytes) = bytes.get(plan.block_range(nblock)) else {
                         return Err(err!(
                             ReadBuffer,
                             "block {nblock} is outside the {} bytes of the content",
@@ -118,10 +119,12 @@ pub(crate) fn decode_into_sink(
             }
             content => {
                 let needs_first = plan.needs_first_block() && blocks.iter().any(|&nblock| nblock > 0);
-                let reference = if needs_first { Some(plan.reference_block()?) } else { None };
-                let source = SinkSource { plan, content, reference: reference.as_deref(), sink };
+                let reference = if needs_first { Some(plan.decode_reference_block()?) } else { None };
+                let source =
+                    SinkDecoder { plan, uncoded_content: content, reference: reference.as_deref(), sink };
                 let nthreads =
-                    jobs::nthreads_for(params.nthreads, done.nbytes, plan.largest()).min(blocks.len().max(1));
+                    jobs::effective_nthreads(params.nthreads, done.nbytes, plan.largest_block_nbytes())
+                        .min(blocks.len().max(1));
                 jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
                     // SAFETY: the sink is borrowed exclusively, and each `n` is passed to one thread once.
                     unsafe { source.decode(n, blocks[n], worker.tid, worker.scratch) }
@@ -133,33 +136,33 @@ pub(crate) fn decode_into_sink(
 }
 
 /// The blocks of a chunk that are decoded for a sink.
-struct SinkSource<'a> {
+struct SinkDecoder<'a> {
     plan: &'a DecodePlan<'a>,
     /// The content of a chunk whose blocks are not decoded.
-    content: Option<Uncoded<'a>>,
+    uncoded_content: Option<UncodedContent<'a>>,
     /// The first block, if decoding others needs it.
     reference: Option<&'a [u8]>,
     sink: &'a dyn BlockSink,
 }
 
-impl SinkSource<'_> {
+impl SinkDecoder<'_> {
     /// Decodes block `nblock`, the `n`-th of the list, as far as the sink reads it, and passes it to the sink.
     ///
     /// # Safety
     /// No other call with the same `n` runs at the same time, and nothing else uses the sink.
     unsafe fn decode(&self, n: usize, nblock: usize, tid: usize, scratch: &mut Scratch) -> Result<()> {
-        let SinkSource { plan, content, reference, sink } = *self;
+        let SinkDecoder { plan, uncoded_content: content, reference, sink } = *self;
         let reference = reference.filter(|_| nblock > 0);
-        let Scratch { coding, decoded } = scratch;
+        let Scratch { block_scratch: coding, decoded_block: decoded } = scratch;
         let mut decode = |dest: &mut [u8]| plan.decode_block(nblock, tid, coding, dest, reference);
         // SAFETY: guaranteed by the caller.
-        let done = unsafe { sink.in_place(n, &mut decode) };
+        let done = unsafe { sink.with_block_dest(n, &mut decode) };
         if let Some(done) = done {
             return done;
         }
-        let range = plan.range(nblock);
+        let range = plan.block_range(nblock);
         let len = range.len();
-        let wanted = sink.wanted(n, len);
+        let wanted = sink.wanted_range(n, len);
         let block = decoded.get(len)?;
         if let Some(content) = content {
             content.read(range.start + wanted.start, (&mut block[wanted]).into())?;
@@ -167,10 +170,10 @@ impl SinkSource<'_> {
             return unsafe { sink.accept(n, BlockContent::Bytes(block)) };
         }
         let how = plan.part_decoding();
-        let is_decoded = sink
-            .ranges(n, len, &mut |ranges| plan.decode_ranges(how, nblock, &wanted, ranges, coding, block))?
-            || (skips_enough(&wanted, len)
-                && plan.decode_prefixes(how, nblock, wanted.clone(), coding, &mut block[wanted])?);
+        let is_decoded = sink.with_byte_ranges(n, len, &mut |ranges| {
+            plan.decode_ranges(how, nblock, &wanted, ranges, coding, block)
+        })? || (is_partial_decode_worthwhile(&wanted, len)
+            && plan.decode_prefixes(how, nblock, wanted.clone(), coding, &mut block[wanted])?);
         if !is_decoded {
             plan.decode_block(nblock, tid, coding, block, reference)?;
         }

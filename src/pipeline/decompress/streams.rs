@@ -1,4 +1,5 @@
-//! The streams of a block (`chunk.md` 4.2): decodes them one after the other, and undoes the filter if there is only one.
+//! The streams of a block (`chunk.md` 4.2): decodes them one after the other, and undoes the filter if there is only
+//! one.
 //!
 //! The caller chooses the block and the decoder.
 
@@ -15,7 +16,7 @@ use crate::filter::{bitshuffle, shuffle};
 /// # Errors
 /// Those of `chunk.md` 2.3.
 #[inline]
-pub(super) fn decode_split<D: Decoder>(
+pub(super) fn decode_block_streams<D: Decoder>(
     decoder: impl Fn() -> D,
     nstreams: usize,
     bytes: &[u8],
@@ -24,15 +25,18 @@ pub(super) fn decode_split<D: Decoder>(
     len: usize,
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
-    each_stream(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| copy_ahead(raw, dest, neblock))
+    decode_streams_with_raw(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| {
+        copy_with_slack(raw, dest, neblock)
+    })
 }
 
 /// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes
 /// costs more than the copies.
-const WORTH_PLANES: usize = 2 << 10;
+const MIN_PLANE_UNSHUFFLE_NBYTES: usize = 2 << 10;
 
-/// Does the same as [`decode_split`], through the buffer `front`, for a block whose only filter is a shuffle of items of
-/// `typesize` bytes. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate planes.
+/// Does the same as [`decode_block_streams`], through the buffer `front`, for a block whose only filter is a shuffle of
+/// items of `typesize` bytes. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate
+/// planes.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -46,16 +50,19 @@ pub(super) fn decode_shuffled<D: Decoder>(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = dest.len();
-    if len >= WORTH_PLANES && nstreams == typesize && shuffle::takes_planes(typesize, len) {
-        return decode_planes(decoder, bytes, workspace, front, (typesize, dest));
+    if len >= MIN_PLANE_UNSHUFFLE_NBYTES
+        && nstreams == typesize
+        && shuffle::can_unshuffle_planes(typesize, len)
+    {
+        return decode_and_unshuffle_planes(decoder, bytes, workspace, front, (typesize, dest));
     }
-    decode_split(decoder, nstreams, bytes, workspace, front, len)?;
+    decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
     shuffle::unshuffle(typesize, &front[..len], dest);
     Ok(())
 }
 
-/// Does the same as [`decode_split`], through the buffer `front`, for a block whose only filter is a bitshuffle of items of
-/// `typesize` bytes, in the format of chunk versions from 3 on.
+/// Does the same as [`decode_block_streams`], through the buffer `front`, for a block whose only filter is a bitshuffle
+/// of items of `typesize` bytes, in the format of chunk versions from 3 on.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -69,14 +76,15 @@ pub(super) fn decode_bitshuffled<D: Decoder>(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = dest.len();
-    decode_split(decoder, nstreams, bytes, workspace, front, len)?;
+    decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
     bitshuffle::bitunshuffle(typesize, &front[..len], dest);
     Ok(())
 }
 
-/// Does the same as [`decode_shuffled`], for one stream for each byte of an item and kernels that accept separate planes.
+/// Does the same as [`decode_shuffled`], for one stream for each byte of an item and kernels that accept separate
+/// planes.
 #[inline(never)]
-fn decode_planes<D: Decoder>(
+fn decode_and_unshuffle_planes<D: Decoder>(
     decoder: impl Fn() -> D,
     bytes: &[u8],
     workspace: &mut Workspace,
@@ -86,7 +94,7 @@ fn decode_planes<D: Decoder>(
     let len = dest.len();
     let neblock = neblock(len, typesize);
     let mut raws = [None; shuffle::MAX_PLANES];
-    each_stream(decoder, typesize, bytes, workspace, front, len, |nstream, raw, _| {
+    decode_streams_with_raw(decoder, typesize, bytes, workspace, front, len, |nstream, raw, _| {
         raws[nstream] = Some(&raw[..neblock])
     })?;
     if raws.iter().all(Option::is_none) {
@@ -112,17 +120,17 @@ pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     }
 }
 
-/// Does the same as [`decode_split`], but calls `raw` for each raw stream, with the number of the stream, the chunk
-/// from the stream's bytes on, and the destination from the stream's position on.
+/// Does the same as [`decode_block_streams`], but calls `raw` for each raw stream, with the number of the stream, the
+/// chunk from the stream's bytes on, and the destination from the stream's position on.
 #[inline(always)]
-pub(super) fn each_stream<'b, D: Decoder>(
+pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
     decoder: impl Fn() -> D,
     nstreams: usize,
     bytes: &'b [u8],
     workspace: &mut Workspace,
     dest: &mut [u8],
     len: usize,
-    mut raw: impl FnMut(usize, &'b [u8], &mut [u8]),
+    mut on_raw_stream: impl FnMut(usize, &'b [u8], &mut [u8]),
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
     if neblock == 0 {
@@ -139,13 +147,13 @@ pub(super) fn each_stream<'b, D: Decoder>(
         // A stream is followed by the next one, in the chunk and in the destination: decoders may read and write ahead.
         let from_length = rest;
         match stream::read(&mut rest, neblock)? {
-            Stream::Run(value) => fill_ahead(value, dest, neblock),
-            Stream::Raw(_) => raw(nstream, &from_length[stream::LENGTH..], dest),
+            Stream::Run(value) => fill_with_slack(value, dest, neblock),
+            Stream::Raw(_) => on_raw_stream(nstream, &from_length[stream::LENGTH_FIELD_LEN..], dest),
             Stream::Coded(coded) => {
-                let ahead = &from_length[stream::LENGTH..];
+                let ahead = &from_length[stream::LENGTH_FIELD_LEN..];
                 let decoder = made.get_or_insert_with(&decoder);
-                let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
-                check_length(coded, decoded, neblock)?;
+                let decoded = decoder.decode_with_slack(workspace, ahead, coded.len(), dest, neblock)?;
+                check_decoded_len(coded, decoded, neblock)?;
             }
         }
         dest = &mut dest[neblock..];
@@ -156,7 +164,7 @@ pub(super) fn each_stream<'b, D: Decoder>(
 /// Fills the first `len` bytes of `dest` with `value`. May overwrite the bytes after them, so that short runs take a
 /// few stores.
 #[inline(always)]
-fn fill_ahead(value: u8, dest: &mut [u8], len: usize) {
+fn fill_with_slack(value: u8, dest: &mut [u8], len: usize) {
     if len <= 64
         && let Some(dest) = dest.first_chunk_mut()
     {
@@ -174,17 +182,17 @@ fn fill_ahead(value: u8, dest: &mut [u8], len: usize) {
     }
 }
 
-/// Copies the first `len` bytes of `src` to `dest`. May overwrite the bytes after them, like [`fill_ahead`].
+/// Copies the first `len` bytes of `src` to `dest`. May overwrite the bytes after them, like [`fill_with_slack`].
 #[inline(always)]
-fn copy_ahead(src: &[u8], dest: &mut [u8], len: usize) {
-    fn part<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
+fn copy_with_slack(src: &[u8], dest: &mut [u8], len: usize) {
+    fn copy_array<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
         let (Some(src), Some(dest)) = (src.first_chunk::<N>(), dest.first_chunk_mut()) else { return false };
         *dest = *src;
         true
     }
     let copied = match len {
-        ..=64 => part::<64>(src, dest),
-        65..=128 => part::<128>(src, dest),
+        ..=64 => copy_array::<64>(src, dest),
+        65..=128 => copy_array::<128>(src, dest),
         _ => false,
     };
     if !copied {
@@ -193,7 +201,7 @@ fn copy_ahead(src: &[u8], dest: &mut [u8], len: usize) {
 }
 
 /// Decodes the payload of a variable-length block. A payload of the block's size is raw.
-pub(super) fn decode_payload(
+pub(super) fn decode_varlen_payload(
     decoder: &dyn Decoder,
     payload: &[u8],
     workspace: &mut Workspace,
@@ -203,22 +211,22 @@ pub(super) fn decode_payload(
         copy(payload, dest);
         return Ok(());
     }
-    decode_exactly(decoder, payload, workspace, dest)
+    decode_full_stream(decoder, payload, workspace, dest)
 }
 
-fn decode_exactly(
+fn decode_full_stream(
     decoder: &dyn Decoder,
     coded: &[u8],
     workspace: &mut Workspace,
     dest: &mut [u8],
 ) -> Result<()> {
     let len = decoder.decode(workspace, coded, dest)?;
-    check_length(coded, len, dest.len())
+    check_decoded_len(coded, len, dest.len())
 }
 
 /// Checks that a stream was decoded completely.
 #[inline]
-fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
+fn check_decoded_len(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
     if len != wanted {
         return Err(err!(
             Data,

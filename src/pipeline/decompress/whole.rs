@@ -3,11 +3,11 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch::Scratch;
-use super::super::shared_out::SharedOut;
-use super::outcome::Decompressed;
+use super::super::shared_output::SharedOutput;
+use super::fast_path::try_decompress_fast;
+use super::outcome::DecompressOutcome;
 use super::plan::DecodePlan;
-use super::single::decompress_single;
-use crate::chunk::StoredChunk;
+use crate::chunk::ParsedChunk;
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
@@ -18,37 +18,37 @@ use crate::out_buffer::OutBuffer;
 /// Those of `chunk.md` 2: the content of `dest` is undefined after an error.
 pub(crate) fn decompress(
     params: &DecompressParams<'_>,
-    chunk: &StoredChunk<'_>,
+    chunk: &ParsedChunk<'_>,
     mut dest: OutBuffer<'_>,
-) -> Result<Decompressed> {
+) -> Result<DecompressOutcome> {
     let is_changed = params.postfilter.is_some() || params.mask.is_some();
-    match decompress_single(chunk, is_changed, dest.reborrow()) {
+    match try_decompress_fast(chunk, is_changed, dest.reborrow()) {
         Some(done) => Ok(done),
         None => decompress_general(params, chunk, dest),
     }
 }
 
-/// General decompression path, for chunks that [`decompress_single`] does not handle.
+/// General decompression path, for chunks that [`try_decompress_fast`] does not handle.
 ///
 /// # Errors
 /// As [`decompress`].
 pub(crate) fn decompress_general(
     params: &DecompressParams<'_>,
-    chunk: &StoredChunk<'_>,
+    chunk: &ParsedChunk<'_>,
     dest: OutBuffer<'_>,
-) -> Result<Decompressed> {
+) -> Result<DecompressOutcome> {
     let nbytes = chunk.header().nbytes();
     let there = dest.len();
     let Some(dest) = dest.get(0..nbytes) else {
         return Err(err!(WriteBuffer, "`dest` has {there} bytes, expected {nbytes} or more"));
     };
-    DecodePlan::with(chunk, params, |plan| {
-        let nthreads = jobs::nthreads_for(params.nthreads, nbytes, plan.largest());
-        match (plan.uncoded(), params.mask, nthreads) {
+    DecodePlan::open(chunk, params, |plan| {
+        let nthreads = jobs::effective_nthreads(params.nthreads, nbytes, plan.largest_block_nbytes());
+        match (plan.uncoded_content(), params.mask, nthreads) {
             (Some(content), None, 1) => content.read(0, dest)?,
             _ => decode_blocks(plan, params.mask, nthreads, dest)?,
         }
-        Ok(Decompressed { nbytes, used_dictionary: plan.has_dictionary() })
+        Ok(DecompressOutcome { nbytes, used_dictionary: plan.has_dictionary() })
     })
 }
 
@@ -60,26 +60,27 @@ fn decode_blocks(
     dest: OutBuffer<'_>,
 ) -> Result<()> {
     let is_masked = |nblock: usize| mask.is_some_and(|mask| mask[nblock] != 0);
-    // The reference block of delta is decoded first, into separate memory if `dest` does not receive its unchanged bytes.
-    let is_private = plan.needs_first_block() && (is_masked(0) || plan.has_postfilter());
-    let reference = if is_private { Some(plan.reference_block()?) } else { None };
-    let out = SharedOut::new(dest);
+    // The reference block of delta is decoded first, into separate memory if `dest` does not receive its unchanged
+    // bytes.
+    let is_reference_separate = plan.needs_first_block() && (is_masked(0) || plan.has_postfilter());
+    let reference = if is_reference_separate { Some(plan.decode_reference_block()?) } else { None };
+    let out = SharedOutput::new(dest);
     let decode = |nblock: usize, tid: usize, scratch: &mut Scratch, reference: Option<&[u8]>| {
         if is_masked(nblock) {
             return Ok(());
         }
         // SAFETY: blocks are disjoint, and each is decoded once.
-        let dest = unsafe { out.range(plan.range(nblock)) };
-        plan.decode_block(nblock, tid, &mut scratch.coding, dest, reference.filter(|_| nblock > 0))
+        let dest = unsafe { out.write_range(plan.block_range(nblock)) };
+        plan.decode_block(nblock, tid, &mut scratch.block_scratch, dest, reference.filter(|_| nblock > 0))
     };
-    if !plan.needs_first_block() || is_private {
+    if !plan.needs_first_block() || is_reference_separate {
         return jobs::for_each_block(nthreads, 0..plan.nblocks(), |nblock, worker| {
             decode(nblock, worker.tid, worker.scratch, reference.as_deref())
         });
     }
     jobs::for_each_block(1, 0..1, |nblock, worker| decode(nblock, worker.tid, worker.scratch, None))?;
     // SAFETY: the first block is decoded, and the other blocks are disjoint from it.
-    let first = unsafe { out.finished(plan.range(0)) };
+    let first = unsafe { out.read_range(plan.block_range(0)) };
     jobs::for_each_block(nthreads, 1..plan.nblocks(), |nblock, worker| {
         decode(nblock, worker.tid, worker.scratch, Some(first))
     })

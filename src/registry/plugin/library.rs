@@ -1,44 +1,44 @@
 //! A plugin's shared object and its exports. No other code reads memory of a plugin: this module reads its descriptor.
 
 use crate::trace;
-use libloading::os::unix::{Library as Loaded, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as OsLibrary, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::mem::{self, MaybeUninit};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::{self, NonNull};
 
 /// The reason for which a plugin cannot be used, for `BLOSC_TRACE`.
-pub(in crate::registry) type Reason = String;
+pub(in crate::registry) type LoadFailure = String;
 
 /// The symbol of a plugin's descriptor: a struct of the names of its functions (`abi.md` 3.14).
-const DESCRIPTOR: &CStr = c"info";
+const DESCRIPTOR_SYMBOL: &CStr = c"info";
 
 /// The address of a function of a plugin, valid for as long as the plugin is loaded.
-pub(crate) type Symbol = NonNull<c_void>;
+pub(crate) type SymbolAddress = NonNull<c_void>;
 
 /// An open library, closed when dropped.
-pub(super) struct Library(Loaded);
+pub(super) struct Library(OsLibrary);
 
 impl Library {
     /// Opens the library at that path, or the library of that name on the system's search path.
     ///
     /// All its symbols are resolved at once: a missing symbol is an error here, instead of ending the process
     /// at its first call.
-    pub(super) fn open(path: &CStr) -> Result<Library, Reason> {
+    pub(super) fn open(path: &CStr) -> Result<Library, LoadFailure> {
         match Self::try_open(path) {
             // A plugin that uses functions of this library resolves them if the program is linked with this library;
             // not if the program has loaded it with local visibility, as most language bindings do.
-            Err(reason) if wants_this_library(&reason) && show_this_library() => Self::try_open(path),
+            Err(reason) if is_missing_this_library(&reason) && make_symbols_global() => Self::try_open(path),
             outcome => outcome,
         }
     }
 
-    fn try_open(path: &CStr) -> Result<Library, Reason> {
+    fn try_open(path: &CStr) -> Result<Library, LoadFailure> {
         // SAFETY: the library's constructors run; installing a plugin implies consent to that.
-        match unsafe { Loaded::open(Some(OsStr::from_bytes(path.to_bytes())), RTLD_NOW | RTLD_LOCAL) } {
+        match unsafe { OsLibrary::open(Some(OsStr::from_bytes(path.to_bytes())), RTLD_NOW | RTLD_LOCAL) } {
             Ok(loaded) => Ok(Library(loaded)),
             Err(error) => {
-                let reason = format!("cannot load the library {path:?}: {}", detail(&error));
+                let reason = format!("cannot load the library {path:?}: {}", loader_message(&error));
                 trace::warning(|| reason.clone());
                 Err(reason)
             }
@@ -49,32 +49,36 @@ impl Library {
     ///
     /// # Errors
     /// The reason, if the descriptor is missing or invalid, or a function is missing.
-    pub(super) fn functions<const COUNT: usize>(&self) -> Result<[Symbol; COUNT], Reason> {
+    pub(super) fn functions<const COUNT: usize>(&self) -> Result<[SymbolAddress; COUNT], LoadFailure> {
         let mut functions = [NonNull::dangling(); COUNT];
         for (function, name) in functions.iter_mut().zip(self.descriptor::<COUNT>()?) {
             let Some(name) = NonNull::new(name) else {
-                return Err(format!("the symbol {DESCRIPTOR:?} has a NULL name, expected {COUNT} names"));
+                return Err(format!(
+                    "the symbol {DESCRIPTOR_SYMBOL:?} has a NULL name, expected {COUNT} names"
+                ));
             };
             // SAFETY: a C string, by the contract of plugins; the library is open.
             let name = unsafe { CStr::from_ptr(name.as_ptr()) };
             *function = self.symbol(name)?;
-            if let Some(Export { is_data: true, .. }) = export(*function) {
+            if let Some(SymbolInfo { is_data: true, .. }) = symbol_info(*function) {
                 return Err(format!("the symbol {name:?} is data, expected a function"));
             }
         }
         Ok(functions)
     }
 
-    fn descriptor<const COUNT: usize>(&self) -> Result<[*mut c_char; COUNT], Reason> {
-        let address = self.symbol(DESCRIPTOR)?;
+    fn descriptor<const COUNT: usize>(&self) -> Result<[*mut c_char; COUNT], LoadFailure> {
+        let address = self.symbol(DESCRIPTOR_SYMBOL)?;
         let wanted = mem::size_of::<[*mut c_char; COUNT]>();
-        match export(address) {
-            Some(Export { is_function: true, .. }) => {
-                return Err(format!("the symbol {DESCRIPTOR:?} is a function, expected data"));
+        match symbol_info(address) {
+            Some(SymbolInfo { is_function: true, .. }) => {
+                return Err(format!("the symbol {DESCRIPTOR_SYMBOL:?} is a function, expected data"));
             }
             // Some linkers do not store the size.
-            Some(Export { size, .. }) if size != 0 && size < wanted => {
-                return Err(format!("the symbol {DESCRIPTOR:?} has {size} bytes, expected {wanted} or more"));
+            Some(SymbolInfo { size, .. }) if size != 0 && size < wanted => {
+                return Err(format!(
+                    "the symbol {DESCRIPTOR_SYMBOL:?} has {size} bytes, expected {wanted} or more"
+                ));
             }
             _ => {}
         }
@@ -82,34 +86,34 @@ impl Library {
         Ok(unsafe { address.cast::<[*mut c_char; COUNT]>().read_unaligned() })
     }
 
-    fn symbol(&self, name: &CStr) -> Result<Symbol, Reason> {
+    fn symbol(&self, name: &CStr) -> Result<SymbolAddress, LoadFailure> {
         // SAFETY: only the address of the symbol is used, which is valid for a symbol of any type.
         let symbol = unsafe { self.0.get::<*mut c_void>(name.to_bytes_with_nul()) };
-        let address = symbol.map_err(|error| format!("no symbol {name:?}: {}", detail(&error)))?;
+        let address = symbol.map_err(|error| format!("no symbol {name:?}: {}", loader_message(&error)))?;
         NonNull::new(*address).ok_or_else(|| format!("the symbol {name:?} is NULL"))
     }
 
     /// Leaves the library open for the life of the process: its functions are called from now on.
-    pub(super) fn keep(self) {
+    pub(super) fn keep_loaded(self) {
         mem::forget(self.0);
     }
 }
 
 /// Returns the loader's message for an error, on one line.
-fn detail(error: &libloading::Error) -> String {
+fn loader_message(error: &libloading::Error) -> String {
     use std::error::Error;
     error.source().map_or_else(|| error.to_string(), |source| source.to_string())
 }
 
 /// Returns whether a library could not be opened because a function of this library was not found.
-fn wants_this_library(reason: &str) -> bool {
+fn is_missing_this_library(reason: &str) -> bool {
     ["undefined symbol: blosc", "undefined symbol: b2nd_"].iter().any(|text| reason.contains(text))
 }
 
 /// Makes the functions of this library visible to libraries that are loaded later. Returns whether that succeeded.
-fn show_this_library() -> bool {
+fn make_symbols_global() -> bool {
     let mut place = MaybeUninit::<libc::Dl_info>::zeroed();
-    let own = ptr::from_ref(&SELF).cast::<c_void>();
+    let own = ptr::from_ref(&LIBRARY_ADDRESS).cast::<c_void>();
     // SAFETY: `dladdr` accepts any address; the struct consists of pointers, for which zero is valid.
     let place = unsafe {
         if libc::dladdr(own, place.as_mut_ptr()) == 0 {
@@ -123,7 +127,7 @@ fn show_this_library() -> bool {
     // SAFETY: the path of a loaded object, which is this library; opening it again runs no constructors.
     let loaded = unsafe {
         let path = OsStr::from_bytes(CStr::from_ptr(place.dli_fname).to_bytes());
-        Loaded::open(Some(path), RTLD_NOW | RTLD_GLOBAL | libc::RTLD_NOLOAD)
+        OsLibrary::open(Some(path), RTLD_NOW | RTLD_GLOBAL | libc::RTLD_NOLOAD)
     };
     match loaded {
         Ok(loaded) => {
@@ -135,10 +139,10 @@ fn show_this_library() -> bool {
 }
 
 /// A static of this library, whose address identifies the library.
-static SELF: u8 = 0;
+static LIBRARY_ADDRESS: u8 = 0;
 
 /// The entry of a library's symbol table for an address.
-struct Export {
+struct SymbolInfo {
     size: usize,
     is_function: bool,
     is_data: bool,
@@ -146,13 +150,13 @@ struct Export {
 
 /// Returns the symbol at exactly that address, if the system provides it.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
-fn export(address: Symbol) -> Option<Export> {
+fn symbol_info(address: SymbolAddress) -> Option<SymbolInfo> {
     /// The bits of `st_info` that hold the type of a symbol.
-    const KIND: u8 = 0xF;
+    const TYPE_MASK: u8 = 0xF;
     /// Types of data symbols: object, common block, thread-local object.
-    const DATA: [u8; 3] = [1, 5, 6];
+    const DATA_TYPES: [u8; 3] = [1, 5, 6];
     /// Types of function symbols: function, function chosen at load time.
-    const FUNCTION: [u8; 2] = [2, 10];
+    const FUNCTION_TYPES: [u8; 2] = [2, 10];
     /// Value of the last argument of `dladdr1` that requests the entry of the symbol table.
     const SYMBOL_ENTRY: libc::c_int = 1;
 
@@ -167,16 +171,16 @@ fn export(address: Symbol) -> Option<Export> {
     if found == 0 || info.dli_saddr != address.as_ptr() {
         return None;
     }
-    let kind = entry.st_info & KIND;
-    Some(Export {
+    let kind = entry.st_info & TYPE_MASK;
+    Some(SymbolInfo {
         size: usize::try_from(entry.st_size).unwrap_or(usize::MAX),
-        is_function: FUNCTION.contains(&kind),
-        is_data: DATA.contains(&kind),
+        is_function: FUNCTION_TYPES.contains(&kind),
+        is_data: DATA_TYPES.contains(&kind),
     })
 }
 
 /// Returns `None`: this system does not provide symbols by address.
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
-fn export(_: Symbol) -> Option<Export> {
+fn symbol_info(_: SymbolAddress) -> Option<SymbolInfo> {
     None
 }

@@ -1,15 +1,15 @@
 //! Plugin libraries: codecs, filters and tuners in separate shared objects, which are loaded at their first use
 //! (`codecs.md` 13, `abi.md` 9.6).
 //!
-//! Finds the library, opens it, and returns the addresses of its functions. Does not access the tables, keeps no state, and
-//! never calls a function of a plugin (except its constructors, which the system's loader runs).
+//! Finds the library, opens it, and returns the addresses of its functions. Does not access the tables, keeps no state,
+//! and never calls a function of a plugin (except its constructors, which the system's loader runs).
 
 mod library;
 mod python;
 
 use crate::{environment, trace};
 use library::Library;
-pub(super) use library::{Reason, Symbol};
+pub(super) use library::{LoadFailure, SymbolAddress};
 use std::ffi::{CStr, CString};
 
 /// Returns the `COUNT` functions that the plugin for `name` exports, in the order of its descriptor.
@@ -18,16 +18,16 @@ use std::ffi::{CStr, CString};
 ///
 /// # Errors
 /// The reason, if the library cannot be found or opened or a function is missing.
-pub(super) fn load<const COUNT: usize>(name: &str) -> Result<[Symbol; COUNT], Reason> {
+pub(super) fn load<const COUNT: usize>(name: &str) -> Result<[SymbolAddress; COUNT], LoadFailure> {
     check_name(name)?;
-    let library = find(name)?;
+    let library = open_library(name)?;
     let functions = library.functions::<COUNT>()?;
-    library.keep();
+    library.keep_loaded();
     Ok(functions)
 }
 
 /// Checks that `name` can be part of a file name and of a Python module: other names are rejected.
-fn check_name(name: &str) -> Result<(), Reason> {
+fn check_name(name: &str) -> Result<(), LoadFailure> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return Err(format!("the plugin name is {name:?}, expected ASCII letters, digits and underscores"));
     }
@@ -41,7 +41,8 @@ enum SearchScope {
     Off,
     /// The system's search path for libraries. No other program is run.
     Path,
-    /// The system's search path, then the path that the plugin's Python package prints when run by a Python interpreter.
+    /// The system's search path, then the path that the plugin's Python package prints when run by a Python
+    /// interpreter.
     All,
 }
 
@@ -68,7 +69,7 @@ impl SearchScope {
 }
 
 /// Opens the library of the plugin, from the places that the search scope permits.
-fn find(name: &str) -> Result<Library, Reason> {
+fn open_library(name: &str) -> Result<Library, LoadFailure> {
     let scope = SearchScope::from_environment();
     if scope == SearchScope::Off {
         return Err("BLOSC2_PLUGINS disables the search for plugins".into());
@@ -81,7 +82,7 @@ fn find(name: &str) -> Result<Library, Reason> {
     if scope == SearchScope::Path {
         return Err(format!("{not_installed}; BLOSC2_PLUGINS=path excludes Python packages"));
     }
-    let Some(path) = python::library_of(name) else {
+    let Some(path) = python::find_library_path(name) else {
         return Err(format!("{not_installed}; no Python package blosc2_{name} prints its path"));
     };
     Library::open(&path)
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn plugin_names_are_ascii_identifiers() {
         for name in ["openzl", "J2K", "a", "_", "9", "a_b_9"] {
             assert_eq!(check_name(name), Ok(()));
         }
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes() {
+    fn search_scope_parses_only_off_path_and_all() {
         for (value, scope) in
             [(c"off", SearchScope::Off), (c"path", SearchScope::Path), (c"all", SearchScope::All)]
         {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_there() {
+    fn missing_plugin_error_names_the_library_file() {
         let reason = load::<2>("there_is_no_such_plugin").expect_err("a reason");
         assert!(reason.contains("libblosc2_there_is_no_such_plugin.so"), "{reason}");
     }

@@ -1,6 +1,6 @@
-//! Finds the library of a plugin that is installed as a Python package, by running an interpreter (`codecs.md` 13.2). The
-//! interpreter is run without a shell, with a time limit. Threads that need the same plugin run one interpreter and wait
-//! for its answer.
+//! Finds the library of a plugin that is installed as a Python package, by running an interpreter (`codecs.md` 13.2).
+//! The interpreter is run without a shell, with a time limit. Threads that need the same plugin run one interpreter and
+//! wait for its answer.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -19,28 +19,29 @@ const INTERPRETERS: [&str; 2] = ["python", "python3"];
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Time limit for the end of an interpreter that has answered.
-const TIME_TO_END: Duration = Duration::from_secs(5);
+const EXIT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Maximum length of an answer, in bytes; longer ones are cut.
-const LONGEST_ANSWER: usize = 4095;
+const MAX_ANSWER_LEN: usize = 4095;
 
 /// An answer that several threads wait for.
-type Shared = Arc<OnceLock<Option<CString>>>;
+type SharedAnswer = Arc<OnceLock<Option<CString>>>;
 
 /// The running requests, by process (a child of `fork` does not wait for threads of its parent) and plugin.
-static ASKED: LazyLock<Mutex<HashMap<(u32, String), Shared>>> = LazyLock::new(Mutex::default);
+static RUNNING_REQUESTS: LazyLock<Mutex<HashMap<(u32, String), SharedAnswer>>> =
+    LazyLock::new(Mutex::default);
 
-fn asked() -> MutexGuard<'static, HashMap<(u32, String), Shared>> {
-    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_requests() -> MutexGuard<'static, HashMap<(u32, String), SharedAnswer>> {
+    RUNNING_REQUESTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the path of the library of plugin `name`, a valid identifier, if a Python package prints it. Failures are not
-/// cached: the package may be installed later.
-pub(super) fn library_of(name: &str) -> Option<CString> {
+/// Returns the path of the library of plugin `name`, a valid identifier, if a Python package prints it. Failures are
+/// not cached: the package may be installed later.
+pub(super) fn find_library_path(name: &str) -> Option<CString> {
     let key = (std::process::id(), name.to_owned());
-    let answer = asked().entry(key.clone()).or_default().clone();
-    let path = answer.get_or_init(|| ask(name)).clone();
-    let mut asked = asked();
+    let answer = lock_requests().entry(key.clone()).or_default().clone();
+    let path = answer.get_or_init(|| run_interpreters(name)).clone();
+    let mut asked = lock_requests();
     // Only this request: another thread may have started a new one since.
     if asked.get(&key).is_some_and(|current| Arc::ptr_eq(current, &answer)) {
         asked.remove(&key);
@@ -48,11 +49,11 @@ pub(super) fn library_of(name: &str) -> Option<CString> {
     path
 }
 
-fn ask(name: &str) -> Option<CString> {
+fn run_interpreters(name: &str) -> Option<CString> {
     INTERPRETERS.iter().find_map(|interpreter| {
         let mut command = Command::new(interpreter);
-        command.args(["-c", &program(name)]);
-        first_line(command, TIME_LIMIT).filter(|line| !line.is_empty()).and_then(|line| {
+        command.args(["-c", &python_script(name)]);
+        run_for_first_line(command, TIME_LIMIT).filter(|line| !line.is_empty()).and_then(|line| {
             trace::warning(|| {
                 format!("{interpreter}: the library of {name} is {:?}", String::from_utf8_lossy(&line))
             });
@@ -65,7 +66,7 @@ fn ask(name: &str) -> Option<CString> {
 /// untrusted files: it is removed from the search path. Some packages cannot be imported where the Python binding of
 /// the C library is not installed, although their library does not need it: the path is then printed without importing
 /// the package.
-fn program(name: &str) -> String {
+fn python_script(name: &str) -> String {
     format!(
         "import sys
 if sys.path[:1] == ['']: del sys.path[0]
@@ -84,8 +85,9 @@ except Exception:
     )
 }
 
-/// Returns the first line that a command prints, without its end; `None` if it cannot be run or does not answer in time.
-fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
+/// Returns the first line that a command prints, without its end; `None` if it cannot be run or does not answer in
+/// time.
+fn run_for_first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
     let deadline = Instant::now() + limit;
     let mut child = match command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() {
         Ok(child) => child,
@@ -97,8 +99,8 @@ fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
     let line = read_line(&mut child, deadline);
     // Closes the pipe: a child that writes more gets an error.
     drop(child.stdout.take());
-    let patience = if line.is_some() { TIME_TO_END } else { Duration::ZERO };
-    end(&mut child, Instant::now() + patience);
+    let patience = if line.is_some() { EXIT_TIME_LIMIT } else { Duration::ZERO };
+    wait_or_kill(&mut child, Instant::now() + patience);
     if line.is_none() {
         trace::warning(|| format!("{:?} printed no line within {limit:?}", command.get_program()));
     }
@@ -119,12 +121,12 @@ fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
         let part = &part[..length];
         if let Some(end) = part.iter().position(|&byte| byte == b'\n') {
             line.extend_from_slice(&part[..end]);
-            line.truncate(LONGEST_ANSWER);
+            line.truncate(MAX_ANSWER_LEN);
             return Some(line);
         }
         line.extend_from_slice(part);
-        if length == 0 || line.len() >= LONGEST_ANSWER {
-            line.truncate(LONGEST_ANSWER);
+        if length == 0 || line.len() >= MAX_ANSWER_LEN {
+            line.truncate(MAX_ANSWER_LEN);
             return Some(line);
         }
     }
@@ -149,7 +151,7 @@ fn wait_for_output(descriptor: i32, deadline: Instant) -> bool {
 }
 
 /// Waits until the child has ended, and kills it at the deadline.
-fn end(child: &mut Child, deadline: Instant) {
+fn wait_or_kill(child: &mut Child, deadline: Instant) {
     let mut pause = Duration::from_millis(1);
     loop {
         match child.try_wait() {
@@ -176,39 +178,40 @@ mod tests {
         command
     }
 
-    fn line_of(script: &str) -> Option<String> {
-        first_line(shell(script), Duration::from_secs(20)).map(|line| String::from_utf8(line).unwrap())
+    fn shell_first_line(script: &str) -> Option<String> {
+        run_for_first_line(shell(script), Duration::from_secs(20))
+            .map(|line| String::from_utf8(line).unwrap())
     }
 
     #[test]
-    fn first_lines() {
-        assert_eq!(line_of("printf /a/b.so").as_deref(), Some("/a/b.so"));
-        assert_eq!(line_of("echo /a/b.so").as_deref(), Some("/a/b.so"));
-        assert_eq!(line_of("echo one; echo two").as_deref(), Some("one"));
-        assert_eq!(line_of("printf o; sleep 0.05; echo ne; exit 3").as_deref(), Some("one"));
-        assert_eq!(line_of("true").as_deref(), Some(""));
-        assert_eq!(line_of("exit 3").as_deref(), Some(""));
-        let long = line_of("i=0; while [ $i -lt 1000 ]; do printf 0123456789; i=$((i+1)); done");
-        assert_eq!(long.expect("a line").len(), LONGEST_ANSWER);
+    fn first_line_is_returned_without_newline_and_truncated() {
+        assert_eq!(shell_first_line("printf /a/b.so").as_deref(), Some("/a/b.so"));
+        assert_eq!(shell_first_line("echo /a/b.so").as_deref(), Some("/a/b.so"));
+        assert_eq!(shell_first_line("echo one; echo two").as_deref(), Some("one"));
+        assert_eq!(shell_first_line("printf o; sleep 0.05; echo ne; exit 3").as_deref(), Some("one"));
+        assert_eq!(shell_first_line("true").as_deref(), Some(""));
+        assert_eq!(shell_first_line("exit 3").as_deref(), Some(""));
+        let long = shell_first_line("i=0; while [ $i -lt 1000 ]; do printf 0123456789; i=$((i+1)); done");
+        assert_eq!(long.expect("a line").len(), MAX_ANSWER_LEN);
         // The part that ends the line exceeds the limit.
-        let long = line_of("printf %100s; sleep 0.05; printf '%4050s\\n'; echo two");
-        assert_eq!(long.expect("a line").len(), LONGEST_ANSWER);
+        let long = shell_first_line("printf %100s; sleep 0.05; printf '%4050s\\n'; echo two");
+        assert_eq!(long.expect("a line").len(), MAX_ANSWER_LEN);
     }
 
     #[test]
-    fn what_cannot_be_run_says_nothing() {
-        assert_eq!(first_line(Command::new("/no/such/interpreter"), TIME_LIMIT), None);
+    fn command_that_cannot_be_run_gives_none() {
+        assert_eq!(run_for_first_line(Command::new("/no/such/interpreter"), TIME_LIMIT), None);
     }
 
     #[test]
-    fn what_hangs_is_ended() {
+    fn hanging_command_is_killed_at_the_deadline() {
         let mut script = shell("echo $$ >&2; exec sleep 1000");
         script.stderr(Stdio::piped());
-        // Not through `first_line`, to get at the child.
+        // Not through `run_for_first_line`, to get at the child.
         let mut child = script.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         assert_eq!(read_line(&mut child, Instant::now() + Duration::from_millis(50)), None);
-        end(&mut child, Instant::now());
+        wait_or_kill(&mut child, Instant::now());
         assert!(child.try_wait().unwrap().is_some_and(|status| !status.success()));
-        assert_eq!(first_line(shell("exec sleep 1000"), Duration::from_millis(50)), None);
+        assert_eq!(run_for_first_line(shell("exec sleep 1000"), Duration::from_millis(50)), None);
     }
 }

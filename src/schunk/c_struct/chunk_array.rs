@@ -1,4 +1,5 @@
-//! The array of chunks of a super-chunk without a frame: `data` in the public struct, a `malloc` block of `data_len` bytes.
+//! The array of chunks of a super-chunk without a frame: `data` in the public struct, a `malloc` block of `data_len`
+//! bytes.
 //!
 //! Each of its slots is NULL or points at a chunk: a `malloc` block that begins with the header of a chunk, and is at
 //! least as long as `cbytes` in that header ([`ChunkBlock`]). The slots of the first `nchunks` chunks are in use. That
@@ -9,7 +10,7 @@ use crate::chunk::format::{MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::{LockProof, WriteGuard};
 use crate::schunk::rules::Permutation;
@@ -21,10 +22,10 @@ const DATA_STEP: usize = 4096;
 
 /// Granularity of `malloc` in bytes: no allocator uses a smaller one, so that overwriting a chunk by one of the same
 /// number of units wastes no memory.
-const GRAIN: usize = 16;
+const MALLOC_GRANULARITY: usize = 16;
 
 /// A chunk for the array, at least as long as its header states.
-pub(in crate::schunk) struct ChunkBlock(Malloced);
+pub(in crate::schunk) struct ChunkBlock(MallocBytes);
 
 impl ChunkBlock {
     /// Checks the length of a chunk.
@@ -32,7 +33,7 @@ impl ChunkBlock {
     /// # Errors
     /// `InvalidHeader` for a block that is shorter than its header states.
     #[inline(always)]
-    pub(in crate::schunk) fn new(block: Malloced) -> Result<ChunkBlock> {
+    pub(in crate::schunk) fn new(block: MallocBytes) -> Result<ChunkBlock> {
         check_chunk_len(&block)?;
         Ok(ChunkBlock(block))
     }
@@ -71,7 +72,7 @@ unsafe fn chunk_len(chunk: NonNull<u8>) -> usize {
 /// `chunk` was taken from the array of a super-chunk, and is not used any more.
 unsafe fn free_chunk(chunk: NonNull<u8>) {
     // SAFETY: guaranteed by the caller; chunks of the array are `malloc` blocks.
-    unsafe { buffers::give_block(chunk, chunk_len(chunk)) }
+    unsafe { buffers::return_block(chunk, chunk_len(chunk)) }
 }
 
 impl<'a> LockProof<'a, SuperChunk> {
@@ -84,8 +85,8 @@ impl<'a> LockProof<'a, SuperChunk> {
         let nchunks = owner.nchunks();
         let at = usize::try_from(nchunk).ok().filter(|_| nchunk < nchunks);
         let missing = || err!(Data, "no chunk {nchunk} in a super-chunk of {nchunks} chunks");
-        // SAFETY: the rule of `c_struct` and of this module. A view and its owner have one lock; changes need a `WriteGuard`,
-        // which the proof of the lock excludes for `'a`.
+        // SAFETY: the rule of `c_struct` and of this module. A view and its owner have one lock; changes need a
+        // `WriteGuard`, which the proof of the lock excludes for `'a`.
         unsafe {
             let (data, data_len) = ((*owner.as_ptr()).data, (*owner.as_ptr()).data_len);
             let at = at.filter(|&at| at < data_len / size_of::<*mut u8>() && !data.is_null());
@@ -102,7 +103,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// `InvalidParam` for a view.
     #[inline(always)]
     fn chunk_slots(&mut self) -> Result<&mut [*mut u8]> {
-        let schunk = self.for_change();
+        let schunk = self.object_for_change();
         if schunk.is_view() {
             return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
         }
@@ -173,7 +174,7 @@ impl WriteGuard<'_, SuperChunk> {
         if usize::try_from(nchunks).ok() != Some(there) {
             return Err(err!(Data, "`nchunks` is {nchunks}, expected at most {there}"));
         }
-        let s = self.for_change().as_ptr();
+        let s = self.object_for_change().as_ptr();
         // SAFETY: the rule of `c_struct` and of this module; exclusive access. NULL in the slots that are new.
         unsafe {
             let len = old_len + DATA_STEP;
@@ -198,7 +199,9 @@ impl WriteGuard<'_, SuperChunk> {
         let Some(block) = NonNull::new(*slot) else { return Ok(false) };
         // SAFETY: a chunk of the array.
         let old_len = unsafe { chunk_len(block) };
-        if chunk.len() > old_len || chunk.len().div_ceil(GRAIN) != old_len.div_ceil(GRAIN) {
+        if chunk.len() > old_len
+            || chunk.len().div_ceil(MALLOC_GRANULARITY) != old_len.div_ceil(MALLOC_GRANULARITY)
+        {
             return Ok(false);
         }
         // The program may pass a chunk that the library has lent to it: overlapping memory takes the general path.
@@ -266,8 +269,9 @@ impl WriteGuard<'_, SuperChunk> {
                 unsafe { free_chunk(chunk) };
             }
         }
-        let s = self.for_change().as_ptr();
-        // SAFETY: the rule of `c_struct`: NULL or a `malloc` block; exclusive access, and no slice of the slots is in use.
+        let s = self.object_for_change().as_ptr();
+        // SAFETY: the rule of `c_struct`: NULL or a `malloc` block; exclusive access, and no slice of the slots is in
+        // use.
         unsafe {
             libc::free((*s).data.cast());
             (*s).data = ptr::null_mut();
@@ -282,9 +286,9 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::schunk::OwnedSuperChunk;
     use crate::schunk::access_lock::Lockable;
-    use crate::schunk::change::Incoming;
+    use crate::schunk::change::InputChunk;
     use crate::schunk::storage::Storage;
-    use crate::schunk::view::Shown;
+    use crate::schunk::view::ViewSizes;
 
     /// A super-chunk in memory with one chunk for each of these contents.
     fn with_chunks(contents: &[&[u8]]) -> OwnedSuperChunk {
@@ -297,60 +301,69 @@ mod tests {
     }
 
     fn chunk(schunk: &SuperChunk, nchunk: i64) -> Vec<u8> {
-        schunk.read_lock().locked().chunk_in_memory(nchunk).unwrap().to_vec()
+        schunk.read_lock().lock_proof().chunk_in_memory(nchunk).unwrap().to_vec()
     }
 
-    fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
+    fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {
         result.err().map(|error| error.kind())
     }
 
     #[test]
-    fn places_that_are_not_there_are_errors() {
+    fn chunk_numbers_out_of_range_are_rejected() {
         let schunk = with_chunks(&[&[1; 16], &[2; 16]]);
         let before = [chunk(&schunk, 0), chunk(&schunk, 1)];
-        let stored = || ChunkBlock::new(Malloced::copy_of(&before[0]).unwrap()).unwrap();
+        let stored = || ChunkBlock::new(MallocBytes::copy_of(&before[0]).unwrap()).unwrap();
         let mut guard = WriteGuard::lock(&*schunk).unwrap();
         for at in [-1, 2, 511, 512, i64::MAX, i64::MIN] {
-            assert_eq!(kind(guard.replace_in_memory(at, stored())), Some(ErrorKind::Data), "{at}");
-            assert_eq!(kind(guard.remove_in_memory(at)), Some(ErrorKind::Data), "{at}");
-            assert_eq!(kind(guard.overwrite_in_memory(at, &before[0])), Some(ErrorKind::Data), "{at}");
-            assert_eq!(kind(guard.locked().chunk_in_memory(at)), Some(ErrorKind::Data), "{at}");
+            assert_eq!(error_kind(guard.replace_in_memory(at, stored())), Some(ErrorKind::Data), "{at}");
+            assert_eq!(error_kind(guard.remove_in_memory(at)), Some(ErrorKind::Data), "{at}");
+            assert_eq!(error_kind(guard.overwrite_in_memory(at, &before[0])), Some(ErrorKind::Data), "{at}");
+            assert_eq!(error_kind(guard.lock_proof().chunk_in_memory(at)), Some(ErrorKind::Data), "{at}");
         }
         for at in [-1, 3, 512, i64::MAX] {
-            assert_eq!(kind(guard.insert_in_memory(at, stored())), Some(ErrorKind::Data), "{at}");
+            assert_eq!(error_kind(guard.insert_in_memory(at, stored())), Some(ErrorKind::Data), "{at}");
         }
         for order in [&[0][..], &[], &[2, 1, 0]] {
             let order = Permutation::new(order).unwrap();
-            assert_eq!(kind(guard.reorder_in_memory(&order)), Some(ErrorKind::Data));
+            assert_eq!(error_kind(guard.reorder_in_memory(&order)), Some(ErrorKind::Data));
         }
         drop(guard);
         assert_eq!([chunk(&schunk, 0), chunk(&schunk, 1)], before);
     }
 
     #[test]
-    fn counters_that_are_wrong_are_errors() {
+    fn nchunks_above_the_number_of_slots_is_rejected() {
         let schunk = with_chunks(&[&[1; 16]]);
         let mut guard = WriteGuard::lock(&*schunk).unwrap();
         let right = guard.counters();
-        let stored = ChunkBlock::new(Malloced::copy_of(guard.locked().chunk_in_memory(0).unwrap()).unwrap());
+        let stored =
+            ChunkBlock::new(MallocBytes::copy_of(guard.lock_proof().chunk_in_memory(0).unwrap()).unwrap());
         for nchunks in [2, 512, 513, i64::MAX] {
             guard.set_counters(&crate::schunk::rules::Counters { nchunks, ..right });
-            assert_eq!(kind(guard.locked().chunk_in_memory(nchunks - 1)), Some(ErrorKind::Data), "{nchunks}");
+            assert_eq!(
+                error_kind(guard.lock_proof().chunk_in_memory(nchunks - 1)),
+                Some(ErrorKind::Data),
+                "{nchunks}"
+            );
         }
-        assert_eq!(kind(guard.insert_in_memory(0, stored.unwrap())), Some(ErrorKind::Data));
+        assert_eq!(error_kind(guard.insert_in_memory(0, stored.unwrap())), Some(ErrorKind::Data));
         guard.set_counters(&right);
     }
 
     #[test]
-    fn chunks_are_as_long_as_their_headers_say() {
+    fn chunks_shorter_than_their_cbytes_are_rejected() {
         let schunk = with_chunks(&[&[1; 16]]);
         let whole = chunk(&schunk, 0);
         for len in [0, 4, 15, whole.len() - 1] {
             let short = &whole[..len];
-            let stored = ChunkBlock::new(Malloced::copy_of(short).unwrap());
-            assert_eq!(kind(stored), Some(ErrorKind::InvalidHeader), "{len}");
+            let stored = ChunkBlock::new(MallocBytes::copy_of(short).unwrap());
+            assert_eq!(error_kind(stored), Some(ErrorKind::InvalidHeader), "{len}");
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
-            assert_eq!(kind(guard.overwrite_in_memory(0, short)), Some(ErrorKind::InvalidHeader), "{len}");
+            assert_eq!(
+                error_kind(guard.overwrite_in_memory(0, short)),
+                Some(ErrorKind::InvalidHeader),
+                "{len}"
+            );
         }
         assert_eq!(chunk(&schunk, 0), whole);
     }
@@ -368,7 +381,7 @@ mod tests {
         let mut model = vec![stored.clone()];
         for n in 1..1100 {
             let at = n * 7 % (model.len() + 1);
-            schunk.insert_chunk(at as i64, Incoming::Copy(&numbered(n))).unwrap();
+            schunk.insert_chunk(at as i64, InputChunk::Copy(&numbered(n))).unwrap();
             model.insert(at, numbered(n));
         }
         for at in [1099, 0, 500, 511, 512] {
@@ -387,13 +400,13 @@ mod tests {
     fn the_chunks_of_a_view_are_not_changed_through_it() {
         let schunk = with_chunks(&[&[1; 16]]);
         let stored = chunk(&schunk, 0);
-        let shown = Shown { nchunks: 1, chunksize: 16, blocksize: 16 };
+        let shown = ViewSizes { nchunks: 1, chunksize: 16, blocksize: 16 };
         // SAFETY: the view is dropped before its owner.
-        let view = unsafe { schunk.view(&shown, c"b2nd", &[]) }.unwrap();
+        let view = unsafe { schunk.create_view(&shown, c"b2nd", &[]) }.unwrap();
         assert_eq!(chunk(&view, 0), stored);
-        let block = || ChunkBlock::new(Malloced::copy_of(&stored).unwrap()).unwrap();
+        let block = || ChunkBlock::new(MallocBytes::copy_of(&stored).unwrap()).unwrap();
         let mut guard = WriteGuard::lock(&*view).unwrap();
-        assert_eq!(kind(guard.insert_in_memory(0, block())), Some(ErrorKind::InvalidParam));
+        assert_eq!(error_kind(guard.insert_in_memory(0, block())), Some(ErrorKind::InvalidParam));
         assert!(guard.replace_in_memory(0, block()).is_err());
         assert!(guard.remove_in_memory(0).is_err());
         guard.free_chunks();

@@ -41,7 +41,7 @@ impl SuperChunk {
     /// `NullPointer` when the program has taken it out of the struct.
     #[inline]
     pub(crate) fn cctx(&self) -> Result<CompressionGuard<'_>> {
-        let lock = self.cctx_use.lock();
+        let lock = self.cctx_lock.lock();
         // SAFETY: the rule of `c_struct`.
         let context = unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() };
         let context =
@@ -52,19 +52,21 @@ impl SuperChunk {
     /// Waits until no other thread uses the decompression context, if there is one.
     #[inline]
     pub(crate) fn dctx(&self) -> Option<DecompressionGuard<'_>> {
-        let lock = self.dctx_use.lock();
+        let lock = self.dctx_lock.lock();
         // SAFETY: the rule of `c_struct`.
         let context = unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }?;
         Some(ContextGuard { context, _lock: lock })
     }
 
-    /// Returns the number of threads that the compression context has been given; `None` without one. No lock is needed.
+    /// Returns the number of threads that the compression context has been given; `None` without one. No lock is
+    /// needed.
     pub(super) fn nthreads_to_compress(&self) -> Option<i16> {
         // SAFETY: the rule of `c_struct`.
         unsafe { nthreads((*self.as_ptr()).cctx) }
     }
 
-    /// Returns the number of threads that the decompression context has been given; `None` without one. No lock is needed.
+    /// Returns the number of threads that the decompression context has been given; `None` without one. No lock is
+    /// needed.
     pub(super) fn nthreads_to_decompress(&self) -> Option<i16> {
         // SAFETY: the rule of `c_struct`.
         unsafe { nthreads((*self.as_ptr()).dctx) }

@@ -1,13 +1,13 @@
-//! The lists of metalayers in the public struct: arrays of pointers, of which the first `nmetalayers` (`nvlmetalayers`) are
-//! valid. Each points at a `malloc` block with a name and a content that are `malloc` blocks, too.
+//! The lists of metalayers in the public struct: arrays of pointers, of which the first `nmetalayers` (`nvlmetalayers`)
+//! are valid. Each points at a `malloc` block with a name and a content that are `malloc` blocks, too.
 
-use super::layer::Layer;
+use super::metalayer_kind::MetalayerKind;
 use crate::abi::blosc2_metalayer;
 use crate::err;
 use crate::error::Result;
 use crate::frame::metalayers::Metalayer;
 use crate::frame::store::OwnedMetalayer;
-use crate::malloc::Malloced;
+use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::{LockProof, WriteGuard};
 use std::ffi::{CStr, c_char};
@@ -17,70 +17,76 @@ use std::ptr::{self, NonNull};
 type Slots = (*mut *mut blosc2_metalayer, usize);
 
 impl<'a> LockProof<'a, SuperChunk> {
-    fn slots(self, layer: Layer) -> Slots {
+    fn slots(self, layer: MetalayerKind) -> Slots {
         let s = self.object().as_ptr();
         // SAFETY: the rule of `c_struct`; the lock is held.
         let (slots, count) = unsafe {
             match layer {
-                Layer::Fixed => (
+                MetalayerKind::Fixed => (
                     (&raw mut (*s).metalayers).cast::<*mut blosc2_metalayer>(),
                     usize::from((*s).nmetalayers),
                 ),
-                Layer::Variable => (
+                MetalayerKind::Variable => (
                     (&raw mut (*s).vlmetalayers).cast::<*mut blosc2_metalayer>(),
                     usize::try_from((*s).nvlmetalayers).unwrap_or(0),
                 ),
             }
         };
-        (slots, count.min(layer.limit()))
+        (slots, count.min(layer.max_count()))
     }
 
     /// Returns metalayer `at` of a list, if there is one.
-    fn metalayer(self, layer: Layer, at: usize) -> Option<&'a blosc2_metalayer> {
+    fn metalayer(self, layer: MetalayerKind, at: usize) -> Option<&'a blosc2_metalayer> {
         let (slots, count) = self.slots(layer);
-        // SAFETY: the rule of `c_struct`: the first `count` slots are valid. Changes need a `WriteGuard`, which the proof of
-        // the lock excludes for `'a`.
+        // SAFETY: the rule of `c_struct`: the first `count` slots are valid. Changes need a `WriteGuard`, which the
+        // proof of the lock excludes for `'a`.
         (at < count).then(|| unsafe { &**slots.add(at) })
     }
 
-    fn each(self, layer: Layer) -> impl Iterator<Item = &'a blosc2_metalayer> {
+    fn iter_metalayers(self, layer: MetalayerKind) -> impl Iterator<Item = &'a blosc2_metalayer> {
         (0..).map_while(move |at| self.metalayer(layer, at))
     }
 
     /// Returns the number of metalayers of a list.
-    pub(in crate::schunk) fn metalayer_count(self, layer: Layer) -> usize {
+    pub(in crate::schunk) fn metalayer_count(self, layer: MetalayerKind) -> usize {
         self.slots(layer).1
     }
 
     /// Returns the metalayers of a list.
-    pub(in crate::schunk) fn metalayers(self, layer: Layer) -> Vec<Metalayer<'a>> {
-        self.each(layer).map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) }).collect()
+    pub(in crate::schunk) fn metalayers(self, layer: MetalayerKind) -> Vec<Metalayer<'a>> {
+        self.iter_metalayers(layer)
+            .map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) })
+            .collect()
     }
 
     /// Returns the position and the content of the metalayer with that name.
-    pub(in crate::schunk) fn find_metalayer(self, layer: Layer, name: &CStr) -> Option<(usize, &'a [u8])> {
-        let mut all = self.each(layer).enumerate();
+    pub(in crate::schunk) fn find_metalayer(
+        self,
+        layer: MetalayerKind,
+        name: &CStr,
+    ) -> Option<(usize, &'a [u8])> {
+        let mut all = self.iter_metalayers(layer).enumerate();
         all.find_map(|(at, m)| (name_of(m) == name).then(|| (at, content_of(m))))
     }
 
     /// Returns the pointers to the names, for C code.
-    pub(in crate::schunk) fn metalayer_names(self, layer: Layer) -> Vec<*mut c_char> {
-        self.each(layer).map(|m| m.name).collect()
+    pub(in crate::schunk) fn metalayer_names(self, layer: MetalayerKind) -> Vec<*mut c_char> {
+        self.iter_metalayers(layer).map(|m| m.name).collect()
     }
 }
 
 impl WriteGuard<'_, SuperChunk> {
     /// Returns the slots of a list for a change.
-    fn slots_for_change(&mut self, layer: Layer) -> Slots {
-        self.for_change();
-        self.locked().slots(layer)
+    fn slots_for_change(&mut self, layer: MetalayerKind) -> Slots {
+        self.object_for_change();
+        self.lock_proof().slots(layer)
     }
 
     /// Returns metalayer `at` of a list for a change.
     ///
     /// # Errors
     /// `NotFound` when there is none.
-    fn metalayer_for_change(&mut self, layer: Layer, at: usize) -> Result<&mut blosc2_metalayer> {
+    fn metalayer_for_change(&mut self, layer: MetalayerKind, at: usize) -> Result<&mut blosc2_metalayer> {
         let (slots, count) = self.slots_for_change(layer);
         if at >= count {
             return Err(err!(NotFound, "no metalayer {at} in a list of {count}"));
@@ -89,13 +95,13 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(unsafe { &mut **slots.add(at) })
     }
 
-    fn set_metalayer_count(&mut self, layer: Layer, count: usize) {
-        let s = self.for_change().as_ptr();
+    fn set_metalayer_count(&mut self, layer: MetalayerKind, count: usize) {
+        let s = self.object_for_change().as_ptr();
         // SAFETY: the rule of `c_struct`; exclusive access.
         unsafe {
             match layer {
-                Layer::Fixed => (*s).nmetalayers = count as u16,
-                Layer::Variable => (*s).nvlmetalayers = count as i16,
+                MetalayerKind::Fixed => (*s).nmetalayers = count as u16,
+                MetalayerKind::Variable => (*s).nvlmetalayers = count as i16,
             }
         }
     }
@@ -106,12 +112,12 @@ impl WriteGuard<'_, SuperChunk> {
     /// `InvalidParam` when the list is full, `MemoryAlloc`.
     pub(in crate::schunk) fn push_metalayer(
         &mut self,
-        layer: Layer,
+        layer: MetalayerKind,
         name: &[u8],
-        content: Malloced,
+        content: MallocBytes,
     ) -> Result<usize> {
         let metalayer = DetachedMetalayer::new(name, content)?;
-        let at = self.locked().metalayer_count(layer);
+        let at = self.lock_proof().metalayer_count(layer);
         self.insert_metalayer(layer, at, metalayer)?;
         Ok(at)
     }
@@ -122,12 +128,12 @@ impl WriteGuard<'_, SuperChunk> {
     /// `InvalidParam` when the list is full, or `at` is out of range.
     pub(in crate::schunk) fn insert_metalayer(
         &mut self,
-        layer: Layer,
+        layer: MetalayerKind,
         at: usize,
         metalayer: DetachedMetalayer,
     ) -> Result<()> {
         let (slots, count) = self.slots_for_change(layer);
-        if count >= layer.limit() {
+        if count >= layer.max_count() {
             return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
         if at > count {
@@ -143,7 +149,11 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Removes a metalayer from its list and returns it; `None` if there is no metalayer `at`.
-    pub(in crate::schunk) fn take_metalayer(&mut self, layer: Layer, at: usize) -> Option<DetachedMetalayer> {
+    pub(in crate::schunk) fn take_metalayer(
+        &mut self,
+        layer: MetalayerKind,
+        at: usize,
+    ) -> Option<DetachedMetalayer> {
         let (slots, count) = self.slots_for_change(layer);
         if at >= count {
             return None;
@@ -165,17 +175,17 @@ impl WriteGuard<'_, SuperChunk> {
     /// `NotFound` when there is none.
     pub(in crate::schunk) fn swap_content(
         &mut self,
-        layer: Layer,
+        layer: MetalayerKind,
         at: usize,
-        content: Malloced,
-    ) -> Result<Option<Malloced>> {
+        content: MallocBytes,
+    ) -> Result<Option<MallocBytes>> {
         let m = self.metalayer_for_change(layer, at)?;
         let old_len = content_of(m).len();
         let len = content.len();
         let old = std::mem::replace(&mut m.content, content.into_raw());
         m.content_len = len as i32;
         // SAFETY: the rule of `c_struct`: a `malloc` block of that length, which no metalayer owns any more.
-        Ok(NonNull::new(old).map(|start| unsafe { Malloced::from_raw(start, old_len) }))
+        Ok(NonNull::new(old).map(|start| unsafe { MallocBytes::from_raw(start, old_len) }))
     }
 
     /// Overwrites the first bytes of the content of metalayer `at`; returns the bytes that were there.
@@ -184,7 +194,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// `NotFound` when there is no such metalayer, `InvalidParam` when its content is shorter than `bytes`.
     pub(in crate::schunk) fn overwrite_content(
         &mut self,
-        layer: Layer,
+        layer: MetalayerKind,
         at: usize,
         bytes: &[u8],
     ) -> Result<Vec<u8>> {
@@ -209,14 +219,19 @@ impl WriteGuard<'_, SuperChunk> {
     /// `MemoryAlloc`, `InvalidParam` for more metalayers than the limit of the list.
     pub(in crate::schunk) fn replace_metalayers(
         &mut self,
-        layer: Layer,
+        layer: MetalayerKind,
         all: &[OwnedMetalayer],
     ) -> Result<()> {
-        if all.len() > layer.limit() {
-            return Err(err!(InvalidParam, "{} metalayers, expected at most {}", all.len(), layer.limit()));
+        if all.len() > layer.max_count() {
+            return Err(err!(
+                InvalidParam,
+                "{} metalayers, expected at most {}",
+                all.len(),
+                layer.max_count()
+            ));
         }
         let detached =
-            |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, Malloced::copy_of(content)?);
+            |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, MallocBytes::copy_of(content)?);
         let all: Vec<DetachedMetalayer> = all.iter().map(detached).collect::<Result<_>>()?;
         self.free_metalayers(layer);
         for (at, metalayer) in all.into_iter().enumerate() {
@@ -226,8 +241,8 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Frees all metalayers of a list.
-    pub(in crate::schunk) fn free_metalayers(&mut self, layer: Layer) {
-        while let Some(last) = self.locked().metalayer_count(layer).checked_sub(1) {
+    pub(in crate::schunk) fn free_metalayers(&mut self, layer: MetalayerKind) {
+        while let Some(last) = self.lock_proof().metalayer_count(layer).checked_sub(1) {
             drop(self.take_metalayer(layer, last));
         }
     }
@@ -237,10 +252,10 @@ impl WriteGuard<'_, SuperChunk> {
 pub(in crate::schunk) struct DetachedMetalayer(*mut blosc2_metalayer);
 
 impl DetachedMetalayer {
-    fn new(name: &[u8], content: Malloced) -> Result<DetachedMetalayer> {
+    fn new(name: &[u8], content: MallocBytes) -> Result<DetachedMetalayer> {
         let mut terminated = name.to_vec();
         terminated.push(0);
-        let name = Malloced::copy_of(&terminated)?;
+        let name = MallocBytes::copy_of(&terminated)?;
         // SAFETY: `calloc` accepts any length.
         let place: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
         if place.is_null() {
@@ -296,22 +311,22 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::schunk::storage::Storage;
 
-    fn content(bytes: &[u8]) -> Malloced {
-        Malloced::copy_of(bytes).unwrap()
+    fn content(bytes: &[u8]) -> MallocBytes {
+        MallocBytes::copy_of(bytes).unwrap()
     }
 
-    fn list(guard: &WriteGuard<'_, SuperChunk>, layer: Layer) -> Vec<OwnedMetalayer> {
-        let all = guard.locked().metalayers(layer);
+    fn list(guard: &WriteGuard<'_, SuperChunk>, layer: MetalayerKind) -> Vec<OwnedMetalayer> {
+        let all = guard.lock_proof().metalayers(layer);
         all.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
-    fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
+    fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {
         result.err().map(|error| error.kind())
     }
 
     #[test]
-    fn metalayers_that_are_not_there_are_errors() {
-        for layer in [Layer::Fixed, Layer::Variable] {
+    fn metalayer_positions_out_of_range_are_rejected() {
+        for layer in [MetalayerKind::Fixed, MetalayerKind::Variable] {
             // SAFETY: the default parameters only have pointers to literals.
             let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
@@ -319,34 +334,38 @@ mod tests {
             assert_eq!(guard.push_metalayer(layer, b"first", content(b"abc")).unwrap(), 0);
             assert_eq!(guard.push_metalayer(layer, b"second", content(b"")).unwrap(), 1);
             let before = list(&guard, layer);
-            for at in [2, 15, layer.limit(), usize::MAX] {
+            for at in [2, 15, layer.max_count(), usize::MAX] {
                 assert!(guard.take_metalayer(layer, at).is_none(), "{at}");
                 let swapped = guard.swap_content(layer, at, content(b"x"));
-                assert_eq!(kind(swapped), Some(ErrorKind::NotFound), "{at}");
-                assert_eq!(kind(guard.overwrite_content(layer, at, b"")), Some(ErrorKind::NotFound), "{at}");
+                assert_eq!(error_kind(swapped), Some(ErrorKind::NotFound), "{at}");
+                assert_eq!(
+                    error_kind(guard.overwrite_content(layer, at, b"")),
+                    Some(ErrorKind::NotFound),
+                    "{at}"
+                );
             }
-            assert_eq!(kind(guard.overwrite_content(layer, 0, b"abcd")), Some(ErrorKind::InvalidParam));
-            assert_eq!(kind(guard.overwrite_content(layer, 1, b"a")), Some(ErrorKind::InvalidParam));
+            assert_eq!(error_kind(guard.overwrite_content(layer, 0, b"abcd")), Some(ErrorKind::InvalidParam));
+            assert_eq!(error_kind(guard.overwrite_content(layer, 1, b"a")), Some(ErrorKind::InvalidParam));
             let taken = guard.take_metalayer(layer, 0).unwrap();
-            assert_eq!(kind(guard.insert_metalayer(layer, 2, taken)), Some(ErrorKind::InvalidParam));
+            assert_eq!(error_kind(guard.insert_metalayer(layer, 2, taken)), Some(ErrorKind::InvalidParam));
             assert_eq!(list(&guard, layer), before[1..]);
         }
     }
 
     #[test]
-    fn a_list_has_an_end() {
-        for layer in [Layer::Fixed, Layer::Variable] {
+    fn more_metalayers_than_the_limit_are_rejected() {
+        for layer in [MetalayerKind::Fixed, MetalayerKind::Variable] {
             // SAFETY: the default parameters only have pointers to literals.
             let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
-            for n in 0..layer.limit() {
+            for n in 0..layer.max_count() {
                 assert_eq!(guard.push_metalayer(layer, n.to_string().as_bytes(), content(b"x")).unwrap(), n);
             }
             let pushed = guard.push_metalayer(layer, b"more", content(b"x"));
-            assert_eq!(kind(pushed), Some(ErrorKind::InvalidParam));
+            assert_eq!(error_kind(pushed), Some(ErrorKind::InvalidParam));
             let before = list(&guard, layer);
-            let more = vec![(b"name".to_vec(), b"content".to_vec()); layer.limit() + 1];
-            assert_eq!(kind(guard.replace_metalayers(layer, &more)), Some(ErrorKind::InvalidParam));
+            let more = vec![(b"name".to_vec(), b"content".to_vec()); layer.max_count() + 1];
+            assert_eq!(error_kind(guard.replace_metalayers(layer, &more)), Some(ErrorKind::InvalidParam));
             assert_eq!(list(&guard, layer), before);
             guard.replace_metalayers(layer, &more[1..]).unwrap();
             assert_eq!(list(&guard, layer), more[1..]);

@@ -13,19 +13,19 @@
 //! |---|---|
 //! | this one | counters, parameters of compression, the frame |
 //! | [`contexts`] | the contexts, and the locks for their use |
-//! | [`layer`], [`metalayer_lists`] | the two lists of metalayers |
+//! | [`metalayer_kind`], [`metalayer_lists`] | the two lists of metalayers |
 //! | [`chunk_array`] | the array of chunks of a super-chunk without a frame |
 //! | [`parameters`] | structs of parameters for C |
 
 pub(super) mod chunk_array;
 pub(super) mod contexts;
-pub(super) mod layer;
+pub(super) mod metalayer_kind;
 pub(super) mod metalayer_lists;
 mod parameters;
 
 use super::access_lock::{LockProof, WriteGuard};
 use super::rules::Counters;
-use super::{Keeping, SuperChunk};
+use super::{StorageKind, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, blosc2_storage};
 use crate::err;
 use crate::error::Result;
@@ -33,7 +33,7 @@ use crate::frame::FrameKind;
 use crate::frame::header::FrameHeader;
 use crate::frame::store::Frame;
 use crate::pipeline::context::{Context, OwnedContext};
-use crate::pipeline::params::Handle;
+use crate::pipeline::params::CallbackPointer;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, Ordering};
 
@@ -54,8 +54,8 @@ impl SuperChunk {
     }
 
     /// Returns the handle by which C code names the super-chunk in parameters.
-    pub(super) fn handle(&self) -> Handle {
-        Handle(self.as_ptr().cast())
+    pub(super) fn handle(&self) -> CallbackPointer {
+        CallbackPointer(self.as_ptr().cast())
     }
 
     /// Reads a field.
@@ -121,7 +121,7 @@ impl SuperChunk {
     }
 
     /// Stores `current_nchunk`, which pre- and postfilters read. Several threads may store it; the last one wins.
-    pub(super) fn note_current(&self, nchunk: i64) {
+    pub(super) fn set_current_nchunk(&self, nchunk: i64) {
         // SAFETY: the rule of the module; an aligned field that the library only accesses atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).current_nchunk) }
             .store(nchunk, Ordering::Relaxed);
@@ -178,11 +178,11 @@ impl SuperChunk {
     }
 
     /// Returns how chunks are stored.
-    pub(crate) fn keeping(&self) -> Keeping {
+    pub(crate) fn storage_kind(&self) -> StorageKind {
         match self.frame().map(Frame::kind) {
-            None => Keeping::Memory,
-            Some(FrameKind::Contiguous) => Keeping::Contiguous,
-            Some(FrameKind::Sparse) => Keeping::Directory,
+            None => StorageKind::Memory,
+            Some(FrameKind::Contiguous) => StorageKind::Contiguous,
+            Some(FrameKind::Sparse) => StorageKind::Sparse,
         }
     }
 }
@@ -226,7 +226,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// Publishes counters.
     #[inline(always)]
     pub(super) fn set_counters(&mut self, counters: &Counters) {
-        let fields = self.for_change().counter_fields();
+        let fields = self.object_for_change().counter_fields();
         fields.nchunks.store(counters.nchunks, Ordering::Relaxed);
         fields.nbytes.store(counters.nbytes, Ordering::Relaxed);
         fields.cbytes.store(counters.cbytes, Ordering::Relaxed);
@@ -236,12 +236,12 @@ impl WriteGuard<'_, SuperChunk> {
 
     /// Publishes the block size in bytes.
     pub(super) fn set_blocksize(&mut self, blocksize: i32) {
-        self.for_change().counter_fields().blocksize.store(blocksize, Ordering::Relaxed);
+        self.object_for_change().counter_fields().blocksize.store(blocksize, Ordering::Relaxed);
     }
 
     /// Increments the change tick, after a change of metalayers or by another handle.
-    pub(super) fn tick(&mut self) {
-        let tick = self.for_change().change_tick_field();
+    pub(super) fn increment_change_tick(&mut self) {
+        let tick = self.object_for_change().change_tick_field();
         tick.store(tick.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }

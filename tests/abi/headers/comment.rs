@@ -1,7 +1,7 @@
 //! Converts Rust doc comments to C comments: removes references to the specification and Rust links, and wraps
 //! paragraphs.
 
-const WIDTH: usize = 98;
+const LINE_WIDTH: usize = 98;
 
 /// Returns the C comment for doc `lines` (without their markers), every line indented by `indent`. Empty without
 /// docs.
@@ -11,11 +11,11 @@ pub fn to_c(lines: &[String], indent: &str) -> String {
         if !out.is_empty() {
             out.push(String::new());
         }
-        out.extend(wrap(&paragraph, WIDTH - indent.len() - 3));
+        out.extend(wrap(&paragraph, LINE_WIDTH - indent.len() - 3));
     }
     match out.as_slice() {
         [] => String::new(),
-        [one] if indent.len() + one.len() + 7 <= WIDTH + 2 => format!("{indent}/** {one} */\n"),
+        [one] if indent.len() + one.len() + 7 <= LINE_WIDTH + 2 => format!("{indent}/** {one} */\n"),
         many => {
             let body: String = many
                 .iter()
@@ -48,14 +48,14 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
         }
     }
     out.iter()
-        .filter_map(|paragraph| in_terms_of_c(paragraph))
+        .filter_map(|paragraph| rewrite_safety_section(paragraph))
         .map(|paragraph| without_links(&without_references(&paragraph)))
         .collect()
 }
 
 /// Converts a Rust `# Safety` section to C terms, without the rules that the introduction of `blosc2.h` states for
 /// all functions.
-fn in_terms_of_c(paragraph: &str) -> Option<String> {
+fn rewrite_safety_section(paragraph: &str) -> Option<String> {
     let Some(rules) = paragraph.strip_prefix("Safety: ") else { return Some(paragraph.to_string()) };
     // The rules for the streams of a back-end are at its `open`; a function that accesses nothing has no rules.
     if rules.starts_with("The rules of this module") || rules.starts_with("None:") {

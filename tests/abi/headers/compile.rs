@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use super::{HEADERS, bless_if_asked, root};
-use crate::c_program::skipped;
+use crate::c_program::print_skipped;
 
 #[derive(Clone, Copy)]
 struct Language {
@@ -58,39 +58,39 @@ impl Language {
         child.wait_with_output()
     }
 
-    fn accepts(&self, standard: &str, what: &str, source: &str) {
+    fn assert_compiles(&self, standard: &str, what: &str, source: &str) {
         let output = self.compile(standard, &["-Werror"], source).expect("the compiler runs");
         let messages = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{what} as {standard}:\n{messages}");
     }
 
     /// Returns the standards that this compiler supports; prints the ones that remain untested.
-    fn known_standards(&self) -> Vec<&'static str> {
+    fn supported_standards(&self) -> Vec<&'static str> {
         let known = |standard: &&&str| {
             let knows = matches!(self.compile(standard, &[], ""), Ok(output) if output.status.success());
             if !knows {
-                skipped(&format!("no {} compiler for {standard}", self.name));
+                print_skipped(&format!("no {} compiler for {standard}", self.name));
             }
             knows
         };
         self.standards.iter().filter(known).copied().collect()
     }
 
-    fn check(&self) {
+    fn check_headers(&self) {
         let include = |names: &mut dyn Iterator<Item = &str>| -> String {
             names.map(|name| format!("#include \"{name}\"\n")).collect()
         };
         let together = include(&mut HEADERS.into_iter());
         // The reverse order, and every include guard twice.
         let reversed = include(&mut HEADERS.into_iter().rev().chain(HEADERS));
-        for standard in self.known_standards() {
+        for standard in self.supported_standards() {
             for name in HEADERS {
-                self.accepts(standard, name, &include(&mut [name].into_iter()));
+                self.assert_compiles(standard, name, &include(&mut [name].into_iter()));
             }
-            self.accepts(standard, "all headers", &together);
-            self.accepts(standard, "all headers, reversed", &reversed);
+            self.assert_compiles(standard, "all headers", &together);
+            self.assert_compiles(standard, "all headers, reversed", &reversed);
             for (mode, before) in MODES {
-                self.accepts(standard, mode, &format!("{before}{together}"));
+                self.assert_compiles(standard, mode, &format!("{before}{together}"));
             }
         }
     }
@@ -99,19 +99,19 @@ impl Language {
 #[test]
 fn headers_compile_as_c() {
     bless_if_asked();
-    assert!(!C.known_standards().is_empty(), "the tests need a C compiler");
-    C.check();
+    assert!(!C.supported_standards().is_empty(), "the tests need a C compiler");
+    C.check_headers();
 }
 
 #[test]
 fn headers_compile_as_cpp() {
     bless_if_asked();
-    CPP.check();
+    CPP.check_headers();
 }
 
 /// Strict C99 does not permit variadic macros whose variable part may be empty; there must be no other warning.
 #[test]
-fn pedantic_c99_only_minds_variadic_macros() {
+fn pedantic_c99_warns_only_about_variadic_macros() {
     bless_if_asked();
     let source: String = HEADERS.iter().map(|name| format!("#include \"{name}\"\n")).collect();
     let output = C.compile("c99", &["-pedantic"], &source).expect("the compiler runs");

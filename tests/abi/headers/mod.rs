@@ -8,11 +8,11 @@
 //! is stale, when a Rust item has no place in a template, or when a header does not compile cleanly alone and
 //! with the others in every C and C++ standard and source-compatibility mode (`abi.md` 7).
 
+mod api_completeness;
+mod api_page;
 mod comment;
 mod compile;
-mod complete;
 mod inlines;
-mod reference;
 mod source;
 mod template;
 
@@ -51,17 +51,17 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 const ABI7_HEADERS: [&str; 2] = ["blosc2.h", "b2nd.h"];
 
 /// Returns every committed header as generated, with its path.
-fn made() -> Vec<(PathBuf, String)> {
-    let nine = made_for(Abi::Nine);
-    let page = reference::page(nine.iter().map(|(name, text)| (*name, text.as_str())));
+fn generate_files() -> Vec<(PathBuf, String)> {
+    let nine = generate_headers(Abi::Nine);
+    let page = api_page::generate_page(nine.iter().map(|(name, text)| (*name, text.as_str())));
     let nine = nine.into_iter().map(|(name, text)| (Path::new("include").join(name), text));
     let nine = nine.chain([(PathBuf::from("docs/api.md"), page)]);
-    let seven = made_for(Abi::Seven).into_iter().filter(|(name, _)| ABI7_HEADERS.contains(name));
+    let seven = generate_headers(Abi::Seven).into_iter().filter(|(name, _)| ABI7_HEADERS.contains(name));
     nine.chain(seven.map(|(name, text)| (Path::new("include-abi7").join(name), text))).collect()
 }
 
-fn made_for(abi: Abi) -> Vec<(&'static str, String)> {
-    let mut items = source::read(root(), abi);
+fn generate_headers(abi: Abi) -> Vec<(&'static str, String)> {
+    let mut items = source::read_items(root(), abi);
     let made = HEADERS
         .map(|name| {
             let source = root().join("include-src").join(name);
@@ -69,7 +69,7 @@ fn made_for(abi: Abi) -> Vec<(&'static str, String)> {
             (name, template::expand(name, &text, &mut items))
         })
         .to_vec();
-    let left = items.not_placed();
+    let left = items.unplaced_names();
     assert!(left.is_empty(), "no header in include-src/ contains these Rust items: {left:?}");
     made
 }
@@ -79,7 +79,7 @@ fn bless_if_asked() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
         if std::env::var_os("BLESS").is_some() {
-            for (name, text) in made() {
+            for (name, text) in generate_files() {
                 let path = root().join(name);
                 fs::create_dir_all(path.parent().expect("a parent")).expect("the directory can be made");
                 fs::write(&path, text).expect("a header can be written");
@@ -91,14 +91,14 @@ fn bless_if_asked() {
 #[test]
 fn committed_headers_are_current() {
     bless_if_asked();
-    for (name, text) in made() {
+    for (name, text) in generate_files() {
         let committed = fs::read_to_string(root().join(&name)).unwrap_or_default();
         assert!(text == committed, "{} is stale: run BLESS=1 cargo test --test abi headers", name.display());
     }
 }
 
 #[test]
-fn nothing_else_lies_beside_them() {
+fn include_folders_contain_only_the_generated_headers() {
     bless_if_asked();
     for (place, names) in [("include", &HEADERS[..]), ("include-abi7", &ABI7_HEADERS[..])] {
         let dir = root().join(place);

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::comment;
 
 /// One Rust item, ready for a header.
-pub struct Item {
+pub struct HeaderItem {
     /// Doc comment as a C comment, with a line break; or empty.
     pub doc: String,
     /// The value of a constant, or the C text of a type or prototype.
@@ -16,19 +16,19 @@ pub struct Item {
 }
 
 /// The items by name. A header takes items; items that no header took are an error.
-pub struct Items {
+pub struct HeaderItems {
     /// The layout for which they are read.
     pub abi: Abi,
-    constants: BTreeMap<String, Item>,
+    constants: BTreeMap<String, HeaderItem>,
     /// Names of the constants in the order of the source, which is the order of a pattern's expansion.
     constant_order: Vec<String>,
-    types: BTreeMap<String, Item>,
-    functions: BTreeMap<String, Item>,
+    types: BTreeMap<String, HeaderItem>,
+    functions: BTreeMap<String, HeaderItem>,
 }
 
-impl Items {
-    pub fn constant(&mut self, name: &str) -> &Item {
-        take(&mut self.constants, name, "constant")
+impl HeaderItems {
+    pub fn constant(&mut self, name: &str) -> &HeaderItem {
+        take_item(&mut self.constants, name, "constant")
     }
 
     /// Returns the names that a word of a directive stands for: the word itself, or all names with a prefix for a
@@ -41,16 +41,16 @@ impl Items {
         names
     }
 
-    pub fn type_(&mut self, name: &str) -> &Item {
-        take(&mut self.types, name, "type")
+    pub fn type_(&mut self, name: &str) -> &HeaderItem {
+        take_item(&mut self.types, name, "type")
     }
 
     /// Returns the prototype, if the function exists already.
-    pub fn function(&mut self, name: &str) -> Option<&Item> {
-        self.functions.contains_key(name).then(|| take(&mut self.functions, name, "function"))
+    pub fn function(&mut self, name: &str) -> Option<&HeaderItem> {
+        self.functions.contains_key(name).then(|| take_item(&mut self.functions, name, "function"))
     }
 
-    pub fn not_placed(&self) -> Vec<&str> {
+    pub fn unplaced_names(&self) -> Vec<&str> {
         [&self.constants, &self.types, &self.functions]
             .into_iter()
             .flatten()
@@ -60,7 +60,7 @@ impl Items {
     }
 }
 
-fn take<'a>(map: &'a mut BTreeMap<String, Item>, name: &str, kind: &str) -> &'a Item {
+fn take_item<'a>(map: &'a mut BTreeMap<String, HeaderItem>, name: &str, kind: &str) -> &'a HeaderItem {
     let item = map.get_mut(name).unwrap_or_else(|| panic!("there is no {kind} {name}"));
     assert!(!item.placed, "the {kind} {name} is placed twice");
     item.placed = true;
@@ -68,12 +68,12 @@ fn take<'a>(map: &'a mut BTreeMap<String, Item>, name: &str, kind: &str) -> &'a 
 }
 
 /// Rust types whose C form is hand-written, or that are not part of the C headers.
-const BY_HAND: [&str; 11] = [
+const HANDWRITTEN_TYPES: [&str; 11] = [
     "CBool",
     "HANDLE",
     "ContextHead",
-    "MutexRoom",
-    "CondvarRoom",
+    "MutexStorage",
+    "CondvarStorage",
     "b2nd_context_s",
     "b2nd_context_t",
     "blosc2_context",
@@ -92,10 +92,10 @@ pub enum Abi {
 }
 
 /// The macro for the feature `abi7` in the output of cbindgen; it is not part of any header.
-const ABI7: &str = "BLOSC2_FEATURE_ABI7";
+const ABI7_MACRO: &str = "BLOSC2_FEATURE_ABI7";
 
-pub fn read(root: &Path, abi: Abi) -> Items {
-    let mut items = Items {
+pub fn read_items(root: &Path, abi: Abi) -> HeaderItems {
+    let mut items = HeaderItems {
         abi,
         constants: BTreeMap::new(),
         constant_order: Vec::new(),
@@ -109,7 +109,7 @@ pub fn read(root: &Path, abi: Abi) -> Items {
     items
 }
 
-fn read_constants(file: &Path, items: &mut Items) {
+fn read_constants(file: &Path, items: &mut HeaderItems) {
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let mut doc = Vec::new();
     for line in text.lines() {
@@ -120,7 +120,7 @@ fn read_constants(file: &Path, items: &mut Items) {
             let (name, typed) = parsed.unwrap_or_else(|| panic!("a constant must be on one line: {line}"));
             let value = typed.strip_prefix("i32 = ").or_else(|| typed.strip_prefix("&str = "));
             let value = value.unwrap_or_else(|| panic!("the constant {name} must be an i32 or a &str"));
-            let item = Item { doc: comment::to_c(&doc, ""), text: value.to_string(), placed: false };
+            let item = HeaderItem { doc: comment::to_c(&doc, ""), text: value.to_string(), placed: false };
             assert!(items.constants.insert(name.to_string(), item).is_none(), "{name} is defined twice");
             items.constant_order.push(name.to_string());
             doc.clear();
@@ -133,7 +133,7 @@ fn read_constants(file: &Path, items: &mut Items) {
     }
 }
 
-fn read_types_and_functions(root: &Path, abi: Abi, items: &mut Items) {
+fn read_types_and_functions(root: &Path, abi: Abi, items: &mut HeaderItems) {
     let text = run_cbindgen(root);
     for block in text.split("\n\n") {
         let block = block.trim_matches('\n');
@@ -142,10 +142,14 @@ fn read_types_and_functions(root: &Path, abi: Abi, items: &mut Items) {
         }
         let (doc, code) = split_doc(block);
         let name = declared_name(code);
-        if BY_HAND.contains(&name) {
+        if HANDWRITTEN_TYPES.contains(&name) {
             continue;
         }
-        let item = Item { doc: comment::to_c(&doc, ""), text: of_abi(&tidy(code), abi), placed: false };
+        let item = HeaderItem {
+            doc: comment::to_c(&doc, ""),
+            text: select_abi(&convert_inner_docs(code), abi),
+            placed: false,
+        };
         let map = if code.starts_with("typedef ") { &mut items.types } else { &mut items.functions };
         assert!(map.insert(name.to_string(), item).is_none(), "{name} is defined twice");
     }
@@ -172,9 +176,9 @@ fn run_cbindgen(root: &Path) -> String {
         cbindgen::ItemType::OpaqueItems,
         cbindgen::ItemType::Functions,
     ];
-    config.export.exclude = BY_HAND.map(String::from).to_vec();
+    config.export.exclude = HANDWRITTEN_TYPES.map(String::from).to_vec();
     config.defines.insert("windows".into(), "_WIN32".into());
-    config.defines.insert("feature = abi7".into(), ABI7.into());
+    config.defines.insert("feature = abi7".into(), ABI7_MACRO.into());
     // cbindgen prints only types that functions use, unless they are listed by name.
     for path in super::files_below(&root.join("src/abi")) {
         let text = std::fs::read_to_string(path).expect("a readable source file");
@@ -182,7 +186,7 @@ fn run_cbindgen(root: &Path) -> String {
             let rest = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub type "))?;
             Some(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?.to_string())
         });
-        config.export.include.extend(names.filter(|name| !BY_HAND.contains(&name.as_str())));
+        config.export.include.extend(names.filter(|name| !HANDWRITTEN_TYPES.contains(&name.as_str())));
     }
     // The files of their submodules are found by cbindgen.
     let builder = cbindgen::Builder::new()
@@ -220,7 +224,7 @@ fn declared_name(code: &str) -> &str {
 }
 
 /// Returns the code with its inner doc comments converted.
-fn tidy(code: &str) -> String {
+fn convert_inner_docs(code: &str) -> String {
     let mut out = String::new();
     let mut doc: Option<Vec<String>> = None;
     for line in code.lines() {
@@ -245,9 +249,9 @@ fn tidy(code: &str) -> String {
 
 /// Returns the code for one layout: a field that exists only without the feature `abi7` is public in the present
 /// layout, one that exists only with it is private memory of the library.
-fn of_abi(code: &str, abi: Abi) -> String {
-    let public = format!("#if !defined({ABI7})");
-    let private = format!("#if defined({ABI7})");
+fn select_abi(code: &str, abi: Abi) -> String {
+    let public = format!("#if !defined({ABI7_MACRO})");
+    let private = format!("#if defined({ABI7_MACRO})");
     let mut out = String::new();
     let mut keep = None;
     for line in code.lines() {
@@ -260,6 +264,6 @@ fn of_abi(code: &str, abi: Abi) -> String {
             Some(false) => {}
         }
     }
-    assert!(keep.is_none() && !out.contains(ABI7), "a condition that is not understood:\n{code}");
+    assert!(keep.is_none() && !out.contains(ABI7_MACRO), "a condition that is not understood:\n{code}");
     out
 }

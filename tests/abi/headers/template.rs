@@ -15,14 +15,14 @@
 //! | `@abi7 text` | the text, in the headers for SOVERSION 7 only |
 //! | `@functions Heading:` | a heading and the prototypes of those of these functions that exist |
 
-use super::source::{Abi, Items};
+use super::source::{Abi, HeaderItems};
 
 const WARNING: &str =
     "/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test abi headers`:
    change those, not this file. */
 ";
 
-pub fn expand(header: &str, text: &str, items: &mut Items) -> String {
+pub fn expand(header: &str, text: &str, items: &mut HeaderItems) -> String {
     let mut out = String::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -80,11 +80,11 @@ pub fn expand(header: &str, text: &str, items: &mut Items) -> String {
     out
 }
 
-fn all_constants(words: &[&str], items: &Items) -> Vec<String> {
+fn all_constants(words: &[&str], items: &HeaderItems) -> Vec<String> {
     words.iter().flat_map(|word| items.constants_like(word)).collect()
 }
 
-fn enumeration(words: &[&str], items: &mut Items) -> String {
+fn enumeration(words: &[&str], items: &mut HeaderItems) -> String {
     let mut out = String::from("enum {\n");
     let names = all_constants(words, items);
     for (i, name) in names.iter().enumerate() {
@@ -100,7 +100,7 @@ fn enumeration(words: &[&str], items: &mut Items) -> String {
     out
 }
 
-fn defines(words: &[&str], items: &mut Items) -> String {
+fn defines(words: &[&str], items: &mut HeaderItems) -> String {
     let mut out = String::new();
     for name in all_constants(words, items) {
         let item = items.constant(&name);
@@ -114,13 +114,13 @@ fn defines(words: &[&str], items: &mut Items) -> String {
     out
 }
 
-fn define_line(words: &[&str], items: &mut Items) -> String {
+fn define_line(words: &[&str], items: &mut HeaderItems) -> String {
     let [name, comment @ ..] = words else { panic!("@define-line needs a name") };
     let value = &items.constant(name).text;
     format!("#define {name} {value}  /* {} */\n", comment.join(" "))
 }
 
-fn types(words: &[&str], items: &mut Items, rewrite: impl Fn(&str, &str) -> String) -> String {
+fn types(words: &[&str], items: &mut HeaderItems, rewrite: impl Fn(&str, &str) -> String) -> String {
     let made: Vec<_> = words
         .iter()
         .map(|name| {
@@ -133,7 +133,7 @@ fn types(words: &[&str], items: &mut Items, rewrite: impl Fn(&str, &str) -> Stri
     made.join("\n")
 }
 
-fn functions(heading: &str, words: &[&str], items: &mut Items) -> String {
+fn functions(heading: &str, words: &[&str], items: &mut HeaderItems) -> String {
     let mut out = String::new();
     for name in words {
         let Some(item) = items.function(name) else { continue };

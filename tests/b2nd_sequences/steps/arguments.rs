@@ -4,17 +4,17 @@ use std::ptr::{null, null_mut};
 
 use blosc2::abi::blosc2_schunk;
 
-use crate::support::array::functions::{Functions, Raw};
-use crate::world::{Done, World};
+use crate::sequence_state::{SequenceState, StepResult};
+use crate::support::array::functions::{ArrayPtr, Functions};
 
 /// The super-chunk of an array.
-fn schunk_of(array: Raw) -> *mut blosc2_schunk {
+fn schunk_of(array: ArrayPtr) -> *mut blosc2_schunk {
     // SAFETY: a live array.
     unsafe { (*array).sc }
 }
 
 /// A call with a NULL argument.
-type Call = fn(&Functions, Raw) -> i64;
+type Call = fn(&Functions, ArrayPtr) -> i64;
 
 macro_rules! calls {
     ($f:ident, $a:ident; $($what:literal, $code:literal: $name:ident($($arg:expr),*);)*) => {
@@ -89,10 +89,10 @@ calls! {
     "print_meta", -32: b2nd_print_meta(null_mut());
 }
 
-pub fn null_pointers(world: &mut World) -> Done {
-    world.say("NULL".to_owned());
+pub fn null_pointers(state: &mut SequenceState) -> StepResult {
+    state.log("NULL".to_owned());
     for (what, call, right) in CALLS {
-        world.expect(what, right, |side| call(side.array().functions, side.array().raw()))?;
+        state.expect(what, right, |side| call(side.array().functions, side.array().raw()))?;
     }
     Ok(())
 }

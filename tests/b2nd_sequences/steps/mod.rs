@@ -9,14 +9,14 @@ mod slices;
 mod storage;
 mod views;
 
+use crate::sequence_state::{SequenceState, StepEnd, StepResult};
 use crate::support::random::Random;
-use crate::world::{Done, Stop, World};
 
 pub use storage::{create, finish};
 
 /// A kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StepKind {
     ToCbuffer,
     GetSlice,
     SetSlice,
@@ -47,45 +47,45 @@ pub enum Kind {
 /// A kind of step, and the seed of all its details.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    pub kind: Kind,
+    pub kind: StepKind,
     pub seed: u64,
 }
 
 /// The relative frequency of each kind.
-const WEIGHTS: [(Kind, usize); 25] = [
-    (Kind::ToCbuffer, 3),
-    (Kind::GetSlice, 12),
-    (Kind::SetSlice, 14),
-    (Kind::SliceNchunks, 3),
-    (Kind::GetSparse, 5),
-    (Kind::GetOrthogonal, 6),
-    (Kind::SetOrthogonal, 6),
-    (Kind::Resize, 10),
-    (Kind::Insert, 5),
-    (Kind::Append, 6),
-    (Kind::Delete, 5),
-    (Kind::Extend, 4),
-    (Kind::Concatenate, 3),
-    (Kind::Copy, 5),
-    (Kind::SliceArray, 4),
-    (Kind::Squeeze, 3),
-    (Kind::ExpandDims, 3),
-    (Kind::Cframe, 4),
-    (Kind::Save, 3),
-    (Kind::SaveAppend, 2),
-    (Kind::Reopen, 4),
-    (Kind::Exchange, 4),
-    (Kind::Refresh, 2),
-    (Kind::VlMeta, 3),
-    (Kind::NullPointers, 1),
+const STEP_WEIGHTS: [(StepKind, usize); 25] = [
+    (StepKind::ToCbuffer, 3),
+    (StepKind::GetSlice, 12),
+    (StepKind::SetSlice, 14),
+    (StepKind::SliceNchunks, 3),
+    (StepKind::GetSparse, 5),
+    (StepKind::GetOrthogonal, 6),
+    (StepKind::SetOrthogonal, 6),
+    (StepKind::Resize, 10),
+    (StepKind::Insert, 5),
+    (StepKind::Append, 6),
+    (StepKind::Delete, 5),
+    (StepKind::Extend, 4),
+    (StepKind::Concatenate, 3),
+    (StepKind::Copy, 5),
+    (StepKind::SliceArray, 4),
+    (StepKind::Squeeze, 3),
+    (StepKind::ExpandDims, 3),
+    (StepKind::Cframe, 4),
+    (StepKind::Save, 3),
+    (StepKind::SaveAppend, 2),
+    (StepKind::Reopen, 4),
+    (StepKind::Exchange, 4),
+    (StepKind::Refresh, 2),
+    (StepKind::VlMeta, 3),
+    (StepKind::NullPointers, 1),
 ];
 
 /// Draws the steps of a sequence.
-pub fn draw(random: &mut Random, count: usize) -> Vec<Step> {
-    let total: usize = WEIGHTS.iter().map(|(_, weight)| weight).sum();
+pub fn draw_steps(random: &mut Random, count: usize) -> Vec<Step> {
+    let total: usize = STEP_WEIGHTS.iter().map(|(_, weight)| weight).sum();
     let kind = |random: &mut Random| {
         let mut left = random.below(total);
-        for (kind, weight) in WEIGHTS {
+        for (kind, weight) in STEP_WEIGHTS {
             if left < weight {
                 return kind;
             }
@@ -97,50 +97,50 @@ pub fn draw(random: &mut Random, count: usize) -> Vec<Step> {
 }
 
 /// Runs a step and compares everything afterwards.
-pub fn run(world: &mut World, step: Step) -> Result<(), String> {
+pub fn run(state: &mut SequenceState, step: Step) -> Result<(), String> {
     let random = &mut Random::new(step.seed);
-    match perform(world, step.kind, random).and_then(|()| world.check()) {
-        Ok(()) | Err(Stop::Idle) => Ok(()),
-        Err(Stop::Skip(defect)) => {
-            *world.skipped.entry(defect).or_default() += 1;
+    match perform(state, step.kind, random).and_then(|()| state.check()) {
+        Ok(()) | Err(StepEnd::NothingToDo) => Ok(()),
+        Err(StepEnd::Skip(defect)) => {
+            *state.skipped.entry(defect).or_default() += 1;
             Ok(())
         }
-        Err(Stop::Wrong(text)) => Err(text),
+        Err(StepEnd::WrongResult(text)) => Err(text),
     }
 }
 
-fn perform(world: &mut World, kind: Kind, random: &mut Random) -> Done {
+fn perform(state: &mut SequenceState, kind: StepKind, random: &mut Random) -> StepResult {
     match kind {
-        Kind::ToCbuffer => slices::to_cbuffer(world, random),
-        Kind::GetSlice => slices::get(world, random),
-        Kind::SetSlice => slices::set(world, random),
-        Kind::SliceNchunks => slices::nchunks(world, random),
-        Kind::GetSparse => selections::get_sparse(world, random),
-        Kind::GetOrthogonal => selections::get_orthogonal(world, random),
-        Kind::SetOrthogonal => selections::set_orthogonal(world, random),
-        Kind::Resize => shape::resize(world, random),
-        Kind::Insert => shape::insert(world, random),
-        Kind::Append => shape::append(world, random),
-        Kind::Delete => shape::delete(world, random),
-        Kind::Extend => derived::extend(world, random),
-        Kind::Concatenate => derived::concatenate(world, random),
-        Kind::Copy => derived::copy(world, random),
-        Kind::SliceArray => derived::slice_array(world, random),
-        Kind::Squeeze => views::squeeze(world, random),
-        Kind::ExpandDims => views::expand_dims(world, random),
-        Kind::Cframe => storage::cframe(world, random),
-        Kind::Save => storage::save(world, random),
-        Kind::SaveAppend => storage::save_append(world, random),
-        Kind::Reopen => storage::reopen(world, false),
-        Kind::Exchange => storage::reopen(world, true),
-        Kind::Refresh => storage::refresh(world),
-        Kind::VlMeta => storage::vlmeta(world, random),
-        Kind::NullPointers => arguments::null_pointers(world),
+        StepKind::ToCbuffer => slices::to_cbuffer(state, random),
+        StepKind::GetSlice => slices::get(state, random),
+        StepKind::SetSlice => slices::set(state, random),
+        StepKind::SliceNchunks => slices::slice_nchunks(state, random),
+        StepKind::GetSparse => selections::get_sparse(state, random),
+        StepKind::GetOrthogonal => selections::get_orthogonal(state, random),
+        StepKind::SetOrthogonal => selections::set_orthogonal(state, random),
+        StepKind::Resize => shape::resize(state, random),
+        StepKind::Insert => shape::insert(state, random),
+        StepKind::Append => shape::append(state, random),
+        StepKind::Delete => shape::delete(state, random),
+        StepKind::Extend => derived::extend(state, random),
+        StepKind::Concatenate => derived::concatenate(state, random),
+        StepKind::Copy => derived::copy(state, random),
+        StepKind::SliceArray => derived::slice_array(state, random),
+        StepKind::Squeeze => views::squeeze(state, random),
+        StepKind::ExpandDims => views::expand_dims(state, random),
+        StepKind::Cframe => storage::cframe(state, random),
+        StepKind::Save => storage::save(state, random),
+        StepKind::SaveAppend => storage::save_append(state, random),
+        StepKind::Reopen => storage::reopen(state, false),
+        StepKind::Exchange => storage::reopen(state, true),
+        StepKind::Refresh => storage::refresh(state),
+        StepKind::VlMeta => storage::vlmeta(state, random),
+        StepKind::NullPointers => arguments::null_pointers(state),
     }
 }
 
 /// Draws bytes for items, mostly compressible ones.
-pub fn items(random: &mut Random, len: usize) -> Vec<u8> {
+pub fn draw_items(random: &mut Random, len: usize) -> Vec<u8> {
     match random.below(4) {
         0 => random.bytes(len),
         1 => vec![random.byte(); len],

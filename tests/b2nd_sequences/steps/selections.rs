@@ -1,12 +1,12 @@
 //! Selections of items by flat positions, and outer products of coordinates.
 
 use crate::known_defects::KnownDefect;
-use crate::steps::items;
+use crate::sequence_state::{SequenceState, StepEnd, StepResult};
+use crate::steps::draw_items;
 use crate::support::random::Random;
-use crate::world::{Done, Stop, World};
 
-pub fn get_sparse(world: &mut World, random: &mut Random) -> Done {
-    let geometry = &world.model.geometry;
+pub fn get_sparse(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let geometry = &state.model.geometry;
     let nitems = geometry.nitems();
     let count = *random.pick(&[0, 1, 2, 5, 20, 60]);
     let mut coords: Vec<i64> = (0..count).map(|_| random.below(nitems.max(1) as usize) as i64).collect();
@@ -15,18 +15,18 @@ pub fn get_sparse(world: &mut World, random: &mut Random) -> Done {
     }
     let room = count * geometry.typesize + random.below(2) * 5;
     let buffersize = if random.one_in(8) { (count * geometry.typesize) as i64 - 1 } else { room as i64 };
-    world.say(format!("{coords:?} into {buffersize} bytes"));
-    let right = world.model.get_sparse(&coords, room, buffersize);
-    world.expect_read("get_sparse_cbuffer", &right, |array| array.get_sparse(&coords, room, buffersize))
+    state.log(format!("{coords:?} into {buffersize} bytes"));
+    let right = state.model.get_sparse(&coords, room, buffersize);
+    state.expect_read("get_sparse_cbuffer", &right, |array| array.get_sparse(&coords, room, buffersize))
 }
 
 /// Lists of coordinates, the shape of the buffer, its actual size in bytes, and the size passed to the call.
 type Selection = (Vec<Vec<i64>>, Vec<i64>, usize, i64);
 
-fn draw(world: &World, random: &mut Random) -> Done<Selection> {
-    let geometry = &world.model.geometry;
+fn draw_selection(state: &SequenceState, random: &mut Random) -> StepResult<Selection> {
+    let geometry = &state.model.geometry;
     if geometry.ndim() == 0 {
-        return Err(Stop::Skip(KnownDefect::ZeroDimSelection));
+        return Err(StepEnd::Skip(KnownDefect::ZeroDimSelection));
     }
     let most = if geometry.ndim() > 4 { 2 } else { 7 };
     let selection: Vec<Vec<i64>> = geometry
@@ -53,25 +53,25 @@ fn draw(world: &World, random: &mut Random) -> Done<Selection> {
     Ok((selection, buffershape, room, buffersize))
 }
 
-pub fn get_orthogonal(world: &mut World, random: &mut Random) -> Done {
-    let (mut selection, buffershape, room, buffersize) = draw(world, random)?;
+pub fn get_orthogonal(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let (mut selection, buffershape, room, buffersize) = draw_selection(state, random)?;
     if random.one_in(10) && !selection[0].is_empty() {
         // Rejected before anything is read.
-        selection[0][0] = world.model.geometry.shape[0] + 1;
+        selection[0][0] = state.model.geometry.shape[0] + 1;
     }
-    world.say(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));
-    let right = world.model.get_orthogonal(&selection, &buffershape, room, buffersize);
-    world.expect_read("get_orthogonal_selection", &right, |array| {
+    state.log(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));
+    let right = state.model.get_orthogonal(&selection, &buffershape, room, buffersize);
+    state.expect_read("get_orthogonal_selection", &right, |array| {
         array.get_orthogonal(&selection, &buffershape, room, buffersize)
     })
 }
 
-pub fn set_orthogonal(world: &mut World, random: &mut Random) -> Done {
-    let (selection, buffershape, room, buffersize) = draw(world, random)?;
-    let source = items(random, room);
-    world.say(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));
-    let right = world.model.set_orthogonal(&selection, &source, &buffershape, buffersize);
-    world.expect("set_orthogonal_selection", &right, |side| {
+pub fn set_orthogonal(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let (selection, buffershape, room, buffersize) = draw_selection(state, random)?;
+    let source = draw_items(random, room);
+    state.log(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));
+    let right = state.model.set_orthogonal(&selection, &source, &buffershape, buffersize);
+    state.expect("set_orthogonal_selection", &right, |side| {
         side.array().set_orthogonal(&selection, &source, &buffershape, buffersize)
     })
 }

@@ -1,19 +1,23 @@
 //! Changes of the shape.
 
 use crate::geometry::Geometry;
+use crate::sequence_state::{SequenceState, StepEnd, StepResult};
 use crate::setup::{draw_axis, is_small};
-use crate::steps::items;
+use crate::steps::draw_items;
 use crate::support::random::Random;
-use crate::world::{Done, Stop, World};
 
 /// Returns `Idle` if the array would become too large for these tests.
-fn keep_small(world: &World, shape: &[i64]) -> Done {
-    let geometry = Geometry { shape: shape.to_vec(), ..world.model.geometry.clone() };
-    if shape.iter().all(|&length| length >= 0) && !is_small(&geometry) { Err(Stop::Idle) } else { Ok(()) }
+fn check_size(state: &SequenceState, shape: &[i64]) -> StepResult {
+    let geometry = Geometry { shape: shape.to_vec(), ..state.model.geometry.clone() };
+    if shape.iter().all(|&length| length >= 0) && !is_small(&geometry) {
+        Err(StepEnd::NothingToDo)
+    } else {
+        Ok(())
+    }
 }
 
-pub fn resize(world: &mut World, random: &mut Random) -> Done {
-    let g = world.model.geometry.clone();
+pub fn resize(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let g = state.model.geometry.clone();
     let mut shape = g.shape.clone();
     let mut start = g.shape.clone();
     let mut changed = false;
@@ -22,7 +26,7 @@ pub fn resize(world: &mut World, random: &mut Random) -> Done {
             continue;
         }
         changed = true;
-        let chunk = g.chunk[dim].max(1);
+        let chunk = g.chunkshape[dim].max(1);
         let by = if random.one_in(2) {
             chunk * (random.below(4) as i64 - 1)
         } else {
@@ -40,81 +44,81 @@ pub fn resize(world: &mut World, random: &mut Random) -> Done {
         shape[random.below(g.ndim())] = -1;
     }
     let start = random.one_in(2).then_some(start);
-    keep_small(world, &shape)?;
-    world.say(format!("{:?} to {shape:?} at {start:?}", g.shape));
-    let mut next = world.model.clone();
+    check_size(state, &shape)?;
+    state.log(format!("{:?} to {shape:?} at {start:?}", g.shape));
+    let mut next = state.model.clone();
     let right = next.resize(&shape, start.as_deref())?;
-    world.model = next;
-    world.expect("resize", &right, |side| side.array().resize(&shape, start.as_deref()))
+    state.model = next;
+    state.expect("resize", &right, |side| side.array().resize(&shape, start.as_deref()))
 }
 
 /// Draws bytes for a whole number of slabs along `axis`, sometimes for a fraction.
-fn slabs(world: &World, random: &mut Random, axis: usize) -> Vec<u8> {
-    let g = &world.model.geometry;
-    let Some(&chunk) = g.chunk.get(axis) else { return items(random, 3 * g.typesize) };
+fn draw_slabs(state: &SequenceState, random: &mut Random, axis: usize) -> Vec<u8> {
+    let g = &state.model.geometry;
+    let Some(&chunk) = g.chunkshape.get(axis) else { return draw_items(random, 3 * g.typesize) };
     let count = match random.below(3) {
         0 => chunk,
         1 => random.below(2) as i64 * 2 * chunk,
         _ => random.below(2 * chunk as usize + 2) as i64,
     };
     let odd = if random.one_in(10) { 1 } else { 0 };
-    let len = (world.model.slab_bytes(axis) * count) as usize + odd;
-    items(random, len)
+    let len = (state.model.slab_bytes(axis) * count) as usize + odd;
+    draw_items(random, len)
 }
 
-fn grown(world: &World, len: usize, axis: usize) -> Vec<i64> {
-    let mut shape = world.model.geometry.shape.clone();
+fn shape_after_insert(state: &SequenceState, len: usize, axis: usize) -> Vec<i64> {
+    let mut shape = state.model.geometry.shape.clone();
     if let Some(length) = shape.get_mut(axis) {
-        *length += len as i64 / world.model.slab_bytes(axis).max(1);
+        *length += len as i64 / state.model.slab_bytes(axis).max(1);
     }
     shape
 }
 
-pub fn insert(world: &mut World, random: &mut Random) -> Done {
-    let g = world.model.geometry.clone();
+pub fn insert(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let g = state.model.geometry.clone();
     let axis = draw_axis(random, g.ndim());
-    let source = slabs(world, random, axis);
+    let source = draw_slabs(state, random, axis);
     let length = g.shape.get(axis).copied().unwrap_or(0);
-    let chunk = g.chunk.get(axis).copied().unwrap_or(1).max(1);
+    let chunk = g.chunkshape.get(axis).copied().unwrap_or(1).max(1);
     let at = match random.below(4) {
         0 => length,
         1 | 2 => random.below(length as usize + 1) as i64 / chunk * chunk,
         _ => random.below(length as usize + 3) as i64,
     };
-    keep_small(world, &grown(world, source.len(), axis))?;
-    world.say(format!("{:?}: {} bytes along {axis} at {at}", g.shape, source.len()));
-    let mut next = world.model.clone();
+    check_size(state, &shape_after_insert(state, source.len(), axis))?;
+    state.log(format!("{:?}: {} bytes along {axis} at {at}", g.shape, source.len()));
+    let mut next = state.model.clone();
     let right = next.insert(&source, axis, at)?;
-    world.model = next;
-    world.expect("insert", &right, |side| side.array().insert(&source, axis as i8, at))
+    state.model = next;
+    state.expect("insert", &right, |side| side.array().insert(&source, axis as i8, at))
 }
 
-pub fn append(world: &mut World, random: &mut Random) -> Done {
-    let g = world.model.geometry.clone();
+pub fn append(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let g = state.model.geometry.clone();
     let axis = draw_axis(random, g.ndim());
-    let source = slabs(world, random, axis);
-    keep_small(world, &grown(world, source.len(), axis))?;
-    world.say(format!("{:?}: {} bytes along {axis}", g.shape, source.len()));
-    let mut next = world.model.clone();
+    let source = draw_slabs(state, random, axis);
+    check_size(state, &shape_after_insert(state, source.len(), axis))?;
+    state.log(format!("{:?}: {} bytes along {axis}", g.shape, source.len()));
+    let mut next = state.model.clone();
     let right = next.append(&source, axis)?;
-    world.model = next;
-    world.expect("append", &right, |side| side.array().append(&source, axis as i8))
+    state.model = next;
+    state.expect("append", &right, |side| side.array().append(&source, axis as i8))
 }
 
-pub fn delete(world: &mut World, random: &mut Random) -> Done {
-    let g = world.model.geometry.clone();
+pub fn delete(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let g = state.model.geometry.clone();
     let axis = draw_axis(random, g.ndim());
     let length = g.shape.get(axis).copied().unwrap_or(0);
-    let chunk = g.chunk.get(axis).copied().unwrap_or(1).max(1);
+    let chunk = g.chunkshape.get(axis).copied().unwrap_or(1).max(1);
     let count = random.below(length as usize + 1) as i64;
     let (at, count) = match random.below(4) {
         0 => (length - count, count),
         1 | 2 => (random.below(length as usize + 1) as i64 / chunk * chunk, count / chunk * chunk),
         _ => (random.below(length as usize + 1) as i64, count),
     };
-    world.say(format!("{:?}: {count} along {axis} at {at}", g.shape));
-    let mut next = world.model.clone();
+    state.log(format!("{:?}: {count} along {axis} at {at}", g.shape));
+    let mut next = state.model.clone();
     let right = next.delete(axis, at, count)?;
-    world.model = next;
-    world.expect("delete", &right, |side| side.array().delete(axis as i8, at, count))
+    state.model = next;
+    state.expect("delete", &right, |side| side.array().delete(axis as i8, at, count))
 }

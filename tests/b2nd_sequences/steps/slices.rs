@@ -2,9 +2,9 @@
 
 use crate::geometry::{Geometry, extents};
 use crate::model::Slice;
-use crate::steps::items;
+use crate::sequence_state::{SequenceState, StepResult};
+use crate::steps::draw_items;
 use crate::support::random::Random;
-use crate::world::{Done, World};
 
 /// Draws a box inside the shape; sometimes one that is only inside the extended shape, sometimes a whole chunk.
 pub fn draw_box(random: &mut Random, geometry: &Geometry) -> (Vec<i64>, Vec<i64>) {
@@ -14,7 +14,7 @@ pub fn draw_box(random: &mut Random, geometry: &Geometry) -> (Vec<i64>, Vec<i64>
     let mut start = Vec::new();
     let mut stop = Vec::new();
     for (dim, &limit) in limits.iter().enumerate() {
-        let chunk = geometry.chunk[dim];
+        let chunk = geometry.chunkshape[dim];
         let (from, to) = match kind {
             0 => (0, limit),
             1 | 2 if chunk > 0 && limit > 0 => {
@@ -55,7 +55,7 @@ fn draw_slice(random: &mut Random, geometry: &Geometry) -> Slice {
         _ => {}
     }
     // Enough for the last item (b2nd.md D19), unless the slice is rejected anyway.
-    let reach = slice.reach(geometry.typesize).max(slice.buffersize.max(0) as usize) as i64;
+    let reach = slice.min_buffer_bytes(geometry.typesize).max(slice.buffersize.max(0) as usize) as i64;
     slice.buffersize = match random.below(10) {
         0 => reach + random.below(20) as i64,
         1 => {
@@ -69,24 +69,24 @@ fn draw_slice(random: &mut Random, geometry: &Geometry) -> Slice {
     slice
 }
 
-pub fn get(world: &mut World, random: &mut Random) -> Done {
-    let slice = draw_slice(random, &world.model.geometry);
+pub fn get(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let slice = draw_slice(random, &state.model.geometry);
     let room = slice.buffersize.max(0) as usize;
-    world.say(format!("{slice:?}"));
-    let right = world.model.get(&slice, room)?;
-    world.expect_read("get_slice_cbuffer", &right, |array| {
+    state.log(format!("{slice:?}"));
+    let right = state.model.get(&slice, room)?;
+    state.expect_read("get_slice_cbuffer", &right, |array| {
         array.get_slice_cbuffer(&slice.start, &slice.stop, &slice.buffershape, room, slice.buffersize)
     })
 }
 
-pub fn set(world: &mut World, random: &mut Random) -> Done {
-    let slice = draw_slice(random, &world.model.geometry);
-    let source = items(random, slice.buffersize.max(0) as usize);
-    world.say(format!("{slice:?}"));
-    let mut next = world.model.clone();
+pub fn set(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let slice = draw_slice(random, &state.model.geometry);
+    let source = draw_items(random, slice.buffersize.max(0) as usize);
+    state.log(format!("{slice:?}"));
+    let mut next = state.model.clone();
     let right = next.set(&slice, &source)?;
-    world.model = next;
-    world.expect("set_slice_cbuffer", &right, |side| {
+    state.model = next;
+    state.expect("set_slice_cbuffer", &right, |side| {
         side.array().set_slice_cbuffer(
             &source,
             &slice.buffershape,
@@ -97,34 +97,34 @@ pub fn set(world: &mut World, random: &mut Random) -> Done {
     })
 }
 
-pub fn to_cbuffer(world: &mut World, random: &mut Random) -> Done {
-    let items = world.model.items();
+pub fn to_cbuffer(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let items = state.model.items();
     let (room, buffersize) = match random.below(4) {
         0 => (items.len() + 9, items.len() as i64 + 9),
         1 => (items.len(), items.len() as i64 - 1 - random.below(4) as i64),
         _ => (items.len(), items.len() as i64),
     };
-    world.say(format!("to_cbuffer of {buffersize} bytes, {} items", world.model.geometry.nitems()));
-    let mut right = vec![crate::support::calls::BEFORE; room];
+    state.log(format!("to_cbuffer of {buffersize} bytes, {} items", state.model.geometry.nitems()));
+    let mut right = vec![crate::support::calls::DEST_FILL_BYTE; room];
     let code = if buffersize < items.len() as i64 {
         -12
     } else {
-        if !items.is_empty() && world.model.geometry.ndim() > 0 {
+        if !items.is_empty() && state.model.geometry.ndim() > 0 {
             right.fill(0);
             right[..items.len()].copy_from_slice(&items);
         }
         0
     };
-    if world.model.geometry.ndim() == 0 && code == 0 {
+    if state.model.geometry.ndim() == 0 && code == 0 {
         right.fill(0);
         right[..items.len()].copy_from_slice(&items);
     }
-    world.expect_read("to_cbuffer", &(code, right), |array| array.to_cbuffer_sized(room, buffersize))
+    state.expect_read("to_cbuffer", &(code, right), |array| array.to_cbuffer_sized(room, buffersize))
 }
 
-pub fn nchunks(world: &mut World, random: &mut Random) -> Done {
-    let (start, stop) = draw_box(random, &world.model.geometry);
-    world.say(format!("{start:?}..{stop:?}"));
-    let right = Ok(world.model.touched_numbers(&start, &stop));
-    world.expect("get_slice_nchunks", &right, |side| side.array().slice_nchunks(&start, &stop))
+pub fn slice_nchunks(state: &mut SequenceState, random: &mut Random) -> StepResult {
+    let (start, stop) = draw_box(random, &state.model.geometry);
+    state.log(format!("{start:?}..{stop:?}"));
+    let right = Ok(state.model.intersected_nchunks(&start, &stop));
+    state.expect("get_slice_nchunks", &right, |side| side.array().slice_nchunks(&start, &stop))
 }

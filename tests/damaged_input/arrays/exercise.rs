@@ -1,27 +1,27 @@
 //! Calls all array functions on an array whose frame is damaged. Buffers are bounded: an array that claims to be huge
 //! is not read as a whole.
 
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::random::Random;
 use crate::support::watchdog;
 
 /// The largest result that is requested, in bytes.
-const LARGEST: i64 = 1 << 18;
+const MAX_RESULT_BYTES: i64 = 1 << 18;
 /// Maximum number of chunks of an array for lists of chunks and for changes.
-const MANY: i64 = 5000;
+const MAX_CHUNKS: i64 = 5000;
 /// Maximum size in bytes of a chunk or block that a read may have to decode.
-const DECODABLE: i64 = 4 << 20;
+const MAX_DECODED_BYTES: i64 = 4 << 20;
 
-fn product(lengths: impl IntoIterator<Item = i64>) -> Option<i64> {
+fn checked_product(lengths: impl IntoIterator<Item = i64>) -> Option<i64> {
     lengths.into_iter().try_fold(1i64, |product, length| product.checked_mul(length))
 }
 
-/// Draws a box of at most [`LARGEST`] bytes, mostly inside the shape.
+/// Draws a box of at most [`MAX_RESULT_BYTES`] bytes, mostly inside the shape.
 fn draw_box(random: &mut Random, array: &Array) -> (Vec<i64>, Vec<i64>, i64) {
     let typesize = array.typesize() as i64;
     let mut start = Vec::new();
     let mut stop = Vec::new();
-    let mut room = (LARGEST / typesize.max(1)).max(1);
+    let mut room = (MAX_RESULT_BYTES / typesize.max(1)).max(1);
     for &length in array.shape() {
         let limit = length.clamp(0, 1 << 40);
         let from = random.below(limit as usize + 1 + usize::from(random.clone().one_in(20))) as i64;
@@ -31,22 +31,22 @@ fn draw_box(random: &mut Random, array: &Array) -> (Vec<i64>, Vec<i64>, i64) {
         stop.push(from + extent);
         room /= extent.max(1);
     }
-    let items = product(start.iter().zip(&stop).map(|(start, stop)| stop - start)).unwrap_or(0);
+    let items = checked_product(start.iter().zip(&stop).map(|(start, stop)| stop - start)).unwrap_or(0);
     (start, stop, items * typesize)
 }
 
-pub fn read(random: &mut Random, array: &Array) {
+pub fn read_array(random: &mut Random, array: &Array) {
     let fields = array.fields();
     assert!((0..=16).contains(&fields.ndim), "{} dimensions", fields.ndim);
     assert!(array.shape().iter().all(|&length| length >= 0), "{:?}", array.shape());
-    assert_eq!(Some(fields.nitems), product(array.shape().iter().copied()), "{:?}", array.shape());
+    assert_eq!(Some(fields.nitems), checked_product(array.shape().iter().copied()), "{:?}", array.shape());
     assert!(array.typesize() >= 1 && fields.extchunknitems >= 0 && fields.blocknitems >= 0);
     let _ = array.dtype().map(|dtype| dtype.as_bytes().len());
     let nbytes = fields.nitems.checked_mul(array.typesize() as i64);
     let chunk_bytes = fields.extchunknitems.saturating_mul(array.typesize() as i64);
-    let decodable = chunk_bytes <= DECODABLE;
-    for room in [nbytes.unwrap_or(LARGEST).min(LARGEST), 0, 5] {
-        watchdog::step();
+    let decodable = chunk_bytes <= MAX_DECODED_BYTES;
+    for room in [nbytes.unwrap_or(MAX_RESULT_BYTES).min(MAX_RESULT_BYTES), 0, 5] {
+        watchdog::record_step();
         if decodable {
             let (rc, dest) = array.to_cbuffer_sized(room as usize, room);
             assert!(rc <= 0 && dest.len() as i64 == room);
@@ -58,18 +58,18 @@ pub fn read(random: &mut Random, array: &Array) {
     }
     for _ in 0..4 {
         let (start, stop, len) = draw_box(random, array);
-        watchdog::step();
-        if decodable && len <= LARGEST {
+        watchdog::record_step();
+        if decodable && len <= MAX_RESULT_BYTES {
             let _ = array.get(&start, &stop);
         }
-        watchdog::step();
-        if fields.extnitems / i64::from(fields.chunknitems.max(1)) <= MANY {
+        watchdog::record_step();
+        if fields.extnitems / i64::from(fields.chunknitems.max(1)) <= MAX_CHUNKS {
             let _ = array.slice_nchunks(&start, &stop);
         }
     }
     let typesize = array.typesize() as i64;
-    if decodable && 4 * typesize <= LARGEST {
-        watchdog::step();
+    if decodable && 4 * typesize <= MAX_RESULT_BYTES {
+        watchdog::record_step();
         let coords: Vec<i64> =
             (0..4).map(|_| random.below(fields.nitems.clamp(1, 1 << 50) as usize) as i64).collect();
         let _ = array.get_sparse(&coords, 4 * typesize as usize, 4 * typesize);
@@ -80,33 +80,33 @@ pub fn read(random: &mut Random, array: &Array) {
                 .iter()
                 .map(|&length| vec![random.below(length.clamp(1, 1 << 40) as usize) as i64])
                 .collect();
-            watchdog::step();
+            watchdog::record_step();
             let _ = array.get_orthogonal(&lists, &vec![1; lists.len()], typesize as usize, typesize);
         }
     }
-    watchdog::step();
+    watchdog::record_step();
     let _ = array.refresh();
-    if array.schunk().nchunks() <= MANY {
+    if array.schunk().nchunks() <= MAX_CHUNKS {
         // The reference frees data that a view shares (b2nd.md D7).
         if !array.library.is_reference()
             && let (_, Some(view)) = array.squeeze()
         {
             let (start, stop, len) = draw_box(random, &view);
-            if decodable && len <= LARGEST {
+            if decodable && len <= MAX_RESULT_BYTES {
                 let _ = view.get(&start, &stop);
             }
         }
-        watchdog::step();
-        if decodable && array.schunk().nbytes() <= DECODABLE {
+        watchdog::record_step();
+        if decodable && array.schunk().nbytes() <= MAX_DECODED_BYTES {
             let _ = array.to_cframe();
             let ndim = array.ndim();
             let (start, stop, len) = draw_box(random, array);
             let ones = vec![4; ndim];
             let shape: Vec<i64> = start.iter().zip(&stop).map(|(start, stop)| stop - start).collect();
             if len <= 1 << 14 {
-                let spec = Spec::new(&shape, &ones[..], &vec![2; ndim], array.typesize() as i32);
-                watchdog::step();
-                if 4i64.saturating_pow(ndim as u32).saturating_mul(typesize) < DECODABLE
+                let spec = ArraySpec::new(&shape, &ones[..], &vec![2; ndim], array.typesize() as i32);
+                watchdog::record_step();
+                if 4i64.saturating_pow(ndim as u32).saturating_mul(typesize) < MAX_DECODED_BYTES
                     && let Some(context) = spec.try_context(array.library, None)
                 {
                     let _ = context.get_slice(array, &start, &stop);
@@ -117,16 +117,16 @@ pub fn read(random: &mut Random, array: &Array) {
 }
 
 /// Changes the array; whatever the calls return, the array can be read and freed afterwards.
-pub fn change(random: &mut Random, array: &Array) {
+pub fn change_array(random: &mut Random, array: &Array) {
     let chunk_bytes = array.fields().extchunknitems.saturating_mul(array.typesize() as i64);
-    if chunk_bytes > DECODABLE || array.schunk().nchunks() > MANY {
+    if chunk_bytes > MAX_DECODED_BYTES || array.schunk().nchunks() > MAX_CHUNKS {
         return;
     }
     for _ in 0..3 {
         let (start, stop, len) = draw_box(random, array);
-        watchdog::step();
+        watchdog::record_step();
         match random.below(6) {
-            0..=1 if len <= LARGEST => {
+            0..=1 if len <= MAX_RESULT_BYTES => {
                 let items = vec![random.byte(); len as usize];
                 let rc = array.set(&start, &stop, &items);
                 if rc == 0 && array.get(&start, &stop).is_ok() {
@@ -149,15 +149,15 @@ pub fn change(random: &mut Random, array: &Array) {
                     *length = (*length + random.below(9) as i64 - 4).max(0);
                     chunks = chunks.saturating_mul((*length / i64::from(chunk.max(1)) + 1).max(1));
                 }
-                if chunks <= MANY {
+                if chunks <= MAX_CHUNKS {
                     let rc = array.resize(&shape, None);
                     assert!(rc < 0 || array.shape() == shape, "{shape:?} gives {rc}");
                 }
             }
         }
-        watchdog::step();
+        watchdog::record_step();
         let (start, stop, len) = draw_box(random, array);
-        if len <= LARGEST {
+        if len <= MAX_RESULT_BYTES {
             let _ = array.get(&start, &stop);
         }
     }

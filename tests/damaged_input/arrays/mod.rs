@@ -1,7 +1,7 @@
 //! Damaged array frames: for any content of the metalayer and the frame, opening, reading and changing the array
 //! returns an error or a result that is consistent in itself. No byte outside the buffers (which lie next to
 //! inaccessible pages) is read or written, no call hangs or panics, and the memory in use grows by no more than
-//! [`crate::support::memory::allowance`].
+//! [`crate::support::memory::max_memory`].
 //!
 //! ```text
 //! BLOSC2_ARRAY_MUTANTS=50000 cargo test --release --test damaged_input arrays::
@@ -21,14 +21,15 @@ use crate::support::array::Array;
 use crate::support::child::test_name;
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
-use crate::support::mutants::{Family, Mutants};
+use crate::support::mutants::{MutantTest, Mutants};
 use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::watchdog;
 use originals::{Files, Original, originals};
 
-const FAMILY: Family = Family { prefix: "BLOSC2_ARRAY_MUTANT", seed: 23, mutants: 2000, forms: 2 };
+const MUTANT_TEST: MutantTest =
+    MutantTest { prefix: "BLOSC2_ARRAY_MUTANT", seed: 23, mutants: 2000, forms: 2 };
 const CAPACITY: usize = 1 << 20;
 
 /// How a mutant is passed to the library.
@@ -42,7 +43,7 @@ enum Form {
 struct Cases {
     form: Form,
     originals: Vec<Original>,
-    scratch: Scratch,
+    scratch: ScratchDir,
     guarded: GuardedBuffer,
 }
 
@@ -74,31 +75,38 @@ impl Mutants for Cases {
 }
 
 /// Runs one case; a failed check panics.
-fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, guarded: &mut GuardedBuffer) {
+fn run_case(
+    random: &mut Random,
+    form: Form,
+    files: &Files,
+    scratch: &ScratchDir,
+    guarded: &mut GuardedBuffer,
+) {
     let library = Library::ours();
     match form {
         Form::Buffer => {
             let frame = &files["frame"];
             let at_end = !random.one_in(4);
-            let buffer = guarded.flush(frame.len(), at_end);
+            let buffer = guarded.edge_bytes(frame.len(), at_end);
             buffer.copy_from_slice(frame);
-            watchdog::step();
-            let (rc, array) = Array::from_copy(library, buffer);
+            watchdog::record_step();
+            let (rc, array) = Array::from_frame_copy(library, buffer);
             assert_eq!(rc < 0, array.is_none(), "from_cframe gives {rc}");
             if let Some(array) = array {
-                exercise::read(random, &array);
-                exercise::change(random, &array);
+                exercise::read_array(random, &array);
+                exercise::change_array(random, &array);
             }
-            watchdog::step();
+            watchdog::record_step();
             // SAFETY: the buffer outlives the array, which is only read.
-            let (_, borrowed) = unsafe { Array::from_borrowed(library, buffer.as_mut_ptr(), buffer.len()) };
+            let (_, borrowed) =
+                unsafe { Array::from_borrowed_frame(library, buffer.as_mut_ptr(), buffer.len()) };
             if let Some(array) = borrowed {
-                exercise::read(random, &array);
+                exercise::read_array(random, &array);
             }
             assert!(buffer == frame.as_slice(), "reading changed the buffer");
         }
         Form::Path => {
-            let path = scratch.fresh();
+            let path = scratch.new_path();
             if let Some(frame) = files.get("frame") {
                 fs::write(&path, frame).expect("a file");
             } else {
@@ -107,7 +115,7 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
                     fs::write(path.join(name), bytes).expect("a file");
                 }
             }
-            watchdog::step();
+            watchdog::record_step();
             let array = if random.one_in(4) {
                 SuperChunk::open(library, &path).and_then(|schunk| Array::from_super_chunk(schunk).ok())
             } else {
@@ -116,9 +124,9 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
                 array
             };
             if let Some(array) = array {
-                exercise::read(random, &array);
+                exercise::read_array(random, &array);
                 if random.one_in(2) {
-                    exercise::change(random, &array);
+                    exercise::change_array(random, &array);
                 }
             }
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -127,42 +135,42 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
     }
 }
 
-fn in_children(name: &str, form: Form) {
-    FAMILY.run(name, form, form as u64, || Cases {
+fn run_in_children(name: &str, form: Form) {
+    MUTANT_TEST.run(name, form, form as u64, || Cases {
         form,
         originals: originals(form == Form::Buffer),
-        scratch: Scratch::new(),
+        scratch: ScratchDir::new(),
         guarded: GuardedBuffer::new(CAPACITY),
     });
 }
 
 #[test]
-fn mutants_as_buffers() {
-    in_children(test_name!(), Form::Buffer);
+fn damaged_buffers_give_an_error_or_a_consistent_array() {
+    run_in_children(test_name!(), Form::Buffer);
 }
 
 #[test]
-fn mutants_as_paths() {
-    in_children(test_name!(), Form::Path);
+fn damaged_paths_give_an_error_or_a_consistent_array() {
+    run_in_children(test_name!(), Form::Path);
 }
 
 /// All calls on the damaged arrays also work on the valid ones.
 #[test]
-fn undamaged_arrays() {
-    let scratch = Scratch::new();
+fn all_calls_work_on_valid_arrays() {
+    let scratch = ScratchDir::new();
     for original in originals(true) {
         let random = &mut Random::new(1);
         for _ in 0..5 {
-            let (rc, array) = Array::from_copy(Library::ours(), &mut original.files["frame"].clone());
+            let (rc, array) = Array::from_frame_copy(Library::ours(), &mut original.files["frame"].clone());
             let array = array.unwrap_or_else(|| panic!("{}: {rc}", original.name));
-            exercise::read(random, &array);
+            exercise::read_array(random, &array);
             if !Library::ours().is_reference() {
                 // The reference divides by zero in some cases (b2nd.md D13).
-                exercise::change(random, &array);
+                exercise::change_array(random, &array);
             }
         }
-        let path = scratch.fresh();
+        let path = scratch.new_path();
         fs::write(&path, &original.files["frame"]).expect("a file");
-        exercise::read(random, &Array::open(Library::ours(), &path).1.expect("an array"));
+        exercise::read_array(random, &Array::open(Library::ours(), &path).1.expect("an array"));
     }
 }

@@ -32,7 +32,7 @@ const INTERESTING: [i64; 24] = [
 ];
 
 /// Numbers of the frame (frame.md 1): lengths, sizes, flags.
-const FRAME: [(usize, usize); 12] = [
+const FRAME_FIELDS: [(usize, usize); 12] = [
     (11, 4),
     (16, 8),
     (25, 1),
@@ -48,19 +48,19 @@ const FRAME: [(usize, usize); 12] = [
 ];
 
 /// Writes a number of `width` bytes, big-endian.
-fn put(bytes: &mut [u8], at: usize, width: usize, value: i64) {
+fn write_be(bytes: &mut [u8], at: usize, width: usize, value: i64) {
     if let Some(place) = bytes.get_mut(at..at + width) {
         place.copy_from_slice(&value.to_be_bytes()[8 - width..]);
     }
 }
 
-fn get(bytes: &[u8], at: usize, width: usize) -> i64 {
+fn read_be(bytes: &[u8], at: usize, width: usize) -> i64 {
     bytes
         .get(at..at + width)
         .map_or(0, |found| found.iter().fold(0, |value, &byte| value << 8 | i64::from(byte)))
 }
 
-fn value(random: &mut Random, old: i64) -> i64 {
+fn draw_value(random: &mut Random, old: i64) -> i64 {
     match random.below(6) {
         0..=1 => *random.pick(&INTERESTING),
         2..=3 => old.wrapping_add(random.below(9) as i64 - 4),
@@ -70,7 +70,7 @@ fn value(random: &mut Random, old: i64) -> i64 {
 }
 
 /// Returns position and width of the lengths in the metalayer (b2nd.md 3).
-fn lengths(original: &Original) -> Vec<(usize, usize)> {
+fn shape_fields(original: &Original) -> Vec<(usize, usize)> {
     let (at, ndim) = (original.metalayer.0, original.ndim);
     let shape = (0..ndim).map(|dim| (at + 4 + 9 * dim + 1, 8));
     let chunk = (0..ndim).map(|dim| (at + 5 + 9 * ndim + 5 * dim + 1, 4));
@@ -82,23 +82,23 @@ fn lengths(original: &Original) -> Vec<(usize, usize)> {
 fn change_dtype(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     let at = original.metalayer.0 + 6 + 19 * original.ndim;
     match random.below(4) {
-        0 => put(bytes, at, 1, random.below(256) as i64),
-        1 => put(bytes, at + 1, 1, random.below(256) as i64),
+        0 => write_be(bytes, at, 1, random.below(256) as i64),
+        1 => write_be(bytes, at + 1, 1, random.below(256) as i64),
         _ => {
-            let new = value(random, get(bytes, at + 2, 4));
-            put(bytes, at + 2, 4, new);
+            let new = draw_value(random, read_be(bytes, at + 2, 4));
+            write_be(bytes, at + 2, 4, new);
         }
     }
 }
 
 /// Writes another valid geometry of the same rank.
 fn change_geometry(random: &mut Random, original: &Original, bytes: &mut [u8]) {
-    let places = lengths(original);
+    let places = shape_fields(original);
     let factor = 1i64 << random.below(31);
     let all = random.one_in(3);
     for (at, width) in places {
         if all || random.one_in(3) {
-            let old = get(bytes, at, width);
+            let old = read_be(bytes, at, width);
             let new = match random.below(5) {
                 0 => 1 + random.below(40) as i64,
                 1 => old.saturating_mul(factor),
@@ -106,7 +106,7 @@ fn change_geometry(random: &mut Random, original: &Original, bytes: &mut [u8]) {
                 3 => 0,
                 _ => old.wrapping_add(1),
             };
-            put(bytes, at, width, new);
+            write_be(bytes, at, width, new);
         }
     }
 }
@@ -115,14 +115,14 @@ fn change_geometry(random: &mut Random, original: &Original, bytes: &mut [u8]) {
 fn change_rank(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     let at = original.metalayer.0;
     let ndim = random.below(20) as i64 - 1;
-    put(bytes, at + 2, 1, ndim);
+    write_be(bytes, at + 2, 1, ndim);
     if random.one_in(2) {
         // As a shorter or longer metalayer: the following bytes are read as lengths.
-        put(bytes, at + 3, 1, 0x90 + ndim);
+        write_be(bytes, at + 3, 1, 0x90 + ndim);
     }
 }
 
-fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
+fn change_any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
     if bytes.is_empty() {
         return;
     }
@@ -147,7 +147,7 @@ pub fn mutate(random: &mut Random, original: &Original, files: &mut Files) {
         if random.one_in(5) {
             files.remove(&name);
         } else {
-            any_bytes(random, files.get_mut(&name).expect("a chunk"));
+            change_any_bytes(random, files.get_mut(&name).expect("a chunk"));
         }
         return;
     }
@@ -155,11 +155,11 @@ pub fn mutate(random: &mut Random, original: &Original, files: &mut Files) {
     let (at, len) = original.metalayer;
     match random.below(20) {
         0..=6 => {
-            let places = lengths(original);
+            let places = shape_fields(original);
             if !places.is_empty() {
                 let (at, width) = *random.pick(&places);
-                let new = value(random, get(bytes, at, width));
-                put(bytes, at, width, new);
+                let new = draw_value(random, read_be(bytes, at, width));
+                write_be(bytes, at, width, new);
             }
         }
         7..=9 => change_geometry(random, original, bytes),
@@ -174,14 +174,14 @@ pub fn mutate(random: &mut Random, original: &Original, files: &mut Files) {
         }
         14 => {
             // The length of the metalayer, in front of its content (frame.md 1.3).
-            let new = value(random, len as i64);
-            put(bytes, at - 4, 4, new);
+            let new = draw_value(random, len as i64);
+            write_be(bytes, at - 4, 4, new);
         }
         15..=17 => {
-            let (at, width) = *random.pick(&FRAME);
-            let new = value(random, get(bytes, at, width));
-            put(bytes, at, width, new);
+            let (at, width) = *random.pick(&FRAME_FIELDS);
+            let new = draw_value(random, read_be(bytes, at, width));
+            write_be(bytes, at, width, new);
         }
-        _ => any_bytes(random, bytes),
+        _ => change_any_bytes(random, bytes),
     }
 }

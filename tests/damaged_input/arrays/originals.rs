@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::array::Spec;
+use crate::support::array::ArraySpec;
 use crate::support::data::Data;
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::Store;
-use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::scratch::{ScratchDir, read_files};
 
 /// The files of a mutant: one named `frame`, or those of a directory.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -46,36 +46,45 @@ impl Original {
 }
 
 /// Returns arrays of many ranks, partitions and pipelines; `caterva` has the older metalayer.
-fn specs() -> Vec<(&'static str, Spec)> {
-    let codec = |mut spec: Spec, codec: u8, filter: u8| {
+fn specs() -> Vec<(&'static str, ArraySpec)> {
+    let codec = |mut spec: ArraySpec, codec: u8, filter: u8| {
         spec.params.codec = codec;
         spec.params.filters[5] = filter;
         spec
     };
-    let mut layered = Spec::new(&[6, 100], &[2, 100], &[1, 100], 4).with_dtype("<i4");
+    let mut layered = ArraySpec::new(&[6, 100], &[2, 100], &[1, 100], 4).with_dtype("<i4");
     layered.metalayers.push((c"first".to_owned(), b"twelve bytes".to_vec()));
     vec![
-        ("point", Spec::new(&[], &[], &[], 8)),
-        ("line", codec(Spec::new(&[1000], &[100], &[30], 4).with_dtype("<f4"), 1, 1)),
-        ("matrix", codec(Spec::new(&[50, 70], &[30, 40], &[20, 20], 1), 0, 0)),
+        ("point", ArraySpec::new(&[], &[], &[], 8)),
+        ("line", codec(ArraySpec::new(&[1000], &[100], &[30], 4).with_dtype("<f4"), 1, 1)),
+        ("matrix", codec(ArraySpec::new(&[50, 70], &[30, 40], &[20, 20], 1), 0, 0)),
         ("layered", layered),
-        ("delta", codec(Spec::new(&[40, 30], &[20, 20], &[5, 10], 8), 1, 3)),
-        ("cube", codec(Spec::new(&[9, 10, 11], &[4, 5, 6], &[2, 2, 3], 4).with_dtype(""), 5, 1)),
-        ("whole", codec(Spec::new(&[8, 8, 8], &[4, 8, 8], &[1, 8, 8], 2), 4, 2)),
-        ("wide", Spec::new(&[7, 3], &[3, 2], &[2, 1], 300)),
-        ("four", Spec::new(&[5, 4, 3, 6], &[3, 2, 2, 4], &[2, 1, 2, 3], 1).with_dtype("|u1")),
-        ("sixteen", Spec::new(&[2; 16][..], &[1, 2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2], &[1; 16], 1)),
-        ("empty", Spec::new(&[4, 0, 6], &[2, 3, 2], &[2, 2, 2], 4)),
-        ("placeholder", Spec::new(&[100, 0, 12], &[31, 0, 12], &[10, 0, 12], 1)),
+        ("delta", codec(ArraySpec::new(&[40, 30], &[20, 20], &[5, 10], 8), 1, 3)),
+        ("cube", codec(ArraySpec::new(&[9, 10, 11], &[4, 5, 6], &[2, 2, 3], 4).with_dtype(""), 5, 1)),
+        ("whole", codec(ArraySpec::new(&[8, 8, 8], &[4, 8, 8], &[1, 8, 8], 2), 4, 2)),
+        ("wide", ArraySpec::new(&[7, 3], &[3, 2], &[2, 1], 300)),
+        ("four", ArraySpec::new(&[5, 4, 3, 6], &[3, 2, 2, 4], &[2, 1, 2, 3], 1).with_dtype("|u1")),
+        (
+            "sixteen",
+            ArraySpec::new(&[2; 16][..], &[1, 2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2], &[1; 16], 1),
+        ),
+        ("empty", ArraySpec::new(&[4, 0, 6], &[2, 3, 2], &[2, 2, 2], 4)),
+        ("placeholder", ArraySpec::new(&[100, 0, 12], &[31, 0, 12], &[10, 0, 12], 1)),
     ]
 }
 
-fn make(library: &'static Library, store: Store, kind: &str, spec: &Spec, scratch: &Scratch) -> Original {
-    let path = scratch.fresh();
+fn make_original(
+    library: &'static Library,
+    store: Store,
+    kind: &str,
+    spec: &ArraySpec,
+    scratch: &ScratchDir,
+) -> Original {
+    let path = scratch.new_path();
     let random = &mut Random::new(9);
-    let spec = spec.clone().stored(store, &path);
+    let spec = spec.clone().with_store(store, &path);
     let items = Data::Ramp.generate(random, spec.params.typesize as usize, spec.nbytes());
-    let array = spec.filled(library, &items);
+    let array = spec.create_from_buffer(library, &items);
     array.schunk().vlmeta_add("short", b"abc");
     if spec.shape.len() == 1 {
         // Chunks that exist only in the index, and one that was moved.
@@ -85,7 +94,7 @@ fn make(library: &'static Library, store: Store, kind: &str, spec: &Spec, scratc
     let content = array.schunk().meta_get("b2nd").expect("a metalayer");
     drop(array);
     let files = match store {
-        Store::Directory => files(&path),
+        Store::Directory => read_files(&path),
         _ => [("frame".to_string(), std::fs::read(&path).expect("a frame"))].into(),
     };
     let mut original = Original {
@@ -102,13 +111,13 @@ fn make(library: &'static Library, store: Store, kind: &str, spec: &Spec, scratc
 
 /// Returns all originals: as one frame each, or as files and directories.
 pub fn originals(buffers: bool) -> Vec<Original> {
-    let scratch = Scratch::new();
+    let scratch = ScratchDir::new();
     let stores = if buffers { &[Store::File][..] } else { &Store::ON_DISK };
     let mut originals = Vec::new();
-    for library in crate::support::all() {
+    for library in crate::support::all_libraries() {
         for &store in stores {
             for (kind, spec) in specs() {
-                originals.push(make(library, store, kind, &spec, &scratch));
+                originals.push(make_original(library, store, kind, &spec, &scratch));
             }
         }
     }

@@ -8,16 +8,16 @@ use crate::support::super_chunk::SuperChunk;
 use crate::support::watchdog;
 
 /// The largest result that is requested, in bytes.
-const LARGEST: i64 = 1 << 20;
+const MAX_RESULT_BYTES: i64 = 1 << 20;
 /// Maximum number of chunks for functions that process all chunks.
-const MANY: i64 = 2000;
+const MAX_CHUNKS: i64 = 2000;
 /// Maximum size in bytes of a chunk or block that a read may have to decode.
-const DECODABLE: i32 = 4 << 20;
+const MAX_DECODED_BYTES: i32 = 4 << 20;
 
 pub struct Exercise;
 
 /// Returns nbytes, blocksize and cbytes of a chunk header.
-fn sizes(chunk: &[u8]) -> [i32; 3] {
+fn header_sizes(chunk: &[u8]) -> [i32; 3] {
     [4, 8, 12].map(|at| match chunk.get(at..at + 4) {
         Some(bytes) => i32::from_le_bytes(bytes.try_into().expect("four bytes")),
         None => 0,
@@ -35,10 +35,10 @@ impl Exercise {
             self.read_items(random, schunk);
         }
         self.read_metadata(schunk);
-        watchdog::step();
+        watchdog::record_step();
         let mut limits = ([0i64; 32], [1i64; 32]);
         let mut found = ptr::null_mut();
-        if nchunks <= MANY {
+        if nchunks <= MAX_CHUNKS {
             // SAFETY: one limit for as many dimensions as an array can have, and an out-pointer.
             unsafe {
                 let count = (schunk.functions.blosc2_get_slice_nchunks)(
@@ -53,11 +53,11 @@ impl Exercise {
                 }
                 libc::free(found.cast());
             }
-            watchdog::step();
+            watchdog::record_step();
             if let Some(offsets) = schunk.offsets() {
                 assert_eq!(offsets.len() as i64, nchunks);
             }
-            watchdog::step();
+            watchdog::record_step();
             let _ = schunk.refresh();
             self.serialise(schunk);
         }
@@ -69,27 +69,27 @@ impl Exercise {
         let mut numbers: Vec<i64> = (0..nchunks.min(12)).collect();
         numbers.extend([nchunks - 1, nchunks, -1, i64::MAX, i64::MIN]);
         numbers.push(random.below(nchunks.max(1) as usize) as i64);
-        let mut decodable = nchunks <= MANY;
+        let mut decodable = nchunks <= MAX_CHUNKS;
         for nchunk in numbers {
-            watchdog::step();
+            watchdog::record_step();
             let inside = (0..nchunks).contains(&nchunk);
             let chunk = schunk.get_chunk(nchunk);
             assert!(inside || chunk.is_err(), "chunk {nchunk} of {nchunks}");
-            watchdog::step();
+            watchdog::record_step();
             if let Ok(lazy) = schunk.get_lazychunk(nchunk) {
                 assert!(inside, "lazy chunk {nchunk} of {nchunks}");
                 assert!(lazy.len() >= 16, "a lazy chunk of {} bytes", lazy.len());
             }
-            let [nbytes, blocksize, _] = chunk.as_ref().map_or([0; 3], |chunk| sizes(chunk));
-            decodable &= nbytes <= DECODABLE && blocksize <= DECODABLE;
-            watchdog::step();
-            let room = i64::from(nbytes).clamp(0, LARGEST) as usize;
+            let [nbytes, blocksize, _] = chunk.as_ref().map_or([0; 3], |chunk| header_sizes(chunk));
+            decodable &= nbytes <= MAX_DECODED_BYTES && blocksize <= MAX_DECODED_BYTES;
+            watchdog::record_step();
+            let room = i64::from(nbytes).clamp(0, MAX_RESULT_BYTES) as usize;
             if let Ok(bytes) = schunk.decompress_into(nchunk, room) {
                 assert!(inside, "chunk {nchunk} of {nchunks}");
                 assert_eq!(bytes.len() as i64, i64::from(nbytes), "chunk {nchunk}");
             }
             if decodable && inside {
-                watchdog::step();
+                watchdog::record_step();
                 for nblock in [0, 1, 5, -1] {
                     let _ = schunk.get_vlblock(nchunk, nblock);
                 }
@@ -103,17 +103,17 @@ impl Exercise {
         let nitems = schunk.nbytes() / typesize;
         for _ in 0..3 {
             let start = random.below(nitems.clamp(1, 1 << 40) as usize + 2) as i64;
-            let most = (LARGEST / 16 / typesize).min(nitems + 2).max(1);
+            let most = (MAX_RESULT_BYTES / 16 / typesize).min(nitems + 2).max(1);
             let stop = start + random.below(most as usize) as i64;
-            watchdog::step();
+            watchdog::record_step();
             let room = (stop - start).saturating_mul(typesize);
-            if room <= LARGEST {
+            if room <= MAX_RESULT_BYTES {
                 let _ = schunk.get_slice(start, stop, room as usize);
             }
             let coords: Vec<i64> =
                 (0..6).map(|_| random.below(nitems.clamp(1, 1 << 40) as usize + 1) as i64).collect();
-            watchdog::step();
-            if 6 * typesize <= LARGEST {
+            watchdog::record_step();
+            if 6 * typesize <= MAX_RESULT_BYTES {
                 let _ = schunk.get_sparse(&coords, (6 * typesize) as usize);
                 let _ = schunk.get_sparse(&coords[..1], (6 * typesize) as usize);
             }
@@ -122,20 +122,20 @@ impl Exercise {
 
     /// Returns whether no variable-length metalayer claims a size that would exhaust the memory.
     fn read_metadata(&self, schunk: &SuperChunk) -> bool {
-        watchdog::step();
-        for (name, _) in schunk.metas() {
+        watchdog::record_step();
+        for (name, _) in schunk.metalayers() {
             assert!(name.len() <= 31, "a name of {} bytes", name.len());
         }
         let names = schunk.vlmeta_names();
-        let raw = schunk.raw_vlmetas();
+        let raw = schunk.raw_vlmetalayers();
         assert_eq!(names.len(), raw.len());
         let mut modest = true;
-        for (name, (_, content)) in names.iter().zip(raw) {
-            if sizes(&content)[0] > DECODABLE {
+        for (name, (_, content_ptr)) in names.iter().zip(raw) {
+            if header_sizes(&content_ptr)[0] > MAX_DECODED_BYTES {
                 modest = false;
                 continue;
             }
-            watchdog::step();
+            watchdog::record_step();
             let _ = schunk.vlmeta_get_c(name);
         }
         modest
@@ -143,7 +143,7 @@ impl Exercise {
 
     fn serialise(&self, schunk: &SuperChunk) {
         if self.read_metadata(schunk) {
-            watchdog::step();
+            watchdog::record_step();
             if let Ok(frame) = schunk.to_buffer() {
                 assert!(frame.len() >= 132, "a frame of {} bytes", frame.len());
             }
@@ -152,7 +152,7 @@ impl Exercise {
 
     /// Changes the super-chunk; whatever the calls return, it can be read and freed afterwards.
     pub fn change(&self, random: &mut Random, schunk: &SuperChunk) {
-        if schunk.nchunks() > MANY {
+        if schunk.nchunks() > MAX_CHUNKS {
             return;
         }
         let src = match schunk.chunksize() {
@@ -162,23 +162,23 @@ impl Exercise {
         for _ in 0..4 {
             let nchunk = random.below(schunk.nchunks().clamp(0, 1 << 20) as usize + 1) as i64;
             let before = (schunk.nchunks(), schunk.nbytes());
-            watchdog::step();
+            watchdog::record_step();
             let result = match random.below(10) {
                 0..=1 => schunk.append(&src),
                 2 => match schunk.get_chunk(nchunk) {
-                    Ok(chunk) if i64::from(sizes(&chunk)[2]) == chunk.len() as i64 => {
+                    Ok(chunk) if i64::from(header_sizes(&chunk)[2]) == chunk.len() as i64 => {
                         schunk.append_chunk(&chunk)
                     }
                     _ => continue,
                 },
                 3 => match schunk.get_chunk(0) {
-                    Ok(chunk) if i64::from(sizes(&chunk)[2]) == chunk.len() as i64 => {
+                    Ok(chunk) if i64::from(header_sizes(&chunk)[2]) == chunk.len() as i64 => {
                         schunk.update_chunk(nchunk, &chunk)
                     }
                     _ => continue,
                 },
                 4 => match schunk.get_chunk(0) {
-                    Ok(chunk) if i64::from(sizes(&chunk)[2]) == chunk.len() as i64 => {
+                    Ok(chunk) if i64::from(header_sizes(&chunk)[2]) == chunk.len() as i64 => {
                         schunk.insert_chunk(nchunk, &chunk)
                     }
                     _ => continue,
@@ -206,10 +206,10 @@ impl Exercise {
                 Err(code) => assert_eq!(after, before, "counters after error {code}"),
             }
         }
-        watchdog::step();
+        watchdog::record_step();
         for nchunk in 0..schunk.nchunks().min(6) {
-            let nbytes = schunk.get_chunk(nchunk).map_or(0, |chunk| sizes(&chunk)[0]);
-            let _ = schunk.decompress_into(nchunk, i64::from(nbytes).clamp(0, LARGEST) as usize);
+            let nbytes = schunk.get_chunk(nchunk).map_or(0, |chunk| header_sizes(&chunk)[0]);
+            let _ = schunk.decompress_into(nchunk, i64::from(nbytes).clamp(0, MAX_RESULT_BYTES) as usize);
         }
     }
 }

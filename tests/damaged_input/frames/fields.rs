@@ -15,11 +15,11 @@ pub struct Field {
 }
 
 impl Field {
-    fn big(at: usize, width: usize) -> Field {
+    fn big_endian(at: usize, width: usize) -> Field {
         Field { at, width, big_endian: true }
     }
 
-    fn little(at: usize, width: usize) -> Field {
+    fn little_endian(at: usize, width: usize) -> Field {
         Field { at, width, big_endian: false }
     }
 
@@ -52,7 +52,7 @@ pub const CHUNKSIZE: Field = Field { at: 58, width: 4, big_endian: true };
 
 /// The parts of a valid frame.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct FrameLayout {
     /// The numbers that mutations change.
     pub fields: Vec<Field>,
     /// Position and length of the index chunk; `None` without chunks.
@@ -61,56 +61,69 @@ pub struct Layout {
 }
 
 /// `cd idx | de n | n x { name, d2 off } | dc n | n x { c6 len content }` (frame.md 1.3).
-fn metalayer_section(bytes: &[u8], mut at: usize, fields: &mut Vec<Field>) {
-    fields.extend([Field::big(at, 1), Field::big(at + 1, 2), Field::big(at + 3, 1), Field::big(at + 4, 2)]);
-    let count = Field::big(at + 4, 2).get(bytes);
+fn add_metalayer_fields(bytes: &[u8], mut at: usize, fields: &mut Vec<Field>) {
+    fields.extend([
+        Field::big_endian(at, 1),
+        Field::big_endian(at + 1, 2),
+        Field::big_endian(at + 3, 1),
+        Field::big_endian(at + 4, 2),
+    ]);
+    let count = Field::big_endian(at + 4, 2).get(bytes);
     at += 6;
     for _ in 0..count {
         let len = usize::from(bytes[at] & 0x1F);
-        fields.extend([Field::big(at, 1), Field::big(at + 1 + len, 1), Field::big(at + 2 + len, 4)]);
+        fields.extend([
+            Field::big_endian(at, 1),
+            Field::big_endian(at + 1 + len, 1),
+            Field::big_endian(at + 2 + len, 4),
+        ]);
         at += 6 + len;
     }
-    fields.extend([Field::big(at, 1), Field::big(at + 1, 2)]);
+    fields.extend([Field::big_endian(at, 1), Field::big_endian(at + 1, 2)]);
     at += 3;
     for _ in 0..count {
-        fields.extend([Field::big(at, 1), Field::big(at + 1, 4)]);
-        at += 5 + Field::big(at + 1, 4).get(bytes) as usize;
+        fields.extend([Field::big_endian(at, 1), Field::big_endian(at + 1, 4)]);
+        at += 5 + Field::big_endian(at + 1, 4).get(bytes) as usize;
     }
 }
 
 /// Returns the fields of a chunk at this position (chunk.md 1.2).
 pub fn chunk_fields(at: usize) -> Vec<Field> {
-    let bytes = [0, 2, 3, 16, 21, 22, 23, 30, 31].map(|offset| Field::little(at + offset, 1));
-    let words = [4, 8, 12, 32, 36, 40].map(|offset| Field::little(at + offset, 4));
+    let bytes = [0, 2, 3, 16, 21, 22, 23, 30, 31].map(|offset| Field::little_endian(at + offset, 1));
+    let words = [4, 8, 12, 32, 36, 40].map(|offset| Field::little_endian(at + offset, 4));
     [&bytes[..], &words[..], &words[..3]].concat()
 }
 
 /// Returns the parts of a valid frame, or of a directory's index file.
-pub fn layout(bytes: &[u8]) -> Layout {
+pub fn parse_layout(bytes: &[u8]) -> FrameLayout {
     let mut fields = Vec::new();
     for at in [25, 26, 27, 28, 68, 70, 71, 75, 76, 77, 78, 85] {
-        fields.push(Field::big(at, 1));
+        fields.push(Field::big_endian(at, 1));
     }
     for (at, width) in [(11, 4), (16, 8), (30, 8), (39, 8), (48, 4), (53, 4), (58, 4), (63, 2), (66, 2)] {
         // The numbers that determine all others are drawn more often.
-        fields.extend([Field::big(at, width); 3]);
+        fields.extend([Field::big_endian(at, width); 3]);
     }
-    metalayer_section(bytes, 0x58, &mut fields);
+    add_metalayer_fields(bytes, 0x58, &mut fields);
     let header = HEADER_LEN.get(bytes) as usize;
     let len = FRAME_LEN.get(bytes) as usize;
-    let trailer = len - Field::big(len - 22, 4).get(bytes) as usize;
-    fields.extend([Field::big(trailer, 1), Field::big(trailer + 1, 1), Field::big(trailer + 2, 1)]);
-    metalayer_section(bytes, trailer + 3, &mut fields);
+    let trailer = len - Field::big_endian(len - 22, 4).get(bytes) as usize;
     fields.extend([
-        Field::big(len - 23, 1),
-        Field::big(len - 22, 4),
-        Field::big(len - 22, 4),
-        Field::big(len - 17, 1),
+        Field::big_endian(trailer, 1),
+        Field::big_endian(trailer + 1, 1),
+        Field::big_endian(trailer + 2, 1),
+    ]);
+    add_metalayer_fields(bytes, trailer + 3, &mut fields);
+    fields.extend([
+        Field::big_endian(len - 23, 1),
+        Field::big_endian(len - 22, 4),
+        Field::big_endian(len - 22, 4),
+        Field::big_endian(len - 17, 1),
     ]);
     let index = (NBYTES.get(bytes) > 0).then(|| {
         let at = header + if bytes[26] == 0 { CBYTES.get(bytes) as usize } else { 0 };
         fields.extend(chunk_fields(at));
-        (at, Field::little(at + 12, 4).get(bytes) as usize)
+        (at, Field::little_endian(at + 12, 4).get(bytes) as usize)
     });
     if bytes[26] == 0 && index.is_some() {
         // Payload chunks follow each other without gaps, except in a frame with holes, for which the first chunk is
@@ -119,11 +132,11 @@ pub fn layout(bytes: &[u8]) -> Layout {
         let end = header + CBYTES.get(bytes) as usize;
         while at + 32 <= end {
             fields.extend(chunk_fields(at));
-            match Field::little(at + 12, 4).get(bytes) {
+            match Field::little_endian(at + 12, 4).get(bytes) {
                 size @ 32.. => at += size as usize,
                 _ => break,
             }
         }
     }
-    Layout { fields, index, trailer }
+    FrameLayout { fields, index, trailer }
 }

@@ -1,6 +1,6 @@
 //! Damaged frames: for arbitrary bytes, opening, reading and changing them returns an error or a result that is
 //! consistent in itself. No byte outside the buffers (which lie next to inaccessible pages) is read or written, no
-//! call hangs or panics, and the memory in use grows by no more than [`crate::support::memory::allowance`].
+//! call hangs or panics, and the memory in use grows by no more than [`crate::support::memory::max_memory`].
 //!
 //! ```text
 //! BLOSC2_MUTANTS=50000 cargo test --release --test damaged_input frames::
@@ -20,16 +20,16 @@ use std::fs;
 use crate::support::child::test_name;
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
-use crate::support::mutants::{Family, Mutants};
+use crate::support::mutants::{MutantTest, Mutants};
 use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::watchdog;
 use exercise::Exercise;
 use fields::Files;
 use originals::{Original, originals};
 
-const FAMILY: Family = Family { prefix: "BLOSC2_MUTANT", seed: 17, mutants: 3000, forms: 3 };
+const MUTANT_TEST: MutantTest = MutantTest { prefix: "BLOSC2_MUTANT", seed: 17, mutants: 3000, forms: 3 };
 const CAPACITY: usize = 1 << 20;
 
 /// How a mutant is passed to the library.
@@ -44,7 +44,7 @@ enum Form {
 struct Cases {
     form: Form,
     originals: Vec<Original>,
-    scratch: Scratch,
+    scratch: ScratchDir,
     guarded: GuardedBuffer,
 }
 
@@ -76,23 +76,30 @@ impl Mutants for Cases {
 }
 
 /// Runs one case; a failed check panics.
-fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, guarded: &mut GuardedBuffer) {
+fn run_case(
+    random: &mut Random,
+    form: Form,
+    files: &Files,
+    scratch: &ScratchDir,
+    guarded: &mut GuardedBuffer,
+) {
     let library = Library::ours();
     let exercise = Exercise;
     match form {
         Form::Buffer => {
             let frame = &files["frame"];
             let at_end = !random.one_in(4);
-            let buffer = guarded.flush(frame.len(), at_end);
+            let buffer = guarded.edge_bytes(frame.len(), at_end);
             buffer.copy_from_slice(frame);
-            watchdog::step();
-            if let Some(schunk) = SuperChunk::from_copy(library, buffer) {
+            watchdog::record_step();
+            if let Some(schunk) = SuperChunk::from_frame_copy(library, buffer) {
                 exercise.read(random, &schunk);
                 exercise.change(random, &schunk);
             }
-            watchdog::step();
+            watchdog::record_step();
             // SAFETY: the buffer outlives the super-chunk, which is only read.
-            let borrowed = unsafe { SuperChunk::from_borrowed(library, buffer.as_mut_ptr(), buffer.len()) };
+            let borrowed =
+                unsafe { SuperChunk::from_borrowed_frame(library, buffer.as_mut_ptr(), buffer.len()) };
             if let Some(schunk) = borrowed {
                 exercise.read(random, &schunk);
             }
@@ -101,14 +108,14 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
             let owned = unsafe {
                 let owned = libc::malloc(frame.len().max(1)).cast::<u8>();
                 std::ptr::copy_nonoverlapping(frame.as_ptr(), owned, frame.len());
-                SuperChunk::from_borrowed(library, owned, frame.len())
+                SuperChunk::from_borrowed_frame(library, owned, frame.len())
             };
             if let Some(schunk) = owned {
                 exercise.change(random, &schunk);
             }
         }
         Form::File | Form::Directory => {
-            let path = scratch.fresh();
+            let path = scratch.new_path();
             if form == Form::File {
                 fs::write(&path, &files["frame"]).expect("a file");
             } else {
@@ -117,7 +124,7 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
                     fs::write(path.join(name), bytes).expect("a file");
                 }
             }
-            watchdog::step();
+            watchdog::record_step();
             if let Some(schunk) = SuperChunk::open(library, &path) {
                 exercise.read(random, &schunk);
                 if random.one_in(2) {
@@ -151,26 +158,26 @@ fn describe(original: &Original, files: &Files) -> String {
     missing.fold(text, |text, name| text + &format!("; {name} is gone"))
 }
 
-fn in_children(name: &str, form: Form) {
-    FAMILY.run(name, form, form as u64, || Cases {
+fn run_in_children(name: &str, form: Form) {
+    MUTANT_TEST.run(name, form, form as u64, || Cases {
         form,
         originals: originals(form),
-        scratch: Scratch::new(),
+        scratch: ScratchDir::new(),
         guarded: GuardedBuffer::new(CAPACITY),
     });
 }
 
 #[test]
-fn mutants_as_buffers() {
-    in_children(test_name!(), Form::Buffer);
+fn damaged_buffers_give_an_error_or_a_consistent_schunk() {
+    run_in_children(test_name!(), Form::Buffer);
 }
 
 #[test]
-fn mutants_as_files() {
-    in_children(test_name!(), Form::File);
+fn damaged_files_give_an_error_or_a_consistent_schunk() {
+    run_in_children(test_name!(), Form::File);
 }
 
 #[test]
-fn mutants_as_directories() {
-    in_children(test_name!(), Form::Directory);
+fn damaged_directories_give_an_error_or_a_consistent_schunk() {
+    run_in_children(test_name!(), Form::Directory);
 }

@@ -45,7 +45,7 @@ const INTERESTING: [i64; 36] = [
 ];
 
 /// Values that an index may contain (frame.md 1.4).
-const CODES: [u64; 10] = [
+const INDEX_CODES: [u64; 10] = [
     0x81 << 56,
     0x82 << 56,
     0x84 << 56,
@@ -58,7 +58,7 @@ const CODES: [u64; 10] = [
     u64::MAX,
 ];
 
-fn value(random: &mut Random, field: Field, bytes: &[u8], others: &[Field]) -> i64 {
+fn draw_value(random: &mut Random, field: Field, bytes: &[u8], others: &[Field]) -> i64 {
     let near = random.below(17) as i64 - 8;
     match random.below(8) {
         0..=2 => *random.pick(&INTERESTING),
@@ -74,13 +74,13 @@ fn change_field(random: &mut Random, bytes: &mut [u8], fields: &[Field]) {
     let value = if field.width == 1 && random.one_in(2) {
         field.get(bytes) ^ 1 << random.below(8)
     } else {
-        value(random, field, bytes, fields)
+        draw_value(random, field, bytes, fields)
     };
     field.set(bytes, value);
 }
 
 /// Writes the length of the frame to its header.
-fn restate_length(bytes: &mut [u8]) {
+fn write_frame_len(bytes: &mut [u8]) {
     let len = bytes.len() as i64;
     FRAME_LEN.set(bytes, len);
 }
@@ -114,7 +114,7 @@ fn change_index(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
     for _ in 0..1 + random.below(3) {
         let which = random.below(entries.len());
         entries[which] = match random.below(6) {
-            0 => *random.pick(&CODES),
+            0 => *random.pick(&INDEX_CODES),
             1 => entries[random.below(entries.len())],
             2 => cbytes.wrapping_add(*random.pick(&[0, -1, -31, -32, -33, 1, 1 << 40])) as u64,
             3 => entries[which].wrapping_add(random.below(65) as u64).wrapping_sub(32),
@@ -128,7 +128,7 @@ fn change_index(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
         2 => {
             // Many chunks with the same code, and a consistent header.
             let count = 1 << random.below(17);
-            entries = vec![*random.pick(&CODES); count];
+            entries = vec![*random.pick(&INDEX_CODES); count];
             let nbytes = CHUNKSIZE.get(bytes).saturating_mul(count as i64);
             NBYTES.set(bytes, nbytes);
         }
@@ -136,7 +136,7 @@ fn change_index(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
     }
     let index = encode_index(random, &entries);
     bytes.splice(at..at + len, index);
-    restate_length(bytes);
+    write_frame_len(bytes);
 }
 
 /// Writes sizes that are consistent with each other, but not with the chunks.
@@ -156,7 +156,7 @@ fn change_sizes(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     NBYTES.set(bytes, chunksize.saturating_mul(count).saturating_sub(short));
 }
 
-fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
+fn change_any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
     if bytes.is_empty() {
         return;
     }
@@ -172,14 +172,14 @@ fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
         4 => {
             bytes.truncate(random.below(len));
             if random.one_in(2) {
-                restate_length(bytes);
+                write_frame_len(bytes);
             }
         }
         5 => {
             let more = random.below(100);
             bytes.extend(random.bytes(more));
             if random.one_in(2) {
-                restate_length(bytes);
+                write_frame_len(bytes);
             }
         }
         _ => {
@@ -189,7 +189,7 @@ fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
             let come = random.below(40);
             bytes.splice(at..at + gone, random.bytes(come));
             if !random.one_in(3) {
-                restate_length(bytes);
+                write_frame_len(bytes);
             }
         }
     }
@@ -208,7 +208,7 @@ fn move_trailer(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
         let header = HEADER_LEN.get(bytes).clamp(0, at as i64) as usize;
         bytes.drain(random.below(at - header + 1) + header..at);
     }
-    restate_length(bytes);
+    write_frame_len(bytes);
 }
 
 fn change_frame(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
@@ -217,7 +217,7 @@ fn change_frame(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
         7..=9 => change_index(random, original, bytes),
         10 => change_sizes(random, original, bytes),
         11 => move_trailer(random, original, bytes),
-        _ => any_bytes(random, bytes),
+        _ => change_any_bytes(random, bytes),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Valid frames of every kind, made by every available library, from which mutants are made.
 
 use super::Form;
-use super::fields::{Files, Layout, layout};
+use super::fields::{Files, FrameLayout, parse_layout};
 use crate::support::calls::{Params, Special, compress, special_chunk, vlcompress};
 use crate::support::data::Data;
 use crate::support::library::Library;
 use crate::support::random::Random;
-use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::scratch::{ScratchDir, read_files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// A valid frame.
@@ -14,7 +14,7 @@ pub struct Original {
     pub name: String,
     pub files: Files,
     /// The layout of the frame or of the index file.
-    pub layout: Layout,
+    pub layout: FrameLayout,
     /// The entries of its index.
     pub offsets: Vec<i64>,
 }
@@ -26,7 +26,7 @@ impl Original {
     }
 }
 
-const KINDS: [&str; 14] = [
+const FRAME_KINDS: [&str; 14] = [
     "blosclz",
     "lz4",
     "zlib",
@@ -43,7 +43,7 @@ const KINDS: [&str; 14] = [
     "one",
 ];
 
-fn params(kind: &str) -> Params {
+fn params_of_kind(kind: &str) -> Params {
     let base = Params { typesize: 4, blocksize: 256, ..Params::default() };
     match kind {
         "lz4" => Params { codec: 1, filters: [0, 0, 0, 0, 0, 2], ..base },
@@ -76,7 +76,13 @@ fn array_metalayer() -> Vec<u8> {
     content
 }
 
-fn fill(library: &'static Library, kind: &str, schunk: &SuperChunk, params: &Params, random: &mut Random) {
+fn append_chunks(
+    library: &'static Library,
+    kind: &str,
+    schunk: &SuperChunk,
+    params: &Params,
+    random: &mut Random,
+) {
     let width = params.typesize as usize;
     let data = |random: &mut Random, kind: Data, len: usize| kind.generate(random, width, len);
     if kind == "array" {
@@ -142,24 +148,24 @@ fn fill(library: &'static Library, kind: &str, schunk: &SuperChunk, params: &Par
 
 /// Returns all originals in this form.
 pub fn originals(form: Form) -> Vec<Original> {
-    let scratch = Scratch::new();
+    let scratch = ScratchDir::new();
     let mut originals = Vec::new();
-    for library in crate::support::all() {
-        for kind in KINDS {
+    for library in crate::support::all_libraries() {
+        for kind in FRAME_KINDS {
             let random = &mut Random::new(5);
-            let params = params(kind);
+            let params = params_of_kind(kind);
             let (store, path) =
-                (if form == Form::Directory { Store::Directory } else { Store::File }, scratch.fresh());
+                (if form == Form::Directory { Store::Directory } else { Store::File }, scratch.new_path());
             let schunk = SuperChunk::create(library, store, &path, &params);
-            fill(library, kind, &schunk, &params, random);
+            append_chunks(library, kind, &schunk, &params, random);
             let offsets = if schunk.nchunks() > 0 { schunk.offsets().expect("offsets") } else { Vec::new() };
             drop(schunk);
             let files = match form {
-                Form::Directory => files(&path),
+                Form::Directory => read_files(&path),
                 _ => [("frame".to_string(), std::fs::read(&path).expect("a frame"))].into(),
             };
             let main = files.get("frame").unwrap_or_else(|| &files["chunks.b2frame"]);
-            let layout = layout(main);
+            let layout = parse_layout(main);
             originals.push(Original { name: format!("{kind} of {}", library.name), files, layout, offsets });
         }
     }

@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use super::build::{BLOSCLZ, Entry, Frame, REGISTERED, array_metalayer, of_stream, sevens};
+use super::build::{BLOSCLZ, Frame, IndexEntry, REGISTERED, array_metalayer, chunk_of_stream, sevens};
 use crate::support;
 use crate::support::array::Array;
-use crate::support::calls::Outcome;
+use crate::support::calls::BytesResult;
 use crate::support::child::{in_new_process, test_name};
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::{Library, has_feature};
 use crate::support::super_chunk::SuperChunk;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 
 /// `BLOSC2_ERROR_FAILURE`
 const FAILURE: i32 = -1;
@@ -28,7 +28,7 @@ const NDCELL: u8 = 32;
 const NDMEAN: u8 = 33;
 
 /// Returns a frame with one chunk of `nbytes` bytes encoded by this codec, and the metalayer of an array.
-fn frame(
+fn frame_of_stream(
     codec: u8,
     codec_meta: u8,
     typesize: i32,
@@ -37,13 +37,13 @@ fn frame(
     metalayer: Vec<u8>,
 ) -> Vec<u8> {
     let format = if codec == 0 { BLOSCLZ } else { REGISTERED };
-    let mut chunk = of_stream(format, typesize as u8, nbytes, stream);
+    let mut chunk = chunk_of_stream(format, typesize as u8, nbytes, stream);
     (chunk[0x16], chunk[0x17]) = (codec, codec_meta);
-    frame_of(chunk, codec, codec_meta, typesize, nbytes, metalayer)
+    frame_of_chunk(chunk, codec, codec_meta, typesize, nbytes, metalayer)
 }
 
 /// Returns a frame with this chunk of `nbytes` bytes and the metalayer of an array.
-fn frame_of(
+fn frame_of_chunk(
     chunk: Vec<u8>,
     codec: u8,
     codec_meta: u8,
@@ -59,7 +59,7 @@ fn frame_of(
         codec_meta,
         metalayers: vec![("b2nd", metalayer)],
         payload: chunk,
-        index: vec![Entry::At(0)],
+        index: vec![IndexEntry::Offset(0)],
     }
     .bytes()
 }
@@ -67,31 +67,36 @@ fn frame_of(
 /// Returns the code of opening the frame as an array from a file; fails if opening it from a buffer next to an
 /// inaccessible page returns another code.
 fn open_array(library: &'static Library, frame: &[u8]) -> i32 {
-    let scratch = Scratch::new();
-    let path = scratch.fresh();
+    let scratch = ScratchDir::new();
+    let path = scratch.new_path();
     fs::write(&path, frame).expect("a file");
     let (code, _) = Array::open(library, &path);
     let mut guarded = GuardedBuffer::new(frame.len());
-    let buffer = guarded.ending(frame.len());
+    let buffer = guarded.last_bytes(frame.len());
     buffer.copy_from_slice(frame);
-    assert_eq!(Array::from_copy(library, buffer).0, code, "{}: from a buffer", library.name);
+    assert_eq!(Array::from_frame_copy(library, buffer).0, code, "{}: from a buffer", library.name);
     // SAFETY: the buffer outlives the array, which is only opened.
-    let (borrowed, _) = unsafe { Array::from_borrowed(library, buffer.as_mut_ptr(), buffer.len()) };
+    let (borrowed, _) = unsafe { Array::from_borrowed_frame(library, buffer.as_mut_ptr(), buffer.len()) };
     assert_eq!(borrowed, code, "{}: over a buffer", library.name);
     code
 }
 
 /// Reads the only chunk and ten items of it, through a super-chunk in a file.
-fn read_chunk(library: &'static Library, frame: &[u8], nbytes: usize, typesize: usize) -> (Outcome, Outcome) {
-    let scratch = Scratch::new();
-    let path = scratch.fresh();
+fn read_chunk(
+    library: &'static Library,
+    frame: &[u8],
+    nbytes: usize,
+    typesize: usize,
+) -> (BytesResult, BytesResult) {
+    let scratch = ScratchDir::new();
+    let path = scratch.new_path();
     fs::write(&path, frame).expect("a file");
     let schunk = SuperChunk::open(library, &path).expect("a super-chunk");
     (schunk.decompress_into(0, nbytes), schunk.get_slice(0, 10, 10 * typesize))
 }
 
 #[test]
-fn c_blosc2_795_blocks_of_zero_items_modulo_2_32() {
+fn c_blosc2_795_blocks_of_zero_items_modulo_2_32_are_rejected() {
     in_new_process(test_name!(), || {
         let wide: i32 = 1 << 16;
         let sevens = sevens(1600);
@@ -114,8 +119,8 @@ fn c_blosc2_795_blocks_of_zero_items_modulo_2_32() {
                 (NDLZ, 8, Some("ndlz"), 1, &cells),
                 (ZFP_ACCURACY, 0, Some("zfp"), 4, &sevens),
             ] {
-                let frame = frame(codec, meta, typesize, 1600, stream, metalayer.clone());
-                for library in support::all() {
+                let frame = frame_of_stream(codec, meta, typesize, 1600, stream, metalayer.clone());
+                for library in support::all_libraries() {
                     let what = format!("{}: codec {codec}, blocks {blockshape:?}", library.name);
                     assert_eq!(open_array(library, &frame), INVALID_PARAM, "{what}");
                     if feature.is_some_and(|feature| !has_feature(library.name, feature)) {
@@ -136,7 +141,7 @@ fn c_blosc2_795_blocks_of_zero_items_modulo_2_32() {
 
 /// Filters that need the shape of a block. The reference divides by the product of the extents.
 #[test]
-fn c_blosc2_795_filters_of_blocks_of_zero_items_modulo_2_32() {
+fn c_blosc2_795_filters_reject_blocks_of_zero_items_modulo_2_32() {
     in_new_process(test_name!(), || {
         let ours = Library::ours();
         if !has_feature(ours.name, "plugin-filters") {
@@ -146,9 +151,9 @@ fn c_blosc2_795_filters_of_blocks_of_zero_items_modulo_2_32() {
         let metalayer = array_metalayer(&[40, 40], &[wide, wide], &[wide, wide], "|u1");
         for filter in [NDCELL, NDMEAN] {
             for meta in [4, 8] {
-                let mut chunk = of_stream(BLOSCLZ, 1, 1600, &sevens(1600));
+                let mut chunk = chunk_of_stream(BLOSCLZ, 1, 1600, &sevens(1600));
                 (chunk[16 + 5], chunk[24 + 5]) = (filter, meta);
-                let frame = frame_of(chunk, 0, 0, 1, 1600, metalayer.clone());
+                let frame = frame_of_chunk(chunk, 0, 0, 1, 1600, metalayer.clone());
                 let what = format!("filter {filter}, cells of {meta}");
                 assert_eq!(open_array(ours, &frame), INVALID_PARAM, "{what}");
                 let outcome = read_chunk(ours, &frame, 1600, 1);
@@ -157,16 +162,16 @@ fn c_blosc2_795_filters_of_blocks_of_zero_items_modulo_2_32() {
         }
         // The filter accepts the chunk with the shape of the block.
         let metalayer = array_metalayer(&[40, 40], &[40, 40], &[40, 40], "|u1");
-        let mut chunk = of_stream(BLOSCLZ, 1, 1600, &sevens(1600));
+        let mut chunk = chunk_of_stream(BLOSCLZ, 1, 1600, &sevens(1600));
         (chunk[16 + 5], chunk[24 + 5]) = (NDCELL, 4);
-        let outcome = read_chunk(ours, &frame_of(chunk, 0, 0, 1, 1600, metalayer), 1600, 1);
+        let outcome = read_chunk(ours, &frame_of_chunk(chunk, 0, 0, 1, 1600, metalayer), 1600, 1);
         assert_eq!(outcome, (Ok(vec![7; 1600]), Ok(vec![7; 10])));
     });
 }
 
 /// A block of 16 x 16 floats, and its metalayer cut at every length.
 #[test]
-fn c_blosc2_781_zfp_without_a_whole_metalayer() {
+fn c_blosc2_781_zfp_with_a_truncated_metalayer_is_rejected() {
     in_new_process(test_name!(), || {
         let whole = array_metalayer(&[16; 2], &[16; 2], &[16; 2], "<f4");
         // The marker of the shapes, and three shapes with a marker each; the first has 64 bits for each extent.
@@ -174,8 +179,8 @@ fn c_blosc2_781_zfp_without_a_whole_metalayer() {
         for len in 0..=whole.len() {
             for codec in [ZFP_ACCURACY, ZFP_RATE] {
                 // 20 % of the bits, 102 for each of the 16 cells, are 204 bytes; whole words are 208.
-                let frame = frame(codec, 20, 4, 1024, &[0x55; 208], whole[..len].to_vec());
-                for library in support::all() {
+                let frame = frame_of_stream(codec, 20, 4, 1024, &[0x55; 208], whole[..len].to_vec());
+                for library in support::all_libraries() {
                     // The reference reads past a metalayer that ends inside the shapes, so it is skipped.
                     if library.is_reference() && len < shapes || !has_feature(library.name, "zfp") {
                         continue;

@@ -7,7 +7,7 @@ pub const REGISTERED: u8 = 6;
 /// Flags: the header has 32 bytes.
 const EXTENDED: u8 = 0x05;
 /// Flags: the content is stored uncompressed.
-const STORED: u8 = 0x02;
+const MEMCPYED: u8 = 0x02;
 /// Flags: one stream in each block.
 const NOT_SPLIT: u8 = 0x10;
 /// The length of a chunk's header in bytes.
@@ -28,12 +28,12 @@ fn with_header(flags: u8, typesize: u8, sizes: [i32; 2], body: &[u8]) -> Vec<u8>
 }
 
 /// Returns a chunk of one block, whose only stream is `stream`.
-pub fn of_stream(format: u8, typesize: u8, nbytes: i32, stream: &[u8]) -> Vec<u8> {
-    of_streams(format, typesize, [nbytes, nbytes], &[stream])
+pub fn chunk_of_stream(format: u8, typesize: u8, nbytes: i32, stream: &[u8]) -> Vec<u8> {
+    chunk_of_streams(format, typesize, [nbytes, nbytes], &[stream])
 }
 
 /// Returns a chunk of `[nbytes, blocksize]` bytes with one stream for each block.
-pub fn of_streams(format: u8, typesize: u8, sizes: [i32; 2], streams: &[&[u8]]) -> Vec<u8> {
+pub fn chunk_of_streams(format: u8, typesize: u8, sizes: [i32; 2], streams: &[&[u8]]) -> Vec<u8> {
     let mut starts = Vec::new();
     let mut blocks = Vec::new();
     for stream in streams {
@@ -56,15 +56,15 @@ pub fn sevens(len: usize) -> Vec<u8> {
 }
 
 /// Returns a chunk whose content is stored uncompressed.
-pub fn stored(typesize: u8, blocksize: i32, content: &[u8]) -> Vec<u8> {
-    with_header(STORED, typesize, [content.len() as i32, blocksize], content)
+pub fn memcpyed_chunk(typesize: u8, blocksize: i32, content: &[u8]) -> Vec<u8> {
+    with_header(MEMCPYED, typesize, [content.len() as i32, blocksize], content)
 }
 
 /// A value in the index of a frame.
 #[derive(Clone, Copy)]
-pub enum Entry {
+pub enum IndexEntry {
     /// The offset of a chunk relative to the end of the header.
-    At(i64),
+    Offset(i64),
     /// A chunk of zeros, which has no payload.
     Zeros,
 }
@@ -81,7 +81,7 @@ pub struct Frame {
     pub metalayers: Vec<(&'static str, Vec<u8>)>,
     /// The chunks one after the other.
     pub payload: Vec<u8>,
-    pub index: Vec<Entry>,
+    pub index: Vec<IndexEntry>,
 }
 
 impl Frame {
@@ -109,12 +109,12 @@ impl Frame {
         let mut offsets = Vec::new();
         for entry in &self.index {
             let value = match *entry {
-                Entry::At(offset) => offset,
-                Entry::Zeros => i64::MIN | 1 << 56,
+                IndexEntry::Offset(offset) => offset,
+                IndexEntry::Zeros => i64::MIN | 1 << 56,
             };
             offsets.extend(value.to_le_bytes());
         }
-        frame.extend(stored(8, offsets.len() as i32, &offsets));
+        frame.extend(memcpyed_chunk(8, offsets.len() as i32, &offsets));
         frame.extend([0x94, 1, 0x93, 0xCD, 0, 6, 0xDE, 0, 0, 0xDC, 0, 0, 0xCE, 0, 0, 0, 35, 0xD8, 0]);
         frame.extend([0; 16]);
         let len = frame.len() as u64;

@@ -1,9 +1,9 @@
 //! Reports about single chunks.
 
-use super::build::{BLOSCLZ, of_stream, of_streams, sevens, stored};
+use super::build::{BLOSCLZ, chunk_of_stream, chunk_of_streams, memcpyed_chunk, sevens};
 use super::guarded::{blosc1_decompress, decompress, getitem};
 use crate::support;
-use crate::support::calls::{Outcome, Params, compress};
+use crate::support::calls::{BytesResult, Params, compress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::library::Library;
 
@@ -15,11 +15,11 @@ const READ_BUFFER: i32 = -5;
 const INVALID_HEADER: i32 = -11;
 
 /// Size in bytes of each of the two valid blocks before an invalid one: enough for threads, which start at 64 KiB.
-const GOOD: i32 = 40_000;
+const GOOD_BLOCKSIZE: i32 = 40_000;
 
 /// A match length that overflows 32 bits, and one whose value modulo 2^32 exactly fills the block.
 #[test]
-fn c_blosc2_801_blosclz_match_length() {
+fn c_blosc2_801_overflowing_blosclz_match_length_is_rejected() {
     in_new_process(test_name!(), || {
         // After the match: a literal, after which the stream ends, or two runs of 32 literals, so that enough bytes
         // follow for the fast loop of the decoder.
@@ -37,12 +37,12 @@ fn c_blosc2_801_blosclz_match_length() {
                 stream.resize(stream.len() + extensions, 255);
                 stream.extend([if last == 0 { 0 } else { last - literals }, 0]);
                 stream.extend(tail);
-                let chunk = of_stream(BLOSCLZ, 1, nbytes, &stream);
-                let blocksize = nbytes.max(GOOD);
+                let chunk = chunk_of_stream(BLOSCLZ, 1, nbytes, &stream);
+                let blocksize = nbytes.max(GOOD_BLOCKSIZE);
                 let good = sevens(blocksize as usize);
                 let total = 2 * blocksize + nbytes;
-                let parallel = of_streams(BLOSCLZ, 1, [total, blocksize], &[&good, &good, &stream]);
-                for library in support::all() {
+                let parallel = chunk_of_streams(BLOSCLZ, 1, [total, blocksize], &[&good, &good, &stream]);
+                for library in support::all_libraries() {
                     let what = format!("{}: {extensions} bytes of length, {nbytes} bytes", library.name);
                     let outcome = decompress(library, 1, &chunk, nbytes as usize);
                     assert_eq!(outcome, Err(DATA), "{what}");
@@ -56,14 +56,14 @@ fn c_blosc2_801_blosclz_match_length() {
 }
 
 #[test]
-fn c_blosc_229_zeros_behind_the_version() {
+fn c_blosc_229_header_of_zeros_is_rejected() {
     in_new_process(test_name!(), || {
         for version in [0, 1, 2, 3, 4, 5, 6, 255] {
             for len in [0, 1, 15, 16, 17, 31, 32, 33, 64] {
                 let mut chunk = vec![0; len];
                 chunk.iter_mut().take(1).for_each(|byte| *byte = version);
                 let code = if len < 16 { READ_BUFFER } else { INVALID_HEADER };
-                for library in support::all() {
+                for library in support::all_libraries() {
                     let what = format!("{}: version {version}, {len} bytes", library.name);
                     for destsize in [0, 100, 1 << 17] {
                         assert_eq!(decompress(library, 1, &chunk, destsize), Err(code), "{what}");
@@ -88,9 +88,9 @@ fn compressed(params: Params, content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn c_blosc_261_destination_longer_than_the_content() {
+fn c_blosc_261_destination_longer_than_the_content_is_accepted() {
     in_new_process(test_name!(), || {
-        let mut zeros = stored(4, 400, &[]);
+        let mut zeros = memcpyed_chunk(4, 400, &[]);
         zeros[2] = 0x05;
         zeros[4..8].copy_from_slice(&400i32.to_le_bytes());
         zeros[31] = 0x10;
@@ -98,23 +98,24 @@ fn c_blosc_261_destination_longer_than_the_content() {
         let shuffled = Params { splitmode: 2, ..Params::default() };
         let split = Params { splitmode: 1, ..Params::default() };
         // 12 bits of precision, delta, bit shuffle.
-        let chain = Params { filters: [0, 0, 0, 4, 3, 2], metas: [0, 0, 0, 12, 0, 0], ..Params::default() };
+        let chain =
+            Params { filters: [0, 0, 0, 4, 3, 2], filters_meta: [0, 0, 0, 12, 0, 0], ..Params::default() };
         let cases = [
-            ("stored", stored(4, 400, &short), short.clone()),
-            ("blosclz", of_stream(BLOSCLZ, 4, 400, &sevens(400)), vec![7; 400]),
+            ("stored", memcpyed_chunk(4, 400, &short), short.clone()),
+            ("blosclz", chunk_of_stream(BLOSCLZ, 4, 400, &sevens(400)), vec![7; 400]),
             ("zeros", zeros, vec![0; 400]),
             ("Blosc 1", blosc1_chunk(100, Streams::Stored), blosc1_content(100, Streams::Stored)),
             ("Blosc 1, coded", blosc1_chunk(100, Streams::Coded), blosc1_content(100, Streams::Coded)),
             ("shuffled", compressed(shuffled.clone(), &short), short.clone()),
             ("split", compressed(split.clone(), &short), short),
-            ("stored, long", stored(4, 1 << 15, &long), long.clone()),
+            ("stored, long", memcpyed_chunk(4, 1 << 15, &long), long.clone()),
             ("shuffled, long", compressed(Params { blocksize: 1 << 15, ..shuffled }, &long), long.clone()),
             ("split, long", compressed(Params { blocksize: 1 << 15, ..split }, &long), long.clone()),
             ("filters, long", compressed(Params { blocksize: 1 << 15, ..chain }, &long), long),
         ];
         for (kind, chunk, content) in cases {
             for longer in [0, 1, 31, 32, 4095, 1 << 20] {
-                for library in support::all() {
+                for library in support::all_libraries() {
                     let what = format!("{}: {kind}, {longer} more", library.name);
                     for nthreads in [1, 4] {
                         let outcome = decompress(library, nthreads, &chunk, content.len() + longer);
@@ -170,7 +171,7 @@ fn blosc1_chunk(blocksize: usize, streams: Streams) -> Vec<u8> {
 /// The chunk is truncated to every length (a long one only around the boundaries of its parts), with the original
 /// header and with one that states the new length.
 #[test]
-fn numcodecs_228_blocks_of_a_truncated_blosc1_chunk() {
+fn numcodecs_228_truncated_blosc1_chunks_are_rejected() {
     in_new_process(test_name!(), || {
         for (blocksize, streams) in [
             (100, Streams::Stored),
@@ -195,8 +196,8 @@ fn check_truncated(blocksize: usize, streams: Streams, whole: &[u8], second: usi
     let nbytes = 2 * blocksize;
     // An item of the second block.
     let item = blocksize as i32 / 4 + 5;
-    let check = |chunk: &[u8], all: i32, first: Outcome, second: i32| {
-        for library in support::all() {
+    let check = |chunk: &[u8], all: i32, first: BytesResult, second: i32| {
+        for library in support::all_libraries() {
             let what = format!("{}: {streams:?} of {blocksize} bytes, {len} bytes", library.name);
             assert_eq!(decompress(library, 1, chunk, nbytes), Err(all), "{what}");
             // The code is that of the invalid block that a thread decodes first.

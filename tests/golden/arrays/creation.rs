@@ -1,28 +1,28 @@
 //! Contexts and new arrays (b2nd.md 6.1 to 6.3).
 
-use super::{everywhere, filled, layout_a};
-use crate::support::array::{Array, Spec};
+use super::{create_filled_array, for_each_library_and_store, layout_a};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::super_chunk::Store;
-use crate::support::{all, hex};
+use crate::support::{all_libraries, hex};
 
-fn five(store: Store, path: &std::path::Path) -> Spec {
-    Spec::new(&[5], &[3], &[2], 4).stored(store, path)
+fn five_item_spec(store: Store, path: &std::path::Path) -> ArraySpec {
+    ArraySpec::new(&[5], &[3], &[2], 4).with_store(store, path)
 }
 
 /// The stored chunk of each special creation.
 #[test]
-fn special_chunks() {
+fn special_arrays_store_special_chunks() {
     let header = |cbytes: &str, kind: &str| {
         hex(&format!("05 01 05 04 10 00 00 00 08 00 00 00 {cbytes} 00 00 00 {} {kind}", "00".repeat(15)))
     };
-    everywhere(|library, store, path| {
+    for_each_library_and_store(|library, store, path| {
         let check = |name: &str, made: (i32, Option<Array>), right: Vec<u8>| {
             let array = made.1.expect("an array");
             assert_eq!(made.0, 0);
             assert_eq!(array.schunk().get_chunk(1), Ok(right), "{}: {store:?} {name}", library.name);
             (array.schunk().nbytes(), array.schunk().cbytes())
         };
-        let context = |name: &str| five(store, &path.with_extension(name)).context(library);
+        let context = |name: &str| five_item_spec(store, &path.with_extension(name)).context(library);
         let memory = store == Store::Memory;
         let none = if memory { 64 } else { 0 };
         assert_eq!(check("zeros", context("zeros").zeros(), header("20", "10")), (32, none));
@@ -41,16 +41,16 @@ fn special_chunks() {
 
 /// Calls that return an error and an array (b2nd.md Q13).
 #[test]
-fn errors_with_an_array() {
-    everywhere(|library, store, path| {
-        let context = Spec::new(&[5], &[3], &[2], 2).stored(store, path).context(library);
+fn nans_and_short_buffer_return_an_error_and_an_array() {
+    for_each_library_and_store(|library, store, path| {
+        let context = ArraySpec::new(&[5], &[3], &[2], 2).with_store(store, path).context(library);
         let mut raw = std::ptr::null_mut();
         // SAFETY: a live context and an out-pointer.
         let rc = unsafe { (context.functions.b2nd_nans)(context.raw(), &mut raw) };
         let array = Array::from_raw(library, raw).expect("an array");
         assert_eq!((rc, array.shape()), (-3, &[5][..]));
         drop(array);
-        let context = five(store, &path.with_extension("short")).context(library);
+        let context = five_item_spec(store, &path.with_extension("short")).context(library);
         let mut raw = std::ptr::null_mut();
         let items = [7u8; 20];
         // SAFETY: as above, and a buffer that is larger than stated.
@@ -64,24 +64,24 @@ fn errors_with_an_array() {
 
 /// The default dtype, and the dtype of a copy (b2nd.md Q2, Q6).
 #[test]
-fn dtypes() {
-    everywhere(|library, store, path| {
-        let array = five(store, path).zeros(library);
+fn default_dtype_and_dtype_of_a_copy_match_the_document() {
+    for_each_library_and_store(|library, store, path| {
+        let array = five_item_spec(store, path).zeros(library);
         assert_eq!(array.dtype().as_deref(), Some(c"|S4"));
         let stored = array.schunk().meta_get("b2nd").expect("a metalayer");
         assert!(stored.ends_with(b"|S4"), "{stored:02x?}");
-        let equal = five(Store::Memory, path).with_dtype("<f4");
+        let equal = five_item_spec(Store::Memory, path).with_dtype("<f4");
         let copy = equal.context(library).copy(&array).1.expect("a copy");
         assert_eq!(copy.dtype().as_deref(), Some(c"<f4"));
         assert_eq!(copy.schunk().meta_get("b2nd"), Some(stored.clone()));
         assert_eq!(copy.fields().last_tick, 0);
-        let other = Spec::new(&[5], &[2], &[2], 4).with_dtype("<f4");
+        let other = ArraySpec::new(&[5], &[2], &[2], 4).with_dtype("<f4");
         let copy = other.context(library).copy(&array).1.expect("a copy");
         assert_eq!(copy.dtype().as_deref(), Some(c"<f4"));
         assert!(copy.schunk().meta_get("b2nd").is_some_and(|layer| layer.ends_with(b"<f4")));
     });
-    for library in all() {
-        let wide = Spec::new(&[], &[], &[], 536_866_816).context(library);
+    for library in all_libraries() {
+        let wide = ArraySpec::new(&[], &[], &[], 536_866_816).context(library);
         // SAFETY: a live context (b2nd.md 4.2); its dtype is terminated.
         let dtype = unsafe { std::ffi::CStr::from_ptr((*wide.raw()).dtype) };
         assert_eq!(dtype, c"|S536866816");
@@ -90,8 +90,8 @@ fn dtypes() {
 
 /// The fields of a context that a program may read and change (b2nd.md 4.2).
 #[test]
-fn contexts() {
-    for library in all() {
+fn context_fields_can_be_read_and_changed() {
+    for library in all_libraries() {
         let context = layout_a().with_dtype("<i1").context(library);
         // SAFETY: a live context of the layout of b2nd.md 4.2.
         let fields = unsafe { &mut *context.raw() };
@@ -112,28 +112,28 @@ fn contexts() {
 
 /// The first refresh of an array in a frame detects the changes made by its creation (b2nd.md Q9).
 #[test]
-fn first_refresh() {
-    everywhere(|library, store, path| {
-        let array = five(store, path).zeros(library);
+fn first_refresh_detects_the_changes_of_the_creation() {
+    for_each_library_and_store(|library, store, path| {
+        let array = five_item_spec(store, path).zeros(library);
         let first = if store == Store::Memory { 0 } else { 1 };
         assert_eq!((array.refresh(), array.refresh()), (first, 0), "{}: {store:?}", library.name);
-        let array = filled(library, layout_a(), store, &path.with_extension("filled"));
+        let array = create_filled_array(library, layout_a(), store, &path.with_extension("filled"));
         assert_eq!(array.refresh(), 0, "{}: {store:?}", library.name);
     });
 }
 
 /// The header of a chunk of wide items (b2nd.md 7).
 #[test]
-fn wide_items() {
-    everywhere(|library, store, path| {
-        let spec = Spec::new(&[10], &[4], &[2], 300).stored(store, path);
+fn items_of_300_bytes_have_typesize_1_in_the_header() {
+    for_each_library_and_store(|library, store, path| {
+        let spec = ArraySpec::new(&[10], &[4], &[2], 300).with_store(store, path);
         let items: Vec<u8> = (0..3000).map(|at| (at / 11) as u8).collect();
-        let array = spec.filled(library, &items);
+        let array = spec.create_from_buffer(library, &items);
         assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));
         assert_eq!(array.get(&[3], &[9]).as_deref(), Ok(&items[900..2700]));
         assert_eq!(array.get_sparse(&[9, 0], 600, 600).1, [&items[2700..], &items[..300]].concat());
         drop(array);
-        let spec = Spec::new(&[10], &[4], &[2], 300).stored(store, &path.with_extension("full"));
+        let spec = ArraySpec::new(&[10], &[4], &[2], 300).with_store(store, &path.with_extension("full"));
         let array = spec.context(library).full(&items[..300]).1.expect("an array");
         let chunk = array.schunk().get_chunk(2).expect("a chunk");
         assert_eq!(chunk[..16], hex("05 01 05 01 b0 04 00 00 58 02 00 00 4c 01 00 00"), "{}", library.name);

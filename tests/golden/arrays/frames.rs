@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::{counted, everywhere, filled, layout_a};
-use crate::support::array::{Array, Spec};
+use super::{consecutive_bytes, create_filled_array, for_each_library_and_store, layout_a};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::calls::Params;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
-use crate::support::{all, hex};
+use crate::support::{all_libraries, hex};
 
-const FRAME: &str = "
+const GOLDEN_FRAME: &str = "
     9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 a5 cf 00 00 00 00 00 00 01 c8 a4 12 00 50 03 d3 00 00
     00 00 00 00 00 40 d3 00 00 00 00 00 00 00 c0 d2 00 00 00 01 d2 00 00 00 04 d2 00 00 00 10 d1 00
     01 d1 00 01 c2 d8 06 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 93 cd 00 11 de 00 01 a4 62
@@ -27,13 +27,13 @@ const FRAME: &str = "
     00 00 00 00 00 00 00 00";
 
 #[test]
-fn golden_frame() {
-    let right = hex(FRAME);
-    for library in all() {
-        let spec = layout_a().with_dtype("|u1").stored(Store::MemoryFrame, "".as_ref());
-        let array = spec.filled(library, &counted(35));
+fn frames_match_the_golden_bytes() {
+    let right = hex(GOLDEN_FRAME);
+    for library in all_libraries() {
+        let spec = layout_a().with_dtype("|u1").with_store(Store::MemoryFrame, "".as_ref());
+        let array = spec.create_from_buffer(library, &consecutive_bytes(35));
         assert_eq!(array.to_cframe(), Ok((right.clone(), false)), "{}", library.name);
-        let sparse = layout_a().with_dtype("|u1").filled(library, &counted(35));
+        let sparse = layout_a().with_dtype("|u1").create_from_buffer(library, &consecutive_bytes(35));
         let mut other = right.clone();
         other[0x40] = 0;
         assert_eq!(sparse.to_cframe(), Ok((other, true)), "{}", library.name);
@@ -54,21 +54,26 @@ fn golden_frame() {
 
 /// Every library reads the golden frame.
 #[test]
-fn golden_frame_read() {
-    for library in all() {
-        let mut frame = hex(FRAME);
-        let (rc, array) = Array::from_copy(library, &mut frame);
+fn golden_frame_is_read_by_every_library() {
+    for library in all_libraries() {
+        let mut frame = hex(GOLDEN_FRAME);
+        let (rc, array) = Array::from_frame_copy(library, &mut frame);
         let array = array.expect("an array");
-        assert_eq!((rc, array.to_cbuffer()), (0, Ok(counted(35))), "{}", library.name);
+        assert_eq!((rc, array.to_cbuffer()), (0, Ok(consecutive_bytes(35))), "{}", library.name);
         assert_eq!(
             (array.dtype().as_deref(), array.fields().last_tick),
             (Some(c"|u1"), array.schunk().change_tick())
         );
         // SAFETY: only read, and the frame outlives the array.
-        let (rc, array) = unsafe { Array::from_borrowed(library, frame.as_mut_ptr(), frame.len()) };
-        assert_eq!((rc, array.expect("an array").to_cbuffer()), (0, Ok(counted(35))), "{}", library.name);
+        let (rc, array) = unsafe { Array::from_borrowed_frame(library, frame.as_mut_ptr(), frame.len()) };
+        assert_eq!(
+            (rc, array.expect("an array").to_cbuffer()),
+            (0, Ok(consecutive_bytes(35))),
+            "{}",
+            library.name
+        );
         for len in [0, 1, 100, frame.len() - 1] {
-            let (rc, array) = Array::from_copy(library, &mut frame[..len].to_vec());
+            let (rc, array) = Array::from_frame_copy(library, &mut frame[..len].to_vec());
             assert!(rc == -1 && array.is_none(), "{}: {len} bytes: {rc}", library.name);
         }
     }
@@ -76,9 +81,9 @@ fn golden_frame_read() {
 
 /// An array with the older metalayer, without a dtype (b2nd.md 3.1, Q12).
 #[test]
-fn caterva() {
-    everywhere(|library, store, path| {
-        let array = filled(library, layout_a().with_dtype("|u1"), Store::Memory, path);
+fn array_with_a_caterva_metalayer_is_read_and_written() {
+    for_each_library_and_store(|library, store, path| {
+        let array = create_filled_array(library, layout_a().with_dtype("|u1"), Store::Memory, path);
         let params = Params { typesize: 1, blocksize: 4, ..Params::default() };
         let schunk = SuperChunk::create(library, store, path, &params);
         let mut layer = array.schunk().meta_get("b2nd").expect("a metalayer")[..44].to_vec();
@@ -89,14 +94,14 @@ fn caterva() {
         }
         let old = Array::from_super_chunk(schunk).expect("an array");
         assert_eq!((old.dtype(), old.fields().dtype_format), (None, 0), "{}", library.name);
-        assert_eq!(old.to_cbuffer(), Ok(counted(35)));
+        assert_eq!(old.to_cbuffer(), Ok(consecutive_bytes(35)));
         assert_eq!(old.get(&[1, 2], &[2, 4]).as_deref(), Ok(&[10, 11][..]));
         assert_eq!(old.set(&[4, 6], &[5, 7], &[99]), 0);
         assert_eq!(old.get(&[4, 6], &[5, 7]).as_deref(), Ok(&[99][..]));
         // Our library may rewrite the older metalayer instead (b2nd.md D22, which has a separate test).
         if store == Store::Memory && library.is_reference() {
             assert_eq!(old.resize(&[6, 7], None), 0);
-            let names: Vec<Vec<u8>> = old.schunk().metas().into_iter().map(|(name, _)| name).collect();
+            let names: Vec<Vec<u8>> = old.schunk().metalayers().into_iter().map(|(name, _)| name).collect();
             assert_eq!(names, [b"caterva".to_vec(), b"b2nd".to_vec()]);
             assert!(old.schunk().meta_get("b2nd").is_some_and(|layer| layer.ends_with(b"|u1")));
         }
@@ -105,8 +110,8 @@ fn caterva() {
 
 /// The metalayers that make a super-chunk an array (b2nd.md 6.10).
 #[test]
-fn from_super_chunks() {
-    for library in all() {
+fn from_schunk_checks_the_metalayer() {
+    for library in all_libraries() {
         let try_with = |layer: Option<&[u8]>| {
             let params = Params { typesize: 1, blocksize: 4, ..Params::default() };
             let schunk = SuperChunk::create(library, Store::Memory, "".as_ref(), &params);
@@ -154,31 +159,37 @@ fn from_super_chunks() {
 
 /// Saving, appending to a file, and opening existing and missing files (b2nd.md 6.10, Q5).
 #[test]
-fn saved() {
-    let scratch = Scratch::new();
-    for library in all() {
+fn saved_and_appended_arrays_can_be_opened() {
+    let scratch = ScratchDir::new();
+    for library in all_libraries() {
         for store in Store::ALL {
-            let array = filled(library, layout_a(), store, &scratch.fresh());
-            let path = scratch.fresh();
+            let array = create_filled_array(library, layout_a(), store, &scratch.new_path());
+            let path = scratch.new_path();
             assert_eq!((array.save(&path), array.save(&path)), (0, -1), "{}: {store:?}", library.name);
-            assert_eq!(path.is_file(), store.contiguous(), "{}: {store:?}", library.name);
-            assert_eq!(Array::open(library, &path).1.expect("an array").to_cbuffer(), Ok(counted(35)));
-            let file = scratch.fresh();
+            assert_eq!(path.is_file(), store.is_contiguous(), "{}: {store:?}", library.name);
+            assert_eq!(
+                Array::open(library, &path).1.expect("an array").to_cbuffer(),
+                Ok(consecutive_bytes(35))
+            );
+            let file = scratch.new_path();
             fs::write(&file, [7; 123]).expect("a file");
             assert_eq!(array.save_append(&file), 123, "{}: {store:?}", library.name);
             let opened = Array::open_offset(library, &file, 123).1.expect("an array");
-            assert_eq!(opened.to_cbuffer(), Ok(counted(35)));
+            assert_eq!(opened.to_cbuffer(), Ok(consecutive_bytes(35)));
             for offset in [0, 122, 124, 100_000] {
                 assert_eq!(Array::open_offset(library, &file, offset).0, -32, "{}: {offset}", library.name);
             }
-            let fresh = scratch.fresh();
+            let fresh = scratch.new_path();
             assert_eq!(array.save_append(&fresh), 0);
-            assert_eq!(Array::open(library, &fresh).1.expect("an array").to_cbuffer(), Ok(counted(35)));
-            assert_eq!(Array::open(library, &scratch.fresh()).0, -32);
+            assert_eq!(
+                Array::open(library, &fresh).1.expect("an array").to_cbuffer(),
+                Ok(consecutive_bytes(35))
+            );
+            assert_eq!(Array::open(library, &scratch.new_path()).0, -32);
         }
-        let taken = scratch.fresh();
+        let taken = scratch.new_path();
         fs::write(&taken, "something").expect("a file");
-        let spec = Spec::new(&[5], &[3], &[2], 1).stored(Store::Directory, &taken);
+        let spec = ArraySpec::new(&[5], &[3], &[2], 1).with_store(Store::Directory, &taken);
         assert!(spec.context(library).zeros().0 < 0, "{}: a file in the way", library.name);
     }
 }

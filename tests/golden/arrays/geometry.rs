@@ -2,11 +2,11 @@
 
 use blosc2::abi::b2nd_array_t;
 
-use super::{everywhere, filled, layout_a};
-use crate::support::all;
-use crate::support::array::Spec;
+use super::{create_filled_array, for_each_library_and_store, layout_a};
+use crate::support::all_libraries;
+use crate::support::array::ArraySpec;
 
-fn counts(fields: &b2nd_array_t) -> [i64; 5] {
+fn item_counts(fields: &b2nd_array_t) -> [i64; 5] {
     [
         fields.nitems,
         fields.extnitems,
@@ -17,14 +17,14 @@ fn counts(fields: &b2nd_array_t) -> [i64; 5] {
 }
 
 #[test]
-fn of_layout_a() {
-    everywhere(|library, store, path| {
-        let array = filled(library, layout_a(), store, path);
+fn geometry_of_layout_a_matches_the_document() {
+    for_each_library_and_store(|library, store, path| {
+        let array = create_filled_array(library, layout_a(), store, path);
         let fields = array.fields();
         assert_eq!((&fields.shape[..3], &fields.chunkshape[..3]), (&[5, 7, 1][..], &[3, 4, 1][..]));
         assert_eq!((&fields.extshape[..3], &fields.extchunkshape[..3]), (&[6, 8, 1][..], &[4, 4, 1][..]));
         assert_eq!((&fields.blockshape[..3], fields.blockshape[15]), (&[2, 2, 1][..], 1));
-        assert_eq!(counts(fields), [35, 48, 16, 12, 4]);
+        assert_eq!(item_counts(fields), [35, 48, 16, 12, 4]);
         assert_eq!(fields.item_array_strides[..2], [7, 1]);
         assert_eq!(fields.item_chunk_strides[..2], [4, 1]);
         assert_eq!(fields.item_extchunk_strides[..2], [4, 1]);
@@ -41,22 +41,22 @@ fn of_layout_a() {
 }
 
 #[test]
-fn of_placeholders() {
-    everywhere(|library, store, path| {
-        let spec = Spec::new(&[100, 0, 12], &[31, 0, 12], &[10, 0, 12], 1).stored(store, path);
+fn geometry_of_placeholder_dimensions_matches_the_document() {
+    for_each_library_and_store(|library, store, path| {
+        let spec = ArraySpec::new(&[100, 0, 12], &[31, 0, 12], &[10, 0, 12], 1).with_store(store, path);
         let array = spec.zeros(library);
         let fields = array.fields();
         assert_eq!(fields.extshape[..3], [124, 0, 12]);
         assert_eq!(fields.extchunkshape[..3], [40, 0, 12]);
-        assert_eq!(counts(fields), [0; 5]);
+        assert_eq!(item_counts(fields), [0; 5]);
         assert_eq!(fields.item_array_strides[..3], [0, 12, 1]);
         assert_eq!(fields.block_chunk_strides[..3], [0, 1, 1]);
         assert_eq!(fields.chunk_array_strides[..3], [0, 144, 1]);
         let schunk = array.schunk();
         assert_eq!((schunk.chunksize(), schunk.blocksize(), schunk.nchunks()), (0, 0, 0));
     });
-    for library in all() {
-        let array = Spec::new(&[0, 5], &[3, 2], &[2, 1], 1).zeros(library);
+    for library in all_libraries() {
+        let array = ArraySpec::new(&[0, 5], &[3, 2], &[2, 1], 1).zeros(library);
         let fields = array.fields();
         assert_eq!((&fields.extshape[..2], &fields.extchunkshape[..2]), (&[0, 6][..], &[4, 2][..]));
         assert_eq!((fields.chunknitems, fields.extchunknitems), (6, 8));
@@ -67,11 +67,11 @@ fn of_placeholders() {
 
 /// Invalid geometries, and their return codes (b2nd.md 2.1, 2.2, 6.1, 6.2, Q17).
 #[test]
-fn limits() {
+fn invalid_geometries_return_the_documented_codes() {
     let far = i64::MAX;
-    for library in all() {
+    for library in all_libraries() {
         let create = |shape: &[i64], chunk: &[i32], block: &[i32], typesize| {
-            let context = Spec::new(shape, chunk, block, typesize).try_context(library, None)?;
+            let context = ArraySpec::new(shape, chunk, block, typesize).try_context(library, None)?;
             Some(context.zeros().0)
         };
         let name = library.name;

@@ -5,9 +5,9 @@ use std::ptr;
 
 use crate::support::array::functions::Functions;
 use crate::support::library::Library;
-use crate::support::{all, hex};
+use crate::support::{all_libraries, hex};
 
-const GOLDEN: &str =
+const GOLDEN_METALAYER: &str =
     "97 00 02 92 d3 00 00 00 00 00 00 00 05 d3 00 00 00 00 00 00 00 07 92 d2 00 00 00 03 d2 00 00 00
     04 92 d2 00 00 00 02 d2 00 00 00 02 00 db 00 00 00 03 3c 69 34";
 
@@ -40,7 +40,7 @@ fn serialize(
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Parsed {
+struct ParsedMetalayer {
     rc: i32,
     ndim: i8,
     shape: Vec<i64>,
@@ -51,7 +51,7 @@ struct Parsed {
 }
 
 /// Parses a metalayer. With `wants_dtype` false both dtype outputs are NULL.
-fn deserialize(library: &Library, bytes: &[u8], len: i32, wants_dtype: bool) -> Parsed {
+fn deserialize(library: &Library, bytes: &[u8], len: i32, wants_dtype: bool) -> ParsedMetalayer {
     let (mut ndim, mut shape, mut chunk, mut block) = (77, [7i64; 16], [7i32; 16], [7i32; 16]);
     let mut dtype = ptr::without_provenance_mut::<c_char>(1);
     let mut format = 77;
@@ -76,7 +76,7 @@ fn deserialize(library: &Library, bytes: &[u8], len: i32, wants_dtype: bool) -> 
             libc::free(dtype.cast());
             Some(text)
         };
-        Parsed {
+        ParsedMetalayer {
             rc,
             ndim,
             shape: shape.to_vec(),
@@ -89,10 +89,10 @@ fn deserialize(library: &Library, bytes: &[u8], len: i32, wants_dtype: bool) -> 
 }
 
 #[test]
-fn serialized() {
-    for library in all() {
+fn serialized_metalayers_match_the_golden_bytes() {
+    for library in all_libraries() {
         let a: (&[i64], &[i32], &[i32]) = (&[5, 7], &[3, 4], &[2, 2]);
-        assert_eq!(serialize(library, 2, a, Some(c"<i4"), 0), Ok(hex(GOLDEN)), "{}", library.name);
+        assert_eq!(serialize(library, 2, a, Some(c"<i4"), 0), Ok(hex(GOLDEN_METALAYER)), "{}", library.name);
         assert_eq!(
             serialize(library, 0, (&[], &[], &[]), None, 0),
             Ok(hex("97 00 00 90 90 90 00 db 00 00 00 03 7c 75 31"))
@@ -119,9 +119,9 @@ fn serialized() {
 
 /// Every length from zero to more than the metalayer has.
 #[test]
-fn truncated() {
-    for library in all() {
-        let mut bytes = hex(GOLDEN);
+fn truncated_metalayers_are_rejected() {
+    for library in all_libraries() {
+        let mut bytes = hex(GOLDEN_METALAYER);
         bytes.extend([0x5A; 20]);
         for len in 0..=bytes.len() as i32 {
             let parsed = deserialize(library, &bytes, len, true);
@@ -143,9 +143,9 @@ fn truncated() {
 
 /// The bytes of the metalayer that are checked, and those that are not (b2nd.md 3.3 and Q8).
 #[test]
-fn markers() {
-    for library in all() {
-        let golden = hex(GOLDEN);
+fn only_the_documented_bytes_of_a_metalayer_are_checked() {
+    for library in all_libraries() {
+        let golden = hex(GOLDEN_METALAYER);
         let with = |changes: &[(usize, u8)]| {
             let mut bytes = golden.clone();
             changes.iter().for_each(|&(at, value)| bytes[at] = value);
@@ -176,9 +176,9 @@ fn markers() {
 }
 
 #[test]
-fn null_outputs() {
-    for library in all() {
-        let bytes = hex(GOLDEN);
+fn null_arguments_of_deserialize_meta_are_rejected() {
+    for library in all_libraries() {
+        let bytes = hex(GOLDEN_METALAYER);
         let f = Functions::of(library);
         let (mut ndim, mut shape, mut chunk, mut block) = (0i8, [0i64; 16], [0i32; 16], [0i32; 16]);
         let null = ptr::null_mut();

@@ -1,9 +1,9 @@
 //! Two handles of one file (b2nd.md 6.15): the changes that the second handle detects.
 
-use crate::support::all;
-use crate::support::array::{Array, Spec};
+use crate::support::all_libraries;
+use crate::support::array::{Array, ArraySpec};
 use crate::support::library::Library;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, locking_io};
 
 fn open(library: &'static Library, path: &std::path::Path, locking: bool) -> Array {
@@ -15,15 +15,15 @@ fn open(library: &'static Library, path: &std::path::Path, locking: bool) -> Arr
 }
 
 #[test]
-fn growth() {
-    let scratch = Scratch::new();
-    for library in all() {
+fn second_handle_detects_growth_and_writes() {
+    let scratch = ScratchDir::new();
+    for library in all_libraries() {
         for store in Store::ON_DISK {
             for locking in [false, true] {
-                let path = scratch.fresh();
-                let spec = Spec::new(&[10], &[4], &[2], 1).stored(store, &path);
+                let path = scratch.new_path();
+                let spec = ArraySpec::new(&[10], &[4], &[2], 1).with_store(store, &path);
                 let context = spec.try_context(library, locking.then(locking_io)).expect("a context");
-                drop(context.filled(&(1..=10).collect::<Vec<u8>>()).1.expect("an array"));
+                drop(context.create_from_buffer(&(1..=10).collect::<Vec<u8>>()).1.expect("an array"));
                 let (first, second) = (open(library, &path, locking), open(library, &path, locking));
                 let name = format!("{}: {store:?}, locking: {locking}", library.name);
                 assert_eq!((first.refresh(), second.refresh()), (0, 0), "{name}");

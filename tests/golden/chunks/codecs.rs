@@ -7,10 +7,10 @@ use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams};
 use super::assert_hex;
 use crate::support::calls::{Params, compress, decompress};
 use crate::support::library::Library;
-use crate::support::{all, crc32, hex};
+use crate::support::{all_libraries, crc32, hex};
 
 /// Parameters for one block, one stream, no filter.
-fn one_stream(codec: u8, clevel: u8, src: &[u8]) -> Params {
+fn single_stream_params(codec: u8, clevel: u8, src: &[u8]) -> Params {
     Params {
         codec,
         clevel,
@@ -23,7 +23,7 @@ fn one_stream(codec: u8, clevel: u8, src: &[u8]) -> Params {
 }
 
 /// Returns the codec's output for `src`, or `None` if the codec failed and the stream is stored uncompressed.
-fn stream(library: &Library, params: &Params, src: &[u8]) -> Option<Vec<u8>> {
+fn compressed_stream(library: &Library, params: &Params, src: &[u8]) -> Option<Vec<u8>> {
     let chunk = compress(library, params, src, src.len() + 4096).expect("a chunk");
     let decoded = decompress(library, 1, &chunk, src.len());
     assert!(decoded.as_deref() == Ok(src), "{}: {params:?}: round trip", library.name);
@@ -39,7 +39,7 @@ fn stream(library: &Library, params: &Params, src: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The generated data of codecs.md 3.4.
-fn generated(words: usize, width: usize, total: usize) -> Vec<u8> {
+fn generate_data(words: usize, width: usize, total: usize) -> Vec<u8> {
     let mut x = 1u32;
     let mut next = || {
         x = x.wrapping_mul(1_103_515_245).wrapping_add(12_345) & 0x7FFF_FFFF;
@@ -57,7 +57,7 @@ fn generated(words: usize, width: usize, total: usize) -> Vec<u8> {
 }
 
 #[test]
-fn blosclz_streams() {
+fn blosclz_streams_match_the_vectors() {
     let abc = b"abcdefgh";
     let quick = b"The quick brown fox jumps over the lazy dog. ".repeat(6);
     let fox = hex("3f54686520717569636b2062726f776e20666f78206a756d7073206f76657220740c6865206c617a7920646f
@@ -70,17 +70,17 @@ fn blosclz_streams() {
         ("fox, low", quick.clone(), 1..=3, None),
         ("fox", quick.clone(), 4..=9, Some(fox)),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (name, src, clevels, expected) in &cases {
             for clevel in clevels.clone() {
-                let got = stream(library, &one_stream(0, clevel, src), src);
+                let got = compressed_stream(library, &single_stream_params(0, clevel, src), src);
                 assert_eq!(got.is_some(), expected.is_some(), "{}: {name}, clevel {clevel}", library.name);
                 if let (Some(got), Some(expected)) = (got, expected) {
                     assert_hex(library, &format!("{name}, clevel {clevel}"), &got, expected);
                 }
             }
         }
-        let params = one_stream(0, 5, &quick);
+        let params = single_stream_params(0, 5, &quick);
         assert_eq!(compress(library, &params, &quick, 40 + 66).map(|chunk| chunk.len()), Ok(94));
         // The codec of the reference gets the rest of the destination, and needs 66 bytes.
         let tight = compress(library, &params, &quick, 40 + 65);
@@ -93,9 +93,9 @@ fn blosclz_streams() {
 }
 
 /// (words, width, total, CRC of the data, [(clevels, size, CRC)], size 0: the codec fails).
-type Generated = (usize, usize, usize, u32, &'static [(std::ops::RangeInclusive<u8>, usize, u32)]);
+type GeneratedCase = (usize, usize, usize, u32, &'static [(std::ops::RangeInclusive<u8>, usize, u32)]);
 
-const BLOSCLZ: [Generated; 6] = [
+const BLOSCLZ_CASES: [GeneratedCase; 6] = [
     (
         3,
         400,
@@ -139,14 +139,14 @@ const BLOSCLZ: [Generated; 6] = [
 ];
 
 #[test]
-fn blosclz_on_generated_data() {
-    for (words, width, total, crc, levels) in BLOSCLZ {
-        let src = generated(words, width, total);
+fn blosclz_streams_have_the_documented_sizes_and_crcs() {
+    for (words, width, total, crc, levels) in BLOSCLZ_CASES {
+        let src = generate_data(words, width, total);
         assert_eq!(crc32(&src), crc, "G({words}, {width}, {total})");
-        for library in all() {
+        for library in all_libraries() {
             for (clevels, size, crc) in levels {
                 for clevel in clevels.clone() {
-                    let got = stream(library, &one_stream(0, clevel, &src), &src);
+                    let got = compressed_stream(library, &single_stream_params(0, clevel, &src), &src);
                     let got = got.map_or((0, 0), |bytes| (bytes.len(), crc32(&bytes)));
                     assert_eq!(
                         got,
@@ -161,18 +161,20 @@ fn blosclz_on_generated_data() {
 }
 
 #[test]
-fn sizes_of_the_library_codecs() {
-    let src = generated(40, 60, 65_536);
+fn other_codecs_compress_like_the_reference() {
+    let src = generate_data(40, 60, 65_536);
     let sizes: [(u8, [usize; 9]); 4] = [
         (1, [17_990, 17_403, 17_087, 16_049, 15_432, 14_869, 14_236, 14_161, 13_792]),
         (2, [13_283, 13_283, 9800, 9770, 9747, 9740, 9737, 9737, 9737]),
         (4, [13_038, 11_564, 9646, 8711, 7860, 7691, 7693, 7691, 7691]),
         (5, [10_949, 10_390, 7650, 7633, 7332, 7325, 7362, 7306, 7305]),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (codec, sizes) in &sizes {
             for (clevel, &size) in (1..).zip(sizes) {
-                let got = stream(library, &one_stream(*codec, clevel, &src), &src).expect("compressed").len();
+                let got = compressed_stream(library, &single_stream_params(*codec, clevel, &src), &src)
+                    .expect("compressed")
+                    .len();
                 if library.is_reference() {
                     assert_eq!(got, size, "codec {codec}, clevel {clevel}");
                 } else {
@@ -188,7 +190,7 @@ fn sizes_of_the_library_codecs() {
 }
 
 #[test]
-fn small_streams_at_level_5() {
+fn streams_at_level_5_match_the_vectors() {
     let src = b"abcdefgh".repeat(12);
     let cases = [
         (0, 0x15, "276162636465666768e04c0702666768"),
@@ -197,13 +199,13 @@ fn small_streams_at_level_5() {
         (4, 0x75, "785e4b4c4a4e494d4bcf48a4110d0022a925b1"),
         (5, 0x95, "28b52ffd20607d00004061626364656667680100b5a97001"),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (codec, flags, expected) in cases {
-            let params = one_stream(codec, 5, &src);
+            let params = single_stream_params(codec, 5, &src);
             let expected = hex(expected);
             let chunk = compress(library, &params, &src, 1000).expect("a chunk");
             assert_eq!(chunk[2], flags, "{}: codec {codec}", library.name);
-            let got = stream(library, &params, &src).expect("compressed");
+            let got = compressed_stream(library, &params, &src).expect("compressed");
             if library.is_reference() || codec != 4 {
                 assert_hex(library, &format!("codec {codec}"), &got, &expected);
             } else {
@@ -218,7 +220,7 @@ fn small_streams_at_level_5() {
     }
 }
 
-unsafe extern "C" fn three_bytes(
+unsafe extern "C" fn encode_to_three_bytes(
     _: *const u8,
     _: i32,
     output: *mut u8,
@@ -233,7 +235,7 @@ unsafe extern "C" fn three_bytes(
     3
 }
 
-unsafe extern "C" fn from_three_bytes(
+unsafe extern "C" fn decode_from_three_bytes(
     input: *const u8,
     input_len: i32,
     output: *mut u8,
@@ -259,25 +261,25 @@ unsafe extern "C" fn from_three_bytes(
 }
 
 #[test]
-fn a_user_codec() {
+fn user_codec_chunk_matches_the_vector() {
     // codecs.md 14.1 with id 201 (the filter vectors use 200).
     let src = b"abcdefgh".repeat(12);
     let mut expected =
         hex("05 09 d5 01 60 00 00 00 60 00 00 00 2b 00 00 00 00 00 00 00 00 00 c8 42 00 00 00 00 00 00 00 00
                             24 00 00 00 03 00 00 00 c0 42 de");
     expected[0x16] = 201;
-    for library in all() {
+    for library in all_libraries() {
         let mut codec = blosc2_codec {
             compcode: 201,
             compname: c"three".as_ptr().cast_mut(),
             complib: 201,
             version: 9,
-            encoder: Some(three_bytes),
-            decoder: Some(from_three_bytes),
+            encoder: Some(encode_to_three_bytes),
+            decoder: Some(decode_from_three_bytes),
         };
         // SAFETY: a valid struct whose name is static.
         assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec) }, 0);
-        let params = Params { codec_meta: 0x42, ..one_stream(201, 5, &src) };
+        let params = Params { codec_meta: 0x42, ..single_stream_params(201, 5, &src) };
         let chunk = compress(library, &params, &src, 1000).expect("a chunk");
         assert_hex(library, "user codec", &chunk, &expected);
         assert_eq!(decompress(library, 1, &chunk, 96).as_deref(), Ok(&src[..]));

@@ -3,18 +3,18 @@
 
 use std::ffi::c_void;
 
-use super::interface::text;
+use super::interface::to_optional_string;
 use crate::support::calls::{Header, OwnedContext, Params, dparams, with_destination};
 use crate::support::child::{test_again, test_name};
 use crate::support::hex;
 use crate::support::library::{Library, has_feature, path_of_reference};
 
-const CHILD: &str = "BLOSC2_GOLDEN_CHILD";
+const CHILD_VARIABLE: &str = "BLOSC2_GOLDEN_CHILD";
 
 /// Runs the test `name` in a child with one variable set, and returns its output.
-fn in_child(name: &str, library: &str, variable: Option<(&str, &str)>) -> String {
+fn run_in_child(name: &str, library: &str, variable: Option<(&str, &str)>) -> String {
     let mut command = test_again(name);
-    command.env(CHILD, library);
+    command.env(CHILD_VARIABLE, library);
     if let Some((variable, value)) = variable {
         command.env(variable, value);
     }
@@ -28,7 +28,7 @@ fn in_child(name: &str, library: &str, variable: Option<(&str, &str)>) -> String
 
 /// Returns the library that the parent selected, if this is a child.
 fn child_library() -> Option<Library> {
-    match std::env::var(CHILD).ok()?.as_str() {
+    match std::env::var(CHILD_VARIABLE).ok()?.as_str() {
         "reference" => Library::reference_uninitialised(),
         _ => Some(Library::ours_uninitialised()),
     }
@@ -64,13 +64,13 @@ fn compress(
 }
 
 /// Returns one row of the matrix as a line of text.
-fn report(library: &Library) -> String {
+fn matrix_row(library: &Library) -> String {
     let src: Vec<u8> = (0..5000i32).flat_map(i32::to_le_bytes).collect();
     let (rc, chunk) = compress(library, 5, 1, 4, &src, 40_000);
     let mut line = format!("{rc}");
     if rc > 0 {
         let short = chunk[2] & 5 != 5;
-        let header = Header::of(&chunk);
+        let header = Header::parse(&chunk);
         line += &format!(
             " flags {:02x} typesize {} blocksize {}",
             header.flags, header.typesize, header.blocksize
@@ -95,12 +95,12 @@ fn report(library: &Library) -> String {
     unsafe {
         line += &format!(
             " compressor {} blocksize {} nthreads {}",
-            text((library.blosc1_get_compressor)()).unwrap_or("NULL".into()),
+            to_optional_string((library.blosc1_get_compressor)()).unwrap_or("NULL".into()),
             (library.blosc1_get_blocksize)(),
             (library.blosc2_get_nthreads)()
         );
     }
-    match OwnedContext::compressing(library, Params { typesize: 4, ..Params::default() }.cparams()) {
+    match OwnedContext::for_compression(library, Params { typesize: 4, ..Params::default() }.cparams()) {
         None => line += " no cctx",
         Some(context) => {
             let cparams = context.cparams();
@@ -116,13 +116,13 @@ fn report(library: &Library) -> String {
             );
         }
     }
-    line + &format!(" dctx {}", OwnedContext::decompressing(library, dparams(1)).dparams().nthreads)
+    line + &format!(" dctx {}", OwnedContext::for_decompression(library, dparams(1)).dparams().nthreads)
 }
 
 #[test]
-fn environment_matrix() {
+fn environment_variables_change_results_as_documented() {
     if let Some(library) = child_library() {
-        println!("\nREPORT {}", report(&library));
+        println!("\nREPORT {}", matrix_row(&library));
         return;
     }
     let usual = "flags 05 typesize 4 blocksize 20000 filters 0 1 codec 0 decoded 20000";
@@ -160,7 +160,7 @@ fn environment_matrix() {
                 }
                 _ => expected,
             };
-            let got = in_child(test_name!(), library, *variable);
+            let got = run_in_child(test_name!(), library, *variable);
             assert_eq!(got, *expected, "{library}: {variable:?}");
         }
     }
@@ -168,7 +168,7 @@ fn environment_matrix() {
 
 /// `blosc2_compress` with and without a 16-byte header (abi.md 15, chunk.md V13).
 #[test]
-fn sixteen_byte_headers() {
+fn blosc1_compat_writes_16_byte_headers() {
     if let Some(library) = child_library() {
         let numbers: Vec<u8> = (0..40u32).flat_map(u32::to_le_bytes).collect();
         let bytes: Vec<u8> = (0..64).collect();
@@ -221,8 +221,8 @@ fn sixteen_byte_headers() {
     );
     for library in libraries() {
         let name = test_name!();
-        let usual = in_child(name, library, None);
-        let compat = in_child(name, library, Some(("BLOSC_BLOSC1_COMPAT", "")));
+        let usual = run_in_child(name, library, None);
+        let compat = run_in_child(name, library, Some(("BLOSC_BLOSC1_COMPAT", "")));
         let line = |report: &str, what: &str| {
             let found = report.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
             hex(found.unwrap_or_else(|| panic!("{library}: no {what} in {report}")))
@@ -238,9 +238,9 @@ fn sixteen_byte_headers() {
 
 /// The lifecycle transcript of abi.md 15, without the calls that need the I/O back-ends.
 #[test]
-fn lifecycle() {
+fn init_and_destroy_return_the_documented_values() {
     if let Some(library) = child_library() {
-        let name = |pointer| text(pointer).unwrap_or("NULL".into());
+        let name = |pointer| to_optional_string(pointer).unwrap_or("NULL".into());
         let mut codec = blosc2::abi::blosc2_codec {
             compcode: 200,
             compname: c"foo".as_ptr().cast_mut(),
@@ -277,7 +277,7 @@ fn lifecycle() {
         return;
     }
     for library in libraries() {
-        let got = in_child(test_name!(), library, None);
+        let got = run_in_child(test_name!(), library, None);
         let (code, refusal) = if has_feature(library, "zfp") { (33, -7) } else { (-1, -1) };
         let expected = format!("-1 {code} 1 -12 -12 4 1 0 0 -1 4 lz4 12345 -1 -1 NULL {refusal} NULL");
         assert_eq!(got, expected, "{library}");

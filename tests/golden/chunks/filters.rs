@@ -6,12 +6,12 @@ use std::ffi::{c_int, c_void};
 use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams};
 
 use super::assert_hex;
-use crate::support::calls::{BEFORE, Header, Params, compress, decompress, with_destination};
+use crate::support::calls::{DEST_FILL_BYTE, Header, Params, compress, decompress, with_destination};
 use crate::support::library::Library;
 use crate::support::random::Random;
-use crate::support::{all, crc32, hex};
+use crate::support::{all_libraries, crc32, hex};
 
-unsafe extern "C" fn incompressible(
+unsafe extern "C" fn encode_as_incompressible(
     _: *const u8,
     _: i32,
     _: *mut u8,
@@ -23,7 +23,7 @@ unsafe extern "C" fn incompressible(
     0
 }
 
-unsafe extern "C" fn undecodable(
+unsafe extern "C" fn fail_to_decode(
     _: *const u8,
     _: i32,
     _: *mut u8,
@@ -35,33 +35,33 @@ unsafe extern "C" fn undecodable(
     -1
 }
 
-const RAW: u8 = 200;
+const RAW_CODEC: u8 = 200;
 
 /// Registers codec 200, which stores every stream unchanged.
 fn register_raw(library: &Library) {
     let mut codec = blosc2_codec {
-        compcode: RAW,
+        compcode: RAW_CODEC,
         compname: c"raw".as_ptr().cast_mut(),
-        complib: RAW,
+        complib: RAW_CODEC,
         version: 1,
-        encoder: Some(incompressible),
-        decoder: Some(undecodable),
+        encoder: Some(encode_as_incompressible),
+        decoder: Some(fail_to_decode),
     };
     // SAFETY: a valid struct whose name is static.
     assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec) }, 0);
 }
 
-fn params(typesize: i32, blocksize: i32, filters: [u8; 6], metas: [u8; 6]) -> Params {
-    Params { codec: RAW, typesize, blocksize, filters, metas, splitmode: 2, ..Params::default() }
+fn raw_codec_params(typesize: i32, blocksize: i32, filters: [u8; 6], filters_meta: [u8; 6]) -> Params {
+    Params { codec: RAW_CODEC, typesize, blocksize, filters, filters_meta, splitmode: 2, ..Params::default() }
 }
 
 /// Returns the blocks of `src` after the filter pipeline.
-fn filtered(library: &Library, params: &Params, src: &[u8]) -> Vec<Vec<u8>> {
+fn filtered_blocks(library: &Library, params: &Params, src: &[u8]) -> Vec<Vec<u8>> {
     register_raw(library);
     let chunk = compress(library, params, src, src.len() + 4096).expect("a chunk");
-    assert!(!Header::of(&chunk).memcpyed());
+    assert!(!Header::parse(&chunk).is_memcpyed());
     let word = |at: usize| i32::from_le_bytes(chunk[at..at + 4].try_into().expect("four bytes")) as usize;
-    let nblocks = src.len().div_ceil(Header::of(&chunk).blocksize as usize);
+    let nblocks = src.len().div_ceil(Header::parse(&chunk).blocksize as usize);
     (0..nblocks)
         .map(|block| {
             let at = word(32 + 4 * block);
@@ -70,20 +70,24 @@ fn filtered(library: &Library, params: &Params, src: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn d1(len: usize) -> Vec<u8> {
+fn data_d1(len: usize) -> Vec<u8> {
     (0..len).map(|i| (7 * i + 13 * (i / 8)) as u8).collect()
 }
 
-const LAST: fn(u8) -> [u8; 6] = |id| [0, 0, 0, 0, 0, id];
+fn filter_in_last_slot(id: u8) -> [u8; 6] {
+    [0, 0, 0, 0, 0, id]
+}
 
 #[test]
-fn header_of_an_unsplit_user_codec_chunk() {
+fn header_of_an_unsplit_user_codec_chunk_matches_the_vector() {
     let expected = hex(
         "05 01 d5 04 23 00 00 00 20 00 00 00 53 00 00 00 00 00 00 00 00 01 c8 00 00 00 00 00 00 00 00 00",
     );
-    for library in all() {
+    for library in all_libraries() {
         register_raw(library);
-        let chunk = compress(library, &params(4, 32, LAST(1), [0; 6]), &d1(35), 4096).expect("a chunk");
+        let chunk =
+            compress(library, &raw_codec_params(4, 32, filter_in_last_slot(1), [0; 6]), &data_d1(35), 4096)
+                .expect("a chunk");
         assert_hex(library, "header", &chunk[..32], &expected);
     }
 }
@@ -91,7 +95,7 @@ fn header_of_an_unsplit_user_codec_chunk() {
 #[test]
 fn plain_and_zero_chunks_record_the_pipeline() {
     let base = Params { typesize: 4, filters: [0, 0, 0, 0, 3, 1], ..Params::default() };
-    let src = d1(256);
+    let src = data_d1(256);
     let mut plain = hex(
         "05 01 07 04 00 01 00 00 00 01 00 00 20 01 00 00 00 00 00 00 03 01 00 00 00 00 00 00 00 00 00 00",
     );
@@ -99,7 +103,7 @@ fn plain_and_zero_chunks_record_the_pipeline() {
     let zeros = hex(
         "05 01 0d 04 00 01 00 00 00 01 00 00 20 00 00 00 00 00 00 00 03 01 00 00 00 00 00 00 00 00 00 10",
     );
-    for library in all() {
+    for library in all_libraries() {
         let chunk = compress(library, &Params { clevel: 0, ..base.clone() }, &src, 1000).expect("plain");
         assert_hex(library, "plain", &chunk, &plain);
         assert_eq!(decompress(library, 1, &chunk, 256).as_deref(), Ok(&src[..]));
@@ -114,7 +118,7 @@ fn plain_and_zero_chunks_record_the_pipeline() {
 }
 
 #[test]
-fn shuffle_metas() {
+fn meta_sets_the_element_size_of_shuffle() {
     let cases: [(usize, u8, &str); 3] = [
         (
             32,
@@ -132,49 +136,58 @@ fn shuffle_metas() {
             "00 45 8a cf 07 4c 91 d6 0e 53 98 dd 15 5a 9f e4 1c 61 a6 eb 23 68 ad f2 2a 6f b4 f9 31 76 bb 00 14 1b 22 29",
         ),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (len, meta, expected) in cases {
-            let params = params(4, len as i32, LAST(1), [0, 0, 0, 0, 0, meta]);
-            let blocks = filtered(library, &params, &d1(len));
+            let params = raw_codec_params(4, len as i32, filter_in_last_slot(1), [0, 0, 0, 0, 0, meta]);
+            let blocks = filtered_blocks(library, &params, &data_d1(len));
             assert_hex(library, &format!("meta {meta}"), &blocks[0], &hex(expected));
         }
         // A typesize above 255 counts as 1, unless the meta states another.
-        let src = d1(600);
-        assert_eq!(filtered(library, &params(300, 600, LAST(1), [0; 6]), &src)[0], src);
-        let four = filtered(library, &params(4, 600, LAST(1), [0; 6]), &src);
-        assert_eq!(filtered(library, &params(300, 600, LAST(1), [4; 6]), &src), four);
+        let src = data_d1(600);
+        assert_eq!(
+            filtered_blocks(library, &raw_codec_params(300, 600, filter_in_last_slot(1), [0; 6]), &src)[0],
+            src
+        );
+        let four = filtered_blocks(library, &raw_codec_params(4, 600, filter_in_last_slot(1), [0; 6]), &src);
+        assert_eq!(
+            filtered_blocks(library, &raw_codec_params(300, 600, filter_in_last_slot(1), [4; 6]), &src),
+            four
+        );
         // Bitshuffle ignores its meta.
-        let plain = filtered(library, &params(4, 600, LAST(2), [0; 6]), &src);
-        assert_eq!(filtered(library, &params(4, 600, LAST(2), [2; 6]), &src), plain);
+        let plain = filtered_blocks(library, &raw_codec_params(4, 600, filter_in_last_slot(2), [0; 6]), &src);
+        assert_eq!(
+            filtered_blocks(library, &raw_codec_params(4, 600, filter_in_last_slot(2), [2; 6]), &src),
+            plain
+        );
     }
 }
 
 #[test]
-fn delta_blocks() {
+fn delta_blocks_match_the_vectors() {
     let block1 =
         "14 1c 2c 3c 2c 14 14 74 1c 2c 34 34 14 14 ec fc 14 34 34 2c 1c 6c 7c 74 2c 3c 2c 1c 14 f4 f4 14";
     let cases: [(i32, [u8; 6], &str, Option<&str>); 6] = [
         (
             4,
-            LAST(3),
+            filter_in_last_slot(3),
             "00 07 0e 15 1c 24 24 24 59 6f 79 6b 24 24 3c 2c eb f9 f7 e9 2c 3c 2c 24 69 7b 69 5f 24 24 24 e4",
             Some(block1),
         ),
         (
             2,
-            LAST(3),
+            filter_in_last_slot(3),
             "00 07 0e 12 12 36 36 12 6f 7d 16 16 32 32 0e 1e e5 e7 12 0e 3e 32 12 16 7b 6d 12 32 36 16 12 f2",
             Some(block1),
         ),
         (
             1,
-            LAST(3),
+            filter_in_last_slot(3),
             "00 07 09 1b 09 3f 09 1b 74 09 1f 09 3b 09 07 19 fc 1b 09 07 39 0b 19 0f 74 19 0b 39 0f 19 0b f9",
             None,
         ),
         (
             16,
-            LAST(3),
+            filter_in_last_slot(3),
             "00 07 0e 15 1c 23 2a 31 45 4b 5d 4f 7d 4b 45 47 cf dd cb c5 c7 c5 db cd 45 47 45 7b 4d 5f 4d bb",
             None,
         ),
@@ -195,9 +208,10 @@ fn delta_blocks() {
             ),
         ),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (typesize, filters, first, second) in cases {
-            let blocks = filtered(library, &params(typesize, 32, filters, [0; 6]), &d1(64));
+            let blocks =
+                filtered_blocks(library, &raw_codec_params(typesize, 32, filters, [0; 6]), &data_d1(64));
             let what = format!("typesize {typesize}, {filters:?}");
             assert_hex(library, &what, &blocks[0], &hex(first));
             if let Some(second) = second {
@@ -208,7 +222,7 @@ fn delta_blocks() {
 }
 
 #[test]
-fn truncated_precision() {
+fn trunc_prec_matches_the_vectors_and_rejects_invalid_metas() {
     let floats = hex(
         "51 06 9e 3f db 0f 49 c0 60 42 a2 0d 65 20 f1 47 cd cc cc 3d 00 00 00 80 00 00 80 7f 00 00 c0 ff",
     );
@@ -224,21 +238,29 @@ fn truncated_precision() {
         (1, "00 00 80 3f 00 00 40 c0 00 00 80 0d 00 00 c0 47 00 00 c0 3d"),
         (22u8.wrapping_neg(), "00 00 80 3f 00 00 40 c0 00 00 80 0d 00 00 c0 47 00 00 c0 3d"),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (meta, expected) in cases {
-            let blocks = filtered(library, &params(4, 32, LAST(4), [meta; 6]), &floats);
+            let blocks = filtered_blocks(
+                library,
+                &raw_codec_params(4, 32, filter_in_last_slot(4), [meta; 6]),
+                &floats,
+            );
             let expected = hex(expected);
             assert_hex(library, &format!("meta {meta}"), &blocks[0][..expected.len()], &expected);
         }
         let doubles = hex("9a 99 99 99 99 99 b9 3f").repeat(4);
         for meta in [20, 0xE0] {
-            let blocks = filtered(library, &params(8, 32, LAST(4), [meta; 6]), &doubles);
+            let blocks = filtered_blocks(
+                library,
+                &raw_codec_params(8, 32, filter_in_last_slot(4), [meta; 6]),
+                &doubles,
+            );
             assert_hex(library, "doubles", &blocks[0], &hex("00 00 00 00 99 99 b9 3f").repeat(4));
         }
         // Every meta: accepted exactly if some mantissa bits are left (filters.md 18.12).
         for (typesize, bits) in [(4, 23), (8, 52)] {
             for meta in -128i32..128 {
-                let params = params(typesize, 32, LAST(4), [meta as u8; 6]);
+                let params = raw_codec_params(typesize, 32, filter_in_last_slot(4), [meta as u8; 6]);
                 let accepted = (1..=bits).contains(&meta) || (1 - bits..0).contains(&meta);
                 let result = compress(library, &params, &floats, 1000).map(|_| ());
                 let expected = if accepted { Ok(()) } else { Err(-18) };
@@ -250,14 +272,14 @@ fn truncated_precision() {
 
 /// Version 2 did not shuffle blocks whose element count is not a multiple of 8; version 3 had five slots.
 #[test]
-fn versions_and_bitshuffle() {
+fn chunk_version_decides_whether_a_block_is_bitunshuffled() {
     let noise = Random::new(4).bytes(224);
-    for library in all() {
+    for library in all_libraries() {
         for slot in [4, 5] {
             let mut filters = [0; 6];
             filters[slot] = 2;
-            let params = params(4, 112, filters, [0; 6]);
-            let shuffled = filtered(library, &params, &noise).concat();
+            let params = raw_codec_params(4, 112, filters, [0; 6]);
+            let shuffled = filtered_blocks(library, &params, &noise).concat();
             let chunk = compress(library, &params, &noise, 4096).expect("a chunk");
             for version in 1..=7 {
                 let mut chunk = chunk.clone();
@@ -275,9 +297,9 @@ fn versions_and_bitshuffle() {
         }
         // A last block of 16 elements and two bytes: shuffled in version 2, too; the tail is preserved (filters.md 16
         // D2).
-        let params = params(4, 112, LAST(2), [0; 6]);
+        let params = raw_codec_params(4, 112, filter_in_last_slot(2), [0; 6]);
         let src = &noise[..178];
-        let first = &filtered(library, &params, src)[0];
+        let first = &filtered_blocks(library, &params, src)[0];
         let mut chunk = compress(library, &params, src, 4096).expect("a chunk");
         chunk[0] = 2;
         let decoded = decompress(library, 1, &chunk, src.len()).expect("two blocks");
@@ -287,9 +309,9 @@ fn versions_and_bitshuffle() {
     }
 }
 
-type Raw = unsafe extern "C" fn(i32, i32, *const c_void, *mut c_void) -> i32;
+type ShuffleFunction = unsafe extern "C" fn(i32, i32, *const c_void, *mut c_void) -> i32;
 
-fn call(function: Raw, typesize: i32, src: &[u8]) -> Vec<u8> {
+fn call_shuffle(function: ShuffleFunction, typesize: i32, src: &[u8]) -> Vec<u8> {
     // SAFETY: source and destination of the stated length.
     let (rc, dest) = with_destination(src.len(), |dest| unsafe {
         function(typesize, src.len() as i32, src.as_ptr().cast(), dest.as_mut_ptr().cast())
@@ -299,11 +321,11 @@ fn call(function: Raw, typesize: i32, src: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn shuffle_functions_by_checksum() {
+fn shuffle_functions_match_the_checksum_table() {
     let g: Vec<u8> = (0..32_773u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     assert_eq!(crc32(&g[..4096]), 0x7ebc_569c);
     let table = include_str!("shuffle-crcs.txt");
-    for library in all() {
+    for library in all_libraries() {
         let mut rows = 0;
         for line in table.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.split(' ');
@@ -317,7 +339,7 @@ fn shuffle_functions_by_checksum() {
                     for (inverse, function) in pair.into_iter().enumerate() {
                         let expected =
                             u32::from_str_radix(fields.next().expect("a checksum"), 16).expect("hex");
-                        let got = crc32(&call(function, typesize, &g[..len]));
+                        let got = crc32(&call_shuffle(function, typesize, &g[..len]));
                         assert_eq!(
                             got, expected,
                             "{}: function {which}, inverse {inverse}, typesize {typesize}, {len} bytes",
@@ -333,15 +355,15 @@ fn shuffle_functions_by_checksum() {
 }
 
 #[test]
-fn shuffle_functions_on_small_input() {
+fn shuffle_functions_match_the_small_vectors() {
     let count = |len: usize| (0..len as u8).collect::<Vec<u8>>();
-    for library in all() {
-        let shuffled = call(library.blosc2_shuffle, 3, &count(11));
+    for library in all_libraries() {
+        let shuffled = call_shuffle(library.blosc2_shuffle, 3, &count(11));
         assert_hex(library, "T 3", &shuffled, &hex("00 03 06 01 04 07 02 05 08 09 0a"));
-        let shuffled = call(library.blosc2_shuffle, 4, &count(18));
+        let shuffled = call_shuffle(library.blosc2_shuffle, 4, &count(18));
         assert_hex(library, "T 4", &shuffled, &hex("00 04 08 0c 01 05 09 0d 02 06 0a 0e 03 07 0b 0f 10 11"));
-        assert_hex(library, "T 16", &call(library.blosc2_shuffle, 16, &count(8)), &count(8));
-        let bits = |src: &[u8]| call(library.blosc2_bitshuffle, 1, src);
+        assert_hex(library, "T 16", &call_shuffle(library.blosc2_shuffle, 16, &count(8)), &count(8));
+        let bits = |src: &[u8]| call_shuffle(library.blosc2_bitshuffle, 1, src);
         assert_hex(library, "bits", &bits(&hex("01 00 00 00 00 00 00 00")), &hex("01 00 00 00 00 00 00 00"));
         assert_hex(library, "bits", &bits(&hex("00 01 00 00 00 00 00 00")), &hex("02 00 00 00 00 00 00 00"));
         assert_hex(library, "bits", &bits(&hex("80 00 00 00 00 00 00 00")), &hex("00 00 00 00 00 00 00 01"));
@@ -349,19 +371,19 @@ fn shuffle_functions_on_small_input() {
             "00 00 aa aa cc cc f0 f0 00 ff 00 00 00 00 00 00 ff ff aa aa cc cc f0 f0 00 ff 00 00 00 00 00 00
                             20 21 22 23 24",
         );
-        assert_hex(library, "bits T 2", &call(library.blosc2_bitshuffle, 2, &count(37)), &expected);
+        assert_hex(library, "bits T 2", &call_shuffle(library.blosc2_bitshuffle, 2, &count(37)), &expected);
         let expected = hex("aa 66 b4 38 c0 00 00 00 55 cc 96 18 e0 00 00 00 aa 99 d2 1c e0 00 00 00");
-        assert_hex(library, "bits T 3", &call(library.blosc2_bitshuffle, 3, &count(24)), &expected);
-        assert_hex(library, "bits T 4", &call(library.blosc2_bitshuffle, 4, &count(31)), &count(31));
+        assert_hex(library, "bits T 3", &call_shuffle(library.blosc2_bitshuffle, 3, &count(24)), &expected);
+        assert_hex(library, "bits T 4", &call_shuffle(library.blosc2_bitshuffle, 4, &count(31)), &count(31));
     }
 }
 
 #[test]
 fn shuffle_functions_check_their_arguments() {
     let src = [7u8; 64];
-    let mut dest = [BEFORE; 64];
-    for library in all() {
-        let mut rc = |function: Raw, typesize: i32, len: i32| {
+    let mut dest = [DEST_FILL_BYTE; 64];
+    for library in all_libraries() {
+        let mut rc = |function: ShuffleFunction, typesize: i32, len: i32| {
             // SAFETY: the calls below are rejected, or access at most 64 bytes.
             unsafe { function(typesize, len, src.as_ptr().cast(), dest.as_mut_ptr().cast()) }
         };

@@ -7,13 +7,13 @@ use std::sync::Mutex;
 
 use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params};
 
-use super::{assert_hex, typesize};
+use super::{assert_hex, params_with_typesize};
 use crate::support::calls::{OwnedContext, Params, Special, dparams, special_chunk, with_destination};
 use crate::support::library::{Library, has_feature};
-use crate::support::{all, hex};
+use crate::support::{all_libraries, hex};
 
 /// Converts static text of a library to a string; returns `None` for NULL.
-pub fn text(pointer: *const c_char) -> Option<String> {
+pub fn to_optional_string(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
     }
@@ -22,16 +22,17 @@ pub fn text(pointer: *const c_char) -> Option<String> {
 }
 
 #[test]
-fn special_makers() {
+fn special_chunk_constructors_match_the_vectors() {
     let tail = |flags: u8| {
         let mut chunk = hex("05 01 05 04 90 01 00 00 90 01 00 00 20 00 00 00");
         chunk.extend([0; 15]);
         chunk.push(flags);
         chunk
     };
-    for library in all() {
-        let make =
-            |special, nbytes, destsize| special_chunk(library, &typesize(4), special, nbytes, destsize);
+    for library in all_libraries() {
+        let make = |special, nbytes, destsize| {
+            special_chunk(library, &params_with_typesize(4), special, nbytes, destsize)
+        };
         assert_hex(library, "zeros", &make(Special::Zeros, 400, 32).expect("zeros"), &tail(0x10));
         assert_hex(library, "nans", &make(Special::Nans, 400, 32).expect("nans"), &tail(0x20));
         assert_hex(library, "uninit", &make(Special::Uninit, 400, 32).expect("uninit"), &tail(0x40));
@@ -44,16 +45,16 @@ fn special_makers() {
         assert_eq!(make(Special::Zeros, 400, 31), Err(-3), "{}", library.name);
         assert_eq!(make(Special::Value(&[0; 4]), 400, 35), Err(-3), "{}", library.name);
         assert_eq!(make(Special::Zeros, 0, 32).map(|chunk| chunk.len()), Ok(32), "{}", library.name);
-        let level_10 = Params { clevel: 10, ..typesize(4) };
+        let level_10 = Params { clevel: 10, ..params_with_typesize(4) };
         assert_eq!(special_chunk(library, &level_10, Special::Zeros, 400, 100), Err(-8), "{}", library.name);
     }
 }
 
 #[test]
-fn inspectors() {
-    for library in all() {
-        let good =
-            special_chunk(library, &typesize(4), Special::Value(&[4, 3, 2, 1]), 400, 36).expect("a chunk");
+fn chunk_inspectors_return_the_documented_values() {
+    for library in all_libraries() {
+        let good = special_chunk(library, &params_with_typesize(4), Special::Value(&[4, 3, 2, 1]), 400, 36)
+            .expect("a chunk");
         let bad = vec![0u8; 16];
         for (chunk, ok) in [(&good, true), (&bad, false)] {
             let at = chunk.as_ptr().cast();
@@ -75,7 +76,7 @@ fn inspectors() {
                 assert_eq!((typesize, flags), if ok { (4, 5) } else { (0, 0) }, "{}", library.name);
                 (library.blosc2_cbuffer_versions)(at, &mut version, &mut versionlz);
                 assert_eq!((version, versionlz), if ok { (5, 1) } else { (0, 0) }, "{}", library.name);
-                let name = text((library.blosc2_cbuffer_complib)(at));
+                let name = to_optional_string((library.blosc2_cbuffer_complib)(at));
                 assert_eq!(name.as_deref(), ok.then_some("BloscLZ"), "{}", library.name);
                 let rc = (library.blosc1_cbuffer_validate)(at, chunk.len(), &mut size);
                 assert_eq!((rc, size), if ok { (0, 400) } else { (-11, 0) }, "{}", library.name);
@@ -97,14 +98,14 @@ fn inspectors() {
             let mut chunk = good.clone();
             chunk[2] = flags;
             // SAFETY: a header.
-            let name = text(unsafe { (library.blosc2_cbuffer_complib)(chunk.as_ptr().cast()) });
+            let name = to_optional_string(unsafe { (library.blosc2_cbuffer_complib)(chunk.as_ptr().cast()) });
             assert_eq!(name.as_deref(), expected, "{}: flags {flags:02x}", library.name);
         }
     }
 }
 
 #[test]
-fn error_texts() {
+fn error_string_returns_the_documented_texts() {
     let texts = [
         "Generic failure",
         "Bad stream",
@@ -144,20 +145,25 @@ fn error_texts() {
         "Tuner failure",
         "Frame lock failure",
     ];
-    for library in all() {
+    for library in all_libraries() {
         for code in -40..=3 {
             // SAFETY: takes a number, returns static text.
             let pointers = [0, 1].map(|_| unsafe { (library.blosc2_error_string)(code) });
             assert_eq!(pointers[0], pointers[1]);
             let expected = if code < 0 { texts.get(-code as usize - 1) } else { None };
             let expected = expected.copied().unwrap_or("Unknown error");
-            assert_eq!(text(pointers[0]).as_deref(), Some(expected), "{}: {code}", library.name);
+            assert_eq!(
+                to_optional_string(pointers[0]).as_deref(),
+                Some(expected),
+                "{}: {code}",
+                library.name
+            );
         }
     }
 }
 
 #[test]
-fn names_and_codes() {
+fn codec_names_and_codes_match_the_table() {
     let table = [
         (0, "blosclz"),
         (1, "lz4"),
@@ -174,7 +180,7 @@ fn names_and_codes() {
         (39, "j2k"),
         (40, "htj2k"),
     ];
-    for library in all() {
+    for library in all_libraries() {
         // Codecs with ids from 160 on are registered by other tests.
         let table = table.into_iter().filter(|entry| match entry.0 {
             32 => has_feature(library.name, "ndlz"),
@@ -186,7 +192,7 @@ fn names_and_codes() {
             // SAFETY: a valid out-pointer.
             let rc = unsafe { (library.blosc2_compcode_to_compname)(code, &mut name) };
             let expected = table.clone().find(|entry| entry.0 == code).map(|entry| entry.1);
-            assert_eq!(text(name).as_deref(), expected, "{}: {code}", library.name);
+            assert_eq!(to_optional_string(name).as_deref(), expected, "{}: {code}", library.name);
             assert_eq!(rc, if expected.is_some() { code } else { -1 }, "{}: {code}", library.name);
         }
         let unknown = ["snappy", "", "LZ4", "lz4 "].map(|name| (-1, name));
@@ -212,8 +218,13 @@ fn names_and_codes() {
             // SAFETY: valid out-pointers; the caller frees both strings.
             unsafe {
                 let rc = (library.blosc2_get_complib_info)(name.as_ptr(), &mut lib, &mut version);
-                assert_eq!((rc, text(lib).as_deref()), (code, Some(complib)), "{}: {name:?}", library.name);
-                let version_text = text(version).expect("a version");
+                assert_eq!(
+                    (rc, to_optional_string(lib).as_deref()),
+                    (code, Some(complib)),
+                    "{}: {name:?}",
+                    library.name
+                );
+                let version_text = to_optional_string(version).expect("a version");
                 let known = code < 32;
                 assert_eq!(
                     known,
@@ -233,7 +244,10 @@ fn names_and_codes() {
         }
         // SAFETY: no arguments, static text.
         let (version, list) = unsafe {
-            (text((library.blosc2_get_version_string)()), text((library.blosc2_list_compressors)()))
+            (
+                to_optional_string((library.blosc2_get_version_string)()),
+                to_optional_string((library.blosc2_list_compressors)()),
+            )
         };
         assert_eq!(version.as_deref(), Some("3.3.5"));
         assert_eq!(list.as_deref(), Some("blosclz,lz4,lz4hc,zlib,zstd"));
@@ -241,8 +255,8 @@ fn names_and_codes() {
 }
 
 #[test]
-fn default_parameters() {
-    for library in all() {
+fn default_parameters_match_the_document() {
+    for library in all_libraries() {
         // SAFETY: no arguments, structs by value.
         let (cparams, dparams) = unsafe {
             ((library.blosc2_get_blosc2_cparams_defaults)(), (library.blosc2_get_blosc2_dparams_defaults)())
@@ -270,8 +284,8 @@ fn default_parameters() {
 
 /// The parameters that a context returns; two fields are not written (abi.md 16.5).
 #[test]
-fn parameters_of_a_context() {
-    for library in all() {
+fn context_returns_its_parameters() {
+    for library in all_libraries() {
         let params = Params {
             codec: 5,
             codec_meta: 7,
@@ -282,9 +296,9 @@ fn parameters_of_a_context() {
             blocksize: 1200,
             splitmode: 1,
             filters: [1, 2, 3, 4, 0, 160],
-            metas: [9, 8, 7, 6, 5, 4],
+            filters_meta: [9, 8, 7, 6, 5, 4],
         };
-        let context = OwnedContext::compressing(library, params.cparams()).expect("a context");
+        let context = OwnedContext::for_compression(library, params.cparams()).expect("a context");
         let poison = ptr::without_provenance_mut(0x5A5A_5A5A);
         let mut got = Params::default().cparams();
         got.tuner_params = poison;
@@ -301,22 +315,22 @@ fn parameters_of_a_context() {
             blocksize: got.blocksize,
             splitmode: got.splitmode,
             filters: got.filters,
-            metas: got.filters_meta,
+            filters_meta: got.filters_meta,
         };
         assert_eq!(told, params, "{}", library.name);
         assert!(got.tuner_params == poison && got.filter_params == [poison; 6], "{}", library.name);
 
         // The block size after a compression is the effective one; a wide typesize counts as 1.
         let params = Params { typesize: 300, blocksize: 1000, ..Params::default() };
-        let mut context = OwnedContext::compressing(library, params.cparams()).expect("a context");
+        let mut context = OwnedContext::for_compression(library, params.cparams()).expect("a context");
         let (rc, _) = with_destination(10_000, |dest| context.compress(&[5; 3000], dest));
         assert!(rc > 0);
         let got = context.cparams();
         assert_eq!((got.typesize, got.blocksize), (1, 900), "{}", library.name);
 
         // A decompression context has no typesize before its first chunk.
-        let chunk = special_chunk(library, &typesize(4), Special::Zeros, 400, 32).expect("zeros");
-        let mut reader = OwnedContext::decompressing(library, dparams(2));
+        let chunk = special_chunk(library, &params_with_typesize(4), Special::Zeros, 400, 32).expect("zeros");
+        let mut reader = OwnedContext::for_decompression(library, dparams(2));
         assert_eq!((reader.dparams().nthreads, reader.dparams().typesize), (2, 0), "{}", library.name);
         let (rc, _) = with_destination(400, |dest| reader.decompress(&chunk, dest));
         assert_eq!((rc, reader.dparams().typesize), (400, 4), "{}", library.name);
@@ -324,8 +338,8 @@ fn parameters_of_a_context() {
 }
 
 #[test]
-fn coordinates() {
-    for library in all() {
+fn unidim_and_multidim_conversions_match_the_document() {
+    for library in all_libraries() {
         for (i, expected) in [(17, [1, 1, 1]), (100, [8, 1, 0]), (-5, [0, -1, -1])] {
             let mut shape = [2i64, 3, 4];
             let mut index = [77i64; 3];
@@ -352,7 +366,7 @@ fn coordinates() {
 
 /// The arguments of a prefilter for one block.
 #[derive(Clone, Debug, PartialEq)]
-struct Seen {
+struct FilterArguments {
     size: i32,
     typesize: i32,
     offset: i32,
@@ -374,17 +388,19 @@ unsafe extern "C" fn add_one(params: *mut blosc2_prefilter_params) -> c_int {
             assert_eq!(*output.add(i), 0, "the output is zeroed first");
             *output.add(i) = (*input.add(i)).wrapping_add(1);
         }
-        (*params.user_data.cast::<Mutex<Vec<Seen>>>()).lock().expect("the list").push(Seen {
-            size: params.output_size,
-            typesize: params.output_typesize,
-            offset: params.output_offset,
-            nchunk: params.nchunk,
-            nblock: params.nblock,
-            tid: params.tid,
-            ttmp_nbytes: params.ttmp_nbytes,
-            input: input.addr(),
-            in_scratch: params.ttmp == output,
-        });
+        (*params.user_data.cast::<Mutex<Vec<FilterArguments>>>()).lock().expect("the list").push(
+            FilterArguments {
+                size: params.output_size,
+                typesize: params.output_typesize,
+                offset: params.output_offset,
+                nchunk: params.nchunk,
+                nblock: params.nblock,
+                tid: params.tid,
+                ttmp_nbytes: params.ttmp_nbytes,
+                input: input.addr(),
+                in_scratch: params.ttmp == output,
+            },
+        );
     }
     0
 }
@@ -396,26 +412,28 @@ unsafe extern "C" fn subtract_one(params: *mut blosc2_postfilter_params) -> c_in
         for i in 0..params.size as usize {
             *params.output.add(i) = (*params.input.add(i)).wrapping_sub(1);
         }
-        (*params.user_data.cast::<Mutex<Vec<Seen>>>()).lock().expect("the list").push(Seen {
-            size: params.size,
-            typesize: params.typesize,
-            offset: params.offset,
-            nchunk: params.nchunk,
-            nblock: params.nblock,
-            tid: params.tid,
-            ttmp_nbytes: params.ttmp_nbytes,
-            input: 0,
-            in_scratch: false,
-        });
+        (*params.user_data.cast::<Mutex<Vec<FilterArguments>>>()).lock().expect("the list").push(
+            FilterArguments {
+                size: params.size,
+                typesize: params.typesize,
+                offset: params.offset,
+                nchunk: params.nchunk,
+                nblock: params.nblock,
+                tid: params.tid,
+                ttmp_nbytes: params.ttmp_nbytes,
+                input: 0,
+                in_scratch: false,
+            },
+        );
     }
     0
 }
 
 #[test]
-fn what_prefilter_and_postfilter_are_told() {
+fn prefilter_and_postfilter_get_the_documented_arguments() {
     let src: Vec<u8> = (0..1_000_000u32).map(|i| (i / 1000) as u8).collect();
-    for library in all() {
-        let seen = Mutex::new(Vec::<Seen>::new());
+    for library in all_libraries() {
+        let seen = Mutex::new(Vec::<FilterArguments>::new());
         let mut preparams = blosc2_prefilter_params {
             user_data: (&raw const seen).cast_mut().cast(),
             input: ptr::null(),
@@ -431,16 +449,16 @@ fn what_prefilter_and_postfilter_are_told() {
             ctx: ptr::null_mut(),
             output_is_disposable: CBool::FALSE,
         };
-        let mut cparams = Params { blocksize: 65_536, ..typesize(4) }.cparams();
+        let mut cparams = Params { blocksize: 65_536, ..params_with_typesize(4) }.cparams();
         cparams.prefilter = Some(add_one);
         cparams.preparams = &mut preparams;
-        let mut writer = OwnedContext::compressing(library, cparams).expect("a context");
+        let mut writer = OwnedContext::for_compression(library, cparams).expect("a context");
         let (rc, dest) = with_destination(src.len() + 32, |dest| writer.compress(&src, dest));
         assert!(rc > 0, "{}: {rc}", library.name);
         let chunk = &dest[..rc as usize];
         let blocks = std::mem::take(&mut *seen.lock().expect("the list"));
         assert_eq!(blocks.len(), 16, "{}", library.name);
-        let expected = |typesize, input: usize, in_scratch| Seen {
+        let expected = |typesize, input: usize, in_scratch| FilterArguments {
             size: 65_536,
             typesize,
             offset: 65_536,
@@ -455,7 +473,7 @@ fn what_prefilter_and_postfilter_are_told() {
         assert_eq!((blocks[15].size, blocks[15].nblock), (1_000_000 - 15 * 65_536, 15));
 
         let plus: Vec<u8> = src.iter().map(|byte| byte.wrapping_add(1)).collect();
-        let mut reader = OwnedContext::decompressing(library, dparams(1));
+        let mut reader = OwnedContext::for_decompression(library, dparams(1));
         let (rc, decoded) = with_destination(src.len(), |dest| reader.decompress(chunk, dest));
         assert!(rc == src.len() as i32 && decoded == plus, "{}: {rc}", library.name);
 
@@ -476,7 +494,7 @@ fn what_prefilter_and_postfilter_are_told() {
         let mut with_postfilter = dparams(1);
         with_postfilter.postfilter = Some(subtract_one);
         with_postfilter.postparams = &mut postparams;
-        let mut reader = OwnedContext::decompressing(library, with_postfilter);
+        let mut reader = OwnedContext::for_decompression(library, with_postfilter);
         let (rc, decoded) = with_destination(src.len(), |dest| reader.decompress(chunk, dest));
         assert!(rc == src.len() as i32 && decoded == src, "{}: {rc}", library.name);
         let blocks = std::mem::take(&mut *seen.lock().expect("the list"));
@@ -486,19 +504,19 @@ fn what_prefilter_and_postfilter_are_told() {
         assert!(rc == 8 && item == src[80_000..80_008], "{}: {rc}", library.name);
         let blocks = std::mem::take(&mut *seen.lock().expect("the list"));
         assert_eq!(blocks, [expected(4, 0, false)], "{}", library.name);
-        failing_filters(library);
+        check_failing_filters(library);
     }
 }
 
-unsafe extern "C" fn fail_before(_: *mut blosc2_prefilter_params) -> c_int {
+unsafe extern "C" fn failing_prefilter(_: *mut blosc2_prefilter_params) -> c_int {
     1
 }
 
-unsafe extern "C" fn fail_after(_: *mut blosc2_postfilter_params) -> c_int {
+unsafe extern "C" fn failing_postfilter(_: *mut blosc2_postfilter_params) -> c_int {
     1
 }
 
-fn failing_filters(library: &Library) {
+fn check_failing_filters(library: &Library) {
     let src = vec![3u8; 4000];
     // SAFETY: all-zero bytes are a valid value of these structs of numbers and nullable pointers.
     let (mut preparams, mut postparams) = unsafe {
@@ -506,20 +524,20 @@ fn failing_filters(library: &Library) {
     };
     for (disposable, expected) in [(CBool::FALSE, -18), (CBool::TRUE, 32)] {
         preparams.output_is_disposable = disposable;
-        let mut cparams = typesize(4).cparams();
-        cparams.prefilter = Some(fail_before);
+        let mut cparams = params_with_typesize(4).cparams();
+        cparams.prefilter = Some(failing_prefilter);
         cparams.preparams = &mut preparams;
-        let mut writer = OwnedContext::compressing(library, cparams).expect("a context");
+        let mut writer = OwnedContext::for_compression(library, cparams).expect("a context");
         let (rc, dest) = with_destination(5000, |dest| writer.compress(&src, dest));
         assert_eq!(rc, expected, "{}: prefilter that fails", library.name);
         if rc > 0 {
             assert_eq!(dest[0x1F], 0x10, "{}: a zero chunk", library.name);
         }
     }
-    let chunk = super::compress(library, &typesize(4), &src, 5000).expect("a chunk");
+    let chunk = super::compress(library, &params_with_typesize(4), &src, 5000).expect("a chunk");
     let mut with_postfilter = dparams(1);
-    with_postfilter.postfilter = Some(fail_after);
+    with_postfilter.postfilter = Some(failing_postfilter);
     with_postfilter.postparams = &mut postparams;
-    let mut reader = OwnedContext::decompressing(library, with_postfilter);
+    let mut reader = OwnedContext::for_decompression(library, with_postfilter);
     assert_eq!(with_destination(4000, |dest| reader.decompress(&chunk, dest)).0, -27, "{}", library.name);
 }

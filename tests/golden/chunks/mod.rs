@@ -10,10 +10,10 @@ use crate::support::calls::{
     Header, OwnedContext, Params, Special, compress, decompress, dparams, getitem, special_chunk, vlcompress,
 };
 use crate::support::library::Library;
-use crate::support::{all, hex};
+use crate::support::{all_libraries, hex};
 
 /// u32 values as little-endian bytes.
-fn words(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
+fn u32_bytes(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
     values.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
@@ -38,8 +38,8 @@ fn assert_hex(library: &Library, what: &str, got: &[u8], expected: &[u8]) {
 
 /// Compresses in every library, compares with the vector, and decodes in every library.
 #[track_caller]
-fn check(name: &str, params: &Params, src: &[u8], destsize: usize, expected: &[u8]) {
-    for library in all() {
+fn check_vector(name: &str, params: &Params, src: &[u8], destsize: usize, expected: &[u8]) {
+    for library in all_libraries() {
         let chunk = compress(library, params, src, destsize)
             .unwrap_or_else(|code| panic!("{}: {name}: error {code}", library.name));
         assert_hex(library, name, &chunk, expected);
@@ -50,15 +50,15 @@ fn check(name: &str, params: &Params, src: &[u8], destsize: usize, expected: &[u
     }
 }
 
-fn typesize(typesize: i32) -> Params {
+fn params_with_typesize(typesize: i32) -> Params {
     Params { typesize, ..Params::default() }
 }
 
 #[test]
-fn v1_empty() {
+fn v1_empty_chunk() {
     let expected = hex("05 01 07 08 00 00 00 00 01 00 00 00 20 00 00 00
                         00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00");
-    check("V1", &Params::default(), &[], 32, &expected);
+    check_vector("V1", &Params::default(), &[], 32, &expected);
 }
 
 #[test]
@@ -66,22 +66,22 @@ fn v2_less_than_32_bytes() {
     let expected = hex("05 01 07 01 0a 00 00 00 0a 00 00 00 2a 00 00 00
                         00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
                         00 01 02 03 04 05 06 07 08 09");
-    check("V2", &typesize(1), &(0..10).collect::<Vec<u8>>(), 42, &expected);
+    check_vector("V2", &params_with_typesize(1), &(0..10).collect::<Vec<u8>>(), 42, &expected);
 }
 
 #[test]
 fn v3_zeros() {
     let expected = hex("05 01 15 04 40 00 00 00 40 00 00 00 20 00 00 00
                         00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 10");
-    check("V3", &typesize(4), &[0; 64], 96, &expected);
+    check_vector("V3", &params_with_typesize(4), &[0; 64], 96, &expected);
 }
 
 #[test]
-fn v4_run() {
+fn v4_repeated_byte() {
     let expected = hex("05 01 15 04 40 00 00 00 40 00 00 00 29 00 00 00
                         00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
                         24 00 00 00 ef ff ff ff 01");
-    check("V4", &typesize(4), &[0x11; 64], 96, &expected);
+    check_vector("V4", &params_with_typesize(4), &[0x11; 64], 96, &expected);
 }
 
 #[test]
@@ -91,11 +91,11 @@ fn v5_split_lz4_and_runs() {
                         24 00 00 00 11 00 00 00 10 00 01 00 10 03 05 00
                         0d 02 00 50 00 00 00 00 00 00 00 00 00 fe ff ff
                         ff 01 ff ff ff ff 01");
-    let src = words((0..32).map(|i| if i == 5 { 0x0102_0003 } else { 0x0102_0000 }));
-    check("V5", &Params { codec: 1, ..typesize(4) }, &src, 1000, &expected);
+    let src = u32_bytes((0..32).map(|i| if i == 5 { 0x0102_0003 } else { 0x0102_0000 }));
+    check_vector("V5", &Params { codec: 1, ..params_with_typesize(4) }, &src, 1000, &expected);
 }
 
-fn v6() -> (Params, Vec<u8>, Vec<u8>) {
+fn v6_vector() -> (Params, Vec<u8>, Vec<u8>) {
     let expected = hex("05 01 25 04 a0 00 00 00 80 00 00 00 7c 00 00 00
                         00 00 00 00 00 01 01 00 00 00 00 00 00 00 00 00
                         28 00 00 00 58 00 00 00 20 00 00 00 00 01 02 03
@@ -104,18 +104,18 @@ fn v6() -> (Params, Vec<u8>, Vec<u8>) {
                         00 00 00 00 00 00 00 00 20 00 00 00 20 21 22 23
                         24 25 26 27 00 00 00 00 00 00 00 00 00 00 00 00
                         00 00 00 00 00 00 00 00 00 00 00 00");
-    (Params { codec: 1, blocksize: 128, ..typesize(4) }, words(0..40), expected)
+    (Params { codec: 1, blocksize: 128, ..params_with_typesize(4) }, u32_bytes(0..40), expected)
 }
 
 #[test]
 fn v6_two_blocks() {
-    let (params, src, expected) = v6();
-    check("V6", &params, &src, 1000, &expected);
-    check("V6 in 192 bytes", &params, &src, 192, &expected);
+    let (params, src, expected) = v6_vector();
+    check_vector("V6", &params, &src, 1000, &expected);
+    check_vector("V6 in 192 bytes", &params, &src, 192, &expected);
     let mut blosclz = expected;
     blosclz[2] = 0x05;
     blosclz[0x16] = 0;
-    check("V6 with blosclz", &Params { codec: 0, ..params }, &src, 1000, &blosclz);
+    check_vector("V6 with blosclz", &Params { codec: 0, ..params }, &src, 1000, &blosclz);
 }
 
 #[test]
@@ -128,15 +128,15 @@ fn v7_never_split() {
                         00 00 00 05 00 43 50 00 00 00 00 00 20 00 00 00
                         20 21 22 23 24 25 26 27 00 00 00 00 00 00 00 00
                         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
-    let (params, src, _) = v6();
-    check("V7", &Params { splitmode: 2, ..params }, &src, 1000, &expected);
+    let (params, src, _) = v6_vector();
+    check_vector("V7", &Params { splitmode: 2, ..params }, &src, 1000, &expected);
 }
 
 #[test]
 fn v8_output_depends_on_the_destination() {
     let src = hex("c665a7742ac3ffdb8c822c1d4c08ab4d06c11ecd16a66f62b4a62e89ba1f7dee
                    ffd5816c649f99134f784a8bf5a1539e9f1314bbe8ad25877b53980c85c1e307");
-    let params = Params { blocksize: 32, filters: [0; 6], ..typesize(1) };
+    let params = Params { blocksize: 32, filters: [0; 6], ..params_with_typesize(1) };
     let mut roomy = hex("05 01 15 01 40 00 00 00 20 00 00 00 70 00 00 00");
     roomy.extend([0; 16]);
     roomy.extend(hex("28 00 00 00 4c 00 00 00"));
@@ -144,12 +144,12 @@ fn v8_output_depends_on_the_destination() {
         roomy.extend(hex("20 00 00 00"));
         roomy.extend(half);
     }
-    check("V8, destsize 1000", &params, &src, 1000, &roomy);
+    check_vector("V8, destsize 1000", &params, &src, 1000, &roomy);
     let mut tight = hex("05 01 17 01 40 00 00 00 20 00 00 00 60 00 00 00");
     tight.extend([0; 16]);
     tight.extend(&src);
-    check("V8, destsize 96", &params, &src, 96, &tight);
-    for library in all() {
+    check_vector("V8, destsize 96", &params, &src, 96, &tight);
+    for library in all_libraries() {
         assert_eq!(compress(library, &params, &src, 95), Err(0), "{}: V8, destsize 95", library.name);
     }
 }
@@ -171,12 +171,13 @@ fn v9_special_chunks() {
         (Special::Zeros, head(0x20, 0x10), [0; 4]),
         (Special::Nans, head(0x20, 0x20), nan),
         // The destination keeps the fill bytes of the tests.
-        (Special::Uninit, head(0x20, 0x40), [crate::support::calls::BEFORE; 4]),
+        (Special::Uninit, head(0x20, 0x40), [crate::support::calls::DEST_FILL_BYTE; 4]),
         (Special::Value(&pattern), value, pattern),
     ];
-    for library in all() {
+    for library in all_libraries() {
         for (special, expected, item) in &cases {
-            let chunk = special_chunk(library, &typesize(4), *special, 1000, 100).expect("a special chunk");
+            let chunk = special_chunk(library, &params_with_typesize(4), *special, 1000, 100)
+                .expect("a special chunk");
             assert_hex(library, "V9", &chunk, expected);
             for nthreads in [1, 4] {
                 let decoded = decompress(library, nthreads, &chunk, 1000);
@@ -185,13 +186,13 @@ fn v9_special_chunks() {
                 assert_eq!(items, Ok(item.repeat(3)), "{}: {special:?} items", library.name);
             }
         }
-        let plain = Params { clevel: 0, ..typesize(4) };
+        let plain = Params { clevel: 0, ..params_with_typesize(4) };
         let chunk = special_chunk(library, &plain, Special::Zeros, 100_000, 32).expect("zeros");
-        assert_eq!(Header::of(&chunk).blocksize, 8192, "{}", library.name);
+        assert_eq!(Header::parse(&chunk).blocksize, 8192, "{}", library.name);
 
         let value: Vec<u8> = (0..300u32).map(|i| i as u8).collect();
-        let chunk =
-            special_chunk(library, &typesize(300), Special::Value(&value), 90_000, 332).expect("a value");
+        let chunk = special_chunk(library, &params_with_typesize(300), Special::Value(&value), 90_000, 332)
+            .expect("a value");
         let header = hex("05 01 05 01 90 5f 01 00 90 5f 01 00 4c 01 00 00");
         assert_hex(library, "V9, typesize 300", &chunk[..16], &header);
         assert_eq!(chunk.len(), 332);
@@ -204,7 +205,7 @@ fn v10_typesize_300() {
     let expected = hex("05 01 05 01 58 02 00 00 58 02 00 00 29 00 00 00
                         00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
                         24 00 00 00 ef ff ff ff 01");
-    check("V10", &typesize(300), &[0x11; 600], 700, &expected);
+    check_vector("V10", &params_with_typesize(300), &[0x11; 600], 700, &expected);
 }
 
 #[test]
@@ -215,7 +216,13 @@ fn v11_zero_runs_and_a_raw_leftover() {
     expected.extend([0; 16]);
     expected.extend(hex("2c 00 00 00 30 00 00 00 34 00 00 00 00 00 00 00 00 00 00 00 20 00 00 00"));
     expected.extend(&src[128..]);
-    check("V11", &Params { blocksize: 64, filters: [0; 6], ..typesize(1) }, &src, 1000, &expected);
+    check_vector(
+        "V11",
+        &Params { blocksize: 64, filters: [0; 6], ..params_with_typesize(1) },
+        &src,
+        1000,
+        &expected,
+    );
 }
 
 #[test]
@@ -231,8 +238,8 @@ fn v12_delta() {
                         80 01 00 00 a0 01 00 00 c0 01 00 00 20 02 00 00
                         00 02 00 00 20 02 00 00 c0 02 00 00 a0 02 00 00
                         80 03 00 00 e0 03 00 00 40 03 00 00 20 03 00 00");
-    let params = Params { blocksize: 64, filters: [0, 0, 0, 0, 0, 3], ..typesize(4) };
-    check("V12", &params, &words((0..32).map(|i| i * i + 1)), 1000, &expected);
+    let params = Params { blocksize: 64, filters: [0, 0, 0, 0, 0, 3], ..params_with_typesize(4) };
+    check_vector("V12", &params, &u32_bytes((0..32).map(|i| i * i + 1)), 1000, &expected);
 }
 
 #[test]
@@ -244,36 +251,37 @@ fn v14_variable_length_blocks() {
                         65 65 6e 00 14 00 00 00 62 6c 75 65 2d 62 6c 75
                         65 2d 62 6c 75 65 2d 62 6c 75 65 00");
     let mut blocks = vec![b"red\0".to_vec(), b"green-green\0".to_vec(), b"blue-blue-blue-blue\0".to_vec()];
-    let libraries = all();
+    let libraries = all_libraries();
     for &library in &libraries {
         for clevel in [5, 0] {
-            let params = Params { clevel, ..typesize(1) };
+            let params = Params { clevel, ..params_with_typesize(1) };
             let chunk = vlcompress(library, &params, &blocks, 1000).expect("V14");
             assert_hex(library, "V14", &chunk, &expected);
         }
-        let mut reader = OwnedContext::decompressing(library, dparams(1));
+        let mut reader = OwnedContext::for_decompression(library, dparams(1));
         assert_eq!(reader.vldecompress(&expected, 3).as_ref(), Ok(&blocks), "{}", library.name);
         assert_eq!(reader.vldecompress_block(&expected, 1).as_ref(), Ok(&blocks[1]), "{}", library.name);
         assert_eq!(decompress(library, 1, &expected, 36), Ok(blocks.concat()), "{}", library.name);
     }
     blocks.push(vec![b'z'; 100]);
     for &library in &libraries {
-        let chunk = vlcompress(library, &typesize(1), &blocks, 1000).expect("V14 with four blocks");
+        let chunk =
+            vlcompress(library, &params_with_typesize(1), &blocks, 1000).expect("V14 with four blocks");
         assert_eq!(chunk.len(), 112);
-        assert_hex(library, "V14, starts", &chunk[32..48], &words([0x30, 0x38, 0x48, 0x60]));
+        assert_hex(library, "V14, starts", &chunk[32..48], &u32_bytes([0x30, 0x38, 0x48, 0x60]));
         let span = hex("64 00 00 00 23 7a 7a 7a 7a e0 54 03 02 7a 7a 7a");
         assert_hex(library, "V14, last block", &chunk[0x60..], &span);
     }
 }
 
 #[test]
-fn v15_a_lazy_chunk_without_its_frame() {
+fn v15_lazy_chunk_without_its_frame_is_rejected() {
     let lazy = hex("05 01 25 04 20 01 00 00 80 00 00 00 c2 00 00 00
                     00 00 00 00 00 01 01 00 00 00 00 00 00 00 00 08
                     2c 00 00 00 5c 00 00 00 9e 00 00 00 01 00 00 00
                     11 01 00 00 00 00 00 00 30 00 00 00 42 00 00 00
                     24 00 00 00");
-    for library in all() {
+    for library in all_libraries() {
         assert_eq!(decompress(library, 1, &lazy, 288), Err(-12), "{}", library.name);
         assert_eq!(getitem(library, 1, &lazy, 0, 1, 4), Err(-12), "{}", library.name);
         let (mut nbytes, mut cbytes, mut blocksize) = (0, 0, 0);
@@ -294,7 +302,7 @@ fn v16_run_tokens() {
         chunk.extend(hex(stream));
         chunk
     };
-    for library in all() {
+    for library in all_libraries() {
         let cases = [
             ("f9 ff ff ff ff", Ok(vec![7; 100])),
             ("01 ff ff ff 01", Ok(vec![255; 100])),
@@ -316,7 +324,7 @@ fn v16_run_tokens() {
 #[test]
 fn v17_dictionaries() {
     let src: Vec<u8> = (0..5120u32).map(|i| i as u8).collect();
-    let params = Params { codec: 1, use_dict: true, filters: [0; 6], ..typesize(1) };
+    let params = Params { codec: 1, use_dict: true, filters: [0; 6], ..params_with_typesize(1) };
     let mut dictionary: Vec<u8> = (0..=255).collect();
     dictionary[4..8].copy_from_slice(&[0, 1, 0, 0]);
     let chunk = |cbytes: u8, codec: u8, stream: &str| {
@@ -336,19 +344,19 @@ fn v17_dictionaries() {
         1,
         &format!("25 00 00 00 8f 00 01 02 03 04 05 06 07 00 01 {} f3 50 fb fc fd fe ff", "ff".repeat(19)),
     );
-    check("V17, lz4", &params, &src, 30_000, &lz4);
+    check_vector("V17, lz4", &params, &src, 30_000, &lz4);
     let lz4hc = chunk(
         0x50,
         2,
         &format!("24 00 00 00 00 00 01 4f 04 05 06 07 00 01 {} f3 50 fb fc fd fe ff", "ff".repeat(19)),
     );
-    check("V17, lz4hc", &Params { codec: 2, ..params.clone() }, &src, 30_000, &lz4hc);
-    for library in all() {
+    check_vector("V17, lz4hc", &Params { codec: 2, ..params.clone() }, &src, 30_000, &lz4hc);
+    for library in all_libraries() {
         for codec in [1, 2, 5] {
             let params = Params { codec, ..params.clone() };
             for (len, dictionary) in [(5119, false), (5120, true)] {
                 let chunk = compress(library, &params, &src[..len], 30_000).expect("a chunk");
-                let used = Header::of(&chunk).uses_dictionary();
+                let used = Header::parse(&chunk).uses_dictionary();
                 // Zstd may not find a dictionary in so few bytes; then the chunk has none.
                 assert!(
                     used == dictionary || codec == 5 && !used,

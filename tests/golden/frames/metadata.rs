@@ -2,16 +2,16 @@
 
 use std::fs;
 
-use super::{everywhere, frame_bytes, typesize, words};
+use super::{for_each_library_and_store, frame_bytes, i32_bytes, params_with_typesize};
 use crate::support::calls::Params;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 #[test]
 fn t6_metalayers() {
-    everywhere(&[Store::MemoryFrame, Store::File], |library, store, path| {
+    for_each_library_and_store(&[Store::MemoryFrame, Store::File], |library, store, path| {
         let what = format!("{}: {store:?}", library.name);
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
         let long = "abcdefghijklmnopqrstuvwxyz01234";
         assert_eq!(long.len(), 31);
         let steps: [(&str, &[u8], i64); 4] =
@@ -22,7 +22,7 @@ fn t6_metalayers() {
             assert_eq!(schunk.change_tick(), number as i64 + 1, "{what}");
         }
         let mut frame = frame_bytes(&schunk, store, path);
-        let again = SuperChunk::from_copy(library, &mut frame).expect("a super-chunk");
+        let again = SuperChunk::from_frame_copy(library, &mut frame).expect("a super-chunk");
         for (name, content, _) in steps {
             assert_eq!(schunk.meta_get(name).as_deref(), Some(content), "{what}");
             assert_eq!(again.meta_get(name).as_deref(), Some(content), "{what}");
@@ -41,18 +41,18 @@ fn t6_metalayers() {
 }
 
 /// Name, content, parameters, then the length of the frame and the compressed size.
-type Step<'a> = (&'a str, &'a [u8], Option<&'a Params>, i64, usize);
+type VlmetaStep<'a> = (&'a str, &'a [u8], Option<&'a Params>, i64, usize);
 
 #[test]
 fn t6_variable_length_metalayers() {
-    everywhere(&[Store::MemoryFrame, Store::File], |library, store, path| {
+    for_each_library_and_store(&[Store::MemoryFrame, Store::File], |library, store, path| {
         let what = format!("{}: {store:?}", library.name);
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
-        assert_eq!(schunk.append(&words(0..1000)), Ok(1), "{what}");
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
+        assert_eq!(schunk.append(&i32_bytes(0..1000)), Ok(1), "{what}");
         assert_eq!(schunk.frame_len(), 527, "{what}");
         let text: Vec<u8> = b"blosc2".iter().copied().cycle().take(5000).collect();
-        let zstd = Params { codec: 5, ..typesize(1) };
-        let steps: [Step; 5] = [
+        let zstd = Params { codec: 5, ..params_with_typesize(1) };
+        let steps: [VlmetaStep; 5] = [
             ("v1", b"abcdef", None, 578, 38),
             ("v2", &text, None, 787, 196),
             ("v3", &text, Some(&zstd), 864, 64),
@@ -61,11 +61,11 @@ fn t6_variable_length_metalayers() {
         ];
         for (number, (name, content, params, len, stored)) in steps.iter().enumerate() {
             assert_eq!(schunk.vlmeta_add_with(name, content, *params), number as i32, "{what}");
-            assert_eq!(schunk.raw_vlmetas()[number].1.len(), *stored, "{what}: {name}");
+            assert_eq!(schunk.raw_vlmetalayers()[number].1.len(), *stored, "{what}: {name}");
             assert_eq!(schunk.frame_len(), *len, "{what}: {name}");
         }
         let mut frame = frame_bytes(&schunk, store, path);
-        let again = SuperChunk::from_copy(library, &mut frame).expect("a super-chunk");
+        let again = SuperChunk::from_frame_copy(library, &mut frame).expect("a super-chunk");
         for (number, (name, content, ..)) in steps.iter().enumerate() {
             for schunk in [&schunk, &again] {
                 assert_eq!(schunk.vlmeta_get(name).as_deref(), Ok(*content), "{what}: {name}");
@@ -85,18 +85,18 @@ fn t6_variable_length_metalayers() {
 
 #[test]
 fn t7_copies() {
-    everywhere(&Store::ALL, |library, store, path| {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
         let what = format!("{}: {store:?}", library.name);
-        let scratch = Scratch::new();
-        let params = Params { clevel: 3, nthreads: 2, ..typesize(4) };
+        let scratch = ScratchDir::new();
+        let params = Params { clevel: 3, nthreads: 2, ..params_with_typesize(4) };
         let schunk = SuperChunk::create(library, store, path, &params);
         assert_eq!(schunk.meta_add("m1", b"abcdef"), 0, "{what}");
         assert_eq!(schunk.vlmeta_add("v1", b"abcdef"), 0, "{what}");
         for items in [1000, 1000, 100] {
-            schunk.append(&words(0..items)).expect("appended");
+            schunk.append(&i32_bytes(0..items)).expect("appended");
         }
         assert_eq!((schunk.nbytes(), schunk.cbytes()), (8400, 2316), "{what}");
-        if store.contiguous() {
+        if store.is_contiguous() {
             assert_eq!(schunk.frame_len(), 2574, "{what}");
         }
         let assert_same = |copy: &SuperChunk| {
@@ -108,7 +108,7 @@ fn t7_copies() {
             assert_eq!(copy.vlmeta_get("v1").as_deref(), Ok(&b"abcdef"[..]), "{what}");
         };
         for target in Store::ALL {
-            let copy = schunk.copy_to(target, &scratch.fresh(), None).expect("a copy");
+            let copy = schunk.copy_to(target, &scratch.new_path(), None).expect("a copy");
             assert_same(&copy);
             assert_eq!((copy.blocksize(), copy.nbytes()), (400, 8400), "{what}, to {target:?}");
             // SAFETY: the storage and its parameters live as long as the super-chunk.
@@ -117,8 +117,8 @@ fn t7_copies() {
         }
         let mut frame = schunk.to_buffer().expect("a frame");
         assert_eq!(frame.len(), 2574, "{what}");
-        assert_same(&SuperChunk::from_copy(library, &mut frame).expect("a super-chunk"));
-        let file = scratch.fresh();
+        assert_same(&SuperChunk::from_frame_copy(library, &mut frame).expect("a super-chunk"));
+        let file = scratch.new_path();
         assert_eq!(schunk.to_file(&file), Ok(2574), "{what}");
         let overwrites = store == Store::MemoryFrame;
         assert_eq!(schunk.to_file(&file), if overwrites { Ok(2574) } else { Err(-23) }, "{what}");
@@ -130,6 +130,6 @@ fn t7_copies() {
         for offset in [0, 2574, 5148] {
             assert_same(&SuperChunk::open_offset(library, &file, offset).expect("a super-chunk"));
         }
-        assert_eq!(schunk.append_file(&scratch.fresh()), Ok(0), "{what}");
+        assert_eq!(schunk.append_file(&scratch.new_path()), Ok(0), "{what}");
     });
 }

@@ -14,43 +14,43 @@ use std::path::Path;
 
 use crate::support::calls::{Params, Special, compress, special_chunk};
 use crate::support::library::Library;
-use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::scratch::{ScratchDir, read_files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// Runs a test in these stores of every library, with a separate path for each.
-fn everywhere(stores: &[Store], test: impl Fn(&'static Library, Store, &Path)) {
-    let scratch = Scratch::new();
-    for library in crate::support::all() {
+fn for_each_library_and_store(stores: &[Store], test: impl Fn(&'static Library, Store, &Path)) {
+    let scratch = ScratchDir::new();
+    for library in crate::support::all_libraries() {
         for &store in stores {
-            test(library, store, &scratch.fresh());
+            test(library, store, &scratch.new_path());
         }
     }
 }
 
-fn typesize(typesize: i32) -> Params {
+fn params_with_typesize(typesize: i32) -> Params {
     Params { typesize, ..Params::default() }
 }
 
 /// Converts int32 values to bytes.
-fn words(values: impl IntoIterator<Item = i32>) -> Vec<u8> {
+fn i32_bytes(values: impl IntoIterator<Item = i32>) -> Vec<u8> {
     values.into_iter().flat_map(i32::to_le_bytes).collect()
 }
 
 /// Compresses a chunk with a fresh context.
-fn chunk_of(library: &Library, params: &Params, src: &[u8]) -> Vec<u8> {
+fn compress_chunk(library: &Library, params: &Params, src: &[u8]) -> Vec<u8> {
     compress(library, params, src, 2 * src.len() + 1000).expect("a chunk")
 }
 
 /// Returns a special chunk of 4000 bytes of int32.
-fn special(library: &Library, kind: Special) -> Vec<u8> {
-    special_chunk(library, &typesize(4), kind, 4000, 36).expect("a special chunk")
+fn special_int32_chunk(library: &Library, kind: Special) -> Vec<u8> {
+    special_chunk(library, &params_with_typesize(4), kind, 4000, 36).expect("a special chunk")
 }
 
 /// Returns the bytes of the frame; for a directory, those of the index file.
 fn frame_bytes(schunk: &SuperChunk, store: Store, path: &Path) -> Vec<u8> {
     match store {
         Store::File => fs::read(path).expect("the frame"),
-        Store::Directory => files(path)["chunks.b2frame"].clone(),
+        Store::Directory => read_files(path)["chunks.b2frame"].clone(),
         Store::Memory | Store::MemoryFrame => schunk.to_buffer().expect("the frame"),
     }
 }

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use super::{chunk_of, everywhere, special, typesize, words};
+use super::{
+    compress_chunk, for_each_library_and_store, i32_bytes, params_with_typesize, special_int32_chunk,
+};
 use crate::support::calls::{Params, Special, vlcompress};
 use crate::support::library::Library;
-use crate::support::super_chunk::scratch::files;
+use crate::support::super_chunk::scratch::read_files;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// Selects the column of a trace.
-fn column<T>(store: Store, memory: T, contiguous: T, directory: T) -> T {
+fn select_for_store<T>(store: Store, memory: T, contiguous: T, directory: T) -> T {
     match store {
         Store::Memory => memory,
         Store::MemoryFrame | Store::File => contiguous,
@@ -35,7 +37,7 @@ fn assert_chunks(schunk: &SuperChunk, store: Store, path: &Path, expected: &[Opt
         }
     };
     check(schunk, "the handle");
-    if store.on_disk() {
+    if store.is_on_disk() {
         let again = SuperChunk::open(schunk.library, path).expect("a frame that opens");
         assert_eq!(counters(&again), counters(schunk), "reopened");
         if schunk.nchunks() > 0 {
@@ -54,9 +56,9 @@ enum Op {
 }
 
 /// nchunks, nbytes, then cbytes and length in memory, in a contiguous frame and in a directory.
-type Row = (Op, i64, i64, (i64, i64), (i64, i64), (i64, i64));
+type TraceRow = (Op, i64, i64, (i64, i64), (i64, i64), (i64, i64));
 
-fn t1_rows() -> Vec<Row> {
+fn t1_rows() -> Vec<TraceRow> {
     use Op::{Append, Delete, Insert, Reorder, Update};
     vec![
         (Append('A'), 1, 4000, (355, 363), (355, 527), (355, 172)),
@@ -90,26 +92,26 @@ fn t1_rows() -> Vec<Row> {
 /// Returns the chunk with that letter, and its contents if they are determined.
 fn t1_chunk(library: &Library, name: char) -> (Vec<u8>, Option<Vec<u8>>) {
     let series = |items: i32, factor: i32| {
-        let src = words((0..items).map(|i| i * factor));
-        (chunk_of(library, &typesize(4), &src), Some(src))
+        let src = i32_bytes((0..items).map(|i| i * factor));
+        (compress_chunk(library, &params_with_typesize(4), &src), Some(src))
     };
     match name {
         'D' => series(250, 4),
         'J' => series(100, 9),
         'A'..='I' => series(1000, i32::from(name as u8 - b'A') + 1),
-        'Z' => (special(library, Special::Zeros), Some(vec![0; 4000])),
+        'Z' => (special_int32_chunk(library, Special::Zeros), Some(vec![0; 4000])),
         'N' => {
             let nans = std::iter::repeat_n(f32::NAN.to_le_bytes(), 1000).flatten().collect();
-            (special(library, Special::Nans), Some(nans))
+            (special_int32_chunk(library, Special::Nans), Some(nans))
         }
-        'U' => (special(library, Special::Uninit), None),
-        _ => (special(library, Special::Value(&[7, 0, 0, 0])), Some(words([7; 1000]))),
+        'U' => (special_int32_chunk(library, Special::Uninit), None),
+        _ => (special_int32_chunk(library, Special::Value(&[7, 0, 0, 0])), Some(i32_bytes([7; 1000]))),
     }
 }
 
 #[test]
 fn t1_chunk_sizes() {
-    for library in crate::support::all() {
+    for library in crate::support::all_libraries() {
         let sizes = [355, 248, 403, 155, 451, 344, 503, 293, 543, 182];
         for (name, size) in ('A'..='J').zip(sizes) {
             assert_eq!(t1_chunk(library, name).0.len(), size, "{}: {name}", library.name);
@@ -138,9 +140,9 @@ fn t1_offsets(row: usize) -> (Option<Vec<i64>>, Option<Vec<i64>>) {
 }
 
 #[test]
-fn t1_every_operation() {
-    everywhere(&Store::ALL, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
+fn t1_counters_and_offsets_follow_the_trace() {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
         assert_eq!(counters(&schunk), (0, 0, 0, if store == Store::Memory { 0 } else { 132 }));
         assert_eq!(schunk.chunksize(), -1);
         let mut model: Vec<Option<Vec<u8>>> = Vec::new();
@@ -174,14 +176,14 @@ fn t1_every_operation() {
                 }
             };
             assert_eq!(rc, Ok(expected), "{what}");
-            let (cbytes, len) = column(store, memory, contiguous, directory);
+            let (cbytes, len) = select_for_store(store, memory, contiguous, directory);
             assert_eq!((schunk.nchunks(), schunk.nbytes()), (nchunks, nbytes), "{what}");
             if cbytes >= 0 {
                 assert_eq!((schunk.cbytes(), schunk.frame_len()), (cbytes, len), "{what}");
             }
             assert_eq!(schunk.chunksize(), 4000, "{what}");
             let (contiguous, directory) = t1_offsets(number);
-            if let Some(offsets) = column(store, None, contiguous, directory) {
+            if let Some(offsets) = select_for_store(store, None, contiguous, directory) {
                 assert_eq!(schunk.offsets(), Some(offsets), "{what}");
             }
             assert_chunks(&schunk, store, path, &model);
@@ -201,7 +203,7 @@ fn t1_every_operation() {
                 }
             }
             if number == 16 && store == Store::Directory {
-                let mut files = files(path);
+                let mut files = read_files(path);
                 files.remove("chunks.b2frame");
                 let sizes: Vec<(String, usize)> =
                     files.into_iter().map(|(name, bytes)| (name, bytes.len())).collect();
@@ -214,12 +216,12 @@ fn t1_every_operation() {
 }
 
 #[test]
-fn t2_stored_chunks() {
-    everywhere(&Store::ALL, |library, store, path| {
-        let params = Params { clevel: 0, ..typesize(1) };
+fn t2_counters_of_stored_chunks_follow_the_trace() {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
+        let params = Params { clevel: 0, ..params_with_typesize(1) };
         let schunk = SuperChunk::create(library, store, path, &params);
         let check = |nbytes, chunksize, memory: (i64, i64), contiguous, directory| {
-            let (cbytes, len) = column(store, memory, contiguous, directory);
+            let (cbytes, len) = select_for_store(store, memory, contiguous, directory);
             let found = (schunk.nbytes(), schunk.chunksize(), schunk.cbytes(), schunk.frame_len());
             assert_eq!(found, (nbytes, chunksize, cbytes, len), "{}: {store:?}", library.name);
         };
@@ -248,20 +250,20 @@ fn t2_stored_chunks() {
 }
 
 #[test]
-fn t2_a_thousand_chunks() {
-    everywhere(&Store::ALL, |library, store, path| {
-        let params = Params { clevel: 0, ..typesize(1) };
+fn t2_counters_of_a_thousand_chunks_follow_the_trace() {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
+        let params = Params { clevel: 0, ..params_with_typesize(1) };
         let schunk = SuperChunk::create(library, store, path, &params);
         for number in 0..1000 {
             assert_eq!(schunk.append(&[number as u8 | 1; 100]), Ok(number + 1));
         }
         let what = format!("{}: {store:?}", library.name);
-        let expected = column(store, (132_000, 140_000), (132_000, 132_934), (132_000, 499));
+        let expected = select_for_store(store, (132_000, 140_000), (132_000, 132_934), (132_000, 499));
         assert_eq!((schunk.cbytes(), schunk.frame_len()), expected, "{what}");
         for left in (990..1000).rev() {
             assert_eq!(schunk.delete_chunk(0), Ok(left));
         }
-        let expected = column(store, (130_680, 138_600), (132_000, 132_935), (130_680, 499));
+        let expected = select_for_store(store, (130_680, 138_600), (132_000, 132_935), (130_680, 499));
         assert_eq!((schunk.cbytes(), schunk.frame_len()), expected, "{what}");
         let model: Vec<_> = (10..1000).map(|number| Some(vec![number as u8 | 1; 100])).collect();
         assert_chunks(&schunk, store, path, &model);
@@ -269,10 +271,10 @@ fn t2_a_thousand_chunks() {
 }
 
 #[test]
-fn t3_sticky_blocksize() {
-    everywhere(&Store::ALL, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
-        let series = |items: i32, factor: i32| words((0..items).map(|i| i * factor));
+fn t3_blocksize_is_inherited_by_later_chunks() {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
+        let series = |items: i32, factor: i32| i32_bytes((0..items).map(|i| i * factor));
         let steps = [
             (series(1000, 1), 4000, 355, 4000, 527, 172),
             (series(1000, 2), 4000, 603, 4000, 783, 180),
@@ -298,7 +300,7 @@ fn t3_sticky_blocksize() {
             }
             let chunk = schunk.get_chunk(number as i64).expect("a chunk");
             assert_eq!(chunk[8..12], i32::to_le_bytes(blocksize), "{what}");
-            let len = column(store, cbytes + 8 * (number as i64 + 1), contiguous, directory);
+            let len = select_for_store(store, cbytes + 8 * (number as i64 + 1), contiguous, directory);
             assert_eq!((schunk.cbytes(), schunk.frame_len()), (cbytes, len), "{what}");
         }
     });
@@ -306,21 +308,24 @@ fn t3_sticky_blocksize() {
 
 #[test]
 fn t4_fill_special() {
-    everywhere(&Store::ALL, |library, store, path| {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
         let what = format!("{}: {store:?}", library.name);
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
         assert_eq!(schunk.fill_special(2500, 1, 4000), 3, "{what}");
         let state = |schunk: &SuperChunk| (schunk.nbytes(), schunk.cbytes(), schunk.frame_len());
-        assert_eq!(state(&schunk), column(store, (10_000, 96, 120), (10_000, 0, 172), (10_000, 0, 172)));
+        assert_eq!(
+            state(&schunk),
+            select_for_store(store, (10_000, 96, 120), (10_000, 0, 172), (10_000, 0, 172))
+        );
         assert_eq!(schunk.chunksize(), 4000, "{what}");
-        assert_eq!(schunk.blocksize(), column(store, 0, 4000, 4000), "{what}");
-        assert_eq!(schunk.current_nchunk(), column(store, 2, 0, 0), "{what}");
+        assert_eq!(schunk.blocksize(), select_for_store(store, 0, 4000, 4000), "{what}");
+        assert_eq!(schunk.current_nchunk(), select_for_store(store, 2, 0, 0), "{what}");
         assert_eq!(schunk.fill_special(2500, 1, 4000), -28, "{what}");
         let (a, contents) = t1_chunk(library, 'A');
         assert_eq!(schunk.update_chunk(1, &a), Ok(3), "{what}");
         assert_eq!(
             state(&schunk),
-            column(store, (10_000, 451, 475), (10_000, 355, 543), (10_000, 355, 188)),
+            select_for_store(store, (10_000, 451, 475), (10_000, 355, 543), (10_000, 355, 188)),
             "{what}"
         );
         let model = [Some(vec![0; 4000]), contents.clone(), Some(vec![0; 2000])];
@@ -338,8 +343,8 @@ fn t4_fill_special() {
 
 #[test]
 fn t4_large_fill() {
-    everywhere(&Store::FRAMES, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(8));
+    for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(8));
         assert_eq!(schunk.fill_special(1 << 40, 1, 1 << 30), 8192, "{}: {store:?}", library.name);
         assert_eq!(counters(&schunk), (8192, 8_796_093_022_208, 0, 172), "{}: {store:?}", library.name);
         assert_eq!(schunk.blocksize(), 524_288);
@@ -351,15 +356,16 @@ pub fn t5_chunks(library: &Library) -> [(Vec<u8>, Vec<Vec<u8>>); 3] {
     let a = b"hello world hello world hello world".to_vec();
     let b = b"a".to_vec();
     let c = b"the quick brown fox jumps over the lazy dog, the quick brown fox".to_vec();
-    [vec![a.clone(), b.clone(), c.clone()], vec![b.clone(), c.clone()], vec![c.clone(), a, b, c]]
-        .map(|blocks| (vlcompress(library, &typesize(1), &blocks, 1000).expect("a chunk"), blocks))
+    [vec![a.clone(), b.clone(), c.clone()], vec![b.clone(), c.clone()], vec![c.clone(), a, b, c]].map(
+        |blocks| (vlcompress(library, &params_with_typesize(1), &blocks, 1000).expect("a chunk"), blocks),
+    )
 }
 
 #[test]
 fn t5_variable_length_blocks() {
-    everywhere(&Store::ALL, |library, store, path| {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
         let what = format!("{}: {store:?}", library.name);
-        let schunk = SuperChunk::create(library, store, path, &typesize(1));
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(1));
         let chunks = t5_chunks(library);
         let header = crate::support::hex(
             "06 01 15 01 64 00 00 00 03 00 00 00 9c 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 01 00
@@ -371,13 +377,13 @@ fn t5_variable_length_blocks() {
             assert_eq!(schunk.append_chunk(chunk), Ok(before + 1), "{what}");
             assert_eq!((schunk.chunksize(), schunk.cbytes()), (chunksize, cbytes), "{what}");
             assert_eq!(schunk.flags2(), 1, "{what}");
-            if store.contiguous() {
+            if store.is_contiguous() {
                 assert_eq!(schunk.frame_len(), len, "{what}");
             }
         }
         let state = (counters(&schunk), schunk.chunksize(), schunk.flags2());
-        let regular = chunk_of(library, &typesize(1), &[5; 100]);
-        let zeros = chunk_of(library, &typesize(1), &[0; 100]);
+        let regular = compress_chunk(library, &params_with_typesize(1), &[5; 100]);
+        let zeros = compress_chunk(library, &params_with_typesize(1), &[0; 100]);
         assert_eq!(schunk.append_chunk(&regular), Err(-20), "{what}");
         assert_eq!(schunk.insert_chunk(1, &zeros), Err(-19), "{what}");
         assert_eq!(schunk.update_chunk(1, &zeros), Err(-21), "{what}");
@@ -393,7 +399,7 @@ fn t5_variable_length_blocks() {
         assert_eq!(schunk.to_buffer().map(|frame| frame.len()), Ok(685), "{what}");
         assert_eq!(schunk.update_chunk(0, &chunks[1].0), Ok(3), "{what}");
         assert_eq!((schunk.nbytes(), schunk.cbytes()), (294, 454), "{what}");
-        if store.contiguous() {
+        if store.is_contiguous() {
             assert_eq!(schunk.frame_len(), 642, "{what}");
         }
         for left in [2, 1, 0] {

@@ -3,27 +3,27 @@
 
 use std::path::Path;
 
-use super::{chunk_of, frame_bytes, typesize, words};
+use super::{compress_chunk, frame_bytes, i32_bytes, params_with_typesize};
 use crate::support::calls::{Special, special_chunk, vlcompress};
 use crate::support::library::Library;
 use crate::support::random::Random;
-use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::scratch::{ScratchDir, read_files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// Returns chunks of (mostly) 400 bytes, of every kind that can be mixed in one super-chunk.
-fn chunks(library: &Library, sizes: bool) -> Vec<Vec<u8>> {
-    let params = typesize(4);
+fn make_chunks(library: &Library, sizes: bool) -> Vec<Vec<u8>> {
+    let params = params_with_typesize(4);
     let mut chunks = vec![
-        chunk_of(library, &params, &words(0..100)),
-        chunk_of(library, &params, &words((0..100).map(|i| i * i))),
-        chunk_of(library, &params, &words((0..100).map(|i| i / 7))),
-        chunk_of(library, &params, &Random::new(3).bytes(400)),
+        compress_chunk(library, &params, &i32_bytes(0..100)),
+        compress_chunk(library, &params, &i32_bytes((0..100).map(|i| i * i))),
+        compress_chunk(library, &params, &i32_bytes((0..100).map(|i| i / 7))),
+        compress_chunk(library, &params, &Random::new(3).bytes(400)),
         special_chunk(library, &params, Special::Value(&[1, 2, 3, 4]), 400, 36).expect("a chunk"),
     ];
     if sizes {
         // No special chunk among these: the reference cannot read it (frame.md 9).
-        chunks.push(chunk_of(library, &params, &words(0..30)));
-        chunks.push(chunk_of(library, &params, &words(0..300)));
+        chunks.push(compress_chunk(library, &params, &i32_bytes(0..30)));
+        chunks.push(compress_chunk(library, &params, &i32_bytes(0..300)));
     } else {
         for kind in [Special::Zeros, Special::Nans, Special::Uninit] {
             chunks.push(special_chunk(library, &params, kind, 400, 36).expect("a chunk"));
@@ -32,17 +32,21 @@ fn chunks(library: &Library, sizes: bool) -> Vec<Vec<u8>> {
     chunks
 }
 
-fn variable_length_chunks(library: &Library) -> Vec<Vec<u8>> {
+fn make_vlblock_chunks(library: &Library) -> Vec<Vec<u8>> {
     [[3, 50], [20, 33], [1, 200]]
         .map(|sizes| {
-            let blocks = sizes.map(|size| words(0..size));
-            vlcompress(library, &typesize(4), &blocks, 4000).expect("a chunk")
+            let blocks = sizes.map(|size| i32_bytes(0..size));
+            vlcompress(library, &params_with_typesize(4), &blocks, 4000).expect("a chunk")
         })
         .into()
 }
 
 /// Makes one random call, the same in both libraries; returns its name and its result.
-fn call(random: &mut Random, schunk: &SuperChunk, chunks: &[Vec<u8>]) -> (&'static str, Result<i64, i32>) {
+fn make_random_call(
+    random: &mut Random,
+    schunk: &SuperChunk,
+    chunks: &[Vec<u8>],
+) -> (&'static str, Result<i64, i32>) {
     let nchunks = schunk.nchunks();
     let at = random.below(nchunks as usize + 2) as i64 - i64::from(random.one_in(20));
     let chunk = random.pick(chunks);
@@ -68,18 +72,18 @@ fn call(random: &mut Random, schunk: &SuperChunk, chunks: &[Vec<u8>]) -> (&'stat
 }
 
 fn assert_same_files(ours: &Path, theirs: &Path, what: &str) {
-    let (ours, theirs) = (files(ours), files(theirs));
+    let (ours, theirs) = (read_files(ours), read_files(theirs));
     assert!(ours.keys().eq(theirs.keys()), "{what}: {:?} and {:?}", ours.keys(), theirs.keys());
     for (name, bytes) in ours {
         assert!(bytes == theirs[&name], "{what}: {name}");
     }
 }
 
-fn compare(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
-    let Some((ours, reference)) = crate::support::both() else { return };
-    let scratch = Scratch::new();
-    let (ours_at, theirs_at) = (scratch.fresh(), scratch.fresh());
-    let params = typesize(4);
+fn compare_random_sequence(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
+    let Some((ours, reference)) = crate::support::both_libraries() else { return };
+    let scratch = ScratchDir::new();
+    let (ours_at, theirs_at) = (scratch.new_path(), scratch.new_path());
+    let params = params_with_typesize(4);
     let a = SuperChunk::create(ours, store, &ours_at, &params);
     let b = SuperChunk::create(reference, store, &theirs_at, &params);
     for schunk in [&a, &b] {
@@ -100,8 +104,8 @@ fn compare(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
             let chunk = &chunks[0];
             assert_eq!(a.append_chunk(chunk), b.append_chunk(chunk), "seed {seed} step {step}");
         }
-        let (name, result) = call(&mut random.clone(), &a, chunks);
-        let (_, expected) = call(&mut random, &b, chunks);
+        let (name, result) = make_random_call(&mut random.clone(), &a, chunks);
+        let (_, expected) = make_random_call(&mut random, &b, chunks);
         let what = format!("{store:?}, seed {seed}, step {step}: {name}");
         assert_eq!(result, expected, "{what}");
         let state = |s: &SuperChunk| (s.nchunks(), s.nbytes(), s.cbytes(), s.chunksize(), s.frame_len());
@@ -113,7 +117,7 @@ fn compare(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
         }
     }
     // Each library reads the output of the other one.
-    if store.on_disk() {
+    if store.is_on_disk() {
         for (library, path) in [(ours, &theirs_at), (reference, &ours_at)] {
             let again = SuperChunk::open(library, path);
             let again =
@@ -126,28 +130,28 @@ fn compare(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
 }
 
 #[test]
-fn fixed_chunks() {
-    let Some((_, reference)) = crate::support::both() else { return };
-    let chunks = chunks(reference, false);
+fn chunks_of_equal_size_give_equal_frames() {
+    let Some((_, reference)) = crate::support::both_libraries() else { return };
+    let chunks = make_chunks(reference, false);
     for store in Store::FRAMES {
-        (0..8).for_each(|seed| compare(store, seed, &chunks, false));
+        (0..8).for_each(|seed| compare_random_sequence(store, seed, &chunks, false));
     }
 }
 
 #[test]
-fn variable_chunks() {
-    let Some((_, reference)) = crate::support::both() else { return };
-    let chunks = chunks(reference, true);
+fn chunks_of_different_sizes_give_equal_frames() {
+    let Some((_, reference)) = crate::support::both_libraries() else { return };
+    let chunks = make_chunks(reference, true);
     for store in Store::FRAMES {
-        (100..108).for_each(|seed| compare(store, seed, &chunks, true));
+        (100..108).for_each(|seed| compare_random_sequence(store, seed, &chunks, true));
     }
 }
 
 #[test]
-fn chunks_of_variable_length_blocks() {
-    let Some((_, reference)) = crate::support::both() else { return };
-    let chunks = variable_length_chunks(reference);
+fn chunks_of_variable_length_blocks_give_equal_frames() {
+    let Some((_, reference)) = crate::support::both_libraries() else { return };
+    let chunks = make_vlblock_chunks(reference);
     for store in Store::FRAMES {
-        (200..204).for_each(|seed| compare(store, seed, &chunks, true));
+        (200..204).for_each(|seed| compare_random_sequence(store, seed, &chunks, true));
     }
 }

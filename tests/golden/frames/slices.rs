@@ -1,18 +1,18 @@
 //! The trace of slices (schunk.md 22, T8, and the table of 12.2).
 
-use super::{everywhere, typesize, words};
+use super::{for_each_library_and_store, i32_bytes, params_with_typesize};
 use crate::support::calls::Params;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 #[test]
 fn t8_slices() {
-    everywhere(&Store::ALL, |library, store, path| {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
         let what = format!("{}: {store:?}", library.name);
-        let params = Params { blocksize: 1024, ..typesize(4) };
+        let params = Params { blocksize: 1024, ..params_with_typesize(4) };
         let schunk = SuperChunk::create(library, store, path, &params);
         let mut items: Vec<i32> = (0..2500).collect();
         for range in [0..1000, 1000..2000, 2000..2500] {
-            schunk.append(&words(range)).expect("appended");
+            schunk.append(&i32_bytes(range)).expect("appended");
         }
         assert_eq!(schunk.cbytes(), 2915, "{what}");
         let len = match store {
@@ -32,16 +32,16 @@ fn t8_slices() {
             (5, 3, 3024, 3212),
         ];
         for (start, stop, cbytes, frame_len) in steps {
-            assert_eq!(schunk.set_slice(start, stop, &words(new.iter().copied())), 0, "{what}: {start}");
+            assert_eq!(schunk.set_slice(start, stop, &i32_bytes(new.iter().copied())), 0, "{what}: {start}");
             assert_eq!(schunk.cbytes(), cbytes, "{what}: {start}..{stop}");
-            if store.contiguous() {
+            if store.is_contiguous() {
                 assert_eq!(schunk.frame_len(), frame_len, "{what}: {start}..{stop}");
             }
             if start < stop {
                 let count = (stop - start) as usize;
                 items[start as usize..stop as usize].copy_from_slice(&new[..count]);
             }
-            let all = words(items.iter().copied());
+            let all = i32_bytes(items.iter().copied());
             assert!(schunk.contents() == all, "{what}: after {start}..{stop}");
             for (from, to) in [(0, 2500), (7, 8), (999, 1001), (1000, 2000), (2400, 2500), (3, 3)] {
                 let found = schunk.get_slice(from as i64, to as i64, 4 * (to - from));
@@ -55,7 +55,7 @@ fn t8_slices() {
         assert_eq!(schunk.slice_nchunks(5, 5), Ok(vec![0]), "{what}");
         assert_eq!(schunk.slice_nchunks(1000, 1000), Ok(Vec::new()), "{what}");
         let coords = [2499, 0, 1000, 999, 0, 2000];
-        let expected = words(coords.map(|at| items[at as usize]));
+        let expected = i32_bytes(coords.map(|at| items[at as usize]));
         assert_eq!(schunk.get_sparse(&coords, 24), Ok(expected), "{what}");
         assert_eq!(schunk.get_sparse(&[0, 2500], 8), Err(-12), "{what}");
         assert_eq!(schunk.get_sparse(&[-1], 4), Err(-12), "{what}");
@@ -64,7 +64,7 @@ fn t8_slices() {
 
 /// Writes around the end of a short last chunk (schunk.md 12.2).
 #[test]
-fn writes_past_the_end() {
+fn set_slice_around_the_end_returns_the_documented_codes() {
     let cases = [
         (2100, 2600, 0, 2500),
         (2600, 2700, 0, 2500),
@@ -75,14 +75,14 @@ fn writes_past_the_end() {
         (1500, 4000, -21, 3000),
     ];
     for (start, stop, rc, left) in cases {
-        everywhere(&Store::ALL, |library, store, path| {
+        for_each_library_and_store(&Store::ALL, |library, store, path| {
             let what = format!("{}: {store:?}, {start}..{stop}", library.name);
-            let params = Params { blocksize: 1024, ..typesize(4) };
+            let params = Params { blocksize: 1024, ..params_with_typesize(4) };
             let schunk = SuperChunk::create(library, store, path, &params);
             for range in [0..1000, 1000..2000, 2000..2500] {
-                schunk.append(&words(range)).expect("appended");
+                schunk.append(&i32_bytes(range)).expect("appended");
             }
-            let new = words((0..stop as i32 - start as i32).map(|j| -j));
+            let new = i32_bytes((0..stop as i32 - start as i32).map(|j| -j));
             assert_eq!(schunk.set_slice(start, stop, &new), rc, "{what}");
             assert_eq!(schunk.nbytes(), 4 * left, "{what}");
         });

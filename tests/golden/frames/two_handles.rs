@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{chunk_of, everywhere, typesize, words};
+use super::{compress_chunk, for_each_library_and_store, i32_bytes, params_with_typesize};
 use crate::support::library::Library;
 use crate::support::super_chunk::{Store, SuperChunk, locking_io};
 
 /// Returns the number of exclusive locks so far, from the lock file next to the frame (frame.md 6.2).
-fn counter(path: &Path) -> u64 {
+fn exclusive_lock_count(path: &Path) -> u64 {
     let mut sidecar = path.as_os_str().to_owned();
     sidecar.push(".b2lock");
     let bytes = fs::read(PathBuf::from(sidecar)).expect("the lock's file");
@@ -16,11 +16,11 @@ fn counter(path: &Path) -> u64 {
 }
 
 /// Returns another chunk with the same compressed size as the one of 0..1000, and its contents.
-fn equally_long(library: &Library) -> (Vec<u8>, Vec<u8>) {
+fn chunk_of_equal_cbytes(library: &Library) -> (Vec<u8>, Vec<u8>) {
     (1..1000)
         .map(|k| {
-            let src = words((0..1000).map(|i| i + 256 * k));
-            (chunk_of(library, &typesize(4), &src), src)
+            let src = i32_bytes((0..1000).map(|i| i + 256 * k));
+            (compress_chunk(library, &params_with_typesize(4), &src), src)
         })
         .find(|(chunk, _)| chunk.len() == 355)
         .expect("a chunk of 355 bytes")
@@ -29,17 +29,23 @@ fn equally_long(library: &Library) -> (Vec<u8>, Vec<u8>) {
 #[test]
 fn t9_two_handles() {
     for locking in [false, true] {
-        everywhere(&[Store::File], |library, store, path| {
+        for_each_library_and_store(&[Store::File], |library, store, path| {
             let what = format!("{}, locking: {locking}", library.name);
             let io = locking_io();
-            let w = SuperChunk::try_create(library, store, path, &typesize(4), locking.then_some(&io));
+            let w = SuperChunk::try_create(
+                library,
+                store,
+                path,
+                &params_with_typesize(4),
+                locking.then_some(&io),
+            );
             let w = w.expect("a super-chunk");
-            let a = chunk_of(library, &typesize(4), &words(0..1000));
+            let a = compress_chunk(library, &params_with_typesize(4), &i32_bytes(0..1000));
             assert_eq!(w.meta_add("m", b"old"), 0, "{what}");
             assert_eq!(w.append_chunk(&a), Ok(1), "{what}");
             assert_eq!((w.lock(), w.lock(), w.unlock(), w.unlock(), w.unlock()), (0, 0, 0, 0, 0), "{what}");
             if locking {
-                assert_eq!(counter(path), 3, "{what}");
+                assert_eq!(exclusive_lock_count(path), 3, "{what}");
             }
             let r = if locking {
                 SuperChunk::open_locking(library, path)
@@ -63,7 +69,7 @@ fn t9_two_handles() {
             let content: &[u8] = if noticed { b"new" } else { b"old" };
             assert_eq!(r.meta_get("m").as_deref(), Some(content), "{what}");
             let tick = r.change_tick();
-            let (other, contents) = equally_long(library);
+            let (other, contents) = chunk_of_equal_cbytes(library);
             assert_eq!(w.update_chunk(0, &other), Ok(3), "{what}");
             assert_eq!(r.refresh(), i32::from(locking), "{what}");
             assert_eq!(r.change_tick(), tick + i64::from(locking), "{what}");
@@ -77,7 +83,7 @@ fn t9_two_handles() {
             assert_eq!(r.insert_chunk(0, &other), Ok(4), "{what}");
             assert_eq!(w.append_chunk(&a), Ok(5), "{what}");
             if locking {
-                assert_eq!(counter(path), 13 + u64::from(noticed), "{what}");
+                assert_eq!(exclusive_lock_count(path), 13 + u64::from(noticed), "{what}");
             }
         });
     }

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use super::{assert_hex, chunk_of, everywhere, frame_bytes, special, typesize, words};
+use super::{
+    assert_hex, compress_chunk, for_each_library_and_store, frame_bytes, i32_bytes, params_with_typesize,
+    special_int32_chunk,
+};
 use crate::support::calls::Special;
 use crate::support::calls::{Params, vlcompress};
 use crate::support::hex;
 use crate::support::library::Library;
-use crate::support::super_chunk::scratch::files;
+use crate::support::super_chunk::scratch::read_files;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 const EMPTY: &str = include_str!("empty.hex");
@@ -18,7 +21,7 @@ const TWO_CHUNKS: &str = include_str!("two_chunks.hex");
 const LEVEL_0: &str = include_str!("stored.hex");
 
 /// Returns the expected index file of a directory, from the cframe of the same calls: no payload, and its own length.
-fn as_sparse(frame: &[u8], payload: std::ops::Range<usize>) -> Vec<u8> {
+fn sparse_index_file(frame: &[u8], payload: std::ops::Range<usize>) -> Vec<u8> {
     let mut index = [&frame[..payload.start], &frame[payload.end..]].concat();
     let len = index.len() as u64;
     index[0x10..0x18].copy_from_slice(&len.to_be_bytes());
@@ -27,21 +30,21 @@ fn as_sparse(frame: &[u8], payload: std::ops::Range<usize>) -> Vec<u8> {
 }
 
 /// Checks that the frame opens from both kinds of buffer, in every library, with these contents.
-fn assert_opens(frame: &[u8], contents: &[u8]) {
-    for library in crate::support::all() {
+fn assert_frame_opens(frame: &[u8], contents: &[u8]) {
+    for library in crate::support::all_libraries() {
         let mut frame = frame.to_vec();
-        let copy = SuperChunk::from_copy(library, &mut frame).expect("a super-chunk");
+        let copy = SuperChunk::from_frame_copy(library, &mut frame).expect("a super-chunk");
         assert_eq!(copy.contents(), contents, "{}", library.name);
         // SAFETY: the buffer outlives the super-chunk, which is only read.
-        let borrowed = unsafe { SuperChunk::from_borrowed(library, frame.as_mut_ptr(), frame.len()) };
+        let borrowed = unsafe { SuperChunk::from_borrowed_frame(library, frame.as_mut_ptr(), frame.len()) };
         assert_eq!(borrowed.expect("a super-chunk").contents(), contents, "{}", library.name);
     }
 }
 
 #[test]
-fn a_empty() {
-    everywhere(&Store::ALL, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
+fn a_empty_frame() {
+    for_each_library_and_store(&Store::ALL, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
         let mut expected = hex(EMPTY);
         match store {
             // A copy, which is created with nthreads 0 (schunk.md 23).
@@ -51,15 +54,15 @@ fn a_empty() {
         }
         assert_hex("(a)", &frame_bytes(&schunk, store, path), &expected);
         if store != Store::Directory {
-            assert_opens(&expected, &[]);
+            assert_frame_opens(&expected, &[]);
         }
     });
 }
 
-fn two_chunks(library: &'static Library, store: Store, path: &Path) -> SuperChunk {
-    let schunk = SuperChunk::create(library, store, path, &typesize(4));
+fn create_two_chunk_schunk(library: &'static Library, store: Store, path: &Path) -> SuperChunk {
+    let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
     assert_eq!(schunk.meta_add("abc", &[1, 2, 3]), 0);
-    assert_eq!(schunk.append(&words(0..8)), Ok(1));
+    assert_eq!(schunk.append(&i32_bytes(0..8)), Ok(1));
     assert_eq!(schunk.append(&[0; 32]), Ok(2));
     assert_eq!(schunk.vlmeta_add("v", b"hello"), 0);
     schunk
@@ -69,32 +72,35 @@ fn two_chunks(library: &'static Library, store: Store, path: &Path) -> SuperChun
 fn b_two_chunks() {
     let frame = hex(TWO_CHUNKS);
     let payload = 0x72..0xB2;
-    everywhere(&Store::FRAMES, |library, store, path| {
-        let schunk = two_chunks(library, store, path);
-        let expected =
-            if store == Store::Directory { as_sparse(&frame, payload.clone()) } else { frame.clone() };
+    for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+        let schunk = create_two_chunk_schunk(library, store, path);
+        let expected = if store == Store::Directory {
+            sparse_index_file(&frame, payload.clone())
+        } else {
+            frame.clone()
+        };
         assert_eq!(expected.len(), if store == Store::Directory { 246 } else { 310 });
         assert_hex("(b)", &frame_bytes(&schunk, store, path), &expected);
         if store == Store::Directory {
-            let files = files(path);
+            let files = read_files(path);
             let names: Vec<&str> = files.keys().map(String::as_str).collect();
             assert_eq!(names, ["00000000.chunk", "chunks.b2frame"]);
             assert_hex("payload", &files["00000000.chunk"], &frame[payload.clone()]);
         }
     });
-    assert_opens(&frame, &[words(0..8), vec![0; 32]].concat());
+    assert_frame_opens(&frame, &[i32_bytes(0..8), vec![0; 32]].concat());
 }
 
 #[test]
-fn c_special() {
+fn c_frame_of_special_chunks() {
     let get = |frame: &[u8], at: usize, len: usize| {
         let mut bytes = [0; 8];
         bytes[8 - len..].copy_from_slice(&frame[at..at + len]);
         i64::from_be_bytes(bytes)
     };
     for (kind, code) in [(1, 0x81u8), (2, 0x82), (4, 0x84)] {
-        everywhere(&Store::FRAMES, |library, store, path| {
-            let schunk = SuperChunk::create(library, store, path, &typesize(4));
+        for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+            let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
             assert_eq!(schunk.fill_special(25, kind, 40), 3);
             let frame = frame_bytes(&schunk, store, path);
             assert_eq!(frame.len(), 172, "{store:?}");
@@ -114,7 +120,7 @@ fn c_special() {
             chunk[8] = 0x14;
             assert_hex("chunk 2", &schunk.get_chunk(2).expect("a chunk"), &chunk);
             if store == Store::Directory {
-                assert_eq!(files(path).len(), 1, "no chunk files");
+                assert_eq!(read_files(path).len(), 1, "no chunk files");
             }
         });
     }
@@ -122,8 +128,8 @@ fn c_special() {
 
 #[test]
 fn d_variable_size_chunks() {
-    everywhere(&Store::FRAMES, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(1));
+    for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(1));
         assert_eq!(schunk.append(b"0123456789"), Ok(1));
         assert_eq!(schunk.append(b"abcdefghijklmnop"), Ok(2));
         let frame = frame_bytes(&schunk, store, path);
@@ -140,10 +146,10 @@ fn d_variable_size_chunks() {
 
 #[test]
 fn e_variable_length_blocks() {
-    everywhere(&Store::FRAMES, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(1));
+    for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(1));
         let blocks = [b"twenty-three characters".to_vec(), b"abc".to_vec()];
-        let chunk = vlcompress(library, &typesize(1), &blocks, 200).expect("a chunk");
+        let chunk = vlcompress(library, &params_with_typesize(1), &blocks, 200).expect("a chunk");
         assert_eq!(chunk.len(), 74);
         assert_eq!(schunk.append_chunk(&chunk), Ok(1));
         let frame = frame_bytes(&schunk, store, path);
@@ -166,8 +172,8 @@ fn f_index_after_a_delete() {
         index.extend([0x81, 0]);
         index
     };
-    everywhere(&[Store::MemoryFrame, Store::File], |library, store, path| {
-        let params = typesize(1);
+    for_each_library_and_store(&[Store::MemoryFrame, Store::File], |library, store, path| {
+        let params = params_with_typesize(1);
         let schunk = SuperChunk::create(library, store, path, &params);
         let noise = crate::support::random::Random::new(6).bytes(2560);
         // Five payloads of 0xa20 bytes except the second, of 0x120.
@@ -175,11 +181,11 @@ fn f_index_after_a_delete() {
             .map(|len| {
                 let mut src = noise.clone();
                 src[len..].fill(7);
-                chunk_of(library, &Params { codec: 1, ..params.clone() }, &src)
+                compress_chunk(library, &Params { codec: 1, ..params.clone() }, &src)
             })
             .find(|chunk| chunk.len() == 0x120)
             .expect("a chunk of that size");
-        let long = chunk_of(library, &Params { clevel: 0, ..params.clone() }, &noise);
+        let long = compress_chunk(library, &Params { clevel: 0, ..params.clone() }, &noise);
         assert_eq!(long.len(), 0xA20);
         for chunk in [&long, &short, &long, &long, &long] {
             schunk.append_chunk(chunk).expect("appended");
@@ -196,23 +202,24 @@ fn f_index_after_a_delete() {
 }
 
 #[test]
-fn level_0() {
+fn level_0_frame_matches_the_vector() {
     let frame = hex(LEVEL_0);
-    everywhere(&Store::FRAMES, |library, store, path| {
-        let params = Params { clevel: 0, ..typesize(1) };
+    for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+        let params = Params { clevel: 0, ..params_with_typesize(1) };
         let schunk = SuperChunk::create(library, store, path, &params);
         assert_eq!(schunk.meta_add("m1", &[1, 2]), 0);
         assert_eq!(schunk.append(&(0..16).collect::<Vec<u8>>()), Ok(1));
         assert_eq!(schunk.vlmeta_add("v1", b"xyz"), 0);
-        let expected = if store == Store::Directory { as_sparse(&frame, 0x70..0xA0) } else { frame.clone() };
+        let expected =
+            if store == Store::Directory { sparse_index_file(&frame, 0x70..0xA0) } else { frame.clone() };
         assert_hex("283 bytes", &frame_bytes(&schunk, store, path), &expected);
     });
-    assert_opens(&frame, &(0..16).collect::<Vec<u8>>());
+    assert_frame_opens(&frame, &(0..16).collect::<Vec<u8>>());
     // A chunk can be appended to both frames.
-    for library in crate::support::all() {
+    for library in crate::support::all_libraries() {
         for (text, before) in [(EMPTY, 0), (LEVEL_0, 1)] {
             let mut frame = hex(text);
-            let schunk = SuperChunk::from_copy(library, &mut frame).expect("a super-chunk");
+            let schunk = SuperChunk::from_frame_copy(library, &mut frame).expect("a super-chunk");
             assert_eq!(schunk.append(&[7; 16]), Ok(before + 1), "{}", library.name);
             assert_eq!(schunk.decompress(before), Ok(vec![7; 16]), "{}", library.name);
         }
@@ -221,9 +228,9 @@ fn level_0() {
 
 /// Chunks that a frame generates from its offsets, and a metalayer's content (schunk.md 23).
 #[test]
-fn made_up_chunks() {
-    everywhere(&Store::FRAMES, |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
+fn special_chunks_are_generated_from_offsets() {
+    for_each_library_and_store(&Store::FRAMES, |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
         assert_eq!(schunk.fill_special(2500, 1, 4000), 3);
         let mut expected = hex("05 01 05 04 a0 0f 00 00 a0 0f 00 00 20 00 00 00");
         expected.extend([0; 15]);
@@ -234,24 +241,24 @@ fn made_up_chunks() {
         assert_eq!(schunk.vlmeta_add("v", b"abcdef"), 0);
         let content = hex("05 01 07 08 06 00 00 00 01 00 00 00 26 00 00 00 00 00 00 00 00 01 00 00
                            00 00 00 00 00 00 00 00 61 62 63 64 65 66");
-        assert_hex("content", &schunk.raw_vlmetas()[0].1, &content);
+        assert_hex("content", &schunk.raw_vlmetalayers()[0].1, &content);
     });
 }
 
 /// The same calls store the same chunks in a directory as in a frame, each in a separate file.
 #[test]
-fn directory_listing() {
-    everywhere(&[Store::Directory], |library, store, path| {
-        let schunk = SuperChunk::create(library, store, path, &typesize(4));
+fn directory_has_one_file_per_stored_chunk() {
+    for_each_library_and_store(&[Store::Directory], |library, store, path| {
+        let schunk = SuperChunk::create(library, store, path, &params_with_typesize(4));
         let chunks = [
-            chunk_of(library, &typesize(4), &words(0..1000)),
-            special(library, Special::Zeros),
-            special(library, Special::Value(&[7, 0, 0, 0])),
+            compress_chunk(library, &params_with_typesize(4), &i32_bytes(0..1000)),
+            special_int32_chunk(library, Special::Zeros),
+            special_int32_chunk(library, Special::Value(&[7, 0, 0, 0])),
         ];
         for chunk in &chunks {
             schunk.append_chunk(chunk).expect("appended");
         }
-        let files = files(path);
+        let files = read_files(path);
         let found: Vec<(&str, &[u8])> =
             files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
         assert_eq!(found.len(), 3, "{:?}", files.keys());

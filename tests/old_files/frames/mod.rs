@@ -1,16 +1,16 @@
 //! Frames that old releases of C-Blosc2 wrote (`capi-tests/fixtures/frames`, made by `scripts/make-fixtures.py`) open
 //! from files, directories and buffers, with the contents that their descriptions state. The formulas of the data are
-//! in [`formulas`], older layouts in [`older`].
+//! in [`formulas`], older layouts in [`older_layouts`].
 
 mod formulas;
-mod older;
+mod older_layouts;
 
 use std::fs;
 use std::path::Path;
 
 use crate::support::library::Library;
 use crate::support::super_chunk::SuperChunk;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use formulas::expected_chunk;
 
 /// The files, by the release that wrote them, with the number of frames. Listed, so that a missing one is detected.
@@ -64,8 +64,8 @@ impl Record {
     }
 
     /// Writes the frame as a file or directory.
-    fn write(&self, scratch: &Scratch) -> std::path::PathBuf {
-        let path = scratch.fresh();
+    fn write(&self, scratch: &ScratchDir) -> std::path::PathBuf {
+        let path = scratch.new_path();
         if self.is_directory() {
             fs::create_dir(&path).expect("a directory");
             for (name, bytes) in &self.files {
@@ -93,7 +93,7 @@ impl Record {
             let lazy = schunk.get_lazychunk(nchunk as i64);
             assert!(lazy.is_ok(), "{what}: lazy chunk {nchunk}: {:?}", lazy.err());
         }
-        assert_eq!(schunk.metas(), self.metas, "{what}");
+        assert_eq!(schunk.metalayers(), self.metas, "{what}");
         assert_eq!(usize::try_from(schunk.nvlmetalayers()), Ok(self.vlmetas.len()), "{what}");
         for (name, content) in &self.vlmetas {
             let name = std::str::from_utf8(name).expect("a name");
@@ -165,36 +165,36 @@ fn read_records(release: &str) -> Vec<Record> {
     records
 }
 
-fn each(test: impl Fn(&'static Library, &Record, &Scratch)) {
-    let scratch = Scratch::new();
+fn for_each_record(test: impl Fn(&'static Library, &Record, &ScratchDir)) {
+    let scratch = ScratchDir::new();
     for (release, count) in RELEASES {
         let records = read_records(release);
         assert_eq!(records.len(), count, "{release}");
-        for library in crate::support::all() {
+        for library in crate::support::all_libraries() {
             records.iter().for_each(|record| test(library, record, &scratch));
         }
     }
 }
 
 #[test]
-fn open_from_disk() {
-    each(|library, record, scratch| {
+fn frames_of_every_release_open_from_disk() {
+    for_each_record(|library, record, scratch| {
         let schunk = SuperChunk::open(library, &record.write(scratch));
         record.check(&schunk.unwrap_or_else(|| panic!("{}: {}", library.name, record.name)), "open");
     });
 }
 
 #[test]
-fn from_buffers() {
-    each(|library, record, _| {
+fn frames_of_every_release_open_from_buffers() {
+    for_each_record(|library, record, _| {
         if record.is_directory() {
             return;
         }
         let mut frame = record.files[0].1.clone();
-        let copy = SuperChunk::from_copy(library, &mut frame);
+        let copy = SuperChunk::from_frame_copy(library, &mut frame);
         record.check(&copy.unwrap_or_else(|| panic!("{}: {}", library.name, record.name)), "a copy");
         // SAFETY: the buffer outlives the super-chunk, which is only read.
-        let borrowed = unsafe { SuperChunk::from_borrowed(library, frame.as_mut_ptr(), frame.len()) };
+        let borrowed = unsafe { SuperChunk::from_borrowed_frame(library, frame.as_mut_ptr(), frame.len()) };
         record.check(&borrowed.unwrap_or_else(|| panic!("{}: {}", library.name, record.name)), "borrowed");
         assert!(frame == record.files[0].1, "{}: {}: reading changed the frame", library.name, record.name);
     });
@@ -202,8 +202,8 @@ fn from_buffers() {
 
 /// The frames can be extended: the old chunks are kept, and a new handle reads the added ones.
 #[test]
-fn continue_on_disk() {
-    each(|library, record, scratch| {
+fn frames_of_every_release_can_be_extended_on_disk() {
+    for_each_record(|library, record, scratch| {
         let what = format!("{}: {}", library.name, record.name);
         let path = record.write(scratch);
         let schunk = SuperChunk::open(library, &path).expect("a super-chunk");

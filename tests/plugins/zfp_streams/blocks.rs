@@ -1,26 +1,26 @@
 //! The reference's ZFP, block by block: compresses blocks with the contexts of an array's super-chunk, and extracts
 //! the streams from the chunks (chunk.md 1.10 and 1.12). It does not check results.
 
-use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Mode, Zfp, ZfpGeometry};
 
-use crate::support::array::{Array, Spec};
+use crate::support::array::{Array, ArraySpec};
 use crate::support::calls::{Params, len32};
 use crate::support::library::Library;
 
 /// Header of a chunk, in bytes.
-const HEADER: usize = 32;
+const HEADER_LEN: usize = 32;
 /// Offset of the flags, and the flags used here (chunk.md 1.3, 1.4 and 1.6).
-const FLAGS: usize = 2;
-const FLAGS2: usize = 31;
+const FLAGS_OFFSET: usize = 2;
+const BLOSC2_FLAGS_OFFSET: usize = 31;
 const MEMCPYED: u8 = 0x02;
 const NOT_SPLIT: u8 = 0x10;
-const FORMAT: u8 = 0xe0;
-const REGISTERED: u8 = 6 << 5;
-const SPECIAL: u8 = 0x70;
+const CODEC_FORMAT_MASK: u8 = 0xe0;
+const REGISTERED_CODEC_FORMAT: u8 = 6 << 5;
+const SPECIAL_MASK: u8 = 0x70;
 
 /// The encoding of a block in a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum BlockEncoding {
     /// All bytes of the block are this one.
     Run(u8),
     /// Uncompressed.
@@ -30,7 +30,7 @@ pub enum Stored {
 }
 
 /// The reference's codec for blocks of one shape.
-pub struct Reference {
+pub struct ReferenceCodec {
     library: &'static Library,
     array: Array,
     nbytes: usize,
@@ -38,10 +38,10 @@ pub struct Reference {
     codec: [u8; 2],
 }
 
-impl Reference {
-    pub fn new(library: &'static Library, zfp: Zfp, geometry: Geometry<'_>) -> Reference {
+impl ReferenceCodec {
+    pub fn new(library: &'static Library, zfp: Zfp, geometry: ZfpGeometry<'_>) -> ReferenceCodec {
         let shape: Vec<i64> = geometry.blockshape.iter().map(|&extent| i64::from(extent)).collect();
-        let mut spec = Spec::new(&shape, geometry.blockshape, geometry.blockshape, geometry.typesize);
+        let mut spec = ArraySpec::new(&shape, geometry.blockshape, geometry.blockshape, geometry.typesize);
         let codec = match zfp.mode {
             Mode::Accuracy => 33,
             Mode::Precision => 34,
@@ -56,7 +56,7 @@ impl Reference {
         };
         let array = spec.zeros(library);
         let nbytes = spec.nbytes();
-        Reference { library, array, nbytes, codec: [codec, zfp.meta] }
+        ReferenceCodec { library, array, nbytes, codec: [codec, zfp.meta] }
     }
 
     /// Compresses a block into a separate chunk.
@@ -106,7 +106,7 @@ impl Reference {
     }
 
     /// Calls `blosc2_getitem_ctx` with the super-chunk's context.
-    pub fn item(&self, chunk: &[u8], item: usize, dest: &mut [u8]) -> i32 {
+    pub fn getitem(&self, chunk: &[u8], item: usize, dest: &mut [u8]) -> i32 {
         // SAFETY: as in `compress_into`.
         unsafe {
             (self.library.blosc2_getitem_ctx)(
@@ -122,43 +122,44 @@ impl Reference {
     }
 
     /// Returns the encoding of the block in its chunk (chunk.md 1.12).
-    pub fn stored(&self, chunk: &[u8]) -> Stored {
-        if chunk[FLAGS] & MEMCPYED != 0 {
-            return Stored::Raw;
+    pub fn block_encoding(&self, chunk: &[u8]) -> BlockEncoding {
+        if chunk[FLAGS_OFFSET] & MEMCPYED != 0 {
+            return BlockEncoding::Raw;
         }
-        if chunk[FLAGS2] & SPECIAL != 0 {
-            return Stored::Run(0);
+        if chunk[BLOSC2_FLAGS_OFFSET] & SPECIAL_MASK != 0 {
+            return BlockEncoding::Run(0);
         }
-        assert_ne!(chunk[FLAGS] & NOT_SPLIT, 0, "one stream per block");
-        assert_eq!(read(chunk, 8) as usize, self.nbytes, "the block size");
-        let start = read(chunk, HEADER) as usize;
-        let len = read(chunk, start);
+        assert_ne!(chunk[FLAGS_OFFSET] & NOT_SPLIT, 0, "one stream per block");
+        assert_eq!(read_i32(chunk, 8) as usize, self.nbytes, "the block size");
+        let start = read_i32(chunk, HEADER_LEN) as usize;
+        let len = read_i32(chunk, start);
         match usize::try_from(len) {
-            Ok(0) => Stored::Run(0),
-            Ok(len) if len == self.nbytes => Stored::Raw,
-            Ok(len) => Stored::Coded(chunk[start + 4..start + 4 + len].to_vec()),
-            Err(_) => Stored::Run((-len) as u8),
+            Ok(0) => BlockEncoding::Run(0),
+            Ok(len) if len == self.nbytes => BlockEncoding::Raw,
+            Ok(len) => BlockEncoding::Coded(chunk[start + 4..start + 4 + len].to_vec()),
+            Err(_) => BlockEncoding::Run((-len) as u8),
         }
     }
 
     /// Returns a chunk of one block whose stream is `stream`.
-    pub fn chunk_of(&self, stream: &[u8]) -> Vec<u8> {
+    pub fn wrap_stream(&self, stream: &[u8]) -> Vec<u8> {
         assert!(stream.len() != self.nbytes && !stream.is_empty());
         let probe: Vec<u8> = (0..self.nbytes).map(|at| (at * 37 + at / 256) as u8).collect();
-        let mut chunk = self.compress(&probe)[..HEADER].to_vec();
+        let mut chunk = self.compress(&probe)[..HEADER_LEN].to_vec();
         // Neither uncompressed as a whole nor special, whatever the encoding of the probe.
-        chunk[FLAGS] = chunk[FLAGS] & !MEMCPYED & !FORMAT | NOT_SPLIT | REGISTERED;
-        chunk[FLAGS2] &= !SPECIAL;
+        chunk[FLAGS_OFFSET] =
+            chunk[FLAGS_OFFSET] & !MEMCPYED & !CODEC_FORMAT_MASK | NOT_SPLIT | REGISTERED_CODEC_FORMAT;
+        chunk[BLOSC2_FLAGS_OFFSET] &= !SPECIAL_MASK;
         [chunk[22], chunk[23]] = self.codec;
-        let total = HEADER + 4 + 4 + stream.len();
+        let total = HEADER_LEN + 4 + 4 + stream.len();
         chunk[12..16].copy_from_slice(&(total as u32).to_le_bytes());
-        chunk.extend_from_slice(&(HEADER as u32 + 4).to_le_bytes());
+        chunk.extend_from_slice(&(HEADER_LEN as u32 + 4).to_le_bytes());
         chunk.extend_from_slice(&(stream.len() as u32).to_le_bytes());
         chunk.extend_from_slice(stream);
         chunk
     }
 }
 
-fn read(chunk: &[u8], at: usize) -> i32 {
+fn read_i32(chunk: &[u8], at: usize) -> i32 {
     i32::from_le_bytes(chunk[at..at + 4].try_into().expect("four bytes"))
 }

@@ -4,15 +4,15 @@
 //! `ZFP_CASES` is the number of shapes, `ZFP_SEED` the seed of the sample.
 
 mod blocks;
-mod data;
 mod mutated;
+mod values;
 mod vectors;
 
-use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Mode, Zfp, ZfpGeometry};
 
 use crate::support::random::{Random, from_environment};
-use blocks::{Reference, Stored};
-use data::Values;
+use blocks::{BlockEncoding, ReferenceCodec};
+use values::Values;
 
 const MODES: [Mode; 3] = [Mode::Accuracy, Mode::Precision, Mode::Rate];
 
@@ -44,8 +44,8 @@ impl Case {
         Case { zfp: Zfp { mode, meta }, blockshape, typesize }
     }
 
-    fn geometry(&self) -> Geometry<'_> {
-        Geometry { blockshape: &self.blockshape, typesize: self.typesize }
+    fn geometry(&self) -> ZfpGeometry<'_> {
+        ZfpGeometry { blockshape: &self.blockshape, typesize: self.typesize }
     }
 
     fn count(&self) -> usize {
@@ -56,11 +56,11 @@ impl Case {
         self.count() * self.typesize as usize
     }
 
-    fn encode(&self, src: &[u8]) -> Stored {
+    fn encode(&self, src: &[u8]) -> BlockEncoding {
         let mut dest = vec![0; src.len()];
         match self.zfp.encode(self.geometry(), src, &mut dest) {
-            Ok(0) => Stored::Raw,
-            Ok(len) => Stored::Coded(dest[..len].to_vec()),
+            Ok(0) => BlockEncoding::Raw,
+            Ok(len) => BlockEncoding::Coded(dest[..len].to_vec()),
             Err(error) => panic!("{self:?}: {error}"),
         }
     }
@@ -73,7 +73,7 @@ impl Case {
     }
 
     /// Returns whether the reference's encoder stays inside its buffers (codecs.md 18.3).
-    fn safe_for_the_reference(&self) -> bool {
+    fn is_safe_for_reference(&self) -> bool {
         if self.zfp.mode != Mode::Rate {
             return true;
         }
@@ -108,7 +108,7 @@ impl Case {
 }
 
 /// Converts the values of a stream to numbers.
-fn numbers(typesize: i32, bytes: &[u8]) -> Vec<f64> {
+fn parse_floats(typesize: i32, bytes: &[u8]) -> Vec<f64> {
     let value = |bytes: &[u8]| match typesize {
         4 => f64::from(f32::from_le_bytes(bytes.try_into().expect("a float"))),
         _ => f64::from_le_bytes(bytes.try_into().expect("a double")),
@@ -118,48 +118,50 @@ fn numbers(typesize: i32, bytes: &[u8]) -> Vec<f64> {
 
 #[test]
 fn streams_and_values_are_those_of_the_reference() {
-    let Some((_, library)) = crate::support::both() else { return };
+    let Some((_, library)) = crate::support::both_libraries() else { return };
     let seed = from_environment("ZFP_SEED", 1);
     let (mut coded, mut raw, mut tiny) = (0, 0, 0);
     for number in 0..from_environment("ZFP_CASES", 1500) {
         let mut random = Random::of_item(seed, number);
         let case = Case::random(&mut random);
         let reference =
-            case.safe_for_the_reference().then(|| Reference::new(library, case.zfp, case.geometry()));
+            case.is_safe_for_reference().then(|| ReferenceCodec::new(library, case.zfp, case.geometry()));
         for _ in 0..4 {
             let kind = *random.pick(&Values::ALL);
             let block = kind.generate(&mut random, case.typesize as usize, case.count());
             let what = format!("case {number}: {case:?} of {kind:?}");
             let ours = case.encode(&block);
             let Some(reference) = &reference else {
-                assert_eq!(ours, Stored::Raw, "{what}");
+                assert_eq!(ours, BlockEncoding::Raw, "{what}");
                 continue;
             };
             let chunk = reference.compress(&block);
-            let theirs = reference.stored(&chunk);
+            let theirs = reference.block_encoding(&chunk);
             if case.has_tiny_cells(&block) {
                 // Our library keeps values that the reference loses; the reference decodes our stream to the same
                 // values.
-                if let Stored::Coded(stream) = &ours {
-                    let theirs = reference.decompress(&reference.chunk_of(stream)).expect("our stream");
+                if let BlockEncoding::Coded(stream) = &ours {
+                    let theirs = reference.decompress(&reference.wrap_stream(stream)).expect("our stream");
                     assert!(theirs == case.decode(stream), "values of our stream, {what}");
                     tiny += 1;
                 }
             } else {
                 let same = match &theirs {
                     // The codec is not called.
-                    Stored::Run(_) => true,
+                    BlockEncoding::Run(_) => true,
                     // The chunk is uncompressed if it would be larger otherwise, which is the case for a block that
                     // saves less than 8 bytes.
-                    Stored::Raw => matches!(&ours, Stored::Coded(stream) if stream.len() + 8 > block.len()),
-                    Stored::Coded(_) => false,
+                    BlockEncoding::Raw => {
+                        matches!(&ours, BlockEncoding::Coded(stream) if stream.len() + 8 > block.len())
+                    }
+                    BlockEncoding::Coded(_) => false,
                 };
                 assert!(
                     same || ours == theirs,
                     "streams differ, {what}:\nours   {ours:02x?}\ntheirs {theirs:02x?}"
                 );
             }
-            let Stored::Coded(stream) = &theirs else {
+            let BlockEncoding::Coded(stream) = &theirs else {
                 raw += 1;
                 continue;
             };
@@ -174,7 +176,7 @@ fn streams_and_values_are_those_of_the_reference() {
 
 #[test]
 fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
-    let Some((_, library)) = crate::support::both() else { return };
+    let Some((_, library)) = crate::support::both_libraries() else { return };
     let seed = from_environment("ZFP_SEED", 1);
     let (mut fast, mut slow) = (0, 0);
     for number in 0..from_environment("ZFP_CASES", 1500) / 5 {
@@ -183,11 +185,11 @@ fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
         // Rates from 30 % of the size: below, the reference rejects single items of small cells (codecs.md 11).
         case.zfp = Zfp { mode: Mode::Rate, meta: 30 + random.below(35) as u8 };
         let block = Values::Noise.generate(&mut random, case.typesize as usize, case.count());
-        let Stored::Coded(stream) = case.encode(&block) else { continue };
+        let BlockEncoding::Coded(stream) = case.encode(&block) else { continue };
         let whole = case.decode(&stream);
         let size = case.typesize as usize;
-        let reference = Reference::new(library, case.zfp, case.geometry());
-        let chunk = reference.chunk_of(&stream);
+        let reference = ReferenceCodec::new(library, case.zfp, case.geometry());
+        let chunk = reference.wrap_stream(&stream);
         for _ in 0..20 {
             let start = random.below(case.count());
             let len = random.below(40).min(case.count() - start);
@@ -204,7 +206,7 @@ fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
                 slow += 1;
             }
             let mut item = [0; 8];
-            let rc = reference.item(&chunk, start, &mut item[..size]);
+            let rc = reference.getitem(&chunk, start, &mut item[..size]);
             if rc >= 0 {
                 assert_eq!(item[..size], whole[start * size..][..size], "{number}: {case:?}, item {start}");
             } else {
@@ -222,11 +224,11 @@ fn errors_are_at_most_the_tolerance() {
         let mut case = Case::random(&mut random);
         let exponent = random.below(8) as i32 - 6;
         case.zfp = Zfp { mode: Mode::Accuracy, meta: exponent as i8 as u8 };
-        let kind = *random.pick(&[Values::Smooth, Values::Noise, Values::Whole]);
+        let kind = *random.pick(&[Values::Smooth, Values::Noise, Values::Integers]);
         let block = kind.generate(&mut random, case.typesize as usize, case.count());
-        let Stored::Coded(stream) = case.encode(&block) else { continue };
-        let before = numbers(case.typesize, &block);
-        let after = numbers(case.typesize, &case.decode(&stream));
+        let BlockEncoding::Coded(stream) = case.encode(&block) else { continue };
+        let before = parse_floats(case.typesize, &block);
+        let after = parse_floats(case.typesize, &case.decode(&stream));
         // In addition, the rounding error of a float.
         let largest = before.iter().fold(0f64, |most, value| most.max(value.abs()));
         let most = 10f64.powi(exponent) + if case.typesize == 4 { largest * 1e-6 } else { largest * 1e-15 };

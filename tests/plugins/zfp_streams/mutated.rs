@@ -2,29 +2,29 @@
 //! the values of the reference.
 
 use blosc2::error::ErrorKind;
-use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Mode, Zfp, ZfpGeometry};
 
 use super::Case;
-use super::blocks::{Reference, Stored};
-use super::data::Values;
+use super::blocks::{BlockEncoding, ReferenceCodec};
+use super::values::Values;
 use crate::support;
 use crate::support::random::{Random, from_environment};
 
 #[test]
 fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
     let seed = from_environment("ZFP_SEED", 1);
-    let reference = support::both().map(|(_, library)| library);
+    let reference = support::both_libraries().map(|(_, library)| library);
     let (mut good, mut bad) = (0, 0);
     for number in 0..from_environment("ZFP_CASES", 1500) / 5 {
         let mut random = Random::of_item(seed ^ 0xbad, number);
         let case = Case::random(&mut random);
         let kind = *random.pick(&Values::ALL);
         let block = kind.generate(&mut random, case.typesize as usize, case.count());
-        let Stored::Coded(stream) = case.encode(&block) else { continue };
+        let BlockEncoding::Coded(stream) = case.encode(&block) else { continue };
         let whole = stream.len();
-        let reference = reference.map(|library| Reference::new(library, case.zfp, case.geometry()));
+        let reference = reference.map(|library| ReferenceCodec::new(library, case.zfp, case.geometry()));
         for _ in 0..20 {
-            let stream = damaged(&mut random, &stream);
+            let stream = damage_stream(&mut random, &stream);
             // The reference treats a stream of the size of the block as uncompressed.
             if stream.is_empty() || stream.len() == case.nbytes() {
                 continue;
@@ -38,7 +38,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
                     good += 1;
                     // With a truncated last word the reference reads past the end.
                     if let Some(reference) = reference.as_ref().filter(|_| stream.len().is_multiple_of(8)) {
-                        let theirs = reference.decompress(&reference.chunk_of(&stream));
+                        let theirs = reference.decompress(&reference.wrap_stream(&stream));
                         assert!(theirs.as_deref() == Ok(&dest[..nbytes]), "values differ, {what}");
                     }
                 }
@@ -47,7 +47,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
                     bad += 1;
                     // In the other modes the reference reads bytes behind the stream.
                     if let Some(reference) = reference.as_ref().filter(|_| case.zfp.mode == Mode::Rate) {
-                        let theirs = reference.decompress(&reference.chunk_of(&stream));
+                        let theirs = reference.decompress(&reference.wrap_stream(&stream));
                         assert_eq!(theirs, Err(ErrorKind::Data.code()), "{what}");
                     }
                 }
@@ -65,7 +65,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
     assert!(good > 0 && bad > 0, "{good} decoded, {bad} rejected");
 }
 
-fn damaged(random: &mut Random, stream: &[u8]) -> Vec<u8> {
+fn damage_stream(random: &mut Random, stream: &[u8]) -> Vec<u8> {
     let mut stream = stream.to_vec();
     match random.below(4) {
         0 => stream.truncate(random.below(stream.len() + 1)),
@@ -83,7 +83,7 @@ fn damaged(random: &mut Random, stream: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn absurd_shapes_are_refused() {
+fn invalid_shapes_are_rejected() {
     let zfp = Zfp { mode: Mode::Rate, meta: 50 };
     let (stream, mut dest) = (vec![0xff; 4096], vec![0; 4096]);
     let shapes: [&[i32]; 10] = [
@@ -100,7 +100,7 @@ fn absurd_shapes_are_refused() {
     ];
     for shape in shapes {
         for typesize in [4, 8] {
-            let geometry = Geometry { blockshape: shape, typesize };
+            let geometry = ZfpGeometry { blockshape: shape, typesize };
             let rc = zfp.decode(geometry, &stream, &mut dest).map_err(|error| error.kind());
             assert_eq!(rc, Err(ErrorKind::Failure), "decode {geometry:?}");
             let encoded = zfp.encode(geometry, &stream, &mut dest).map_err(|error| error.kind());
@@ -119,7 +119,7 @@ fn absurd_shapes_are_refused() {
         }
     }
     for typesize in [i32::MIN, -8, -4, 0, 1, 2, 3, 5, 16] {
-        let geometry = Geometry { blockshape: &[8, 8], typesize };
+        let geometry = ZfpGeometry { blockshape: &[8, 8], typesize };
         let rc = zfp.decode(geometry, &stream, &mut dest).map_err(|error| error.kind());
         assert_eq!(rc, Err(ErrorKind::Failure), "type size {typesize}");
         let src = vec![0; 64 * typesize.clamp(0, 64) as usize];
@@ -135,7 +135,7 @@ fn streams_fit_or_are_refused_at_any_address() {
     for _ in 0..100 {
         let case = Case::random(&mut random);
         let block = Values::Smooth.generate(&mut random, case.typesize as usize, case.count());
-        let Stored::Coded(stream) = case.encode(&block) else { continue };
+        let BlockEncoding::Coded(stream) = case.encode(&block) else { continue };
         let values = case.decode(&stream);
         for shift in 0..9 {
             let (mut src, mut room) = (vec![0; shift], vec![0x5a; shift + stream.len() + 8]);

@@ -1,10 +1,10 @@
 //! The vectors of codecs.md 10.11.
 
-use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Mode, Zfp, ZfpGeometry};
 
 use crate::support::{crc32, hex};
 
-fn bytes(typesize: i32, values: impl Iterator<Item = f64>) -> Vec<u8> {
+fn float_bytes(typesize: i32, values: impl Iterator<Item = f64>) -> Vec<u8> {
     values
         .flat_map(|value| match typesize {
             4 => (value as f32).to_le_bytes().to_vec(),
@@ -13,7 +13,7 @@ fn bytes(typesize: i32, values: impl Iterator<Item = f64>) -> Vec<u8> {
         .collect()
 }
 
-fn zfp(codec: u8, meta: u8) -> Zfp {
+fn zfp_of_codec(codec: u8, meta: u8) -> Zfp {
     let mode = [Mode::Accuracy, Mode::Precision, Mode::Rate][usize::from(codec - 33)];
     Zfp { mode, meta }
 }
@@ -21,21 +21,21 @@ fn zfp(codec: u8, meta: u8) -> Zfp {
 /// Returns the stream; empty if the encoder fails.
 fn encode(zfp: Zfp, blockshape: &[i32], typesize: i32, block: &[u8]) -> Vec<u8> {
     let mut dest = vec![0; block.len()];
-    let len = zfp.encode(Geometry { blockshape, typesize }, block, &mut dest);
+    let len = zfp.encode(ZfpGeometry { blockshape, typesize }, block, &mut dest);
     dest.truncate(len.expect("a good shape"));
     dest
 }
 
 fn decode(zfp: Zfp, blockshape: &[i32], typesize: i32, stream: &[u8]) -> Vec<u8> {
     let mut dest = vec![0; blockshape.iter().product::<i32>() as usize * typesize as usize];
-    let geometry = Geometry { blockshape, typesize };
+    let geometry = ZfpGeometry { blockshape, typesize };
     let len = zfp.decode(geometry, stream, &mut dest).expect("a good stream");
     assert_eq!(len, dest.len());
     dest
 }
 
 #[test]
-fn small_blocks() {
+fn small_blocks_match_the_vectors() {
     let one_to_four: Vec<f64> = vec![1.0, 2.0, 3.0, 4.0];
     let five = vec![1.5, -2.25, 3.0, 0.0, 7.0];
     let halves: Vec<f64> = (0..30).map(|i| f64::from(i) * 0.5).collect();
@@ -68,19 +68,19 @@ fn small_blocks() {
     ];
     for (codec, meta, shape, typesize, values, stream, decoded) in cases {
         let what = format!("codec {codec}, meta {meta:#x}, {shape:?} of {typesize} bytes");
-        let zfp = zfp(codec, meta);
-        let block = bytes(typesize, values.iter().copied());
+        let zfp = zfp_of_codec(codec, meta);
+        let block = float_bytes(typesize, values.iter().copied());
         assert_eq!(encode(zfp, shape, typesize, &block), hex(stream), "{what}");
         if let Some(decoded) = decoded {
             let got = decode(zfp, shape, typesize, &hex(stream));
-            assert_eq!(got, bytes(typesize, decoded.iter().copied()), "{what}");
+            assert_eq!(got, float_bytes(typesize, decoded.iter().copied()), "{what}");
         }
     }
 }
 
 /// Sizes and checksums of streams of `((i*7919) % 1000)/8 - 60`; `None` is uncompressed.
 #[test]
-fn larger_blocks() {
+fn larger_blocks_match_the_sizes_and_checksums() {
     const SHAPES: [&[i32]; 4] = [&[50], &[9, 14], &[6, 5, 11], &[4, 5, 6, 7]];
     type Stream = Option<(usize, u32)>;
     let table: [(u8, u8, [Stream; 8]); 7] = [
@@ -188,7 +188,7 @@ fn larger_blocks() {
             let (shape, typesize) = (SHAPES[at / 2], [4, 8][at % 2]);
             let count = shape.iter().product::<i32>();
             let values = (0..count).map(|i| f64::from((i * 7919) % 1000) / 8.0 - 60.0);
-            let stream = encode(zfp(codec, meta), shape, typesize, &bytes(typesize, values));
+            let stream = encode(zfp_of_codec(codec, meta), shape, typesize, &float_bytes(typesize, values));
             let got = (!stream.is_empty()).then(|| (stream.len(), crc32(&stream)));
             assert_eq!(got, expected, "codec {codec}, meta {meta:#x}, {shape:?} of {typesize} bytes");
         }

@@ -29,7 +29,7 @@ impl Graph {
         for (file, source) in &graph.sources {
             let mut edges = BTreeMap::new();
             for used in &source.uses {
-                let target = graph.absolute(file, used).and_then(|path| graph.resolve(&path));
+                let target = graph.absolute_path(file, used).and_then(|path| graph.resolve(&path));
                 if let Some(target) = target.filter(|target| target != file) {
                     edges.entry(target).or_insert_with(|| used.path.join("::"));
                 }
@@ -47,7 +47,7 @@ impl Graph {
             "lib.rs" | "mod.rs" => dir.to_string(),
             _ => file.trim_end_matches(".rs").to_string(),
         };
-        for inline in &source.inline {
+        for inline in &source.inline_modules {
             self.files.insert([&module[..], inline].concat(), file.to_string());
         }
         let children = source.children.clone();
@@ -72,7 +72,7 @@ impl Graph {
     }
 
     /// Returns the path from the root of the crate; `None` for a path that leaves the crate.
-    fn absolute(&self, file: &str, used: &Use) -> Option<Vec<String>> {
+    fn absolute_path(&self, file: &str, used: &Use) -> Option<Vec<String>> {
         let module = [&self.modules[file][..], &used.within].concat();
         let (first, rest) = used.path.split_first()?;
         match first.as_str() {
@@ -93,7 +93,7 @@ impl Graph {
                 // A path in the code may begin with an imported module.
                 let mut imports =
                     self.sources[file].uses.iter().filter(|import| import.name.as_ref() == Some(first));
-                let imported = imports.find_map(|import| self.absolute(file, import))?;
+                let imported = imports.find_map(|import| self.absolute_path(file, import))?;
                 self.files.contains_key(&imported).then(|| [&imported[..], rest].concat())
             }
         }
@@ -102,10 +102,10 @@ impl Graph {
     /// Returns the file that defines the item of an absolute path, or the file of its module if the item is not
     /// found.
     fn resolve(&self, path: &[String]) -> Option<String> {
-        if let Some(file) = self.find(path, &mut BTreeSet::new()) {
+        if let Some(file) = self.find_definition(path, &mut BTreeSet::new()) {
             return Some(file);
         }
-        let known = self.module_of(path)?;
+        let known = self.module_len(path)?;
         if known == 1 {
             // Exported macros are defined at the root.
             let defines = |source: &Source| path.get(1).is_some_and(|name| source.definitions.contains(name));
@@ -115,16 +115,16 @@ impl Graph {
     }
 
     /// Returns how many segments of a path are modules.
-    fn module_of(&self, path: &[String]) -> Option<usize> {
+    fn module_len(&self, path: &[String]) -> Option<usize> {
         (1..=path.len()).rev().find(|&len| self.files.contains_key(&path[..len]))
     }
 
     /// Returns the file that defines an item. Follows re-exports.
-    fn find(&self, path: &[String], seen: &mut BTreeSet<Vec<String>>) -> Option<String> {
+    fn find_definition(&self, path: &[String], seen: &mut BTreeSet<Vec<String>>) -> Option<String> {
         if !seen.insert(path.to_vec()) {
             return None;
         }
-        let known = self.module_of(path)?;
+        let known = self.module_len(path)?;
         let file = &self.files[&path[..known]];
         let Some((name, rest)) = path[known..].split_first() else { return Some(file.clone()) };
         let source = &self.sources[file];
@@ -134,19 +134,21 @@ impl Graph {
         let globs = |used: &&Use| used.path.last().is_some_and(|last| last == "*");
         let imports = source.uses.iter().filter(|used| used.name.as_ref() == Some(name));
         for import in imports.filter(|used| !globs(used)) {
-            if let Some(path) = self.absolute(file, import) {
+            if let Some(path) = self.absolute_path(file, import) {
                 let whole = [&path[..], rest].concat();
-                if let Some(found) = self.find(&whole, seen).or_else(|| self.find(&path, seen)) {
+                if let Some(found) =
+                    self.find_definition(&whole, seen).or_else(|| self.find_definition(&path, seen))
+                {
                     return Some(found);
                 }
             }
         }
         for import in source.uses.iter().filter(globs) {
-            if let Some(mut path) = self.absolute(file, import) {
+            if let Some(mut path) = self.absolute_path(file, import) {
                 path.pop();
                 path.push(name.clone());
                 path.extend_from_slice(rest);
-                if let Some(found) = self.find(&path, seen) {
+                if let Some(found) = self.find_definition(&path, seen) {
                     return Some(found);
                 }
             }
@@ -157,12 +159,12 @@ impl Graph {
     /// Returns the violations of the rules, one or more lines for each.
     pub fn violations(&self, layers: &[&[&str]]) -> Vec<String> {
         let mut found = Vec::new();
-        let layer = |file: &str| layers.iter().position(|layer| layer.contains(&top_of(file)));
+        let layer = |file: &str| layers.iter().position(|layer| layer.contains(&top_level_module(file)));
         for file in self.sources.keys().filter(|file| layer(file).is_none()) {
             found.push(format!("{file}: the module has no layer"));
         }
         for (from, to, example) in self.edges() {
-            if top_of(from) != top_of(to) && layer(from) >= layer(to) {
+            if top_level_module(from) != top_level_module(to) && layer(from) >= layer(to) {
                 found.push(format!("not downwards: {from} -> {to} ({example})"));
             }
         }
@@ -182,7 +184,8 @@ impl Graph {
 
     /// Returns the sets of files that reach each other.
     fn cycles(&self) -> Vec<BTreeSet<String>> {
-        let reached: BTreeMap<_, _> = self.sources.keys().map(|file| (file, self.reached(file))).collect();
+        let reached: BTreeMap<_, _> =
+            self.sources.keys().map(|file| (file, self.reachable_files(file))).collect();
         let mut cycles = Vec::new();
         let mut done = BTreeSet::new();
         for (file, there) in &reached {
@@ -198,7 +201,7 @@ impl Graph {
     }
 
     /// Returns the files that `file` imports, directly or not.
-    fn reached<'a>(&'a self, file: &'a str) -> BTreeSet<&'a str> {
+    fn reachable_files<'a>(&'a self, file: &'a str) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open = vec![file];
         while let Some(file) = open.pop() {
@@ -219,6 +222,6 @@ impl Graph {
 }
 
 /// Returns the top-level module of a file.
-fn top_of(file: &str) -> &str {
+fn top_level_module(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }

@@ -53,7 +53,7 @@ fn layers_depend_downwards_and_cycles_are_pairs_in_one_folder() {
 }
 
 /// Returns the violations in a crate of these files and three layers, `high`, `low` and `base`.
-fn violations(files: &[(&str, &str)]) -> Vec<String> {
+fn violations_in_crate(files: &[(&str, &str)]) -> Vec<String> {
     let mut all = BTreeMap::from([("lib.rs".to_string(), "mod high; mod low; mod base;".to_string())]);
     for module in ["high", "low", "base"] {
         all.insert(format!("{module}/mod.rs"), String::new());
@@ -64,7 +64,7 @@ fn violations(files: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn a_downward_import_and_a_pair_in_one_folder_are_allowed() {
-    let none = violations(&[
+    let none = violations_in_crate(&[
         ("high/mod.rs", "mod a; mod b; use crate::low::Low;"),
         ("high/a.rs", "use super::b::B; pub struct A;"),
         ("high/b.rs", "use super::a::A; pub struct B;"),
@@ -78,14 +78,14 @@ fn an_upward_import_is_found() {
     for import in
         ["use crate::high::High;", "fn f() { crate::high::High; }", "use super::high::{self, High as H};"]
     {
-        let found = violations(&[("low/mod.rs", import), ("high/mod.rs", "pub struct High;")]);
+        let found = violations_in_crate(&[("low/mod.rs", import), ("high/mod.rs", "pub struct High;")]);
         assert!(
             matches!(&found[..], [one] if one.contains("low/mod.rs -> high/mod.rs")),
             "{import}: {found:?}"
         );
     }
     // A re-export does not hide the import: it counts as an import of the file that defines the item.
-    let found = violations(&[
+    let found = violations_in_crate(&[
         ("base/mod.rs", "use crate::low::Item;"),
         ("low/mod.rs", "pub use crate::high::*;"),
         ("high/mod.rs", "pub const Item: i32 = 0;"),
@@ -95,14 +95,14 @@ fn an_upward_import_is_found() {
 
 #[test]
 fn a_cycle_of_three_files_or_of_two_folders_is_found() {
-    let three = violations(&[
+    let three = violations_in_crate(&[
         ("high/mod.rs", "mod a; mod b; mod c;"),
         ("high/a.rs", "use super::b::B; pub struct A;"),
         ("high/b.rs", "use super::c::C; pub struct B;"),
         ("high/c.rs", "fn f(_: super::a::A) {} pub struct C;"),
     ]);
     assert!(matches!(&three[..], [one] if one.contains("3 files")), "{three:?}");
-    let folders = violations(&[
+    let folders = violations_in_crate(&[
         ("high/mod.rs", "mod a; mod deep;"),
         ("high/a.rs", "use super::deep::B; pub struct A;"),
         ("high/deep/mod.rs", "use crate::high::a::A; pub struct B;"),
@@ -112,7 +112,7 @@ fn a_cycle_of_three_files_or_of_two_folders_is_found() {
 
 #[test]
 fn comments_strings_and_tests_do_not_count() {
-    let none = violations(&[(
+    let none = violations_in_crate(&[(
         "low/mod.rs",
         r##"
         // use crate::high::High;
@@ -127,12 +127,15 @@ fn comments_strings_and_tests_do_not_count() {
         "##,
     )]);
     assert_eq!(none, Vec::<String>::new());
-    let some = violations(&[("low/mod.rs", "#[cfg(not(test))] use crate::high::High;"), ("high/mod.rs", "")]);
+    let some = violations_in_crate(&[
+        ("low/mod.rs", "#[cfg(not(test))] use crate::high::High;"),
+        ("high/mod.rs", ""),
+    ]);
     assert_eq!(some.len(), 1);
 }
 
 #[test]
 fn a_module_without_a_layer_is_found() {
-    let found = violations(&[("lib.rs", "mod high; mod new;"), ("new.rs", "use crate::high;")]);
+    let found = violations_in_crate(&[("lib.rs", "mod high; mod new;"), ("new.rs", "use crate::high;")]);
     assert!(found.iter().any(|one| one.contains("new")), "{found:?}");
 }

@@ -20,14 +20,14 @@ pub struct Source {
     /// The modules in separate files, each with the modules inside this file that contain it.
     pub children: Vec<Vec<String>>,
     /// The modules inside this file.
-    pub inline: Vec<Vec<String>>,
+    pub inline_modules: Vec<Vec<String>>,
     pub uses: Vec<Use>,
 }
 
 impl Source {
     /// Reads the text of a file.
     pub fn parse(text: &str) -> Source {
-        let tokens = without_tests(&tokens(text));
+        let tokens = remove_test_items(&tokenize(text));
         let mut source = Source::default();
         let (mut within, mut depths, mut depth) = (Vec::new(), Vec::new(), 0);
         let mut at = 0;
@@ -51,7 +51,7 @@ impl Source {
                     } else {
                         within.push(token(1).to_string());
                         depths.push(depth);
-                        source.inline.push(path);
+                        source.inline_modules.push(path);
                     }
                     at += 1;
                 }
@@ -93,7 +93,7 @@ fn is_word(token: &str) -> bool {
 
 /// Splits a text into words, `::` and single characters. A string literal becomes `""`; comments and the names of
 /// lifetimes are omitted.
-fn tokens(text: &str) -> Vec<String> {
+fn tokenize(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let starts = |at: usize, what: &str| what.chars().enumerate().all(|(n, c)| chars.get(at + n) == Some(&c));
     let mut tokens: Vec<String> = Vec::new();
@@ -173,7 +173,7 @@ fn end_of_quoted(chars: &[char], mut at: usize, quote: char) -> usize {
 }
 
 /// Removes the items with an attribute `cfg` that requires `test`.
-fn without_tests(tokens: &[String]) -> Vec<String> {
+fn remove_test_items(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -186,7 +186,7 @@ fn without_tests(tokens: &[String]) -> Vec<String> {
         let mut for_tests = false;
         while is_attribute(tokens, behind) {
             let end = end_of_group(tokens, behind + 1);
-            for_tests |= asks_for_test(&tokens[behind + 2..end - 1]);
+            for_tests |= is_test_cfg(&tokens[behind + 2..end - 1]);
             behind = end;
         }
         if for_tests {
@@ -204,7 +204,7 @@ fn is_attribute(tokens: &[String], at: usize) -> bool {
 }
 
 /// Returns whether an attribute is `cfg(test)` or `cfg(all(.., test, ..))`.
-fn asks_for_test(attribute: &[String]) -> bool {
+fn is_test_cfg(attribute: &[String]) -> bool {
     attribute.first().is_some_and(|token| token == "cfg")
         && !attribute.iter().any(|token| token == "any" || token == "not")
         && attribute.iter().any(|token| token == "test")

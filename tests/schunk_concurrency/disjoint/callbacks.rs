@@ -10,14 +10,14 @@ use blosc2::abi::{
     blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_postfilter_params, blosc2_prefilter_params,
 };
 
-use super::ITEM;
+use super::ITEM_SIZE;
 use crate::support::calls::{Params, dparams};
 use crate::support::library::Library;
 use crate::support::super_chunk::SuperChunk;
 
 /// How the chunk is compressed and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
+pub enum PipelineKind {
     /// Unchanged blocks are copied without recompression.
     Plain,
     /// Other blocks depend on the first one: the chunk is decoded and compressed as a whole.
@@ -31,33 +31,34 @@ pub enum Coding {
     UserFilter,
 }
 
-/// The id of the filter of [`Coding::UserFilter`].
-const FILTER: u8 = 201;
+/// The id of the filter of [`PipelineKind::UserFilter`].
+const COPY_FILTER: u8 = 201;
 
-impl Coding {
-    pub const ALL: [Coding; 4] = [Coding::Plain, Coding::Delta, Coding::Prefilter, Coding::Postfilter];
+impl PipelineKind {
+    pub const ALL: [PipelineKind; 4] =
+        [PipelineKind::Plain, PipelineKind::Delta, PipelineKind::Prefilter, PipelineKind::Postfilter];
 
     /// Returns the parameters with which the chunk is created.
     pub fn params(self) -> Params {
         let filters = match self {
-            Coding::Delta => [0, 0, 0, 0, 3, 1],
-            Coding::UserFilter => [0, 0, 0, 0, FILTER, 1],
+            PipelineKind::Delta => [0, 0, 0, 0, 3, 1],
+            PipelineKind::UserFilter => [0, 0, 0, 0, COPY_FILTER, 1],
             _ => [0, 0, 0, 0, 0, 1],
         };
-        if self == Coding::UserFilter {
+        if self == PipelineKind::UserFilter {
             register_filter();
         }
-        Params { codec: 1, typesize: ITEM as i32, filters, ..Params::default() }
+        Params { codec: 1, typesize: ITEM_SIZE as i32, filters, ..Params::default() }
     }
 
     /// Replaces the contexts of a super-chunk, which no other thread uses yet, by contexts with the functions, as C
     /// programs do.
-    pub fn install(self, schunk: &SuperChunk, blocksize: i32) {
+    pub fn install_contexts(self, schunk: &SuperChunk, blocksize: i32) {
         match self {
-            Coding::Plain | Coding::Delta => {}
-            Coding::Prefilter => set_compression(schunk, Some(copy_before), blocksize),
-            Coding::UserFilter => set_compression(schunk, None, blocksize),
-            Coding::Postfilter => set_postfilter(schunk, copy_after),
+            PipelineKind::Plain | PipelineKind::Delta => {}
+            PipelineKind::Prefilter => replace_cctx(schunk, Some(copying_prefilter), blocksize),
+            PipelineKind::UserFilter => replace_cctx(schunk, None, blocksize),
+            PipelineKind::Postfilter => replace_dctx(schunk, copying_postfilter),
         }
     }
 }
@@ -66,10 +67,10 @@ type Prefilter = unsafe extern "C" fn(*mut blosc2_prefilter_params) -> i32;
 type Postfilter = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> i32;
 
 /// Replaces the compression context by one whose only user-defined function is the prefilter.
-fn set_compression(schunk: &SuperChunk, prefilter: Option<Prefilter>, blocksize: i32) {
+fn replace_cctx(schunk: &SuperChunk, prefilter: Option<Prefilter>, blocksize: i32) {
     // SAFETY: plain numbers and pointers that may be NULL.
     let mut preparams: blosc2_prefilter_params = unsafe { std::mem::zeroed() };
-    let mut cparams = Params { blocksize, ..Coding::Plain.params() }.cparams();
+    let mut cparams = Params { blocksize, ..PipelineKind::Plain.params() }.cparams();
     cparams.prefilter = prefilter;
     cparams.preparams = &mut preparams;
     cparams.schunk = schunk.raw().cast();
@@ -84,14 +85,14 @@ fn set_compression(schunk: &SuperChunk, prefilter: Option<Prefilter>, blocksize:
 }
 
 /// Replaces the decompression context by one with a postfilter.
-fn set_postfilter(schunk: &SuperChunk, postfilter: Postfilter) {
+fn replace_dctx(schunk: &SuperChunk, postfilter: Postfilter) {
     // SAFETY: plain numbers and pointers that may be NULL.
     let mut postparams: blosc2_postfilter_params = unsafe { std::mem::zeroed() };
     let mut dparams = dparams(1);
     dparams.postfilter = Some(postfilter);
     dparams.postparams = &mut postparams;
     dparams.schunk = schunk.raw().cast();
-    // SAFETY: as in `set_compression`.
+    // SAFETY: as in `replace_cctx`.
     unsafe {
         let dctx = (schunk.library.blosc2_create_dctx)(dparams);
         assert!(!dctx.is_null());
@@ -120,7 +121,7 @@ fn call_hook() {
     }
 }
 
-unsafe extern "C" fn copy_before(params: *mut blosc2_prefilter_params) -> i32 {
+unsafe extern "C" fn copying_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
     call_hook();
     // SAFETY: the library passes a block of the source and a buffer of the same size to fill.
     unsafe {
@@ -129,7 +130,7 @@ unsafe extern "C" fn copy_before(params: *mut blosc2_prefilter_params) -> i32 {
     0
 }
 
-unsafe extern "C" fn copy_after(params: *mut blosc2_postfilter_params) -> i32 {
+unsafe extern "C" fn copying_postfilter(params: *mut blosc2_postfilter_params) -> i32 {
     call_hook();
     // SAFETY: the library passes a block and a buffer of the same size to fill.
     unsafe { ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).size as usize) };
@@ -167,7 +168,7 @@ fn register_filter() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let mut filter = blosc2_filter {
-            id: FILTER,
+            id: COPY_FILTER,
             name: c"copy".as_ptr().cast_mut(),
             version: 1,
             forward: Some(forward),

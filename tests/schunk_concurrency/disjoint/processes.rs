@@ -4,11 +4,14 @@
 use std::path::Path;
 use std::thread;
 
-use super::{Calls, Coding, NITEMS, Over, Plan, Progress, Shared, assert_same, nwrites, read_all, write_all};
-use crate::children::{join, part, setting, start};
-use crate::content::say;
+use super::{
+    AccessKind, FinishGuard, NITEMS, PipelineKind, Progress, SharedArray, WritePlan, assert_last_writes,
+    nwrites, read_all, write_all,
+};
+use crate::children::{child_part, child_setting, join_children, start_child};
+use crate::content::print_in_long_runs;
 use crate::support::child::test_name;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, c_path};
 
 const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
@@ -19,57 +22,60 @@ const CODING: &str = "BLOSC2_CONCURRENCY_CODING";
 const NWRITERS: usize = 4;
 
 /// Returns the enumeration value whose name is the value of a setting.
-fn named<T: Copy + std::fmt::Debug>(all: &[T], setting_name: &str) -> T {
-    let name = setting(setting_name);
+fn value_by_name<T: Copy + std::fmt::Debug>(all: &[T], setting_name: &str) -> T {
+    let name = child_setting(setting_name);
     *all.iter().find(|value| format!("{value:?}") == name).expect("a value of that name")
 }
 
-fn plan(calls: Calls) -> Plan {
-    Plan::new(calls, NWRITERS, nwrites(200))
+fn plan(calls: AccessKind) -> WritePlan {
+    WritePlan::new(calls, NWRITERS, nwrites(200))
 }
 
 /// Runs the part of a child.
-fn play(part: &str) {
+fn run_child(part: &str) {
     let first = if part == "first" { 0 } else { NWRITERS / 2 };
     let mine = first..first + NWRITERS / 2;
-    let (calls, coding) = (named(&Calls::ALL, CALLS), named(&Coding::ALL, CODING));
+    let (calls, coding) = (value_by_name(&AccessKind::ALL, CALLS), value_by_name(&PipelineKind::ALL, CODING));
     let plan = &plan(calls);
-    let shared = &Shared::open(Path::new(&setting(PATH)), coding, calls);
+    let shared = &SharedArray::open(Path::new(&child_setting(PATH)), coding, calls);
     let progress = &Progress::new(|item| mine.contains(&plan.owners[item].0));
     thread::scope(|scope| {
         scope.spawn(move || read_all(shared, plan, progress, first as u64));
-        let _over = Over(progress);
+        let _over = FinishGuard(progress);
         let writers: Vec<_> =
             mine.map(|writer| scope.spawn(move || write_all(shared, plan, progress, writer))).collect();
         writers.into_iter().for_each(|writer| writer.join().expect("a writer"));
     });
 }
 
-fn lose_nothing(test: &str, store: Store) {
-    if let Some(part) = part() {
-        return play(&part);
+fn check_no_lost_writes(test: &str, store: Store) {
+    if let Some(part) = child_part() {
+        return run_child(&part);
     }
-    let scratch = Scratch::new();
-    for calls in Calls::ALL {
-        for coding in Coding::ALL {
-            let path = scratch.fresh();
-            drop(Shared::create(store, &path, coding, calls));
+    let scratch = ScratchDir::new();
+    for calls in AccessKind::ALL {
+        for coding in PipelineKind::ALL {
+            let path = scratch.new_path();
+            drop(SharedArray::create(store, &path, coding, calls));
             let text = c_path(&path).into_string().expect("a path");
             let child = |part| {
                 let (calls, coding) = (format!("{calls:?}"), format!("{coding:?}"));
-                start(
+                start_child(
                     test,
                     part,
                     &[(PATH, text.as_str()), (CALLS, &calls), (CODING, &coding), ("BLOSC_LOCKING", "1")],
                 )
             };
-            join(vec![("the first process", child("first")), ("the second process", child("second"))]);
+            join_children(vec![
+                ("the first process", child("first")),
+                ("the second process", child("second")),
+            ]);
             let everything: Vec<usize> = (0..NITEMS).collect();
             let plan = plan(calls);
-            let left = Shared::open(&path, coding, calls).seqs(&everything);
-            assert_same(&everything, &left, &plan.last());
+            let left = SharedArray::open(&path, coding, calls).read_seqs(&everything);
+            assert_last_writes(&everything, &left, &plan.last_writes());
             let writes: usize = plan.writes.iter().map(Vec::len).sum();
-            say(&format!(
+            print_in_long_runs(&format!(
                 "{store:?}, {coding:?}, {calls:?}: {writes} writes by two processes: 0 lost, 0 torn"
             ));
         }
@@ -77,11 +83,11 @@ fn lose_nothing(test: &str, store: Store) {
 }
 
 #[test]
-fn processes_that_write_to_a_file_lose_nothing() {
-    lose_nothing(test_name!(), Store::File);
+fn processes_that_write_to_a_file_lose_no_writes() {
+    check_no_lost_writes(test_name!(), Store::File);
 }
 
 #[test]
-fn processes_that_write_to_a_directory_lose_nothing() {
-    lose_nothing(test_name!(), Store::Directory);
+fn processes_that_write_to_a_directory_lose_no_writes() {
+    check_no_lost_writes(test_name!(), Store::Directory);
 }

@@ -2,22 +2,25 @@
 
 use std::thread;
 
-use super::{Calls, Coding, NITEMS, Over, Plan, Progress, Shared, assert_same, nwrites, read_all, write_all};
-use crate::content::say;
+use super::{
+    AccessKind, FinishGuard, NITEMS, PipelineKind, Progress, SharedArray, WritePlan, assert_last_writes,
+    nwrites, read_all, write_all,
+};
+use crate::content::print_in_long_runs;
 use crate::support::super_chunk::Store;
-use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::scratch::ScratchDir;
 
 const NREADERS: u64 = 2;
 
 /// 2, 4 and 8 writers and two readers, for every kind of call. With views, every other writer uses one.
-fn lose_nothing(store: Store, coding: Coding, with_views: bool) {
-    let scratch = Scratch::new();
-    for calls in Calls::ALL {
+fn check_no_lost_writes(store: Store, coding: PipelineKind, with_views: bool) {
+    let scratch = ScratchDir::new();
+    for calls in AccessKind::ALL {
         for nwriters in [2, 4, 8] {
-            let path = scratch.fresh();
-            let shared = Shared::create(store, &path, coding, calls);
+            let path = scratch.new_path();
+            let shared = SharedArray::create(store, &path, coding, calls);
             let shared = if with_views { shared.with_view() } else { shared };
-            let plan = Plan::new(calls, nwriters, nwrites(400));
+            let plan = WritePlan::new(calls, nwriters, nwrites(400));
             let progress = Progress::new(|_| true);
             let reads: u64 = thread::scope(|scope| {
                 let (shared, plan, progress) = (&shared, &plan, &progress);
@@ -25,7 +28,7 @@ fn lose_nothing(store: Store, coding: Coding, with_views: bool) {
                     .map(|reader| scope.spawn(move || read_all(shared, plan, progress, reader)))
                     .collect();
                 {
-                    let _over = Over(progress);
+                    let _over = FinishGuard(progress);
                     let writers: Vec<_> = (0..nwriters)
                         .map(|writer| scope.spawn(move || write_all(shared, plan, progress, writer)))
                         .collect();
@@ -34,11 +37,11 @@ fn lose_nothing(store: Store, coding: Coding, with_views: bool) {
                 readers.into_iter().map(|reader| reader.join().expect("a reader")).sum()
             });
             let everything: Vec<usize> = (0..NITEMS).collect();
-            assert_same(&everything, &shared.seqs(&everything), &plan.last());
+            assert_last_writes(&everything, &shared.read_seqs(&everything), &plan.last_writes());
             drop(shared);
             let _ = std::fs::remove_file(&path);
             let writes: usize = plan.writes.iter().map(Vec::len).sum();
-            say(&format!(
+            print_in_long_runs(&format!(
                 "{store:?}, {coding:?}, {calls:?}: {writes} writes by {nwriters} threads, {reads} reads by {NREADERS}: \
                  0 lost, 0 torn"
             ));
@@ -47,37 +50,37 @@ fn lose_nothing(store: Store, coding: Coding, with_views: bool) {
 }
 
 #[test]
-fn writers_through_views_lose_nothing() {
+fn writers_through_views_lose_no_writes() {
     for store in Store::ALL {
-        lose_nothing(store, Coding::Plain, true);
+        check_no_lost_writes(store, PipelineKind::Plain, true);
     }
 }
 
-/// Defines a test for each store and coding.
+/// Defines a test for each store and pipeline.
 macro_rules! tests {
-    ($($name:ident: $store:ident, $coding:ident;)*) => {
+    ($($name:ident: $store:ident, $pipeline:ident;)*) => {
         $(#[test]
         fn $name() {
-            lose_nothing(Store::$store, Coding::$coding, false);
+            check_no_lost_writes(Store::$store, PipelineKind::$pipeline, false);
         })*
     };
 }
 
 tests! {
-    writers_in_memory_lose_nothing: Memory, Plain;
-    writers_in_a_memory_frame_lose_nothing: MemoryFrame, Plain;
-    writers_in_a_file_lose_nothing: File, Plain;
-    writers_in_a_directory_lose_nothing: Directory, Plain;
-    writers_of_whole_chunks_in_memory_lose_nothing: Memory, Delta;
-    writers_of_whole_chunks_in_a_memory_frame_lose_nothing: MemoryFrame, Delta;
-    writers_of_whole_chunks_in_a_file_lose_nothing: File, Delta;
-    writers_of_whole_chunks_in_a_directory_lose_nothing: Directory, Delta;
-    writers_with_a_prefilter_in_memory_lose_nothing: Memory, Prefilter;
-    writers_with_a_prefilter_in_a_memory_frame_lose_nothing: MemoryFrame, Prefilter;
-    writers_with_a_prefilter_in_a_file_lose_nothing: File, Prefilter;
-    writers_with_a_prefilter_in_a_directory_lose_nothing: Directory, Prefilter;
-    writers_with_a_postfilter_in_memory_lose_nothing: Memory, Postfilter;
-    writers_with_a_postfilter_in_a_memory_frame_lose_nothing: MemoryFrame, Postfilter;
-    writers_with_a_postfilter_in_a_file_lose_nothing: File, Postfilter;
-    writers_with_a_postfilter_in_a_directory_lose_nothing: Directory, Postfilter;
+    writers_in_memory_lose_no_writes: Memory, Plain;
+    writers_in_a_memory_frame_lose_no_writes: MemoryFrame, Plain;
+    writers_in_a_file_lose_no_writes: File, Plain;
+    writers_in_a_directory_lose_no_writes: Directory, Plain;
+    writers_of_whole_chunks_in_memory_lose_no_writes: Memory, Delta;
+    writers_of_whole_chunks_in_a_memory_frame_lose_no_writes: MemoryFrame, Delta;
+    writers_of_whole_chunks_in_a_file_lose_no_writes: File, Delta;
+    writers_of_whole_chunks_in_a_directory_lose_no_writes: Directory, Delta;
+    writers_with_a_prefilter_in_memory_lose_no_writes: Memory, Prefilter;
+    writers_with_a_prefilter_in_a_memory_frame_lose_no_writes: MemoryFrame, Prefilter;
+    writers_with_a_prefilter_in_a_file_lose_no_writes: File, Prefilter;
+    writers_with_a_prefilter_in_a_directory_lose_no_writes: Directory, Prefilter;
+    writers_with_a_postfilter_in_memory_lose_no_writes: Memory, Postfilter;
+    writers_with_a_postfilter_in_a_memory_frame_lose_no_writes: MemoryFrame, Postfilter;
+    writers_with_a_postfilter_in_a_file_lose_no_writes: File, Postfilter;
+    writers_with_a_postfilter_in_a_directory_lose_no_writes: Directory, Postfilter;
 }

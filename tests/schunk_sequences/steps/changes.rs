@@ -2,28 +2,28 @@
 
 use std::rc::Rc;
 
-use crate::chunks::{self, Made, compress_into};
-use crate::known_defects::KnownDefect;
-use crate::model::{Chunk, Model, Predicted};
-use crate::setup::Store;
-use crate::side::Side;
+use crate::chunks::{self, DrawnChunk, compress_into};
+use crate::known_defects::SchunkDefect;
+use crate::library_side::LibrarySide;
+use crate::model::{Chunk, Model, Prediction};
+use crate::sequence_state::{ChangedChunks, SequenceState, StepEnd, StepResult, wrong};
+use crate::setup::StorageKind;
 use crate::support::calls::{Header, Params};
 use crate::support::known_defects::Verdict;
 use crate::support::random::Random;
-use crate::world::{Done, Stop, Touched, World, wrong};
 
-const MOST_CHUNKS: usize = 60;
-const MOST_BYTES: i64 = 1 << 20;
+const MAX_CHUNKS: usize = 60;
+const MAX_BYTES: i64 = 1 << 20;
 
 /// Draws the uncompressed size of the next chunk.
-fn draw_size(world: &World, random: &mut Random) -> usize {
-    let typesize = world.typesize() as usize;
-    let full = match world.model.chunksize {
+fn draw_size(state: &SequenceState, random: &mut Random) -> usize {
+    let typesize = state.typesize() as usize;
+    let full = match state.model.chunksize {
         size if size > 0 => size as usize,
-        _ => world.setup.chunksize as usize,
+        _ => state.setup.chunksize as usize,
     };
     let whole_items = |size: usize| (size / typesize * typesize).max(typesize);
-    if !world.setup.variable {
+    if !state.setup.variable_chunksize {
         return match random.below(14) {
             0 => whole_items(random.below(full) + 1),
             1 if random.one_in(3) => full + typesize,
@@ -42,23 +42,23 @@ fn draw_size(world: &World, random: &mut Random) -> usize {
 }
 
 /// Draws the next chunk for both libraries.
-fn draw_chunk(world: &World, random: &mut Random) -> Made {
-    let size = draw_size(world, random);
-    let vl = world.model.chunks.first().map_or(world.setup.vl, |chunk| chunk.vl());
+fn draw_chunk(state: &SequenceState, random: &mut Random) -> DrawnChunk {
+    let size = draw_size(state, random);
+    let vl = state.model.chunks.first().map_or(state.setup.vl, |chunk| chunk.is_vl());
     // Sometimes of the wrong kind, which is rejected.
-    let odd = world.setup.vl && random.one_in(20);
+    let odd = state.setup.vl && random.one_in(20);
     if vl != odd {
-        return chunks::draw_vl(world.apis, random, &world.setup.params, size);
+        return chunks::draw_vl(state.apis, random, &state.setup.params, size);
     }
-    chunks::draw(world.apis, random, &world.setup.params, size)
+    chunks::draw(state.apis, random, &state.setup.params, size)
 }
 
-fn room_for_more(world: &World) -> Done {
-    let full = world.model.len() >= MOST_CHUNKS || world.model.nbytes() > MOST_BYTES;
-    if full { Err(Stop::Idle) } else { Ok(()) }
+fn stop_if_full(state: &SequenceState) -> StepResult {
+    let full = state.model.len() >= MAX_CHUNKS || state.model.nbytes() > MAX_BYTES;
+    if full { Err(StepEnd::Idle) } else { Ok(()) }
 }
 
-fn describe(made: &Made) -> String {
+fn describe(made: &DrawnChunk) -> String {
     let Chunk { header, params, blocks, .. } = &*made.1;
     let kind = match (header.special(), blocks) {
         (0, None) => "chunk".to_owned(),
@@ -78,28 +78,28 @@ fn describe(made: &Made) -> String {
 }
 
 /// Makes the change on both sides and compares the results with the prediction.
-pub fn settle(
-    world: &mut World,
-    predicted: Predicted,
+pub fn apply_and_check(
+    state: &mut SequenceState,
+    predicted: Prediction,
     what: String,
     may_give: Option<bool>,
-    mut call: impl FnMut(&mut Side, bool) -> i64,
-) -> Done<bool> {
+    mut call: impl FnMut(&mut LibrarySide, bool) -> i64,
+) -> StepResult<bool> {
     let next = match predicted {
-        Predicted::Next(next) => Some(next),
-        Predicted::Refused => None,
-        Predicted::Defect(defect) => return Err(Stop::Skip(defect)),
+        Prediction::Next(next) => Some(next),
+        Prediction::Refused => None,
+        Prediction::Defect(defect) => return Err(StepEnd::Skip(defect)),
     };
     // After a rejected change, one library has taken ownership of the chunk and the other has not (frame.md 9).
     let copy = next.is_none() || may_give != Some(true);
-    world.say(match may_give {
+    state.record(match may_give {
         Some(_) => format!("{what}, copy {copy}"),
         None => what.clone(),
     });
-    let rc = world.same(&what, |side| call(side, copy))?;
+    let rc = state.call_both(&what, |side| call(side, copy))?;
     match next {
         Some(next) if rc == next.len() as i64 => {
-            become_model(world, next);
+            set_model(state, next);
             Ok(true)
         }
         Some(next) => Err(wrong!("{what} gives {rc}, has to give {}", next.len())),
@@ -108,106 +108,112 @@ pub fn settle(
     }
 }
 
-fn become_model(world: &mut World, next: Model) {
-    if next.chunks.is_empty() && world.store.contiguous() {
+fn set_model(state: &mut SequenceState, next: Model) {
+    if next.chunks.is_empty() && state.store.is_contiguous() {
         // The current contents of the data section will be neither kept nor overwritten (frame.md 2.6).
-        world.gap = world.reference().cbytes();
+        state.gap = state.reference().cbytes();
     }
-    world.model = next;
-    world.changed();
+    state.model = next;
+    state.mark_changed();
 }
 
-pub fn append(world: &mut World, random: &mut Random) -> Done<Touched> {
-    room_for_more(world)?;
-    let made = draw_chunk(world, random);
-    let at = world.model.len();
-    let predicted = world.model.insert(world.store, at, &made.1);
+pub fn append(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    stop_if_full(state)?;
+    let made = draw_chunk(state, random);
+    let at = state.model.len();
+    let predicted = state.model.insert(state.store, at, &made.1);
     let give = random.one_in(2);
     let what = format!("append_chunk {}", describe(&made));
-    let added = settle(world, predicted, what, Some(give), |side, copy| side.append(&made.0, copy))?;
-    Ok(if added { Touched::One(at) } else { Touched::None })
+    let added = apply_and_check(state, predicted, what, Some(give), |side, copy| side.append(&made.0, copy))?;
+    Ok(if added { ChangedChunks::One(at) } else { ChangedChunks::None })
 }
 
-pub fn insert(world: &mut World, random: &mut Random) -> Done<Touched> {
-    room_for_more(world)?;
-    let made = draw_chunk(world, random);
-    let at = random.below(world.model.len() + 1);
-    let predicted = world.model.insert(world.store, at, &made.1);
+pub fn insert(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    stop_if_full(state)?;
+    let made = draw_chunk(state, random);
+    let at = random.below(state.model.len() + 1);
+    let predicted = state.model.insert(state.store, at, &made.1);
     let give = random.one_in(2);
     let what = format!("insert_chunk {at} {}", describe(&made));
-    let added =
-        settle(world, predicted, what, Some(give), |side, copy| side.insert(at as i64, &made.0, copy))?;
-    Ok(if added { Touched::One(at) } else { Touched::None })
+    let added = apply_and_check(state, predicted, what, Some(give), |side, copy| {
+        side.insert(at as i64, &made.0, copy)
+    })?;
+    Ok(if added { ChangedChunks::One(at) } else { ChangedChunks::None })
 }
 
-pub fn update(world: &mut World, random: &mut Random) -> Done<Touched> {
-    if world.model.len() == 0 {
-        return Err(Stop::Idle);
+pub fn update(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    if state.model.len() == 0 {
+        return Err(StepEnd::Idle);
     }
-    let made = draw_chunk(world, random);
-    let at = random.below(world.model.len());
-    let predicted = world.model.update(world.store, at, &made.1);
+    let made = draw_chunk(state, random);
+    let at = random.below(state.model.len());
+    let predicted = state.model.update(state.store, at, &made.1);
     let give = random.one_in(2);
     let what = format!("update_chunk {at} {}", describe(&made));
-    let changed =
-        settle(world, predicted, what, Some(give), |side, copy| side.update(at as i64, &made.0, copy))?;
-    Ok(if changed { Touched::One(at) } else { Touched::None })
+    let changed = apply_and_check(state, predicted, what, Some(give), |side, copy| {
+        side.update(at as i64, &made.0, copy)
+    })?;
+    Ok(if changed { ChangedChunks::One(at) } else { ChangedChunks::None })
 }
 
-pub fn delete(world: &mut World, random: &mut Random) -> Done<Touched> {
-    if world.model.len() == 0 {
-        return Err(Stop::Idle);
+pub fn delete(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    if state.model.len() == 0 {
+        return Err(StepEnd::Idle);
     }
     // Sometimes all chunks are deleted: the rest of that frame is a special case.
-    let all = random.one_in(6) && world.model.len() < 12;
-    for _ in 0..if all { world.model.len() } else { 1 } {
-        let at = random.below(world.model.len());
-        let predicted = world.model.delete(world.store, at);
-        settle(world, predicted, format!("delete_chunk {at}"), None, |side, _| side.delete(at as i64))?;
+    let all = random.one_in(6) && state.model.len() < 12;
+    for _ in 0..if all { state.model.len() } else { 1 } {
+        let at = random.below(state.model.len());
+        let predicted = state.model.delete(state.store, at);
+        apply_and_check(state, predicted, format!("delete_chunk {at}"), None, |side, _| {
+            side.delete(at as i64)
+        })?;
         if all {
-            world.check(&Touched::None, false)?;
+            state.check(&ChangedChunks::None, false)?;
         }
     }
-    Ok(Touched::None)
+    Ok(ChangedChunks::None)
 }
 
 /// Returns the chunk that the reference's context produces from `data` in a destination of `nbytes + 32` bytes, or
 /// the known defect because of which the call must be skipped.
-pub fn compress_inside(world: &World, params: &Params, data: &[u8]) -> Done<Rc<Chunk>> {
-    if (data.len() as i64) < world.typesize() {
-        return Err(Stop::Skip(KnownDefect::BlocksizeOfOne));
+pub fn compress_with_reference(state: &SequenceState, params: &Params, data: &[u8]) -> StepResult<Rc<Chunk>> {
+    if (data.len() as i64) < state.typesize() {
+        return Err(StepEnd::Skip(SchunkDefect::BlocksizeOfOne));
     }
-    match compress_into(world.apis[1].library, params, data, data.len() + 32) {
+    match compress_into(state.apis[1].library, params, data, data.len() + 32) {
         Ok((_, chunk)) => Ok(chunk),
-        Err(Verdict::Wrong(defect) | Verdict::Unsafe(defect)) => Err(Stop::Skip(KnownDefect::Chunk(defect))),
+        Err(Verdict::Wrong(defect) | Verdict::Unsafe(defect)) => {
+            Err(StepEnd::Skip(SchunkDefect::Chunk(defect)))
+        }
         Err(Verdict::Right) => unreachable!("`Verdict::Right` is not an error"),
     }
 }
 
-pub fn append_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
-    room_for_more(world)?;
-    let vl = world.model.chunks.first().is_some_and(|chunk| chunk.vl());
+pub fn append_buffer(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    stop_if_full(state)?;
+    let vl = state.model.chunks.first().is_some_and(|chunk| chunk.is_vl());
     if vl && !random.one_in(10) {
-        return Err(Stop::Idle);
+        return Err(StepEnd::Idle);
     }
-    let size = draw_size(world, random);
-    let data = chunks::draw_data(random, world.setup.params.typesize, size);
-    let params = world.reference().context_params();
-    let chunk = compress_inside(world, &params, &data)?;
-    let at = world.model.len();
-    let predicted = world.model.insert(world.store, at, &chunk);
+    let size = draw_size(state, random);
+    let data = chunks::draw_data(random, state.setup.params.typesize, size);
+    let params = state.reference().context_params();
+    let chunk = compress_with_reference(state, &params, &data)?;
+    let at = state.model.len();
+    let predicted = state.model.insert(state.store, at, &chunk);
     let what = format!("append_buffer of {size} bytes, context {params:?}");
-    if !settle(world, predicted, what, None, |side, _| side.append_buffer(&data))? {
-        return Ok(Touched::None);
+    if !apply_and_check(state, predicted, what, None, |side, _| side.append_buffer(&data))? {
+        return Ok(ChangedChunks::None);
     }
-    world.note_compressed(at)?;
-    Ok(Touched::One(at))
+    state.record_recompression(at)?;
+    Ok(ChangedChunks::One(at))
 }
 
-pub fn reorder(world: &mut World, random: &mut Random) -> Done<Touched> {
-    let count = world.model.len();
-    if world.store == Store::MemorySparse && world.reference().data_len() < 8 * count {
-        return Err(Stop::Skip(KnownDefect::DataLenOfCopiedFrame));
+pub fn reorder(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    let count = state.model.len();
+    if state.store == StorageKind::MemorySparse && state.reference().data_len() < 8 * count {
+        return Err(StepEnd::Skip(SchunkDefect::DataLenOfCopiedFrame));
     }
     let mut order: Vec<i64> = (0..count as i64).collect();
     for at in (1..count).rev() {
@@ -220,45 +226,45 @@ pub fn reorder(world: &mut World, random: &mut Random) -> Done<Touched> {
     let mut sorted = order.clone();
     sorted.sort_unstable();
     let valid = sorted.iter().copied().eq(0..count as i64);
-    let next = match (valid, world.model.len()) {
+    let next = match (valid, state.model.len()) {
         (false, _) => None,
-        (true, 0) => Some(world.model.clone()),
-        (true, _) => match world.model.reorder(world.store, &order) {
-            Predicted::Next(next) => Some(next),
-            Predicted::Defect(defect) => return Err(Stop::Skip(defect)),
-            Predicted::Refused => unreachable!("`Model::reorder` does not reject a valid order"),
+        (true, 0) => Some(state.model.clone()),
+        (true, _) => match state.model.reorder(state.store, &order) {
+            Prediction::Next(next) => Some(next),
+            Prediction::Defect(defect) => return Err(StepEnd::Skip(defect)),
+            Prediction::Refused => unreachable!("`Model::reorder` does not reject a valid order"),
         },
     };
-    world.say(format!("reorder_offsets {order:?}"));
-    let rc = world.same("reorder_offsets", |side| side.reorder(&order))?;
+    state.record(format!("reorder_offsets {order:?}"));
+    let rc = state.call_both("reorder_offsets", |side| side.reorder(&order))?;
     let right = match &next {
         None => -3,
-        Some(_) if count == 0 && world.store.has_frame() => -3,
+        Some(_) if count == 0 && state.store.has_frame() => -3,
         Some(_) => 0,
     };
     if rc != right {
         return Err(wrong!("reorder_offsets gives {rc}, has to give {right}"));
     }
     if let Some(next) = next {
-        become_model(world, next);
-        return Ok(Touched::All);
+        set_model(state, next);
+        return Ok(ChangedChunks::All);
     }
-    Ok(Touched::None)
+    Ok(ChangedChunks::None)
 }
 
-pub fn fill(world: &mut World, random: &mut Random) -> Done<Touched> {
-    let typesize = world.typesize();
-    if world.model.len() > 0 && !random.one_in(4) {
-        return Err(Stop::Idle);
+pub fn fill_special(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    let typesize = state.typesize();
+    if state.model.len() > 0 && !random.one_in(4) {
+        return Err(StepEnd::Idle);
     }
-    if world.store == Store::MemorySparse && world.model.chunksize != -1 && world.model.len() == 0 {
+    if state.store == StorageKind::MemorySparse && state.model.chunksize != -1 && state.model.len() == 0 {
         // The chunks are then appended one by one, by the rules for the old chunksize.
-        return Err(Stop::Idle);
+        return Err(StepEnd::Idle);
     }
     let kind = *random.pick(&[0, 1, 1, 2, 2, 3, 4, 4, 5]);
     let chunksize = match random.below(8) {
         0 => *random.pick(&[0, -1, typesize as i32 - 1, typesize as i32 + 1, 1]),
-        _ => world.setup.chunksize,
+        _ => state.setup.chunksize,
     };
     let per_chunk = (i64::from(chunksize) / typesize).max(1);
     let nitems = match random.below(8) {
@@ -267,10 +273,10 @@ pub fn fill(world: &mut World, random: &mut Random) -> Done<Touched> {
         2..=4 => per_chunk * (1 + random.below(8) as i64),
         _ => random.below(8 * per_chunk as usize) as i64,
     };
-    world.say(format!("fill_special {nitems} items, kind {kind}, chunksize {chunksize}"));
-    let rc = world.same("fill_special", |side| side.fill(nitems, kind, chunksize))?;
+    state.record(format!("fill_special {nitems} items, kind {kind}, chunksize {chunksize}"));
+    let rc = state.call_both("fill_special", |side| side.fill_special(nitems, kind, chunksize))?;
     if rc <= 0 {
-        return Ok(Touched::None);
+        return Ok(ChangedChunks::None);
     }
     let (full, left) = (nitems / per_chunk, nitems % per_chunk);
     if rc != full + i64::from(left > 0) {
@@ -282,8 +288,8 @@ pub fn fill(world: &mut World, random: &mut Random) -> Done<Touched> {
         header[4..8].copy_from_slice(&(nbytes as i32).to_le_bytes());
         header[31] = (kind as u8) << 4;
         Rc::new(Chunk {
-            header: Header::of(&header),
-            params: chunks::plain(typesize as i32),
+            header: Header::parse(&header),
+            params: chunks::default_params(typesize as i32),
             content: (kind == 1).then(|| vec![0; nbytes as usize]),
             blocks: None,
             differs: false,
@@ -291,8 +297,8 @@ pub fn fill(world: &mut World, random: &mut Random) -> Done<Touched> {
     };
     let mut chunks = vec![special(per_chunk * typesize); full as usize];
     chunks.extend((left > 0).then(|| special(left * typesize)));
-    let memory = world.store == Store::MemorySparse;
+    let memory = state.store == StorageKind::MemorySparse;
     let chunksize = if memory && full == 0 { left * typesize } else { i64::from(chunksize) };
-    become_model(world, Model { chunks, chunksize });
-    Ok(Touched::All)
+    set_model(state, Model { chunks, chunksize });
+    Ok(ChangedChunks::All)
 }

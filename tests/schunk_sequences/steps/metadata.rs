@@ -3,13 +3,13 @@
 use std::ffi::{CStr, CString};
 
 use crate::chunks;
-use crate::known_defects::KnownDefect;
+use crate::known_defects::SchunkDefect;
+use crate::sequence_state::{ChangedChunks, SequenceState, StepEnd, StepResult, wrong};
 use crate::setup::{Backend, draw_params};
+use crate::support::byte_messages::DebugBytes;
 use crate::support::calls::Params;
 use crate::support::data::Data;
 use crate::support::random::Random;
-use crate::support::value::Bytes;
-use crate::world::{Done, Stop, Touched, World, wrong};
 
 const NAMES: [&CStr; 7] =
     [c"m1", c"b", c"", c"metalayer", c"a name of thirty-one characters", c"caterva2", c"x"];
@@ -33,121 +33,150 @@ fn draw_content(random: &mut Random, most: usize) -> Vec<u8> {
     kind.generate(random, 4, len)
 }
 
-pub fn meta_add(world: &mut World, random: &mut Random) -> Done<Touched> {
-    if world.store.has_frame() && (world.model.len() > 0 || world.reference().cbytes() > 0) {
-        return Err(Stop::Skip(KnownDefect::MetaAddAfterData));
+pub fn meta_add(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    if state.store.has_frame() && (state.model.len() > 0 || state.reference().cbytes() > 0) {
+        return Err(StepEnd::Skip(SchunkDefect::MetaAddAfterData));
     }
     let (name, content) = (draw_name(random), draw_content(random, 3000));
-    world.say(format!("meta_add {name:?} of {} bytes", content.len()));
-    let rc = world.same("meta_add", |side| side.meta_add(&name, &content))?;
-    let right = match position(&world.metalayers, &name) {
+    state.record(format!("meta_add {name:?} of {} bytes", content.len()));
+    let rc = state.call_both("meta_add", |side| side.meta_add(&name, &content))?;
+    let right = match position(&state.metalayers, &name) {
         Some(_) => -12,
         None => {
-            world.metalayers.push((name, content));
-            world.changed();
-            world.metalayers.len() as i32 - 1
+            state.metalayers.push((name, content));
+            state.mark_changed();
+            state.metalayers.len() as i32 - 1
         }
     };
-    if rc == right { Ok(Touched::None) } else { Err(wrong!("meta_add gives {rc}, has to give {right}")) }
+    if rc == right {
+        Ok(ChangedChunks::None)
+    } else {
+        Err(wrong!("meta_add gives {rc}, has to give {right}"))
+    }
 }
 
-pub fn meta_update(world: &mut World, random: &mut Random) -> Done<Touched> {
-    let name = match world.metalayers.len() {
+pub fn meta_update(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
+    let name = match state.metalayers.len() {
         0 => draw_name(random),
-        count if random.one_in(8) => world.metalayers[random.below(count)].0.clone(),
+        count if random.one_in(8) => state.metalayers[random.below(count)].0.clone(),
         _ => draw_name(random),
     };
-    let found = position(&world.metalayers, &name);
-    let old = found.map_or(0, |at| world.metalayers[at].1.len());
+    let found = position(&state.metalayers, &name);
+    let old = found.map_or(0, |at| state.metalayers[at].1.len());
     let len = match random.below(4) {
         0 => old + 1 + random.below(20),
         1 => random.below(old + 1),
         _ => old,
     };
     let content = random.bytes(len);
-    world.say(format!("meta_update {name:?} of {old} bytes with {len}"));
-    let rc = world.same("meta_update", |side| side.meta_update(&name, &content))?;
+    state.record(format!("meta_update {name:?} of {old} bytes with {len}"));
+    let rc = state.call_both("meta_update", |side| side.meta_update(&name, &content))?;
     let right = found.map_or(-16, |at| at as i32);
     if let (Some(at), true) = (found, len <= old) {
-        world.metalayers[at].1[..len].copy_from_slice(&content);
-        world.changed();
+        state.metalayers[at].1[..len].copy_from_slice(&content);
+        state.mark_changed();
     }
-    world.counter_unknown |= world.backend == Backend::Locking;
-    if rc == right { Ok(Touched::None) } else { Err(wrong!("meta_update gives {rc}, has to give {right}")) }
+    state.counter_unknown |= state.backend == Backend::Locking;
+    if rc == right {
+        Ok(ChangedChunks::None)
+    } else {
+        Err(wrong!("meta_update gives {rc}, has to give {right}"))
+    }
 }
 
 /// Draws parameters for the content, or the defaults of the library.
 fn draw_content_params(random: &mut Random) -> Option<Params> {
     let params = match random.below(4) {
         0 => draw_params(random, 1),
-        1 => Params { codec: *random.pick(&[1, 4, 5]), ..chunks::plain(*random.pick(&[1, 4])) },
+        1 => Params { codec: *random.pick(&[1, 4, 5]), ..chunks::default_params(*random.pick(&[1, 4])) },
         _ => return None,
     };
     // Valid for any length (`support::known_defects`).
-    Some(Params { use_dict: false, filters: [0, 0, 0, 0, 0, 1], metas: [0; 6], blocksize: 0, ..params })
+    Some(Params {
+        use_dict: false,
+        filters: [0, 0, 0, 0, 0, 1],
+        filters_meta: [0; 6],
+        blocksize: 0,
+        ..params
+    })
 }
 
-pub fn vlmeta_add(world: &mut World, random: &mut Random) -> Done<Touched> {
+pub fn vlmeta_add(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
     let (name, content) = (draw_name(random), draw_content(random, 9000));
     let params = draw_content_params(random);
-    world.say(format!("vlmeta_add {name:?} of {} bytes with {params:?}", content.len()));
-    let rc = world.same("vlmeta_add", |side| side.vlmeta_put(false, &name, &content, params.as_ref()))?;
-    let right = match position(&world.vlmetalayers, &name) {
+    state.record(format!("vlmeta_add {name:?} of {} bytes with {params:?}", content.len()));
+    let rc = state
+        .call_both("vlmeta_add", |side| side.vlmeta_add_or_update(false, &name, &content, params.as_ref()))?;
+    let right = match position(&state.vlmetalayers, &name) {
         Some(_) => -12,
         None => {
-            world.vlmetalayers.push((name, content));
-            world.changed();
-            world.vlmetalayers.len() as i32 - 1
+            state.vlmetalayers.push((name, content));
+            state.mark_changed();
+            state.vlmetalayers.len() as i32 - 1
         }
     };
-    if rc == right { Ok(Touched::None) } else { Err(wrong!("vlmeta_add gives {rc}, has to give {right}")) }
+    if rc == right {
+        Ok(ChangedChunks::None)
+    } else {
+        Err(wrong!("vlmeta_add gives {rc}, has to give {right}"))
+    }
 }
 
-pub fn vlmeta_update(world: &mut World, random: &mut Random) -> Done<Touched> {
+pub fn vlmeta_update(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
     let (name, content) = (draw_name(random), draw_content(random, 9000));
     let params = draw_content_params(random);
-    world.say(format!("vlmeta_update {name:?} with {} bytes with {params:?}", content.len()));
-    let rc = world.same("vlmeta_update", |side| side.vlmeta_put(true, &name, &content, params.as_ref()))?;
-    let found = position(&world.vlmetalayers, &name);
+    state.record(format!("vlmeta_update {name:?} with {} bytes with {params:?}", content.len()));
+    let rc = state.call_both("vlmeta_update", |side| {
+        side.vlmeta_add_or_update(true, &name, &content, params.as_ref())
+    })?;
+    let found = position(&state.vlmetalayers, &name);
     if let Some(at) = found {
-        world.vlmetalayers[at].1 = content;
-        world.changed();
+        state.vlmetalayers[at].1 = content;
+        state.mark_changed();
     }
     let right = found.map_or(-16, |at| at as i32);
-    if rc == right { Ok(Touched::None) } else { Err(wrong!("vlmeta_update gives {rc}, has to give {right}")) }
+    if rc == right {
+        Ok(ChangedChunks::None)
+    } else {
+        Err(wrong!("vlmeta_update gives {rc}, has to give {right}"))
+    }
 }
 
-pub fn vlmeta_get(world: &mut World, random: &mut Random) -> Done<Touched> {
+pub fn vlmeta_get(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
     let name = if random.one_in(8) {
         c"a name of more than thirty-one characters".to_owned()
     } else {
         draw_name(random)
     };
-    world.say(format!("vlmeta_exists, vlmeta_get {name:?}"));
-    let exists = world.same("vlmeta_exists", |side| side.vlmeta_exists(&name))?;
-    let found = world.same("vlmeta_get", |side| side.vlmeta_get(side.schunk, &name))?;
-    let right = match position(&world.vlmetalayers, &name) {
-        Some(at) => (at as i32, Bytes(world.vlmetalayers[at].1.clone())),
-        None if name.as_bytes().len() > 31 => (-12, Bytes(Vec::new())),
-        None => (-16, Bytes(Vec::new())),
+    state.record(format!("vlmeta_exists, vlmeta_get {name:?}"));
+    let exists = state.call_both("vlmeta_exists", |side| side.vlmeta_exists(&name))?;
+    let found = state.call_both("vlmeta_get", |side| side.vlmeta_get(side.schunk, &name))?;
+    let right = match position(&state.vlmetalayers, &name) {
+        Some(at) => (at as i32, DebugBytes(state.vlmetalayers[at].1.clone())),
+        None if name.as_bytes().len() > 31 => (-12, DebugBytes(Vec::new())),
+        None => (-16, DebugBytes(Vec::new())),
     };
     if exists == right.0 && found == right {
-        return Ok(Touched::None);
+        return Ok(ChangedChunks::None);
     }
     Err(wrong!("vlmeta_exists gives {exists}, vlmeta_get {found:?}, have to give {right:?}"))
 }
 
-pub fn vlmeta_delete(world: &mut World, random: &mut Random) -> Done<Touched> {
+pub fn vlmeta_delete(state: &mut SequenceState, random: &mut Random) -> StepResult<ChangedChunks> {
     let name = draw_name(random);
-    world.say(format!("vlmeta_delete {name:?}"));
-    let rc = world.same("vlmeta_delete", |side| side.vlmeta_delete(&name))?;
-    let right = match position(&world.vlmetalayers, &name) {
+    state.record(format!("vlmeta_delete {name:?}"));
+    let rc = state.call_both("vlmeta_delete", |side| side.vlmeta_delete(&name))?;
+    let right = match position(&state.vlmetalayers, &name) {
         Some(at) => {
-            world.vlmetalayers.remove(at);
-            world.changed();
-            world.vlmetalayers.len() as i32
+            state.vlmetalayers.remove(at);
+            state.mark_changed();
+            state.vlmetalayers.len() as i32
         }
         None => -16,
     };
-    if rc == right { Ok(Touched::None) } else { Err(wrong!("vlmeta_delete gives {rc}, has to give {right}")) }
+    if rc == right {
+        Ok(ChangedChunks::None)
+    } else {
+        Err(wrong!("vlmeta_delete gives {rc}, has to give {right}"))
+    }
 }

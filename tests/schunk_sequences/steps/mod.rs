@@ -7,15 +7,15 @@ mod reads;
 mod slices;
 mod storage;
 
+use crate::sequence_state::{ChangedChunks, SequenceState, StepEnd, StepResult};
 use crate::setup::Setup;
 use crate::support::random::Random;
-use crate::world::{Done, Stop, Touched, World};
 
 pub use storage::finish;
 
 /// A kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StepKind {
     Append,
     Insert,
     Update,
@@ -56,47 +56,47 @@ pub enum Kind {
 /// A kind of step, and the seed of all its details.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    pub kind: Kind,
+    pub kind: StepKind,
     pub seed: u64,
 }
 
 /// The relative frequency of each kind.
-const WEIGHTS: [(Kind, usize); 35] = [
-    (Kind::Append, 14),
-    (Kind::Insert, 8),
-    (Kind::Update, 10),
-    (Kind::Delete, 6),
-    (Kind::AppendBuffer, 8),
-    (Kind::Fill, 1),
-    (Kind::Reorder, 3),
-    (Kind::Decompress, 3),
-    (Kind::BadIndex, 2),
-    (Kind::LazyChunk, 4),
-    (Kind::VlBlock, 2),
-    (Kind::GetSlice, 5),
-    (Kind::SetSlice, 5),
-    (Kind::Sparse, 3),
-    (Kind::SliceNchunks, 2),
-    (Kind::Parameters, 1),
-    (Kind::Offsets, 2),
-    (Kind::MetaAdd, 2),
-    (Kind::MetaUpdate, 2),
-    (Kind::VlMetaAdd, 3),
-    (Kind::VlMetaUpdate, 2),
-    (Kind::VlMetaGet, 2),
-    (Kind::VlMetaDelete, 1),
-    (Kind::FromBuffer, 2),
-    (Kind::ToFile, 1),
-    (Kind::AppendFile, 1),
-    (Kind::Copy, 2),
-    (Kind::Detach, 1),
-    (Kind::Lock, 1),
-    (Kind::Unlock, 1),
-    (Kind::Refresh, 1),
-    (Kind::Reopen, 5),
-    (Kind::SecondOpen, 5),
-    (Kind::SecondRead, 5),
-    (Kind::SecondWrite, 2),
+const WEIGHTS: [(StepKind, usize); 35] = [
+    (StepKind::Append, 14),
+    (StepKind::Insert, 8),
+    (StepKind::Update, 10),
+    (StepKind::Delete, 6),
+    (StepKind::AppendBuffer, 8),
+    (StepKind::Fill, 1),
+    (StepKind::Reorder, 3),
+    (StepKind::Decompress, 3),
+    (StepKind::BadIndex, 2),
+    (StepKind::LazyChunk, 4),
+    (StepKind::VlBlock, 2),
+    (StepKind::GetSlice, 5),
+    (StepKind::SetSlice, 5),
+    (StepKind::Sparse, 3),
+    (StepKind::SliceNchunks, 2),
+    (StepKind::Parameters, 1),
+    (StepKind::Offsets, 2),
+    (StepKind::MetaAdd, 2),
+    (StepKind::MetaUpdate, 2),
+    (StepKind::VlMetaAdd, 3),
+    (StepKind::VlMetaUpdate, 2),
+    (StepKind::VlMetaGet, 2),
+    (StepKind::VlMetaDelete, 1),
+    (StepKind::FromBuffer, 2),
+    (StepKind::ToFile, 1),
+    (StepKind::AppendFile, 1),
+    (StepKind::Copy, 2),
+    (StepKind::Detach, 1),
+    (StepKind::Lock, 1),
+    (StepKind::Unlock, 1),
+    (StepKind::Refresh, 1),
+    (StepKind::Reopen, 5),
+    (StepKind::SecondOpen, 5),
+    (StepKind::SecondRead, 5),
+    (StepKind::SecondWrite, 2),
 ];
 
 /// Draws the steps of a sequence.
@@ -104,7 +104,12 @@ pub fn draw(random: &mut Random, setup: &Setup, count: usize) -> Vec<Step> {
     let total: usize = WEIGHTS.iter().map(|(_, weight)| weight).sum();
     let kind = |random: &mut Random, number: usize| {
         if number < 3 && random.one_in(3) {
-            return *random.pick(&[Kind::MetaAdd, Kind::MetaAdd, Kind::Fill, Kind::VlMetaAdd]);
+            return *random.pick(&[
+                StepKind::MetaAdd,
+                StepKind::MetaAdd,
+                StepKind::Fill,
+                StepKind::VlMetaAdd,
+            ]);
         }
         let mut left = random.below(total);
         for (kind, weight) in WEIGHTS {
@@ -118,63 +123,64 @@ pub fn draw(random: &mut Random, setup: &Setup, count: usize) -> Vec<Step> {
     (0..count)
         .map(|number| {
             let kind = kind(random, number);
-            let vlmeta = matches!(kind, Kind::VlMetaAdd | Kind::VlMetaUpdate | Kind::VlMetaDelete);
-            let kind = if setup.moving_map && vlmeta { Kind::Append } else { kind };
+            let vlmeta =
+                matches!(kind, StepKind::VlMetaAdd | StepKind::VlMetaUpdate | StepKind::VlMetaDelete);
+            let kind = if setup.moving_map && vlmeta { StepKind::Append } else { kind };
             Step { kind, seed: random.next() }
         })
         .collect()
 }
 
 /// Runs a step and compares everything afterwards.
-pub fn run(world: &mut World, step: Step) -> Result<(), String> {
+pub fn run(state: &mut SequenceState, step: Step) -> Result<(), String> {
     let random = &mut Random::new(step.seed);
-    let deep = world.setup.thorough || random.one_in(8);
-    match perform(world, step.kind, random).and_then(|touched| world.check(&touched, deep)) {
-        Ok(()) | Err(Stop::Idle) => Ok(()),
-        Err(Stop::Skip(defect)) => {
-            *world.skipped.entry(defect).or_default() += 1;
+    let deep = state.setup.checks_every_chunk || random.one_in(8);
+    match perform(state, step.kind, random).and_then(|touched| state.check(&touched, deep)) {
+        Ok(()) | Err(StepEnd::Idle) => Ok(()),
+        Err(StepEnd::Skip(defect)) => {
+            *state.skipped.entry(defect).or_default() += 1;
             Ok(())
         }
-        Err(Stop::Wrong(text)) => Err(text),
+        Err(StepEnd::WrongResult(text)) => Err(text),
     }
 }
 
-fn perform(world: &mut World, kind: Kind, random: &mut Random) -> Done<Touched> {
+fn perform(state: &mut SequenceState, kind: StepKind, random: &mut Random) -> StepResult<ChangedChunks> {
     match kind {
-        Kind::Append => changes::append(world, random),
-        Kind::Insert => changes::insert(world, random),
-        Kind::Update => changes::update(world, random),
-        Kind::Delete => changes::delete(world, random),
-        Kind::AppendBuffer => changes::append_buffer(world, random),
-        Kind::Fill => changes::fill(world, random),
-        Kind::Reorder => changes::reorder(world, random),
-        Kind::Decompress => reads::decompress(world, random),
-        Kind::BadIndex => reads::bad_index(world, random),
-        Kind::LazyChunk => reads::lazy_chunk(world, random),
-        Kind::VlBlock => reads::vl_block(world, random),
-        Kind::GetSlice => slices::get(world, random),
-        Kind::SetSlice => slices::set(world, random),
-        Kind::Sparse => slices::sparse(world, random),
-        Kind::SliceNchunks => slices::nchunks(world, random),
-        Kind::Parameters => reads::parameters(world),
-        Kind::Offsets => reads::offsets(world),
-        Kind::MetaAdd => metadata::meta_add(world, random),
-        Kind::MetaUpdate => metadata::meta_update(world, random),
-        Kind::VlMetaAdd => metadata::vlmeta_add(world, random),
-        Kind::VlMetaUpdate => metadata::vlmeta_update(world, random),
-        Kind::VlMetaGet => metadata::vlmeta_get(world, random),
-        Kind::VlMetaDelete => metadata::vlmeta_delete(world, random),
-        Kind::FromBuffer => storage::from_buffer(world, random),
-        Kind::ToFile => storage::to_file(world, random),
-        Kind::AppendFile => storage::append_file(world, random),
-        Kind::Copy => storage::copy(world, random),
-        Kind::Detach => storage::detach(world),
-        Kind::Lock => storage::lock(world),
-        Kind::Unlock => storage::unlock(world),
-        Kind::Refresh => storage::refresh(world),
-        Kind::Reopen => storage::reopen(world, random),
-        Kind::SecondOpen => storage::second_open(world),
-        Kind::SecondRead => storage::second_read(world, random),
-        Kind::SecondWrite => storage::second_write(world, random),
+        StepKind::Append => changes::append(state, random),
+        StepKind::Insert => changes::insert(state, random),
+        StepKind::Update => changes::update(state, random),
+        StepKind::Delete => changes::delete(state, random),
+        StepKind::AppendBuffer => changes::append_buffer(state, random),
+        StepKind::Fill => changes::fill_special(state, random),
+        StepKind::Reorder => changes::reorder(state, random),
+        StepKind::Decompress => reads::decompress(state, random),
+        StepKind::BadIndex => reads::use_invalid_nchunk(state, random),
+        StepKind::LazyChunk => reads::read_lazychunk(state, random),
+        StepKind::VlBlock => reads::read_vlblock(state, random),
+        StepKind::GetSlice => slices::get_slice(state, random),
+        StepKind::SetSlice => slices::set_slice(state, random),
+        StepKind::Sparse => slices::get_sparse(state, random),
+        StepKind::SliceNchunks => slices::get_slice_nchunks(state, random),
+        StepKind::Parameters => reads::read_parameters(state),
+        StepKind::Offsets => reads::read_offsets(state),
+        StepKind::MetaAdd => metadata::meta_add(state, random),
+        StepKind::MetaUpdate => metadata::meta_update(state, random),
+        StepKind::VlMetaAdd => metadata::vlmeta_add(state, random),
+        StepKind::VlMetaUpdate => metadata::vlmeta_update(state, random),
+        StepKind::VlMetaGet => metadata::vlmeta_get(state, random),
+        StepKind::VlMetaDelete => metadata::vlmeta_delete(state, random),
+        StepKind::FromBuffer => storage::from_buffer(state, random),
+        StepKind::ToFile => storage::to_file(state, random),
+        StepKind::AppendFile => storage::append_file(state, random),
+        StepKind::Copy => storage::copy(state, random),
+        StepKind::Detach => storage::detach(state),
+        StepKind::Lock => storage::lock(state),
+        StepKind::Unlock => storage::unlock(state),
+        StepKind::Refresh => storage::refresh(state),
+        StepKind::Reopen => storage::reopen(state, random),
+        StepKind::SecondOpen => storage::second_open(state),
+        StepKind::SecondRead => storage::second_read(state, random),
+        StepKind::SecondWrite => storage::second_write(state, random),
     }
 }

@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::ptr;
 
-use super::functions::Raw;
-use super::{Array, made};
-use crate::support::calls::{Outcome, with_destination};
+use super::functions::ArrayPtr;
+use super::{Array, call_creator};
+use crate::support::calls::{BytesResult, with_destination};
 use crate::support::super_chunk::c_path;
 
 /// Return code of the library, and the contents of the destination after the call.
-pub type Read = (i32, Vec<u8>);
+pub type ReadResult = (i32, Vec<u8>);
 
-fn outcome((rc, dest): Read) -> Outcome {
+fn to_bytes_result((rc, dest): ReadResult) -> BytesResult {
     if rc < 0 { Err(rc) } else { Ok(dest) }
 }
 
 impl Array {
     /// Reads into a buffer of `room` bytes and passes `buffersize` as its size.
-    pub fn to_cbuffer_sized(&self, room: usize, buffersize: i64) -> Read {
+    pub fn to_cbuffer_sized(&self, room: usize, buffersize: i64) -> ReadResult {
         with_destination(room, |dest| {
             // SAFETY: the destination has at least the stated length (ensured by the caller), or is not used.
             unsafe { (self.functions.b2nd_to_cbuffer)(self.raw(), dest.as_mut_ptr().cast(), buffersize) }
@@ -25,8 +25,8 @@ impl Array {
     }
 
     /// Returns all items.
-    pub fn to_cbuffer(&self) -> Outcome {
-        outcome(self.to_cbuffer_sized(self.nbytes(), self.nbytes() as i64))
+    pub fn to_cbuffer(&self) -> BytesResult {
+        to_bytes_result(self.to_cbuffer_sized(self.nbytes(), self.nbytes() as i64))
     }
 
     /// Reads a slice into a buffer of `room` bytes, which must be enough for the slice.
@@ -37,7 +37,7 @@ impl Array {
         buffershape: &[i64],
         room: usize,
         buffersize: i64,
-    ) -> Read {
+    ) -> ReadResult {
         with_destination(room, |dest| {
             // SAFETY: one limit per dimension of the array; `room` is large enough (ensured by the caller).
             unsafe {
@@ -54,10 +54,10 @@ impl Array {
     }
 
     /// Returns the items of a box, in a buffer of the shape of the box.
-    pub fn get(&self, start: &[i64], stop: &[i64]) -> Outcome {
+    pub fn get(&self, start: &[i64], stop: &[i64]) -> BytesResult {
         let shape: Vec<i64> = start.iter().zip(stop).map(|(start, stop)| (stop - start).max(0)).collect();
         let room = shape.iter().product::<i64>() as usize * self.typesize();
-        outcome(self.get_slice_cbuffer(start, stop, &shape, room, room as i64))
+        to_bytes_result(self.get_slice_cbuffer(start, stop, &shape, room, room as i64))
     }
 
     pub fn set_slice_cbuffer(
@@ -87,7 +87,7 @@ impl Array {
         self.set_slice_cbuffer(items, &shape, items.len() as i64, start, stop)
     }
 
-    pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> Read {
+    pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> ReadResult {
         with_destination(room, |dest| {
             // SAFETY: as many coordinates as passed; the buffer holds the items (ensured by the caller).
             unsafe {
@@ -108,7 +108,7 @@ impl Array {
         buffershape: &[i64],
         room: usize,
         buffersize: i64,
-    ) -> Read {
+    ) -> ReadResult {
         let mut lists: Vec<Vec<i64>> = selection.to_vec();
         let mut pointers: Vec<*mut i64> = lists.iter_mut().map(|list| list.as_mut_ptr()).collect();
         let mut sizes: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
@@ -177,7 +177,7 @@ impl Array {
 
     /// Appends another array to this one.
     pub fn extend(&self, other: &Array, axis: i8) -> i32 {
-        let mut out: Raw = ptr::null_mut();
+        let mut out: ArrayPtr = ptr::null_mut();
         // SAFETY: live arrays; without a copy no context is needed.
         let rc = unsafe {
             (self.functions.b2nd_concatenate)(ptr::null_mut(), self.raw(), other.raw(), axis, false, &mut out)
@@ -194,20 +194,22 @@ impl Array {
     /// Returns a view without the dimensions of extent 1; it must not outlive this array.
     pub fn squeeze(&self) -> (i32, Option<Array>) {
         // SAFETY: a live array and an out-pointer.
-        made(self.library, |f, out| unsafe { (f.b2nd_squeeze)(self.raw(), out) })
+        call_creator(self.library, |f, out| unsafe { (f.b2nd_squeeze)(self.raw(), out) })
     }
 
     /// As [`Array::squeeze`], with one flag per dimension.
     pub fn squeeze_index(&self, index: &[bool]) -> (i32, Option<Array>) {
         // SAFETY: as in `squeeze`.
-        made(self.library, |f, out| unsafe { (f.b2nd_squeeze_index)(self.raw(), out, index.as_ptr()) })
+        call_creator(self.library, |f, out| unsafe {
+            (f.b2nd_squeeze_index)(self.raw(), out, index.as_ptr())
+        })
     }
 
     /// Returns a view with added dimensions of extent 1, with one flag per dimension of the result. It must not
     /// outlive this array.
     pub fn expand_dims(&self, axis: &[bool]) -> (i32, Option<Array>) {
         // SAFETY: as in `squeeze`.
-        made(self.library, |f, out| unsafe {
+        call_creator(self.library, |f, out| unsafe {
             (f.b2nd_expand_dims)(self.raw(), out, axis.as_ptr(), axis.len() as u8)
         })
     }

@@ -14,13 +14,13 @@ use blosc2::abi::{
 
 use super::calls::{Params, dparams};
 use super::library::Library;
-use super::super_chunk::functions::Raw as RawSuperChunk;
+use super::super_chunk::functions::SchunkPtr as RawSuperChunk;
 use super::super_chunk::{Store, SuperChunk, c_path};
-use functions::{Functions, Raw, RawContext};
+use functions::{ArrayContextPtr, ArrayPtr, Functions};
 
 /// The parameters of a new array.
 #[derive(Clone, Debug)]
-pub struct Spec {
+pub struct ArraySpec {
     pub shape: Vec<i64>,
     pub chunkshape: Vec<i32>,
     pub blockshape: Vec<i32>,
@@ -35,10 +35,10 @@ pub struct Spec {
     pub path: PathBuf,
 }
 
-impl Spec {
+impl ArraySpec {
     /// Parameters of an array in memory, without a frame, with default compression parameters.
-    pub fn new(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Spec {
-        Spec {
+    pub fn new(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> ArraySpec {
+        ArraySpec {
             shape: shape.to_vec(),
             chunkshape: chunkshape.to_vec(),
             blockshape: blockshape.to_vec(),
@@ -52,12 +52,12 @@ impl Spec {
         }
     }
 
-    pub fn stored(self, store: Store, path: &Path) -> Spec {
-        Spec { store, path: path.to_owned(), ..self }
+    pub fn with_store(self, store: Store, path: &Path) -> ArraySpec {
+        ArraySpec { store, path: path.to_owned(), ..self }
     }
 
-    pub fn with_dtype(self, dtype: &str) -> Spec {
-        Spec { dtype: Some(CString::new(dtype).expect("a dtype without NUL")), ..self }
+    pub fn with_dtype(self, dtype: &str) -> ArraySpec {
+        ArraySpec { dtype: Some(CString::new(dtype).expect("a dtype without NUL")), ..self }
     }
 
     /// Returns the size of all items in bytes.
@@ -66,19 +66,19 @@ impl Spec {
     }
 
     /// Creates the library's creation parameters; returns `None` if the library rejects them.
-    pub fn try_context(&self, library: &'static Library, io: Option<blosc2_io>) -> Option<Context> {
-        Context::new(library, self, io)
+    pub fn try_context(&self, library: &'static Library, io: Option<blosc2_io>) -> Option<ArrayContext> {
+        ArrayContext::new(library, self, io)
     }
 
     #[track_caller]
-    pub fn context(&self, library: &'static Library) -> Context {
+    pub fn context(&self, library: &'static Library) -> ArrayContext {
         self.try_context(library, None).unwrap_or_else(|| panic!("{}: no context: {self:?}", library.name))
     }
 
     /// Creates an array with these items; panics if that fails.
     #[track_caller]
-    pub fn filled(&self, library: &'static Library, items: &[u8]) -> Array {
-        let (rc, array) = self.context(library).filled(items);
+    pub fn create_from_buffer(&self, library: &'static Library, items: &[u8]) -> Array {
+        let (rc, array) = self.context(library).create_from_buffer(items);
         assert_eq!(rc, 0, "{}: {self:?}", library.name);
         array.expect("an array")
     }
@@ -92,7 +92,7 @@ impl Spec {
 }
 
 /// The data that a C context points to until the array is created (abi.md 11.3).
-struct Borrowed {
+struct ContextData {
     path: CString,
     cparams: blosc2_cparams,
     dparams: blosc2_dparams,
@@ -101,18 +101,18 @@ struct Borrowed {
 }
 
 /// Creation parameters that are freed when dropped.
-pub struct Context {
+pub struct ArrayContext {
     pub library: &'static Library,
     pub functions: &'static Functions,
-    raw: RawContext,
+    raw: ArrayContextPtr,
     // The memory that `raw` points to.
-    _borrowed: Box<Borrowed>,
+    _borrowed: Box<ContextData>,
 }
 
-impl Context {
-    fn new(library: &'static Library, spec: &Spec, io: Option<blosc2_io>) -> Option<Context> {
+impl ArrayContext {
+    fn new(library: &'static Library, spec: &ArraySpec, io: Option<blosc2_io>) -> Option<ArrayContext> {
         let functions = Functions::of(library);
-        let mut borrowed = Box::new(Borrowed {
+        let mut borrowed = Box::new(ContextData {
             path: c_path(&spec.path),
             cparams: spec.params.cparams(),
             dparams: dparams(spec.dthreads),
@@ -129,8 +129,12 @@ impl Context {
             })
             .collect();
         let storage = blosc2_storage {
-            contiguous: CBool::from(spec.store.contiguous()),
-            urlpath: if spec.store.on_disk() { borrowed.path.as_ptr().cast_mut() } else { ptr::null_mut() },
+            contiguous: CBool::from(spec.store.is_contiguous()),
+            urlpath: if spec.store.is_on_disk() {
+                borrowed.path.as_ptr().cast_mut()
+            } else {
+                ptr::null_mut()
+            },
             cparams: &mut borrowed.cparams,
             dparams: &mut borrowed.dparams,
             io: borrowed.io.as_mut().map_or(ptr::null_mut(), ptr::from_mut),
@@ -150,62 +154,65 @@ impl Context {
                 metalayers.len() as i32,
             )
         };
-        (!raw.is_null()).then(|| Context { library, functions, raw, _borrowed: borrowed })
+        (!raw.is_null()).then(|| ArrayContext { library, functions, raw, _borrowed: borrowed })
     }
 
-    pub fn raw(&self) -> RawContext {
+    pub fn raw(&self) -> ArrayContextPtr {
         self.raw
     }
 
     /// Calls a function that creates an array. A function that fails must leave the out-pointer empty, except in the
     /// cases of b2nd.md Q13; a pointer that the reference leaves there is not used.
-    fn make(&self, call: impl FnOnce(&Functions, RawContext, *mut Raw) -> i32) -> (i32, Option<Array>) {
-        made(self.library, |functions, out| call(functions, self.raw, out))
+    fn create_array(
+        &self,
+        call: impl FnOnce(&Functions, ArrayContextPtr, *mut ArrayPtr) -> i32,
+    ) -> (i32, Option<Array>) {
+        call_creator(self.library, |functions, out| call(functions, self.raw, out))
     }
 
     pub fn zeros(&self) -> (i32, Option<Array>) {
         // SAFETY: a live context and an out-pointer.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_zeros)(ctx, out) })
+        self.create_array(|f, ctx, out| unsafe { (f.b2nd_zeros)(ctx, out) })
     }
 
     pub fn empty(&self) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_empty)(ctx, out) })
+        self.create_array(|f, ctx, out| unsafe { (f.b2nd_empty)(ctx, out) })
     }
 
     pub fn uninit(&self) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_uninit)(ctx, out) })
+        self.create_array(|f, ctx, out| unsafe { (f.b2nd_uninit)(ctx, out) })
     }
 
     pub fn nans(&self) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_nans)(ctx, out) })
+        self.create_array(|f, ctx, out| unsafe { (f.b2nd_nans)(ctx, out) })
     }
 
     /// Creates an array of one repeated value; `value` must be one item.
     pub fn full(&self, value: &[u8]) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`; an item is read.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_full)(ctx, out, value.as_ptr().cast()) })
+        self.create_array(|f, ctx, out| unsafe { (f.b2nd_full)(ctx, out, value.as_ptr().cast()) })
     }
 
     /// `b2nd_from_cbuffer`.
-    pub fn filled(&self, items: &[u8]) -> (i32, Option<Array>) {
+    pub fn create_from_buffer(&self, items: &[u8]) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`; a buffer of its stated length.
-        self.make(|f, ctx, out| unsafe {
+        self.create_array(|f, ctx, out| unsafe {
             (f.b2nd_from_cbuffer)(ctx, out, items.as_ptr().cast(), items.len() as i64)
         })
     }
 
     pub fn copy(&self, src: &Array) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`; a live array.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_copy)(ctx, src.raw, out) })
+        self.create_array(|f, ctx, out| unsafe { (f.b2nd_copy)(ctx, src.raw, out) })
     }
 
     /// Copies a box of `src`; `start` and `stop` have one coordinate per dimension of `src`.
     pub fn get_slice(&self, src: &Array, start: &[i64], stop: &[i64]) -> (i32, Option<Array>) {
         // SAFETY: as in `copy`.
-        self.make(|f, ctx, out| unsafe {
+        self.create_array(|f, ctx, out| unsafe {
             (f.b2nd_get_slice)(ctx, out, src.raw, start.as_ptr(), stop.as_ptr())
         })
     }
@@ -213,11 +220,13 @@ impl Context {
     /// Returns a new array.
     pub fn concatenate(&self, first: &Array, second: &Array, axis: i8) -> (i32, Option<Array>) {
         // SAFETY: as in `copy`.
-        self.make(|f, ctx, out| unsafe { (f.b2nd_concatenate)(ctx, first.raw, second.raw, axis, true, out) })
+        self.create_array(|f, ctx, out| unsafe {
+            (f.b2nd_concatenate)(ctx, first.raw, second.raw, axis, true, out)
+        })
     }
 }
 
-impl Drop for Context {
+impl Drop for ArrayContext {
     fn drop(&mut self) {
         // SAFETY: a live context, freed once.
         unsafe { (self.functions.b2nd_free_ctx)(self.raw) };
@@ -225,12 +234,12 @@ impl Drop for Context {
 }
 
 /// Returns the return code of a function that creates an array, and the array if it succeeded.
-pub fn made(
+pub fn call_creator(
     library: &'static Library,
-    call: impl FnOnce(&Functions, *mut Raw) -> i32,
+    call: impl FnOnce(&Functions, *mut ArrayPtr) -> i32,
 ) -> (i32, Option<Array>) {
     let functions = Functions::of(library);
-    let mut raw: Raw = ptr::null_mut();
+    let mut raw: ArrayPtr = ptr::null_mut();
     let rc = call(functions, &mut raw);
     if rc >= 0 {
         assert!(!raw.is_null(), "{}: success ({rc}) without an array", library.name);
@@ -245,31 +254,31 @@ pub fn made(
 pub struct Array {
     pub library: &'static Library,
     pub functions: &'static Functions,
-    raw: Raw,
+    raw: ArrayPtr,
 }
 
 impl Array {
     /// Takes ownership of an array that a library returned.
-    pub fn from_raw(library: &'static Library, raw: Raw) -> Option<Array> {
+    pub fn from_raw(library: &'static Library, raw: ArrayPtr) -> Option<Array> {
         (!raw.is_null()).then(|| Array { library, functions: Functions::of(library), raw })
     }
 
     pub fn open(library: &'static Library, path: &Path) -> (i32, Option<Array>) {
         let path = c_path(path);
         // SAFETY: a terminated path and an out-pointer.
-        made(library, |f, out| unsafe { (f.b2nd_open)(path.as_ptr(), out) })
+        call_creator(library, |f, out| unsafe { (f.b2nd_open)(path.as_ptr(), out) })
     }
 
     pub fn open_offset(library: &'static Library, path: &Path, offset: i64) -> (i32, Option<Array>) {
         let path = c_path(path);
         // SAFETY: as in `open`.
-        made(library, |f, out| unsafe { (f.b2nd_open_offset)(path.as_ptr(), out, offset) })
+        call_creator(library, |f, out| unsafe { (f.b2nd_open_offset)(path.as_ptr(), out, offset) })
     }
 
     /// Opens a frame, of which the library makes a copy.
-    pub fn from_copy(library: &'static Library, frame: &mut [u8]) -> (i32, Option<Array>) {
+    pub fn from_frame_copy(library: &'static Library, frame: &mut [u8]) -> (i32, Option<Array>) {
         // SAFETY: a buffer of its stated length, not kept.
-        made(library, |f, out| unsafe {
+        call_creator(library, |f, out| unsafe {
             (f.b2nd_from_cframe)(frame.as_mut_ptr(), frame.len() as i64, true, out)
         })
     }
@@ -279,20 +288,20 @@ impl Array {
     /// # Safety
     ///
     /// `frame` must outlive the array, and must come from `malloc` if the array is going to be changed.
-    pub unsafe fn from_borrowed(
+    pub unsafe fn from_borrowed_frame(
         library: &'static Library,
         frame: *mut u8,
         len: usize,
     ) -> (i32, Option<Array>) {
         // SAFETY: guaranteed by the caller (see above).
-        made(library, |f, out| unsafe { (f.b2nd_from_cframe)(frame, len as i64, false, out) })
+        call_creator(library, |f, out| unsafe { (f.b2nd_from_cframe)(frame, len as i64, false, out) })
     }
 
     /// Creates an array from a super-chunk and takes ownership of it on success.
     pub fn from_super_chunk(schunk: SuperChunk) -> Result<Array, i32> {
         let library = schunk.library;
         // SAFETY: a live super-chunk, which belongs to the array afterwards.
-        let (rc, array) = made(library, |f, out| unsafe { (f.b2nd_from_schunk)(schunk.raw(), out) });
+        let (rc, array) = call_creator(library, |f, out| unsafe { (f.b2nd_from_schunk)(schunk.raw(), out) });
         match array {
             Some(array) => {
                 std::mem::forget(schunk);
@@ -302,7 +311,7 @@ impl Array {
         }
     }
 
-    pub fn raw(&self) -> Raw {
+    pub fn raw(&self) -> ArrayPtr {
         self.raw
     }
 
@@ -345,10 +354,10 @@ impl Array {
     }
 
     /// The super-chunk of the array, borrowed.
-    pub fn schunk(&self) -> SuperChunkOf<'_> {
+    pub fn schunk(&self) -> BorrowedSuperChunk<'_> {
         let raw: RawSuperChunk = self.fields().sc;
         let schunk = SuperChunk::from_raw(self.library, raw).expect("a super-chunk");
-        SuperChunkOf { schunk: std::mem::ManuallyDrop::new(schunk), _array: self }
+        BorrowedSuperChunk { schunk: std::mem::ManuallyDrop::new(schunk), _array: self }
     }
 
     /// Frees the array and returns the return code.
@@ -368,12 +377,12 @@ impl Drop for Array {
 }
 
 /// The super-chunk of an array, borrowed from it.
-pub struct SuperChunkOf<'a> {
+pub struct BorrowedSuperChunk<'a> {
     schunk: std::mem::ManuallyDrop<SuperChunk>,
     _array: &'a Array,
 }
 
-impl std::ops::Deref for SuperChunkOf<'_> {
+impl std::ops::Deref for BorrowedSuperChunk<'_> {
     type Target = SuperChunk;
 
     fn deref(&self) -> &SuperChunk {

@@ -17,11 +17,11 @@ impl Journal {
     }
 
     /// Starts step `step`: the lines that follow belong to it.
-    pub fn mark(&mut self, step: &str) {
+    pub fn start_step(&mut self, step: &str) {
         self.step = format!("{step}: ");
     }
 
-    pub fn say(&mut self, line: &str) {
+    pub fn record(&mut self, line: &str) {
         let line = format!("{}{line}", self.step);
         // Written before the call, so that the line exists if the call does not return.
         writeln!(self.file, "{line}").expect("the journal");

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::Family;
+use super::SequenceTest;
 use crate::support::child::test_again;
 use crate::support::random::from_environment;
 
-const MOST_FAILURES: usize = 6;
-const SHRINKING: Duration = Duration::from_secs(30);
+const MAX_FAILURES: usize = 6;
+const SHRINK_TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// The output of a child.
 #[derive(Default)]
@@ -28,10 +28,10 @@ impl Report {
     }
 }
 
-fn scratch(family: &Family, name: &str) -> PathBuf {
+fn create_scratch_dir(sequence_test: &SequenceTest, name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
         "{}-{}-{name}",
-        family.prefix,
+        sequence_test.prefix,
         std::process::id()
     ));
     std::fs::create_dir_all(&directory).expect("a scratch directory");
@@ -39,16 +39,16 @@ fn scratch(family: &Family, name: &str) -> PathBuf {
 }
 
 /// Runs `[first, end)` in one child; a crash counts as a failure of the sequence that the journal names.
-fn in_child(
-    family: &Family,
+fn run_range_in_child(
+    sequence_test: &SequenceTest,
     test: &str,
     scratch: &Path,
     range: (u64, u64),
     extra: &[(&str, &str)],
 ) -> (Report, Option<u64>) {
     let output = test_again(test)
-        .env(family.variable("CHILD"), format!("{}..{}", range.0, range.1))
-        .env(family.variable("SCRATCH"), scratch)
+        .env(sequence_test.env_name("CHILD"), format!("{}..{}", range.0, range.1))
+        .env(sequence_test.env_name("SCRATCH"), scratch)
         .envs(extra.iter().copied())
         .output()
         .expect("the child");
@@ -79,16 +79,16 @@ fn in_child(
 
 /// Runs `[first, end)` and continues after every crash.
 pub fn run_range(
-    family: &Family,
+    sequence_test: &SequenceTest,
     test: &str,
     name: &str,
     mut range: (u64, u64),
     extra: &[(&str, &str)],
 ) -> Report {
-    let scratch = scratch(family, name);
+    let scratch = create_scratch_dir(sequence_test, name);
     let mut whole = Report::default();
-    while range.0 < range.1 && whole.failures.len() < MOST_FAILURES {
-        let (report, crashed) = in_child(family, test, &scratch, range, extra);
+    while range.0 < range.1 && whole.failures.len() < MAX_FAILURES {
+        let (report, crashed) = run_range_in_child(sequence_test, test, &scratch, range, extra);
         whole.add(report);
         match crashed {
             Some(number) => range.0 = number + 1,
@@ -100,29 +100,35 @@ pub fn run_range(
 }
 
 /// Runs sequence `number` with only these steps; returns the failure text if it still fails.
-fn fails(family: &Family, test: &str, scratch: &Path, number: u64, steps: &[usize]) -> Option<String> {
+fn failure_of_steps(
+    sequence_test: &SequenceTest,
+    test: &str,
+    scratch: &Path,
+    number: u64,
+    steps: &[usize],
+) -> Option<String> {
     let list: Vec<String> = steps.iter().map(usize::to_string).collect();
-    let steps = (&*family.variable("STEPS"), &*list.join(","));
-    let (report, _) = in_child(family, test, scratch, (number, number + 1), &[steps]);
+    let steps = (&*sequence_test.env_name("STEPS"), &*list.join(","));
+    let (report, _) = run_range_in_child(sequence_test, test, scratch, (number, number + 1), &[steps]);
     report.failures.into_iter().next().map(|(_, text)| text)
 }
 
 /// Removes one step at a time while the sequence still fails.
-fn shrink(family: &Family, test: &str, number: u64) -> Option<(Vec<usize>, String)> {
-    let scratch = scratch(family, "shrink");
+fn shrink(sequence_test: &SequenceTest, test: &str, number: u64) -> Option<(Vec<usize>, String)> {
+    let scratch = create_scratch_dir(sequence_test, "shrink");
     let start = Instant::now();
-    let mut steps: Vec<usize> = (0..family.length()).collect();
-    let mut text = fails(family, test, &scratch, number, &steps)?;
+    let mut steps: Vec<usize> = (0..sequence_test.length()).collect();
+    let mut text = failure_of_steps(sequence_test, test, &scratch, number, &steps)?;
     let mut smaller = true;
     while smaller {
         smaller = false;
         for at in (0..steps.len()).rev() {
-            if start.elapsed() > SHRINKING {
+            if start.elapsed() > SHRINK_TIME_LIMIT {
                 break;
             }
             let mut fewer = steps.clone();
             fewer.remove(at);
-            if let Some(told) = fails(family, test, &scratch, number, &fewer) {
+            if let Some(told) = failure_of_steps(sequence_test, test, &scratch, number, &fewer) {
                 (steps, text, smaller) = (fewer, told, true);
             }
         }
@@ -132,14 +138,14 @@ fn shrink(family: &Family, test: &str, number: u64) -> Option<(Vec<usize>, Strin
 }
 
 /// Runs all sequences, or the ones that the environment selects. `test` is the name of the calling test.
-pub fn run(family: &Family, test: &str) {
-    let seed = family.seed();
-    let (first, end) = match std::env::var(family.variable("ONLY")) {
+pub fn run(sequence_test: &SequenceTest, test: &str) {
+    let seed = sequence_test.seed();
+    let (first, end) = match std::env::var(sequence_test.env_name("ONLY")) {
         Ok(text) => {
             let number: u64 = text.parse().unwrap_or_else(|_| panic!("{text} is not a number"));
             (number, number + 1)
         }
-        Err(_) => (0, from_environment(&family.variable("COUNT"), family.count)),
+        Err(_) => (0, from_environment(&sequence_test.env_name("COUNT"), sequence_test.count)),
     };
     // A handle of the reference must not be used by several threads: one process per core.
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
@@ -148,7 +154,9 @@ pub fn run(family: &Family, test: &str) {
         let children: Vec<_> = (0..cores)
             .map(|at| (first + at * share, (first + (at + 1) * share).min(end)))
             .filter(|range| range.0 < range.1)
-            .map(|range| scope.spawn(move || run_range(family, test, &range.0.to_string(), range, &[])))
+            .map(|range| {
+                scope.spawn(move || run_range(sequence_test, test, &range.0.to_string(), range, &[]))
+            })
             .collect();
         let mut whole = Report::default();
         for child in children {
@@ -156,7 +164,7 @@ pub fn run(family: &Family, test: &str) {
         }
         whole
     });
-    println!("seed {seed}, sequences {first}..{end} of {} steps:", family.length());
+    println!("seed {seed}, sequences {first}..{end} of {} steps:", sequence_test.length());
     for (what, count) in &report.tally {
         println!("{count:8} {what}");
     }
@@ -165,14 +173,18 @@ pub fn run(family: &Family, test: &str) {
         return;
     }
     for (at, (number, text)) in report.failures.iter().enumerate() {
-        println!("\n{}={seed} {}={number} fails:\n{text}", family.variable("SEED"), family.variable("ONLY"));
-        if at >= 2 || std::env::var_os(family.variable("STEPS")).is_some() {
+        println!(
+            "\n{}={seed} {}={number} fails:\n{text}",
+            sequence_test.env_name("SEED"),
+            sequence_test.env_name("ONLY")
+        );
+        if at >= 2 || std::env::var_os(sequence_test.env_name("STEPS")).is_some() {
             continue;
         }
-        match shrink(family, test, number.to_owned()) {
+        match shrink(sequence_test, test, number.to_owned()) {
             Some((steps, text)) => {
                 let list: Vec<String> = steps.iter().map(usize::to_string).collect();
-                println!("\nshrunk to {}={}:\n{text}", family.variable("STEPS"), list.join(","));
+                println!("\nshrunk to {}={}:\n{text}", sequence_test.env_name("STEPS"), list.join(","));
             }
             None => println!("\nit does not fail when run alone"),
         }

@@ -5,14 +5,14 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
 
 use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_io_cb, blosc2_schunk, blosc2_storage};
 
 use crate::support::library::{Library, path_of_ours, path_of_reference};
 
 /// A pointer to a super-chunk, as C declares it.
-pub type Raw = *mut blosc2_schunk;
+pub type SchunkPtr = *mut blosc2_schunk;
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
@@ -24,7 +24,7 @@ macro_rules! functions {
         impl Functions {
             fn resolve(path: &Path) -> Functions {
                 // SAFETY: the library is loaded already; this only increments its reference count.
-                let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+                let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
                     .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
                 let functions = Functions {
                     $($name: {
@@ -46,48 +46,48 @@ macro_rules! functions {
 }
 
 functions! {
-    blosc2_schunk_new(*mut blosc2_storage) -> Raw;
-    blosc2_schunk_copy(Raw, *mut blosc2_storage) -> Raw;
-    blosc2_schunk_free(Raw) -> c_int;
-    blosc2_schunk_open(*const c_char) -> Raw;
-    blosc2_schunk_open_offset(*const c_char, i64) -> Raw;
-    blosc2_schunk_open_udio(*const c_char, *const blosc2_io) -> Raw;
-    blosc2_schunk_open_offset_udio(*const c_char, i64, *const blosc2_io) -> Raw;
-    blosc2_schunk_from_buffer(*mut u8, i64, bool) -> Raw;
-    blosc2_schunk_avoid_cframe_free(Raw, bool);
-    blosc2_schunk_to_buffer(Raw, *mut *mut u8, *mut bool) -> i64;
-    blosc2_schunk_to_file(Raw, *const c_char) -> i64;
-    blosc2_schunk_append_file(Raw, *const c_char) -> i64;
-    blosc2_schunk_lock(Raw) -> c_int;
-    blosc2_schunk_unlock(Raw) -> c_int;
-    blosc2_schunk_refresh(Raw) -> c_int;
-    blosc2_schunk_append_chunk(Raw, *mut u8, bool) -> i64;
-    blosc2_schunk_insert_chunk(Raw, i64, *mut u8, bool) -> i64;
-    blosc2_schunk_update_chunk(Raw, i64, *mut u8, bool) -> i64;
-    blosc2_schunk_delete_chunk(Raw, i64) -> i64;
-    blosc2_schunk_append_buffer(Raw, *const c_void, i32) -> i64;
-    blosc2_schunk_decompress_chunk(Raw, i64, *mut c_void, i32) -> c_int;
-    blosc2_schunk_get_chunk(Raw, i64, *mut *mut u8, *mut bool) -> c_int;
-    blosc2_schunk_get_lazychunk(Raw, i64, *mut *mut u8, *mut bool) -> c_int;
-    blosc2_schunk_get_vlblock(Raw, i64, i32, *mut *mut u8, *mut i32) -> c_int;
-    blosc2_schunk_get_slice_buffer(Raw, i64, i64, *mut c_void) -> c_int;
-    blosc2_schunk_set_slice_buffer(Raw, i64, i64, *mut c_void) -> c_int;
-    blosc2_schunk_get_sparse_buffer(Raw, i64, *const i64, *mut c_void) -> c_int;
-    blosc2_schunk_get_cparams(Raw, *mut *mut blosc2_cparams) -> c_int;
-    blosc2_schunk_get_dparams(Raw, *mut *mut blosc2_dparams) -> c_int;
-    blosc2_schunk_reorder_offsets(Raw, *mut i64) -> c_int;
-    blosc2_schunk_frame_len(Raw) -> i64;
-    blosc2_schunk_fill_special(Raw, i64, c_int, i32) -> i64;
-    blosc2_frame_get_offsets(Raw) -> *mut i64;
-    blosc2_get_slice_nchunks(Raw, *mut i64, *mut i64, *mut *mut i64) -> i64;
-    blosc2_meta_add(Raw, *const c_char, *mut u8, i32) -> c_int;
-    blosc2_meta_update(Raw, *const c_char, *mut u8, i32) -> c_int;
-    blosc2_vlmeta_exists(Raw, *const c_char) -> c_int;
-    blosc2_vlmeta_add(Raw, *const c_char, *mut u8, i32, *mut blosc2_cparams) -> c_int;
-    blosc2_vlmeta_update(Raw, *const c_char, *mut u8, i32, *mut blosc2_cparams) -> c_int;
-    blosc2_vlmeta_get(Raw, *const c_char, *mut *mut u8, *mut i32) -> c_int;
-    blosc2_vlmeta_delete(Raw, *const c_char) -> c_int;
-    blosc2_vlmeta_get_names(Raw, *mut *mut c_char) -> c_int;
+    blosc2_schunk_new(*mut blosc2_storage) -> SchunkPtr;
+    blosc2_schunk_copy(SchunkPtr, *mut blosc2_storage) -> SchunkPtr;
+    blosc2_schunk_free(SchunkPtr) -> c_int;
+    blosc2_schunk_open(*const c_char) -> SchunkPtr;
+    blosc2_schunk_open_offset(*const c_char, i64) -> SchunkPtr;
+    blosc2_schunk_open_udio(*const c_char, *const blosc2_io) -> SchunkPtr;
+    blosc2_schunk_open_offset_udio(*const c_char, i64, *const blosc2_io) -> SchunkPtr;
+    blosc2_schunk_from_buffer(*mut u8, i64, bool) -> SchunkPtr;
+    blosc2_schunk_avoid_cframe_free(SchunkPtr, bool);
+    blosc2_schunk_to_buffer(SchunkPtr, *mut *mut u8, *mut bool) -> i64;
+    blosc2_schunk_to_file(SchunkPtr, *const c_char) -> i64;
+    blosc2_schunk_append_file(SchunkPtr, *const c_char) -> i64;
+    blosc2_schunk_lock(SchunkPtr) -> c_int;
+    blosc2_schunk_unlock(SchunkPtr) -> c_int;
+    blosc2_schunk_refresh(SchunkPtr) -> c_int;
+    blosc2_schunk_append_chunk(SchunkPtr, *mut u8, bool) -> i64;
+    blosc2_schunk_insert_chunk(SchunkPtr, i64, *mut u8, bool) -> i64;
+    blosc2_schunk_update_chunk(SchunkPtr, i64, *mut u8, bool) -> i64;
+    blosc2_schunk_delete_chunk(SchunkPtr, i64) -> i64;
+    blosc2_schunk_append_buffer(SchunkPtr, *const c_void, i32) -> i64;
+    blosc2_schunk_decompress_chunk(SchunkPtr, i64, *mut c_void, i32) -> c_int;
+    blosc2_schunk_get_chunk(SchunkPtr, i64, *mut *mut u8, *mut bool) -> c_int;
+    blosc2_schunk_get_lazychunk(SchunkPtr, i64, *mut *mut u8, *mut bool) -> c_int;
+    blosc2_schunk_get_vlblock(SchunkPtr, i64, i32, *mut *mut u8, *mut i32) -> c_int;
+    blosc2_schunk_get_slice_buffer(SchunkPtr, i64, i64, *mut c_void) -> c_int;
+    blosc2_schunk_set_slice_buffer(SchunkPtr, i64, i64, *mut c_void) -> c_int;
+    blosc2_schunk_get_sparse_buffer(SchunkPtr, i64, *const i64, *mut c_void) -> c_int;
+    blosc2_schunk_get_cparams(SchunkPtr, *mut *mut blosc2_cparams) -> c_int;
+    blosc2_schunk_get_dparams(SchunkPtr, *mut *mut blosc2_dparams) -> c_int;
+    blosc2_schunk_reorder_offsets(SchunkPtr, *mut i64) -> c_int;
+    blosc2_schunk_frame_len(SchunkPtr) -> i64;
+    blosc2_schunk_fill_special(SchunkPtr, i64, c_int, i32) -> i64;
+    blosc2_frame_get_offsets(SchunkPtr) -> *mut i64;
+    blosc2_get_slice_nchunks(SchunkPtr, *mut i64, *mut i64, *mut *mut i64) -> i64;
+    blosc2_meta_add(SchunkPtr, *const c_char, *mut u8, i32) -> c_int;
+    blosc2_meta_update(SchunkPtr, *const c_char, *mut u8, i32) -> c_int;
+    blosc2_vlmeta_exists(SchunkPtr, *const c_char) -> c_int;
+    blosc2_vlmeta_add(SchunkPtr, *const c_char, *mut u8, i32, *mut blosc2_cparams) -> c_int;
+    blosc2_vlmeta_update(SchunkPtr, *const c_char, *mut u8, i32, *mut blosc2_cparams) -> c_int;
+    blosc2_vlmeta_get(SchunkPtr, *const c_char, *mut *mut u8, *mut i32) -> c_int;
+    blosc2_vlmeta_delete(SchunkPtr, *const c_char) -> c_int;
+    blosc2_vlmeta_get_names(SchunkPtr, *mut *mut c_char) -> c_int;
     blosc2_register_io_cb(*const blosc2_io_cb) -> c_int;
     blosc2_get_io_cb(u8) -> *mut blosc2_io_cb;
 }

@@ -7,7 +7,7 @@ use std::ptr;
 use blosc2::abi::blosc2_metalayer;
 
 use super::SuperChunk;
-use crate::support::calls::{Outcome, Params, len32};
+use crate::support::calls::{BytesResult, Params, len32};
 
 /// Converts a metalayer name to a C string.
 fn c_name(name: &str) -> CString {
@@ -15,7 +15,7 @@ fn c_name(name: &str) -> CString {
 }
 
 /// Returns the content pointer of a metalayer: NULL for empty content, which C programs may pass.
-fn content(bytes: &[u8]) -> *mut u8 {
+fn content_ptr(bytes: &[u8]) -> *mut u8 {
     bytes.as_ptr().cast_mut()
 }
 
@@ -23,22 +23,24 @@ impl SuperChunk {
     pub fn meta_add(&self, name: &str, bytes: &[u8]) -> i32 {
         let name = c_name(name);
         // SAFETY: a terminated name and a content of its stated length, which is copied.
-        unsafe { (self.functions.blosc2_meta_add)(self.raw, name.as_ptr(), content(bytes), len32(bytes)) }
+        unsafe { (self.functions.blosc2_meta_add)(self.raw, name.as_ptr(), content_ptr(bytes), len32(bytes)) }
     }
 
     pub fn meta_update(&self, name: &str, bytes: &[u8]) -> i32 {
         let name = c_name(name);
         // SAFETY: as in `meta_add`.
-        unsafe { (self.functions.blosc2_meta_update)(self.raw, name.as_ptr(), content(bytes), len32(bytes)) }
+        unsafe {
+            (self.functions.blosc2_meta_update)(self.raw, name.as_ptr(), content_ptr(bytes), len32(bytes))
+        }
     }
 
     /// Returns the content of a fixed metalayer as the inline function `blosc2_meta_get` reads it.
     pub fn meta_get(&self, name: &str) -> Option<Vec<u8>> {
-        self.metas().into_iter().find(|(found, _)| found == name.as_bytes()).map(|(_, bytes)| bytes)
+        self.metalayers().into_iter().find(|(found, _)| found == name.as_bytes()).map(|(_, bytes)| bytes)
     }
 
     /// Returns name and content of every fixed metalayer.
-    pub fn metas(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+    pub fn metalayers(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         // SAFETY: the first `nmetalayers` entries are valid.
         (0..usize::from(self.nmetalayers()))
             .map(|i| unsafe { named_content((*self.raw).metalayers[i]) })
@@ -46,7 +48,7 @@ impl SuperChunk {
     }
 
     /// Returns name and compressed content of every variable-length metalayer.
-    pub fn raw_vlmetas(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+    pub fn raw_vlmetalayers(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let count = usize::try_from(self.nvlmetalayers()).expect("a number of metalayers");
         // SAFETY: the first `nvlmetalayers` entries are valid.
         (0..count).map(|i| unsafe { named_content((*self.raw).vlmetalayers[i]) }).collect()
@@ -68,7 +70,13 @@ impl SuperChunk {
         let cparams = cparams.as_mut().map_or(ptr::null_mut(), ptr::from_mut);
         // SAFETY: as in `meta_add`; the parameters are NULL or valid.
         unsafe {
-            (self.functions.blosc2_vlmeta_add)(self.raw, name.as_ptr(), content(bytes), len32(bytes), cparams)
+            (self.functions.blosc2_vlmeta_add)(
+                self.raw,
+                name.as_ptr(),
+                content_ptr(bytes),
+                len32(bytes),
+                cparams,
+            )
         }
     }
 
@@ -79,19 +87,19 @@ impl SuperChunk {
             (self.functions.blosc2_vlmeta_update)(
                 self.raw,
                 name.as_ptr(),
-                content(bytes),
+                content_ptr(bytes),
                 len32(bytes),
                 ptr::null_mut(),
             )
         }
     }
 
-    pub fn vlmeta_get(&self, name: &str) -> Outcome {
+    pub fn vlmeta_get(&self, name: &str) -> BytesResult {
         self.vlmeta_get_c(&c_name(name))
     }
 
     /// As [`SuperChunk::vlmeta_get`], for names of arbitrary bytes.
-    pub fn vlmeta_get_c(&self, name: &CStr) -> Outcome {
+    pub fn vlmeta_get_c(&self, name: &CStr) -> BytesResult {
         let (mut found, mut len) = (ptr::null_mut(), 0);
         // SAFETY: valid out-pointers; the caller frees the result.
         unsafe {

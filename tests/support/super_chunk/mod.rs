@@ -12,9 +12,9 @@ use std::ptr;
 
 use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_params, blosc2_storage};
 
-use super::calls::{Outcome, Params, dparams, len32, with_destination};
+use super::calls::{BytesResult, Params, dparams, len32, with_destination};
 use super::library::{Context, Library};
-use functions::{Functions, Raw};
+use functions::{Functions, SchunkPtr};
 
 /// The storage of a super-chunk (schunk.md 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +34,11 @@ impl Store {
     pub const FRAMES: [Store; 3] = [Store::MemoryFrame, Store::File, Store::Directory];
     pub const ON_DISK: [Store; 2] = [Store::File, Store::Directory];
 
-    pub fn contiguous(self) -> bool {
+    pub fn is_contiguous(self) -> bool {
         matches!(self, Store::MemoryFrame | Store::File)
     }
 
-    pub fn on_disk(self) -> bool {
+    pub fn is_on_disk(self) -> bool {
         matches!(self, Store::File | Store::Directory)
     }
 }
@@ -52,11 +52,11 @@ pub fn c_path(path: &Path) -> CString {
 pub struct SuperChunk {
     pub library: &'static Library,
     pub functions: &'static Functions,
-    raw: Raw,
+    raw: SchunkPtr,
 }
 
 /// Converts a return code: a negative one is an error.
-fn succeeded(rc: i64) -> Result<i64, i32> {
+fn rc_to_result(rc: i64) -> Result<i64, i32> {
     if rc < 0 { Err(i32::try_from(rc).expect("an error code")) } else { Ok(rc) }
 }
 
@@ -72,8 +72,8 @@ impl SuperChunk {
         let (mut cparams, mut dparams) = (params.cparams(), dparams(1));
         let path = c_path(path);
         let mut storage = blosc2_storage {
-            contiguous: CBool::from(store.contiguous()),
-            urlpath: if store.on_disk() { path.as_ptr().cast_mut() } else { ptr::null_mut() },
+            contiguous: CBool::from(store.is_contiguous()),
+            urlpath: if store.is_on_disk() { path.as_ptr().cast_mut() } else { ptr::null_mut() },
             cparams: &mut cparams,
             dparams: &mut dparams,
             io: io.map_or(ptr::null_mut(), |io| ptr::from_ref(io).cast_mut()),
@@ -92,7 +92,7 @@ impl SuperChunk {
     }
 
     /// Takes ownership of a super-chunk that a library returned.
-    pub fn from_raw(library: &'static Library, raw: Raw) -> Option<SuperChunk> {
+    pub fn from_raw(library: &'static Library, raw: SchunkPtr) -> Option<SuperChunk> {
         (!raw.is_null()).then(|| SuperChunk { library, functions: Functions::of(library), raw })
     }
 
@@ -119,7 +119,7 @@ impl SuperChunk {
     }
 
     /// Opens a frame in memory, of which the library makes a copy.
-    pub fn from_copy(library: &'static Library, frame: &mut [u8]) -> Option<SuperChunk> {
+    pub fn from_frame_copy(library: &'static Library, frame: &mut [u8]) -> Option<SuperChunk> {
         // SAFETY: a buffer of its stated length, not kept.
         let raw = unsafe {
             (Functions::of(library).blosc2_schunk_from_buffer)(frame.as_mut_ptr(), frame.len() as i64, true)
@@ -132,13 +132,17 @@ impl SuperChunk {
     /// # Safety
     ///
     /// `frame` must outlive the super-chunk, and must come from `malloc` if the super-chunk is going to be changed.
-    pub unsafe fn from_borrowed(library: &'static Library, frame: *mut u8, len: usize) -> Option<SuperChunk> {
+    pub unsafe fn from_borrowed_frame(
+        library: &'static Library,
+        frame: *mut u8,
+        len: usize,
+    ) -> Option<SuperChunk> {
         // SAFETY: guaranteed by the caller.
         let raw = unsafe { (Functions::of(library).blosc2_schunk_from_buffer)(frame, len as i64, false) };
         SuperChunk::from_raw(library, raw)
     }
 
-    pub fn raw(&self) -> Raw {
+    pub fn raw(&self) -> SchunkPtr {
         self.raw
     }
 
@@ -152,35 +156,35 @@ impl SuperChunk {
 
     pub fn append(&self, src: &[u8]) -> Result<i64, i32> {
         // SAFETY: a source of its stated length.
-        succeeded(unsafe {
+        rc_to_result(unsafe {
             (self.functions.blosc2_schunk_append_buffer)(self.raw, src.as_ptr().cast(), len32(src))
         })
     }
 
     pub fn append_chunk(&self, chunk: &[u8]) -> Result<i64, i32> {
         // SAFETY: a chunk that is copied and not written to.
-        succeeded(unsafe {
+        rc_to_result(unsafe {
             (self.functions.blosc2_schunk_append_chunk)(self.raw, chunk.as_ptr().cast_mut(), true)
         })
     }
 
     pub fn insert_chunk(&self, nchunk: i64, chunk: &[u8]) -> Result<i64, i32> {
         // SAFETY: as in `append_chunk`.
-        succeeded(unsafe {
+        rc_to_result(unsafe {
             (self.functions.blosc2_schunk_insert_chunk)(self.raw, nchunk, chunk.as_ptr().cast_mut(), true)
         })
     }
 
     pub fn update_chunk(&self, nchunk: i64, chunk: &[u8]) -> Result<i64, i32> {
         // SAFETY: as in `append_chunk`.
-        succeeded(unsafe {
+        rc_to_result(unsafe {
             (self.functions.blosc2_schunk_update_chunk)(self.raw, nchunk, chunk.as_ptr().cast_mut(), true)
         })
     }
 
     pub fn delete_chunk(&self, nchunk: i64) -> Result<i64, i32> {
         // SAFETY: a live super-chunk.
-        succeeded(unsafe { (self.functions.blosc2_schunk_delete_chunk)(self.raw, nchunk) })
+        rc_to_result(unsafe { (self.functions.blosc2_schunk_delete_chunk)(self.raw, nchunk) })
     }
 
     pub fn reorder(&self, order: &[i64]) -> i32 {
@@ -195,7 +199,7 @@ impl SuperChunk {
     }
 
     /// Returns the uncompressed bytes of a chunk, decompressed into a destination of `destsize` bytes.
-    pub fn decompress_into(&self, nchunk: i64, destsize: usize) -> Outcome {
+    pub fn decompress_into(&self, nchunk: i64, destsize: usize) -> BytesResult {
         let (rc, mut dest) = with_destination(destsize, |dest| {
             // SAFETY: a destination of its stated length.
             unsafe {
@@ -215,7 +219,7 @@ impl SuperChunk {
     }
 
     /// Returns the uncompressed bytes of a chunk; the size is taken from its header first.
-    pub fn decompress(&self, nchunk: i64) -> Outcome {
+    pub fn decompress(&self, nchunk: i64) -> BytesResult {
         let chunk = self.get_chunk(nchunk)?;
         let nbytes = i32::from_le_bytes(chunk[4..8].try_into().expect("four bytes"));
         self.decompress_into(nchunk, usize::try_from(nbytes).map_err(|_| -11)?)
@@ -231,7 +235,7 @@ impl SuperChunk {
         (0..self.nchunks()).flat_map(chunk).collect()
     }
 
-    fn take_chunk(&self, rc: i32, chunk: *mut u8, needs_free: bool) -> Outcome {
+    fn take_chunk(&self, rc: i32, chunk: *mut u8, needs_free: bool) -> BytesResult {
         if rc < 0 {
             return Err(rc);
         }
@@ -246,7 +250,7 @@ impl SuperChunk {
         }
     }
 
-    pub fn get_chunk(&self, nchunk: i64) -> Outcome {
+    pub fn get_chunk(&self, nchunk: i64) -> BytesResult {
         let (mut chunk, mut needs_free) = (ptr::null_mut(), false);
         // SAFETY: valid out-pointers.
         let rc = unsafe {
@@ -255,7 +259,7 @@ impl SuperChunk {
         self.take_chunk(rc, chunk, needs_free)
     }
 
-    pub fn get_lazychunk(&self, nchunk: i64) -> Outcome {
+    pub fn get_lazychunk(&self, nchunk: i64) -> BytesResult {
         let (mut chunk, mut needs_free) = (ptr::null_mut(), false);
         // SAFETY: valid out-pointers.
         let rc = unsafe {
@@ -264,7 +268,7 @@ impl SuperChunk {
         self.take_chunk(rc, chunk, needs_free)
     }
 
-    pub fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Outcome {
+    pub fn get_vlblock(&self, nchunk: i64, nblock: i32) -> BytesResult {
         let (mut dest, mut size) = (ptr::null_mut(), 0);
         // SAFETY: valid out-pointers.
         let rc = unsafe {
@@ -275,7 +279,7 @@ impl SuperChunk {
     }
 
     /// Returns items `start..stop`, read into a buffer of `room` bytes.
-    pub fn get_slice(&self, start: i64, stop: i64, room: usize) -> Outcome {
+    pub fn get_slice(&self, start: i64, stop: i64, room: usize) -> BytesResult {
         let (rc, dest) = with_destination(room, |dest| {
             // SAFETY: `room` bytes are enough for the slice (ensured by the caller).
             unsafe {
@@ -298,7 +302,7 @@ impl SuperChunk {
         }
     }
 
-    pub fn get_sparse(&self, coords: &[i64], room: usize) -> Outcome {
+    pub fn get_sparse(&self, coords: &[i64], room: usize) -> BytesResult {
         let (rc, dest) = with_destination(room, |dest| {
             // SAFETY: a buffer that is large enough for the items (ensured by the caller).
             unsafe {
@@ -349,12 +353,12 @@ impl SuperChunk {
     }
 
     /// Returns the bytes of the frame.
-    pub fn to_buffer(&self) -> Outcome {
+    pub fn to_buffer(&self) -> BytesResult {
         let (mut frame, mut needs_free) = (ptr::null_mut(), false);
         // SAFETY: valid out-pointers; the caller frees the result if the library says so.
         unsafe {
             let len = (self.functions.blosc2_schunk_to_buffer)(self.raw, &mut frame, &mut needs_free);
-            succeeded(len)?;
+            rc_to_result(len)?;
             let bytes = std::slice::from_raw_parts(frame, len as usize).to_vec();
             if needs_free {
                 libc::free(frame.cast());
@@ -366,13 +370,13 @@ impl SuperChunk {
     pub fn to_file(&self, path: &Path) -> Result<i64, i32> {
         let path = c_path(path);
         // SAFETY: a terminated path.
-        succeeded(unsafe { (self.functions.blosc2_schunk_to_file)(self.raw, path.as_ptr()) })
+        rc_to_result(unsafe { (self.functions.blosc2_schunk_to_file)(self.raw, path.as_ptr()) })
     }
 
     pub fn append_file(&self, path: &Path) -> Result<i64, i32> {
         let path = c_path(path);
         // SAFETY: a terminated path.
-        succeeded(unsafe { (self.functions.blosc2_schunk_append_file)(self.raw, path.as_ptr()) })
+        rc_to_result(unsafe { (self.functions.blosc2_schunk_append_file)(self.raw, path.as_ptr()) })
     }
 
     /// Copies to another store; without `params` the copy has the parameters of the source.
@@ -380,8 +384,8 @@ impl SuperChunk {
         let mut cparams = params.map(Params::cparams);
         let path = c_path(path);
         let mut storage = blosc2_storage {
-            contiguous: CBool::from(store.contiguous()),
-            urlpath: if store.on_disk() { path.as_ptr().cast_mut() } else { ptr::null_mut() },
+            contiguous: CBool::from(store.is_contiguous()),
+            urlpath: if store.is_on_disk() { path.as_ptr().cast_mut() } else { ptr::null_mut() },
             cparams: cparams.as_mut().map_or(ptr::null_mut(), ptr::from_mut),
             dparams: ptr::null_mut(),
             io: ptr::null_mut(),
@@ -408,7 +412,7 @@ impl SuperChunk {
 }
 
 /// Public fields, as C reads them.
-macro_rules! fields {
+macro_rules! field_getters {
     ($($name:ident: $type:ty),* $(,)?) => {
         impl SuperChunk {
             $(pub fn $name(&self) -> $type {
@@ -419,7 +423,7 @@ macro_rules! fields {
     };
 }
 
-fields! {
+field_getters! {
     compcode: u8,
     compcode_meta: u8,
     clevel: u8,

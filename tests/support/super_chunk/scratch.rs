@@ -6,35 +6,35 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A new temporary directory.
-pub struct Scratch {
+pub struct ScratchDir {
     root: PathBuf,
     next: AtomicU32,
 }
 
-impl Scratch {
-    pub fn new() -> Scratch {
+impl ScratchDir {
+    pub fn new() -> ScratchDir {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("blosc2-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
         let root = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(&root).expect("a directory for the test");
-        Scratch { root, next: AtomicU32::new(0) }
+        ScratchDir { root, next: AtomicU32::new(0) }
     }
 
     /// Returns an unused path in the directory.
-    pub fn fresh(&self) -> PathBuf {
+    pub fn new_path(&self) -> PathBuf {
         self.root.join(format!("{}.b2frame", self.next.fetch_add(1, Relaxed)))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.root);
     }
 }
 
 /// Returns the files of a directory and their contents.
-pub fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+pub fn read_files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .map(|entry| {

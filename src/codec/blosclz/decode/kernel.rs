@@ -1,16 +1,18 @@
-//! The fast loop of the decoder: whole tokens, as long as a fixed number of bytes can be read and written ahead of each.
+//! The fast loop of the decoder: whole tokens, as long as a fixed number of bytes can be read and written ahead of
+//! each.
 //!
-//! Owns the copies of these tokens. Never writes outside the destination, whatever the stream says. It stops before a token that it
-//! does not handle.
+//! Owns the copies of these tokens. Never writes outside the destination, whatever the stream says. It stops before a
+//! token that it does not handle.
 
 #[cfg(target_arch = "x86_64")]
-use crate::codec::match_copy::Avx2;
+use crate::codec::match_copy::Avx2Copy;
 use crate::codec::match_copy::{
-    LARGE, OVERSHOOT, Periods, Portable, align_loop, copy_8, copy_large, copy_match, move_chunk, unlikely,
+    LARGE_MATCH_THRESHOLD, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path, copy_8, copy_bytes,
+    copy_large, copy_match,
 };
 
-use super::state::State;
-use crate::codec::blosclz::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use super::state::StreamDecoder;
+use crate::codec::blosclz::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS, MAX_NEAR_DISTANCE};
 
 /// The number of bytes that are read without a check at the start of a token: a control byte and the largest number
 /// of literals. The bytes of a match behind its length are fewer.
@@ -19,52 +21,52 @@ pub(super) const READ_AHEAD: usize = 1 + MAX_LITERALS;
 /// copy.
 pub(super) const WRITE_AHEAD: usize = OVERSHOOT;
 /// The length of the longest match whose length fits into the control byte.
-const LONGEST_SHORT: usize = LONG_CODE - 1 + 2;
-const _: () = assert!(LONGEST_SHORT <= 8 && WRITE_AHEAD >= MAX_LITERALS);
+const MAX_SHORT_MATCH_LEN: usize = EXTENDED_LENGTH_CODE - 1 + 2;
+const _: () = assert!(MAX_SHORT_MATCH_LEN <= 8 && WRITE_AHEAD >= MAX_LITERALS);
 
 /// Decodes whole tokens of a stream and moves `state` behind them. Stops before a token with too few readable or
 /// writable bytes ahead, and before a match that is bad or ends the stream. Returns `None` if literals extend beyond
 /// one of the ends.
 #[inline]
-pub(super) fn run(state: &mut State<'_>) -> Option<()> {
+pub(super) fn decode_fast(state: &mut StreamDecoder<'_>) -> Option<()> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe { run_avx2(state) };
+        return unsafe { decode_fast_avx2(state) };
     }
-    run_portable(state)
+    decode_fast_portable(state)
 }
 
 /// The loop for any processor.
 #[inline(never)]
-pub(super) fn run_portable(state: &mut State<'_>) -> Option<()> {
-    tokens::<Portable>(state)
+pub(super) fn decode_fast_portable(state: &mut StreamDecoder<'_>) -> Option<()> {
+    decode_fast_loop::<PortableCopy>(state)
 }
 
 /// The loop for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn run_avx2(state: &mut State<'_>) -> Option<()> {
-    tokens::<Avx2>(state)
+fn decode_fast_avx2(state: &mut StreamDecoder<'_>) -> Option<()> {
+    decode_fast_loop::<Avx2Copy>(state)
 }
 
 /// The loop.
 #[inline(always)]
-fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
+fn decode_fast_loop<P: MatchCopy>(state: &mut StreamDecoder<'_>) -> Option<()> {
     let (Some(last_read), Some(last_write), Some(last_token)) = (
-        state.ahead.len().checked_sub(READ_AHEAD),
+        state.readable_src.len().checked_sub(READ_AHEAD),
         state.dest.len().checked_sub(WRITE_AHEAD),
         state.src.len().checked_sub(1),
     ) else {
         return Some(());
     };
     let last_read = last_read.min(last_token);
-    let last_write = last_write.min(state.enough);
+    let last_write = last_write.min(state.wanted_len);
     if state.ip > last_read || state.op > last_write {
         return Some(());
     }
-    let mut control = state.control();
-    let (src, dest) = (state.ahead.as_ptr(), state.dest.as_mut_ptr());
+    let mut control = state.control_byte();
+    let (src, dest) = (state.readable_src.as_ptr(), state.dest.as_mut_ptr());
     let (mut ip, mut op) = (state.ip, state.op);
     align_loop();
     loop {
@@ -72,33 +74,33 @@ fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
         // bytes of output written.
         if control < MAX_LITERALS {
             // SAFETY: READ_AHEAD holds a control byte and as many literals, WRITE_AHEAD the literals.
-            unsafe { move_chunk::<MAX_LITERALS>(src.add(ip + 1), dest.add(op)) };
+            unsafe { copy_bytes::<MAX_LITERALS>(src.add(ip + 1), dest.add(op)) };
             (ip, op) = (ip + control + 2, op + control + 1);
             if ip > last_read || op > last_write {
-                unlikely();
+                cold_path();
                 break;
             }
-        } else if control < LONG_CODE << 5 {
+        } else if control < EXTENDED_LENGTH_CODE << 5 {
             // SAFETY: READ_AHEAD holds a control byte and a distance.
             let (distance, next) = unsafe { read_distance(control, src, ip + 1) };
             // A match that this loop copies is followed by another token.
             if next > last_read || distance > op {
-                unlikely();
+                cold_path();
                 break;
             }
             // SAFETY: 1 <= `distance` <= `op`, and WRITE_AHEAD bytes from `op` are in `dest`.
             unsafe { copy_8(dest.add(op), distance) };
             (ip, op) = (next, op + (control >> 5) + 2);
             if op > last_write {
-                unlikely();
+                cold_path();
                 break;
             }
         } else {
             // SAFETY: READ_AHEAD holds a control byte and a byte of the length.
             let mut more = usize::from(unsafe { *src.add(ip + 1) });
-            let (mut length, mut next) = (LONG_CODE + 2 + more, ip + 2);
+            let (mut length, mut next) = (EXTENDED_LENGTH_CODE + 2 + more, ip + 2);
             while more == 255 && next <= last_read {
-                unlikely();
+                cold_path();
                 // SAFETY: `next` <= `last_read`.
                 more = usize::from(unsafe { *src.add(next) });
                 length = length.saturating_add(more);
@@ -107,18 +109,18 @@ fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
             // SAFETY: `next` is at most 2 behind `last_read`; READ_AHEAD holds these and a distance.
             let (distance, next) = unsafe { read_distance(control, src, next) };
             if next > last_read || distance > op {
-                unlikely();
+                cold_path();
                 break;
             }
             // SAFETY: `op` <= `last_write`.
             let to = unsafe { dest.add(op) };
-            if length <= LARGE && length <= last_write - op {
+            if length <= LARGE_MATCH_THRESHOLD && length <= last_write - op {
                 // SAFETY: 1 <= `distance` <= `op`, and `length` and WRITE_AHEAD bytes from `op` are in `dest`.
                 unsafe { copy_match::<P>(to, distance, length) };
                 (ip, op) = (next, op + length);
             } else {
-                unlikely();
-                if length <= LARGE || length > last_write + WRITE_AHEAD - op {
+                cold_path();
+                if length <= LARGE_MATCH_THRESHOLD || length > last_write + WRITE_AHEAD - op {
                     break;
                 }
                 // SAFETY: 1 <= `distance` <= `op`, and `length` bytes from `op` are in `dest`.
@@ -147,7 +149,7 @@ unsafe fn read_distance(control: usize, src: *const u8, at: usize) -> (usize, us
     // SAFETY: by the contract.
     unsafe {
         let near = (control % 32) << 8 | usize::from(*src.add(at));
-        if near < NEAR_DISTANCE {
+        if near < MAX_NEAR_DISTANCE {
             return (near + 1, at + 1);
         }
         let far = usize::from(u16::from_be_bytes([*src.add(at + 1), *src.add(at + 2)]));

@@ -2,33 +2,33 @@
 
 #![forbid(unsafe_code)]
 
-use crate::codec::blosclz::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use crate::codec::blosclz::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS, MAX_NEAR_DISTANCE};
 use crate::codec::match_copy::copy_match_checked;
 
 /// The length and the distance of a match token, in bytes.
-pub(super) struct Match {
+pub(super) struct MatchToken {
     pub length: usize,
     pub distance: usize,
 }
 
 /// The buffers and the progress of decoding: `ip` bytes of the input are consumed, `op` bytes of output are written.
-pub(super) struct State<'a> {
+pub(super) struct StreamDecoder<'a> {
     pub src: &'a [u8],
     /// The stream, followed by bytes that may be read.
-    pub ahead: &'a [u8],
+    pub readable_src: &'a [u8],
     /// The output, followed by bytes that may be overwritten.
     pub dest: &'a mut [u8],
     pub dest_len: usize,
     /// Decoding may stop at this number of bytes of output.
-    pub enough: usize,
+    pub wanted_len: usize,
     pub ip: usize,
     pub op: usize,
 }
 
-impl State<'_> {
+impl StreamDecoder<'_> {
     /// Returns the control byte of the token at `ip`, which is inside the stream.
     #[inline(always)]
-    pub(super) fn control(&self) -> usize {
+    pub(super) fn control_byte(&self) -> usize {
         let control = usize::from(self.src[self.ip]);
         // The first token is always literals.
         if self.op == 0 { control % MAX_LITERALS } else { control }
@@ -36,7 +36,7 @@ impl State<'_> {
 
     /// Copies a run of literals whose control byte is already consumed.
     #[inline(always)]
-    pub(super) fn literals(&mut self, run: usize) -> Option<()> {
+    pub(super) fn copy_literals(&mut self, run: usize) -> Option<()> {
         let from = self.src.get(self.ip..self.ip + run)?;
         self.dest[..self.dest_len].get_mut(self.op..self.op + run)?.copy_from_slice(from);
         self.ip += run;
@@ -46,9 +46,9 @@ impl State<'_> {
 
     /// Reads the bytes that follow the control byte of a match.
     #[inline(always)]
-    pub(super) fn match_token(&mut self, control: usize) -> Option<Match> {
+    pub(super) fn read_match_token(&mut self, control: usize) -> Option<MatchToken> {
         let mut length = control >> 5;
-        if length == LONG_CODE {
+        if length == EXTENDED_LENGTH_CODE {
             loop {
                 // Two bytes must remain, so that the low distance byte exists if this extension byte is the last one.
                 let &[extension, _, ..] = self.src.get(self.ip..)? else { return None };
@@ -64,23 +64,23 @@ impl State<'_> {
         let low = self.src[self.ip] as usize;
         self.ip += 1;
         let mut distance = (control % 32) << 8 | low;
-        if distance == NEAR_DISTANCE {
+        if distance == MAX_NEAR_DISTANCE {
             let &[high, low, ..] = self.src.get(self.ip..)? else { return None };
             self.ip += 2;
             distance += (high as usize) << 8 | low as usize;
         }
-        Some(Match { length: length + 2, distance: distance + 1 })
+        Some(MatchToken { length: length + 2, distance: distance + 1 })
     }
 
     /// Decodes one token, with every check and copies of the exact size.
     #[inline(never)]
-    pub(super) fn careful(&mut self) -> Option<()> {
-        let control = self.control();
+    pub(super) fn decode_token_checked(&mut self) -> Option<()> {
+        let control = self.control_byte();
         self.ip += 1;
         if control < MAX_LITERALS {
-            return self.literals(control + 1);
+            return self.copy_literals(control + 1);
         }
-        let found = self.match_token(control)?;
+        let found = self.read_match_token(control)?;
         if found.length > self.dest_len - self.op || found.distance > self.op {
             return None;
         }

@@ -17,7 +17,7 @@ impl Random {
 }
 
 /// `G(nw, wl, total)`: prefixes of random words.
-pub(super) fn words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
+pub(super) fn generate_words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
     let mut x = 1u32;
     let mut next = || {
         x = x.wrapping_mul(1_103_515_245).wrapping_add(12345) & 0x7fff_ffff;
@@ -45,7 +45,7 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
 pub(super) const KINDS: usize = 7;
 
 /// `len` bytes of the given kind: noise, few symbols, text, ramp, constant, runs, short patterns with mistakes.
-pub(super) fn sample(random: &mut Random, kind: usize, len: usize) -> Vec<u8> {
+pub(super) fn generate_sample(random: &mut Random, kind: usize, len: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 64);
     match kind {
         0 => out.extend((0..len).map(|_| random.next() as u8)),

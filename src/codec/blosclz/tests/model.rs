@@ -51,36 +51,36 @@ fn probe_ratio(input: &[u8], log: u32) -> f64 {
     ip as f64 / size as f64
 }
 
-struct Output {
+struct ModelOutput {
     bytes: Vec<u8>,
     maxout: usize,
-    copy: usize,
+    literal_run_len: usize,
 }
 
-impl Output {
-    fn need(&self, room: usize) -> Option<()> {
+impl ModelOutput {
+    fn check_room(&self, room: usize) -> Option<()> {
         (self.bytes.len() + room <= self.maxout).then_some(())
     }
 
-    fn literal(&mut self, byte: u8) -> Option<()> {
-        self.need(2)?;
+    fn write_literal(&mut self, byte: u8) -> Option<()> {
+        self.check_room(2)?;
         self.bytes.push(byte);
-        self.copy += 1;
-        if self.copy == 32 {
-            self.copy = 0;
+        self.literal_run_len += 1;
+        if self.literal_run_len == 32 {
+            self.literal_run_len = 0;
             self.bytes.push(31);
         }
         Some(())
     }
 
     fn close_run(&mut self) {
-        if self.copy > 0 {
-            let control = self.bytes.len() - self.copy - 1;
-            self.bytes[control] = self.copy as u8 - 1;
+        if self.literal_run_len > 0 {
+            let control = self.bytes.len() - self.literal_run_len - 1;
+            self.bytes[control] = self.literal_run_len as u8 - 1;
         } else {
             self.bytes.pop();
         }
-        self.copy = 0;
+        self.literal_run_len = 0;
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
     }
     let mut table = vec![0usize; 1 << log];
     let (last, stop) = (n - 1, n - 12);
-    let mut out = Output { bytes: vec![31], maxout, copy: 4 };
+    let mut out = ModelOutput { bytes: vec![31], maxout, literal_run_len: 4 };
     out.bytes.extend_from_slice(&input[..4]);
     let mut ip = 4;
     while ip < stop {
@@ -117,7 +117,7 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
             coded = coded_length(input, at, distance, last);
         }
         if coded < 4 || distance > 8191 && coded <= 5 {
-            out.literal(input[at])?;
+            out.write_literal(input[at])?;
             ip = at + 1;
             continue;
         }
@@ -126,18 +126,18 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
         let d = if far { distance - 1 - 8191 } else { distance - 1 };
         let high = if far { 31 } else { d >> 8 };
         if coded < 7 {
-            out.need(if far { 4 } else { 2 })?;
+            out.check_room(if far { 4 } else { 2 })?;
             out.bytes.push((coded << 5 | high) as u8);
         } else {
-            out.need(1)?;
+            out.check_room(1)?;
             out.bytes.push((7 << 5 | high) as u8);
             let mut rest = coded - 7;
             while rest >= 255 {
-                out.need(1)?;
+                out.check_room(1)?;
                 out.bytes.push(255);
                 rest -= 255;
             }
-            out.need(if far { 4 } else { 2 })?;
+            out.check_room(if far { 4 } else { 2 })?;
             out.bytes.push(rest as u8);
         }
         if far {
@@ -151,11 +151,11 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
             table[hash(key(input, p) >> 8, log)] = p + 1;
         }
         ip = p + 2;
-        out.need(1)?;
+        out.check_room(1)?;
         out.bytes.push(31);
     }
     while ip <= last {
-        out.literal(input[ip])?;
+        out.write_literal(input[ip])?;
         ip += 1;
     }
     out.close_run();

@@ -1,15 +1,15 @@
 //! Comparison with the reference library, through chunks of one unfiltered block: the stream begins after the header,
 //! the single block start and the stream's size.
 
-use super::data::{KINDS, Random, sample};
+use super::data::{KINDS, Random, generate_sample};
 use super::*;
 use crate::reference_library;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
-const HEADER: usize = 32;
+const HEADER_LEN: usize = 32;
 /// The offset in bytes of the stream in a chunk of one unsplit block.
-const STREAM: usize = HEADER + 4 + 4;
+const STREAM_OFFSET: usize = HEADER_LEN + 4 + 4;
 /// Bit of the header's flags (byte 2) that says that the chunk is a plain copy.
 const MEMCPYED: u8 = 0x2;
 const NEVER_SPLIT: c_int = 2;
@@ -37,7 +37,7 @@ impl Reference {
     /// Returns the stream of one block; an empty one if the encoder gave up. Returns `None` if the chunk holds no
     /// stream, because the block is one repeated byte.
     fn encode(&self, clevel: i32, src: &[u8], maxout: usize) -> Option<Vec<u8>> {
-        let mut chunk = vec![0; STREAM + maxout];
+        let mut chunk = vec![0; STREAM_OFFSET + maxout];
         // SAFETY: both buffers have the sizes that are given along.
         let size = unsafe {
             self.0.get::<unsafe extern "C" fn(usize)>(c"blosc1_set_blocksize").unwrap()(src.len());
@@ -49,23 +49,27 @@ impl Reference {
             return Some(Vec::new());
         }
         let field = |at: usize| i32::from_le_bytes(chunk[at..at + 4].try_into().unwrap());
-        if (size as usize) < STREAM {
+        if (size as usize) < STREAM_OFFSET {
             return None;
         }
-        assert_eq!((field(8), field(HEADER)), (src.len() as i32, HEADER as i32 + 4), "one block");
-        let csize = usize::try_from(field(STREAM - 4)).ok().filter(|&n| n > 0)?;
-        let stream = if csize == src.len() { Vec::new() } else { chunk[STREAM..STREAM + csize].to_vec() };
+        assert_eq!((field(8), field(HEADER_LEN)), (src.len() as i32, HEADER_LEN as i32 + 4), "one block");
+        let csize = usize::try_from(field(STREAM_OFFSET - 4)).ok().filter(|&n| n > 0)?;
+        let stream = if csize == src.len() {
+            Vec::new()
+        } else {
+            chunk[STREAM_OFFSET..STREAM_OFFSET + csize].to_vec()
+        };
         Some(stream)
     }
 
     /// Decodes `stream` from a chunk that is built around it; the header is that of `chunk_of`, with the sizes
     /// replaced.
     fn decode(&self, chunk_of: &[u8], stream: &[u8], capacity: usize) -> Option<Vec<u8>> {
-        let mut chunk = chunk_of[..HEADER].to_vec();
+        let mut chunk = chunk_of[..HEADER_LEN].to_vec();
         chunk[4..8].copy_from_slice(&(capacity as i32).to_le_bytes());
         chunk[8..12].copy_from_slice(&(capacity as i32).to_le_bytes());
-        chunk[12..16].copy_from_slice(&((STREAM + stream.len()) as i32).to_le_bytes());
-        chunk.extend((HEADER as i32 + 4).to_le_bytes());
+        chunk[12..16].copy_from_slice(&((STREAM_OFFSET + stream.len()) as i32).to_le_bytes());
+        chunk.extend((HEADER_LEN as i32 + 4).to_le_bytes());
         chunk.extend((stream.len() as i32).to_le_bytes());
         chunk.extend_from_slice(stream);
         let mut dest = vec![0; capacity];
@@ -79,9 +83,9 @@ impl Reference {
     }
 
     /// Returns the header of a chunk with a stream.
-    fn some_header(&self) -> Vec<u8> {
+    fn stream_chunk_header(&self) -> Vec<u8> {
         let src = b"header of a chunk".repeat(100);
-        let mut chunk = vec![0; src.len() + HEADER];
+        let mut chunk = vec![0; src.len() + HEADER_LEN];
         // SAFETY: both buffers have the sizes that are given along.
         unsafe {
             self.0.get::<unsafe extern "C" fn(usize)>(c"blosc1_set_blocksize").unwrap()(src.len());
@@ -89,7 +93,7 @@ impl Reference {
             let (from, to) = (src.as_ptr().cast(), chunk.as_mut_ptr().cast());
             assert!(compress(9, 0, 1, from, src.len() as i32, to, chunk.len() as i32) > 0);
         }
-        chunk.truncate(HEADER);
+        chunk.truncate(HEADER_LEN);
         chunk
     }
 }
@@ -100,12 +104,12 @@ fn both_directions_agree_with_the_reference() {
     let Some(path) = reference_library::path() else { return };
     let reference = Reference::load(&path);
     let mut random = Random(7);
-    let mut tables = Tables::default();
-    let header = reference.some_header();
+    let mut tables = HashTables::default();
+    let header = reference.stream_chunk_header();
     let (mut streams, mut refused) = (0, 0);
     for round in 0..600 {
         let len = 33 + random.below(1 << (4 + round % 14));
-        let src = sample(&mut random, round % KINDS, len);
+        let src = generate_sample(&mut random, round % KINDS, len);
         let clevel = 1 + random.below(9) as i32;
         let maxout = if round % 3 == 0 { 1 + random.below(len) } else { len };
         let Some(expected) = reference.encode(clevel, &src, maxout) else { continue };

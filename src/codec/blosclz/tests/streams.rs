@@ -1,11 +1,11 @@
 //! Random inputs and damaged streams, compared with the naive implementations.
 
-use super::data::{KINDS, Random, sample};
+use super::data::{KINDS, Random, generate_sample};
 use super::*;
 use proptest::prelude::*;
 
 /// Encodes with both encoders, compares, and decodes.
-fn check_encoder(tables: &mut Tables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
+fn check_encoder(tables: &mut HashTables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
     let stream = compress_guarded(tables, clevel, src, maxout);
     let expected = model::encode(clevel, src, maxout).unwrap_or_default();
     assert!(stream == expected, "{} bytes, clevel {clevel}, maxout {maxout}", src.len());
@@ -22,12 +22,12 @@ fn check_decoder(stream: &[u8], capacity: usize) {
 }
 
 #[test]
-fn short_inputs_at_every_level_and_capacity() {
+fn short_inputs_encode_as_the_model_into_every_capacity() {
     let mut random = Random(1);
-    let mut tables = Tables::default();
+    let mut tables = HashTables::default();
     for len in (1..=200).step_by(200 / rounds(200)) {
         for kind in 0..KINDS {
-            let src = sample(&mut random, kind, len);
+            let src = generate_sample(&mut random, kind, len);
             let clevel = 1 + random.below(9) as i32;
             let step = 1 + random.below(if cfg!(miri) { 100 } else { 7 });
             for maxout in (1..=len + 1).step_by(step).chain([len, len + 1]) {
@@ -38,9 +38,9 @@ fn short_inputs_at_every_level_and_capacity() {
 }
 
 #[test]
-fn every_capacity_of_one_input_that_compresses() {
-    let src = sample(&mut Random(5), 2, 700);
-    let mut tables = Tables::default();
+fn text_encodes_as_the_model_into_every_capacity_at_every_level() {
+    let src = generate_sample(&mut Random(5), 2, 700);
+    let mut tables = HashTables::default();
     for clevel in 1..=9 {
         for maxout in (1..=701).step_by(if cfg!(miri) { 350 } else { 1 }) {
             check_encoder(&mut tables, clevel, &src, maxout);
@@ -49,13 +49,13 @@ fn every_capacity_of_one_input_that_compresses() {
 }
 
 #[test]
-fn longer_inputs_of_every_kind_and_level() {
+fn long_inputs_encode_as_the_model_at_random_levels() {
     let mut random = Random(2);
-    let mut tables = Tables::default();
+    let mut tables = HashTables::default();
     for round in 0..rounds(40) {
         for kind in 0..KINDS {
             let len = 200 + random.below(1 << (8 + round % 11));
-            let src = sample(&mut random, kind, len);
+            let src = generate_sample(&mut random, kind, len);
             let clevel = 1 + random.below(9) as i32;
             check_encoder(&mut tables, clevel, &src, len);
             check_encoder(&mut tables, clevel, &src, len / (1 + random.below(4)));
@@ -64,10 +64,10 @@ fn longer_inputs_of_every_kind_and_level() {
 }
 
 #[test]
-fn a_probe_near_its_ratio_is_decided_as_if_it_were_walked_to_the_end() {
+fn probe_near_its_minimum_ratio_decides_as_the_model() {
     let mut random = Random(8);
-    let mut tables = Tables::default();
-    let noise = sample(&mut random, 0, if cfg!(miri) { 400 } else { 2000 });
+    let mut tables = HashTables::default();
+    let noise = generate_sample(&mut random, 0, if cfg!(miri) { 400 } else { 2000 });
     let levels = [(1, 8, 2.0), (2, 4, 1.5), (3, 4, 1.2), (6, 2, 1.2), (7, 1, 1.15), (9, 1, 1.0)];
     for (clevel, part, ratio) in levels.into_iter().rev().step_by(if cfg!(miri) { 2 } else { 1 }) {
         // The probed bytes are a run, then noise that costs 33 bytes for each 32: around the border, and twice as
@@ -86,9 +86,9 @@ fn a_probe_near_its_ratio_is_decided_as_if_it_were_walked_to_the_end() {
 }
 
 #[test]
-fn a_marker_at_the_borders_of_the_distances() {
+fn matches_at_the_distance_limits_are_used_as_by_the_model() {
     let mut random = Random(3);
-    let mut tables = Tables::default();
+    let mut tables = HashTables::default();
     let (distances, marker_lens, least_level): (&[usize], &[usize], i32) = if cfg!(miri) {
         (&[8191, 8192], &[8], 9)
     } else {
@@ -118,13 +118,13 @@ fn a_marker_at_the_borders_of_the_distances() {
 }
 
 #[test]
-fn damaged_streams_give_what_the_rules_say() {
+fn damaged_streams_decode_as_the_model() {
     let mut random = Random(6);
-    let mut tables = Tables::default();
+    let mut tables = HashTables::default();
     for round in 0..rounds(60) {
         for kind in 1..KINDS {
             let len = 300 + random.below(1 << (round % 13));
-            let src = sample(&mut random, kind, len);
+            let src = generate_sample(&mut random, kind, len);
             let stream = compress_guarded(&mut tables, 9, &src, src.len());
             if stream.is_empty() {
                 continue;
@@ -148,7 +148,7 @@ fn damaged_streams_give_what_the_rules_say() {
 }
 
 #[test]
-fn every_short_distance_and_length_near_and_far_from_the_ends() {
+fn every_short_distance_and_length_decodes_as_the_model() {
     let prefix: Vec<u8> = (0..100).collect();
     let step = if cfg!(miri) { 77 } else { 1 };
     for distance in (1..=100).step_by(step) {
@@ -183,7 +183,7 @@ fn every_short_distance_and_length_near_and_far_from_the_ends() {
 }
 
 #[test]
-fn a_long_match_that_fills_almost_all_of_the_output() {
+fn long_match_near_the_output_end_decodes_as_the_model() {
     let (step, lengths) = if cfg!(miri) { (5, 400) } else { (1, 1) };
     for distance in [1, 2, 3, 4, 7, 8, 12, 15, 16, 17, 20].into_iter().step_by(step) {
         for length in (200..700).chain(2000..2200).chain(5000..5100).step_by(lengths) {
@@ -217,18 +217,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 3 } else { 300 }))]
 
     #[test]
-    fn any_bytes_decode_as_the_rules_say(stream: Vec<u8>, capacity in 0usize..3000) {
+    fn any_bytes_decode_as_the_model(stream: Vec<u8>, capacity in 0usize..3000) {
         check_decoder(&stream, capacity);
     }
 
     #[test]
-    fn what_is_encoded_decodes(
+    fn encoding_then_decoding_gives_the_input(
         pieces in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..24), 1usize..60), 1..60),
         clevel in 1i32..=9,
         slack in -40isize..40,
     ) {
         let src: Vec<u8> = pieces.iter().flat_map(|(bytes, times)| bytes.repeat(*times)).collect();
         let maxout = src.len().saturating_add_signed(slack);
-        check_encoder(&mut Tables::default(), clevel, &src, maxout);
+        check_encoder(&mut HashTables::default(), clevel, &src, maxout);
     }
 }

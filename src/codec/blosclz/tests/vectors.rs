@@ -1,6 +1,6 @@
 //! The vectors of the specification.
 
-use super::data::{crc32, words};
+use super::data::{crc32, generate_words};
 use super::*;
 
 fn hex(text: &str) -> Vec<u8> {
@@ -8,8 +8,8 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|d| u8::from_str_radix(std::str::from_utf8(d).unwrap(), 16).unwrap()).collect()
 }
 
-fn stream(clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
-    compress_guarded(&mut Tables::default(), clevel, src, maxout)
+fn compress_with_new_tables(clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
+    compress_guarded(&mut HashTables::default(), clevel, src, maxout)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn hand_made_streams_decode_as_in_the_reference() {
 }
 
 #[test]
-fn a_stream_that_ends_in_a_match_ends_without_its_copy() {
+fn match_at_the_end_of_a_stream_is_checked_but_not_copied() {
     let mut s = hex("20 41 E0");
     s.extend([255; 35]);
     s.extend(hex("42 00 02 42 43 44"));
@@ -63,14 +63,14 @@ fn a_stream_that_ends_in_a_match_ends_without_its_copy() {
 #[test]
 fn short_inputs_encode_as_in_the_reference() {
     for clevel in 1..=9 {
-        let small = stream(clevel, &b"abcdefgh".repeat(12), 96);
+        let small = compress_with_new_tables(clevel, &b"abcdefgh".repeat(12), 96);
         let expected = if clevel < 3 { "" } else { "27 6162636465666768 E0 4C 07 02 666768" };
         assert_eq!(small, hex(expected), "clevel {clevel}");
 
-        let larger = stream(clevel, &b"abcdefgh".repeat(40), 320);
+        let larger = compress_with_new_tables(clevel, &b"abcdefgh".repeat(40), 320);
         assert_eq!(larger, hex("27 6162636465666768 E0 FF 2D 07 02 666768"), "clevel {clevel}");
 
-        let zeros = stream(clevel, &[0; 1024], 1024);
+        let zeros = compress_with_new_tables(clevel, &[0; 1024], 1024);
         assert_eq!(zeros, hex("23 00000000 E0 FF FF FF F3 03 02 000000"), "clevel {clevel}");
 
         let text = b"The quick brown fox jumps over the lazy dog. ".repeat(6);
@@ -80,21 +80,21 @@ fn short_inputs_encode_as_in_the_reference() {
             "3f54686520717569636b2062726f776e20666f78206a756d7073206f7665722074\
              0c6865206c617a7920646f672e20e0d52c02672e20"
         };
-        assert_eq!(stream(clevel, &text, 270), hex(expected), "clevel {clevel}");
-        assert_eq!(stream(clevel, &text, 66), hex(expected), "clevel {clevel}");
-        assert_eq!(stream(clevel, &text, 65), hex(""), "clevel {clevel}");
+        assert_eq!(compress_with_new_tables(clevel, &text, 270), hex(expected), "clevel {clevel}");
+        assert_eq!(compress_with_new_tables(clevel, &text, 66), hex(expected), "clevel {clevel}");
+        assert_eq!(compress_with_new_tables(clevel, &text, 65), hex(""), "clevel {clevel}");
     }
 }
 
 /// A range of levels, and the size and CRC-32 of its stream (0 if there is none).
-type Stream = (std::ops::RangeInclusive<i32>, usize, u32);
+type ExpectedStreams = (std::ops::RangeInclusive<i32>, usize, u32);
 /// The parameters of [`words`], the CRC-32 of the generated data, and its streams.
-type Generated<'a> = ((usize, usize, usize), u32, &'a [Stream]);
+type GeneratedCase<'a> = ((usize, usize, usize), u32, &'a [ExpectedStreams]);
 
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
 fn generated_data_encodes_as_in_the_reference() {
-    let cases: [Generated; 6] = [
+    let cases: [GeneratedCase; 6] = [
         (
             (3, 400, 65536),
             0xd5d1_12e9,
@@ -128,9 +128,9 @@ fn generated_data_encodes_as_in_the_reference() {
         ((1200, 120, 262144), 0xf43f_505e, &[(1..=8, 0, 0), (9..=9, 189_159, 0x1175_161e)]),
         ((3000, 40, 300_000), 0xb223_2b48, &[(1..=8, 0, 0), (9..=9, 241_879, 0x4070_fc81)]),
     ];
-    let mut tables = Tables::default();
+    let mut tables = HashTables::default();
     for ((count, word_len, total), crc, streams) in cases {
-        let input = words(count, word_len, total);
+        let input = generate_words(count, word_len, total);
         assert_eq!(crc32(&input), crc, "the generator");
         for (levels, size, crc) in streams {
             for clevel in levels.clone() {
@@ -145,15 +145,15 @@ fn generated_data_encodes_as_in_the_reference() {
 }
 
 #[test]
-fn tiny_inputs_small_outputs_and_level_0_are_given_up() {
+fn tiny_inputs_small_outputs_and_level_0_are_not_compressed() {
     for len in 0..16 {
-        assert!(stream(9, &vec![0; len], 100).is_empty());
+        assert!(compress_with_new_tables(9, &vec![0; len], 100).is_empty());
     }
     for maxout in 0..66 {
-        assert!(stream(9, &[0; 1000], maxout).is_empty());
+        assert!(compress_with_new_tables(9, &[0; 1000], maxout).is_empty());
     }
     for clevel in [i32::MIN, -1, 0] {
-        assert!(stream(clevel, &[0; 1000], 1000).is_empty());
+        assert!(compress_with_new_tables(clevel, &[0; 1000], 1000).is_empty());
     }
-    assert!(!stream(i32::MAX, &[0; 1000], 1000).is_empty());
+    assert!(!compress_with_new_tables(i32::MAX, &[0; 1000], 1000).is_empty());
 }

@@ -4,57 +4,57 @@
 
 #![forbid(unsafe_code)]
 
-use super::format::{MORE, length};
+use super::format::{MAX_NIBBLE, read_length};
 
 /// The kind of the sequences of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SequenceKind {
     /// Whether a sequence has literals can be predicted from the ones before it.
-    Regular,
+    Predictable,
     /// It cannot.
-    Mixed,
-    /// As [`Regular`](Kind::Regular), and some of the short matches overlap themselves.
-    Near,
+    Unpredictable,
+    /// As [`Predictable`](SequenceKind::Predictable), and some of the short matches overlap themselves.
+    ShortOffsets,
 }
 
 /// The largest number of sequences in a sample, and the number of bytes after which the sample ends. Where sequences
 /// are long, their kind matters little, and reading 24 of them takes as long as decoding them.
-const SAMPLE: u32 = 24;
+const MAX_SAMPLES: u32 = 24;
 const SAMPLE_BYTES: usize = 192;
 /// Sequences count as mixed if more than one in this number is predicted wrongly.
-const MIXED_FROM: u32 = 5;
+const UNPREDICTABLE_DIVISOR: u32 = 5;
 /// Near matches occur if more than one in this number overlaps itself.
-const NEAR_FROM: u32 = 8;
+const SHORT_OFFSETS_DIVISOR: u32 = 8;
 
 /// Returns the kind of the sequences at `src[at]`.
 #[inline(never)]
-pub(super) fn kind(src: &[u8], mut at: usize) -> Kind {
+pub(super) fn sample_sequence_kind(src: &[u8], mut at: usize) -> SequenceKind {
     let end = at + SAMPLE_BYTES;
     let (mut count, mut wrong, mut near) = (0, 0, 0);
     let mut predictor = Predictor::default();
-    while count < SAMPLE
+    while count < MAX_SAMPLES
         && at < end
         && let Some(&token) = src.get(at)
     {
         at += 1;
         let nibble = usize::from(token >> 4);
         wrong += u32::from(predictor.is_wrong(nibble > 0));
-        let Some(literals) = length(src, &mut at, nibble) else { break };
+        let Some(literals) = read_length(src, &mut at, nibble) else { break };
         at += literals;
         let Some(&[low, high]) = src.get(at..).and_then(|rest| rest.first_chunk()) else { break };
         near += u32::from(u16::from_le_bytes([low, high]) < 8);
         at += 2;
-        if length(src, &mut at, usize::from(token) & MORE).is_none() {
+        if read_length(src, &mut at, usize::from(token) & MAX_NIBBLE).is_none() {
             break;
         }
         count += 1;
     }
-    if wrong * MIXED_FROM > count {
-        Kind::Mixed
-    } else if near * NEAR_FROM > count {
-        Kind::Near
+    if wrong * UNPREDICTABLE_DIVISOR > count {
+        SequenceKind::Unpredictable
+    } else if near * SHORT_OFFSETS_DIVISOR > count {
+        SequenceKind::ShortOffsets
     } else {
-        Kind::Regular
+        SequenceKind::Predictable
     }
 }
 

@@ -1,12 +1,12 @@
 //! Tests the decoder against a byte-by-byte decoder, and with blocks from our encoders.
 
-use super::sample::Kind;
-use super::walk::{FIRST_WINDOW, SECOND_WINDOW};
+use super::progress::{FIRST_WINDOW, SECOND_WINDOW};
+use super::sample::SequenceKind;
 use super::*;
 use crate::codec::lz4::{State, compress_fast, compress_hc};
 
 /// Decodes a block byte by byte.
-fn plainly(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+fn naive_decode(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     let mut all = dictionary.to_vec();
     let mut bytes = src.iter().map(|&b| usize::from(b));
     loop {
@@ -40,16 +40,16 @@ fn plainly(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
 
 /// Decodes a block with several amounts of room behind the two buffers, checks that the results agree, and returns
 /// the result.
-fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
-    let decode = |read_ahead: usize, write_ahead: usize, form: Option<Run>| {
+fn decode_all_ways(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+    let decode = |read_ahead: usize, write_ahead: usize, form: Option<DecodeWindowFn>| {
         let mut ahead = src.to_vec();
         ahead.extend((0..read_ahead).map(|i| (i * 37) as u8));
         let mut dest = vec![0xa5; capacity + write_ahead + 8];
         let room = &mut dest[4..4 + capacity + write_ahead];
-        let src = Source { ahead: &ahead, len: src.len() };
+        let src = BlockWithSlack { readable: &ahead, len: src.len() };
         let written = match form {
-            Some(run) => in_one_form(run, &src, room, capacity, dictionary),
-            None => block(src, room, capacity, dictionary),
+            Some(run) => decode_with_loop(run, &src, room, capacity, dictionary),
+            None => decode_lz4_block(src, room, capacity, dictionary),
         };
         let outside = dest[..4].iter().chain(&dest[4 + capacity + write_ahead..]);
         assert!(outside.into_iter().all(|&b| b == 0xa5), "wrote outside dest");
@@ -65,7 +65,7 @@ fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
         let room = format!("{read_ahead} and {write_ahead} bytes of room");
         assert!(decode(read_ahead, write_ahead, None) == tight, "{room}");
         // Under Miri only the portable forms run, of which two differ.
-        for (form, &run) in FORMS.iter().enumerate().skip(if cfg!(miri) { 4 } else { 0 }) {
+        for (form, &run) in LOOP_VARIANTS.iter().enumerate().skip(if cfg!(miri) { 4 } else { 0 }) {
             assert!(decode(read_ahead, write_ahead, Some(run)) == tight, "form {form}, {room}");
         }
     }
@@ -73,35 +73,35 @@ fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes a window, or a part of it.
-type Run = fn(&Source<'_>, &mut [u8], &mut Walk) -> Option<()>;
+type DecodeWindowFn = fn(&BlockWithSlack<'_>, &mut [u8], &mut DecodeProgress) -> Option<()>;
 
 /// Every form of the fast loop.
-const FORMS: [Run; 6] = [
-    |src, dest, walk| kernel::run_as(src, dest, walk, Kind::Regular),
-    |src, dest, walk| kernel::run_as(src, dest, walk, Kind::Mixed),
-    |src, dest, walk| kernel::run_as(src, dest, walk, Kind::Near),
-    |src, dest, walk| kernel::run_portable(src, dest, walk, Kind::Regular),
-    |src, dest, walk| kernel::run_portable(src, dest, walk, Kind::Mixed),
-    |src, dest, walk| kernel::run_portable(src, dest, walk, Kind::Near),
+const LOOP_VARIANTS: [DecodeWindowFn; 6] = [
+    |src, dest, walk| kernel::decode_window_as(src, dest, walk, SequenceKind::Predictable),
+    |src, dest, walk| kernel::decode_window_as(src, dest, walk, SequenceKind::Unpredictable),
+    |src, dest, walk| kernel::decode_window_as(src, dest, walk, SequenceKind::ShortOffsets),
+    |src, dest, walk| kernel::decode_window_portable(src, dest, walk, SequenceKind::Predictable),
+    |src, dest, walk| kernel::decode_window_portable(src, dest, walk, SequenceKind::Unpredictable),
+    |src, dest, walk| kernel::decode_window_portable(src, dest, walk, SequenceKind::ShortOffsets),
 ];
 
 /// Decodes `block` with one form of the fast loop. The sequences that this loop does not handle are decoded as in
 /// [`block`](super::block).
-fn in_one_form(
-    run: Run,
-    src: &Source<'_>,
+fn decode_with_loop(
+    run: DecodeWindowFn,
+    src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
-    let block = &src.ahead[..src.len];
-    let mut walk = Walk { window: 1 << 30, ..Walk::START };
+    let block = &src.readable[..src.len];
+    let mut walk = DecodeProgress { window: 1 << 30, ..DecodeProgress::START };
     loop {
         run(src, dest, &mut walk)?;
         if walk.at == block.len() + 1 {
             return Some(walk.out).filter(|&out| out <= dest_len);
         }
-        (walk.at, walk.out) = sequence(block, dest, dest_len, dictionary, walk.at, walk.out)?;
+        (walk.at, walk.out) = decode_sequence(block, dest, dest_len, dictionary, walk.at, walk.out)?;
         if walk.at == block.len() + 1 {
             return Some(walk.out);
         }
@@ -123,7 +123,7 @@ impl Random {
 }
 
 /// Returns a block of sequences of all kinds, most of them valid.
-fn sequences(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
+fn random_block(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
     let (mut block, mut out) = (vec![], dictionary);
     let put = |length: usize, block: &mut Vec<u8>| {
         if length >= 15 {
@@ -158,7 +158,7 @@ fn sequences(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn decodes_as_the_format_says() {
+fn decoder_agrees_with_the_naive_decoder() {
     let mut random = Random(1);
     let dictionary: Vec<u8> = (0..5000).map(|_| random.below(256) as u8).collect();
     let (mut good, mut bad) = (0, 0);
@@ -166,7 +166,7 @@ fn decodes_as_the_format_says() {
     for round in 0..rounds {
         let dictionary = &dictionary[..[0, 0, 7, 5000][round % 4]];
         let count = [0, 1, 3, if cfg!(miri) { 5 } else { 40 }][random.below(4)];
-        let mut block = sequences(count, dictionary.len(), &mut random);
+        let mut block = random_block(count, dictionary.len(), &mut random);
         if random.below(4) == 0 {
             let at = random.below(block.len());
             block[at] ^= 1 << random.below(8);
@@ -174,22 +174,25 @@ fn decodes_as_the_format_says() {
         if random.below(8) == 0 {
             block.truncate(random.below(block.len()));
         }
-        let len = plainly(&block, 1 << 20, dictionary).map_or(300, |plain| plain.len());
+        let len = naive_decode(&block, 1 << 20, dictionary).map_or(300, |plain| plain.len());
         for capacity in [len, len.saturating_sub(1), len + 1, len + 50, len + 500, random.below(len + 1)] {
-            let expected = plainly(&block, capacity, dictionary);
+            let expected = naive_decode(&block, capacity, dictionary);
             if expected.is_some() {
                 good += 1
             } else {
                 bad += 1
             }
-            assert!(ours(&block, capacity, dictionary) == expected, "round {round}, capacity {capacity}");
+            assert!(
+                decode_all_ways(&block, capacity, dictionary) == expected,
+                "round {round}, capacity {capacity}"
+            );
         }
     }
     assert!(good > rounds && bad > rounds, "{good} good, {bad} bad");
 }
 
 #[test]
-fn short_matches_near_and_far() {
+fn short_matches_at_all_distances_decode() {
     let mut random = Random(3);
     for round in 0..rounds(200) {
         let (mut block, mut out) = (vec![], 0);
@@ -205,38 +208,38 @@ fn short_matches_near_and_far() {
             out += length + 4;
         }
         block.extend([0x10, 7]);
-        let plain = plainly(&block, 1 << 20, &[]);
+        let plain = naive_decode(&block, 1 << 20, &[]);
         assert_eq!(plain.as_ref().map(Vec::len), Some(out + 1));
-        assert!(ours(&block, out + 1, &[]) == plain, "round {round}");
+        assert!(decode_all_ways(&block, out + 1, &[]) == plain, "round {round}");
     }
 }
 
 #[test]
-fn decodes_what_the_library_encodes() {
+fn blocks_of_our_encoders_decode_to_the_input() {
     let mut random = Random(2);
     let mut state = State::default();
     for round in 0..rounds(400) {
         let count = random.below(if cfg!(miri) { 6 } else { 60 });
-        let plain = plainly(&sequences(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();
+        let plain = naive_decode(&random_block(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();
         let mut stream = vec![0; plain.len() * 2 + 100];
         let written = if round % 2 == 0 {
             compress_fast(&mut state, &plain, &mut stream, 1 + (round % 9) as i32)
         } else {
             compress_hc(&mut state, &plain, &mut stream, 1 + (round % 9) as i32)
         };
-        assert!(ours(&stream[..written], plain.len(), &[]) == Some(plain));
+        assert!(decode_all_ways(&stream[..written], plain.len(), &[]) == Some(plain));
     }
 }
 
 #[test]
-fn lengths_without_end_are_refused() {
+fn unterminated_lengths_are_rejected() {
     let many = if cfg!(miri) { 300 } else { 100_000 };
     for tail in [0, 1, 100] {
         let stream = [vec![0xf0], vec![255; many], vec![7; tail]].concat();
-        assert_eq!(ours(&stream, 1000, &[]), None);
+        assert_eq!(decode_all_ways(&stream, 1000, &[]), None);
         let stream = [vec![0x1f, 1, 1, 0], vec![255; many], vec![0; tail]].concat();
-        assert_eq!(ours(&stream, 1000, &[]), None);
+        assert_eq!(decode_all_ways(&stream, 1000, &[]), None);
     }
-    assert_eq!(ours(&[], 10, &[]), None);
-    assert_eq!(ours(&[0], 10, &[]).as_deref(), Some(&[][..]));
+    assert_eq!(decode_all_ways(&[], 10, &[]), None);
+    assert_eq!(decode_all_ways(&[0], 10, &[]).as_deref(), Some(&[][..]));
 }

@@ -5,13 +5,14 @@
 //!
 //! In shuffled numbers most matches follow each other directly. The start of a match depends on the length of the
 //! previous match, and through it on a hash, a table load and a comparison. The latency of this dependency chain
-//! determines the speed; [`Search::chain`] shortens it. In numbers that are not shuffled, matches and short literal
-//! runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the dependency chain.
+//! determines the speed; [`Search::write_adjacent_matches`] shortens it. In numbers that are not shuffled, matches and
+//! short literal runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the dependency
+//! chain.
 
-use super::output::Output;
+use super::output::SequenceWriter;
 use super::{
-    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NARROW_MAX, NO_MATCH_TAIL, Slot, common, empty_table, read32,
-    read64,
+    LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
+    common_prefix_len, empty_table, read32, read64,
 };
 use crate::codec::length_predictor::LengthPredictor;
 
@@ -19,10 +20,10 @@ use crate::codec::length_predictor::LengthPredictor;
 const STEP_LOG: u32 = 6;
 /// The distance to the end of the input, in bytes, up to which the two words behind the first `MIN_MATCH` bytes of a
 /// match can be read without a bounds check.
-const CLEAR_OF_END: usize = 20;
+const UNCHECKED_READ_TAIL: usize = 20;
 const NARROW_LOG: u32 = 13;
 /// Blocks of up to this length, in bytes, use a quarter of the table, which is cleared faster.
-const SHORT: usize = 2048;
+const MAX_SHORT_BLOCK: usize = 2048;
 const SHORT_LOG: u32 = 11;
 const WIDE_LOG: u32 = 12;
 
@@ -32,47 +33,47 @@ pub(in crate::codec::lz4) struct Tables {
     narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
     wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
     /// For inputs of up to 64 KiB with a dictionary: half the size of `wide`, because it is copied for each input.
-    short: Option<Box<[u16; 1 << WIDE_LOG]>>,
+    narrow_with_dictionary: Option<Box<[u16; 1 << WIDE_LOG]>>,
     /// The length of the dictionary that these tables are prepared for, in bytes. All positions in them are less.
     prepared_for: Option<usize>,
 }
 
 /// A hash table of positions.
-trait Table {
+trait PositionTable {
     /// Whether the input begins with a dictionary. If it does, a slot that holds 0 counts as empty unless the bytes
     /// at position 0 hash to it: dictionaries often begin with zeros, which are frequent elsewhere.
-    const DICTIONARY: bool;
+    const HAS_DICTIONARY: bool;
 
     /// Returns whether the bytes of `a` and `b` that the hash covers are equal.
-    fn same(a: u64, b: u64) -> bool;
+    fn has_equal_hashed_bytes(a: u64, b: u64) -> bool;
 
     fn slot(word: u64) -> usize;
 
     fn get(&self, slot: usize) -> usize;
 
-    fn put(&mut self, slot: usize, at: usize);
+    fn set(&mut self, slot: usize, at: usize);
 
     /// Returns whether a match at `at` can refer to `candidate`.
-    fn in_reach(candidate: usize, at: usize) -> bool;
+    fn is_in_reach(candidate: usize, at: usize) -> bool;
 
     /// Puts `at` into the slot of `word`, and returns the position that the slot held before.
     #[inline(always)]
-    fn swap(&mut self, word: u64, at: usize) -> usize {
+    fn replace(&mut self, word: u64, at: usize) -> usize {
         let slot = Self::slot(word);
         let candidate = self.get(slot);
-        self.put(slot, at);
+        self.set(slot, at);
         candidate
     }
 }
 
 /// A table of hashes of four bytes, for blocks of up to 64 KiB. Uses the first `1 << LOG` slots.
-struct Narrow<'a, const LOG: u32>(&'a mut [u16; 1 << NARROW_LOG]);
+struct NarrowTable<'a, const LOG: u32>(&'a mut [u16; 1 << NARROW_LOG]);
 
-impl<const LOG: u32> Table for Narrow<'_, LOG> {
-    const DICTIONARY: bool = false;
+impl<const LOG: u32> PositionTable for NarrowTable<'_, LOG> {
+    const HAS_DICTIONARY: bool = false;
 
     #[inline(always)]
-    fn same(a: u64, b: u64) -> bool {
+    fn has_equal_hashed_bytes(a: u64, b: u64) -> bool {
         a as u32 == b as u32
     }
 
@@ -87,24 +88,24 @@ impl<const LOG: u32> Table for Narrow<'_, LOG> {
     }
 
     #[inline(always)]
-    fn put(&mut self, slot: usize, at: usize) {
+    fn set(&mut self, slot: usize, at: usize) {
         self.0[slot] = at as u16;
     }
 
     #[inline(always)]
-    fn in_reach(_: usize, _: usize) -> bool {
+    fn is_in_reach(_: usize, _: usize) -> bool {
         true
     }
 }
 
-/// A table of hashes of five bytes, for longer blocks and for all blocks with a `DICTIONARY`.
-struct Wide<'a, S, const DICTIONARY: bool>(&'a mut [S; 1 << WIDE_LOG]);
+/// A table of hashes of five bytes, for longer blocks and for all blocks with a `HAS_DICTIONARY`.
+struct WideTable<'a, S, const HAS_DICTIONARY: bool>(&'a mut [S; 1 << WIDE_LOG]);
 
-impl<S: Slot, const DICTIONARY: bool> Table for Wide<'_, S, DICTIONARY> {
-    const DICTIONARY: bool = DICTIONARY;
+impl<S: TablePosition, const HAS_DICTIONARY: bool> PositionTable for WideTable<'_, S, HAS_DICTIONARY> {
+    const HAS_DICTIONARY: bool = HAS_DICTIONARY;
 
     #[inline(always)]
-    fn same(a: u64, b: u64) -> bool {
+    fn has_equal_hashed_bytes(a: u64, b: u64) -> bool {
         (a ^ b) << 24 == 0
     }
 
@@ -115,16 +116,16 @@ impl<S: Slot, const DICTIONARY: bool> Table for Wide<'_, S, DICTIONARY> {
 
     #[inline(always)]
     fn get(&self, slot: usize) -> usize {
-        self.0[slot].at()
+        self.0[slot].position()
     }
 
     #[inline(always)]
-    fn put(&mut self, slot: usize, at: usize) {
+    fn set(&mut self, slot: usize, at: usize) {
         self.0[slot] = S::new(at);
     }
 
     #[inline(always)]
-    fn in_reach(candidate: usize, at: usize) -> bool {
+    fn is_in_reach(candidate: usize, at: usize) -> bool {
         at - candidate <= MAX_DISTANCE
     }
 }
@@ -137,21 +138,21 @@ pub(in crate::codec::lz4) fn compress(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
-    if src.len() <= NARROW_MAX {
+    if src.len() <= MAX_NARROW_INPUT {
         let table = tables.narrow.get_or_insert_with(empty_table);
-        if src.len() <= SHORT {
+        if src.len() <= MAX_SHORT_BLOCK {
             table[..1 << SHORT_LOG].fill(0);
             // SAFETY: an empty table without a dictionary.
-            return unsafe { dispatch(&mut Narrow::<SHORT_LOG>(table), src, 0, dest, acceleration) };
+            return unsafe { dispatch(&mut NarrowTable::<SHORT_LOG>(table), src, 0, dest, acceleration) };
         }
         table.fill(0);
         // SAFETY: as above.
-        unsafe { dispatch(&mut Narrow::<NARROW_LOG>(table), src, 0, dest, acceleration) }
+        unsafe { dispatch(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) }
     } else {
         let table = tables.wide.get_or_insert_with(empty_table);
         table.fill(0);
         // SAFETY: as above.
-        unsafe { dispatch(&mut Wide::<_, false>(table), src, 0, dest, acceleration) }
+        unsafe { dispatch(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) }
     }
 }
 
@@ -160,7 +161,7 @@ pub(in crate::codec::lz4) fn compress(
 ///
 /// # Panics
 /// If `start` is beyond the end of `input`, or `prepared` is of a dictionary of another length.
-pub(in crate::codec::lz4) fn compress_with(
+pub(in crate::codec::lz4) fn compress_with_dictionary(
     tables: &mut Tables,
     prepared: &mut Tables,
     input: &[u8],
@@ -173,20 +174,32 @@ pub(in crate::codec::lz4) fn compress_with(
         start,
         "`prepared` must be of a dictionary of `start` bytes"
     );
-    if input.len() <= NARROW_MAX {
+    if input.len() <= MAX_NARROW_INPUT {
         // SAFETY: the tables are prepared for a dictionary of `start` bytes, or empty.
-        unsafe { compress_copied(&mut tables.short, &mut prepared.short, input, start, dest, acceleration) }
+        unsafe {
+            compress_with_table_copy(
+                &mut tables.narrow_with_dictionary,
+                &mut prepared.narrow_with_dictionary,
+                input,
+                start,
+                dest,
+                acceleration,
+            )
+        }
     } else {
         // SAFETY: as above.
-        unsafe { compress_copied(&mut tables.wide, &mut prepared.wide, input, start, dest, acceleration) }
+        unsafe {
+            compress_with_table_copy(&mut tables.wide, &mut prepared.wide, input, start, dest, acceleration)
+        }
     }
 }
 
-/// Compresses like [`compress_with`], with a copy of the table in `prepared`, which is built first if it is missing.
+/// Compresses like [`compress_with_dictionary`], with a copy of the table in `prepared`, which is built first if it is
+/// missing.
 ///
 /// # Safety
 /// All positions in `prepared` are less than `start`.
-unsafe fn compress_copied<S: Slot>(
+unsafe fn compress_with_table_copy<S: TablePosition>(
     table: &mut Option<Box<[S; 1 << WIDE_LOG]>>,
     prepared: &mut Option<Box<[S; 1 << WIDE_LOG]>>,
     input: &[u8],
@@ -196,19 +209,19 @@ unsafe fn compress_copied<S: Slot>(
 ) -> Option<usize> {
     let prepared = prepared.get_or_insert_with(|| {
         let mut table = empty_table();
-        put_dictionary(&mut Wide::<_, true>(&mut table), &input[..start]);
+        insert_dictionary(&mut WideTable::<_, true>(&mut table), &input[..start]);
         table
     });
     let table = table.get_or_insert_with(empty_table);
     table.copy_from_slice(&prepared[..]);
     // SAFETY: the caller's promise, or the positions are those of the dictionary, `input[..start]`.
-    unsafe { dispatch(&mut Wide::<_, true>(table), input, start, dest, acceleration) }
+    unsafe { dispatch(&mut WideTable::<_, true>(table), input, start, dest, acceleration) }
 }
 
 /// Puts every third position of a dictionary into an empty table, as the reference does.
-fn put_dictionary<T: Table>(table: &mut T, dictionary: &[u8]) {
+fn insert_dictionary<T: PositionTable>(table: &mut T, dictionary: &[u8]) {
     for (at, word) in dictionary.windows(8).enumerate().step_by(3) {
-        table.put(T::slot(u64::from_le_bytes(word.try_into().expect("a slice of 8 bytes"))), at);
+        table.set(T::slot(u64::from_le_bytes(word.try_into().expect("a slice of 8 bytes"))), at);
     }
 }
 
@@ -216,7 +229,7 @@ fn put_dictionary<T: Table>(table: &mut T, dictionary: &[u8]) {
 ///
 /// # Safety
 /// As for [`encode`].
-unsafe fn dispatch<T: Table>(
+unsafe fn dispatch<T: PositionTable>(
     table: &mut T,
     input: &[u8],
     start: usize,
@@ -238,7 +251,7 @@ unsafe fn dispatch<T: Table>(
 /// As for [`encode`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-unsafe fn encode_avx2<T: Table>(
+unsafe fn encode_avx2<T: PositionTable>(
     table: &mut T,
     input: &[u8],
     start: usize,
@@ -252,9 +265,10 @@ unsafe fn encode_avx2<T: Table>(
 /// Compresses `src[start..]`.
 ///
 /// # Safety
-/// `table` has the positions of a dictionary of `start` bytes, all of them less than `start`, or is empty, that is all 0.
+/// `table` has the positions of a dictionary of `start` bytes, all of them less than `start`, or is empty, that is all
+/// 0.
 #[inline(always)]
-unsafe fn encode<T: Table>(
+unsafe fn encode<T: PositionTable>(
     table: &mut T,
     src: &[u8],
     start: usize,
@@ -262,8 +276,8 @@ unsafe fn encode<T: Table>(
     acceleration: usize,
 ) -> Option<usize> {
     // A constant for the compiler, if there is no dictionary.
-    let start = if T::DICTIONARY { start } else { 0 };
-    let mut out = Output::new(dest);
+    let start = if T::HAS_DICTIONARY { start } else { 0 };
+    let mut out = SequenceWriter::new(dest);
     if src[start..].len() <= NO_MATCH_TAIL {
         return out.finish(src, start);
     }
@@ -271,27 +285,27 @@ unsafe fn encode<T: Table>(
         table,
         src,
         last: src.len() - NO_MATCH_TAIL,
-        clear: src.len().saturating_sub(CLEAR_OF_END),
+        last_unchecked: src.len().saturating_sub(UNCHECKED_READ_TAIL),
         anchor: start,
         acceleration,
         lengths: LengthPredictor::default(),
     };
     // An empty slot holds 0, so position 0 needs no entry.
-    if T::DICTIONARY {
+    if T::HAS_DICTIONARY {
         // SAFETY: 12 bytes at least follow `start`.
         let word = unsafe { read64(src, start) };
-        search.table.put(T::slot(word), start);
+        search.table.set(T::slot(word), start);
     }
     let mut at = start + 1;
     // SAFETY: 12 bytes at least follow `start`.
     let mut word = unsafe { read64(src, at) };
-    // SAFETY: (all) the positions in the table are before `start` by the caller, or `start`, and `at` is the next one. From then on
-    // each function leaves only positions before the one where the next function goes on: see there.
-    while let Some((found, candidate)) = unsafe { search.next(at, word) } {
+    // SAFETY: (all) the positions in the table are before `start` by the caller, or `start`, and `at` is the next one.
+    // From then on each function leaves only positions before the one where the next function goes on: see there.
+    while let Some((found, candidate)) = unsafe { search.find_next_match(at, word) } {
         // SAFETY: as above; `next` returns a candidate before the position, which is not behind `last`.
-        unsafe { search.take(&mut out, found, candidate) }?;
+        unsafe { search.write_match(&mut out, found, candidate) }?;
         // SAFETY: as above; the anchor is behind a match.
-        (at, word) = unsafe { search.chain(&mut out) }?;
+        (at, word) = unsafe { search.write_adjacent_matches(&mut out) }?;
     }
     out.finish(src, search.anchor)
 }
@@ -302,8 +316,8 @@ struct Search<'a, T> {
     src: &'a [u8],
     /// The last position where a match may begin: 12 bytes before the end of `src`.
     last: usize,
-    /// The last position that is [`CLEAR_OF_END`] bytes before the end.
-    clear: usize,
+    /// The last position that is [`UNCHECKED_READ_TAIL`] bytes before the end.
+    last_unchecked: usize,
     /// The start of the literals that have not been written.
     anchor: usize,
     acceleration: usize,
@@ -311,21 +325,23 @@ struct Search<'a, T> {
     lengths: LengthPredictor,
 }
 
-impl<T: Table> Search<'_, T> {
+impl<T: PositionTable> Search<'_, T> {
     /// Returns the next position from `at` on with a match, and the position of its candidate. `word` begins with the
     /// bytes at `at` that are hashed. The longer no match is found, the more positions are skipped. No position put
     /// into the table is behind the returned one.
     ///
     /// # Safety
-    /// All positions in the table are before `at`. Of the result, the candidate is before the position, which is not behind `last`.
+    /// All positions in the table are before `at`. Of the result, the candidate is before the position, which is not
+    /// behind `last`.
     #[inline(always)]
-    unsafe fn next(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
+    unsafe fn find_next_match(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
         let mut tries = self.acceleration << STEP_LOG;
         let mut next = at + 1;
         // Like the reference, ends as soon as the position after this one is beyond the last.
         while next <= self.last + 1 {
-            let candidate = self.table.swap(word, at);
-            // SAFETY: `candidate` < `at` by the caller, since positions only grow and each is put in once; `at` < `next` <= `last` + 1.
+            let candidate = self.table.replace(word, at);
+            // SAFETY: `candidate` < `at` by the caller, since positions only grow and each is put in once; `at` <
+            // `next` <= `last` + 1.
             if unsafe { self.is_match(candidate, at, word) } {
                 return Some((at, candidate));
             }
@@ -346,10 +362,10 @@ impl<T: Table> Search<'_, T> {
     unsafe fn is_match(&self, candidate: usize, at: usize, word: u64) -> bool {
         debug_assert!(candidate < at && at <= self.last);
         // SAFETY: the caller's promise: `candidate` < `at` <= `last`, 12 bytes before the end.
-        let is_match = unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at);
-        if T::DICTIONARY {
+        let is_match = unsafe { read32(self.src, candidate) } == word as u32 && T::is_in_reach(candidate, at);
+        if T::HAS_DICTIONARY {
             // SAFETY: as above.
-            is_match && (candidate > 0 || T::same(unsafe { read64(self.src, 0) }, word))
+            is_match && (candidate > 0 || T::has_equal_hashed_bytes(unsafe { read64(self.src, 0) }, word))
         } else {
             is_match
         }
@@ -361,19 +377,24 @@ impl<T: Table> Search<'_, T> {
     /// # Safety
     /// `candidate < at` and `at <= self.last`.
     #[inline(always)]
-    unsafe fn take(&mut self, out: &mut Output<'_>, mut at: usize, mut candidate: usize) -> Option<()> {
+    unsafe fn write_match(
+        &mut self,
+        out: &mut SequenceWriter<'_>,
+        mut at: usize,
+        mut candidate: usize,
+    ) -> Option<()> {
         let (src, back) = (self.src, at - candidate);
         let last = src.len() - LAST_LITERALS;
-        let more = if at <= self.clear {
+        let more = if at <= self.last_unchecked {
             // SAFETY: by the caller `candidate` < `at`, and `at` <= `clear`, 20 bytes before the end.
             let differing = unsafe { read64(src, at + MIN_MATCH) ^ read64(src, candidate + MIN_MATCH) };
             if differing != 0 {
-                self.lengths.confirm(differing.trailing_zeros() as usize / 8)
+                self.lengths.speculate(differing.trailing_zeros() as usize / 8)
             } else {
-                8 + common(src, at + MIN_MATCH + 8, back, last)
+                8 + common_prefix_len(src, at + MIN_MATCH + 8, back, last)
             }
         } else {
-            common(src, at + MIN_MATCH, back, last)
+            common_prefix_len(src, at + MIN_MATCH, back, last)
         };
         let end = at + MIN_MATCH + more;
         // The length of the backward extension is random where positions were skipped: no branch depends on it.
@@ -391,7 +412,7 @@ impl<T: Table> Search<'_, T> {
                 candidate -= 1;
             }
         }
-        out.sequence(src, self.anchor, at, back, end - at)?;
+        out.write_sequence(src, self.anchor, at, back, end - at)?;
         self.anchor = end;
         Some(())
     }
@@ -406,16 +427,16 @@ impl<T: Table> Search<'_, T> {
     /// Whether the load would have returned that position follows from comparing the two words.
     ///
     /// # Safety
-    /// All positions in the table are before the anchor, which is 2 or more. Those that this function leaves there are before the
-    /// position that it returns, or that is behind `last`.
+    /// All positions in the table are before the anchor, which is 2 or more. Those that this function leaves there are
+    /// before the position that it returns, or that is behind `last`.
     #[inline(always)]
-    unsafe fn chain(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
+    unsafe fn write_adjacent_matches(&mut self, out: &mut SequenceWriter<'_>) -> Option<(usize, u64)> {
         let src = self.src;
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
-        if at > self.clear {
+        if at > self.last_unchecked {
             // SAFETY: by the caller.
-            return unsafe { self.chain_to_end(out) };
+            return unsafe { self.write_adjacent_matches_checked(out) };
         }
         // SAFETY: `at` <= `clear`, 20 bytes before the end.
         let mut word = unsafe { read64(src, at) };
@@ -424,9 +445,9 @@ impl<T: Table> Search<'_, T> {
             let before = unsafe { read64(src, at - 2) };
             let slot = T::slot(word);
             let candidate = self.table.get(slot);
-            self.table.put(T::slot(before), at - 2);
-            self.table.put(slot, at);
-            let candidate = if T::same(before, word) { at - 2 } else { candidate };
+            self.table.set(T::slot(before), at - 2);
+            self.table.set(slot, at);
+            let candidate = if T::has_equal_hashed_bytes(before, word) { at - 2 } else { candidate };
             // SAFETY: `candidate` < `at`: by the caller, and since positions only grow; `at` <= `last`.
             if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
@@ -446,43 +467,47 @@ impl<T: Table> Search<'_, T> {
                 let length = MIN_MATCH + bits as usize / 8;
                 let bits = bits & 56;
                 word = next >> bits | after << 1 << (bits ^ 63);
-                out.bare_match(back, length)?;
+                out.write_bare_match(back, length)?;
                 at += length;
             } else {
-                let length = MIN_MATCH + 8 + common(src, at + MIN_MATCH + 8, back, end);
-                out.bare_match(back, length)?;
+                let length = MIN_MATCH + 8 + common_prefix_len(src, at + MIN_MATCH + 8, back, end);
+                out.write_bare_match(back, length)?;
                 at += length;
-                if at <= self.clear {
+                if at <= self.last_unchecked {
                     // SAFETY: `at` <= `clear`.
                     word = unsafe { read64(src, at) };
                 }
             }
             self.anchor = at;
-            if at > self.clear {
+            if at > self.last_unchecked {
                 // SAFETY: the anchor is 4 bytes or more behind all positions that were put in.
-                return unsafe { self.chain_to_end(out) };
+                return unsafe { self.write_adjacent_matches_checked(out) };
             }
         }
     }
 
-    /// Does the same as [`chain`](Self::chain) near the end of the input, with bounds checks.
+    /// Does the same as [`write_adjacent_matches`](Self::write_adjacent_matches) near the end of the input, with bounds
+    /// checks.
     ///
     /// # Safety
-    /// As for [`chain`](Self::chain).
+    /// As for [`write_adjacent_matches`](Self::write_adjacent_matches).
     #[inline(always)]
-    unsafe fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
+    unsafe fn write_adjacent_matches_checked(
+        &mut self,
+        out: &mut SequenceWriter<'_>,
+    ) -> Option<(usize, u64)> {
         while self.anchor <= self.last {
             let at = self.anchor;
             // SAFETY: 2 <= `at` <= `last`, 12 bytes before the end.
             let (before, word) = unsafe { (read64(self.src, at - 2), read64(self.src, at)) };
-            self.table.put(T::slot(before), at - 2);
-            let candidate = self.table.swap(word, at);
+            self.table.set(T::slot(before), at - 2);
+            let candidate = self.table.replace(word, at);
             // SAFETY: `candidate` < `at`: by the caller, and since positions only grow; `at` <= `last`.
             if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
             // SAFETY: as above.
-            unsafe { self.take(out, at, candidate) }?;
+            unsafe { self.write_match(out, at, candidate) }?;
         }
         // `next` does not search behind the last position.
         Some((self.anchor, 0))

@@ -2,27 +2,27 @@
 //!
 //! Owns the choice among matches that overlap, which is LZ4HC's. Never searches for them.
 
-use super::chains::{self, Finder, Match};
-use super::output::Output;
+use super::hash_chains::{self, ChainFinder, Match};
+use super::output::SequenceWriter;
 use super::{MIN_MATCH, NO_MATCH_TAIL};
 
 /// The longest match whose length fits into a token.
-const TOKEN_MATCH: usize = 18;
+const MAX_TOKEN_MATCH: usize = 18;
 /// log2 of the number of consecutive literals after which one more position is skipped between two tries: data with
 /// this many literals in a row hardly repeats anything. In short inputs, the transition from one kind of data to
 /// another weighs more.
 const STEP_LOG: u32 = 9;
 const SHORT_STEP_LOG: u32 = 12;
 /// Inputs below this length, in bytes, are short.
-const SHORT: usize = 128 << 10;
+const SHORT_INPUT_LIMIT: usize = 128 << 10;
 /// The largest step, in bytes: the beginnings of data that does repeat must not be missed.
 const MAX_STEP: usize = 6;
 /// Number of positions without a match after which one step is one byte longer.
-const PHASE_SHIFT: u32 = 8;
+const MISSES_PER_EXTRA_BYTE: u32 = 8;
 
 /// The encoder's tables, reused from call to call. Only the positions of a dictionary are carried over.
 #[derive(Default)]
-pub(in crate::codec::lz4) struct Tables(chains::Tables);
+pub(in crate::codec::lz4) struct Tables(hash_chains::ChainTables);
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit. Compares at most `attempts` candidates for each position.
@@ -33,16 +33,16 @@ pub(in crate::codec::lz4) fn compress(
     attempts: u32,
 ) -> Option<usize> {
     if src.len() <= NO_MATCH_TAIL {
-        return Output::new(dest).finish(src, 0);
+        return SequenceWriter::new(dest).finish(src, 0);
     }
-    let mut parse = Parse::new(Finder::new(&mut tables.0, src, attempts), src, 0, dest);
-    parse.run()?;
+    let mut parse = OverlapParser::new(ChainFinder::new(&mut tables.0, src, attempts), src, 0, dest);
+    parse.write_matches()?;
     parse.finish()
 }
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`,
 /// which has that `id`.
-pub(in crate::codec::lz4) fn compress_with(
+pub(in crate::codec::lz4) fn compress_with_dictionary(
     tables: &mut Tables,
     input: &[u8],
     start: usize,
@@ -51,42 +51,48 @@ pub(in crate::codec::lz4) fn compress_with(
     attempts: u32,
 ) -> Option<usize> {
     if input.len() - start <= NO_MATCH_TAIL {
-        return Output::new(dest).finish(input, start);
+        return SequenceWriter::new(dest).finish(input, start);
     }
-    let finder = Finder::with_dictionary(&mut tables.0, input, start, id, attempts);
-    let mut parse = Parse::new(finder, input, start, dest);
-    let done = parse.run();
-    parse.finder.unload();
+    let finder = ChainFinder::with_dictionary(&mut tables.0, input, start, id, attempts);
+    let mut parse = OverlapParser::new(finder, input, start, dest);
+    let done = parse.write_matches();
+    parse.finder.reset_to_dictionary();
     done?;
     parse.finish()
 }
 
 /// The state of the parse of one input.
-struct Parse<'a, 'b> {
-    finder: Finder<'a>,
+struct OverlapParser<'a, 'b> {
+    finder: ChainFinder<'a>,
     src: &'a [u8],
-    out: Output<'b>,
+    out: SequenceWriter<'b>,
     /// The start of the literals that have not been written.
     anchor: usize,
     /// The last position where a match may begin.
     last: usize,
 }
 
-impl<'a, 'b> Parse<'a, 'b> {
-    fn new(finder: Finder<'a>, src: &'a [u8], start: usize, dest: &'b mut [u8]) -> Self {
-        Parse { finder, src, out: Output::new(dest), anchor: start, last: src.len() - NO_MATCH_TAIL }
+impl<'a, 'b> OverlapParser<'a, 'b> {
+    fn new(finder: ChainFinder<'a>, src: &'a [u8], start: usize, dest: &'b mut [u8]) -> Self {
+        OverlapParser {
+            finder,
+            src,
+            out: SequenceWriter::new(dest),
+            anchor: start,
+            last: src.len() - NO_MATCH_TAIL,
+        }
     }
 
     /// Writes all matches. Returns `None` when they do not fit.
-    fn run(&mut self) -> Option<()> {
+    fn write_matches(&mut self) -> Option<()> {
         let start = self.anchor;
-        let step_log = if self.src.len() - start < SHORT { SHORT_STEP_LOG } else { STEP_LOG };
+        let step_log = if self.src.len() - start < SHORT_INPUT_LIMIT { SHORT_STEP_LOG } else { STEP_LOG };
         // Nothing comes before position 0.
         let mut at = start.max(1);
         let mut misses = 0;
         while at <= self.last {
-            if let Some(first) = self.finder.longest(at) {
-                self.settle(first)?;
+            if let Some(first) = self.finder.find_longest(at) {
+                self.resolve_overlaps(first)?;
                 at = self.anchor;
             } else {
                 // Only the search is skipped here: the finder still stores the skipped positions, so later matches
@@ -95,7 +101,7 @@ impl<'a, 'b> Parse<'a, 'b> {
                 misses += 1;
                 // Without the shift, all positions tried would hold the same bytes if the data had the step as its
                 // period.
-                let shift = left_out > 0 && misses % PHASE_SHIFT == 0;
+                let shift = left_out > 0 && misses % MISSES_PER_EXTRA_BYTE == 0;
                 at += 1 + left_out + usize::from(shift);
             }
         }
@@ -108,20 +114,20 @@ impl<'a, 'b> Parse<'a, 'b> {
     }
 
     #[inline(always)]
-    fn write(&mut self, found: &Match) -> Option<()> {
-        self.out.sequence(self.src, self.anchor, found.at, found.back, found.length)?;
+    fn write_match(&mut self, found: &Match) -> Option<()> {
+        self.out.write_sequence(self.src, self.anchor, found.at, found.back, found.length)?;
         self.anchor = found.end();
-        self.finder.used(found.back);
+        self.finder.record_distance(found.back);
         Some(())
     }
 
     /// Returns a match that overlaps the last `overlap` bytes of `of` and is longer.
     #[inline(always)]
-    fn longer(&mut self, of: &Match, overlap: usize) -> Option<Match> {
+    fn find_longer(&mut self, of: &Match, overlap: usize) -> Option<Match> {
         if of.end() > self.last {
             return None;
         }
-        self.finder.wider(of.end() - overlap, of.at, of.length)
+        self.finder.find_wider(of.end() - overlap, of.at, of.length)
     }
 
     /// Writes `first`, or a part of it followed by a better match for the rest, and so on until no longer match
@@ -130,10 +136,10 @@ impl<'a, 'b> Parse<'a, 'b> {
     /// Considers at most three matches, of rising lengths. Once the bytes that the first two both cover are divided
     /// between them, the first is written, and the other two move up.
     #[inline(always)]
-    fn settle(&mut self, mut first: Match) -> Option<()> {
+    fn resolve_overlaps(&mut self, mut first: Match) -> Option<()> {
         let mut original = first;
         loop {
-            let Some(mut second) = self.longer(&first, 2) else { return self.write(&first) };
+            let Some(mut second) = self.find_longer(&first, 2) else { return self.write_match(&first) };
             if original.at < first.at && second.at < first.at + original.length {
                 // The second match leaves `first` fewer bytes than the match had that `first` replaced.
                 first = original;
@@ -144,21 +150,21 @@ impl<'a, 'b> Parse<'a, 'b> {
                 continue;
             }
             loop {
-                share(&first, &mut second);
-                let Some(third) = self.longer(&second, 3) else {
+                split_overlap(&first, &mut second);
+                let Some(third) = self.find_longer(&second, 3) else {
                     first.length = first.length.min(second.at - first.at);
-                    self.write(&first)?;
-                    return self.write(&second);
+                    self.write_match(&first)?;
+                    return self.write_match(&second);
                 };
                 if third.at >= first.end() + 3 {
                     // The second match stays. The number of bytes that it takes from the first is known now.
                     if second.at < first.end() {
-                        if second.at - first.at < TOKEN_MATCH {
-                            share(&first, &mut second);
+                        if second.at - first.at < MAX_TOKEN_MATCH {
+                            split_overlap(&first, &mut second);
                         }
                         first.length = second.at - first.at;
                     }
-                    self.write(&first)?;
+                    self.write_match(&first)?;
                     first = second;
                     second = third;
                 } else if third.at < first.end() {
@@ -173,7 +179,7 @@ impl<'a, 'b> Parse<'a, 'b> {
                             second.cut_front(taken);
                         }
                     }
-                    self.write(&first)?;
+                    self.write_match(&first)?;
                     original = second;
                     first = third;
                     break;
@@ -185,10 +191,10 @@ impl<'a, 'b> Parse<'a, 'b> {
 
 /// Assigns the bytes that both matches cover to the first, as far as its length fits into a token and the second
 /// keeps at least `MIN_MATCH` bytes.
-fn share(first: &Match, second: &mut Match) {
+fn split_overlap(first: &Match, second: &mut Match) {
     let apart = second.at - first.at;
-    if apart < TOKEN_MATCH {
-        let length = first.length.min(TOKEN_MATCH).min(apart + second.length - MIN_MATCH);
+    if apart < MAX_TOKEN_MATCH {
+        let length = first.length.min(MAX_TOKEN_MATCH).min(apart + second.length - MIN_MATCH);
         second.cut_front(length.saturating_sub(apart));
     }
 }

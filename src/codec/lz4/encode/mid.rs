@@ -1,67 +1,69 @@
-//! The encoder of the lowest high-compression levels: two candidates per position, one of which is likely to match longer.
+//! The encoder of the lowest high-compression levels: two candidates per position, one of which is likely to match
+//! longer.
 //!
-//! Owns the search and its tables. Its decisions are those of the reference's encoder: the hashes, the positions in the tables, and
-//! the choice between two matches. For inputs longer than [`SHORT`], the streams are the reference's, byte for byte.
+//! Owns the search and its tables. Its decisions are those of the reference's encoder: the hashes, the positions in the
+//! tables, and the choice between two matches. For inputs longer than [`MAX_SHORT_INPUT`], the streams are the
+//! reference's, byte for byte.
 
-use super::output::Output;
+use super::output::SequenceWriter;
 use super::{
-    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NARROW_MAX, NO_MATCH_TAIL, Slot, common, common_before,
-    empty_table, read64,
+    LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
+    common_prefix_len, common_suffix_len, empty_table, read64,
 };
 
-const LOG: u32 = 14;
+const HASH_LOG: u32 = 14;
 /// log2 of the number of consecutive literals after which one more position is skipped between two tries.
 const STEP_LOG: u32 = 9;
 
-/// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead, nearly one stream in
-/// a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
-const SHORT: usize = 1024;
-const SHORT_LOG: u32 = 12;
+/// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead,
+/// nearly one stream in a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
+const MAX_SHORT_INPUT: usize = 1024;
+const SHORT_HASH_LOG: u32 = 12;
 
 /// Positions, indexed by a hash of the bytes there.
-type Positions<S> = [S; 1 << LOG];
+type Positions<S> = [S; 1 << HASH_LOG];
 
 /// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
 pub(in crate::codec::lz4) struct Tables {
-    narrow: Option<Pair<u16>>,
-    wide: Option<Pair<u32>>,
+    narrow: Option<TablePair<u16>>,
+    wide: Option<TablePair<u32>>,
 }
 
-struct Pair<S> {
+struct TablePair<S> {
     /// Indexed by a hash of seven bytes.
     long: Box<Positions<S>>,
     /// Indexed by a hash of four bytes.
     short: Box<Positions<S>>,
 }
 
-impl<S: Slot> Default for Pair<S> {
+impl<S: TablePosition> Default for TablePair<S> {
     fn default() -> Self {
-        Pair { long: empty_table(), short: empty_table() }
+        TablePair { long: empty_table(), short: empty_table() }
     }
 }
 
-impl<S: Slot> Pair<S> {
+impl<S: TablePosition> TablePair<S> {
     /// Returns tables with all positions of a dictionary.
-    fn of(dictionary: &[u8]) -> Self {
-        let mut tables = Pair::default();
+    fn for_dictionary(dictionary: &[u8]) -> Self {
+        let mut tables = TablePair::default();
         for (at, word) in dictionary.windows(8).enumerate() {
             let word = u64::from_le_bytes(word.try_into().expect("a slice of 8 bytes"));
-            tables.long[long_slot::<LOG>(word)] = S::new(at);
-            tables.short[short_slot::<LOG>(word)] = S::new(at);
+            tables.long[long_slot::<HASH_LOG>(word)] = S::new(at);
+            tables.short[short_slot::<HASH_LOG>(word)] = S::new(at);
         }
         tables
     }
 
     /// Empties the first `1 << log` slots of both tables.
-    fn emptied(&mut self, log: u32) -> &mut Self {
+    fn clear(&mut self, log: u32) -> &mut Self {
         self.long[..1 << log].fill(S::default());
         self.short[..1 << log].fill(S::default());
         self
     }
 
     /// Copies the contents of `others`.
-    fn copied(&mut self, others: &Self) -> &mut Self {
+    fn copy_from(&mut self, others: &Self) -> &mut Self {
         self.long.copy_from_slice(&others.long[..]);
         self.short.copy_from_slice(&others.short[..]);
         self
@@ -71,53 +73,63 @@ impl<S: Slot> Pair<S> {
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit.
 pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-    let out = Output::new(dest);
+    let out = SequenceWriter::new(dest);
     if src.len() <= NO_MATCH_TAIL {
         out.finish(src, 0)
-    } else if src.len() <= SHORT {
-        search::<u16, SHORT_LOG>(tables.narrow.get_or_insert_default().emptied(SHORT_LOG), src, 0, out)
-    } else if src.len() <= NARROW_MAX {
-        search::<u16, LOG>(tables.narrow.get_or_insert_default().emptied(LOG), src, 0, out)
+    } else if src.len() <= MAX_SHORT_INPUT {
+        dispatch::<u16, SHORT_HASH_LOG>(
+            tables.narrow.get_or_insert_default().clear(SHORT_HASH_LOG),
+            src,
+            0,
+            out,
+        )
+    } else if src.len() <= MAX_NARROW_INPUT {
+        dispatch::<u16, HASH_LOG>(tables.narrow.get_or_insert_default().clear(HASH_LOG), src, 0, out)
     } else {
-        search::<u32, LOG>(tables.wide.get_or_insert_default().emptied(LOG), src, 0, out)
+        dispatch::<u32, HASH_LOG>(tables.wide.get_or_insert_default().clear(HASH_LOG), src, 0, out)
     }
 }
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
 /// `prepared` holds the positions of that dictionary, or is empty and is filled here.
-pub(in crate::codec::lz4) fn compress_with(
+pub(in crate::codec::lz4) fn compress_with_dictionary(
     tables: &mut Tables,
     prepared: &mut Tables,
     input: &[u8],
     start: usize,
     dest: &mut [u8],
 ) -> Option<usize> {
-    let (dictionary, out) = (&input[..start], Output::new(dest));
+    let (dictionary, out) = (&input[..start], SequenceWriter::new(dest));
     if input.len() - start <= NO_MATCH_TAIL {
         out.finish(input, start)
-    } else if input.len() <= NARROW_MAX {
-        let prepared = prepared.narrow.get_or_insert_with(|| Pair::of(dictionary));
-        search::<u16, LOG>(tables.narrow.get_or_insert_default().copied(prepared), input, start, out)
+    } else if input.len() <= MAX_NARROW_INPUT {
+        let prepared = prepared.narrow.get_or_insert_with(|| TablePair::for_dictionary(dictionary));
+        dispatch::<u16, HASH_LOG>(
+            tables.narrow.get_or_insert_default().copy_from(prepared),
+            input,
+            start,
+            out,
+        )
     } else {
-        let prepared = prepared.wide.get_or_insert_with(|| Pair::of(dictionary));
-        search::<u32, LOG>(tables.wide.get_or_insert_default().copied(prepared), input, start, out)
+        let prepared = prepared.wide.get_or_insert_with(|| TablePair::for_dictionary(dictionary));
+        dispatch::<u32, HASH_LOG>(tables.wide.get_or_insert_default().copy_from(prepared), input, start, out)
     }
 }
 
-/// Compresses `src[start..]` with the first `1 << USED` slots of the tables. All positions in them are before
+/// Compresses `src[start..]` with the first `1 << USED_LOG` slots of the tables. All positions in them are before
 /// `start`.
-fn search<S: Slot, const USED: u32>(
-    tables: &mut Pair<S>,
+fn dispatch<S: TablePosition, const USED_LOG: u32>(
+    tables: &mut TablePair<S>,
     src: &[u8],
     start: usize,
-    out: Output<'_>,
+    out: SequenceWriter<'_>,
 ) -> Option<usize> {
     let (Some(last), Some(end)) =
         (src.len().checked_sub(NO_MATCH_TAIL), src.len().checked_sub(LAST_LITERALS))
     else {
         return out.finish(src, start);
     };
-    let search = Search::<S, USED> { long: &mut tables.long, short: &mut tables.short, src, last, end };
+    let search = Search::<S, USED_LOG> { long: &mut tables.long, short: &mut tables.short, src, last, end };
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
         // SAFETY: the features have just been detected.
@@ -129,36 +141,36 @@ fn search<S: Slot, const USED: u32>(
 /// [`encode`] for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn encode_avx2<S: Slot, const USED: u32>(
-    search: Search<'_, S, USED>,
+fn encode_avx2<S: TablePosition, const USED_LOG: u32>(
+    search: Search<'_, S, USED_LOG>,
     start: usize,
-    out: Output<'_>,
+    out: SequenceWriter<'_>,
 ) -> Option<usize> {
     encode(search, start, out)
 }
 
 #[inline(always)]
-fn encode<S: Slot, const USED: u32>(
-    mut search: Search<'_, S, USED>,
+fn encode<S: TablePosition, const USED_LOG: u32>(
+    mut search: Search<'_, S, USED_LOG>,
     start: usize,
-    mut out: Output<'_>,
+    mut out: SequenceWriter<'_>,
 ) -> Option<usize> {
     let src = search.src;
     // An empty slot holds 0, so position 0 needs no entry.
     let (mut anchor, mut at) = (start, start.max(1));
     while at <= search.last {
         // SAFETY: `at` <= `last`.
-        let Some((found, back, length)) = (unsafe { search.find(at) }) else {
+        let Some((found, back, length)) = (unsafe { search.find_match(at) }) else {
             at += 1 + ((at - anchor) >> STEP_LOG);
             continue;
         };
-        // SAFETY: `find` returns a match at `at` or the next position, both behind `anchor` and inside `src`, and 1 <= `back` <=
-        // that position.
-        let start = found - unsafe { common_before(src, found, anchor, back) };
+        // SAFETY: `find` returns a match at `at` or the next position, both behind `anchor` and inside `src`, and 1 <=
+        // `back` <= that position.
+        let start = found - unsafe { common_suffix_len(src, found, anchor, back) };
         let end = found + length;
-        out.sequence(src, anchor, start, back, end - start)?;
+        out.write_sequence(src, anchor, start, back, end - start)?;
         // SAFETY: a match has 4 bytes or more, so `end` is 4 or more.
-        unsafe { search.put_match(at, start, end) };
+        unsafe { search.insert_match(at, start, end) };
         anchor = end;
         at = end;
     }
@@ -166,7 +178,7 @@ fn encode<S: Slot, const USED: u32>(
 }
 
 /// The state of the search through one input. All positions in the tables are before the current one.
-struct Search<'a, S, const USED: u32> {
+struct Search<'a, S, const USED_LOG: u32> {
     long: &'a mut Positions<S>,
     short: &'a mut Positions<S>,
     src: &'a [u8],
@@ -176,31 +188,31 @@ struct Search<'a, S, const USED: u32> {
     end: usize,
 }
 
-impl<S: Slot, const USED: u32> Search<'_, S, USED> {
+impl<S: TablePosition, const USED_LOG: u32> Search<'_, S, USED_LOG> {
     /// Returns a match at `at` or at the next position: its position, its distance and its length, in bytes.
     ///
     /// # Safety
     /// `at <= self.last`.
     #[inline(always)]
-    unsafe fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
+    unsafe fn find_match(&mut self, at: usize) -> Option<(usize, usize, usize)> {
         // SAFETY: (here and below) by the caller.
         let word = unsafe { self.word(at) };
-        let long = std::mem::replace(&mut self.long[long_slot::<USED>(word)], S::new(at)).at();
+        let long = std::mem::replace(&mut self.long[long_slot::<USED_LOG>(word)], S::new(at)).position();
         // SAFETY: as above.
-        if let Some(length) = unsafe { self.compare_long(at, word, long) } {
+        if let Some(length) = unsafe { self.match_length_long(at, word, long) } {
             return Some((at, at - long, length));
         }
-        let short = std::mem::replace(&mut self.short[short_slot::<USED>(word)], S::new(at)).at();
+        let short = std::mem::replace(&mut self.short[short_slot::<USED_LOG>(word)], S::new(at)).position();
         // SAFETY: as above.
-        let length = unsafe { self.compare(at, word, short) }?;
+        let length = unsafe { self.match_length(at, word, short) }?;
         // Matches of this table are often short: try the other table for the next position.
         if at < self.last {
             // SAFETY: `at` < `last`.
             let word = unsafe { self.word(at + 1) };
-            let slot = long_slot::<USED>(word);
-            let long = self.long[slot].at();
+            let slot = long_slot::<USED_LOG>(word);
+            let long = self.long[slot].position();
             // SAFETY: as above.
-            let longer = unsafe { self.compare_long(at + 1, word, long) };
+            let longer = unsafe { self.match_length_long(at + 1, word, long) };
             if let Some(longer) = longer.filter(|&other| other > length) {
                 self.long[slot] = S::new(at + 1);
                 return Some((at + 1, at + 1 - long, longer));
@@ -209,19 +221,19 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         Some((at, at - short, length))
     }
 
-    /// Compares like [`compare`](Self::compare), for a candidate from the table of seven bytes. A slot that holds 0
-    /// counts as empty unless the seven bytes at position 0 hash to it.
+    /// Compares like [`match_length`](Self::match_length), for a candidate from the table of seven bytes. A slot that
+    /// holds 0 counts as empty unless the seven bytes at position 0 hash to it.
     ///
     /// # Safety
     /// `at <= self.last`.
     #[inline(always)]
-    unsafe fn compare_long(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
+    unsafe fn match_length_long(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
         // SAFETY: 0 <= `at` <= `last`.
         if candidate == 0 && (word ^ unsafe { self.word(0) }) << 8 != 0 {
             return None;
         }
         // SAFETY: by the caller.
-        unsafe { self.compare(at, word, candidate) }
+        unsafe { self.match_length(at, word, candidate) }
     }
 
     /// Returns the number of bytes at `at`, which begin with `word`, that are equal to those at `candidate`; `None`
@@ -230,7 +242,7 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     /// # Safety
     /// `at <= self.last`.
     #[inline(always)]
-    unsafe fn compare(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
+    unsafe fn match_length(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
         debug_assert!(candidate < at && at <= self.last);
         // A candidate behind `at` would wrap to a distance that is too long; the tables hold none.
         let (src, back) = (self.src, at.wrapping_sub(candidate));
@@ -238,7 +250,7 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
             return None;
         }
-        Some(MIN_MATCH + common(src, at + MIN_MATCH, back, self.end))
+        Some(MIN_MATCH + common_prefix_len(src, at + MIN_MATCH, back, self.end))
     }
 
     /// Puts a few positions of a match into the tables; `found_from` is the position where the search found it.
@@ -246,27 +258,27 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     /// # Safety
     /// `end >= 3`.
     #[inline(always)]
-    unsafe fn put_match(&mut self, found_from: usize, start: usize, end: usize) {
+    unsafe fn insert_match(&mut self, found_from: usize, start: usize, end: usize) {
         if start + 2 <= self.last {
             // As in the reference, the hashes are those of the bytes behind `start`, and the positions those behind
             // `found_from`. Where the two differ, the entries are useless but harmless: the bytes of each candidate
             // are compared.
             // SAFETY: `start` + 2 <= `last`.
             let (first, second) = unsafe { (self.word(start + 1), self.word(start + 2)) };
-            self.long[long_slot::<USED>(first)] = S::new(found_from + 1);
-            self.long[long_slot::<USED>(second)] = S::new(found_from + 2);
-            self.short[short_slot::<USED>(first)] = S::new(found_from + 1);
+            self.long[long_slot::<USED_LOG>(first)] = S::new(found_from + 1);
+            self.long[long_slot::<USED_LOG>(second)] = S::new(found_from + 2);
+            self.short[short_slot::<USED_LOG>(first)] = S::new(found_from + 1);
         }
         if end <= self.last {
             // SAFETY: 3 <= `end` <= `last`.
             unsafe {
                 if end > 5 {
-                    self.put_long(end - 5);
+                    self.insert_long(end - 5);
                 }
-                self.put_long(end - 3);
-                self.put_long(end - 2);
-                self.put_short(end - 2);
-                self.put_short(end - 1);
+                self.insert_long(end - 3);
+                self.insert_long(end - 2);
+                self.insert_short(end - 2);
+                self.insert_short(end - 1);
             }
         }
     }
@@ -274,17 +286,17 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     /// # Safety
     /// `at <= self.last`.
     #[inline(always)]
-    unsafe fn put_long(&mut self, at: usize) {
+    unsafe fn insert_long(&mut self, at: usize) {
         // SAFETY: by the caller.
-        self.long[long_slot::<USED>(unsafe { self.word(at) })] = S::new(at);
+        self.long[long_slot::<USED_LOG>(unsafe { self.word(at) })] = S::new(at);
     }
 
     /// # Safety
     /// `at <= self.last`.
     #[inline(always)]
-    unsafe fn put_short(&mut self, at: usize) {
+    unsafe fn insert_short(&mut self, at: usize) {
         // SAFETY: by the caller.
-        self.short[short_slot::<USED>(unsafe { self.word(at) })] = S::new(at);
+        self.short[short_slot::<USED_LOG>(unsafe { self.word(at) })] = S::new(at);
     }
 
     /// Returns the 8 bytes at `at`.
@@ -299,14 +311,14 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     }
 }
 
-/// Returns the slot of the seven low bytes of `word` in a table of `1 << USED` slots.
+/// Returns the slot of the seven low bytes of `word` in a table of `1 << USED_LOG` slots.
 #[inline(always)]
-fn long_slot<const USED: u32>(word: u64) -> usize {
-    ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED)) as usize
+fn long_slot<const USED_LOG: u32>(word: u64) -> usize {
+    ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED_LOG)) as usize
 }
 
-/// Returns the slot of the four low bytes of `word` in a table of `1 << USED` slots.
+/// Returns the slot of the four low bytes of `word` in a table of `1 << USED_LOG` slots.
 #[inline(always)]
-fn short_slot<const USED: u32>(word: u64) -> usize {
-    ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize
+fn short_slot<const USED_LOG: u32>(word: u64) -> usize {
+    ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED_LOG)) as usize
 }

@@ -5,8 +5,8 @@
 //! compare bytes. Compression levels are handled by the caller. All writes are checked; the `unsafe` parts are
 //! unchecked reads, and calls of functions compiled for processor features that were detected before.
 
-mod chains;
 pub(super) mod fast;
+mod hash_chains;
 pub(super) mod high;
 pub(super) mod mid;
 mod output;
@@ -25,36 +25,36 @@ const NO_MATCH_TAIL: usize = 12;
 const MAX_DISTANCE: usize = 65535;
 
 /// The longest input whose positions fit into 16 bits, in bytes.
-const NARROW_MAX: usize = u16::MAX as usize + 1;
+const MAX_NARROW_INPUT: usize = u16::MAX as usize + 1;
 
 /// The type of the positions in a table.
-trait Slot: Copy + Default {
+trait TablePosition: Copy + Default {
     fn new(at: usize) -> Self;
 
-    fn at(self) -> usize;
+    fn position(self) -> usize;
 }
 
 /// For inputs of up to 64 KiB: the tables stay in the L1 and L2 caches.
-impl Slot for u16 {
+impl TablePosition for u16 {
     #[inline(always)]
     fn new(at: usize) -> Self {
         at as u16
     }
 
     #[inline(always)]
-    fn at(self) -> usize {
+    fn position(self) -> usize {
         usize::from(self)
     }
 }
 
-impl Slot for u32 {
+impl TablePosition for u32 {
     #[inline(always)]
     fn new(at: usize) -> Self {
         at as u32
     }
 
     #[inline(always)]
-    fn at(self) -> usize {
+    fn position(self) -> usize {
         self as usize
     }
 }
@@ -101,7 +101,7 @@ unsafe fn read32(src: &[u8], at: usize) -> u32 {
 /// The start of the next sequence depends on the result, so latency matters: the result is mostly known after the
 /// first word. Beyond it, the length is random, and comparing 32 bytes at a time needs fewer branches.
 #[inline(always)]
-fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
+fn common_prefix_len(src: &[u8], at: usize, back: usize, end: usize) -> usize {
     debug_assert!(at <= end && end <= src.len() && back <= at);
     let (here, there) = (&src[at..end], &src[at - back..end - back]);
     let mut n = 0;
@@ -137,7 +137,7 @@ fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
 /// # Safety
 /// `low <= at <= src.len()` and `back <= at`.
 #[inline(always)]
-unsafe fn common_before(src: &[u8], at: usize, low: usize, back: usize) -> usize {
+unsafe fn common_suffix_len(src: &[u8], at: usize, low: usize, back: usize) -> usize {
     debug_assert!(low <= at && at <= src.len() && back <= at);
     let most = (at - low).min(at - back);
     let mut n = 0;

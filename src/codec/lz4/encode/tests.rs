@@ -39,7 +39,7 @@ struct Dictionary<'a> {
 
 const NO_DICTIONARY: Dictionary<'static> = Dictionary { id: 0, bytes: &[] };
 
-const COUNT: usize = 7;
+const ENCODER_COUNT: usize = 7;
 
 impl Encoders {
     fn compress(&mut self, which: usize, src: &[u8], dest: &mut [u8]) -> Option<usize> {
@@ -71,28 +71,37 @@ impl Encoders {
         let (input, start) = ([bytes, src].concat(), bytes.len());
         let (_, fast, mid) = &mut self.prepared;
         match which {
-            0..=2 => fast::compress_with(&mut self.fast, fast, &input, start, dest, [1, 5, 10][which]),
-            3 => mid::compress_with(&mut self.mid, mid, &input, start, dest),
-            _ => high::compress_with(&mut self.high, &input, start, id, dest, [4, 16, 256][which - 4]),
+            0..=2 => {
+                fast::compress_with_dictionary(&mut self.fast, fast, &input, start, dest, [1, 5, 10][which])
+            }
+            3 => mid::compress_with_dictionary(&mut self.mid, mid, &input, start, dest),
+            _ => high::compress_with_dictionary(
+                &mut self.high,
+                &input,
+                start,
+                id,
+                dest,
+                [4, 16, 256][which - 4],
+            ),
         }
     }
 }
 
 /// Decodes a block with `lz4_flex`.
-fn independently_decoded(stream: &[u8], len: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+fn decode_with_lz4_flex(stream: &[u8], len: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     let mut plain = vec![0; len];
     let written = decompress_into_with_dict(stream, &mut plain, dictionary).ok()?;
     (written == len).then_some(plain)
 }
 
 fn check(encoders: &mut Encoders, src: &[u8], name: &str) {
-    check_with(encoders, NO_DICTIONARY, src, name);
+    check_with_dictionary(encoders, NO_DICTIONARY, src, name);
 }
 
 /// Compresses `src` with every encoder and room to spare, with just enough room, and with too little.
-fn check_with(encoders: &mut Encoders, dictionary: Dictionary<'_>, src: &[u8], name: &str) {
+fn check_with_dictionary(encoders: &mut Encoders, dictionary: Dictionary<'_>, src: &[u8], name: &str) {
     let bound = src.len() + src.len() / 255 + 16;
-    for which in 0..COUNT {
+    for which in 0..ENCODER_COUNT {
         let name = format!("{name}, {} bytes, {} before, encoder {which}", src.len(), dictionary.bytes.len());
         let mut compress = |capacity: usize| {
             let mut dest = vec![0xa5; capacity + 64];
@@ -101,7 +110,7 @@ fn check_with(encoders: &mut Encoders, dictionary: Dictionary<'_>, src: &[u8], n
             written.map(|written| dest[..written].to_vec())
         };
         let stream = compress(bound).unwrap_or_else(|| panic!("{name}: more than {bound}"));
-        let decoded = independently_decoded(&stream, src.len(), dictionary.bytes);
+        let decoded = decode_with_lz4_flex(&stream, src.len(), dictionary.bytes);
         assert!(decoded.as_deref() == Some(src), "{name}: lz4_flex misreads");
         let mut plain = vec![0; src.len()];
         let read = decompress(&stream, stream.len(), &mut plain, src.len(), dictionary.bytes);
@@ -154,7 +163,7 @@ fn last_match(stream: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Returns inputs of all kinds that exercise a step of an encoder.
-fn kinds(len: usize, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> {
+fn test_inputs(len: usize, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> {
     let pieces = |random: &mut Random, piece: &dyn Fn(&mut Random, &mut Vec<u8>)| {
         let mut out = Vec::new();
         while out.len() < len {
@@ -211,22 +220,22 @@ fn kinds(len: usize, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn short_inputs_of_every_length() {
+fn blocks_of_every_short_length_decode_to_the_input() {
     let (mut encoders, mut random) = (Encoders::default(), Random(1));
     let step = if cfg!(miri) { 150 } else { 1 };
     for len in (0..300).chain((300..2000).step_by(23)).step_by(step) {
-        for (kind, src) in kinds(len, &mut random) {
+        for (kind, src) in test_inputs(len, &mut random) {
             check(&mut encoders, &src, kind);
         }
     }
 }
 
 #[test]
-fn long_inputs() {
+fn long_blocks_decode_to_the_input() {
     let (mut encoders, mut random) = (Encoders::default(), Random(2));
     let (lens, kind_step) = if cfg!(miri) { (1, 8) } else { (7, 1) };
     for len in [4096, 30_000, 65_535, 65_536, 65_537, 140_000, 300_001].into_iter().take(lens) {
-        for (kind, src) in kinds(len, &mut random).into_iter().step_by(kind_step) {
+        for (kind, src) in test_inputs(len, &mut random).into_iter().step_by(kind_step) {
             check(&mut encoders, &src, kind);
         }
     }
@@ -235,14 +244,14 @@ fn long_inputs() {
 /// The longest distance of a match is 65535 bytes; a copy one byte farther back is not matched.
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
-fn distances_at_the_limit() {
+fn matches_reach_back_65535_bytes_and_no_farther() {
     let (mut encoders, mut random) = (Encoders::default(), Random(3));
     let marker: Vec<u8> = random.bytes(1000, 256);
     for distance in [65_534, 65_535, 65_536, 65_537, 131_072] {
         let between = random.bytes(distance - marker.len(), 256);
         let src = [&marker[..], &between, &marker, b"something else"].concat();
         check(&mut encoders, &src, "markers");
-        for which in 0..COUNT {
+        for which in 0..ENCODER_COUNT {
             let mut dest = vec![0; src.len() * 2];
             let written = encoders.compress(which, &src, &mut dest).unwrap();
             if distance > 65_535 {
@@ -257,14 +266,14 @@ fn distances_at_the_limit() {
 
 /// The content that one call leaves in the tables does not affect the next call.
 #[test]
-fn calls_do_not_depend_on_those_before() {
+fn output_does_not_depend_on_earlier_calls() {
     let mut random = Random(4);
     let mut used = Encoders::default();
     let (rounds, step) = if cfg!(miri) { (2, 4) } else { (60, 1) };
     for round in 0..rounds {
         let len = [10, 100, 5000, 70_000][round % 4];
-        for (kind, src) in kinds(len, &mut random).into_iter().step_by(step) {
-            for which in 0..COUNT {
+        for (kind, src) in test_inputs(len, &mut random).into_iter().step_by(step) {
+            for which in 0..ENCODER_COUNT {
                 let compress = |encoders: &mut Encoders, capacity: usize| {
                     let mut dest = vec![0; capacity];
                     let written = encoders.compress(which, &src, &mut dest)?;
@@ -285,7 +294,7 @@ fn calls_do_not_depend_on_those_before() {
 /// Long runs are found by their starts: a run of the same length as an earlier run is a single match, wherever the
 /// earlier one was.
 #[test]
-fn runs_are_found_whole() {
+fn run_that_occurred_before_is_a_single_match() {
     let mut tables = high::Tables::default();
     let mut random = Random(5);
     let mut src = Vec::new();
@@ -306,12 +315,12 @@ fn runs_are_found_whole() {
 
 /// Dictionaries of every kind and length, one after the other and with other content in between.
 #[test]
-fn dictionaries() {
+fn blocks_with_a_dictionary_decode_to_the_input() {
     let (mut encoders, mut random) = (Encoders::default(), Random(6));
     let mut id = 0;
     let (lens, step) = if cfg!(miri) { (6, 5) } else { (10, 1) };
     for dictionary_len in [1, 3, 7, 8, 9, 100, 1000, 4096, 32_768].into_iter().take(lens).step_by(step) {
-        for (kind, bytes) in kinds(dictionary_len, &mut random).into_iter().step_by(step) {
+        for (kind, bytes) in test_inputs(dictionary_len, &mut random).into_iter().step_by(step) {
             id += 1;
             let dictionary = Dictionary { id, bytes: &bytes };
             for len in [0, 1, 12, 13, 14, 40, 300, 3000, 32_768, 40_000].into_iter().take(lens).step_by(step)
@@ -319,14 +328,14 @@ fn dictionaries() {
                 if len >= 32_768 && id % 7 > 0 {
                     continue;
                 }
-                for (_, src) in kinds(len, &mut random).into_iter().step_by(3) {
-                    check_with(&mut encoders, dictionary, &src, kind);
+                for (_, src) in test_inputs(len, &mut random).into_iter().step_by(3) {
+                    check_with_dictionary(&mut encoders, dictionary, &src, kind);
                 }
                 // Parts of the dictionary, and its end in front of the same bytes.
                 let mut src: Vec<u8> = bytes.iter().rev().step_by(2).copied().take(len / 2).collect();
                 src.splice(0..0, bytes[dictionary_len / 2..].iter().copied());
                 src.extend(&bytes[..dictionary_len.min(len)]);
-                check_with(&mut encoders, dictionary, &src, kind);
+                check_with_dictionary(&mut encoders, dictionary, &src, kind);
             }
             check(&mut encoders, &bytes, kind);
         }
@@ -337,14 +346,14 @@ fn dictionaries() {
 /// from the first byte of the content, not from the second.
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
-fn distances_at_the_limit_into_a_dictionary() {
+fn matches_reach_65535_bytes_into_a_dictionary_and_no_farther() {
     let (mut encoders, mut random) = (Encoders::default(), Random(7));
     let bytes = random.bytes(65_535, 256);
     let dictionary = Dictionary { id: 1, bytes: &bytes };
     for (shift, found) in [(0, true), (1, false)] {
         let src = [&random.bytes(shift, 256)[..], &bytes[..100], &random.bytes(20, 256)].concat();
-        check_with(&mut encoders, dictionary, &src, "the dictionary's start");
-        for which in 3..COUNT {
+        check_with_dictionary(&mut encoders, dictionary, &src, "the dictionary's start");
+        for which in 3..ENCODER_COUNT {
             let mut dest = vec![0; 200];
             let written = encoders.compress_with(which, dictionary, &src, &mut dest).unwrap();
             assert_eq!(written < 50, found, "encoder {which}, {shift}: {written}");
@@ -355,18 +364,18 @@ fn distances_at_the_limit_into_a_dictionary() {
 /// The state that an encoder keeps of a dictionary between calls does not change its output.
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 24 dictionaries")]
-fn streams_with_a_dictionary_do_not_depend_on_those_before() {
+fn output_with_a_dictionary_does_not_depend_on_earlier_calls() {
     let mut random = Random(8);
     let mut used = Encoders::default();
     let dictionaries: Vec<Vec<u8>> =
-        (0..3).flat_map(|_| kinds(5000, &mut random)).map(|(_, bytes)| bytes).collect();
+        (0..3).flat_map(|_| test_inputs(5000, &mut random)).map(|(_, bytes)| bytes).collect();
     for round in 0..400 {
         let id = 1 + random.below(dictionaries.len());
         let dictionary = Dictionary { id: id as u64, bytes: &dictionaries[id - 1] };
         let len = [30, 700, 4000, 20_000, 70_000][random.below(if round % 8 == 0 { 5 } else { 3 })];
         let kind = random.below(8);
-        let (name, src) = kinds(len, &mut random).swap_remove(kind);
-        for which in 0..COUNT {
+        let (name, src) = test_inputs(len, &mut random).swap_remove(kind);
+        for which in 0..ENCODER_COUNT {
             let bound = len + len / 255 + 16;
             let compress = |encoders: &mut Encoders, capacity: usize| {
                 let mut dest = vec![0; capacity];

@@ -13,83 +13,83 @@ const SIDE: usize = 4;
 
 /// Transforms a cell.
 #[inline(always)]
-pub(super) fn forward<I: Rows, const N: usize>(cell: &mut [I; N]) {
-    along_fastest(cell, I::lift_rows, lift);
+pub(super) fn forward<I: TransformRows, const N: usize>(cell: &mut [I; N]) {
+    transform_fastest_axis(cell, I::forward_lift_rows, forward_lift);
     if N > 4 {
-        along::<I, 4>(cell, lift);
+        transform_axis::<I, 4>(cell, forward_lift);
     }
     if N > 16 {
-        along::<I, 16>(cell, lift);
+        transform_axis::<I, 16>(cell, forward_lift);
     }
     if N > 64 {
-        along::<I, 64>(cell, lift);
+        transform_axis::<I, 64>(cell, forward_lift);
     }
 }
 
 /// Undoes [`forward`].
 #[inline(always)]
-pub(super) fn inverse<I: Rows, const N: usize>(cell: &mut [I; N]) {
+pub(super) fn inverse<I: TransformRows, const N: usize>(cell: &mut [I; N]) {
     if N > 64 {
-        along::<I, 64>(cell, lower);
+        transform_axis::<I, 64>(cell, inverse_lift);
     }
     if N > 16 {
-        along::<I, 16>(cell, lower);
+        transform_axis::<I, 16>(cell, inverse_lift);
     }
     if N > 4 {
-        along::<I, 4>(cell, lower);
+        transform_axis::<I, 4>(cell, inverse_lift);
     }
-    along_fastest(cell, I::lower_rows, lower);
+    transform_fastest_axis(cell, I::inverse_lift_rows, inverse_lift);
 }
 
 /// Transforms all lines of a cell along the fastest axis, four at a time if there are four or more.
 #[inline(always)]
-fn along_fastest<I: Integer>(
+fn transform_fastest_axis<I: Integer>(
     cell: &mut [I],
     rows: impl Fn(&mut [I; SIDE * SIDE]),
     line: impl Fn([I; SIDE]) -> [I; SIDE],
 ) {
     let (some, rest) = cell.as_chunks_mut();
     some.iter_mut().for_each(rows);
-    along::<I, 1>(rest, line);
+    transform_axis::<I, 1>(rest, line);
 }
 
 /// The transform of four neighbouring lines along the fastest axis.
-pub(super) trait Rows: Integer {
+pub(super) trait TransformRows: Integer {
     /// Transforms the lines.
-    fn lift_rows(cell: &mut [Self; SIDE * SIDE]);
+    fn forward_lift_rows(cell: &mut [Self; SIDE * SIDE]);
 
-    /// Undoes [`lift_rows`](Self::lift_rows).
-    fn lower_rows(cell: &mut [Self; SIDE * SIDE]);
+    /// Undoes [`forward_lift_rows`](Self::forward_lift_rows).
+    fn inverse_lift_rows(cell: &mut [Self; SIDE * SIDE]);
 }
 
-impl Rows for i64 {
+impl TransformRows for i64 {
     #[inline(always)]
-    fn lift_rows(cell: &mut [i64; SIDE * SIDE]) {
-        along::<i64, 1>(cell, lift);
+    fn forward_lift_rows(cell: &mut [i64; SIDE * SIDE]) {
+        transform_axis::<i64, 1>(cell, forward_lift);
     }
 
     #[inline(always)]
-    fn lower_rows(cell: &mut [i64; SIDE * SIDE]) {
-        along::<i64, 1>(cell, lower);
+    fn inverse_lift_rows(cell: &mut [i64; SIDE * SIDE]) {
+        transform_axis::<i64, 1>(cell, inverse_lift);
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-impl Rows for i32 {
+impl TransformRows for i32 {
     #[inline(always)]
-    fn lift_rows(cell: &mut [i32; SIDE * SIDE]) {
-        along::<i32, 1>(cell, lift);
+    fn forward_lift_rows(cell: &mut [i32; SIDE * SIDE]) {
+        transform_axis::<i32, 1>(cell, forward_lift);
     }
 
     #[inline(always)]
-    fn lower_rows(cell: &mut [i32; SIDE * SIDE]) {
-        along::<i32, 1>(cell, lower);
+    fn inverse_lift_rows(cell: &mut [i32; SIDE * SIDE]) {
+        transform_axis::<i32, 1>(cell, inverse_lift);
     }
 }
 
 /// Transforms all lines of a cell along the axis whose neighbours are `STRIDE` apart.
 #[inline(always)]
-fn along<I: Integer, const STRIDE: usize>(cell: &mut [I], line: impl Fn([I; SIDE]) -> [I; SIDE]) {
+fn transform_axis<I: Integer, const STRIDE: usize>(cell: &mut [I], line: impl Fn([I; SIDE]) -> [I; SIDE]) {
     for lines in cell.chunks_exact_mut(SIDE * STRIDE) {
         for at in 0..STRIDE {
             let places = [at, at + STRIDE, at + 2 * STRIDE, at + 3 * STRIDE];
@@ -100,7 +100,7 @@ fn along<I: Integer, const STRIDE: usize>(cell: &mut [I], line: impl Fn([I; SIDE
 }
 
 #[inline(always)]
-fn lift<I: Integer>([mut x, mut y, mut z, mut w]: [I; SIDE]) -> [I; SIDE] {
+fn forward_lift<I: Integer>([mut x, mut y, mut z, mut w]: [I; SIDE]) -> [I; SIDE] {
     x = x.plus(w).half();
     w = w.minus(x);
     z = z.plus(y).half();
@@ -115,7 +115,7 @@ fn lift<I: Integer>([mut x, mut y, mut z, mut w]: [I; SIDE]) -> [I; SIDE] {
 }
 
 #[inline(always)]
-fn lower<I: Integer>([mut x, mut y, mut z, mut w]: [I; SIDE]) -> [I; SIDE] {
+fn inverse_lift<I: Integer>([mut x, mut y, mut z, mut w]: [I; SIDE]) -> [I; SIDE] {
     y = y.plus(w.half());
     w = w.minus(y.half());
     y = y.plus(w);
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_transformed_like_lines() {
+    fn row_kernel_equals_the_line_transform() {
         let mut state = 1u64;
         for _ in 0..if cfg!(miri) { 20 } else { 1000 } {
             let numbers: [i32; 16] = std::array::from_fn(|_| {
@@ -142,12 +142,12 @@ mod tests {
                 (state >> 32) as i32 >> (state % 31)
             });
             let (mut lines, mut rows) = (numbers, numbers);
-            along::<i32, 1>(&mut lines, lift);
-            i32::lift_rows(&mut rows);
+            transform_axis::<i32, 1>(&mut lines, forward_lift);
+            i32::forward_lift_rows(&mut rows);
             assert_eq!(lines, rows, "{numbers:?} forwards");
             let (mut lines, mut rows) = (numbers, numbers);
-            along::<i32, 1>(&mut lines, lower);
-            i32::lower_rows(&mut rows);
+            transform_axis::<i32, 1>(&mut lines, inverse_lift);
+            i32::inverse_lift_rows(&mut rows);
             assert_eq!(lines, rows, "{numbers:?} backwards");
         }
     }

@@ -2,30 +2,30 @@
 
 use std::arch::x86_64::*;
 
-use super::{Rows, SIDE};
+use super::{SIDE, TransformRows};
 
 /// Four values of each of four lines, or their transpose.
 type Vectors = [__m128i; SIDE];
 
-impl Rows for i32 {
+impl TransformRows for i32 {
     #[inline(always)]
-    fn lift_rows(cell: &mut [i32; SIDE * SIDE]) {
+    fn forward_lift_rows(cell: &mut [i32; SIDE * SIDE]) {
         // SAFETY: every x86-64 machine has SSE2.
-        unsafe { turned(cell, true) }
+        unsafe { transform_rows(cell, true) }
     }
 
     #[inline(always)]
-    fn lower_rows(cell: &mut [i32; SIDE * SIDE]) {
+    fn inverse_lift_rows(cell: &mut [i32; SIDE * SIDE]) {
         // SAFETY: every x86-64 machine has SSE2.
-        unsafe { turned(cell, false) }
+        unsafe { transform_rows(cell, false) }
     }
 }
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn turned(cell: &mut [i32; SIDE * SIDE], is_forward: bool) {
-    let lines = turn(to_vectors(*cell));
-    *cell = from_vectors(turn(if is_forward { lift(lines) } else { lower(lines) }));
+fn transform_rows(cell: &mut [i32; SIDE * SIDE], is_forward: bool) {
+    let lines = transpose(to_vectors(*cell));
+    *cell = from_vectors(transpose(if is_forward { forward_lift(lines) } else { inverse_lift(lines) }));
 }
 
 #[inline(always)]
@@ -42,7 +42,7 @@ fn from_vectors(vectors: Vectors) -> [i32; SIDE * SIDE] {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn turn([a, b, c, d]: Vectors) -> Vectors {
+fn transpose([a, b, c, d]: Vectors) -> Vectors {
     let (ab_low, ab_high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
     let (cd_low, cd_high) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
     [
@@ -73,7 +73,7 @@ fn half(a: __m128i) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn lift([mut x, mut y, mut z, mut w]: Vectors) -> Vectors {
+fn forward_lift([mut x, mut y, mut z, mut w]: Vectors) -> Vectors {
     x = half(plus(x, w));
     w = minus(w, x);
     z = half(plus(z, y));
@@ -89,7 +89,7 @@ fn lift([mut x, mut y, mut z, mut w]: Vectors) -> Vectors {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn lower([mut x, mut y, mut z, mut w]: Vectors) -> Vectors {
+fn inverse_lift([mut x, mut y, mut z, mut w]: Vectors) -> Vectors {
     y = plus(y, half(w));
     w = minus(w, half(y));
     y = plus(y, w);

@@ -1,15 +1,16 @@
 //! Blocks of deflate (RFC 1951 3.2): the choice of the kind of a block, and its encoding.
 
-use super::bits::Bits;
+use super::bit_writer::BitWriter;
 use super::codes::{
-    Codes, DISTANCES, END, FIRST_LENGTH, FIXED, FIXED_DISTANCES, FIXED_LITERALS, LENGTH_SYMBOLS, LITERALS,
-    distance_extra, distance_symbol, length_extra,
+    Codes, END_OF_BLOCK, FIRST_LENGTH_SYMBOL, FIXED_CODES, FIXED_DISTANCE_LENGTHS, FIXED_LITLEN_LENGTHS,
+    LENGTH_SYMBOLS, NUM_DISTANCE_SYMBOLS, NUM_LITLEN_SYMBOLS, distance_extra_bits, distance_symbol,
+    length_extra_bits,
 };
-use super::dynamic::Dynamic;
-use super::matches::{LEAST, Match};
+use super::dynamic_codes::DynamicCodes;
+use super::matches::{MIN_MATCH, Match};
 
 /// The greatest length of a stored block in bytes.
-const MOST_STORED: usize = 0xffff;
+const MAX_STORED_LEN: usize = 0xffff;
 
 /// The weight of a stored byte in the choice of the kind of a block. Stored bytes are decoded much faster than all
 /// others, so a stored block may be slightly longer.
@@ -22,12 +23,12 @@ const STORED_BITS: f32 = 40.0;
 
 /// The frequency of each value among literals.
 #[derive(Clone)]
-pub(super) struct Counts([u32; 256]);
+pub(super) struct LiteralCounts([u32; 256]);
 
-impl Counts {
-    pub(super) const NONE: Counts = Counts([0; 256]);
+impl LiteralCounts {
+    pub(super) const NONE: LiteralCounts = LiteralCounts([0; 256]);
 
-    pub(super) fn of(literals: &[u8]) -> Counts {
+    pub(super) fn of(literals: &[u8]) -> LiteralCounts {
         // Four tables: in a single one, the increments for equal bytes would wait for each other.
         let mut tables = [[0u32; 256]; 4];
         let (quads, rest) = literals.as_chunks::<4>();
@@ -39,17 +40,17 @@ impl Counts {
         for &byte in rest {
             tables[0][usize::from(byte)] += 1;
         }
-        Counts(std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum()))
+        LiteralCounts(std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum()))
     }
 
     /// Returns the sums of both counts.
-    pub(super) fn with(&self, other: &Counts) -> Counts {
-        Counts(std::array::from_fn(|byte| self.0[byte] + other.0[byte]))
+    pub(super) fn sum_with(&self, other: &LiteralCounts) -> LiteralCounts {
+        LiteralCounts(std::array::from_fn(|byte| self.0[byte] + other.0[byte]))
     }
 
     /// Returns an estimate of the length, in bits, of a block of these literals: with optimal codes or stored,
     /// whichever is shorter.
-    pub(super) fn bits(&self) -> f32 {
+    pub(super) fn estimate_bits(&self) -> f32 {
         let total: u32 = self.0.iter().sum();
         let weight = |n: u32| n as f32 * log2(n);
         let coded = weight(total) - self.0.iter().map(|&count| weight(count)).sum::<f32>();
@@ -67,71 +68,74 @@ fn log2(n: u32) -> f32 {
 
 /// The frequency of each symbol in a block.
 pub(super) struct Frequencies {
-    literals: [u32; LITERALS],
-    distances: [u32; DISTANCES],
+    literals: [u32; NUM_LITLEN_SYMBOLS],
+    distances: [u32; NUM_DISTANCE_SYMBOLS],
 }
 
 impl Frequencies {
     /// The frequencies of an empty block: one end-of-block symbol.
     pub(super) const NONE: Frequencies = {
-        let mut literals = [0; LITERALS];
-        literals[END] = 1;
-        Frequencies { literals, distances: [0; DISTANCES] }
+        let mut literals = [0; NUM_LITLEN_SYMBOLS];
+        literals[END_OF_BLOCK] = 1;
+        Frequencies { literals, distances: [0; NUM_DISTANCE_SYMBOLS] }
     };
 
     /// Counts a literal.
     #[inline(always)]
-    pub(super) fn literal(&mut self, byte: u8) {
+    pub(super) fn count_literal(&mut self, byte: u8) {
         self.literals[usize::from(byte)] += 1;
     }
 
     /// Counts a match.
     #[inline(always)]
-    pub(super) fn repetition(&mut self, found: Match) {
-        self.literals[FIRST_LENGTH + usize::from(LENGTH_SYMBOLS[found.len - LEAST].0)] += 1;
+    pub(super) fn count_match(&mut self, found: Match) {
+        self.literals[FIRST_LENGTH_SYMBOL + usize::from(LENGTH_SYMBOLS[found.len - MIN_MATCH].0)] += 1;
         self.distances[distance_symbol(found.distance as u16).0] += 1;
     }
 
     /// Returns the length, in bits, of the symbols with codes of these lengths, extra bits included.
-    fn bits(&self, literals: &[u8], distances: &[u8]) -> u64 {
+    fn coded_bits(&self, literals: &[u8], distances: &[u8]) -> u64 {
         let weigh = |count: u32, len: u8, extra: u32| u64::from(count) * u64::from(u32::from(len) + extra);
         let literals = self.literals.iter().zip(literals).enumerate().map(|(symbol, (&count, &len))| {
-            weigh(count, len, symbol.checked_sub(FIRST_LENGTH).map_or(0, length_extra))
+            weigh(count, len, symbol.checked_sub(FIRST_LENGTH_SYMBOL).map_or(0, length_extra_bits))
         });
         let distances = self
             .distances
             .iter()
             .zip(distances)
             .enumerate()
-            .map(|(symbol, (&count, &len))| weigh(count, len, distance_extra(symbol)));
+            .map(|(symbol, (&count, &len))| weigh(count, len, distance_extra_bits(symbol)));
         literals.sum::<u64>() + distances.sum::<u64>()
     }
 }
 
 /// A literal or a match of a block.
 #[derive(Clone, Copy)]
-pub(super) struct Entry(u32);
+pub(super) struct BlockSymbol(u32);
 
-impl Entry {
+impl BlockSymbol {
     /// Added to distances, so that no match equals a literal.
-    const MATCH: u32 = 0xff;
+    const MATCH_BIAS: u32 = 0xff;
     const LENGTH_SHIFT: u32 = 24;
 
     #[inline(always)]
-    pub(super) fn literal(byte: u8) -> Entry {
-        Entry(u32::from(byte))
+    pub(super) fn from_literal(byte: u8) -> BlockSymbol {
+        BlockSymbol(u32::from(byte))
     }
 
     #[inline(always)]
-    pub(super) fn repetition(found: Match) -> Entry {
-        Entry(((found.len - LEAST) as u32) << Self::LENGTH_SHIFT | (found.distance as u32 + Self::MATCH))
+    pub(super) fn from_match(found: Match) -> BlockSymbol {
+        BlockSymbol(
+            ((found.len - MIN_MATCH) as u32) << Self::LENGTH_SHIFT
+                | (found.distance as u32 + Self::MATCH_BIAS),
+        )
     }
 
     /// Returns the length and the distance of a match, both in bytes.
     #[inline(always)]
     fn as_match(self) -> (u16, u16) {
-        let distance = (self.0 & ((1 << Self::LENGTH_SHIFT) - 1)) - Self::MATCH;
-        ((self.0 >> Self::LENGTH_SHIFT) as u16 + LEAST as u16, distance as u16)
+        let distance = (self.0 & ((1 << Self::LENGTH_SHIFT) - 1)) - Self::MATCH_BIAS;
+        ((self.0 >> Self::LENGTH_SHIFT) as u16 + MIN_MATCH as u16, distance as u16)
     }
 
     /// Returns the byte of a literal; `None` of a match.
@@ -143,32 +147,32 @@ impl Entry {
 
 /// Writes `src`, whose literals and matches are `entries`, as a block with dynamic codes, with the fixed codes, or
 /// stored. Returns `None` if there is no room.
-pub(super) fn symbols(
+pub(super) fn write_symbols(
     frequencies: &Frequencies,
-    entries: &[Entry],
+    entries: &[BlockSymbol],
     src: &[u8],
     is_last: bool,
-    bits: &mut Bits<'_>,
+    bits: &mut BitWriter<'_>,
 ) -> Option<()> {
-    let dynamic = Dynamic::of(&frequencies.literals, &frequencies.distances);
-    let coded = dynamic.bits + frequencies.bits(&dynamic.literals, &dynamic.distances);
-    let fixed = frequencies.bits(&FIXED_LITERALS, &FIXED_DISTANCES);
-    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MOST_STORED).max(1) as u64);
+    let dynamic = DynamicCodes::of(&frequencies.literals, &frequencies.distances);
+    let coded = dynamic.header_bits + frequencies.coded_bits(&dynamic.litlen_lens, &dynamic.distance_lens);
+    let fixed = frequencies.coded_bits(&FIXED_LITLEN_LENGTHS, &FIXED_DISTANCE_LENGTHS);
+    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MAX_STORED_LEN).max(1) as u64);
     let least = coded.min(fixed);
     if stored as f32 * STORED_WEIGHT < least as f32 {
-        return store(src, is_last, bits);
+        return write_stored(src, is_last, bits);
     }
-    if (least / 8) as usize > bits.room() {
+    if (least / 8) as usize > bits.remaining() {
         return None;
     }
     let own;
     let codes: &Codes = if fixed <= coded {
-        begin_fixed(is_last, bits);
-        &FIXED
+        write_fixed_header(is_last, bits);
+        &FIXED_CODES
     } else {
-        bits.put(u64::from(is_last) | 2 << 1, 3);
-        dynamic.write(bits)?;
-        own = Codes::of(&dynamic.literals, &dynamic.distances);
+        bits.add_bits(u64::from(is_last) | 2 << 1, 3);
+        dynamic.write_header(bits)?;
+        own = Codes::of(&dynamic.litlen_lens, &dynamic.distance_lens);
         &own
     };
     bits.flush()?;
@@ -177,68 +181,73 @@ pub(super) fn symbols(
         rest = behind;
         let Some(byte) = entry.as_literal() else {
             let (len, distance) = entry.as_match();
-            codes.repetition(len, distance, bits)?;
+            codes.write_match(len, distance, bits)?;
             continue;
         };
         // Up to 7 bits are buffered, and three literals have at most 45.
-        codes.put(byte, bits);
+        codes.add_literal(byte, bits);
         if let Some(second) = rest.first().and_then(|entry| entry.as_literal()) {
-            codes.put(second, bits);
+            codes.add_literal(second, bits);
             rest = &rest[1..];
             if let Some(third) = rest.first().and_then(|entry| entry.as_literal()) {
-                codes.put(third, bits);
+                codes.add_literal(third, bits);
                 rest = &rest[1..];
             }
         }
         bits.flush()?;
     }
-    codes.end(bits)
+    codes.write_end_of_block(bits)
 }
 
 /// Writes the literals `src`, which have these counts, as a coded block, or as one or more stored blocks. Returns
 /// `None` if there is no room.
-pub(super) fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+pub(super) fn write_literals(
+    counts: &LiteralCounts,
+    src: &[u8],
+    is_last: bool,
+    bits: &mut BitWriter<'_>,
+) -> Option<()> {
     let mut symbols = Frequencies::NONE.literals;
     symbols[..256].copy_from_slice(&counts.0);
-    let dynamic = Dynamic::of(&symbols, &[0; DISTANCES]);
+    let dynamic = DynamicCodes::of(&symbols, &[0; NUM_DISTANCE_SYMBOLS]);
     let of =
         |lens: &[u8]| counts.0.iter().zip(lens).map(|(&n, &len)| u64::from(n) * u64::from(len)).sum::<u64>();
-    let coded = dynamic.bits + of(&dynamic.literals) + u64::from(dynamic.literals[END]);
-    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MOST_STORED).max(1) as u64);
+    let coded = dynamic.header_bits + of(&dynamic.litlen_lens) + u64::from(dynamic.litlen_lens[END_OF_BLOCK]);
+    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MAX_STORED_LEN).max(1) as u64);
     if stored as f32 * STORED_WEIGHT < coded as f32 {
-        return store(src, is_last, bits);
+        return write_stored(src, is_last, bits);
     }
-    if (coded / 8) as usize > bits.room() {
+    if (coded / 8) as usize > bits.remaining() {
         return None;
     }
-    bits.put(u64::from(is_last) | 2 << 1, 3);
-    dynamic.write(bits)?;
-    let codes = Codes::of(&dynamic.literals, &dynamic.distances);
+    bits.add_bits(u64::from(is_last) | 2 << 1, 3);
+    dynamic.write_header(bits)?;
+    let codes = Codes::of(&dynamic.litlen_lens, &dynamic.distance_lens);
     bits.flush()?;
     // Up to 7 bits are buffered, and three codes have at most 45.
-    codes.literals::<3>(src, bits)?;
-    codes.end(bits)
+    codes.write_literals::<3>(src, bits)?;
+    codes.write_end_of_block(bits)
 }
 
 /// Writes the header of a block with the fixed codes.
 #[inline(always)]
-pub(super) fn begin_fixed(is_last: bool, bits: &mut Bits<'_>) {
-    bits.put(u64::from(is_last) | 1 << 1, 3);
+pub(super) fn write_fixed_header(is_last: bool, bits: &mut BitWriter<'_>) {
+    bits.add_bits(u64::from(is_last) | 1 << 1, 3);
 }
 
 /// Writes `src` as stored blocks. Returns `None` if there is no room.
-pub(super) fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+pub(super) fn write_stored(src: &[u8], is_last: bool, bits: &mut BitWriter<'_>) -> Option<()> {
     let mut rest = src;
     loop {
-        let (part, behind) = rest.split_at(rest.len().min(MOST_STORED));
+        let (part, behind) = rest.split_at(rest.len().min(MAX_STORED_LEN));
         rest = behind;
-        bits.put(u64::from(is_last && rest.is_empty()), 1);
-        bits.put(0, 2);
+        bits.add_bits(u64::from(is_last && rest.is_empty()), 1);
+        bits.add_bits(0, 2);
         bits.align()?;
         let len = part.len() as u16;
-        bits.put(u64::from(len) | u64::from(!len) << 16, 32);
+        bits.add_bits(u64::from(len) | u64::from(!len) << 16, 32);
         bits.flush()?;
-        bits.bytes(part)?;
+        bits.write_bytes(part)?;
         if rest.is_empty() {
             return Some(());
         }

@@ -1,9 +1,9 @@
 //! Huffman codes for deflate: lengths from counts, and codes from lengths (RFC 1951 3.2.2). Pure functions.
 
 /// The longest code of a block, in bits.
-pub(super) const MAX_LEN: usize = 15;
+pub(super) const MAX_CODE_LEN: usize = 15;
 /// The number of symbols of the largest alphabet.
-pub(super) const MOST_SYMBOLS: usize = 288;
+pub(super) const MAX_SYMBOLS: usize = 288;
 
 /// A code: its bits in the order in which they are written, and their number.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -15,10 +15,10 @@ pub(super) struct Code {
 /// Sets `lens` to the lengths of an optimal prefix code for symbols with these counts, none longer than `limit` bits; 0
 /// for symbols that do not occur. If fewer than two symbols occur, two still get a code, so that every decoder accepts
 /// it.
-pub(super) fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
+pub(super) fn compute_code_lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
     debug_assert_eq!(counts.len(), lens.len());
     lens.fill(0);
-    let mut sorted = [0u64; MOST_SYMBOLS];
+    let mut sorted = [0u64; MAX_SYMBOLS];
     let mut n = 0;
     for (symbol, &count) in counts.iter().enumerate() {
         sorted[n] = u64::from(count) << 16 | symbol as u64;
@@ -33,16 +33,16 @@ pub(super) fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
     }
     let sorted = &mut sorted[..n];
     sorted.sort_unstable();
-    let mut depths = [0u32; MOST_SYMBOLS];
+    let mut depths = [0u32; MAX_SYMBOLS];
     for (depth, &entry) in depths.iter_mut().zip(sorted.iter()) {
         *depth = (entry >> 16) as u32;
     }
     depths_from_counts(&mut depths[..n]);
-    let mut of_length = [0u32; MAX_LEN + 1];
+    let mut of_length = [0u32; MAX_CODE_LEN + 1];
     for &depth in &depths[..n] {
         of_length[(depth as usize).min(limit)] += 1;
     }
-    shorten(&mut of_length, limit);
+    limit_code_lengths(&mut of_length, limit);
     // The rarest symbols get the longest codes.
     let mut next = 0;
     for len in (1..=limit).rev() {
@@ -103,7 +103,7 @@ fn depths_from_counts(a: &mut [u32]) {
 
 /// Makes the lengths a prefix code again after they were cut to `limit`, by lengthening other codes as little as
 /// possible.
-fn shorten(of_length: &mut [u32; MAX_LEN + 1], limit: usize) {
+fn limit_code_lengths(of_length: &mut [u32; MAX_CODE_LEN + 1], limit: usize) {
     let mut taken: u32 = (1..=limit).map(|len| of_length[len] << (limit - len)).sum();
     while taken > 1 << limit {
         // One code of the greatest length less than the limit becomes longer by one bit, and one of the longest codes
@@ -121,17 +121,17 @@ fn shorten(of_length: &mut [u32; MAX_LEN + 1], limit: usize) {
 ///
 /// # Panics
 /// If there are more than `N` lengths.
-pub(super) const fn codes<const N: usize>(lens: &[u8]) -> [Code; N] {
-    let mut of_length = [0u16; MAX_LEN + 1];
+pub(super) const fn canonical_codes<const N: usize>(lens: &[u8]) -> [Code; N] {
+    let mut of_length = [0u16; MAX_CODE_LEN + 1];
     let mut symbol = 0;
     while symbol < lens.len() {
         of_length[lens[symbol] as usize] += 1;
         symbol += 1;
     }
     of_length[0] = 0;
-    let mut next = [0u16; MAX_LEN + 2];
+    let mut next = [0u16; MAX_CODE_LEN + 2];
     let mut len = 1;
-    while len <= MAX_LEN {
+    while len <= MAX_CODE_LEN {
         next[len + 1] = (next[len] + of_length[len]) << 1;
         len += 1;
     }
@@ -155,7 +155,7 @@ mod tests {
 
     fn check(counts: &[u32], limit: usize) -> u64 {
         let mut lens = vec![0; counts.len()];
-        lengths(counts, limit, &mut lens);
+        compute_code_lengths(counts, limit, &mut lens);
         let kraft: u64 =
             lens.iter().filter(|&&len| len > 0).map(|&len| 1 << (limit - usize::from(len))).sum();
         assert_eq!(kraft, 1 << limit, "{counts:?}");
@@ -182,7 +182,7 @@ mod tests {
             check(&fibonacci, limit);
         }
         let mut x = 1u32;
-        for n in 2..MOST_SYMBOLS {
+        for n in 2..MAX_SYMBOLS {
             let counts: Vec<u32> = (0..n)
                 .map(|_| {
                     x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn codes_are_canonical() {
         // The example of RFC 1951 3.2.2.
-        let made: [Code; 8] = codes(&[3, 3, 3, 3, 3, 2, 4, 4]);
+        let made: [Code; 8] = canonical_codes(&[3, 3, 3, 3, 3, 2, 4, 4]);
         let number = |code: &Code| code.bits.reverse_bits() >> (16 - code.len);
         let numbers: Vec<u16> = made.iter().map(number).collect();
         assert_eq!(numbers, [2, 3, 4, 5, 6, 0, 14, 15]);

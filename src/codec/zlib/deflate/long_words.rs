@@ -9,21 +9,21 @@
 
 use std::ops::Range;
 
-use super::chain::{Chain, LEFT_OUT, Ring, WINDOW, reach};
-use super::matches::{LEAST_RUN, Match, is_run, read32, read64, run_length};
-use super::walk::{Limits, Verdict, Walk};
+use super::chain_walk::{ChainWalk, SearchLimits, Verdict};
+use super::hash_chain::{HashChain, NOT_INSERTED, Ring, WINDOW, max_distance_at};
+use super::matches::{MIN_RUN_LEN, Match, is_run, read32, read64, run_length};
 
 /// The word length, in bytes, of each chain.
-const LENGTHS: [usize; 2] = [6, 12];
-const LONGEST: usize = LENGTHS[1];
+const WORD_LENGTHS: [usize; 2] = [6, 12];
+const MAX_WORD_LEN: usize = WORD_LENGTHS[1];
 const HEADS_LOG2: u32 = 14;
 
 /// The number of candidates of a chain that are compared before the search restarts with the words of a longer match.
-const PART: u32 = 128;
+const RESTART_INTERVAL: u32 = 128;
 
 /// Chains of words of two lengths.
 pub(super) struct LongWords {
-    chains: [Chain<{ 1 << HEADS_LOG2 }>; LENGTHS.len()],
+    chains: [HashChain<{ 1 << HEADS_LOG2 }>; WORD_LENGTHS.len()],
     /// The number of each position within its chain of four bytes, modulo 2^16.
     ordinals: Ring,
     /// Whether the chains contain positions.
@@ -31,14 +31,14 @@ pub(super) struct LongWords {
     /// The first position that has not been inserted.
     next: usize,
     /// The position from which on no position was skipped.
-    start: usize,
+    contiguous_from: usize,
 }
 
 impl LongWords {
     /// Removes all positions.
     pub(super) fn clear(&mut self) {
         // The first byte is in no chain.
-        (self.is_used, self.next, self.start) = (false, 1, 1);
+        (self.is_used, self.next, self.contiguous_from) = (false, 1, 1);
     }
 
     /// Moves the origin of the position numbers forward by `by` positions.
@@ -50,7 +50,7 @@ impl LongWords {
 
     /// Returns the number of positions that a search at `at` would have to insert first.
     #[inline(always)]
-    pub(super) fn missing(&self, at: usize) -> usize {
+    pub(super) fn missing_count(&self, at: usize) -> usize {
         (at - self.next.min(at)).min(WINDOW)
     }
 
@@ -63,12 +63,12 @@ impl LongWords {
 
     /// Inserts the positions before `at` that are in the chain `short` of four bytes.
     #[inline(never)]
-    pub(super) fn catch_up<const N: usize>(
+    pub(super) fn insert_missing<const N: usize>(
         &mut self,
         src: &[u8],
         at: usize,
         origin: usize,
-        short: &Chain<N>,
+        short: &HashChain<N>,
     ) {
         if !self.is_used {
             self.is_used = true;
@@ -77,25 +77,26 @@ impl LongWords {
         let mut position = self.next;
         if position + WINDOW < at {
             position = at - WINDOW;
-            self.start = position;
+            self.contiguous_from = position;
         }
-        let end = at.min((src.len() + 1).saturating_sub(LONGEST));
+        let end = at.min((src.len() + 1).saturating_sub(MAX_WORD_LEN));
         while position < end {
             if is_run(read32(src, position)) {
-                position += run_length(src, position, src.len()) - LEAST_RUN + 1;
+                position += run_length(src, position, src.len()) - MIN_RUN_LEN + 1;
                 continue;
             }
-            let back = short.back.get(position);
-            if back != LEFT_OUT {
-                let before = (usize::from(back) <= reach(position)).then(|| position - usize::from(back));
-                let before = before.filter(|&before| before >= self.start);
+            let back = short.prev_distances.get(position);
+            if back != NOT_INSERTED {
+                let before =
+                    (usize::from(back) <= max_distance_at(position)).then(|| position - usize::from(back));
+                let before = before.filter(|&before| before >= self.contiguous_from);
                 let ordinal = before.map_or(0, |before| self.ordinals.get(before).wrapping_add(1));
                 self.ordinals.set(position, ordinal);
                 // Positions that were numbered before the origin moved are out of reach, or nearly so.
                 if position + WINDOW > origin {
                     let relative = (position + WINDOW - origin) as u16;
                     for (chain, hash) in self.chains.iter_mut().zip(hashes(src, position)) {
-                        chain.enter_earlier(hash, position, relative);
+                        chain.insert_earlier(hash, position, relative);
                     }
                 }
             }
@@ -107,35 +108,35 @@ impl LongWords {
     /// Returns the number of the chain of the longest words that fit into `len` bytes, and the length of these words in
     /// bytes.
     #[inline(always)]
-    fn words(len: usize) -> Option<(usize, usize)> {
-        (0..LENGTHS.len()).rev().map(|nth| (nth, LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
+    fn longest_word_chain(len: usize) -> Option<(usize, usize)> {
+        (0..WORD_LENGTHS.len()).rev().map(|nth| (nth, WORD_LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
     }
 
     /// Searches for longer matches than `found` of the bytes at `place.at`, at distances of `from` or more. Returns the
     /// longest match so far, and whether there are no longer ones; `None` if no word in the chains can be used for the
     /// search.
-    pub(super) fn longer(
+    pub(super) fn find_longer(
         &self,
-        place: &Place<'_>,
+        place: &SearchPosition<'_>,
         from: usize,
         found: Match,
-        limits: &Limits,
+        limits: &SearchLimits,
         steps: &mut u32,
         judge: impl Fn(usize) -> Verdict + Copy,
     ) -> Option<(Match, bool)> {
-        let &Place { src, at, relative, first } = place;
-        let (nth, bytes) = Self::words(found.len + 1)?;
+        let &SearchPosition { src, at, relative, first_candidate: first } = place;
+        let (nth, bytes) = Self::longest_word_chain(found.len + 1)?;
         // A longer match contains each word that ends at most one byte behind `found`. The last one is the rarest;
         // words that begin with a run are not in the chains.
         let last = (found.len + 1 - bytes).min(from);
         let offset = (0..=last)
             .rev()
-            .find(|&offset| at + offset + LONGEST <= src.len() && !is_run(read32(src, at + offset)))?;
+            .find(|&offset| at + offset + MAX_WORD_LEN <= src.len() && !is_run(read32(src, at + offset)))?;
         let word = at + offset;
         let relative = relative.checked_add(offset as u16)?;
         let chain = &self.chains[nth];
         let distance = usize::from(chain.heads.get(hashes(src, word)[nth], relative));
-        if distance > reach(word) {
+        if distance > max_distance_at(word) {
             return Some((found, true));
         }
         // Candidates count from `first`, which has the number 1, to exclude those that zlib does not compare.
@@ -155,14 +156,15 @@ impl LongWords {
             if u32::from(number) <= limits.positions { judge(start) } else { Verdict::Stop }
         };
         let mut longer = Match { len: found.len - offset, distance: 0 };
-        let limits = Limits { most: limits.most - offset, nice: limits.nice - offset, ..*limits };
-        let walk = Walk { src, at: word, limits: &limits };
+        let limits =
+            SearchLimits { max_len: limits.max_len - offset, nice_len: limits.nice_len - offset, ..*limits };
+        let walk = ChainWalk { src, at: word, limits: &limits };
         let mut next = Some(word - distance);
         // A longer match has rarer words: after each part, a restart with them is worthwhile.
         while let Some(position) = next.filter(|_| longer.distance == 0 && *steps > 0) {
-            let mut part = PART.min(*steps);
+            let mut part = RESTART_INTERVAL.min(*steps);
             *steps -= part;
-            next = walk.along(&chain.back, position, &mut part, &mut longer, judge);
+            next = walk.compare_candidates(&chain.prev_distances, position, &mut part, &mut longer, judge);
             *steps += part;
         }
         let found = if longer.distance > 0 { Match { len: longer.len + offset, ..longer } } else { found };
@@ -171,18 +173,18 @@ impl LongWords {
 }
 
 /// A position that is searched for.
-pub(super) struct Place<'a> {
+pub(super) struct SearchPosition<'a> {
     pub src: &'a [u8],
     pub at: usize,
     /// The number of `at` in the tables.
     pub relative: u16,
     /// The last position with the same four bytes.
-    pub first: usize,
+    pub first_candidate: usize,
 }
 
-/// Returns the hashes of the words at `at`, a position with at least [`LONGEST`] bytes left.
+/// Returns the hashes of the words at `at`, a position with at least [`MAX_WORD_LEN`] bytes left.
 #[inline(always)]
-fn hashes(src: &[u8], at: usize) -> [usize; LENGTHS.len()] {
+fn hashes(src: &[u8], at: usize) -> [usize; WORD_LENGTHS.len()] {
     const FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
     let [first, fifth] = [0, 4].map(|offset| read64(src, at + offset));
     let hash = |word: u64| (word.wrapping_mul(FACTOR) >> (u64::BITS - HEADS_LOG2)) as usize;

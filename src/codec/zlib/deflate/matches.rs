@@ -1,14 +1,14 @@
 //! Matches: the limits of the format, and the comparison of bytes with earlier ones.
 
 /// The shortest and the longest match of deflate in bytes, and the largest distance (RFC 1951 3.2.5).
-pub(super) const LEAST: usize = 3;
-pub(super) const MOST: usize = 258;
-pub(crate) const REACH: usize = 1 << 15;
+pub(super) const MIN_MATCH: usize = 3;
+pub(super) const MAX_MATCH: usize = 258;
+pub(crate) const MAX_DISTANCE: usize = 1 << 15;
 /// The largest distance of a match of levels 2 to 9, in bytes: that of zlib, which needs 262 bytes of its window as
 /// lookahead.
-pub(super) const FARTHEST: usize = REACH - 262;
+pub(super) const MAX_SEARCH_DISTANCE: usize = MAX_DISTANCE - 262;
 /// The shortest run of one byte, in bytes. A position of a run with fewer bytes of the run left is inserted as a word.
-pub(super) const LEAST_RUN: usize = 4;
+pub(super) const MIN_RUN_LEN: usize = 4;
 
 /// A repetition of earlier bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Match {
 
 /// Returns the four bytes at `at`, or `None` near the end of `src`.
 #[inline(always)]
-pub(super) fn word(src: &[u8], at: usize) -> Option<u32> {
+pub(super) fn try_read32(src: &[u8], at: usize) -> Option<u32> {
     src.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
@@ -51,13 +51,13 @@ pub(super) fn is_run(word: u32) -> bool {
 
 /// Returns the number of bytes from `at` on that equal those `distance` before, up to the end of `src`.
 #[inline(always)]
-pub(super) fn matching(src: &[u8], at: usize, distance: usize) -> usize {
-    matching_up_to(src, at, distance, src.len())
+pub(super) fn match_length(src: &[u8], at: usize, distance: usize) -> usize {
+    match_length_up_to(src, at, distance, src.len())
 }
 
 /// Returns the number of bytes from `at` on that equal those `distance` before, up to the position `end`.
 #[inline(always)]
-pub(super) fn matching_up_to(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+pub(super) fn match_length_up_to(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
     let (here, there) = (&src[at..end], &src[at - distance..end - distance]);
     let mut len = 0;
     // Most matches are short; the others are compared in larger pieces.
@@ -83,7 +83,8 @@ pub(super) fn matching_up_to(src: &[u8], at: usize, distance: usize, end: usize)
     len + here[len..].iter().zip(&there[len..]).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the number of bytes from `at` on that equal the byte at `at`, up to the position `end`, which is behind `at`.
+/// Returns the number of bytes from `at` on that equal the byte at `at`, up to the position `end`, which is behind
+/// `at`.
 #[inline]
 pub(super) fn run_length(src: &[u8], at: usize, end: usize) -> usize {
     let bytes = &src[at..end];
@@ -98,15 +99,15 @@ pub(super) fn run_length(src: &[u8], at: usize, end: usize) -> usize {
     len + bytes[len..].iter().take_while(|it| **it == byte).count()
 }
 
-/// Returns the lengths of the matches, each of [`LEAST`]`..=`[`MOST`] bytes, into which a match of `len` bytes is
-/// split.
-pub(super) fn parts(len: usize) -> impl Iterator<Item = u16> {
+/// Returns the lengths of the matches, each of [`MIN_MATCH`]`..=`[`MAX_MATCH`] bytes, into which a match of `len` bytes
+/// is split.
+pub(super) fn split_match(len: usize) -> impl Iterator<Item = u16> {
     let mut left = len;
     std::iter::from_fn(move || {
-        // The last part must not be shorter than `LEAST`.
-        let part = match left.checked_sub(MOST) {
-            Some(1..LEAST) => left - LEAST,
-            _ => left.min(MOST),
+        // The last part must not be shorter than `MIN_MATCH`.
+        let part = match left.checked_sub(MAX_MATCH) {
+            Some(1..MIN_MATCH) => left - MIN_MATCH,
+            _ => left.min(MAX_MATCH),
         };
         left -= part;
         (part > 0).then_some(part as u16)

@@ -1,48 +1,48 @@
 //! The deflate encoder (RFC 1951).
 //!
 //! Data flow: stream -> parts ([`Segment`]) -> at level 1 [`quick`], which writes in one pass; at levels 2 to 9 the
-//! matches that [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`output`]). Parts without
-//! repetitions become blocks of [`literals`]; the caller decides which parts these are.
+//! matches that [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`block_writer`]). Parts
+//! without repetitions become blocks of [`literal_blocks`]; the caller decides which parts these are.
 
-mod bits;
+mod bit_writer;
 mod block;
-mod chain;
+mod block_writer;
+mod chain_walk;
 mod codes;
-mod dynamic;
+mod dynamic_codes;
+mod hash_chain;
 mod huffman;
-mod literals;
+mod literal_blocks;
 mod long_words;
 mod matches;
-mod output;
 mod parse;
 mod period;
 mod quick;
 mod runs;
 mod search;
-mod walk;
 
 use super::segments::Segment;
 
-use parse::{Choose, Way};
+use parse::{Parser, Strategy};
 use search::Search;
 
-pub(super) use matches::REACH;
-pub(super) use quick::{Positions, compress as compress_quickly};
+pub(super) use matches::MAX_DISTANCE;
+pub(super) use quick::{Positions, compress as compress_level_1};
 
 /// The number of candidates of a level from which on runs are held separately from words.
-const RUNS_FROM: u32 = 32;
+const MIN_CANDIDATES_FOR_RUNS: u32 = 32;
 
 /// The working memory of a thread.
-pub(super) struct State {
-    tables: search::Tables,
-    symbols: output::Symbols,
+pub(super) struct DeflateWorkspace {
+    tables: search::SearchTables,
+    symbols: block_writer::SymbolBuffer,
 }
 
-impl State {
+impl DeflateWorkspace {
     /// Allocates working memory: 0.8 MiB.
-    pub(super) fn new() -> Box<State> {
+    pub(super) fn new() -> Box<DeflateWorkspace> {
         // Zeroed on the heap: a stack may be smaller than the state.
-        let mut state = Box::<State>::new_uninit();
+        let mut state = Box::<DeflateWorkspace>::new_uninit();
         // SAFETY: `State` consists of integers and booleans, for which zeros are valid.
         unsafe {
             state.as_mut_ptr().write_bytes(0, 1);
@@ -54,43 +54,47 @@ impl State {
 /// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes,
 /// or `None` if it does not fit.
 pub(super) fn compress(
-    state: &mut State,
+    state: &mut DeflateWorkspace,
     src: &[u8],
     segments: &[Segment],
     dest: &mut [u8],
     clevel: i32,
 ) -> Option<usize> {
     let level = parse::Level::of(clevel);
-    let out = output::Output::new(&mut state.symbols, src, dest);
+    let out = block_writer::BlockWriter::new(&mut state.symbols, src, dest);
     let (tables, effort) = (&mut state.tables, level.effort);
-    match (level.way, effort.candidates >= RUNS_FROM) {
-        (Way::First(way), _) => encode(Search::<false, false>::new(tables, src, effort), out, segments, way),
-        (Way::Ahead(way), false) => {
+    match (level.strategy, effort.candidates >= MIN_CANDIDATES_FOR_RUNS) {
+        (Strategy::Greedy(way), _) => {
             encode(Search::<false, false>::new(tables, src, effort), out, segments, way)
         }
-        (Way::Ahead(way), true) => {
+        (Strategy::GreedyLookahead(way), false) => {
+            encode(Search::<false, false>::new(tables, src, effort), out, segments, way)
+        }
+        (Strategy::GreedyLookahead(way), true) => {
             encode(Search::<true, false>::new(tables, src, effort), out, segments, way)
         }
-        (Way::Lazy(way), _) if level.threes => {
+        (Strategy::Lazy(way), _) if level.has_3_byte_matches => {
             encode(Search::<true, true>::new(tables, src, effort), out, segments, way)
         }
-        (Way::Lazy(way), _) => encode(Search::<true, false>::new(tables, src, effort), out, segments, way),
+        (Strategy::Lazy(way), _) => {
+            encode(Search::<true, false>::new(tables, src, effort), out, segments, way)
+        }
     }
 }
 
 /// Compresses with the instruction set extensions that the processor has.
 fn encode<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
-    out: output::Output<'_, '_>,
+    out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    way: impl Choose,
+    way: impl Parser,
 ) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
         return unsafe { encode_bmi(search, out, segments, way) };
     }
-    encode_anywhere(search, out, segments, way)
+    encode_portable(search, out, segments, way)
 }
 
 /// The same with BMI1 and BMI2, where a shift or a bit count is one instruction: level 2 is 5 % faster.
@@ -98,27 +102,27 @@ fn encode<const RUNS: bool, const THREES: bool>(
 #[target_feature(enable = "bmi1,bmi2")]
 fn encode_bmi<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
-    out: output::Output<'_, '_>,
+    out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    way: impl Choose,
+    way: impl Parser,
 ) -> Option<usize> {
-    encode_anywhere(search, out, segments, way)
+    encode_portable(search, out, segments, way)
 }
 
 #[inline(always)]
-fn encode_anywhere<const RUNS: bool, const THREES: bool>(
+fn encode_portable<const RUNS: bool, const THREES: bool>(
     mut search: Search<'_, RUNS, THREES>,
-    mut out: output::Output<'_, '_>,
+    mut out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    way: impl Choose,
+    way: impl Parser,
 ) -> Option<usize> {
     let mut entered = 0;
     for Segment { range, is_literals } in segments {
         if *is_literals {
-            out.literals(range.start, range.end)?;
+            out.write_literal_blocks(range.start, range.end)?;
         } else {
             // Matches may reach back into literals.
-            search.enter(entered.max(range.start.saturating_sub(REACH))..range.start);
+            search.insert(entered.max(range.start.saturating_sub(MAX_DISTANCE))..range.start);
             parse::parse(way, &mut search, range.clone(), &mut out)?;
             entered = range.end;
         }
@@ -132,7 +136,7 @@ mod tests {
     use crate::codec::zlib::inflate::Inflater;
 
     /// Returns a stream of `len` bytes, or more, of noise, runs, few values, periods, and repetitions at any distance.
-    fn stream(len: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    fn random_stream(len: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
         let mut src: Vec<u8> = vec![];
         while src.len() < len {
             match random(6) {
@@ -163,7 +167,7 @@ mod tests {
         src
     }
 
-    fn numbers() -> impl FnMut(usize) -> usize {
+    fn random_numbers() -> impl FnMut(usize) -> usize {
         let mut x = 1u64;
         move |bound| {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -173,7 +177,7 @@ mod tests {
 
     struct Encoders {
         positions: Positions,
-        state: Box<State>,
+        state: Box<DeflateWorkspace>,
     }
 
     impl Encoders {
@@ -185,23 +189,23 @@ mod tests {
             segments: &[Segment],
         ) -> Option<usize> {
             match clevel {
-                1 => compress_quickly(&mut self.positions, src, dest),
+                1 => compress_level_1(&mut self.positions, src, dest),
                 _ => compress(&mut self.state, src, segments, dest, clevel),
             }
         }
     }
 
     #[test]
-    fn every_decoder_gets_the_stream_back() {
-        let mut random = numbers();
-        let mut encoders = Encoders { positions: Positions::default(), state: State::new() };
+    fn streams_decode_to_the_input_with_flate2_and_the_own_inflater() {
+        let mut random = random_numbers();
+        let mut encoders = Encoders { positions: Positions::default(), state: DeflateWorkspace::new() };
         let mut inflater = Inflater::default();
         for round in 0..if cfg!(miri) { 8 } else { 800 } {
             let clevel = 1 + random(9) as i32;
             let len = [round, random(5000), random(5000), random(200_000)][round % 4];
             // Miri is a thousand times slower.
             let len = if cfg!(miri) { len % 1000 } else { len };
-            let src = stream(len, &mut random);
+            let src = random_stream(len, &mut random);
             // Any part may be literals.
             let cuts = [0, random(src.len() + 1), random(src.len() + 1), src.len()];
             let middle = cuts[1].min(cuts[2])..cuts[1].max(cuts[2]);
@@ -222,7 +226,7 @@ mod tests {
                 .expect("a good stream");
             assert!(back == src, "round {round}");
             back.fill(0);
-            assert_eq!(inflater.raw(&dest[..written], &mut back), Some((written, src.len())));
+            assert_eq!(inflater.decode_raw(&dest[..written], &mut back), Some((written, src.len())));
             assert!(back == src, "round {round}");
             let room = written.saturating_sub(1 + random(3));
             let mut tight = vec![0; written];
@@ -231,7 +235,7 @@ mod tests {
             assert!(tight == dest[..written], "the same stream twice");
             if clevel > 1 && round % 4 > 1 {
                 // The content that earlier streams left in the tables has no effect.
-                let fresh = compress(&mut State::new(), &src, segments, &mut tight, clevel);
+                let fresh = compress(&mut DeflateWorkspace::new(), &src, segments, &mut tight, clevel);
                 assert!(fresh == Some(written) && tight == dest[..written], "round {round}");
             }
         }
@@ -240,13 +244,13 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes hours")]
     fn streams_are_as_long_as_those_of_zlib_rs() {
-        let mut random = numbers();
-        let mut state = State::new();
+        let mut random = random_numbers();
+        let mut state = DeflateWorkspace::new();
         for clevel in 2..=9 {
             let mut lens = (0, 0);
             for _ in 0..40 {
                 let len = random(150_000);
-                let src = stream(len, &mut random);
+                let src = random_stream(len, &mut random);
                 let mut dest = vec![0; src.len() + 1000];
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
                 lens.0 += compress(&mut state, &src, &whole, &mut dest, clevel).expect("there is room");
@@ -260,8 +264,8 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
-    fn what_repeats_with_a_period_has_the_distance_of_the_period() {
-        let mut random = numbers();
+    fn periodic_input_is_coded_with_the_distance_of_its_period() {
+        let mut random = random_numbers();
         let mut inflater = Inflater::default();
         for clevel in 3..=9 {
             for period in [7_usize, 272] {
@@ -271,15 +275,15 @@ mod tests {
                 (1..4).for_each(|nth| src[nth * 50_000] ^= 1);
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
                 let mut dest = vec![0; src.len()];
-                let written =
-                    compress(&mut State::new(), &src, &whole, &mut dest, clevel).expect("there is room");
+                let written = compress(&mut DeflateWorkspace::new(), &src, &whole, &mut dest, clevel)
+                    .expect("there is room");
                 // For each match of 258 bytes: one bit for its length, one for its distance, since all matches have the
                 // same, and the extra bits of the distance.
                 let extra = (period.ilog2() as usize).saturating_sub(1);
                 let bits = (src.len() / 258 + 20) * (2 + extra);
                 assert!(written <= period + bits / 8 + 200, "level {clevel}, period {period}: {written}");
                 let mut back = vec![0; src.len()];
-                assert_eq!(inflater.raw(&dest[..written], &mut back), Some((written, src.len())));
+                assert_eq!(inflater.decode_raw(&dest[..written], &mut back), Some((written, src.len())));
                 assert!(back == src);
             }
         }

@@ -6,50 +6,50 @@
 
 use std::ops::Range;
 
-use super::matches::{MOST, Match, REACH, matching_up_to};
-use super::output::Output;
+use super::block_writer::BlockWriter;
+use super::matches::{MAX_DISTANCE, MAX_MATCH, Match, match_length_up_to};
 use super::search::Search;
 
 /// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
-const FOLLOWING: usize = 7;
+const MAX_FOLLOWING_MATCHES: usize = 7;
 /// The number of misses after which the least distance is replaced.
-const MOST_MISSES: u32 = 16;
+const MAX_MISSES: u32 = 16;
 
 /// A match of the greatest length at a distance of `FAR` bytes or more is likely to be part of a longer repetition.
 /// zlib inserts none of its positions, so it depends on chance whether the repetition is found when it recurs; here one
-/// in `SPARSE` is inserted. Levels with fewer candidates than `SPARSE_FROM` insert none: these positions would displace
-/// better candidates.
-const FAR: usize = 1024;
-const SPARSE: usize = 64;
-const SPARSE_FROM: u32 = 128;
+/// in `SPARSE_STEP` is inserted. Levels with fewer candidates than `MIN_CANDIDATES_FOR_SPARSE` insert none: these
+/// positions would displace better candidates.
+const FAR_DISTANCE: usize = 1024;
+const SPARSE_STEP: usize = 64;
+const MIN_CANDIDATES_FOR_SPARSE: u32 = 128;
 
 /// The positions of matches that are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entered {
+pub(super) enum InsertPolicy {
     All,
     /// All positions of matches up to this length in bytes, few of longer matches.
     UpTo(usize),
 }
 
-impl Entered {
+impl InsertPolicy {
     /// Inserts positions of the match `found`.
     #[inline(always)]
-    pub(super) fn enter<const RUNS: bool, const THREES: bool>(
+    pub(super) fn insert<const RUNS: bool, const THREES: bool>(
         self,
         search: &mut Search<'_, RUNS, THREES>,
         positions: Range<usize>,
         found: Match,
     ) {
         match self {
-            Entered::UpTo(longest) if found.len > longest => enter_few(search, positions, found),
-            _ => search.enter(positions),
+            InsertPolicy::UpTo(longest) if found.len > longest => insert_few(search, positions, found),
+            _ => search.insert(positions),
         }
     }
 }
 
 /// Inserts few of the positions of the match `found`.
 #[inline(always)]
-fn enter_few<const RUNS: bool, const THREES: bool>(
+fn insert_few<const RUNS: bool, const THREES: bool>(
     search: &mut Search<'_, RUNS, THREES>,
     positions: Range<usize>,
     found: Match,
@@ -58,25 +58,28 @@ fn enter_few<const RUNS: bool, const THREES: bool>(
         return;
     }
     let last = positions.end - 1;
-    search.leave_out(positions.start..last);
-    if search.candidates() >= SPARSE_FROM && found.len == MOST && found.distance >= FAR {
-        search.enter_every(SPARSE, positions.start..last);
+    search.mark_not_inserted(positions.start..last);
+    if search.candidates() >= MIN_CANDIDATES_FOR_SPARSE
+        && found.len == MAX_MATCH
+        && found.distance >= FAR_DISTANCE
+    {
+        search.insert_every(SPARSE_STEP, positions.start..last);
     }
-    search.enter(last..positions.end);
+    search.insert(last..positions.end);
 }
 
 /// The period of consecutive matches of the greatest length.
 #[derive(Default)]
 pub(super) struct Period {
     /// The distance of the last match of the greatest length; 0 if there was none.
-    last: usize,
+    last_distance: usize,
     /// The position behind that match.
     end: usize,
     /// The number of bytes of consecutive matches with the distance `last` that end at `end`.
-    repeated: usize,
+    repeated_len: usize,
     /// The least distance of matches of the greatest length: the bytes behind an interruption sooner or later repeat at
     /// this distance again.
-    least: usize,
+    min_distance: usize,
     /// The number of consecutive matches of the greatest length at greater distances than that.
     misses: u32,
 }
@@ -88,60 +91,63 @@ impl Period {
     /// `None` if there is no room.
     #[cold]
     #[inline(never)]
-    pub(super) fn follow<const RUNS: bool, const THREES: bool>(
+    pub(super) fn write_repeated_matches<const RUNS: bool, const THREES: bool>(
         &mut self,
         search: &mut Search<'_, RUNS, THREES>,
         at: usize,
         found: Match,
-        out: &mut Output<'_, '_>,
-        entered: Entered,
+        out: &mut BlockWriter<'_, '_>,
+        entered: InsertPolicy,
     ) -> Option<(usize, Match)> {
         let src = search.src();
-        let repeats = |at, distance| matching_up_to(src, at, distance, at + MOST) == MOST;
+        let repeats = |at, distance| match_length_up_to(src, at, distance, at + MAX_MATCH) == MAX_MATCH;
         let is_nearer =
             |&distance: &usize| distance > 0 && distance < found.distance && repeats(at, distance);
-        let distance = [self.least, self.last].into_iter().find(is_nearer).unwrap_or(found.distance);
-        self.note(at, distance);
+        let distance =
+            [self.min_distance, self.last_distance].into_iter().find(is_nearer).unwrap_or(found.distance);
+        self.record_distance(at, distance);
         let found = Match { distance, ..found };
         // Once all bytes of a period have been searched for, no nearer match is expected.
-        let is_certain = self.repeated >= distance + MOST;
+        let is_certain = self.repeated_len >= distance + MAX_MATCH;
         let following = if is_certain {
-            matching_up_to(src, at, distance, search.end()) / MOST - 1
+            match_length_up_to(src, at, distance, search.end()) / MAX_MATCH - 1
         } else {
             // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
-            let is_confirmed = self.repeated > MOST;
-            let most = if is_confirmed && entered != Entered::All { FOLLOWING } else { 0 };
+            let is_confirmed = self.repeated_len > MAX_MATCH;
+            let most = if is_confirmed && entered != InsertPolicy::All { MAX_FOLLOWING_MATCHES } else { 0 };
             (1..=most)
-                .take_while(|nth| search.end() - at >= (nth + 1) * MOST && repeats(at + nth * MOST, distance))
+                .take_while(|nth| {
+                    search.end() - at >= (nth + 1) * MAX_MATCH && repeats(at + nth * MAX_MATCH, distance)
+                })
                 .count()
         };
-        let end = at + following * MOST;
+        let end = at + following * MAX_MATCH;
         // Later bytes match at the last positions as long as at all positions, and at smaller distances.
-        let kept = if entered == Entered::All { distance + 2 * MOST } else { REACH };
+        let kept = if entered == InsertPolicy::All { distance + 2 * MAX_MATCH } else { MAX_DISTANCE };
         let needed = if is_certain { end.saturating_sub(kept).max(at) } else { at };
-        let first_entered = at + (needed - at) / MOST * MOST;
-        for at in (at..end).step_by(MOST) {
-            out.repetition(at, found)?;
+        let first_entered = at + (needed - at) / MAX_MATCH * MAX_MATCH;
+        for at in (at..end).step_by(MAX_MATCH) {
+            out.write_match(at, found)?;
         }
         if first_entered > at {
             search.skip(at + 1..first_entered + 1);
         }
-        for at in (first_entered..end).step_by(MOST) {
-            entered.enter(search, at + 1..at + MOST, found);
-            search.enter(at + MOST..at + MOST + 1);
+        for at in (first_entered..end).step_by(MAX_MATCH) {
+            entered.insert(search, at + 1..at + MAX_MATCH, found);
+            search.insert(at + MAX_MATCH..at + MAX_MATCH + 1);
         }
-        (self.end, self.repeated) = (end + MOST, self.repeated + following * MOST);
+        (self.end, self.repeated_len) = (end + MAX_MATCH, self.repeated_len + following * MAX_MATCH);
         Some((end, found))
     }
 
     /// Records the distance of a match of the greatest length at `at`.
-    fn note(&mut self, at: usize, distance: usize) {
-        let goes_on = at == self.end && distance == self.last;
-        self.repeated = MOST + if goes_on { self.repeated } else { 0 };
-        self.last = distance;
+    fn record_distance(&mut self, at: usize, distance: usize) {
+        let goes_on = at == self.end && distance == self.last_distance;
+        self.repeated_len = MAX_MATCH + if goes_on { self.repeated_len } else { 0 };
+        self.last_distance = distance;
         self.misses += 1;
-        if self.least == 0 || distance <= self.least || self.misses > MOST_MISSES {
-            (self.least, self.misses) = (distance, 0);
+        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES {
+            (self.min_distance, self.misses) = (distance, 0);
         }
     }
 }

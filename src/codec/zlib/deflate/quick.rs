@@ -4,24 +4,24 @@
 //! Data flow: stream -> the last position of each word -> bits, in one pass. Owns the choice of what is coded and what
 //! is stored.
 
-use super::bits::Bits;
+use super::bit_writer::BitWriter;
 use super::block;
-use super::codes::{Codes, FIXED};
-use super::matches::{MOST, REACH, matching, parts, word};
+use super::codes::{Codes, FIXED_CODES};
+use super::matches::{MAX_DISTANCE, MAX_MATCH, match_length, split_match, try_read32};
 
 /// log2 of the length of the table of positions: the smallest and the largest. There are up to four slots for each
 /// position, where the largest length permits it: of two words with one slot the earlier one is lost.
 const SLOTS_LOG2: (u32, u32) = (11, 15);
 /// The number of bytes without a match after which positions are skipped; log2 of the number of further bytes for each
 /// of which the step grows by one position; and the greatest step, in positions.
-const PATIENCE: usize = 1024;
-const IMPATIENCE_LOG2: usize = 6;
-const LONGEST_STEP: usize = 2;
+const SKIP_AFTER_BYTES: usize = 1024;
+const STEP_GROWTH_LOG2: usize = 6;
+const MAX_STEP: usize = 2;
 /// The bits that a stored block takes in place of the codes of its literals: the end of the block before, its header,
 /// the padding to the next byte, its length twice, and the header of the next block.
-const STORED_BITS: usize = 7 + 3 + 7 + 32 + 3;
+const STORED_OVERHEAD_BITS: usize = 7 + 3 + 7 + 32 + 3;
 /// The shortest match that is searched for, in bytes.
-const WORD: usize = 4;
+const MIN_QUICK_MATCH: usize = 4;
 
 /// The last position of each word, modulo 2^16.
 #[derive(Default)]
@@ -39,25 +39,29 @@ pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -
     positions.fill(0);
     let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
 
-    let mut writer = Writer { bits: Bits::new(dest), codes: &FIXED, open: None };
+    let mut writer = FixedBlockWriter { bits: BitWriter::new(dest), codes: &FIXED_CODES, block_start: None };
     let (mut at, mut start) = (0, 0);
-    while let Some(here) = word(src, at) {
+    while let Some(here) = try_read32(src, at) {
         let place = std::mem::replace(&mut positions[slot(here)], at as u16);
         let distance = usize::from((at as u16).wrapping_sub(place));
-        if distance.wrapping_sub(1) >= at.min(REACH) || word(src, at - distance) != Some(here) {
-            let misses = (at - start).saturating_sub(PATIENCE);
-            at += 1 + (misses >> IMPATIENCE_LOG2).min(LONGEST_STEP - 1);
+        if distance.wrapping_sub(1) >= at.min(MAX_DISTANCE) || try_read32(src, at - distance) != Some(here) {
+            let misses = (at - start).saturating_sub(SKIP_AFTER_BYTES);
+            at += 1 + (misses >> STEP_GROWTH_LOG2).min(MAX_STEP - 1);
             continue;
         }
-        let mut len = WORD + matching(src, at + WORD, distance);
+        let mut len = MIN_QUICK_MATCH + match_length(src, at + MIN_QUICK_MATCH, distance);
         while at > start && at > distance && src[at - 1] == src[at - 1 - distance] {
             at -= 1;
             len += 1;
         }
-        writer.literals(&src[start..at])?;
-        for part in parts(len) {
-            let nearer = if len > MOST { nearer(&src[..at + usize::from(part)], at, distance) } else { None };
-            writer.repetition(part, nearer.unwrap_or(distance))?;
+        writer.write_literals(&src[start..at])?;
+        for part in split_match(len) {
+            let nearer = if len > MAX_MATCH {
+                find_nearer_distance(&src[..at + usize::from(part)], at, distance)
+            } else {
+                None
+            };
+            writer.write_match(part, nearer.unwrap_or(distance))?;
             at += usize::from(part);
         }
         start = at;
@@ -69,76 +73,76 @@ pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -
 /// codes have more extra bits for greater distances. Tries two distances, since a part of a long match can be a run, or
 /// can repeat the part before it, which has the same length; this covers every period that is a divisor of that length.
 #[inline(always)]
-fn nearer(src: &[u8], at: usize, distance: usize) -> Option<usize> {
-    [1, MOST]
+fn find_nearer_distance(src: &[u8], at: usize, distance: usize) -> Option<usize> {
+    [1, MAX_MATCH]
         .into_iter()
-        .find(|&nearer| nearer < distance && nearer <= at && matching(src, at, nearer) == src.len() - at)
+        .find(|&nearer| nearer < distance && nearer <= at && match_length(src, at, nearer) == src.len() - at)
 }
 
 /// Writes literals and matches as blocks.
-struct Writer<'a> {
-    bits: Bits<'a>,
+struct FixedBlockWriter<'a> {
+    bits: BitWriter<'a>,
     codes: &'static Codes,
     /// The position, in bits, of the first bit of the coded block that has begun, which marks the last block; `None`
     /// outside a coded block.
-    open: Option<usize>,
+    block_start: Option<usize>,
 }
 
-impl Writer<'_> {
+impl FixedBlockWriter<'_> {
     /// Begins a coded block unless one has begun.
     #[inline(always)]
-    fn open(&mut self) {
-        if self.open.is_none() {
-            self.open = Some(self.bits.position());
-            block::begin_fixed(false, &mut self.bits);
+    fn begin_block(&mut self) {
+        if self.block_start.is_none() {
+            self.block_start = Some(self.bits.position());
+            block::write_fixed_header(false, &mut self.bits);
         }
     }
 
     #[inline(always)]
-    fn literals(&mut self, literals: &[u8]) -> Option<()> {
-        if is_stored(literals) {
-            return self.store(literals, false);
+    fn write_literals(&mut self, literals: &[u8]) -> Option<()> {
+        if is_stored_shorter(literals) {
+            return self.write_stored(literals, false);
         }
-        self.open();
+        self.begin_block();
         // Up to 7 bits are buffered, 3 begin a block, and codes have at most 9.
-        self.codes.literals::<6>(literals, &mut self.bits)
+        self.codes.write_literals::<6>(literals, &mut self.bits)
     }
 
     #[inline(never)]
-    fn store(&mut self, literals: &[u8], is_last: bool) -> Option<()> {
-        if self.open.take().is_some() {
-            self.codes.end(&mut self.bits)?;
+    fn write_stored(&mut self, literals: &[u8], is_last: bool) -> Option<()> {
+        if self.block_start.take().is_some() {
+            self.codes.write_end_of_block(&mut self.bits)?;
         }
-        block::store(literals, is_last, &mut self.bits)
+        block::write_stored(literals, is_last, &mut self.bits)
     }
 
     #[inline(always)]
-    fn repetition(&mut self, len: u16, distance: usize) -> Option<()> {
-        self.open();
-        self.codes.repetition(len, distance as u16, &mut self.bits)
+    fn write_match(&mut self, len: u16, distance: usize) -> Option<()> {
+        self.begin_block();
+        self.codes.write_match(len, distance as u16, &mut self.bits)
     }
 
     /// Writes the last literals and ends the stream. Returns its length in bytes, or `None` if it does not fit.
     fn finish(mut self, literals: &[u8]) -> Option<usize> {
-        if is_stored(literals) {
-            self.store(literals, true)?;
+        if is_stored_shorter(literals) {
+            self.write_stored(literals, true)?;
             return self.bits.finish();
         }
-        self.literals(literals)?;
-        self.codes.end(&mut self.bits)?;
-        let last = self.open?;
+        self.write_literals(literals)?;
+        self.codes.write_end_of_block(&mut self.bits)?;
+        let last = self.block_start?;
         self.bits.align()?;
-        self.bits.set(last);
+        self.bits.set_bit(last);
         self.bits.finish()
     }
 }
 
 /// Returns whether literals are shorter as a stored block than coded.
 #[inline(always)]
-fn is_stored(literals: &[u8]) -> bool {
+fn is_stored_shorter(literals: &[u8]) -> bool {
     // The fixed codes of most values have eight bits, those of the values from 144 on nine.
     let high = || literals.iter().map(|&byte| usize::from(byte >= 144)).sum::<usize>();
-    literals.len() > STORED_BITS && high() > STORED_BITS
+    literals.len() > STORED_OVERHEAD_BITS && high() > STORED_OVERHEAD_BITS
 }
 
 #[cfg(test)]
@@ -179,15 +183,15 @@ mod tests {
         let mut dest = [0; 500];
         let len = compress(&mut Positions::default(), &src, &mut dest).expect("there is room");
         // 20 bits for each match of 258 bytes, and a few bytes more.
-        assert!(len <= src.len() / MOST * 20 / 8 + 10, "{len}");
+        assert!(len <= src.len() / MAX_MATCH * 20 / 8 + 10, "{len}");
         let mut back = vec![0; src.len()];
         let mut inflater = crate::codec::zlib::inflate::Inflater::default();
-        assert_eq!(inflater.raw(&dest[..len], &mut back), Some((len, src.len())));
+        assert_eq!(inflater.decode_raw(&dest[..len], &mut back), Some((len, src.len())));
         assert!(back == src);
     }
 
     #[test]
-    fn streams_end_however_they_end() {
+    fn streams_decode_with_every_kind_of_last_block() {
         // A coded block, a stored block, a match, nothing.
         let ends: [&[u8]; 4] = [b"the end", &noise(3).take(500).collect::<Vec<_>>(), &[7; 1000], &[]];
         for begin in ends {
@@ -197,9 +201,9 @@ mod tests {
                 let len = compress(&mut Positions::default(), &src, &mut dest).expect("there is room");
                 let mut back = [0; 3000];
                 let mut inflater = crate::codec::zlib::inflate::Inflater::default();
-                assert_eq!(inflater.raw(&dest[..len], &mut back), Some((len, src.len())));
+                assert_eq!(inflater.decode_raw(&dest[..len], &mut back), Some((len, src.len())));
                 assert!(back[..src.len()] == src);
-                assert_eq!(inflater.raw(&dest[..len - 1], &mut back), None, "every byte is needed");
+                assert_eq!(inflater.decode_raw(&dest[..len - 1], &mut back), None, "every byte is needed");
             }
         }
     }

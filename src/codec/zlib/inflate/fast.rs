@@ -4,21 +4,21 @@
 
 use std::ptr;
 
-use crate::codec::match_copy::{OVERSHOOT, Periods, copy_match};
+use crate::codec::match_copy::{MatchCopy, OVERSHOOT, copy_match};
 
-use super::bits::{Bits, READ_AHEAD};
-use super::symbol::Codes;
+use super::bit_reader::{BitReader, READ_AHEAD};
+use super::symbol::BlockTables;
 
 /// The reason why the loop stopped.
-pub(super) enum Stop {
+pub(super) enum StopReason {
     EndOfBlock,
     /// One of the buffers is nearly used up.
     NearEnd,
     /// There have been many literals in a row.
-    Literals,
+    LiteralRun,
     /// A match that ends too near the end of the destination: it has been decoded, and not copied yet.
     Match {
-        back: usize,
+        distance: usize,
         length: usize,
     },
 }
@@ -27,31 +27,31 @@ pub(super) enum Stop {
 const WRITE_AHEAD: usize = 8;
 
 /// Returns whether a round may read and write ahead.
-pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
+pub(super) fn has_room(bits: &BitReader, dest: &[u8], out: usize) -> bool {
     // A position beyond the end has no room either.
     bits.src.len().saturating_sub(bits.pos) >= READ_AHEAD && dest.len().saturating_sub(out) >= WRITE_AHEAD
 }
 
-/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `WATCH`, more than
-/// `run` triples of consecutive literals have been decoded without a match. If `NEAR`, the first bytes of a match are
-/// copied without a branch on its distance. Returns `None` if the stream is invalid.
+/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `STOP_AT_RUNS`,
+/// more than `run` triples of consecutive literals have been decoded without a match. If `NEAR_MATCHES`, the first
+/// bytes of a match are copied without a branch on its distance. Returns `None` if the stream is invalid.
 #[inline(always)]
-pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
-    codes: Codes,
-    bits: &mut Bits,
+pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_MATCHES: bool>(
+    codes: BlockTables,
+    bits: &mut BitReader,
     dest: &mut [u8],
     mut out: usize,
     run: usize,
-) -> Option<(usize, Stop)> {
-    let Codes { litlen, distance } = codes;
+) -> Option<(usize, StopReason)> {
+    let BlockTables { litlen, distance } = codes;
     let src = bits.src;
     if !has_room(bits, dest, out) {
-        return Some((out, Stop::NearEnd));
+        return Some((out, StopReason::NearEnd));
     }
     let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
     // The number of triples of literals since the last match.
     let mut triples = 0;
-    let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
+    let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.valid_bits);
     let base = dest.as_mut_ptr();
     // The greatest end of a match that is copied in wide steps; 0 if `dest` is too short for any.
     let last_wide = dest.len().saturating_sub(OVERSHOOT);
@@ -86,27 +86,27 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
     // The next entry is always looked up before the refill, which it does not need, and before the copy of the match in
     // front of it: the dependency chain from word to entry to word is the critical path.
     refill!();
-    let mut entry = litlen.first(word);
+    let mut entry = litlen.lookup(word);
     let stop = loop {
         if pos > last_read || out > last_write {
-            break Stop::NearEnd;
+            break StopReason::NearEnd;
         }
         // At least 56 bits are left, and `entry` is the first of them.
         if entry.is_literal() {
             literal!(entry);
-            entry = litlen.first(word);
+            entry = litlen.lookup(word);
             if entry.is_literal() {
                 literal!(entry);
-                entry = litlen.first(word);
+                entry = litlen.lookup(word);
                 if entry.is_literal() {
                     literal!(entry);
                     // At least 23 bits are left: enough for an index, but not for a length and its distance.
-                    entry = litlen.first(word);
+                    entry = litlen.lookup(word);
                     refill!();
-                    if WATCH {
+                    if STOP_AT_RUNS {
                         triples += 1;
                         if triples > run {
-                            break Stop::Literals;
+                            break StopReason::LiteralRun;
                         }
                     }
                     continue;
@@ -117,10 +117,10 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
         if entry.is_special() {
             if entry.is_link() {
                 consume!(entry);
-                entry = litlen.second(entry, word);
+                entry = litlen.lookup_second(entry, word);
                 if entry.is_literal() {
                     literal!(entry);
-                    entry = litlen.first(word);
+                    entry = litlen.lookup(word);
                     refill!();
                     continue;
                 }
@@ -130,45 +130,45 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
                     return None;
                 }
                 consume!(entry);
-                break Stop::EndOfBlock;
+                break StopReason::EndOfBlock;
             }
         }
         let length = entry.value(word);
         consume!(entry);
         // At least 14 bits are left: enough for an index.
-        let mut far = distance.first(word);
+        let mut far = distance.lookup(word);
         refill!();
         if far.is_special() {
             if !far.is_link() {
                 return None;
             }
             consume!(far);
-            far = distance.second(far, word);
+            far = distance.lookup_second(far, word);
             if far.is_special() {
                 return None;
             }
         }
         let back = far.value(word);
         consume!(far);
-        entry = litlen.first(word);
+        entry = litlen.lookup(word);
         refill!();
         if back > out {
             return None;
         }
         if out + length > last_wide {
-            break Stop::Match { back, length };
+            break StopReason::Match { distance: back, length };
         }
-        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the end of
-        // `dest` or earlier.
+        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the end
+        // of `dest` or earlier.
         unsafe {
-            // `copy_match` writes the bytes of `copy_first` again, with the same values.
-            if !NEAR || length > P::copy_first(base.add(out), back) {
+            // `copy_match` writes the bytes of `copy_match_prefix` again, with the same values.
+            if !NEAR_MATCHES || length > P::copy_match_prefix(base.add(out), back) {
                 copy_match::<P>(base.add(out), back, length);
             }
         }
         out += length;
         triples = 0;
     };
-    (bits.pos, bits.word, bits.left) = (pos, word, left & 63);
+    (bits.pos, bits.word, bits.valid_bits) = (pos, word, left & 63);
     Some((out, stop))
 }

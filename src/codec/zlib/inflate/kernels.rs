@@ -2,13 +2,13 @@
 //!
 //! Owns the choice of the instruction set. Decodes nothing.
 
-use crate::codec::match_copy::Portable;
+use crate::codec::match_copy::PortableCopy;
 
-use super::bits::Bits;
-use super::fast::Stop;
+use super::bit_reader::BitReader;
+use super::fast::StopReason;
 use super::lanes::{Lanes, Outcome};
-use super::symbol::Codes;
-use super::{fast, flat};
+use super::symbol::BlockTables;
+use super::{eight_bit_codes, fast};
 
 /// Defines `$name`, which evaluates `$fast` on processors with shifts by any register (BMI2) and 32-byte moves (AVX2),
 /// and `$portable` on others.
@@ -33,41 +33,41 @@ macro_rules! kernel {
 }
 
 #[cfg(target_arch = "x86_64")]
-type Wide = crate::codec::match_copy::Avx2;
+type Avx2Periods = crate::codec::match_copy::Avx2Copy;
 
 kernel! {
-    /// [`fast::symbols`] without a limit on literals in a row.
-    fn symbols(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> =
-        fast::symbols::<Portable, false, false>(codes, bits, dest, out, 0),
-        fast::symbols::<Wide, false, false>(codes, bits, dest, out, 0)
+    /// [`fast::decode_symbols`] without a limit on literals in a row.
+    fn symbols(codes: BlockTables, bits: &mut BitReader, dest: &mut [u8], out: usize) -> Option<(usize, StopReason)> =
+        fast::decode_symbols::<PortableCopy, false, false>(codes, bits, dest, out, 0),
+        fast::decode_symbols::<Avx2Periods, false, false>(codes, bits, dest, out, 0)
 }
 
 kernel! {
     /// The same, for blocks in which near and far matches alternate.
-    fn near_symbols(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> =
-        fast::symbols::<Portable, false, true>(codes, bits, dest, out, 0),
-        fast::symbols::<Wide, false, true>(codes, bits, dest, out, 0)
+    fn near_symbols(codes: BlockTables, bits: &mut BitReader, dest: &mut [u8], out: usize) -> Option<(usize, StopReason)> =
+        fast::decode_symbols::<PortableCopy, false, true>(codes, bits, dest, out, 0),
+        fast::decode_symbols::<Avx2Periods, false, true>(codes, bits, dest, out, 0)
 }
 
 kernel! {
-    /// [`fast::symbols`] that stops at runs of literals.
-    fn symbols_to_run(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize, run: usize) -> Option<(usize, Stop)> =
-        fast::symbols::<Portable, true, false>(codes, bits, dest, out, run),
-        fast::symbols::<Wide, true, false>(codes, bits, dest, out, run)
+    /// [`fast::decode_symbols`] that stops at runs of literals.
+    fn symbols_to_run(codes: BlockTables, bits: &mut BitReader, dest: &mut [u8], out: usize, run: usize) -> Option<(usize, StopReason)> =
+        fast::decode_symbols::<PortableCopy, true, false>(codes, bits, dest, out, run),
+        fast::decode_symbols::<Avx2Periods, true, false>(codes, bits, dest, out, run)
 }
 
 kernel! {
-    /// [`Lanes::symbols`].
+    /// [`Lanes::decode_symbols`].
     fn lanes(
-        lanes: &mut Lanes, codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize
+        lanes: &mut Lanes, codes: BlockTables, bits: &mut BitReader, dest: &mut [u8], out: usize
     ) -> (usize, Outcome) =
-        lanes.symbols::<Portable>(codes, bits, dest, out),
-        lanes.symbols::<Wide>(codes, bits, dest, out)
+        lanes.decode_symbols::<PortableCopy>(codes, bits, dest, out),
+        lanes.decode_symbols::<Avx2Periods>(codes, bits, dest, out)
 }
 
 kernel! {
-    /// [`flat::symbols`].
-    fn flat(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> usize =
-        flat::symbols::<Portable>(codes, bits, dest, out),
-        flat::symbols::<Wide>(codes, bits, dest, out)
+    /// [`eight_bit_codes::decode_symbols`].
+    fn flat(codes: BlockTables, bits: &mut BitReader, dest: &mut [u8], out: usize) -> usize =
+        eight_bit_codes::decode_symbols::<PortableCopy>(codes, bits, dest, out),
+        eight_bit_codes::decode_symbols::<Avx2Periods>(codes, bits, dest, out)
 }

@@ -5,22 +5,24 @@
 //!
 //! Not a library, because streams of shuffled numbers contain many matches at short distances, which the libraries copy
 //! three to eight times more slowly than possible. In noise, where decoding is bound by the latency of one code length
-//! after the other, [`lanes`] and [`flat`] decode several codes in parallel.
+//! after the other, [`lanes`] and [`eight_bit_codes`] decode several codes in parallel.
 
-mod bits;
+mod bit_reader;
+mod eight_bit_codes;
 mod fast;
-mod flat;
 mod kernels;
 mod lanes;
 mod output;
 mod symbol;
 mod table;
 
-use bits::Bits;
-use fast::Stop;
+use bit_reader::BitReader;
+use fast::StopReason;
 use lanes::{Lanes, Outcome};
-use symbol::Codes;
-use table::{DISTANCE_SYMBOLS, DistanceTable, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, LitlenTable, Table};
+use symbol::BlockTables;
+use table::{
+    DISTANCE_SYMBOLS, DistanceTable, HuffmanTable, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, LitlenTable,
+};
 
 use crate::codec::match_copy::copy_match_checked;
 
@@ -28,7 +30,7 @@ use crate::codec::match_copy::copy_match_checked;
 pub(super) const ADLER_LEN: usize = 4;
 
 /// The initial number of consecutive triples of literals after which lanes are tried.
-const RUN: usize = 15;
+const INITIAL_RUN_TRIPLES: usize = 15;
 
 /// The decoding tables of one thread.
 #[derive(Default)]
@@ -36,14 +38,14 @@ pub(super) struct Inflater {
     litlen: LitlenTable,
     distance: DistanceTable,
     /// Whether the tables hold the fixed codes.
-    fixed: bool,
+    has_fixed_codes: bool,
     lanes: Lanes,
-    likely: Likely,
+    block_kind: BlockKind,
 }
 
 /// The content that is expected of a block, judged by its codes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Likely {
+enum BlockKind {
     /// Matches with few literals between them.
     #[default]
     Matches,
@@ -51,39 +53,39 @@ enum Likely {
     /// ones.
     NearMatches,
     /// Runs of literals, at least occasionally.
-    Runs,
+    LiteralRuns,
     /// Literals, nearly all of them with codes of eight bits.
-    FlatNoise,
+    EightBitLiterals,
 }
 
-impl Likely {
+impl BlockKind {
     /// Classifies the codes in which symbol `i` has `lens[i]` bits, and distance symbol `i` `distance_lens[i]`.
-    fn of(lens: &[u8], distance_lens: &[u8]) -> Likely {
+    fn of(lens: &[u8], distance_lens: &[u8]) -> BlockKind {
         /// The least number of literals with eight bits in flat noise.
-        const FLAT: usize = 240;
+        const MIN_EIGHT_BIT_LITERALS: usize = 240;
         /// Runs are likely if fewer than one in this many symbols are matches.
-        const RARE: u32 = 7;
+        const RARE_MATCH_DIVISOR: u32 = 7;
         const WHOLE: u32 = 1 << 15;
         /// The number of symbols of distances up to 32.
-        const NEAR: usize = 10;
+        const NEAR_DISTANCE_SYMBOLS: usize = 10;
         /// If near and far matches each are more than one in this many symbols, the branch predictor cannot predict
         /// which comes next.
-        const UNFORESEEN: u32 = 10;
+        const ALTERNATING_DIVISOR: u32 = 10;
 
-        if lens.iter().take(256).filter(|&&len| len == 8).count() >= FLAT {
-            return Likely::FlatNoise;
+        if lens.iter().take(256).filter(|&&len| len == 8).count() >= MIN_EIGHT_BIT_LITERALS {
+            return BlockKind::EightBitLiterals;
         }
         // A code of `len` bits is optimal for a symbol with a share of one in 2^`len`.
         let share =
             |lens: &[u8]| -> u32 { lens.iter().filter(|len| **len > 0).map(|len| WHOLE >> len).sum() };
-        if share(&lens[257..]) * RARE < WHOLE {
-            return Likely::Runs;
+        if share(&lens[257..]) * RARE_MATCH_DIVISOR < WHOLE {
+            return BlockKind::LiteralRuns;
         }
-        let near = share(&distance_lens[..NEAR.min(distance_lens.len())]);
-        if near.min(share(distance_lens) - near) * UNFORESEEN > WHOLE {
-            Likely::NearMatches
+        let near = share(&distance_lens[..NEAR_DISTANCE_SYMBOLS.min(distance_lens.len())]);
+        if near.min(share(distance_lens) - near) * ALTERNATING_DIVISOR > WHOLE {
+            BlockKind::NearMatches
         } else {
-            Likely::Matches
+            BlockKind::Matches
         }
     }
 }
@@ -91,7 +93,7 @@ impl Likely {
 impl Inflater {
     /// Decodes the zlib stream that `src` begins with into `dest`, and returns the number of bytes written. Returns
     /// `None` if the stream is invalid, truncated, or longer than `dest`. `adler32` is the checksum function.
-    pub(super) fn zlib(
+    pub(super) fn decode_zlib(
         &mut self,
         src: &[u8],
         dest: &mut [u8],
@@ -105,40 +107,40 @@ impl Inflater {
         if !checked || !deflate || dictionary {
             return None;
         }
-        let (used, written) = self.raw(body, dest)?;
+        let (used, written) = self.decode_raw(body, dest)?;
         let checksum = body.get(used..)?.first_chunk::<ADLER_LEN>()?;
         (adler32(&dest[..written]) == u32::from_be_bytes(*checksum)).then_some(written)
     }
 
     /// Decodes the deflate stream that `src` begins with into `dest`, and returns the number of bytes read and the
     /// number of bytes written. Returns `None` if the stream is invalid, truncated, or longer than `dest`.
-    pub(super) fn raw(&mut self, src: &[u8], dest: &mut [u8]) -> Option<(usize, usize)> {
-        let mut bits = Bits::new(src);
+    pub(super) fn decode_raw(&mut self, src: &[u8], dest: &mut [u8]) -> Option<(usize, usize)> {
+        let mut bits = BitReader::new(src);
         let mut out = 0;
         loop {
             bits.refill();
-            let last = bits.take(1) == 1;
-            match bits.take(2) {
-                0 => out = stored(&mut bits, dest, out)?,
+            let last = bits.read_bits(1) == 1;
+            match bits.read_bits(2) {
+                0 => out = copy_stored_block(&mut bits, dest, out)?,
                 1 => {
                     self.load_fixed()?;
-                    out = self.symbols(&mut bits, dest, out)?;
+                    out = self.decode_block_symbols(&mut bits, dest, out)?;
                 }
                 2 => {
                     self.load_dynamic(&mut bits)?;
-                    out = self.symbols(&mut bits, dest, out)?;
+                    out = self.decode_block_symbols(&mut bits, dest, out)?;
                 }
                 _ => return None,
             }
             if last {
                 return Some((bits.byte_position()?, out));
             }
-            bits.check()?;
+            bits.check_not_past_end()?;
         }
     }
 
     fn load_fixed(&mut self) -> Option<()> {
-        if self.fixed {
+        if self.has_fixed_codes {
             return Some(());
         }
         let mut lens = [8; 288];
@@ -146,135 +148,145 @@ impl Inflater {
         lens[256..280].fill(7);
         self.litlen.build(&lens, &LITLEN_SYMBOLS)?;
         self.distance.build(&[5; 32], &DISTANCE_SYMBOLS)?;
-        (self.fixed, self.likely) = (true, Likely::Runs);
+        (self.has_fixed_codes, self.block_kind) = (true, BlockKind::LiteralRuns);
         Some(())
     }
 
     /// Reads the dynamic codes of a block.
-    fn load_dynamic(&mut self, bits: &mut Bits) -> Option<()> {
+    fn load_dynamic(&mut self, bits: &mut BitReader) -> Option<()> {
         /// The order in which the lengths of the length code are stored.
         const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-        self.fixed = false;
-        let litlen_count = 257 + bits.take(5) as usize;
-        let distance_count = 1 + bits.take(5) as usize;
-        let length_count = 4 + bits.take(4) as usize;
+        self.has_fixed_codes = false;
+        let litlen_count = 257 + bits.read_bits(5) as usize;
+        let distance_count = 1 + bits.read_bits(5) as usize;
+        let length_count = 4 + bits.read_bits(4) as usize;
         if litlen_count > 286 || distance_count > 30 {
             return None;
         }
         let mut lens = [0u8; 19];
         for &symbol in &ORDER[..length_count] {
             bits.refill();
-            lens[symbol] = bits.take(3) as u8;
+            lens[symbol] = bits.read_bits(3) as u8;
         }
         // Unlike the other two, this code may not consist of a single symbol.
         if lens.iter().filter(|&&len| len != 0).count() < 2 {
             return None;
         }
-        let mut length_code = Table::<7, 128>::default();
+        let mut length_code = HuffmanTable::<7, 128>::default();
         length_code.build(&lens, &LENGTH_CODE_SYMBOLS)?;
 
         let mut lens = [0u8; 286 + 30];
         let (mut at, count) = (0, litlen_count + distance_count);
         while at < count {
             bits.refill();
-            let entry = length_code.first(bits.peek());
+            let entry = length_code.lookup(bits.peek());
             if entry.is_special() {
                 return None;
             }
             let symbol = entry.value(bits.peek());
             bits.consume(entry.bits());
             let (len, times) = match symbol {
-                16 => (*lens.get(at.checked_sub(1)?)?, 3 + bits.take(2) as usize),
-                17 => (0, 3 + bits.take(3) as usize),
-                18 => (0, 11 + bits.take(7) as usize),
+                16 => (*lens.get(at.checked_sub(1)?)?, 3 + bits.read_bits(2) as usize),
+                17 => (0, 3 + bits.read_bits(3) as usize),
+                18 => (0, 11 + bits.read_bits(7) as usize),
                 len => (len as u8, 1),
             };
             lens[..count].get_mut(at..at + times)?.fill(len);
             at += times;
         }
-        bits.check()?;
+        bits.check_not_past_end()?;
         // A block without a code for its end is invalid.
         if lens[256] == 0 {
             return None;
         }
         self.litlen.build(&lens[..litlen_count], &LITLEN_SYMBOLS)?;
-        self.likely = Likely::of(&lens[..litlen_count], &lens[litlen_count..count]);
+        self.block_kind = BlockKind::of(&lens[..litlen_count], &lens[litlen_count..count]);
         self.distance.build(&lens[litlen_count..count], &DISTANCE_SYMBOLS)
     }
 
     /// Decodes symbols up to the end of the block. Returns the position in `dest` behind the last byte written.
-    fn symbols(&mut self, bits: &mut Bits, dest: &mut [u8], mut out: usize) -> Option<usize> {
-        let codes = Codes { litlen: &self.litlen, distance: &self.distance };
-        if self.likely == Likely::FlatNoise {
+    fn decode_block_symbols(
+        &mut self,
+        bits: &mut BitReader,
+        dest: &mut [u8],
+        mut out: usize,
+    ) -> Option<usize> {
+        let codes = BlockTables { litlen: &self.litlen, distance: &self.distance };
+        if self.block_kind == BlockKind::EightBitLiterals {
             out = kernels::flat(codes, bits, dest, out);
         }
-        let mut run = RUN;
+        let mut run = INITIAL_RUN_TRIPLES;
         loop {
             let mut stop;
-            (out, stop) = match self.likely {
-                Likely::Runs => kernels::symbols_to_run(codes, bits, dest, out, run)?,
-                Likely::NearMatches => kernels::near_symbols(codes, bits, dest, out)?,
+            (out, stop) = match self.block_kind {
+                BlockKind::LiteralRuns => kernels::symbols_to_run(codes, bits, dest, out, run)?,
+                BlockKind::NearMatches => kernels::near_symbols(codes, bits, dest, out)?,
                 _ => kernels::symbols(codes, bits, dest, out)?,
             };
-            if let Stop::Literals = stop {
+            if let StopReason::LiteralRun = stop {
                 let outcome;
                 (out, outcome) = kernels::lanes(&mut self.lanes, codes, bits, dest, out);
                 run = match outcome {
-                    Outcome::Ahead => RUN,
-                    Outcome::Useless => run.saturating_mul(8),
+                    Outcome::Worthwhile => INITIAL_RUN_TRIPLES,
+                    Outcome::NotWorthwhile => run.saturating_mul(8),
                 };
                 continue;
             }
-            if let (Stop::NearEnd, Some(tail)) = (&stop, bits.tail()) {
+            if let (StopReason::NearEnd, Some(tail)) = (&stop, bits.copy_tail()) {
                 // A few bytes can encode many long matches: copying them to a buffer with room to read ahead is
                 // worthwhile.
                 let mut copy = bits.over_tail(&tail);
                 (out, stop) = kernels::symbols(codes, &mut copy, dest, out)?;
-                bits.return_from((copy.pos, copy.word, copy.left));
+                bits.resume_after_tail((copy.pos, copy.word, copy.valid_bits));
             }
-            if let Stop::Match { back, length } = stop {
+            if let StopReason::Match { distance: back, length } = stop {
                 copy_match_checked(dest, out, back, length)?;
                 out += length;
                 continue;
             }
-            while let Stop::NearEnd = stop {
-                bits.check()?;
-                (out, stop) = self.one_symbol(bits, dest, out)?;
+            while let StopReason::NearEnd = stop {
+                bits.check_not_past_end()?;
+                (out, stop) = self.decode_symbol_checked(bits, dest, out)?;
                 if fast::has_room(bits, dest, out) {
                     break;
                 }
             }
-            if let Stop::EndOfBlock = stop {
+            if let StopReason::EndOfBlock = stop {
                 return Some(out);
             }
         }
     }
 
     /// Decodes one symbol with all bounds checks.
-    fn one_symbol(&self, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> {
+    fn decode_symbol_checked(
+        &self,
+        bits: &mut BitReader,
+        dest: &mut [u8],
+        out: usize,
+    ) -> Option<(usize, StopReason)> {
         bits.refill();
-        let mut entry = self.litlen.first(bits.peek());
+        let mut entry = self.litlen.lookup(bits.peek());
         if entry.is_link() {
             bits.consume(entry.bits());
-            entry = self.litlen.second(entry, bits.peek());
+            entry = self.litlen.lookup_second(entry, bits.peek());
         }
         if entry.is_literal() {
             *dest.get_mut(out)? = entry.byte();
             bits.consume(entry.bits());
-            return Some((out + 1, Stop::NearEnd));
+            return Some((out + 1, StopReason::NearEnd));
         }
         if entry.is_special() {
             bits.consume(entry.bits());
-            return entry.is_end().then_some((out, Stop::EndOfBlock));
+            return entry.is_end().then_some((out, StopReason::EndOfBlock));
         }
         let length = entry.value(bits.peek());
         bits.consume(entry.bits());
         bits.refill();
-        let mut entry = self.distance.first(bits.peek());
+        let mut entry = self.distance.lookup(bits.peek());
         if entry.is_link() {
             bits.consume(entry.bits());
-            entry = self.distance.second(entry, bits.peek());
+            entry = self.distance.lookup_second(entry, bits.peek());
         }
         if entry.is_special() {
             return None;
@@ -282,13 +294,13 @@ impl Inflater {
         let distance = entry.value(bits.peek());
         bits.consume(entry.bits());
         copy_match_checked(dest, out, distance, length)?;
-        Some((out + length, Stop::NearEnd))
+        Some((out + length, StopReason::NearEnd))
     }
 }
 
 /// Copies a stored block. Returns the position in `dest` behind it, or `None` if the block is invalid, truncated, or
 /// does not fit.
-fn stored(bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<usize> {
+fn copy_stored_block(bits: &mut BitReader, dest: &mut [u8], out: usize) -> Option<usize> {
     let rest = bits.rest_at_byte()?;
     let (header, data) = rest.split_first_chunk::<4>()?;
     let [len_low, len_high, check_low, check_high] = *header;

@@ -14,8 +14,8 @@ const MAX_CODE_LEN: usize = 15;
 const END_OF_BLOCK: usize = 256;
 
 /// The number of index bits and of entries of each table: as many entries as the worst code needs.
-pub(super) type LitlenTable = Table<11, 2342>;
-pub(super) type DistanceTable = Table<8, 402>;
+pub(super) type LitlenTable = HuffmanTable<11, 2342>;
+pub(super) type DistanceTable = HuffmanTable<8, 402>;
 
 /// The meaning of the next bits.
 #[derive(Clone, Copy, Default)]
@@ -27,7 +27,7 @@ impl Entry {
     const LINK: u32 = 1 << 14;
     const END: u32 = 1 << 13;
     /// The bits are no code, or a code that deflate leaves unused.
-    const BAD: Entry = Entry(Self::SPECIAL);
+    const INVALID: Entry = Entry(Self::SPECIAL);
 
     /// Returns a symbol with `value`, followed by `extra` bits that are added to it;
     /// [`with_code_len`](Self::with_code_len) sets the length of its code.
@@ -121,33 +121,33 @@ impl Entry {
     /// Returns the index of the entry for `bits` in a link's second table; `bits` must not contain the first index any
     /// more.
     #[inline(always)]
-    pub(super) fn target(self, bits: u64) -> usize {
+    pub(super) fn second_index(self, bits: u64) -> usize {
         ((self.0 >> 16) as usize & 0x7fff) + (bits as usize & ((1 << (self.0 >> 8 & 0xf)) - 1))
     }
 }
 
 /// A decoding table of `LEN` entries whose first index has `INDEX_BITS` bits.
 #[derive(Clone)]
-pub(super) struct Table<const INDEX_BITS: usize, const LEN: usize>(pub(super) [Entry; LEN]);
+pub(super) struct HuffmanTable<const INDEX_BITS: usize, const LEN: usize>(pub(super) [Entry; LEN]);
 
-impl<const INDEX_BITS: usize, const LEN: usize> Default for Table<INDEX_BITS, LEN> {
+impl<const INDEX_BITS: usize, const LEN: usize> Default for HuffmanTable<INDEX_BITS, LEN> {
     fn default() -> Self {
-        Table([Entry::BAD; LEN])
+        HuffmanTable([Entry::INVALID; LEN])
     }
 }
 
-impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
+impl<const INDEX_BITS: usize, const LEN: usize> HuffmanTable<INDEX_BITS, LEN> {
     /// Returns the entry for the next `bits`, possibly a link.
     #[inline(always)]
-    pub(super) fn first(&self, bits: u64) -> Entry {
+    pub(super) fn lookup(&self, bits: u64) -> Entry {
         const { assert!(LEN >= 1 << INDEX_BITS) };
         self.0[bits as usize & ((1 << INDEX_BITS) - 1)]
     }
 
     /// Returns the entry that `link` leads to; `bits` must not contain the first index any more.
     #[inline(always)]
-    pub(super) fn second(&self, link: Entry, bits: u64) -> Entry {
-        self.0.get(link.target(bits)).copied().unwrap_or(Entry::BAD)
+    pub(super) fn lookup_second(&self, link: Entry, bits: u64) -> Entry {
+        self.0.get(link.second_index(bits)).copied().unwrap_or(Entry::INVALID)
     }
 
     /// Fills the table for the code in which symbol `i` has `lens[i]` bits (0: it does not occur) and means
@@ -168,7 +168,7 @@ impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
             if longest > 1 {
                 return None;
             }
-            self.0[..1 << INDEX_BITS].fill(Entry::BAD);
+            self.0[..1 << INDEX_BITS].fill(Entry::INVALID);
         }
 
         // The symbols in the order of their codes.
@@ -242,7 +242,7 @@ fn next_code(code: usize, len: usize) -> usize {
 
 /// The meanings of the literal/length symbols.
 pub(super) const LITLEN_SYMBOLS: [Entry; 288] = {
-    let mut symbols = [Entry::BAD; 288];
+    let mut symbols = [Entry::INVALID; 288];
     let mut i = 0;
     while i < 256 {
         symbols[i] = Entry::literal(i as u8);
@@ -263,7 +263,7 @@ pub(super) const LITLEN_SYMBOLS: [Entry; 288] = {
 
 /// The meanings of the distance symbols.
 pub(super) const DISTANCE_SYMBOLS: [Entry; 32] = {
-    let mut symbols = [Entry::BAD; 32];
+    let mut symbols = [Entry::INVALID; 32];
     let (mut distance, mut i) = (1, 0);
     while i < 30 {
         let extra = if i < 4 { 0 } else { (i - 2) / 2 };
@@ -276,7 +276,7 @@ pub(super) const DISTANCE_SYMBOLS: [Entry; 32] = {
 
 /// The meanings of the symbols of code lengths: their own numbers.
 pub(super) const LENGTH_CODE_SYMBOLS: [Entry; 19] = {
-    let mut symbols = [Entry::BAD; 19];
+    let mut symbols = [Entry::INVALID; 19];
     let mut i = 0;
     while i < 19 {
         symbols[i] = Entry::symbol(i as u16, 0);

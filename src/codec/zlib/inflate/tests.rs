@@ -3,7 +3,7 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::*;
-use crate::codec::match_copy::Portable;
+use crate::codec::match_copy::PortableCopy;
 
 fn adler32(bytes: &[u8]) -> u32 {
     let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), &byte| {
@@ -14,18 +14,18 @@ fn adler32(bytes: &[u8]) -> u32 {
 }
 
 /// Returns a zlib stream of `body`, raw deflate, that decodes to `plain`.
-fn wrapped(body: &[u8], plain: &[u8]) -> Vec<u8> {
+fn wrap_zlib(body: &[u8], plain: &[u8]) -> Vec<u8> {
     [&[0x78, 0x01], body, &adler32(plain).to_be_bytes()].concat()
 }
 
-fn ours(src: &[u8], len: usize) -> Option<Vec<u8>> {
+fn decode_with_inflater(src: &[u8], len: usize) -> Option<Vec<u8>> {
     let mut dest = vec![0xa5; len + 8];
-    let written = Inflater::default().zlib(src, &mut dest[4..4 + len], adler32);
+    let written = Inflater::default().decode_zlib(src, &mut dest[4..4 + len], adler32);
     assert!(dest[..4].iter().chain(&dest[4 + len..]).all(|&b| b == 0xa5), "wrote outside dest");
     written.map(|written| dest[4..4 + written].to_vec())
 }
 
-fn theirs(src: &[u8], len: usize) -> Option<Vec<u8>> {
+fn decode_with_flate2(src: &[u8], len: usize) -> Option<Vec<u8>> {
     let mut dest = vec![0; len];
     let mut inflate = Decompress::new(true);
     match inflate.decompress(src, &mut dest, FlushDecompress::Finish) {
@@ -37,7 +37,7 @@ fn theirs(src: &[u8], len: usize) -> Option<Vec<u8>> {
     }
 }
 
-fn deflated(plain: &[u8], level: i32) -> Vec<u8> {
+fn compress_with_flate2(plain: &[u8], level: i32) -> Vec<u8> {
     let mut dest = vec![0; plain.len() * 9 / 8 + 100];
     let mut deflate = Compress::new(Compression::new(level as u32), true);
     assert!(matches!(deflate.compress(plain, &mut dest, FlushCompress::Finish), Ok(Status::StreamEnd)));
@@ -97,7 +97,7 @@ fn noise(len: usize, kinds: usize, bell: bool, calm: usize, random: &mut Random)
 
 /// Returns a body of one block with the fixed code: `literals`, then the end.
 fn fixed_block(literals: &[u8]) -> Vec<u8> {
-    let mut bits = Writer::default();
+    let mut bits = TestBitWriter::default();
     bits.put(1, 1).put(1, 2);
     for byte in literals.iter().map(|&byte| usize::from(byte)) {
         if byte < 144 {
@@ -112,12 +112,12 @@ fn fixed_block(literals: &[u8]) -> Vec<u8> {
 
 /// Writes bits, lowest first.
 #[derive(Default)]
-struct Writer {
+struct TestBitWriter {
     bytes: Vec<u8>,
     used: usize,
 }
 
-impl Writer {
+impl TestBitWriter {
     fn put(&mut self, value: usize, count: usize) -> &mut Self {
         for i in 0..count {
             if self.used.is_multiple_of(8) {
@@ -146,11 +146,11 @@ fn every_level_and_kind_round_trips() {
         for _ in 0..times {
             let plain = matches_of_all_kinds(len, &mut random);
             for level in [1, 2, 5, 6, 9].into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
-                let stream = deflated(&plain, level);
-                assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {level}");
-                assert_eq!(ours(&stream, len.wrapping_sub(1).min(len)).is_some(), len == 0);
+                let stream = compress_with_flate2(&plain, level);
+                assert!(decode_with_inflater(&stream, len).as_ref() == Some(&plain), "{len} {level}");
+                assert_eq!(decode_with_inflater(&stream, len.wrapping_sub(1).min(len)).is_some(), len == 0);
                 // With more room than needed, the shorter result is reported.
-                assert!(ours(&stream, len + 500).as_ref() == Some(&plain));
+                assert!(decode_with_inflater(&stream, len + 500).as_ref() == Some(&plain));
             }
         }
     }
@@ -165,44 +165,52 @@ fn noise_of_every_kind_round_trips() {
             for calm in [4, 20, 60, 500, 100_000].into_iter().step_by(step) {
                 let plain = noise(len, kinds, random.below(2) == 0, calm, &mut random);
                 let level = [1, 2, 5, 6, 9][random.below(5)];
-                let stream = deflated(&plain, level);
-                assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {kinds} {calm} {level}");
-                assert_eq!(ours(&stream, len - 1), None);
-                assert!(ours(&stream, len + 500).as_ref() == Some(&plain));
-                let stream = wrapped(&fixed_block(&plain), &plain);
-                assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {kinds} {calm} fixed");
+                let stream = compress_with_flate2(&plain, level);
+                assert!(
+                    decode_with_inflater(&stream, len).as_ref() == Some(&plain),
+                    "{len} {kinds} {calm} {level}"
+                );
+                assert_eq!(decode_with_inflater(&stream, len - 1), None);
+                assert!(decode_with_inflater(&stream, len + 500).as_ref() == Some(&plain));
+                let stream = wrap_zlib(&fixed_block(&plain), &plain);
+                assert!(
+                    decode_with_inflater(&stream, len).as_ref() == Some(&plain),
+                    "{len} {kinds} {calm} fixed"
+                );
             }
         }
     }
 }
 
 /// The length, in bytes, of content in which the kernels for one kind of symbols remain in use.
-const LONG: usize = 12_000;
+const LONG_CONTENT_LEN: usize = 12_000;
 
 /// Decodes the first block of a stream with the kernel for its kind. Returns the number of bytes that the kernel
 /// decodes, the kind, and whether lanes were useful. The same for all processors.
-fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) {
+fn decode_first_block(plain: &[u8], stream: &[u8]) -> (usize, BlockKind, Option<Outcome>) {
     let decode = |portable: bool| {
         let mut inflater = Inflater::default();
-        let mut bits = Bits::new(&stream[2..]);
+        let mut bits = BitReader::new(&stream[2..]);
         bits.refill();
-        assert_eq!(bits.take(3) >> 1, 2, "a block with a code of its own");
+        assert_eq!(bits.read_bits(3) >> 1, 2, "a block with a code of its own");
         inflater.load_dynamic(&mut bits).unwrap();
-        let codes = Codes { litlen: &inflater.litlen, distance: &inflater.distance };
+        let codes = BlockTables { litlen: &inflater.litlen, distance: &inflater.distance };
         let (bits, dest) = (&mut bits, &mut vec![0; plain.len()][..]);
-        let (out, outcome) = match (inflater.likely, portable) {
-            (Likely::FlatNoise, false) => (kernels::flat(codes, bits, dest, 0), None),
-            (Likely::FlatNoise, true) => (flat::symbols::<Portable>(codes, bits, dest, 0), None),
-            (Likely::NearMatches, false) => (kernels::near_symbols(codes, bits, dest, 0).unwrap().0, None),
-            (Likely::NearMatches, true) => {
-                (fast::symbols::<Portable, false, true>(codes, bits, dest, 0, 0).unwrap().0, None)
+        let (out, outcome) = match (inflater.block_kind, portable) {
+            (BlockKind::EightBitLiterals, false) => (kernels::flat(codes, bits, dest, 0), None),
+            (BlockKind::EightBitLiterals, true) => {
+                (eight_bit_codes::decode_symbols::<PortableCopy>(codes, bits, dest, 0), None)
+            }
+            (BlockKind::NearMatches, false) => (kernels::near_symbols(codes, bits, dest, 0).unwrap().0, None),
+            (BlockKind::NearMatches, true) => {
+                (fast::decode_symbols::<PortableCopy, false, true>(codes, bits, dest, 0, 0).unwrap().0, None)
             }
             (_, false) => {
                 let (out, outcome) = kernels::lanes(&mut inflater.lanes, codes, bits, dest, 0);
                 (out, Some(outcome))
             }
             (_, true) => {
-                let (out, outcome) = inflater.lanes.symbols::<Portable>(codes, bits, dest, 0);
+                let (out, outcome) = inflater.lanes.decode_symbols::<PortableCopy>(codes, bits, dest, 0);
                 (out, Some(outcome))
             }
         };
@@ -210,10 +218,10 @@ fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) 
         // Continues from there until little room is left.
         let (end, _) = match portable {
             false => kernels::symbols(codes, bits, dest, out).unwrap(),
-            true => fast::symbols::<Portable, false, false>(codes, bits, dest, out, 0).unwrap(),
+            true => fast::decode_symbols::<PortableCopy, false, false>(codes, bits, dest, out, 0).unwrap(),
         };
         assert!(dest[..end] == plain[..end]);
-        ((out, inflater.likely, outcome), end)
+        ((out, inflater.block_kind, outcome), end)
     };
     let (first, end) = decode(false);
     assert!((first, end) == decode(true));
@@ -221,48 +229,48 @@ fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) 
 }
 
 #[test]
-fn near_and_far_matches_take_turns() {
+fn alternating_near_and_far_matches_are_decoded_by_their_kernel() {
     let mut random = Random(10);
     let mut plain: Vec<u8> = (0..300).map(|_| random.below(256) as u8).collect();
-    while plain.len() < LONG {
+    while plain.len() < LONG_CONTENT_LEN {
         plain.push(random.below(256) as u8);
         let reach = [8, 40, 250][random.below(3)];
         let back = 1 + random.below(reach);
         (0..4 + random.below(30)).for_each(|_| plain.push(plain[plain.len() - back]));
     }
-    let (out, likely, _) = first_block(&plain, &deflated(&plain, 6));
-    assert!(likely == Likely::NearMatches && out > LONG - 1000, "{out}");
+    let (out, likely, _) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
+    assert!(likely == BlockKind::NearMatches && out > LONG_CONTENT_LEN - 1000, "{out}");
 }
 
 #[test]
-fn lanes_meet_in_noise() {
+fn lanes_synchronize_in_noise() {
     let mut random = Random(7);
     for kinds in [40, 100, 144, 256].into_iter().step_by(if cfg!(miri) { 4 } else { 1 }) {
-        let plain = noise(LONG, kinds, true, 300, &mut random);
-        let (out, likely, outcome) = first_block(&plain, &deflated(&plain, 6));
-        assert!(likely == Likely::Runs && outcome == Some(Outcome::Ahead), "{kinds}");
-        assert!(out > LONG * 5 / 12, "{kinds}: {out}");
+        let plain = noise(LONG_CONTENT_LEN, kinds, true, 300, &mut random);
+        let (out, likely, outcome) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
+        assert!(likely == BlockKind::LiteralRuns && outcome == Some(Outcome::Worthwhile), "{kinds}");
+        assert!(out > LONG_CONTENT_LEN * 5 / 12, "{kinds}: {out}");
     }
 }
 
 #[test]
-fn flat_noise_is_decoded_to_near_its_end() {
+fn noise_with_eight_bit_codes_is_decoded_to_near_its_end() {
     let mut random = Random(8);
-    let plain = noise(LONG, 256, false, 300, &mut random);
-    let (out, likely, _) = first_block(&plain, &deflated(&plain, 6));
-    assert!(likely == Likely::FlatNoise);
-    assert!(out > LONG - 200, "{out}");
+    let plain = noise(LONG_CONTENT_LEN, 256, false, 300, &mut random);
+    let (out, likely, _) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
+    assert!(likely == BlockKind::EightBitLiterals);
+    assert!(out > LONG_CONTENT_LEN - 200, "{out}");
 }
 
 #[test]
-fn lanes_are_of_no_use_in_short_streams() {
+fn lanes_are_not_worthwhile_in_short_streams() {
     let plain = noise(300, 40, true, 1000, &mut Random(9));
-    let (out, _, outcome) = first_block(&plain, &deflated(&plain, 6));
-    assert_eq!((out, outcome), (0, Some(Outcome::Useless)));
+    let (out, _, outcome) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
+    assert_eq!((out, outcome), (0, Some(Outcome::NotWorthwhile)));
 }
 
 #[test]
-fn a_state_serves_streams_of_all_kinds_in_turn() {
+fn one_inflater_decodes_streams_of_all_kinds_in_turn() {
     let mut random = Random(2);
     let mut inflater = Inflater::default();
     let shorter = if cfg!(miri) { 10 } else { 1 };
@@ -271,19 +279,19 @@ fn a_state_serves_streams_of_all_kinds_in_turn() {
             0 => matches_of_all_kinds(1 + random.below(5000) / shorter, &mut random),
             _ => noise(1 + random.below(9000) / shorter, 1 + random.below(256), true, 40, &mut random),
         };
-        let mut stream = deflated(&plain, 1 + round % 9);
+        let mut stream = compress_with_flate2(&plain, 1 + round % 9);
         if round % 3 == 0 {
             stream.truncate(stream.len() / 2);
         }
         let mut dest = vec![0; plain.len()];
-        let written = inflater.zlib(&stream, &mut dest, adler32);
+        let written = inflater.decode_zlib(&stream, &mut dest, adler32);
         assert_eq!(written, (round % 3 != 0).then_some(plain.len()));
         assert!(round % 3 == 0 || dest == plain);
     }
 }
 
 #[test]
-fn a_match_of_every_distance_and_length() {
+fn matches_of_every_distance_and_length_are_decoded() {
     let mut random = Random(3);
     // Literals on both sides, so that the fast loop copies the match.
     let start: Vec<u8> = (0..400).map(|_| random.below(256) as u8).collect();
@@ -300,9 +308,9 @@ fn a_match_of_every_distance_and_length() {
     let (back_step, length_step) = if cfg!(miri) { (35, 127) } else { (1, 1) };
     for back in (1..=70).chain([127, 128, 129, 255, 256, 257, 399, 400]).step_by(back_step) {
         for length in (3..=258).step_by(length_step) {
-            let mut bits = Writer::default();
+            let mut bits = TestBitWriter::default();
             bits.put(1, 1).put(1, 2);
-            let literal = |bits: &mut Writer, byte: u8| {
+            let literal = |bits: &mut TestBitWriter, byte: u8| {
                 let byte = usize::from(byte);
                 if byte < 144 {
                     bits.code(0x30 + byte, 8)
@@ -326,18 +334,18 @@ fn a_match_of_every_distance_and_length() {
             let mut plain = start.clone();
             (0..length).for_each(|_| plain.push(plain[plain.len() - back]));
             plain.extend(&start);
-            let stream = wrapped(&bits.bytes, &plain);
+            let stream = wrap_zlib(&bits.bytes, &plain);
             // The match is copied by the fast loop, and by the checked path (too little room behind it).
-            assert!(ours(&stream, plain.len()).as_ref() == Some(&plain), "{back} {length}");
+            assert!(decode_with_inflater(&stream, plain.len()).as_ref() == Some(&plain), "{back} {length}");
             let mut short = bits.bytes.clone();
             short.truncate(short.len() / 2);
-            assert_eq!(ours(&short, plain.len()), None);
+            assert_eq!(decode_with_inflater(&short, plain.len()), None);
         }
     }
 }
 
 #[test]
-fn decides_as_zlib_does_on_damaged_streams() {
+fn damaged_streams_are_accepted_and_decoded_as_by_zlib_rs() {
     let mut random = Random(4);
     let (mut accepted, mut refused) = (0, 0);
     let (rounds, damages) = if cfg!(miri) { (2, 5) } else { (300, 40) };
@@ -348,7 +356,7 @@ fn decides_as_zlib_does_on_damaged_streams() {
             0 => noise(len.max(600), kinds, bell, 1 + random.below(200), &mut random),
             _ => matches_of_all_kinds(len, &mut random),
         };
-        let stream = deflated(&plain, 1 + round % 9);
+        let stream = compress_with_flate2(&plain, 1 + round % 9);
         for _ in 0..damages {
             let mut bad = stream.clone();
             for _ in 0..1 + random.below(3) {
@@ -361,13 +369,14 @@ fn decides_as_zlib_does_on_damaged_streams() {
                 bad.truncate(random.below(bad.len()));
             }
             // Corrects the checksum, so that it does not hide damage to the data.
-            if let Some(decoded) = raw(&bad) {
+            if let Some(decoded) = decode_raw_with_flate2(&bad) {
                 let end = decoded.1 + 2;
                 if end + 4 <= bad.len() {
                     bad[end..end + 4].copy_from_slice(&adler32(&decoded.0).to_be_bytes());
                 }
             }
-            let (a, b) = (ours(&bad, plain.len() + 100), theirs(&bad, plain.len() + 100));
+            let (a, b) =
+                (decode_with_inflater(&bad, plain.len() + 100), decode_with_flate2(&bad, plain.len() + 100));
             assert!(a == b, "{} and {}: {bad:02x?}", a.is_some(), b.is_some());
             if a.is_some() { accepted += 1 } else { refused += 1 }
         }
@@ -380,7 +389,7 @@ fn decides_as_zlib_does_on_damaged_streams() {
 }
 
 /// Returns the content of the deflate data behind the header, and the length of that data in bytes.
-fn raw(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
+fn decode_raw_with_flate2(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut dest = vec![0; 30_000];
     let mut inflate = Decompress::new(false);
     match inflate.decompress(stream.get(2..)?, &mut dest, FlushDecompress::Finish) {
@@ -401,16 +410,16 @@ fn every_truncation_is_refused() {
             9 => noise(len, 100, true, 50, &mut random),
             _ => matches_of_all_kinds(len, &mut random),
         };
-        let stream = deflated(&plain, level);
+        let stream = compress_with_flate2(&plain, level);
         for cut in (0..stream.len()).step_by(step) {
-            assert_eq!(ours(&stream[..cut], plain.len()), None, "{cut} of {}", stream.len());
+            assert_eq!(decode_with_inflater(&stream[..cut], plain.len()), None, "{cut} of {}", stream.len());
         }
     }
 }
 
 #[test]
-fn headers() {
-    let stream = deflated(b"some text", 6);
+fn only_valid_zlib_headers_are_accepted() {
+    let stream = compress_with_flate2(b"some text", 6);
     let with = |method: u8, flags: u8| [&[method, flags], &stream[2..]].concat();
     let step = if cfg!(miri) { 30 } else { 1 };
     for method in (0..=255).step_by(step) {
@@ -420,59 +429,59 @@ fn headers() {
                 && method & 0xf == 8
                 && method >> 4 <= 7
                 && flags & 0x20 == 0;
-            assert_eq!(ours(&stream, 9).is_some(), good, "{method:02x} {flags:02x}");
+            assert_eq!(decode_with_inflater(&stream, 9).is_some(), good, "{method:02x} {flags:02x}");
         }
     }
-    assert_eq!(ours(&[], 9), None);
-    assert_eq!(ours(&[0x78], 9), None);
-    assert_eq!(ours(&[0x78, 0x01], 9), None);
+    assert_eq!(decode_with_inflater(&[], 9), None);
+    assert_eq!(decode_with_inflater(&[0x78], 9), None);
+    assert_eq!(decode_with_inflater(&[0x78, 0x01], 9), None);
 }
 
 #[test]
-fn stored_blocks() {
+fn valid_stored_blocks_are_copied_and_invalid_ones_refused() {
     // An empty block that is not the last one, then a last block of five bytes.
     let body = [0, 0, 0, 0xff, 0xff, 1, 5, 0, 0xfa, 0xff, b'h', b'e', b'l', b'l', b'o'];
-    assert_eq!(ours(&wrapped(&body, b"hello"), 5).as_deref(), Some(&b"hello"[..]));
-    assert_eq!(ours(&wrapped(&body, b"hello"), 4), None);
+    assert_eq!(decode_with_inflater(&wrap_zlib(&body, b"hello"), 5).as_deref(), Some(&b"hello"[..]));
+    assert_eq!(decode_with_inflater(&wrap_zlib(&body, b"hello"), 4), None);
     let mut bad = body;
     bad[8] = 0xfb;
-    assert_eq!(ours(&wrapped(&bad, b"hello"), 5), None);
+    assert_eq!(decode_with_inflater(&wrap_zlib(&bad, b"hello"), 5), None);
     // Between blocks of other kinds, so that buffered bits have to be returned.
-    let mut stream = Writer::default();
+    let mut stream = TestBitWriter::default();
     stream.put(0, 1).put(1, 2).code(0x30 + 65, 8).code(0, 7).put(0, 1).put(0, 2);
     let mut bytes = stream.bytes;
     bytes.extend([2, 0, 0xfd, 0xff, b'B', b'C']);
-    let mut stream = Writer { used: bytes.len() * 8, bytes };
+    let mut stream = TestBitWriter { used: bytes.len() * 8, bytes };
     stream.put(1, 1).put(1, 2).code(0x30 + 68, 8).code(0, 7);
     for spare in [0, 100, 1000] {
-        let mut stream = wrapped(&stream.bytes, b"ABCD");
+        let mut stream = wrap_zlib(&stream.bytes, b"ABCD");
         stream.extend(vec![0; spare]);
-        assert_eq!(ours(&stream, 4).as_deref(), Some(&b"ABCD"[..]));
+        assert_eq!(decode_with_inflater(&stream, 4).as_deref(), Some(&b"ABCD"[..]));
     }
 }
 
 #[test]
 fn unused_codes_are_refused() {
     for (symbol, symbol_bits) in [(0xc6, 8), (0xc7, 8)] {
-        let mut bits = Writer::default();
+        let mut bits = TestBitWriter::default();
         bits.put(1, 1).put(1, 2).code(0x30, 8).code(symbol, symbol_bits).code(0, 5).code(0, 7);
-        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 259]), 1000), None);
+        assert_eq!(decode_with_inflater(&wrap_zlib(&bits.bytes, &[0; 259]), 1000), None);
     }
     for distance in [30, 31] {
-        let mut bits = Writer::default();
+        let mut bits = TestBitWriter::default();
         bits.put(1, 1).put(1, 2).code(0x30, 8).code(1, 7).code(distance, 5).code(0, 7);
-        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), 4), None);
-        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), 1000), None);
+        assert_eq!(decode_with_inflater(&wrap_zlib(&bits.bytes, &[0; 4]), 4), None);
+        assert_eq!(decode_with_inflater(&wrap_zlib(&bits.bytes, &[0; 4]), 1000), None);
     }
-    let mut bits = Writer::default();
+    let mut bits = TestBitWriter::default();
     bits.put(1, 1).put(3, 2).put(0, 64);
-    assert_eq!(ours(&wrapped(&bits.bytes, &[]), 10), None);
+    assert_eq!(decode_with_inflater(&wrap_zlib(&bits.bytes, &[]), 10), None);
 }
 
 #[test]
 fn matches_before_the_start_are_refused() {
     for spare in [4, 1000] {
-        let mut bits = Writer::default();
+        let mut bits = TestBitWriter::default();
         bits.put(1, 1)
             .put(1, 2)
             .code(0x30, 8)
@@ -482,7 +491,7 @@ fn matches_before_the_start_are_refused() {
             .put(0, 50)
             .put(0, 50)
             .put(0, 50);
-        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), spare), None);
+        assert_eq!(decode_with_inflater(&wrap_zlib(&bits.bytes, &[0; 4]), spare), None);
     }
 }
 
@@ -491,7 +500,7 @@ fn a_match_before_the_start_is_refused_in_any_lane() {
     let len = if cfg!(miri) { 900 } else { 2900 };
     let plain = noise(len, 256, true, 100_000, &mut Random(10));
     for at in (0..len).step_by(if cfg!(miri) { 400 } else { 50 }) {
-        let mut bits = Writer::default();
+        let mut bits = TestBitWriter::default();
         bits.put(1, 1).put(1, 2);
         for (i, byte) in plain.iter().map(|&byte| usize::from(byte)).enumerate() {
             if i == at {
@@ -506,6 +515,6 @@ fn a_match_before_the_start_is_refused_in_any_lane() {
         }
         bits.code(0, 7);
         let mut dest = vec![0; plain.len() + 500];
-        assert_eq!(Inflater::default().raw(&bits.bytes, &mut dest), None, "{at}");
+        assert_eq!(Inflater::default().decode_raw(&bits.bytes, &mut dest), None, "{at}");
     }
 }

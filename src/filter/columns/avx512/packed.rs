@@ -1,4 +1,4 @@
-use super::tile::{TILE, Tiles, load, table};
+use super::tile::{TILE, Tiles, load_table, table};
 use super::transpose::{from_columns, to_columns};
 use std::arch::x86_64::*;
 
@@ -11,16 +11,16 @@ use std::arch::x86_64::*;
 /// though out of order. The permutation that orders them is merged with the first one of the transpose of their
 /// bytes.
 #[derive(Clone, Copy)]
-pub(in crate::filter) struct Packed<const M: usize, const U: usize>;
+pub(in crate::filter) struct PackedTiles<const M: usize, const U: usize>;
 
-impl<const M: usize, const U: usize> Packed<M, U> {
+impl<const M: usize, const U: usize> PackedTiles<M, U> {
     const WIDTH: usize = M * U;
 
     /// The number of units in a vector, and of elements in `M` vectors.
     const UNITS: usize = TILE / U;
 
     /// For each remainder modulo `M`: the mask of the bytes of the units in a vector whose number has that remainder.
-    const CLASSES: [u64; M] = {
+    const UNIT_MASKS: [u64; M] = {
         let mut masks = [0; M];
         let mut at = 0;
         while at < TILE {
@@ -31,13 +31,13 @@ impl<const M: usize, const U: usize> Packed<M, U> {
     };
 
     /// Returns the mask of the bytes of units number `m` in the vector number `v` of `M`.
-    const fn class(m: usize, v: usize) -> u64 {
-        Self::CLASSES[(m + (M - 1) * v * Self::UNITS) % M]
+    const fn unit_mask(m: usize, v: usize) -> u64 {
+        Self::UNIT_MASKS[(m + (M - 1) * v * Self::UNITS) % M]
     }
 
     /// Returns the permutations of units number `m`, in the `r`th of their `U` vectors: from the order after the
     /// blends to the order before the transpose, with every 8 bytes reversed if `reversed`.
-    const fn taken_apart(reversed: bool) -> [[[u8; TILE]; U]; M] {
+    const fn split_permutations(reversed: bool) -> [[[u8; TILE]; U]; M] {
         let mut orders = [[[0; TILE]; U]; M];
         let mut i = 0;
         while i < M * U {
@@ -52,9 +52,9 @@ impl<const M: usize, const U: usize> Packed<M, U> {
         orders
     }
 
-    /// The inverse of [`Packed::taken_apart`] (without reversal).
-    const fn put_together() -> [[[u8; TILE]; U]; M] {
-        let there = Self::taken_apart(false);
+    /// The inverse of [`PackedTiles::split_permutations`] (without reversal).
+    const fn join_permutations() -> [[[u8; TILE]; U]; M] {
+        let there = Self::split_permutations(false);
         let mut orders = [[[0; TILE]; U]; M];
         let mut i = 0;
         while i < TILE * M * U {
@@ -66,7 +66,7 @@ impl<const M: usize, const U: usize> Packed<M, U> {
     }
 }
 
-impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
+impl<const M: usize, const U: usize> Tiles for PackedTiles<M, U> {
     type Columns = [[__m512i; U]; M];
 
     #[inline(always)]
@@ -77,9 +77,9 @@ impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
     #[inline(always)]
     unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
         let orders = if REVERSED && U == 1 {
-            const { &Self::taken_apart(true) }
+            const { &Self::split_permutations(true) }
         } else {
-            const { &Self::taken_apart(false) }
+            const { &Self::split_permutations(false) }
         };
         // SAFETY: the level and the tile, which is `WIDTH` vectors, by the caller.
         unsafe {
@@ -90,10 +90,10 @@ impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
                     *row = _mm512_loadu_si512(vectors.cast());
                     for v in 1..M {
                         let vector = vectors.add(v * TILE).cast();
-                        *row = _mm512_mask_loadu_epi8(*row, Self::class(m, v), vector);
+                        *row = _mm512_mask_loadu_epi8(*row, Self::unit_mask(m, v), vector);
                     }
                     if REVERSED || Self::WIDTH > 1 {
-                        *row = _mm512_permutexvar_epi8(load(&orders[m][r]), *row);
+                        *row = _mm512_permutexvar_epi8(load_table(&orders[m][r]), *row);
                     }
                 }
                 if U > 1 {
@@ -106,14 +106,14 @@ impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
 
     #[inline(always)]
     unsafe fn scatter(&self, mut columns: Self::Columns, dest: *mut u8) {
-        let orders = const { &Self::put_together() };
+        let orders = const { &Self::join_permutations() };
         // SAFETY: the level and the tile, which is `WIDTH` vectors, by the caller.
         unsafe {
             for (m, rows) in columns.iter_mut().enumerate() {
                 from_columns(rows);
                 for (r, row) in rows.iter_mut().enumerate() {
                     if Self::WIDTH > 1 {
-                        *row = _mm512_permutexvar_epi8(load(&orders[m][r]), *row);
+                        *row = _mm512_permutexvar_epi8(load_table(&orders[m][r]), *row);
                     }
                 }
             }
@@ -121,7 +121,7 @@ impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
                 for v in 0..M {
                     let mut vector = columns[0][r];
                     for (m, rows) in columns.iter().enumerate().skip(1) {
-                        vector = _mm512_mask_mov_epi8(vector, Self::class(m, v), rows[r]);
+                        vector = _mm512_mask_mov_epi8(vector, Self::unit_mask(m, v), rows[r]);
                     }
                     _mm512_storeu_si512(dest.add((r * M + v) * TILE).cast(), vector);
                 }

@@ -1,21 +1,21 @@
-use super::tile::{TILE, Tiles, load};
+use super::tile::{TILE, Tiles, load_table};
 use super::transpose::{from_columns, to_columns};
 use std::arch::x86_64::*;
 
 /// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is expanded to a slot of `P`
 /// bytes.
 #[derive(Clone, Copy)]
-pub(in crate::filter) struct Slotted<const P: usize> {
+pub(in crate::filter) struct SlottedTiles<const P: usize> {
     typesize: usize,
 }
 
-impl<const P: usize> Slotted<P> {
+impl<const P: usize> SlottedTiles<P> {
     /// The number of slots of a vector.
     const SLOTS: usize = TILE / P;
 
     /// The permutation, by typesize (minus 1) and vector, from contiguous elements to the positions at which the
     /// transpose of the slots' bytes starts.
-    const TAKEN_APART: [[[u8; TILE]; P]; P] = {
+    const SPLIT_PERMUTATIONS: [[[u8; TILE]; P]; P] = {
         let mut orders = [[[0; TILE]; P]; P];
         let mut i = 0;
         while i < TILE * P * P {
@@ -29,8 +29,8 @@ impl<const P: usize> Slotted<P> {
         orders
     };
 
-    /// The inverse of `TAKEN_APART`.
-    const PUT_TOGETHER: [[[u8; TILE]; P]; P] = {
+    /// The inverse of `SPLIT_PERMUTATIONS`.
+    const JOIN_PERMUTATIONS: [[[u8; TILE]; P]; P] = {
         let mut orders = [[[0; TILE]; P]; P];
         let mut i = 0;
         while i < TILE * P * P {
@@ -49,7 +49,7 @@ impl<const P: usize> Slotted<P> {
     /// If the typesize does not fit the slots as described.
     pub(in crate::filter) fn new(typesize: usize) -> Self {
         assert!(P / 2 < typesize && typesize <= P);
-        Slotted { typesize }
+        SlottedTiles { typesize }
     }
 
     /// Returns the mask of the bytes of a vector that the elements for its slots fill.
@@ -62,7 +62,7 @@ impl<const P: usize> Slotted<P> {
 // A full vector is read and written at once, though the elements for its slots fill only a part of it, more than
 // half. The excess bytes that are read, or written before the next vector overwrites them, are inside the tile,
 // except for the last vector, which is masked.
-impl<const P: usize> Tiles for Slotted<P> {
+impl<const P: usize> Tiles for SlottedTiles<P> {
     type Columns = [[__m512i; P]; 1];
 
     #[inline(always)]
@@ -74,7 +74,7 @@ impl<const P: usize> Tiles for Slotted<P> {
     unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
         // SAFETY: the level by the caller; the reads are in the tile as said above.
         unsafe {
-            let orders = &const { &Self::TAKEN_APART }[self.typesize - 1];
+            let orders = &const { &Self::SPLIT_PERMUTATIONS }[self.typesize - 1];
             let mut rows = [_mm512_setzero_si512(); P];
             for (v, row) in rows.iter_mut().enumerate() {
                 let at = src.add(v * Self::SLOTS * self.typesize);
@@ -83,7 +83,7 @@ impl<const P: usize> Tiles for Slotted<P> {
                 } else {
                     _mm512_maskz_loadu_epi8(self.mask(), at.cast())
                 };
-                *row = _mm512_permutexvar_epi8(load(&orders[v]), elements);
+                *row = _mm512_permutexvar_epi8(load_table(&orders[v]), elements);
             }
             to_columns::<P, REVERSED>(&mut rows);
             [rows]
@@ -94,11 +94,11 @@ impl<const P: usize> Tiles for Slotted<P> {
     unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; the writes are in the tile as said above.
         unsafe {
-            let orders = &const { &Self::PUT_TOGETHER }[self.typesize - 1];
+            let orders = &const { &Self::JOIN_PERMUTATIONS }[self.typesize - 1];
             from_columns(&mut rows);
             for (v, &row) in rows.iter().enumerate() {
                 let at = dest.add(v * Self::SLOTS * self.typesize);
-                let elements = _mm512_permutexvar_epi8(load(&orders[v]), row);
+                let elements = _mm512_permutexvar_epi8(load_table(&orders[v]), row);
                 if v < P - 1 {
                     _mm512_storeu_si512(at.cast(), elements);
                 } else {

@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 /// The number of elements of a tile, and of bytes of a vector.
 pub(in crate::filter) const TILE: usize = 64;
 
-/// The number of columns of a tile of [`Wide`](super::wide::Wide), which is a part of an element.
-pub(in crate::filter) const WIDE: usize = 16;
+/// The number of columns of a tile of [`WideTiles`](super::wide::WideTiles), which is a part of an element.
+pub(in crate::filter) const WIDE_TILE_WIDTH: usize = 16;
 
 /// The columns of a tile; those from the tile's width on are unspecified.
 ///
@@ -81,7 +81,7 @@ pub(in crate::filter) trait Tiles: Copy {
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
-pub(in crate::filter) unsafe fn load(table: &[u8; TILE]) -> __m512i {
+pub(in crate::filter) unsafe fn load_table(table: &[u8; TILE]) -> __m512i {
     // SAFETY: the level by the caller; the table is as long as a vector.
     unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
 }

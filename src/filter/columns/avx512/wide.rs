@@ -1,38 +1,38 @@
-use super::tile::{Tiles, WIDE};
+use super::tile::{Tiles, WIDE_TILE_WIDTH};
 use std::arch::x86_64::*;
 
 /// Tiles of 16 bytes of each element, for elements of at least 16 bytes. Lane `l` processes the elements `16 * l..16
 /// * (l + 1)` independently.
 #[derive(Clone, Copy)]
-pub(in crate::filter) struct Wide {
+pub(in crate::filter) struct WideTiles {
     typesize: usize,
 }
 
-impl Wide {
+impl WideTiles {
     /// Returns tiles of elements of `typesize` bytes.
     ///
     /// # Panics
     /// If they are narrower than a tile.
     pub(in crate::filter) fn new(typesize: usize) -> Self {
-        assert!(typesize >= WIDE);
-        Wide { typesize }
+        assert!(typesize >= WIDE_TILE_WIDTH);
+        WideTiles { typesize }
     }
 }
 
-impl Tiles for Wide {
-    type Columns = [[__m512i; WIDE]; 1];
+impl Tiles for WideTiles {
+    type Columns = [[__m512i; WIDE_TILE_WIDTH]; 1];
 
     #[inline(always)]
     fn width(&self) -> usize {
-        WIDE
+        WIDE_TILE_WIDTH
     }
 
     #[inline(always)]
     unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
         // SAFETY: the level by the caller; each read is 16 bytes of an element of the tile.
         unsafe {
-            let lane = WIDE * self.typesize;
-            let mut rows = [_mm512_setzero_si512(); WIDE];
+            let lane = WIDE_TILE_WIDTH * self.typesize;
+            let mut rows = [_mm512_setzero_si512(); WIDE_TILE_WIDTH];
             for (v, row) in rows.iter_mut().enumerate() {
                 let element = if REVERSED { v ^ 7 } else { v };
                 let at = src.add(element * self.typesize);
@@ -45,7 +45,7 @@ impl Tiles for Wide {
                 *row = _mm512_mask_broadcast_i32x4(*row, 0xf000, piece);
             }
             for _ in 0..4 {
-                rotate(&mut rows);
+                interleave_rows(&mut rows);
             }
             [rows]
         }
@@ -55,9 +55,9 @@ impl Tiles for Wide {
     unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; each write is 16 bytes of an element of the tile.
         unsafe {
-            let lane = WIDE * self.typesize;
+            let lane = WIDE_TILE_WIDTH * self.typesize;
             for _ in 0..4 {
-                rotate(&mut rows);
+                interleave_rows(&mut rows);
             }
             for (v, &row) in rows.iter().enumerate() {
                 let at = dest.add(v * self.typesize);
@@ -70,30 +70,30 @@ impl Tiles for Wide {
     }
 }
 
-/// [`Wide`] for less than a tile of elements: the bytes of the missing elements in the columns are unspecified.
+/// [`WideTiles`] for less than a tile of elements: the bytes of the missing elements in the columns are unspecified.
 #[derive(Clone, Copy)]
-pub(in crate::filter) struct WideFew {
+pub(in crate::filter) struct PartialWideTile {
     typesize: usize,
     elements: usize,
 }
 
-impl WideFew {
+impl PartialWideTile {
     /// Returns tiles of `elements` elements, at least one, of `typesize` bytes.
     ///
     /// # Panics
     /// If the elements are narrower than a tile, or `elements` is 0.
     pub(in crate::filter) fn new(typesize: usize, elements: usize) -> Self {
-        assert!(typesize >= WIDE && elements > 0);
-        WideFew { typesize, elements }
+        assert!(typesize >= WIDE_TILE_WIDTH && elements > 0);
+        PartialWideTile { typesize, elements }
     }
 }
 
-impl Tiles for WideFew {
-    type Columns = [[__m512i; WIDE]; 1];
+impl Tiles for PartialWideTile {
+    type Columns = [[__m512i; WIDE_TILE_WIDTH]; 1];
 
     #[inline(always)]
     fn width(&self) -> usize {
-        WIDE
+        WIDE_TILE_WIDTH
     }
 
     #[inline(always)]
@@ -101,7 +101,7 @@ impl Tiles for WideFew {
         let last = self.elements - 1;
         // SAFETY: the level by the caller; each read is 16 bytes of an element that there is.
         unsafe {
-            let mut rows = [_mm512_setzero_si512(); WIDE];
+            let mut rows = [_mm512_setzero_si512(); WIDE_TILE_WIDTH];
             for (v, row) in rows.iter_mut().enumerate() {
                 let element = if REVERSED { v ^ 7 } else { v };
                 for (lane, mask) in [0x000f, 0x00f0, 0x0f00, 0xf000].into_iter().enumerate() {
@@ -110,7 +110,7 @@ impl Tiles for WideFew {
                 }
             }
             for _ in 0..4 {
-                rotate(&mut rows);
+                interleave_rows(&mut rows);
             }
             [rows]
         }
@@ -121,7 +121,7 @@ impl Tiles for WideFew {
         // SAFETY: the level by the caller; each write is 16 bytes of an element that there is.
         unsafe {
             for _ in 0..4 {
-                rotate(&mut rows);
+                interleave_rows(&mut rows);
             }
             for (v, &row) in rows.iter().enumerate() {
                 let lanes = [
@@ -148,10 +148,10 @@ impl Tiles for WideFew {
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
-unsafe fn rotate(rows: &mut [__m512i; WIDE]) {
+unsafe fn interleave_rows(rows: &mut [__m512i; WIDE_TILE_WIDTH]) {
     let before = *rows;
-    for i in 0..WIDE / 2 {
-        let (a, b) = (before[i], before[i + WIDE / 2]);
+    for i in 0..WIDE_TILE_WIDTH / 2 {
+        let (a, b) = (before[i], before[i + WIDE_TILE_WIDTH / 2]);
         // SAFETY: the level by the caller.
         unsafe {
             rows[2 * i] = _mm512_unpacklo_epi8(a, b);

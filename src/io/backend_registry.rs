@@ -1,0 +1,83 @@
+//! The back-ends that programs register (`frame.md` 5.1). Entries are never removed, also not by `blosc2_destroy`, and
+//! the address of an entry is valid until the process ends.
+
+use crate::abi::{BLOSC2_IO_REGISTERED, blosc2_io_cb};
+use crate::err;
+use crate::error::Result;
+use std::ffi::{CStr, c_char};
+use std::ptr::null_mut;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Maximum number of entries, including the two of the library.
+const CAPACITY: usize = 255;
+const BUILT_IN_COUNT: usize = 2;
+
+/// An entry. The program may change the struct at its address, which is never freed.
+#[derive(Clone, Copy)]
+struct BackendEntry {
+    id: u8,
+    /// A copy of the name at registration, or NULL.
+    name: *const c_char,
+    callbacks: *mut blosc2_io_cb,
+}
+
+// SAFETY: the pointers refer to memory that is never freed.
+unsafe impl Send for BackendEntry {}
+
+static ENTRIES: Mutex<Vec<BackendEntry>> = Mutex::new(Vec::new());
+
+fn entries() -> MutexGuard<'static, Vec<BackendEntry>> {
+    ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a back-end under `name`, or without a name. The struct and `name` are copied; the name in the struct is
+/// ignored. Registering an id again under the same name changes nothing and is no error.
+///
+/// # Errors
+/// `PluginIo` for an id below 160, for an id that is registered under another name, and when the table is full.
+///
+/// # Safety
+/// The callbacks obey the contracts of their types, and stay loaded.
+pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> Result<()> {
+    let id = callbacks.id;
+    if i32::from(id) < BLOSC2_IO_REGISTERED {
+        return Err(err!(
+            PluginIo,
+            "the id of I/O back-end {name:?} is {id}, expected at least {BLOSC2_IO_REGISTERED}"
+        ));
+    }
+    let mut entries = entries();
+    if entries.len() + BUILT_IN_COUNT >= CAPACITY {
+        return Err(err!(
+            PluginIo,
+            "cannot register I/O back-end {name:?}: there are {CAPACITY}, the maximum"
+        ));
+    }
+    if let Some(known) = entries.iter().find(|entry| entry.id == id) {
+        // SAFETY: NULL or a copy that is never freed.
+        let taken_by = (!known.name.is_null()).then(|| unsafe { CStr::from_ptr(known.name) });
+        return if taken_by == name {
+            Ok(())
+        } else {
+            Err(err!(PluginIo, "the id {id} of I/O back-end {name:?} is registered as {taken_by:?}"))
+        };
+    }
+    let name = name.map_or(null_mut(), |name| name.to_owned().into_raw());
+    let callbacks = Box::into_raw(Box::new(blosc2_io_cb { name, ..*callbacks }));
+    entries.push(BackendEntry { id, name, callbacks });
+    Ok(())
+}
+
+/// Returns the address of the struct of a registered back-end.
+pub(crate) fn find_callbacks(id: u8) -> Option<*mut blosc2_io_cb> {
+    entries().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
+}
+
+/// Returns a copy of the current callbacks of a registered back-end.
+///
+/// # Safety
+/// The program does not change the struct of that id during the call; `blosc2_get_io_cb` gives it a pointer to it.
+pub(super) unsafe fn copy_callbacks(id: u8) -> Option<blosc2_io_cb> {
+    // SAFETY: never freed, and not changed during the call, guaranteed by the caller.
+    find_callbacks(id).map(|entry| unsafe { *entry })
+}

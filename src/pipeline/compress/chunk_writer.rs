@@ -1,0 +1,154 @@
+//! Writes encoded blocks into the chunk, in order, from one thread or several.
+//!
+//! The blocks lie in ascending order regardless of the thread that encodes them, so that the chunk's bytes do not
+//! depend on the number of threads. A block that is encoded before its predecessors is copied and kept until its turn.
+
+use super::super::shared_output::SharedOutput;
+use crate::chunk::write_i32;
+use crate::error::Result;
+use crate::filter::copy::copy;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// The progress of the assembly.
+struct WriterState {
+    /// Index of the next block to write.
+    next: usize,
+    /// Offset of that block in the chunk, in bytes.
+    pos: usize,
+    /// Blocks that were encoded before their predecessors.
+    early_blocks: BTreeMap<usize, Vec<u8>>,
+    /// Buffers of blocks that have been written, for reuse.
+    spare_buffers: Vec<Vec<u8>>,
+    /// Whether a block did not fit.
+    full: bool,
+}
+
+/// The chunk that several workers write blocks into.
+pub(super) struct ChunkWriter<'a> {
+    out: SharedOutput<'a>,
+    header_len: usize,
+    /// Bytes of the chunk before the first block: header and block starts.
+    first_block_offset: usize,
+    state: Mutex<WriterState>,
+}
+
+impl<'a> ChunkWriter<'a> {
+    /// Creates the assembly of a chunk in `out`. Its block starts begin at offset `header_len`, its first block at
+    /// offset `first`.
+    pub(super) fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
+        let state = WriterState {
+            next: 0,
+            pos: first,
+            early_blocks: BTreeMap::new(),
+            spare_buffers: Vec::new(),
+            full: false,
+        };
+        ChunkWriter {
+            out: SharedOutput::new(out.into()),
+            header_len,
+            first_block_offset: first,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Returns whether a block did not fit, so that encoding more blocks is useless.
+    pub(super) fn is_full(&self) -> bool {
+        self.lock_state().full
+    }
+
+    /// Adds the encoded block `nblock`.
+    ///
+    /// # Errors
+    /// `MemoryAlloc` when there is no memory for a copy of an early block.
+    pub(super) fn write_block(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
+        let mut state = self.lock_state();
+        if state.full {
+            return Ok(());
+        }
+        if nblock != state.next {
+            let mut waiting = state.spare_buffers.pop().unwrap_or_default();
+            waiting.clear();
+            waiting
+                .try_reserve(bytes.len())
+                .map_err(|_| crate::err!(MemoryAlloc, "a copy of block {nblock}"))?;
+            waiting.extend_from_slice(bytes);
+            state.early_blocks.insert(nblock, waiting);
+            return Ok(());
+        }
+        let Some(range) = self.reserve_block(&mut state, bytes.len()) else { return Ok(()) };
+        // Early blocks that follow this one are copied under the lock: they are small, and their offset is now
+        // determined.
+        while let Some(waiting) = {
+            let next = state.next;
+            state.early_blocks.remove(&next)
+        } {
+            let Some(range) = self.reserve_block(&mut state, waiting.len()) else { return Ok(()) };
+            // SAFETY: `claim` returns each range once.
+            copy(&waiting, unsafe { self.out.write_range(range) });
+            state.spare_buffers.push(waiting);
+        }
+        drop(state);
+        // SAFETY: as above.
+        copy(bytes, unsafe { self.out.write_range(range) });
+        Ok(())
+    }
+
+    /// Reserves the range of the next block, of `len` bytes, and writes its block start. Returns `None` if it does not
+    /// fit.
+    fn reserve_block(&self, state: &mut WriterState, len: usize) -> Option<Range<usize>> {
+        let range = state.pos..state.pos + len;
+        if range.end > self.out.len() {
+            state.full = true;
+            return None;
+        }
+        let start = self.header_len + 4 * state.next;
+        assert!(
+            start + 4 <= self.first_block_offset,
+            "the block start at {start} is not before the first block at {}",
+            self.first_block_offset
+        );
+        // SAFETY: the block starts lie before every block, and each is written once, under the lock of the state.
+        write_i32(unsafe { self.out.write_range(start..start + 4) }, 0, range.start as i32);
+        state.next += 1;
+        state.pos = range.end;
+        Some(range)
+    }
+
+    fn lock_state(&self) -> std::sync::MutexGuard<'_, WriterState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the length of the chunk in bytes, or `None` if a block did not fit.
+    pub(super) fn finish(self) -> Option<usize> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (!state.full).then_some(state.pos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_written_in_any_order_give_the_same_chunk() {
+        let blocks: Vec<Vec<u8>> = (0..6).map(|n| vec![n as u8 + 1; n + 1]).collect();
+        let assemble = |order: &[usize], len: usize| {
+            let mut out = vec![0; len];
+            let assembly = ChunkWriter::new(&mut out, 4, 28);
+            for &n in order {
+                assembly.write_block(n, &blocks[n]).unwrap();
+            }
+            assembly.finish().map(|len| out[..len].to_vec())
+        };
+        let wanted = assemble(&[0, 1, 2, 3, 4, 5], 49).unwrap();
+        assert_eq!(wanted.len(), 49);
+        assert_eq!(wanted[4..8], 28i32.to_le_bytes());
+        assert_eq!(wanted[24..28], 43i32.to_le_bytes());
+        for order in [[5, 4, 3, 2, 1, 0], [1, 0, 3, 2, 5, 4], [0, 5, 1, 4, 2, 3]] {
+            assert_eq!(assemble(&order, 49).as_ref(), Some(&wanted));
+            assert_eq!(assemble(&order, 48), None);
+        }
+    }
+}

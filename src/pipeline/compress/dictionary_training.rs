@@ -1,0 +1,100 @@
+//! Trains a dictionary on the filtered blocks (`chunk.md` 3.9, `codecs.md` 7.2), in memory separate from the
+//! destination.
+
+use super::super::jobs::Worker;
+use super::super::scratch;
+use super::block::BlockEncoder;
+use super::source::Source;
+use crate::abi::BLOSC_ZSTD;
+use crate::chunk::format::{MAX_DICT_SIZE, MIN_USEFUL_DICT};
+use crate::codec::train_zstd;
+use crate::err;
+use crate::error::Result;
+
+/// A dictionary is at most 1/20 of the data.
+const MIN_DATA_TO_DICT_RATIO: usize = 20;
+/// A sample is 1/16 of the block or stream that it represents.
+const STREAM_TO_SAMPLE_RATIO: usize = 16;
+/// The minimum number of samples.
+const MIN_SAMPLES: usize = 8;
+
+/// The layout of the samples.
+struct SampleLayout {
+    /// Maximum size of the dictionary, in bytes.
+    max_dict_size: usize,
+    /// Sizes of the samples in bytes. The samples lie one after the other from the start of the filtered data.
+    sample_sizes: Vec<usize>,
+}
+
+/// Returns the sampling of a chunk, `None` if a dictionary is not worthwhile.
+fn plan_samples(encoder: &BlockEncoder<'_>) -> Option<SampleLayout> {
+    let plan = encoder.plan;
+    let nbytes = encoder.source.len();
+    let capacity = MAX_DICT_SIZE.min(nbytes / MIN_DATA_TO_DICT_RATIO);
+    if capacity < MIN_USEFUL_DICT {
+        return None;
+    }
+    let sizes = match encoder.source {
+        Source::VarlenBlocks(sources) => {
+            if sources.len() < MIN_SAMPLES || nbytes / sources.len() / STREAM_TO_SAMPLE_RATIO == 0 {
+                return None;
+            }
+            sources.iter().map(|s| s.len()).collect()
+        }
+        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+            let streams = if plan.is_split { plan.typesize } else { 1 };
+            let count = (encoder.nblocks() * streams).max(MIN_SAMPLES);
+            let size = nbytes / count / STREAM_TO_SAMPLE_RATIO;
+            if size == 0 {
+                return None;
+            }
+            vec![size; count]
+        }
+    };
+    Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes })
+}
+
+/// Returns a dictionary for the chunk, or `None` if it is compressed without one.
+///
+/// # Errors
+/// Those of filtering a block; `MemoryAlloc`.
+pub(super) fn train_chunk_dictionary(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<Vec<u8>>> {
+    let Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes }) = plan_samples(encoder) else {
+        return Ok(None);
+    };
+    let sampled: usize = sizes.iter().sum();
+    if compcode == BLOSC_ZSTD {
+        let samples = filtered_prefix(encoder, sampled)?;
+        return Ok(train_zstd(&samples, &sizes, capacity));
+    }
+    // The dictionary of LZ4 is the beginning of the filtered data.
+    let size = sampled.min(capacity);
+    let mut dictionary = filtered_prefix(encoder, size)?;
+    // The reference overwrites these bytes with the size before it reads them; this keeps the dictionaries identical.
+    let stored = 4 * encoder.nblocks();
+    for (at, byte) in (size as i32).to_le_bytes().into_iter().enumerate() {
+        if let Some(place) = dictionary.get_mut(stored + at) {
+            *place = byte;
+        }
+    }
+    Ok(Some(dictionary))
+}
+
+/// Returns the first `len` bytes of the concatenated filtered blocks.
+fn filtered_prefix(encoder: &BlockEncoder<'_>, len: usize) -> Result<Vec<u8>> {
+    let mut prefix = Vec::new();
+    prefix.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of samples"))?;
+    scratch::with_scratch(|scratch| {
+        let mut worker = Worker { tid: 0, scratch };
+        for nblock in 0..encoder.nblocks() {
+            if prefix.len() == len {
+                break;
+            }
+            encoder.with_filtered_block(nblock, &mut worker, |block, _, _, _| {
+                prefix.extend_from_slice(&block[..block.len().min(len - prefix.len())]);
+                Ok(())
+            })?;
+        }
+        Ok(prefix)
+    })
+}

@@ -1,0 +1,111 @@
+//! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks that are
+//! plain or consist of zeros.
+//!
+//! Small buffers are compressed to these chunks (`cargo bench --bench side_by_side -- --group small`). The coding of
+//! the block is that of the [class](crate::chunk::class); nothing is prepared for several blocks, threads,
+//! dictionaries, callbacks or other filters. The fast path reports no errors: damaged chunks, and those of any other
+//! kind, go to the [plan](super::plan).
+
+use super::super::scratch::{self, BlockScratch};
+use super::outcome::DecompressOutcome;
+use super::streams::{decode_bitshuffled, decode_block_streams, decode_shuffled};
+use crate::chunk::class::BlockCoding;
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
+use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue, read_i32};
+use crate::codec::{BuiltInCodec, DECODE_SLACK};
+use crate::filter::copy::copy;
+use crate::out_buffer::OutBuffer;
+use crate::pool;
+
+/// The Blosc2 flags of a chunk of zeros without any other flag.
+const ZERO_CHUNK_FLAGS: u8 = SpecialValue::ZERO_ID << flag2::SPECIAL_SHIFT;
+/// Longest content, in bytes, that one thread fills or copies: longer ones may be worth several threads.
+const MAX_UNCODED_NBYTES: usize = 64 << 10;
+
+/// Decompresses the chunk into `dest`, which may be longer than its content. Returns `None` for a chunk that needs a
+/// plan, and if a postfilter or a mask changes the result (`is_changed`); the content of `dest` is undefined then.
+#[inline(always)]
+pub(crate) fn try_decompress_fast(
+    chunk: &ParsedChunk<'_>,
+    has_postfilter_or_mask: bool,
+    dest: OutBuffer<'_>,
+) -> Option<DecompressOutcome> {
+    if has_postfilter_or_mask {
+        return None;
+    }
+    let (header, chunk) = (chunk.header(), chunk.bytes());
+    let len = header.nbytes();
+    let dest = dest.get(0..len)?;
+    if header.blosc2_flags == ZERO_CHUNK_FLAGS || header.is_memcpyed() {
+        return decompress_uncoded(header, chunk, dest);
+    }
+    // Neither lazy, special, instrumented nor with a dictionary or blocks of variable length.
+    let is_usual = header.is_extended()
+        && header.version >= version::STABLE
+        && header.blosc2_flags | header.blosc2_flags2 == 0;
+    // One block, which is not a short last one.
+    if !is_usual || len == 0 || header.blocksize != header.nbytes {
+        return None;
+    }
+    let coding = BlockCoding::of(header);
+    let codec = BuiltInCodec::from_format(header.codec_format())?;
+    let first = EXTENDED_HEADER_LENGTH + 4;
+    let start =
+        usize::try_from(read_i32(chunk, EXTENDED_HEADER_LENGTH)?).ok().filter(|&start| start >= first)?;
+    if coding == BlockCoding::General || usize::try_from(header.cbytes).ok()? > chunk.len() {
+        return None;
+    }
+    let streams = chunk.get(start..)?;
+    let typesize = usize::from(header.typesize);
+    let nstreams = if header.is_split() { typesize } else { 1 };
+    // SAFETY: decoders write each byte before they read it.
+    let dest = unsafe { dest.into_bytes() };
+    let mut lent = scratch::borrow_scratch();
+    let BlockScratch { front, workspace, .. } = &mut lent.scratch.block_scratch;
+    let decoder = || codec.decoder(None);
+    let decoded = match coding {
+        BlockCoding::Shuffled { unit } => {
+            let front = front.get(len + DECODE_SLACK).ok()?;
+            decode_shuffled(decoder, (nstreams, unit), streams, workspace, front, dest)
+        }
+        BlockCoding::Bitshuffled => {
+            let front = front.get(len + DECODE_SLACK).ok()?;
+            decode_bitshuffled(decoder, (nstreams, typesize), streams, workspace, front, dest)
+        }
+        BlockCoding::Direct | BlockCoding::General => {
+            decode_block_streams(decoder, nstreams, streams, workspace, dest, len)
+        }
+    };
+    lent.release();
+    decoded.ok()?;
+    Some(DecompressOutcome { nbytes: len, used_dictionary: false })
+}
+
+/// Does the same as [`try_decompress_fast`], for chunks of zeros and plain chunks.
+fn decompress_uncoded(
+    header: &ChunkHeader,
+    chunk: &[u8],
+    mut dest: OutBuffer<'_>,
+) -> Option<DecompressOutcome> {
+    let len = dest.len();
+    // The threads callback is called for every chunk of several blocks.
+    if header.blocksize < header.nbytes && pool::has_callback() {
+        return None;
+    }
+    let cbytes = usize::try_from(header.cbytes).ok()?;
+    let is_usual = header.is_extended()
+        && header.version >= version::STABLE
+        && header.blosc2_flags2 == 0
+        && len <= MAX_UNCODED_NBYTES;
+    let stored = chunk.get(..cbytes).filter(|_| is_usual)?;
+    match (header.blosc2_flags, header.is_memcpyed()) {
+        (ZERO_CHUNK_FLAGS, false) => dest.fill(0),
+        (0, true) => {
+            let content = stored.get(EXTENDED_HEADER_LENGTH..).filter(|content| content.len() == len)?;
+            // SAFETY: all bytes are written, and none is read.
+            copy(content, unsafe { dest.into_bytes() });
+        }
+        _ => return None,
+    }
+    Some(DecompressOutcome { nbytes: len, used_dictionary: false })
+}

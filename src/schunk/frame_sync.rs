@@ -1,0 +1,340 @@
+//! Synchronisation with other handles on the same frame: locks, and rereading their changes (`schunk.md` 19, `frame.md`
+//! 6).
+
+use super::SuperChunk;
+use super::access_lock::{LockProof, ReadGuard, WriteGuard};
+use super::c_struct::metalayer_kind::MetalayerKind;
+use super::cache::ChunkState;
+use crate::err;
+use crate::error::{ErrorKind, Result};
+use crate::frame::header::FrameHeader;
+use crate::frame::store::{Frame, FrameContents, FrameLockGuard, FrameStatus};
+use std::ops::Deref;
+
+/// Shared access to a super-chunk and its frame, with the current header of the frame. Released on drop.
+pub(super) struct ReadSession<'a> {
+    /// `None` without a frame.
+    header: Option<FrameHeader>,
+    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::FrameStatus::generation).
+    generation: u64,
+    _frame_lock: Option<FrameLockGuard<'a>>,
+    guard: ReadGuard<'a, SuperChunk>,
+}
+
+/// Exclusive access to a super-chunk and its frame. Released on drop.
+pub(super) struct ChangeSession<'a> {
+    /// `None` without a frame, and until the header is read.
+    header: Option<FrameHeader>,
+    _frame_lock: Option<FrameLockGuard<'a>>,
+    guard: WriteGuard<'a, SuperChunk>,
+}
+
+/// Proof that the access lock is held for `'a`, and that the frame's header was read while it was held.
+#[derive(Clone, Copy)]
+pub(super) struct ChunkAccess<'a> {
+    lock_proof: LockProof<'a, SuperChunk>,
+    header: Option<&'a FrameHeader>,
+    /// `None` during a change, which may replace the chunks that are read.
+    generation: Option<u64>,
+}
+
+impl<'a> ChunkAccess<'a> {
+    /// Returns access to the chunks of a super-chunk without a frame.
+    ///
+    /// # Panics
+    /// If there is a frame, since its header must be read.
+    #[inline(always)]
+    pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> ChunkAccess<'a> {
+        assert!(locked.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
+        ChunkAccess { lock_proof: locked, header: None, generation: Some(0) }
+    }
+
+    /// Returns the proof that the lock is held.
+    pub(super) fn lock_proof(self) -> LockProof<'a, SuperChunk> {
+        self.lock_proof
+    }
+
+    /// Returns the chunk in the state that this access reads, for the cached block; `None` during a change.
+    pub(super) fn chunk_state(self, nchunk: i64) -> Option<ChunkState> {
+        self.generation.map(|generation| ChunkState { generation, nchunk })
+    }
+
+    /// Returns the current header of the frame; `None` without a frame.
+    pub(super) fn header(self) -> Option<&'a FrameHeader> {
+        self.header
+    }
+}
+
+impl SuperChunk {
+    /// Locks for reading, and rereads the frame if another handle has changed it.
+    ///
+    /// # Errors
+    /// `Lock`, and those of a frame that cannot be read.
+    pub(super) fn lock_for_read(&self) -> Result<ReadSession<'_>> {
+        loop {
+            let guard = self.read_lock();
+            let Some(frame) = self.frame() else {
+                return Ok(ReadSession { header: None, generation: 0, _frame_lock: None, guard });
+            };
+            if !frame.is_on_disk() {
+                let header = Some(frame.status()?.header);
+                return Ok(ReadSession { header, generation: 0, _frame_lock: None, guard });
+            }
+            let section = frame.lock(false)?;
+            let status = frame.status()?;
+            if status.is_stale {
+                // Rereading the frame needs exclusive access. If the frame is not valid yet, because another handle is
+                // writing it, the known contents are used.
+                drop(section);
+                drop(guard);
+                if !self.refresh_exclusively()? {
+                    let guard = self.read_lock();
+                    let section = frame.lock(false)?;
+                    let FrameStatus { header, generation, .. } = frame.status()?;
+                    self.discard_cached_block();
+                    return Ok(ReadSession {
+                        header: Some(header),
+                        generation,
+                        _frame_lock: Some(section),
+                        guard,
+                    });
+                }
+                continue;
+            }
+            let FrameStatus { header, generation, .. } = status;
+            return Ok(ReadSession { header: Some(header), generation, _frame_lock: Some(section), guard });
+        }
+    }
+
+    /// Locks for a change and discards the cached block. With `resync`, first rereads a frame that another handle has
+    /// changed.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
+    /// read.
+    pub(super) fn lock_for_change(&self, resync: bool) -> Result<ChangeSession<'_>> {
+        let mut guard = self.start_change()?;
+        let mut section = None;
+        let mut header = None;
+        if let Some(frame) = self.frame() {
+            section = Some(frame.lock(true)?);
+            if resync {
+                header = Some(guard.header_for_change(frame)?);
+            }
+        }
+        Ok(ChangeSession { header, _frame_lock: section, guard })
+    }
+
+    /// As [`lock_for_change`](Self::lock_for_change), but does not lock or read the frame.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a view, `Failure` from inside an I/O function.
+    #[inline(always)]
+    pub(super) fn start_change(&self) -> Result<WriteGuard<'_, SuperChunk>> {
+        if self.is_view() {
+            return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
+        }
+        let guard = WriteGuard::lock(self)?;
+        self.discard_cached_block();
+        Ok(guard)
+    }
+
+    /// Rereads the frame if another handle has changed it. Returns whether the known contents are up to date now;
+    /// `false` for a frame that is not valid yet.
+    fn refresh_exclusively(&self) -> Result<bool> {
+        if let Some(owner) = self.owner_of_view()? {
+            return owner.refresh_exclusively();
+        }
+        let mut guard = WriteGuard::lock(self)?;
+        let Some(frame) = self.frame() else { return Ok(false) };
+        let _section = frame.lock(false)?;
+        // Another thread of this process may have reread the frame already.
+        let status = frame.status()?;
+        Ok(!status.is_stale || guard.reread_if_stale(frame)?.0)
+    }
+
+    /// Rereads counters and metalayers if another handle has changed the frame. Returns whether they were reread. A
+    /// frame that currently cannot be read counts as unchanged.
+    ///
+    /// # Errors
+    /// `Lock`; `FileRead` for an invalid frame length.
+    pub(crate) fn refresh(&self) -> Result<bool> {
+        if let Some(owner) = self.owner_of_view()? {
+            return owner.refresh();
+        }
+        let Some(frame) = self.frame().filter(|frame| frame.is_on_disk()) else { return Ok(false) };
+        // The check only needs shared access, so that readers do not exclude each other: arrays call this before each
+        // read.
+        if !self.is_stale(frame)? {
+            return Ok(false);
+        }
+        let mut guard = WriteGuard::lock(self)?;
+        let _section = frame.lock(false)?;
+        let Ok(status) = frame.status() else { return Ok(false) };
+        if !status.is_stale {
+            return Ok(false);
+        }
+        guard.reread_if_stale(frame).map(|(changed, _)| changed)
+    }
+
+    /// Returns whether another handle has changed the frame. A frame that currently cannot be read counts as unchanged.
+    ///
+    /// # Errors
+    /// `Lock`.
+    fn is_stale(&self, frame: &Frame) -> Result<bool> {
+        let _reading = self.read_lock();
+        let _section = frame.lock(false)?;
+        Ok(frame.status().is_ok_and(|status| status.is_stale))
+    }
+
+    /// As [`refresh`](Self::refresh), but ignores errors other than `Lock`.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub(crate) fn refresh_ignoring_errors(&self) -> Result<()> {
+        match self.refresh() {
+            Err(error) if error.kind() == ErrorKind::Lock => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the frame's lock between processes exclusively, for several calls. The lock is reentrant. Returns `None`
+    /// for a frame without a lock.
+    ///
+    /// # Errors
+    /// `Lock`; `Failure` from inside an I/O function.
+    pub(crate) fn lock_frame(&self) -> Result<Option<FrameLockGuard<'_>>> {
+        let Some(frame) = self.frame().filter(|frame| frame.has_lock()) else { return Ok(None) };
+        // Waits for current readers, which hold the frame's lock in shared mode.
+        let _changing = WriteGuard::lock(self)?;
+        frame.lock(true).map(Some)
+    }
+
+    /// As [`lock_frame`](Self::lock_frame), until [`release_frame_lock`](Self::release_frame_lock).
+    ///
+    /// # Errors
+    /// As [`lock_frame`](Self::lock_frame).
+    pub(crate) fn hold_frame_lock(&self) -> Result<()> {
+        if let Some(section) = self.lock_frame()? {
+            section.keep_locked();
+        }
+        Ok(())
+    }
+
+    /// Releases one level of the frame's lock.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub(crate) fn release_frame_lock(&self) -> Result<()> {
+        self.frame().map_or(Ok(()), Frame::unlock)
+    }
+}
+
+impl WriteGuard<'_, SuperChunk> {
+    /// Rereads the frame if another handle has changed it. Returns whether it did, and the header.
+    fn reread_if_stale(&mut self, frame: &Frame) -> Result<(bool, FrameHeader)> {
+        let status = frame.status_from_disk()?;
+        if !status.is_stale {
+            return Ok((false, status.header));
+        }
+        let header = status.header.clone();
+        match frame.refresh(status.header)? {
+            Some(contents) => {
+                self.publish_contents(&contents)?;
+                Ok((true, contents.header))
+            }
+            None => Ok((false, header)),
+        }
+    }
+
+    /// Returns the header of the frame that is about to be changed.
+    ///
+    /// # Errors
+    /// `FileRead` when another handle has changed the frame and it is not valid yet: writing from the known contents
+    /// would destroy these changes.
+    fn header_for_change(&mut self, frame: &Frame) -> Result<FrameHeader> {
+        let (_, header) = self.reread_if_stale(frame)?;
+        if header.frame_len != frame.len() {
+            return Err(err!(
+                FileRead,
+                "the frame length is {}, expected {}: another handle is writing the frame",
+                header.frame_len,
+                frame.len()
+            ));
+        }
+        Ok(header)
+    }
+
+    /// Publishes the contents of a reread frame.
+    fn publish_contents(&mut self, contents: &FrameContents) -> Result<()> {
+        self.discard_cached_state();
+        let mut counters = self.counters();
+        counters.nbytes = contents.header.nbytes;
+        counters.cbytes = contents.header.cbytes;
+        counters.nchunks = contents.nchunks as i64;
+        // The super-chunk was opened before the first chunk, so its chunk size is not set, or another handle has added
+        // a chunk of another size since.
+        let has_different_sizes = contents.header.chunksize == 0 && contents.nchunks > 0;
+        if counters.chunksize == -1 || has_different_sizes {
+            counters.chunksize = contents.header.chunksize;
+        }
+        // The flags of the current chunks determine which chunks may be added.
+        if counters.nchunks > 0 {
+            counters.flags2 = contents.header.flags2;
+        }
+        self.set_counters(&counters);
+        self.replace_metalayers(MetalayerKind::Fixed, &contents.metalayers)?;
+        self.replace_metalayers(MetalayerKind::Variable, &contents.vlmetalayers)?;
+        self.increment_change_tick();
+        Ok(())
+    }
+}
+
+impl ReadSession<'_> {
+    /// Returns access to the chunks, for the lifetime of the session.
+    pub(super) fn access(&self) -> ChunkAccess<'_> {
+        ChunkAccess {
+            lock_proof: self.guard.lock_proof(),
+            header: self.header.as_ref(),
+            generation: Some(self.generation),
+        }
+    }
+}
+
+impl<'a> ChangeSession<'a> {
+    /// Returns access to the chunks, for the lifetime of the session. Reads the header of the frame if it was not read
+    /// before.
+    ///
+    /// # Errors
+    /// `FileRead` for a frame that is not valid yet, and those of reading it.
+    pub(super) fn access(&mut self) -> Result<ChunkAccess<'_>> {
+        if self.header.is_none()
+            && let Some(frame) = self.guard.object().frame()
+        {
+            self.header = Some(self.guard.header_for_change(frame)?);
+        }
+        Ok(ChunkAccess {
+            lock_proof: self.guard.lock_proof(),
+            header: self.header.as_ref(),
+            generation: None,
+        })
+    }
+
+    /// Returns the guard of the super-chunk's access lock.
+    pub(super) fn guard(&mut self) -> &mut WriteGuard<'a, SuperChunk> {
+        &mut self.guard
+    }
+
+    /// Discards the header, so that the next [`access`](Self::access) rereads it: the frame is about to change.
+    pub(super) fn discard_header(&mut self) {
+        self.header = None;
+    }
+}
+
+impl Deref for ChangeSession<'_> {
+    type Target = SuperChunk;
+
+    fn deref(&self) -> &SuperChunk {
+        &self.guard
+    }
+}
