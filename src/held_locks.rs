@@ -26,14 +26,14 @@ crate::sync::per_thread! {
 }
 
 /// Records that this thread holds a lock.
-pub(crate) fn add(lock: usize, hold: LockMode) {
-    HELD_LOCKS.with_borrow_mut(|held| held.push((lock, hold)));
+pub(crate) fn add(lock: usize, mode: LockMode) {
+    HELD_LOCKS.with_borrow_mut(|held| held.push((lock, mode)));
 }
 
 /// Records that this thread has released a lock, which was [added](add) before.
-pub(crate) fn remove(lock: usize, hold: LockMode) {
+pub(crate) fn remove(lock: usize, mode: LockMode) {
     HELD_LOCKS.with_borrow_mut(|held| {
-        if let Some(at) = held.iter().rposition(|&known| known == (lock, hold)) {
+        if let Some(at) = held.iter().rposition(|&known| known == (lock, mode)) {
             held.swap_remove(at);
         }
         if held.is_empty() {
@@ -45,9 +45,9 @@ pub(crate) fn remove(lock: usize, hold: LockMode) {
 /// Returns how a lock is held by this thread, or by the thread for which it works; `None` if it is not.
 pub(crate) fn find(lock: usize) -> Option<LockMode> {
     HELD_LOCKS.with_borrow(|held| {
-        let mut holds = held.iter().filter(|known| known.0 == lock).map(|known| known.1);
-        let first = holds.next()?;
-        Some(if holds.any(|hold| hold == LockMode::Exclusive) { LockMode::Exclusive } else { first })
+        let mut modes = held.iter().filter(|known| known.0 == lock).map(|known| known.1);
+        let first = modes.next()?;
+        Some(if modes.any(|mode| mode == LockMode::Exclusive) { LockMode::Exclusive } else { first })
     })
 }
 
@@ -61,16 +61,16 @@ pub(crate) struct InheritedLocksGuard<'a>(&'a HeldLocks);
 
 /// Makes the locks of the thread that waits for a job count as held by this thread.
 pub(crate) fn inherit(locks: &HeldLocks) -> InheritedLocksGuard<'_> {
-    for &(lock, hold) in locks {
-        add(lock, hold);
+    for &(lock, mode) in locks {
+        add(lock, mode);
     }
     InheritedLocksGuard(locks)
 }
 
 impl Drop for InheritedLocksGuard<'_> {
     fn drop(&mut self) {
-        for &(lock, hold) in self.0 {
-            remove(lock, hold);
+        for &(lock, mode) in self.0 {
+            remove(lock, mode);
         }
     }
 }

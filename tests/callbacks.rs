@@ -162,7 +162,7 @@ fn return_values_of_user_codecs_are_checked() {
         assert_eq!(rc, 32 + 3 * (8 + 2), "{}", library.name);
         assert_eq!((chunk[1], chunk[2] >> 5, chunk[0x16], chunk[0x17]), (3, 6, 170, 9), "{}", library.name);
         assert_eq!(ENCODER_CALLS.load(SeqCst), 3);
-        for (told, len) in ENCODER_ARGUMENTS.lock().expect("the list").iter().zip([1500, 1500, 1000]) {
+        for (arguments, len) in ENCODER_ARGUMENTS.lock().expect("the list").iter().zip([1500, 1500, 1000]) {
             let expected = EncoderArguments {
                 len,
                 meta: 9,
@@ -170,10 +170,10 @@ fn return_values_of_user_codecs_are_checked() {
                 blocksize: 1500,
                 codec_params: 0x1234,
                 // Uninitialised in the reference (codecs.md 18.13).
-                filter_params: if library.is_reference() { told.filter_params } else { 0x5678 },
+                filter_params: if library.is_reference() { arguments.filter_params } else { 0x5678 },
                 chunk: src.as_ptr().addr(),
             };
-            assert_eq!(*told, expected, "{}", library.name);
+            assert_eq!(*arguments, expected, "{}", library.name);
         }
         // Split blocks: one call per stream.
         let mut split = cparams;

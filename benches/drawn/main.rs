@@ -60,11 +60,11 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let mut report = Report::default();
     for cell in cells {
-        let figures = measure::measure(&libraries, &cell, options.rounds);
+        let ratios = measure::measure(&libraries, &cell, options.rounds);
         if options.prints_all() {
-            println!("{cell}: {figures}");
+            println!("{cell}: {ratios}");
         }
-        report.add(&cell, figures);
+        report.add(&cell, ratios);
     }
     println!("{}", report.tables(options.rounds > 0));
     println!("{}", report.outliers(options.list, options.rounds > 0));

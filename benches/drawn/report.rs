@@ -6,7 +6,7 @@ use crate::measure::{CellRatios, Speeds};
 /// Chunks of up to this many bytes do not count as far longer than the reference's.
 const SHORT_CHUNK_LEN: usize = 1 << 10;
 
-/// A figure of a cell and its limits.
+/// A ratio of each cell, and its limits.
 struct LimitedRatio {
     name: &'static str,
     ratio: fn(&CellRatios) -> Option<f64>,
@@ -18,46 +18,46 @@ struct LimitedRatio {
 const FIGURES: [LimitedRatio; 4] = [
     LimitedRatio {
         name: "size",
-        ratio: |figures| Some(figures.size),
+        ratio: |ratios| Some(ratios.size),
         count_below: 1.0 / 1.01,
         list_below: 1.0 / 1.01,
     },
     LimitedRatio {
         name: "compress",
-        ratio: |figures| speed(figures, |s| s.compress),
+        ratio: |ratios| speed(ratios, |s| s.compress),
         count_below: 0.95,
         list_below: 0.7,
     },
     LimitedRatio {
         name: "decompress",
-        ratio: |figures| speed(figures, |s| s.decompress),
+        ratio: |ratios| speed(ratios, |s| s.decompress),
         count_below: 0.95,
         list_below: 0.8,
     },
     LimitedRatio {
         name: "read back",
-        ratio: |figures| speed(figures, |s| s.read_back),
+        ratio: |ratios| speed(ratios, |s| s.read_back),
         count_below: 0.95,
         list_below: 0.8,
     },
 ];
 
-fn speed(figures: &CellRatios, of: fn(&Speeds) -> f64) -> Option<f64> {
-    figures.speeds.as_ref().map(of)
+fn speed(ratios: &CellRatios, of: fn(&Speeds) -> f64) -> Option<f64> {
+    ratios.speeds.as_ref().map(of)
 }
 
-/// The figures of all cells that were measured.
+/// The ratios of all cells that were measured.
 #[derive(Default)]
 pub struct Report {
     cells: Vec<(&'static str, String, CellRatios)>,
 }
 
 impl Report {
-    pub fn add(&mut self, cell: &Cell, figures: CellRatios) {
-        self.cells.push((cell.codec, cell.to_string(), figures));
+    pub fn add(&mut self, cell: &Cell, ratios: CellRatios) {
+        self.cells.push((cell.codec, cell.to_string(), ratios));
     }
 
-    /// Returns a table of means, worst cells and shares, a row for each codec and figure.
+    /// Returns a table of means, worst cells and shares, a row for each codec and ratio.
     pub fn tables(&self, with_speeds: bool) -> String {
         let mut text = String::from(
             "| ratio | codec | cells | mean | worst | share of the cells | cells above 1 KiB over 3 % longer |\n|---|---|--:|--:|--:|--:|--:|\n",
@@ -97,9 +97,9 @@ impl Report {
             let mut bad: Vec<(f64, String)> = self
                 .cells
                 .iter()
-                .filter_map(|(_, cell, figures)| {
-                    let ratio = (figure.ratio)(figures)?;
-                    (ratio < figure.list_below).then(|| (ratio, format!("{cell}: {figures}")))
+                .filter_map(|(_, cell, ratios)| {
+                    let ratio = (figure.ratio)(ratios)?;
+                    (ratio < figure.list_below).then(|| (ratio, format!("{cell}: {ratios}")))
                 })
                 .collect();
             bad.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -111,6 +111,6 @@ impl Report {
 }
 
 /// Returns whether a chunk of more than [`SHORT_CHUNK_LEN`] bytes is more than 3 % longer than the reference's.
-fn is_far_longer(figures: &CellRatios) -> bool {
-    figures.size < 1.0 / 1.03 && figures.cbytes > SHORT_CHUNK_LEN
+fn is_far_longer(ratios: &CellRatios) -> bool {
+    ratios.size < 1.0 / 1.03 && ratios.cbytes > SHORT_CHUNK_LEN
 }

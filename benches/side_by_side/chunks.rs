@@ -54,8 +54,8 @@ pub fn measure(bench: &Bench, point: GridPoint, data: &[u8], pair: &mut ContextP
 fn read_back(bench: &Bench, point: GridPoint, nbytes: usize, pair: &mut ContextPair) -> f64 {
     let mut dests = [vec![0; nbytes], vec![0; nbytes]];
     let [ours_dest, reference_dest] = &mut dests;
-    let read = |side: &mut LibraryContexts, dest: &mut [u8]| {
-        assert!(side.decompressor.decompress(&side.chunk, dest) > 0)
+    let read = |contexts: &mut LibraryContexts, dest: &mut [u8]| {
+        assert!(contexts.decompressor.decompress(&contexts.chunk, dest) > 0)
     };
     let ContextPair { ours, reference } = pair;
     speed_ratio(&bench.options, point.nthreads, || read(ours, ours_dest), || read(reference, reference_dest))

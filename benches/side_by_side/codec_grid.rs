@@ -72,7 +72,7 @@ impl ContextPair {
     /// # Panics
     /// If a library does not compress `data`, or does not decode a chunk to `data`.
     pub fn new(bench: &Bench, point: GridPoint, data: &[u8], typesize: i32) -> ContextPair {
-        let side = |library| {
+        let contexts = |library| {
             let params = Params {
                 codec: point.codec.0,
                 clevel: point.level,
@@ -93,7 +93,7 @@ impl ContextPair {
                 chunk,
             }
         };
-        let mut pair = ContextPair { ours: side(bench.ours), reference: side(bench.reference) };
+        let mut pair = ContextPair { ours: contexts(bench.ours), reference: contexts(bench.reference) };
         pair.check_decoding(data, &format!("{} {point}", point.codec.1));
         pair
     }

@@ -171,13 +171,13 @@ fn measure_case(bench: &Bench, case: &PluginCase, typesize: i32, blockshape: &[i
     let src = case.data.generate(&mut Random::new(1), typesize as usize, spec.nbytes());
     let mut ours = PluginContexts::new(bench.ours, &spec, &src);
     let mut reference = PluginContexts::new(bench.reference, &spec, &src);
-    let compress = |side: &mut PluginContexts| {
-        assert!(side.compressor.compress(&src, &mut side.dest) > 0);
+    let compress = |contexts: &mut PluginContexts| {
+        assert!(contexts.compressor.compress(&src, &mut contexts.dest) > 0);
     };
     let compression = speed_ratio(&bench.options, 1, || compress(&mut ours), || compress(&mut reference));
     let chunk = reference.chunk.clone();
-    let decompress = |side: &mut PluginContexts| {
-        assert_eq!(side.decompressor.decompress(&chunk, &mut side.content), src.len() as i32);
+    let decompress = |contexts: &mut PluginContexts| {
+        assert_eq!(contexts.decompressor.decompress(&chunk, &mut contexts.content), src.len() as i32);
     };
     decompress(&mut ours);
     decompress(&mut reference);

@@ -12,7 +12,7 @@ pub struct MeanAndWorst {
 }
 
 impl MeanAndWorst {
-    /// Returns the figure of named ratios, `None` if there are none.
+    /// Returns the mean and the worst cell of named ratios; `None` if there are none.
     pub fn from_cells<'a>(cells: impl Iterator<Item = (&'a str, f64)> + Clone) -> Option<MeanAndWorst> {
         let (at, worst) = cells.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(MeanAndWorst {

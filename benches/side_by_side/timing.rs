@@ -30,8 +30,8 @@ impl Clock {
 /// The number of rounds that run even if the time budget is used up.
 const MIN_ROUNDS: usize = 3;
 
-/// Returns how many times as fast `ours` is as `theirs`. The two alternate, in batches of at least `options.batch`. The
-/// fastest batch of each counts, since noise only adds time.
+/// Returns how many times as fast `ours` is as `theirs`. The two alternate, in batches of at least `options.min_batch`.
+/// The fastest batch of each counts, since noise only adds time.
 pub fn speed_ratio(options: &Options, nthreads: i16, ours: impl FnMut(), theirs: impl FnMut()) -> f64 {
     let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
     compare(clock, options, ours, theirs)

@@ -38,13 +38,13 @@ struct CachedGeometry {
     schunk: usize,
 }
 
-// SAFETY: the public struct is written when the array is made, and by `update_geometry`, which locks `known`; the tick
-// is only accessed atomically. The library owns the pointers in the struct.
+// SAFETY: the public struct is written when the array is made, and by `update_geometry`, which locks
+// `cached_geometry`; the tick is only accessed atomically. The library owns the pointers in the struct.
 unsafe impl Sync for Array {}
 // SAFETY: no field is bound to a thread.
 unsafe impl Send for Array {}
 
-/// The parts of an array except its super-chunk. All fallible steps of making an array are done when a `ArrayBuilder`
+/// The parts of an array except its super-chunk. All fallible steps of making an array are done when an `ArrayBuilder`
 /// exists.
 pub(crate) struct ArrayBuilder {
     geometry: Arc<Geometry>,
@@ -57,7 +57,7 @@ pub(crate) struct ArrayBuilder {
 }
 
 impl ArrayBuilder {
-    /// Describes an array of the given geometry; `dtype` is its data type as text, without a final NUL.
+    /// Returns a builder for an array of the given geometry; `dtype` is its data type as text, without a final NUL.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -66,15 +66,15 @@ impl ArrayBuilder {
         Ok(ArrayBuilder { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })
     }
 
-    /// Reads the description of the array in `schunk` from the metalayer.
+    /// Returns a builder for the array in `schunk`, read from its metalayer.
     ///
     /// # Errors
     /// `MetalayerNotFound`, `Failure` for an invalid metalayer, `InvalidParam` for an invalid geometry, `MemoryAlloc`.
     pub(crate) fn read(schunk: &SuperChunk) -> Result<ArrayBuilder> {
         let meta = read_array_meta(schunk)?;
         let geometry = geometry_of(&meta, schunk.typesize())?;
-        let description = ArrayBuilder::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
-        Ok(ArrayBuilder { tick: schunk.change_tick(), ..description })
+        let builder = ArrayBuilder::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
+        Ok(ArrayBuilder { tick: schunk.change_tick(), ..builder })
     }
 
     /// Makes the array, which owns `schunk` from then on. Nothing can fail any more, so `schunk` is never lost.
@@ -116,7 +116,7 @@ pub(crate) struct ArrayParams<'a> {
     pub blockshape: &'a [i32],
     /// Data type of the items as text.
     pub dtype: Option<&'a CStr>,
-    /// Format of that text.
+    /// Format of `dtype`.
     pub dtype_format: i8,
     /// Place and compression parameters; their block size is that of the block shape.
     pub storage: Storage<'a>,
@@ -189,14 +189,14 @@ impl Array {
     /// nothing if a geometry of a later tick of the same super-chunk is stored already: several threads may read a new
     /// geometry at the same time.
     pub(super) fn update_geometry(&self, geometry: Arc<Geometry>, tick: i64, schunk: &SuperChunk) {
-        let mut known = self.cached_geometry.write();
+        let mut cached = self.cached_geometry.write();
         let schunk = ptr::from_ref(schunk).addr();
-        if tick < self.last_tick() && known.schunk == schunk {
+        if tick < self.last_tick() && cached.schunk == schunk {
             return;
         }
-        // SAFETY: the array owns the struct; its geometry is only written with the lock `known` held, as here.
+        // SAFETY: the array owns the struct; its geometry is only written with `cached_geometry` locked, as here.
         unsafe { write_public_geometry(&geometry, self.as_ptr()) };
-        *known = CachedGeometry { geometry, schunk };
+        *cached = CachedGeometry { geometry, schunk };
         self.last_tick_field().store(tick, Ordering::Relaxed);
     }
 
@@ -218,26 +218,31 @@ impl Array {
     /// # Errors
     /// `InvalidParam` and `MaxBufsizeExceeded` for an invalid geometry; `Failure` when the super-chunk cannot be made
     /// or filled.
-    pub(crate) unsafe fn create(spec: &ArrayParams<'_>, special: SpecialValue) -> Result<Box<Array>> {
-        let typesize = spec.storage.cparams.typesize;
-        let geometry = Geometry::new(spec.shape, spec.chunkshape, spec.blockshape, typesize)?;
-        let dtype = spec.dtype.map(CStr::to_bytes);
-        let meta =
-            metalayer::serialize(spec.shape, spec.chunkshape, spec.blockshape, dtype, spec.dtype_format)?;
-        let description = ArrayBuilder::new(geometry, dtype, spec.dtype_format)?;
+    pub(crate) unsafe fn create(params: &ArrayParams<'_>, special: SpecialValue) -> Result<Box<Array>> {
+        let typesize = params.storage.cparams.typesize;
+        let geometry = Geometry::new(params.shape, params.chunkshape, params.blockshape, typesize)?;
+        let dtype = params.dtype.map(CStr::to_bytes);
+        let meta = metalayer::serialize(
+            params.shape,
+            params.chunkshape,
+            params.blockshape,
+            dtype,
+            params.dtype_format,
+        )?;
+        let builder = ArrayBuilder::new(geometry, dtype, params.dtype_format)?;
         let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: guaranteed by the caller.
-        let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
-        let filled = init_schunk(&schunk, &description.geometry, &meta, spec, special);
+        let schunk = unsafe { SuperChunk::create(&params.storage) }.map_err(failed)?;
+        let filled = init_schunk(&schunk, &builder.geometry, &meta, params, special);
         if let Err(error) = filled {
             drop(schunk);
             // This call has created the file, and it holds no array.
-            if let Some(path) = spec.storage.urlpath {
+            if let Some(path) = params.storage.urlpath {
                 let _ = paths::remove_urlpath(paths::strip_scheme(path));
             }
             return Err(error);
         }
-        Ok(description.into_array(schunk))
+        Ok(builder.into_array(schunk))
     }
 
     /// Makes an array from a super-chunk that has the metalayer.
@@ -342,14 +347,14 @@ fn init_schunk(
     schunk: &SuperChunk,
     geometry: &Geometry,
     meta: &[u8],
-    spec: &ArrayParams<'_>,
+    params: &ArrayParams<'_>,
     special: SpecialValue,
 ) -> Result<()> {
     let failed = |error: Error| err!(Failure, "{error}");
     let chunksize = geometry.chunk_nbytes()?;
     schunk.preset_chunksize(chunksize);
     schunk.meta_add(B2ND_METALAYER, meta).map_err(failed)?;
-    for (name, content) in spec.metalayers {
+    for (name, content) in params.metalayers {
         schunk.meta_add(name, content).map_err(failed)?;
     }
     if geometry.nitems() > 0 {
@@ -410,7 +415,7 @@ mod tests {
     fn geometry_of_an_older_tick_does_not_replace_a_newer_one() {
         let mut cparams = *Storage::default().cparams;
         (cparams.typesize, cparams.blocksize) = (4, 8);
-        let spec = ArrayParams {
+        let params = ArrayParams {
             shape: &[4],
             chunkshape: &[2],
             blockshape: &[2],
@@ -420,7 +425,7 @@ mod tests {
             metalayers: &[],
         };
         // SAFETY: the default parameters only have pointers to literals.
-        let array = unsafe { Array::create(&spec, SpecialValue::Zero) }.unwrap();
+        let array = unsafe { Array::create(&params, SpecialValue::Zero) }.unwrap();
         let other = |shape: i64| Arc::new(array.geometry().with_shape(&[shape]).unwrap());
         let tick = array.last_tick();
         // SAFETY: the struct of the array; no other thread uses it.

@@ -10,7 +10,8 @@ use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 
-/// One side of a copy: the strides of an array, in items, and the offset of the box in it.
+/// The layout of a box in the source or the destination of a copy: the strides of the array that contains the box, and
+/// the offset of the box in that array, in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BoxLayout {
     ndim: usize,
@@ -19,7 +20,7 @@ pub(crate) struct BoxLayout {
 }
 
 impl BoxLayout {
-    /// Returns the side for a box that begins at `start` in an array of `shape` in C order. The first extent of the
+    /// Returns the layout of a box that begins at `start` in an array of `shape` in C order. The first extent of the
     /// shape is ignored.
     ///
     /// # Errors
@@ -33,13 +34,13 @@ impl BoxLayout {
         }
         let mut strides = [1i64; MAX_DIM];
         for dim in (1..shape.len()).rev() {
-            // A stride that overflows is saturated: it may be unused, and `rows` rejects it if it is used.
+            // A stride that overflows is saturated: it may be unused, and `plan_rows` rejects it if it is used.
             strides[dim - 1] = strides[dim].saturating_mul(shape[dim]);
         }
         BoxLayout::with_strides(&strides[..shape.len()], start)
     }
 
-    /// Returns the side for a box at the start of an array of `shape` in C order.
+    /// Returns the layout of a box at the start of an array of `shape` in C order.
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
@@ -48,7 +49,7 @@ impl BoxLayout {
         BoxLayout::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
     }
 
-    /// Returns the side for a box that begins at `start` in an array with these strides, in items.
+    /// Returns the layout of a box that begins at `start` in an array with these strides, in items.
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
@@ -64,13 +65,13 @@ impl BoxLayout {
         if ndim > MAX_DIM || start.len() != ndim || strides.iter().chain(start).any(|&number| number < 0) {
             return Err(wrong());
         }
-        let mut side = BoxLayout { ndim, strides: [0; MAX_DIM], origin: 0 };
-        side.strides[..ndim].copy_from_slice(strides);
+        let mut layout = BoxLayout { ndim, strides: [0; MAX_DIM], origin: 0 };
+        layout.strides[..ndim].copy_from_slice(strides);
         for (stride, at) in strides.iter().zip(start) {
             let items = stride.checked_mul(*at).ok_or_else(wrong)?;
-            side.origin = side.origin.checked_add(items).ok_or_else(wrong)?;
+            layout.origin = layout.origin.checked_add(items).ok_or_else(wrong)?;
         }
-        Ok(side)
+        Ok(layout)
     }
 }
 

@@ -19,7 +19,7 @@ fn to_failure(error: Error) -> Error {
 }
 
 impl Array {
-    /// Makes a new array from the box from `start` to `stop`; `spec` has all parameters but the shape.
+    /// Makes a new array from the box from `start` to `stop`; `params` has all parameters but the shape.
     ///
     /// # Safety
     /// As [`Array::create`].
@@ -28,7 +28,7 @@ impl Array {
     /// Those of [`Array::create`], of reading and of writing.
     pub(crate) unsafe fn slice(
         &self,
-        spec: &ArrayParams<'_>,
+        params: &ArrayParams<'_>,
         start: &[i64],
         stop: &[i64],
     ) -> Result<Box<Array>> {
@@ -41,9 +41,9 @@ impl Array {
                 err!(InvalidParam, "`start` {start:?} to `stop` {stop:?}, expected extents that fit 64 bits")
             })?;
         }
-        let spec = ArrayParams { shape: &shape[..ndim], ..spec.clone() };
+        let params = ArrayParams { shape: &shape[..ndim], ..params.clone() };
         // SAFETY: guaranteed by the caller.
-        let new = unsafe { Array::create(&spec, SpecialValue::Zero) }?;
+        let new = unsafe { Array::create(&params, SpecialValue::Zero) }?;
         let geometry = new.geometry();
         if geometry.nitems() == 0 {
             return Ok(new);
@@ -75,32 +75,41 @@ impl Array {
         Ok(new)
     }
 
-    /// Copies the array, with its metalayers; `spec` has all parameters but the shape.
+    /// Copies the array, with its metalayers; `params` has all parameters but the shape.
     ///
     /// # Safety
     /// As [`Array::create`].
     ///
     /// # Errors
     /// Those of [`Array::create`], of reading and of writing; `Failure` when the super-chunk cannot be copied.
-    pub(crate) unsafe fn copy(&self, spec: &ArrayParams<'_>, to: &CopyDestination<'_>) -> Result<Box<Array>> {
+    pub(crate) unsafe fn copy(
+        &self,
+        params: &ArrayParams<'_>,
+        to: &CopyDestination<'_>,
+    ) -> Result<Box<Array>> {
         self.refresh()?;
         let geometry = self.geometry();
         let ndim = geometry.ndim();
         let schunk = self.schunk()?;
-        let is_same = spec.chunkshape == geometry.chunkshape() && spec.blockshape == geometry.blockshape();
+        let is_same =
+            params.chunkshape == geometry.chunkshape() && params.blockshape == geometry.blockshape();
         if is_same {
             // SAFETY: guaranteed by the caller.
             let copy = unsafe { schunk.copy(to) }.map_err(to_failure)?;
-            let geometry =
-                Geometry::from_stored(geometry.shape(), spec.chunkshape, spec.blockshape, copy.typesize())?;
-            let dtype = spec.dtype.map(CStr::to_bytes);
-            return Ok(ArrayBuilder::new(geometry, dtype, spec.dtype_format)?.into_array(copy));
+            let geometry = Geometry::from_stored(
+                geometry.shape(),
+                params.chunkshape,
+                params.blockshape,
+                copy.typesize(),
+            )?;
+            let dtype = params.dtype.map(CStr::to_bytes);
+            return Ok(ArrayBuilder::new(geometry, dtype, params.dtype_format)?.into_array(copy));
         }
         let metalayers = schunk.other_metalayers(super::metalayer::B2ND_METALAYER)?;
-        let spec = ArrayParams { metalayers: &metalayers, ..spec.clone() };
+        let params = ArrayParams { metalayers: &metalayers, ..params.clone() };
         let start = [0; MAX_DIM];
         // SAFETY: guaranteed by the caller.
-        let new = unsafe { self.slice(&spec, &start[..ndim], geometry.shape()) }?;
+        let new = unsafe { self.slice(&params, &start[..ndim], geometry.shape()) }?;
         schunk.copy_vlmetalayers_to(new.schunk()?).map_err(to_failure)?;
         Ok(new)
     }
@@ -132,13 +141,13 @@ impl Array {
         axis: usize,
         copy: Option<(&ArrayParams<'_>, &CopyDestination<'_>)>,
     ) -> Result<Option<Box<Array>>> {
-        if let Some((spec, to)) = copy {
+        if let Some((params, to)) = copy {
             self.refresh()?;
             other.refresh()?;
             // All arguments are checked before the copy is made.
             concatenated_shape(&self.geometry(), &other.geometry(), axis)?;
             // SAFETY: guaranteed by the caller.
-            let made = unsafe { self.copy(spec, to) }?;
+            let made = unsafe { self.copy(params, to) }?;
             made.extend(other, axis)?;
             return Ok(Some(made));
         }

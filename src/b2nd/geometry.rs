@@ -335,8 +335,8 @@ impl Geometry {
             .map_err(|_| err!(InvalidParam, "a block has {nbytes} bytes, expected at most {}", i32::MAX))
     }
 
-    /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at most 2
-    /// 147 483 615.
+    /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at
+    /// most 2 147 483 615.
     ///
     /// # Errors
     /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
@@ -377,8 +377,8 @@ impl Geometry {
         TileIter::new(self.ndim, &tile, &grid, &self.shape, start, stop, &[0; MAX_DIM])
     }
 
-    /// Returns the blocks of a chunk that `part` touches, in ascending order. The positions `at` of their parts are
-    /// relative to the start of the box, like that of `part`.
+    /// Returns the blocks of a chunk that `part` touches, in ascending order. The positions `start_in_box` of their
+    /// parts are relative to the start of the box, like that of `part`.
     pub(crate) fn blocks_of_part(&self, part: &TilePart) -> TileIter {
         if self.extchunknitems == 0 {
             return TileIter::empty();

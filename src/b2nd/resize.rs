@@ -117,10 +117,10 @@ impl ShapeChange<'_> {
 
     fn shrink(&mut self, old: &Geometry, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
-        let gone = ResizedChunks::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
+        let deleted = ResizedChunks::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
         self.publish(new)?;
         let schunk = self.schunk();
-        gone.for_each(true, |nchunk| {
+        deleted.for_each(true, |nchunk| {
             schunk.delete_chunk(nchunk).map(|_| ()).map_err(to_failure_unless_lock_or_param)
         })
     }
@@ -131,9 +131,9 @@ impl ShapeChange<'_> {
         let old = array.geometry();
         // The chunks may be there already: `append` stores a whole chunk before it changes the shape.
         if new.nchunks() != schunk.counters().nchunks {
-            let fresh = ResizedChunks::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
+            let inserted = ResizedChunks::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
             let zeros = make_zero_chunk(schunk, &new)?;
-            fresh.for_each(false, |nchunk| {
+            inserted.for_each(false, |nchunk| {
                 schunk
                     .insert_chunk(nchunk, InputChunk::Copy(&zeros))
                     .map(|_| ())
@@ -268,36 +268,36 @@ struct ResizedChunks {
     ndim: usize,
     /// Number of chunks of the grid along each dimension.
     chunks_along: [i64; MAX_DIM],
-    /// Indices, along each dimension, of the chunks that begin in these items. A chunk belongs to the slab if its index
-    /// is in the range of any dimension.
+    /// Indices, along each dimension, of the chunks that begin in these items. A chunk of the grid is one of
+    /// these chunks if its index is in the range of any dimension.
     chunk_ranges: [Range<i64>; MAX_DIM],
 }
 
 impl ResizedChunks {
     fn new(geometry: &Geometry, start: &[i64], longer: &[i64], shorter: &[i64]) -> ResizedChunks {
         let ndim = geometry.ndim();
-        let mut slab =
+        let mut chunks =
             ResizedChunks { ndim, chunks_along: [1; MAX_DIM], chunk_ranges: [const { 0..0 }; MAX_DIM] };
         for dim in 0..ndim {
             let chunk = i64::from(geometry.chunkshape()[dim]).max(1);
             let len = longer[dim] - shorter[dim];
-            slab.chunks_along[dim] = geometry.chunks_along(dim);
+            chunks.chunks_along[dim] = geometry.chunks_along(dim);
             if len > 0 {
                 let end = start[dim].saturating_add(len);
                 let first_from = |at: i64| at / chunk + i64::from(at % chunk != 0);
-                slab.chunk_ranges[dim] = first_from(start[dim])..first_from(end);
+                chunks.chunk_ranges[dim] = first_from(start[dim])..first_from(end);
             }
         }
-        slab
+        chunks
     }
 
-    /// Calls `then` with the number of each chunk of the slab, in ascending or descending order.
+    /// Calls `then` with the number of each of the chunks, in ascending or descending order.
     fn for_each(&self, descending: bool, mut then: impl FnMut(i64) -> Result<()>) -> Result<()> {
         self.for_each_from(0, 0, false, descending, &mut then)
     }
 
     /// As [`for_each`](Self::for_each), for the chunks whose index over the dimensions before `dim`, in C order, is
-    /// `number`. All of these are in the slab if `is_inside`.
+    /// `number`. With `is_inside`, all chunks of the grid with that index are included.
     fn for_each_from(
         &self,
         dim: usize,

@@ -57,7 +57,7 @@ pub(crate) struct RowSpan {
     pub src: usize,
     /// Offset in the destination, in bytes.
     pub dst: usize,
-    /// Bytes.
+    /// Length in bytes.
     pub len: usize,
 }
 
@@ -282,8 +282,8 @@ impl Rows {
             unsafe { rows.for_each_row(dst, dst, ConstantRow { byte, len: self.len }) };
             return Ok(());
         }
-        // Fills the first row: one value, and then copies of the part that is filled, in pieces of at most `PIECE`
-        // bytes.
+        // Fills the first row: one value, and then copies of the part that is filled, in pieces of at most
+        // `MAX_FILL_COPY` bytes.
         let first = self.dst.start;
         let mut done = value.len();
         // SAFETY: the first row lies in the destination, and `done` stays inside it; the value lies elsewhere, or at
@@ -360,7 +360,7 @@ impl crate::pipeline::decompress::ByteRanges for Rows {
     }
 
     fn for_each(&self, then: &mut dyn FnMut(Range<usize>)) {
-        self.iter().for_each(|run| then(run.src..run.src + run.len));
+        self.iter().for_each(|row| then(row.src..row.src + row.len));
     }
 }
 
@@ -497,7 +497,7 @@ impl Iterator for RowIter<'_> {
     #[inline]
     fn next(&mut self) -> Option<RowSpan> {
         let (src, dst) = self.next?;
-        let run = RowSpan { src, dst, len: self.rows.len };
+        let row = RowSpan { src, dst, len: self.rows.len };
         let (mut src, mut dst) = (src, dst);
         self.next = None;
         for (of, position) in self.rows.loops[..self.rows.depth].iter().zip(&mut self.position) {
@@ -510,7 +510,7 @@ impl Iterator for RowIter<'_> {
             src -= of.src_step * (of.count - 1);
             dst -= of.dst_step * (of.count - 1);
         }
-        Some(run)
+        Some(row)
     }
 }
 

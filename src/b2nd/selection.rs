@@ -48,7 +48,7 @@ struct AxisBlock {
 struct AxisChunk {
     /// The summand of this dimension in the number of a chunk.
     nchunk: i64,
-    /// Range of the block rows of the dimension.
+    /// Range in `Axis::rows`: the blocks in these chunks.
     rows: Range<usize>,
     /// Whether all coordinates of the chunks are selected, and the chunks have no padding.
     is_whole: bool,
@@ -86,7 +86,7 @@ impl Axis {
         list: &[i64],
         step: usize,
         chunk_stride: i64,
-        repeated: DuplicatePolicy,
+        duplicates: DuplicatePolicy,
     ) -> Result<Axis> {
         let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
         let (chunk, block) =
@@ -99,7 +99,7 @@ impl Axis {
             .map_err(|_| err!(MemoryAlloc, "a list of {} coordinates", list.len()))?;
         order.extend(list.iter().copied().zip(0usize..));
         order.sort_unstable();
-        if repeated == DuplicatePolicy::Last {
+        if duplicates == DuplicatePolicy::Last {
             // Equal coordinates are in the order of the list, so that the last one replaces those before it.
             order.dedup_by(|next, kept| {
                 let is_same = next.0 == kept.0;
@@ -285,12 +285,12 @@ impl<'a> Selection<'a> {
     }
 
     /// Sorts the lists; there is at least one item and one dimension.
-    fn sort(&self, repeated: DuplicatePolicy) -> Result<SortedSelection> {
+    fn sort(&self, duplicates: DuplicatePolicy) -> Result<SortedSelection> {
         let geometry = &*self.geometry;
         let mut axes = Vec::with_capacity(self.lists.len());
         let mut chunk_stride = 1i64;
         for (dim, list) in self.lists.iter().enumerate().rev() {
-            axes.push(Axis::new(geometry, dim, list, self.buffer_strides[dim], chunk_stride, repeated)?);
+            axes.push(Axis::new(geometry, dim, list, self.buffer_strides[dim], chunk_stride, duplicates)?);
             chunk_stride = chunk_stride.saturating_mul(geometry.chunks_along(dim));
         }
         axes.reverse();
@@ -385,7 +385,7 @@ impl<'a> MultiIndex<'a> {
 struct ChunkPart<'a> {
     sorted: &'a SortedSelection,
     number: i64,
-    /// The block rows along each dimension.
+    /// For each dimension, the range in `Axis::rows` of the blocks in the chunk.
     rows: [Range<usize>; MAX_DIM],
     /// Whether every byte of the chunk is selected.
     is_whole: bool,
@@ -450,8 +450,8 @@ impl BlockPart<'_> {
         for (count, pieces) in counts.iter_mut().zip(&self.pieces[..last]) {
             *count = pieces.len();
         }
-        let mut at = MultiIndex::new(&counts[..last]);
-        while let Some(position) = at.next() {
+        let mut index = MultiIndex::new(&counts[..last]);
+        while let Some(position) = index.next() {
             let (mut in_block, mut in_buffer) = (0, 0);
             for (pieces, &n) in self.pieces[..last].iter().zip(position) {
                 in_block += pieces[n].in_block;
@@ -571,13 +571,13 @@ impl<'a> SelectionReader<'a> {
     ///
     /// # Safety
     /// While the sink is used, no other thread uses the bytes of `target` that belong to selected items of the chunk,
-    /// unless it locks `one_by_one`.
+    /// unless it locks `overlap_lock`.
     unsafe fn new(
         part: &'a ChunkPart<'a>,
         target: &'a SharedDestination<'a>,
-        one_by_one: Option<&'a Mutex<()>>,
+        overlap_lock: Option<&'a Mutex<()>>,
     ) -> Self {
-        SelectionReader { part, target, overlap_lock: one_by_one }
+        SelectionReader { part, target, overlap_lock }
     }
 }
 
@@ -639,19 +639,19 @@ impl Array {
         }
         let sorted = selection.sort(DuplicatePolicy::All)?;
         let target = SharedDestination::new(dest);
-        let one_by_one = selection.has_overlaps.then(|| Mutex::new(()));
+        let overlap_lock = selection.has_overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.block_numbers()?;
             // SAFETY: each chunk is read once, and where items of several chunks or blocks have the same offset, a lock
             // serialises them.
-            let mut reader = unsafe { SelectionReader::new(part, &target, one_by_one.as_ref()) };
+            let mut reader = unsafe { SelectionReader::new(part, &target, overlap_lock.as_ref()) };
             schunk
                 .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &mut reader)
                 .map_err(to_failure_unless_lock)
         };
         let decoded = sorted.nchunks().saturating_mul(sorted.blocksize);
         match nthreads_for_chunks(schunk, sorted.nchunks(), decoded) {
-            nthreads if nthreads > 1 && one_by_one.is_none() => {
+            nthreads if nthreads > 1 && overlap_lock.is_none() => {
                 jobs::for_each_item(nthreads, 0..sorted.nchunks(), |n| read(&sorted.chunk(n)))
             }
             _ => sorted.for_each_chunk(read),
@@ -663,19 +663,19 @@ impl Array {
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
     pub(crate) fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
-        self.with_shape_lock(|steady| {
-            write_selection(steady, &selection.with_geometry(&self.geometry())?, src)
+        self.with_shape_lock(|locked| {
+            write_selection(locked, &selection.with_geometry(&self.geometry())?, src)
         })
     }
 }
 
-fn write_selection(steady: &ShapeLockedArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+fn write_selection(locked: &ShapeLockedArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
     if selection.is_empty() {
         return Ok(());
     }
     selection.check_buffer_len(src.len())?;
     if selection.lists.is_empty() {
-        return steady
+        return locked
             .schunk()
             .compress_and_update_chunk(0, &src[..selection.min_buffer_len])
             .map_err(to_failure_unless_lock);
@@ -684,7 +684,7 @@ fn write_selection(steady: &ShapeLockedArray<'_>, selection: &Selection<'_>, src
     let sizes = (sorted.chunksize, sorted.blocksize);
     sorted.for_each_chunk(|part| {
         let changes = SelectionPatch { block_numbers: part.block_numbers()?, part, src };
-        steady
+        locked
             .schunk()
             .patch_chunk(part.number, sizes, &changes, !part.is_whole)
             .map_err(to_failure_unless_lock)

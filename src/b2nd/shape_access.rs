@@ -117,16 +117,16 @@ impl Array {
         other: &Array,
         change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
     ) -> Result<R> {
-        let steady = || other.shape_lock().lock_shared();
+        let lock_other = || other.shape_lock().lock_shared();
         // Two threads that each append one of two arrays to the other must lock them in the same order.
         match ptr::from_ref(other).cmp(&ptr::from_ref(self)) {
             cmp::Ordering::Equal => self.change_shape(change),
             cmp::Ordering::Less => {
-                let _steady = steady();
+                let _other_guard = lock_other();
                 self.change_shape(change)
             }
             cmp::Ordering::Greater => self.change_shape(|access| {
-                let _steady = steady();
+                let _other_guard = lock_other();
                 change(access)
             }),
         }
@@ -140,16 +140,16 @@ impl Array {
         &self,
         write: impl FnOnce(&ShapeLockedArray<'_>) -> Result<R>,
     ) -> Result<R> {
-        let steady = self.shape_lock().lock_shared();
-        let access = ShapeLockedArray::new(self, self.schunk()?, steady.lock_proof());
+        let guard = self.shape_lock().lock_shared();
+        let access = ShapeLockedArray::new(self, self.schunk()?, guard.lock_proof());
         self.with_frame_lock(access.schunk, || write(&access))
     }
 
     /// Runs `work` with the lock of the frame, after a refresh.
     fn with_frame_lock<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
-        let section = schunk.lock_frame()?;
+        let frame_lock = schunk.lock_frame()?;
         let done = self.refresh().and_then(|_| work());
-        let unlocked = section.map_or(Ok(()), FrameLockGuard::release);
+        let unlocked = frame_lock.map_or(Ok(()), FrameLockGuard::release);
         done.and_then(|done| unlocked.map(|()| done))
     }
 
@@ -208,7 +208,7 @@ mod tests {
             io: &io,
             ..Storage::default()
         };
-        let spec = ArrayParams {
+        let params = ArrayParams {
             shape: &[4],
             chunkshape: &[2],
             blockshape: &[2],
@@ -218,7 +218,7 @@ mod tests {
             metalayers: &[],
         };
         // SAFETY: the pointers in the parameters are those of literals and of a static.
-        let array = unsafe { Array::create(&spec, SpecialValue::Zero) }.unwrap();
+        let array = unsafe { Array::create(&params, SpecialValue::Zero) }.unwrap();
         for by in ["a write", "a change of the shape"] {
             let panicked = catch_unwind(AssertUnwindSafe(|| match by {
                 "a write" => array.with_shape_lock(|_| -> Result<()> { panic!("a test") }),

@@ -147,7 +147,7 @@ impl Array {
     /// reaches too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored,
     /// `Lock`, those of a refresh. Chunks before the one that failed are written.
     pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
-        self.with_shape_lock(|steady| steady.write_box(start, stop, buffershape, src))
+        self.with_shape_lock(|locked| locked.write_box(start, stop, buffershape, src))
     }
 
     /// Reads the whole array into `dest`.
@@ -173,11 +173,11 @@ impl Array {
         if self.geometry().nitems() == 0 {
             return check_buffer_len(&self.geometry(), src.len());
         }
-        self.with_shape_lock(|steady| {
+        self.with_shape_lock(|locked| {
             let geometry = self.geometry();
             check_buffer_len(&geometry, src.len())?;
             let start = &[0; MAX_DIM][..geometry.ndim()];
-            steady.write_box(start, geometry.shape(), geometry.shape(), src)
+            locked.write_box(start, geometry.shape(), geometry.shape(), src)
         })
     }
 }
@@ -316,22 +316,22 @@ struct BoxReader<'a> {
 
 impl BoxReader<'_> {
     fn overlap(&self, n: usize) -> Result<BlockOverlap> {
-        let common =
+        let overlap =
             self.blocks.get(n).and_then(|&nblock| BlockOverlap::new(self.transfer, self.part, nblock));
-        common
+        overlap
             .ok_or_else(|| err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len()))
     }
 }
 
 impl BlockSink for BoxReader<'_> {
     fn wanted_range(&self, n: usize, len: usize) -> Range<usize> {
-        let Ok(common) = self.overlap(n) else { return 0..len };
+        let Ok(overlap) = self.overlap(n) else { return 0..len };
         let strides = &self.transfer.geometry.strides().item_block;
         let typesize = self.transfer.geometry.typesize() as usize;
         let (mut first, mut last) = (0, 0);
         for (dim, stride) in strides.iter().enumerate().take(self.transfer.ndim()) {
-            first += common.start[dim] * stride;
-            last += (common.start[dim] + common.shape[dim] - 1) * stride;
+            first += overlap.start[dim] * stride;
+            last += (overlap.start[dim] + overlap.shape[dim] - 1) * stride;
         }
         let (first, end) = (first as usize * typesize, (last as usize + 1) * typesize);
         if end <= len { first..end } else { 0..len }
@@ -343,11 +343,11 @@ impl BlockSink for BoxReader<'_> {
         len: usize,
         decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
     ) -> Result<bool> {
-        let (common, geometry) = (self.overlap(n)?, self.transfer.geometry);
+        let (overlap, geometry) = (self.overlap(n)?, self.transfer.geometry);
         let ndim = self.transfer.ndim();
         // The destination is irrelevant: only the source ranges of the rows are used.
-        let from = self.transfer.block_layout(&common.start)?;
-        let copy = BoxCopy::new(&common.shape[..ndim], geometry.typesize(), &from, &from)?;
+        let from = self.transfer.block_layout(&overlap.start)?;
+        let copy = BoxCopy::new(&overlap.shape[..ndim], geometry.typesize(), &from, &from)?;
         if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
     }
 
@@ -356,15 +356,15 @@ impl BlockSink for BoxReader<'_> {
         n: usize,
         decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Option<Result<()>> {
-        let (common, geometry) = (self.overlap(n).ok()?, self.transfer.geometry);
+        let (overlap, geometry) = (self.overlap(n).ok()?, self.transfer.geometry);
         let strides = &geometry.strides().item_block;
         let mut first = 0;
         for (dim, &extent) in geometry.blockshape().iter().enumerate() {
             let is_same = extent == 1 || self.transfer.strides[dim] == strides[dim];
-            if !is_same || common.shape[dim] != i64::from(extent) {
+            if !is_same || overlap.shape[dim] != i64::from(extent) {
                 return None;
             }
-            first += common.start_in_box[dim] * self.transfer.strides[dim];
+            first += overlap.start_in_box[dim] * self.transfer.strides[dim];
         }
         let first = usize::try_from(first).ok()?.checked_mul(geometry.typesize() as usize)?;
         let end = first.checked_add(self.blocksize).filter(|&end| end <= self.target.len)?;
@@ -375,19 +375,19 @@ impl BlockSink for BoxReader<'_> {
     }
 
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        let common = self.overlap(n)?;
+        let overlap = self.overlap(n)?;
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
-        let to = self.transfer.buffer_layout(&common.start_in_box)?;
+        let to = self.transfer.buffer_layout(&overlap.start_in_box)?;
         match content {
             BlockContent::Bytes(bytes) => {
-                let from = self.transfer.block_layout(&common.start)?;
-                let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
+                let from = self.transfer.block_layout(&overlap.start)?;
+                let copy = BoxCopy::new(&overlap.shape[..ndim], typesize, &from, &to)?;
                 // SAFETY: the buffer has that length; no other block has these items, and the caller guarantees that no
                 // other call has this block.
                 unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
             BlockContent::Zeros => {
-                let fill = BoxFill::new(&common.shape[..ndim], typesize, &to)?;
+                let fill = BoxFill::new(&overlap.shape[..ndim], typesize, &to)?;
                 // SAFETY: as above.
                 unsafe { fill.rows().fill_shared(self.target.start, self.target.len, &[0]) }
             }
@@ -472,7 +472,7 @@ impl BlockOverlap {
     /// Returns the intersection; `None` if it is empty.
     fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> Option<BlockOverlap> {
         let geometry = transfer.geometry;
-        let mut common =
+        let mut overlap =
             BlockOverlap { start: [0; MAX_DIM], start_in_box: [0; MAX_DIM], shape: [1; MAX_DIM] };
         let mut rest = i64::try_from(nblock).ok()?;
         for dim in (0..geometry.ndim()).rev() {
@@ -486,11 +486,11 @@ impl BlockOverlap {
             if extent <= 0 {
                 return None;
             }
-            common.start[dim] = start - begin;
-            common.start_in_box[dim] = part.start_in_box[dim] + (start - first);
-            common.shape[dim] = extent;
+            overlap.start[dim] = start - begin;
+            overlap.start_in_box[dim] = part.start_in_box[dim] + (start - first);
+            overlap.shape[dim] = extent;
         }
-        Some(common)
+        Some(overlap)
     }
 }
 
@@ -498,19 +498,19 @@ impl BlockPatch for BoxPatch<'_> {
     fn extent(&self, nblock: usize) -> PatchExtent {
         match BlockOverlap::new(self.transfer, self.part, nblock) {
             None => PatchExtent::Nothing,
-            Some(common) => {
+            Some(overlap) => {
                 let blockshape = self.transfer.geometry.blockshape();
-                let is_all = common.shape.iter().zip(blockshape).all(|(&a, &b)| a == i64::from(b));
+                let is_all = overlap.shape.iter().zip(blockshape).all(|(&a, &b)| a == i64::from(b));
                 if is_all { PatchExtent::All } else { PatchExtent::Part }
             }
         }
     }
 
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()> {
-        let Some(common) = BlockOverlap::new(self.transfer, self.part, nblock) else { return Ok(()) };
-        let from = self.transfer.buffer_layout(&common.start_in_box)?;
-        let to = self.transfer.block_layout(&common.start)?;
-        let shape = &common.shape[..self.transfer.ndim()];
+        let Some(overlap) = BlockOverlap::new(self.transfer, self.part, nblock) else { return Ok(()) };
+        let from = self.transfer.buffer_layout(&overlap.start_in_box)?;
+        let to = self.transfer.block_layout(&overlap.start)?;
+        let shape = &overlap.shape[..self.transfer.ndim()];
         BoxCopy::new(shape, self.transfer.geometry.typesize(), &from, &to)?.copy(self.src, block)
     }
 }

@@ -27,7 +27,7 @@ struct PositionConverter {
 }
 
 impl PositionConverter {
-    /// Returns the conversion for an array whose chunks have items.
+    /// Returns the converter for an array whose chunks have items.
     fn of(geometry: &Geometry) -> PositionConverter {
         let strides = geometry.strides();
         let mut chunk_step = geometry.extchunknitems();
@@ -99,13 +99,13 @@ impl Array {
                 geometry.extchunknitems()
             )
         })?;
-        let padded = PositionConverter::of(geometry);
+        let converter = PositionConverter::of(geometry);
         let mut positions = Vec::new();
         positions
             .try_reserve_exact(coords.len())
             .map_err(|_| err!(MemoryAlloc, "a list of {} positions", coords.len()))?;
         for &coord in coords {
-            positions.push(padded.schunk_position(coord)?);
+            positions.push(converter.schunk_position(coord)?);
         }
         schunk.get_sparse(&positions, dest)
     }
@@ -144,16 +144,16 @@ mod tests {
             (&[2, 1, 3, 2], &[3, 2, 2, 1], &[4, 1, 2, 1]),
         ] {
             let geometry = Geometry::new(shape, chunkshape, blockshape, 1).unwrap();
-            let padded = PositionConverter::of(&geometry);
+            let converter = PositionConverter::of(&geometry);
             for coord in 0..geometry.nitems() {
                 assert_eq!(
-                    padded.schunk_position(coord).unwrap(),
+                    converter.schunk_position(coord).unwrap(),
                     by_formula(&geometry, coord),
                     "{shape:?} {coord}"
                 );
             }
-            assert!(padded.schunk_position(-1).is_err());
-            assert!(padded.schunk_position(geometry.nitems()).is_err());
+            assert!(converter.schunk_position(-1).is_err());
+            assert!(converter.schunk_position(geometry.nitems()).is_err());
         }
     }
 }

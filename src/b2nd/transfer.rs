@@ -83,18 +83,18 @@ impl<'a> Transfer<'a> {
         self.geometry.ndim()
     }
 
-    /// Returns the side of the buffer, from position `at` of the box on.
+    /// Returns the layout of the buffer, from position `at` of the box on.
     pub(super) fn buffer_layout(&self, at: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         BoxLayout::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
     }
 
-    /// Returns the side of a block, from `start` on.
+    /// Returns the layout of a block, from `start` on.
     pub(super) fn block_layout(&self, start: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         let strides = &self.geometry.strides().item_block;
         BoxLayout::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
     }
 
-    /// Returns the side of a chunk whose items lie in C order, from `start` on.
+    /// Returns the layout of a chunk whose items lie in C order, from `start` on.
     pub(super) fn chunk_layout(&self, start: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         let strides = &self.geometry.strides().item_chunk;
         BoxLayout::with_strides(&strides[..self.ndim()], &start[..self.ndim()])

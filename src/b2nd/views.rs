@@ -162,14 +162,14 @@ impl Array {
         let dtype = self.dtype().map(|dtype| dtype.to_bytes());
         let dtype_format = self.dtype_format();
         let meta = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
-        let shown = ViewSizes {
+        let sizes = ViewSizes {
             nchunks: geometry.nchunks(),
             chunksize: geometry.chunk_nbytes()?,
             blocksize: geometry.block_nbytes()?,
         };
-        let description = ArrayBuilder::new(geometry, dtype, dtype_format)?;
+        let builder = ArrayBuilder::new(geometry, dtype, dtype_format)?;
         // SAFETY: guaranteed by the caller, for the array and thus for the super-chunk that it owns.
-        let view = unsafe { schunk.create_view(&shown, B2ND_METALAYER, &meta) }?;
-        Ok(description.into_array(view))
+        let view = unsafe { schunk.create_view(&sizes, B2ND_METALAYER, &meta) }?;
+        Ok(builder.into_array(view))
     }
 }

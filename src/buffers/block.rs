@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 /// A `malloc` block of initialised bytes, freed on drop.
 pub(super) struct Block {
     start: NonNull<u8>,
-    /// Bytes.
+    /// Size in bytes.
     capacity: usize,
 }
 

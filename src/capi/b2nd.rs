@@ -321,7 +321,7 @@ pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2
         if made < 0 {
             return Ok(0);
         }
-        // SAFETY: `make` has stored a valid array there.
+        // SAFETY: `store_new_array` has stored a valid array there.
         let typesize = unsafe { self::array_ref(*array) }?.geometry().typesize();
         if typesize != 4 && typesize != 8 {
             return Err(err!(Data, "`typesize` is {typesize}, expected 4 or 8 for NaNs"));
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
                 format_args!("cannot create the array"),
             ));
         }
-        // SAFETY: `make` has stored a valid array there; the buffer is valid by the rules of the module.
+        // SAFETY: `store_new_array` has stored a valid array there; the buffer is valid by the rules of the module.
         let written = unsafe {
             let len = usize::try_from(buffersize).unwrap_or(0);
             self::array_ref(*array)?.write(source_slice(buffer, len)?)
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         if let Err(error) = &written
             && error.kind() != crate::ErrorKind::InvalidParam
         {
-            // SAFETY: `make` has stored a valid array there, and there is no other pointer to it.
+            // SAFETY: `store_new_array` has stored a valid array there, and there is no other pointer to it.
             unsafe {
                 drop(Box::from_raw((*array).cast::<Array>()));
                 store_if_not_null(array, ptr::null_mut());
@@ -437,11 +437,11 @@ pub unsafe extern "C" fn b2nd_from_schunk(
         check_not_null(array)?;
         // SAFETY: by the rules of the module.
         let borrowed = unsafe { ffi::schunk_ref(schunk) }?;
-        let description = ArrayBuilder::read(borrowed)?;
+        let builder = ArrayBuilder::read(borrowed)?;
         // SAFETY: a super-chunk of this library, which the caller owns and passes on: from here on nothing fails.
         let schunk = unsafe { OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast()) };
         // SAFETY: not NULL, and writable by the rules.
-        unsafe { store_if_not_null(array, description.into_array(schunk).into_raw()) };
+        unsafe { store_if_not_null(array, builder.into_array(schunk).into_raw()) };
         Ok(0)
     })
 }

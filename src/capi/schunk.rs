@@ -21,7 +21,7 @@ pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
     catch_errors(|error| i64::from(error.code()), body)
 }
 
-/// The result of a function that returns a super-chunk.
+/// Runs a function body that makes a super-chunk. Returns a pointer to the super-chunk, or NULL for an error.
 fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
     catch_errors(|_| ptr::null_mut(), || body().map(OwnedSuperChunk::into_raw))
 }

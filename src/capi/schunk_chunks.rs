@@ -14,8 +14,8 @@ use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 
-/// Passes a chunk of the C caller to `keep`: borrowed if `copy` is true, otherwise with its ownership. If `keep`
-/// does not take the chunk, it still belongs to the C caller.
+/// Passes a chunk of the C caller to `store_chunk`: borrowed if `copy` is true, otherwise with its ownership. If
+/// `store_chunk` does not take the chunk, it still belongs to the C caller.
 ///
 /// # Safety
 /// `chunk` is NULL or points at as many bytes as its header says; without `copy` at a `malloc` block.
@@ -35,10 +35,10 @@ unsafe fn pass_input_chunk(
     }
     // SAFETY: by the contract of this function.
     let mut block = Some(unsafe { MallocBytes::from_raw(start, len) });
-    let kept = store_chunk(InputChunk::Take(&mut block));
+    let result = store_chunk(InputChunk::Take(&mut block));
     // A block that was not taken still belongs to the C caller.
     let _ = block.map(MallocBytes::into_raw);
-    kept
+    result
 }
 
 /// Appends the compressed chunk at `chunk` to `schunk`. If `copy` is true, the chunk is copied and still belongs

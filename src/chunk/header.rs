@@ -301,7 +301,7 @@ impl ChunkHeader {
         self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_id() == 0
     }
 
-    /// Returns the bits of the special kind, 0..=7.
+    /// Returns the id of the special kind, 0..=7.
     pub(crate) fn special_id(&self) -> u8 {
         (self.blosc2_flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK
     }

@@ -1,12 +1,12 @@
 //! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer with
-//! the place of the chunk and the lengths of the blocks.
+//! the location of the chunk and the lengths of the blocks.
 
 use super::format::{flag2, offset};
 use super::{ChunkHeader, read_i32, write_i32};
 use crate::err;
 use crate::error::Result;
 
-/// The place of a chunk in its frame, as the trailer of a lazy chunk gives it.
+/// The location of a chunk in its frame, as the trailer of a lazy chunk gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkLocation {
     /// Index of the chunk in a contiguous frame; number of the chunk file in a sparse one.
@@ -17,12 +17,12 @@ pub(crate) struct ChunkLocation {
 
 /// A source of the blocks of lazy chunks: a frame.
 pub(crate) trait BlockSource: Sync {
-    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `location`.
     ///
     /// # Errors
     /// `ReadBuffer` or `FileRead` when the chunk ends before the end of `dest`, `FileOpen` when its file cannot be
     /// opened.
-    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()>;
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()>;
 }
 
 /// The lazy form of a chunk of a frame.
@@ -36,16 +36,16 @@ pub(crate) struct LazyChunk {
 }
 
 impl LazyChunk {
-    /// Returns the lazy form of the chunk at `place` with the parsed `header`. `head` is its header and its block
+    /// Returns the lazy form of the chunk at `location` with the parsed `header`. `head` is its header and its block
     /// starts, `block_lengths` the length of each block in the frame, in bytes.
     pub(crate) fn new(
         header: &ChunkHeader,
         head: Vec<u8>,
-        place: ChunkLocation,
+        location: ChunkLocation,
         block_lengths: Vec<i32>,
     ) -> LazyChunk {
         let header = ChunkHeader { blosc2_flags: header.blosc2_flags | flag2::LAZY, ..*header };
-        LazyChunk { header, head, location: place, block_lengths }
+        LazyChunk { header, head, location, block_lengths }
     }
 
     /// Returns the header of the lazy form.
@@ -88,7 +88,7 @@ impl LazyChunk {
 /// The trailer of a lazy chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LazyTrailer<'a> {
-    /// The place of the chunk in its frame.
+    /// The location of the chunk in its frame.
     pub location: ChunkLocation,
     block_lengths: BlockLengths<'a>,
 }
@@ -123,11 +123,8 @@ impl<'a> LazyTrailer<'a> {
         if offset < 0 {
             return Err(err!(InvalidHeader, "the offset of the lazy chunk is {offset}, expected 0 or more"));
         }
-        let place = ChunkLocation { nchunk, offset };
-        Ok(LazyTrailer {
-            location: place,
-            block_lengths: BlockLengths::Serialized(&trailer[FIXED_TRAILER_LEN..]),
-        })
+        let location = ChunkLocation { nchunk, offset };
+        Ok(LazyTrailer { location, block_lengths: BlockLengths::Serialized(&trailer[FIXED_TRAILER_LEN..]) })
     }
 
     /// Returns the length of block `nblock` in the frame, in bytes; `None` beyond the table.
@@ -180,8 +177,8 @@ mod tests {
         let mut head = golden[..44].to_vec();
         head[offset::BLOSC2_FLAGS] &= !flag2::LAZY;
         let header = ChunkHeader::parse(&head).unwrap();
-        let place = ChunkLocation { nchunk: 1, offset: 0x111 };
-        let chunk = LazyChunk::new(&header, head, place, vec![0x30, 0x42, 0x24]);
+        let location = ChunkLocation { nchunk: 1, offset: 0x111 };
+        let chunk = LazyChunk::new(&header, head, location, vec![0x30, 0x42, 0x24]);
         assert_eq!(*chunk.header(), ChunkHeader::parse(&golden).unwrap());
         let mut bytes = vec![0; chunk.serialized_len()];
         chunk.serialize(&mut bytes);

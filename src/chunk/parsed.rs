@@ -32,7 +32,7 @@ enum BlockLocation<'a> {
 /// The location of the blocks of a lazy chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct LazyBlocks<'a> {
-    /// Place and lengths of the blocks.
+    /// Location of the chunk in its frame, and lengths of its blocks.
     pub trailer: LazyTrailer<'a>,
     source: &'a dyn BlockSource,
 }

@@ -27,8 +27,8 @@ impl SpecialValue {
     ///
     /// # Errors
     /// `Data` for ids 5 to 7.
-    pub(crate) fn from_id(bits: u8) -> Result<Option<SpecialValue>> {
-        match bits {
+    pub(crate) fn from_id(id: u8) -> Result<Option<SpecialValue>> {
+        match id {
             0 => Ok(None),
             SpecialValue::ZERO_ID => Ok(Some(SpecialValue::Zero)),
             2 => Ok(Some(SpecialValue::Nan)),

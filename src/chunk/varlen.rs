@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Size, in bytes, of the field before a block's payload, which holds its uncompressed size.
 pub(crate) const SIZE_FIELD_LEN: usize = 4;
 
-/// The place of a variable-length block in its chunk, and its uncompressed size. All in bytes.
+/// The location of a variable-length block in its chunk, and its uncompressed size. All in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VarBlock {
     /// The range of the block in the chunk: the size field, then the payload.

@@ -274,7 +274,7 @@ pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
 /// `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
 #[inline(always)]
 pub(super) unsafe fn copy_short(to: *mut u8, back: usize) {
-    // SAFETY: all moves lie between `back` before `to` and SHORT behind it.
+    // SAFETY: all moves lie between `back` before `to` and MAX_SHORT_MATCH behind it.
     unsafe {
         let from = to.sub(back);
         copy_bytes::<8>(from, to);
@@ -398,8 +398,9 @@ unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
 unsafe fn fill_cache_lines_avx2(to: *mut u8, back: usize, length: usize) {
     use std::arch::x86_64::*;
     let body = length - OVERSHOOT;
-    // SAFETY: by the contract. `length` > LARGE, so 16 bytes can be read at `from`, and two chunks be written at `to`.
-    // `line` is at most OVERSHOOT behind `to`; the lines begin before `body`, so they end in the match.
+    // SAFETY: by the contract. `length` > LARGE_MATCH_THRESHOLD, so 16 bytes can be read at `from`, and two chunks be
+    // written at `to`. `line` is at most OVERSHOOT behind `to`; the lines begin before `body`, so they end in the
+    // match.
     unsafe {
         let from = to.sub(back);
         let period = if back == 1 {
@@ -525,7 +526,7 @@ unsafe fn copy_first_avx2(to: *mut u8, back: usize) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
-    // SAFETY: by the contract; the single bytes are before `to` + SHORT.
+    // SAFETY: by the contract; the single bytes are before `to` + MAX_SHORT_MATCH.
     unsafe {
         copy_first_avx2(to, back);
         if back & !1 == 16 {

@@ -95,9 +95,9 @@ impl Encoder for PluginEncoder {
                 // Without a super-chunk, data are not compressed; with a super-chunk, a missing shape is an error
                 // (9.2).
                 let Some(container) = &self.container else { return Ok(0) };
-                let array = zfp_geometry_of(container, i32::try_from(self.typesize).unwrap_or(0))?;
+                let geometry = zfp_geometry_of(container, i32::try_from(self.typesize).unwrap_or(0))?;
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.encode(array, src, dest).map_err(to_data_error)
+                zfp.encode(geometry, src, dest).map_err(to_data_error)
             }
         }
     }
@@ -151,8 +151,8 @@ impl PluginDecoder<'_> {
             PluginCodec::Ndlz => Ok(false),
             #[cfg(feature = "zfp")]
             PluginCodec::Zfp(mode) => {
-                let array = self.zfp_geometry()?;
-                let typesize = usize::try_from(array.typesize).unwrap_or(0).max(1);
+                let geometry = self.zfp_geometry()?;
+                let typesize = usize::try_from(geometry.typesize).unwrap_or(0).max(1);
                 let shape = self.container.and_then(|container| container.blockshape);
                 let is_whole =
                     shape.and_then(|shape| shape.checked_extents(typesize, nbytes)).map(|(n, _)| n)
@@ -162,7 +162,7 @@ impl PluginDecoder<'_> {
                 }
                 let items = part.start / typesize..part.end / typesize;
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.decode_items(array, src, items, dest).map_err(to_data_error)
+                zfp.decode_items(geometry, src, items, dest).map_err(to_data_error)
             }
         }
     }

@@ -58,10 +58,10 @@ impl Disk {
         if self.backend.is_native() { read_file_stamp(&self.path) } else { None }
     }
 
-    /// Returns whether the path names another file than the one that was read last. `there` is the current stamp of the
-    /// path.
-    pub(crate) fn was_replaced(&self, there: Option<&ObservedStamp>) -> bool {
-        self.reader.revalidate(there.map(|there| there.stamp.identity))
+    /// Returns whether the path names another file than the one that was read last. `current` is the stamp that the
+    /// path has now.
+    pub(crate) fn was_replaced(&self, current: Option<&ObservedStamp>) -> bool {
+        self.reader.revalidate(current.map(|current| current.stamp.identity))
     }
 
     /// Drops the kept read handle if the program has closed its descriptor; the next read opens the file again.

@@ -165,7 +165,7 @@ impl Frame {
         &self,
         nchunk: usize,
         header: &FrameHeader,
-        purpose: FetchMode,
+        mode: FetchMode,
         then: impl FnOnce(ChunkBytes<'_>) -> Result<R>,
     ) -> Result<R> {
         let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
@@ -202,7 +202,7 @@ impl Frame {
                 check_chunk_file_len(&bytes)?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
-            let mut buffer = ReadBuffer::new(purpose, len)?;
+            let mut buffer = ReadBuffer::new(mode, len)?;
             stream.read_exact_at(0, buffer.bytes())?;
             check_chunk_file_len(buffer.bytes())?;
             return buffer.pass_chunk(len, then);
@@ -220,7 +220,7 @@ impl Frame {
             }
             // Usually the chunk ends where the next chunk begins: then one read is enough.
             let guess = self.max_chunk_cbytes(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
-            let mut buffer = ReadBuffer::new(purpose, guess as usize)?;
+            let mut buffer = ReadBuffer::new(mode, guess as usize)?;
             let got = stream.read_at(disk.base + at, buffer.bytes())?;
             if got < EXTENDED_HEADER_LENGTH {
                 return Err(err!(
@@ -230,7 +230,7 @@ impl Frame {
             }
             let cbytes = stored_cbytes(buffer.bytes(), limit)?;
             if cbytes > got {
-                buffer = ReadBuffer::new(purpose, cbytes)?;
+                buffer = ReadBuffer::new(mode, cbytes)?;
                 stream.read_exact_at(disk.base + at, buffer.bytes())?;
             }
             buffer.pass_chunk(cbytes, then)
@@ -265,21 +265,28 @@ impl Frame {
         if self.kind == FrameKind::Sparse {
             let stream = disk.open_chunk_file(offset)?;
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
-            let place = ChunkLocation { nchunk: number as i32, offset: number };
-            let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, place)?;
+            let location = ChunkLocation { nchunk: number as i32, offset: number };
+            let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, location)?;
             return then(chunk.with_source(ChunkSource { frame: self, chunk_file: Some(stream) }));
         }
         let at = self.check_offset(offset, header)?;
         let guess =
             usize::try_from(self.max_chunk_cbytes(nchunk, offset, header)).unwrap_or(MAX_LAZY_FIRST_READ);
-        let place = ChunkLocation {
+        let location = ChunkLocation {
             nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
             offset: i64::try_from(at).unwrap_or(i64::MAX),
         };
         disk.drop_reader_if_lost();
         let chunk = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
-            read_lazy_form(stream, disk.base + at, guess.min(MAX_LAZY_FIRST_READ), Some(limit), header, place)
+            read_lazy_form(
+                stream,
+                disk.base + at,
+                guess.min(MAX_LAZY_FIRST_READ),
+                Some(limit),
+                header,
+                location,
+            )
         })?;
         then(chunk.with_source(ChunkSource { frame: self, chunk_file: None }))
     }
@@ -290,8 +297,8 @@ impl Frame {
     /// As [`with_chunk`](Self::with_chunk).
     pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
         let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
-        let place = decode_entry(code)?;
-        let offset = match place {
+        let entry = decode_entry(code)?;
+        let offset = match entry {
             IndexEntry::Special(special) => {
                 return ChunkInfo::parse(&build_special_chunk(special, nchunk + 1 == nchunks, header)?);
             }
@@ -358,32 +365,32 @@ impl ChunkInfo {
 }
 
 impl BlockSource for ChunkSource<'_> {
-    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         match &self.chunk_file {
             Some(stream) => stream.read_exact_at(position, dest).map_err(to_block_error),
-            None => self.frame.read_from_chunk(place, position, dest),
+            None => self.frame.read_from_chunk(location, position, dest),
         }
     }
 }
 
 impl BlockSource for Frame {
-    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        self.read_from_chunk(place, position, dest)
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        self.read_from_chunk(location, position, dest)
     }
 }
 
 impl Frame {
-    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
-    fn read_from_chunk(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `location`.
+    fn read_from_chunk(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let Some(disk) = &self.disk else {
             return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
         };
-        let place = u64::try_from(place.offset).unwrap_or(u64::MAX);
+        let start = u64::try_from(location.offset).unwrap_or(u64::MAX);
         match self.kind {
-            FrameKind::Sparse => disk.open_chunk_file(place)?.read_exact_at(position, dest),
+            FrameKind::Sparse => disk.open_chunk_file(start)?.read_exact_at(position, dest),
             FrameKind::Contiguous => {
-                let at = place.checked_add(position);
-                let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {place} overflows");
+                let at = start.checked_add(position);
+                let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {start} overflows");
                 disk.read(at.ok_or_else(overflow)?, dest)
             }
         }
@@ -401,9 +408,9 @@ enum ReadBuffer {
 
 impl ReadBuffer {
     /// Allocates memory for `len` bytes.
-    fn new(purpose: FetchMode, len: usize) -> Result<ReadBuffer> {
+    fn new(mode: FetchMode, len: usize) -> Result<ReadBuffer> {
         // Zeroed pages are mapped at the first touch, so a size claimed by a damaged frame costs no memory.
-        Ok(match purpose {
+        Ok(match mode {
             FetchMode::Keep => ReadBuffer::Owned(MallocBytes::zeroed(len)?),
             FetchMode::Borrow => ReadBuffer::Pooled(buffers::take_buffer(len)?, len),
         })
@@ -555,15 +562,15 @@ impl LazyForm {
 }
 
 /// Builds the lazy form of the chunk that begins at byte `at` of a stream. The first read has `guess` bytes. The chunk
-/// has at most `limit` bytes; without a limit, at most those of its file. `place` is stored in the trailer of the lazy
-/// chunk.
+/// has at most `limit` bytes; without a limit, at most those of its file. `location` is stored in the trailer of the
+/// lazy chunk.
 fn read_lazy_form(
     stream: &IoStream,
     at: u64,
     guess: usize,
     limit: Option<u64>,
     frame: &FrameHeader,
-    place: ChunkLocation,
+    location: ChunkLocation,
 ) -> Result<LazyForm> {
     // A back-end of the program may fail to read beyond the end of the file.
     let guess = if stream.as_file().is_some() { guess } else { 0 };
@@ -595,16 +602,16 @@ fn read_lazy_form(
     }
     // The allocations below are proportional to sizes of the header, so first check that the chunk really has these
     // bytes.
-    let there = match limit {
+    let available = match limit {
         Some(limit) => limit,
         None if cbytes > got => stream.size()?,
         None => got as u64,
     };
-    if cbytes as u64 > there || (header.is_memcpyed() && header.nbytes() > cbytes) {
+    if cbytes as u64 > available || (header.is_memcpyed() && header.nbytes() > cbytes) {
         let nbytes = header.nbytes;
         return Err(err!(
             InvalidHeader,
-            "`cbytes` is {cbytes} with `nbytes` {nbytes}, expected at most {there}"
+            "`cbytes` is {cbytes} with `nbytes` {nbytes}, expected at most {available}"
         ));
     }
     let mut head_and_starts = Vec::new();
@@ -619,7 +626,7 @@ fn read_lazy_form(
         stream.read_exact_at(at, &mut head_and_starts)?;
     }
     let block_lengths = block_lengths(&header, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
-    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place, block_lengths)))
+    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, location, block_lengths)))
 }
 
 /// Returns the length in bytes of each block in the stored chunk: up to the next larger block start.

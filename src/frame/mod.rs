@@ -6,7 +6,7 @@
 //! | [`header`] | the header: its 87 fixed bytes, parsed and written |
 //! | [`metalayers`] | the section of metalayers that header and trailer have in common |
 //! | [`trailer`] | the trailer and where it begins |
-//! | [`index`] | the index chunk: the place of each chunk |
+//! | [`index`] | the index chunk: the location of each chunk |
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //!
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |

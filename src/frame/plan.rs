@@ -163,7 +163,7 @@ pub(crate) struct TargetState<'a> {
     pub vlmetalayers: &'a [Metalayer<'a>],
 }
 
-/// The places of the chunks of a frame, and the state of the encoder that writes them.
+/// The index entries of a frame, and the state of the encoder that writes them.
 #[derive(Default)]
 pub(crate) struct FrameIndex {
     /// One entry for each chunk.
@@ -212,7 +212,7 @@ impl FrameIndex {
         }
     }
 
-    /// Inserts an entry and updates `highest`.
+    /// Inserts an entry and updates `cached_max_number`.
     fn insert(&mut self, at: usize, code: i64) -> Result<()> {
         self.offsets.insert(at, code)?;
         self.cached_max_number = self.cached_max_number.map(|highest| highest.max(code));
@@ -248,7 +248,7 @@ pub(crate) fn plan_change<'a>(
     target: &TargetState<'_>,
 ) -> Result<(FramePlan<'a>, IndexUndo)> {
     let (undo, result) = match edit_index(layout, index, change, target) {
-        Ok((edited, undo)) => (undo, build_plan(layout, index, change, target, edited)),
+        Ok((partial, undo)) => (undo, build_plan(layout, index, change, target, partial)),
         Err(error) => return Err(error),
     };
     match result {
@@ -298,21 +298,21 @@ fn edit_index<'a>(
             Ok((PartialPlan::new(len, len), IndexUndo::Nothing))
         }
         Change::Insert { at, chunk } => {
-            let mut edited = PartialPlan::new(at, len + 1);
-            let place = plan_new_chunk(layout, index, chunk, target, &mut edited)?;
-            index.insert(at, encode_entry(place))?;
-            Ok((edited, IndexUndo::Inserted(at)))
+            let mut partial = PartialPlan::new(at, len + 1);
+            let entry = plan_new_chunk(layout, index, chunk, target, &mut partial)?;
+            index.insert(at, encode_entry(entry))?;
+            Ok((partial, IndexUndo::Inserted(at)))
         }
         Change::Update { at, chunk, old_len } => plan_update(layout, index, at, chunk, old_len, target),
         Change::Delete { at } => {
             let code = index.entry(at)?;
-            let mut edited = PartialPlan::new(at, len);
+            let mut partial = PartialPlan::new(at, len);
             if let (FrameKind::Sparse, Ok(number)) = (layout.kind, u64::try_from(code)) {
-                edited.removed_file = Some((number, true));
+                partial.removed_file = Some((number, true));
             }
             index.offsets.remove(at)?;
             index.cached_max_number = index.cached_max_number.filter(|&highest| code < highest);
-            Ok((edited, IndexUndo::Removed(at, code)))
+            Ok((partial, IndexUndo::Removed(at, code)))
         }
         Change::Reorder { order } => {
             let Some(permuted) = index.offsets.permuted(order) else {
@@ -328,13 +328,13 @@ fn edit_index<'a>(
     }
 }
 
-/// Assigns a place to a new chunk, the end of the data section or a new file, and adds its write to `edited`.
+/// Assigns a location to a new chunk, the end of the data section or a new file, and adds its write to `partial`.
 fn plan_new_chunk<'a>(
     layout: &FrameLayout,
     index: &mut FrameIndex,
     chunk: FrameChunk<'a>,
     target: &TargetState<'_>,
-    edited: &mut PartialPlan<'a>,
+    partial: &mut PartialPlan<'a>,
 ) -> Result<IndexEntry> {
     let bytes = match chunk {
         FrameChunk::Special(special) => return Ok(IndexEntry::Special(special)),
@@ -342,7 +342,7 @@ fn plan_new_chunk<'a>(
     };
     match layout.kind {
         FrameKind::Contiguous => {
-            edited.payload = Some((layout.header_len + layout.cbytes, bytes));
+            partial.payload = Some((layout.header_len + layout.cbytes, bytes));
             Ok(IndexEntry::Payload(layout.cbytes))
         }
         FrameKind::Sparse => {
@@ -350,7 +350,7 @@ fn plan_new_chunk<'a>(
             if number > u64::from(u32::MAX) {
                 return Err(err!(FileWrite, "chunk file number {number}, expected at most {}", u32::MAX));
             }
-            edited.chunk_file = Some(ChunkFile { number, bytes, is_replacement: false });
+            partial.chunk_file = Some(ChunkFile { number, bytes, is_replacement: false });
             Ok(IndexEntry::Payload(number))
         }
     }
@@ -367,26 +367,26 @@ fn plan_update<'a>(
 ) -> Result<(PartialPlan<'a>, IndexUndo)> {
     let len = index.offsets.len();
     let old = index.entry(at)?;
-    let mut edited = PartialPlan::new(at, len);
+    let mut partial = PartialPlan::new(at, len);
     let Ok(old_place) = u64::try_from(old) else {
-        let place = plan_new_chunk(layout, index, chunk, target, &mut edited)?;
+        let entry = plan_new_chunk(layout, index, chunk, target, &mut partial)?;
         let before = copy_offsets(&index.offsets)?;
         index.cached_max_number = None;
-        index.offsets.set(at, encode_entry(place))?;
-        return Ok((edited, IndexUndo::All(before)));
+        index.offsets.set(at, encode_entry(entry))?;
+        return Ok((partial, IndexUndo::All(before)));
     };
     if layout.kind == FrameKind::Sparse {
         return match chunk {
             FrameChunk::Bytes(bytes) => {
-                edited.chunk_file = Some(ChunkFile { number: old_place, bytes, is_replacement: true });
-                Ok((edited, IndexUndo::Nothing))
+                partial.chunk_file = Some(ChunkFile { number: old_place, bytes, is_replacement: true });
+                Ok((partial, IndexUndo::Nothing))
             }
             FrameChunk::Special(special) => {
-                edited.removed_file = Some((old_place, false));
+                partial.removed_file = Some((old_place, false));
                 let before = copy_offsets(&index.offsets)?;
                 index.cached_max_number = None;
                 index.offsets.set(at, encode_entry(IndexEntry::Special(special)))?;
-                Ok((edited, IndexUndo::All(before)))
+                Ok((partial, IndexUndo::All(before)))
             }
         };
     }
@@ -400,25 +400,25 @@ fn plan_update<'a>(
         ));
     };
     if new_len != old_len && tail < layout.cbytes {
-        edited.moved = Some(Move {
+        partial.moved = Some(Move {
             from: layout.header_len + tail,
             to: layout.header_len + old_place + new_len,
             len: layout.cbytes - tail,
         });
     }
     if let FrameChunk::Bytes(bytes) = chunk {
-        edited.payload = Some((layout.header_len + old_place, bytes));
+        partial.payload = Some((layout.header_len + old_place, bytes));
     }
     let before = copy_offsets(&index.offsets)?;
     index.cached_max_number = None;
     if new_len != old_len {
-        edited.changed_from = 0;
+        partial.changed_from = 0;
         index.offsets.shift_offsets_after(old_place, new_len as i64 - old_len as i64)?;
     }
     if let FrameChunk::Special(special) = chunk {
         index.offsets.set(at, encode_entry(IndexEntry::Special(special)))?;
     }
-    Ok((edited, IndexUndo::All(before)))
+    Ok((partial, IndexUndo::All(before)))
 }
 
 /// Returns a copy of the entries, for reverting a change.
@@ -441,7 +441,7 @@ fn build_plan<'a>(
     index: &mut FrameIndex,
     change: &Change<'a>,
     target: &TargetState<'_>,
-    edited: PartialPlan<'a>,
+    partial: PartialPlan<'a>,
 ) -> Result<FramePlan<'a>> {
     let mut header = target.header.clone();
     let trailer = trailer::build(target.vlmetalayers)?;
@@ -463,7 +463,7 @@ fn build_plan<'a>(
     let index_image = match *change {
         Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => None,
         Change::Fill { special, nchunks } => Some(encode_special(special, nchunks)?),
-        _ => Some(index.encoder.encode(&index.offsets, edited.changed_from, edited.capacity)?),
+        _ => Some(index.encoder.encode(&index.offsets, partial.changed_from, partial.capacity)?),
     };
     let trailer_at = match (&index_image, has_chunks) {
         (_, false) => new.header_len,
@@ -480,10 +480,10 @@ fn build_plan<'a>(
     }
     header.frame_len = new.frame_len;
     Ok(FramePlan {
-        chunk_file: edited.chunk_file,
-        removed_file: edited.removed_file,
-        moved: edited.moved,
-        payload: edited.payload,
+        chunk_file: partial.chunk_file,
+        removed_file: partial.removed_file,
+        moved: partial.moved,
+        payload: partial.payload,
         index: index_image.map(|image| (new.index_offset(), image)),
         header: header.build(target.metalayers)?,
         trailer,

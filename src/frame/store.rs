@@ -425,11 +425,11 @@ impl Frame {
     /// # Errors
     /// `FileOpen`, `FileRead`, and the errors of parsing the header.
     pub(crate) fn status(&self) -> Result<FrameStatus> {
-        let there = self.disk.as_ref().and_then(|disk| disk.stamp());
-        if let Some(there) = &there
+        let current = self.disk.as_ref().and_then(|disk| disk.stamp());
+        if let Some(current) = &current
             && !self.force_refresh.load(Ordering::Relaxed)
             && let Some(seen) = &self.inner.read_recursive().last_check
-            && seen.stamp == there.stamp
+            && seen.stamp == current.stamp
             && seen.is_whole_file
         {
             return Ok(FrameStatus {
@@ -438,7 +438,7 @@ impl Frame {
                 generation: seen.generation,
             });
         }
-        self.status_for_stamp(there)
+        self.status_for_stamp(current)
     }
 
     /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
@@ -449,17 +449,17 @@ impl Frame {
         self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()))
     }
 
-    fn status_for_stamp(&self, there: Option<ObservedStamp>) -> Result<FrameStatus> {
+    fn status_for_stamp(&self, current: Option<ObservedStamp>) -> Result<FrameStatus> {
         let Some(disk) = &self.disk else {
             return Ok(FrameStatus { header: self.read_header()?, is_stale: false, generation: 0 });
         };
-        if disk.was_replaced(there.as_ref()) {
+        if disk.was_replaced(current.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         let header = self.read_header()?;
         let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced || header.frame_len != self.len();
-        let Some(ObservedStamp { stamp, is_settled }) = there else {
+        let Some(ObservedStamp { stamp, is_settled }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
             return Ok(FrameStatus { header, is_stale, generation });

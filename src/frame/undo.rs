@@ -99,8 +99,8 @@ impl<'a> FileUndo<'a> {
                 first_error.get_or_insert(error);
             }
         };
-        if let Some(there) = plan.moved {
-            move_back(stream, disk.base, there, moved, &mut note);
+        if let Some(planned_move) = plan.moved {
+            move_back(stream, disk.base, planned_move, moved, &mut note);
         }
         let parts = [
             (old.index_offset(), &images.index),

@@ -43,10 +43,10 @@ impl Backend {
     /// [`blosc2_stdio_mmap`] for 1, any value that the registered callbacks accept for the others. It stays valid until
     /// [`Backend::destroy`], or for the lifetime of the back-end, its clones and its streams.
     ///
-    /// While the back-end or bytes that it lent are in use, no other code changes a [`blosc2_stdio_mmap`] or its
-    /// mapping, or a file whose bytes a registered back-end hands out: a program that opens one file twice does not
-    /// write through one of the super-chunks while it uses the other. The program does not change the registered struct
-    /// of that id during this call.
+    /// While the back-end or bytes borrowed from it are in use, no other code changes a [`blosc2_stdio_mmap`] or its
+    /// mapping, or a file of a registered zero-copy back-end: a program that opens one file twice does not write
+    /// through one of the super-chunks while it uses the other. The program does not change the registered struct of
+    /// that id during this call.
     pub(crate) unsafe fn resolve(io: &blosc2_io) -> Result<Backend> {
         Ok(Backend(match i32::from(io.id) {
             BLOSC2_IO_FILESYSTEM => {

@@ -1,9 +1,9 @@
-//! Bytes in the memory of a back-end.
+//! Bytes borrowed from a back-end.
 
 use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
 use std::ops::Deref;
 
-/// Bytes that a back-end lends. Changes through the back-end wait until they are dropped.
+/// Bytes in the memory of a back-end. Changes through the back-end wait until they are dropped.
 pub(crate) struct BorrowedBytes<'a> {
     bytes: &'a [u8],
     /// Blocks changes of the bytes; `None` inside a change by the same thread.

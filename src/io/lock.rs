@@ -1,4 +1,4 @@
-//! The lock of a frame between processes: a sidecar file, advisory, shared or exclusive (`frame.md` 6.2).
+//! The lock of a frame between processes: a lock file, advisory, shared or exclusive (`frame.md` 6.2).
 
 use crate::err;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Offset, in bytes, of the counter of exclusive sections in the sidecar: 8 bytes in native byte order.
+/// Offset, in bytes, of the counter of exclusive sections in the lock file: 8 bytes in native byte order.
 const COUNTER_OFFSET: u64 = 8;
 
 /// Maximum age of a shared section that further threads may join. After it, a thread waits for a new section, so that
@@ -22,7 +22,7 @@ const FAIRNESS_PAUSE: Duration = Duration::from_micros(50);
 /// The lock of one handle on a frame. Re-entrant, with a depth that does not depend on the thread. Two handles exclude
 /// each other as two processes do, also within one thread.
 ///
-/// No file is created before the first lock. Readers, too, need write permission for the sidecar.
+/// No file is created before the first lock. Readers, too, need write permission for the lock file.
 pub(crate) struct FrameLock {
     lock_path: PathBuf,
     state: Mutex<LockState>,
@@ -59,17 +59,17 @@ pub(crate) struct LockOutcome {
 }
 
 impl FrameLock {
-    /// Creates a lock with the file `sidecar`.
-    pub(crate) fn new(sidecar: PathBuf) -> Self {
-        FrameLock { lock_path: sidecar, state: Mutex::default(), section_ended: Condvar::new() }
+    /// Creates a lock whose lock file is at `lock_path`.
+    pub(crate) fn new(lock_path: PathBuf) -> Self {
+        FrameLock { lock_path, state: Mutex::default(), section_ended: Condvar::new() }
     }
 
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`].
     ///
     /// Inside a section of this handle, only the depth is incremented, except that an exclusive lock inside a shared
     /// section turns the section into an exclusive one. Other handles may have an exclusive section in between: then
-    /// `moved` is true. A shared section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits for
-    /// its end, so a thread must not request a second shared lock inside its own.
+    /// `is_stale` is true. A shared section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits
+    /// for its end, so a thread must not request a second shared lock inside its own.
     ///
     /// # Errors
     /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of
@@ -98,12 +98,12 @@ impl FrameLock {
             // The error of `acquire` is returned, not that of `unlock`.
             let _ = file.unlock();
         })?;
-        let moved = seen != state.last_seen_counter;
+        let is_stale = seen != state.last_seen_counter;
         state.last_seen_counter = if exclusive { seen.wrapping_add(1) } else { seen };
         state.exclusive = exclusive;
         state.depth += 1;
         state.section_start = Some(Instant::now());
-        Ok(LockOutcome { is_stale: moved })
+        Ok(LockOutcome { is_stale })
     }
 
     /// Releases one lock. Without a lock, does nothing.
@@ -161,7 +161,7 @@ impl FrameLock {
     }
 }
 
-/// Reads the counter; returns 0 when the sidecar is too short.
+/// Reads the counter; returns 0 when the lock file is too short.
 fn read_counter(file: &File) -> io::Result<u64> {
     let mut bytes = [0; 8];
     match file.read_exact_at(&mut bytes, COUNTER_OFFSET) {

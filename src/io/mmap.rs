@@ -23,15 +23,15 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Mapping {
     params: *mut blosc2_stdio_mmap,
     /// Whether the struct is still valid. Locked shared while the mapping is read, and exclusively while it changes.
-    /// Functions of the program (filters, codecs and the threads callback) may run while bytes of the mapping are lent
-    /// to decode them. They may read the file, since a thread may hold several shared locks, but must not change it:
-    /// the exclusive lock would never be granted.
+    /// Functions of the program (filters, codecs and the threads callback) may run while bytes of the mapping are
+    /// borrowed to decode them. They may read the file, since a thread may hold several shared locks, but must not
+    /// change it: the exclusive lock would never be granted.
     is_valid: RwLock<bool>,
 }
 
 // SAFETY: the caller of `new` guarantees that the struct may be used from any thread.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; `is_there` excludes changes during reads.
+// SAFETY: as above; `is_valid` excludes changes during reads.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -48,16 +48,16 @@ impl Mapping {
     /// Locks the struct for reading. A thread may hold several of these guards; while it holds one it must not wait for
     /// other threads.
     fn lock_shared(&self) -> (Option<*const blosc2_stdio_mmap>, RwLockReadGuard<'_, bool>) {
-        let is_there = self.is_valid.read_recursive();
-        let params = (*is_there && !self.params.is_null()).then_some(self.params.cast_const());
-        (params, is_there)
+        let is_valid = self.is_valid.read_recursive();
+        let params = (*is_valid && !self.params.is_null()).then_some(self.params.cast_const());
+        (params, is_valid)
     }
 
     /// Locks the struct for a change.
     fn lock_exclusive(&self) -> (Option<*mut blosc2_stdio_mmap>, RwLockWriteGuard<'_, bool>) {
-        let is_there = self.is_valid.write();
-        let params = (*is_there && !self.params.is_null()).then_some(self.params);
-        (params, is_there)
+        let is_valid = self.is_valid.write();
+        let params = (*is_valid && !self.params.is_null()).then_some(self.params);
+        (params, is_valid)
     }
 
     pub(super) fn open(&self, path: &CStr) -> Result<()> {
@@ -120,10 +120,10 @@ impl Mapping {
     }
 
     pub(super) fn destroy(&self) -> Result<()> {
-        let (params, mut is_there) = self.lock_exclusive();
+        let (params, mut is_valid) = self.lock_exclusive();
         let Some(params) = params else { return Ok(()) };
-        *is_there = false;
-        // SAFETY: as in `write_at`; the struct is not used afterwards, since `is_there` is false.
+        *is_valid = false;
+        // SAFETY: as in `write_at`; the struct is not used afterwards, since `is_valid` is false.
         unsafe { destroy(params) }
     }
 }

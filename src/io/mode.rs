@@ -1,4 +1,4 @@
-//! The mode in which a file is opened, and the shape of a write to it.
+//! The mode in which a file is opened, and the unit of a write to it.
 
 use std::ffi::CStr;
 

@@ -31,7 +31,7 @@ pub(crate) fn strip_trailing_slash(path: &CStr) -> CString {
     CString::new(bytes).expect("a prefix of a C string contains no NUL")
 }
 
-/// Returns the path of the sidecar that locks a file: `<path>.b2lock`.
+/// Returns the path of the lock file of a frame: `<path>.b2lock`.
 pub(crate) fn lock_file_path(path: &CStr) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
 }
@@ -91,7 +91,7 @@ pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
     Ok(())
 }
 
-/// Removes a frame: a directory with its files, or a file with its sidecar. A missing path is no error.
+/// Removes a frame: a directory with its files, or a file with its lock file. A missing path is no error.
 ///
 /// # Errors
 /// `Failure` when the metadata of the path cannot be read, `FileRemove` for a file; those of [`remove_dir`].
@@ -103,14 +103,14 @@ pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
         Ok(_) => {
             fs::remove_file(as_path(path))
                 .map_err(|error| err!(FileRemove, "cannot remove {path:?}: {error}"))?;
-            // Without locking there is no sidecar.
+            // Without locking there is no lock file.
             let _ = fs::remove_file(lock_file_path(path));
             Ok(())
         }
     }
 }
 
-/// Renames a frame. The sidecar of a file stays under its old name.
+/// Renames a frame. The lock file of a frame file keeps its old name.
 ///
 /// # Errors
 /// `Failure`.

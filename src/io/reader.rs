@@ -91,16 +91,16 @@ fn read_max_cached_readers() -> usize {
     let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: a struct to be filled; it is unchanged if the call fails.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) };
-    let asked = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
-    let asked = asked.and_then(|_| environment::var_as_i64(c"BLOSC_MAX_CACHED_READERS"));
-    max_cached_readers(asked, descriptors.rlim_cur)
+    let requested = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
+    let requested = requested.and_then(|_| environment::var_as_i64(c"BLOSC_MAX_CACHED_READERS"));
+    max_cached_readers(requested, descriptors.rlim_cur)
 }
 
 /// Returns the requested limit if it is valid (0 to `i32::MAX`), otherwise the limit for that number of descriptors.
-fn max_cached_readers(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
+fn max_cached_readers(requested: Option<i64>, descriptors: libc::rlim_t) -> usize {
     const DEFAULT_MAX_READERS: libc::rlim_t = 96;
-    match asked.and_then(|asked| i32::try_from(asked).ok()).map(usize::try_from) {
-        Some(Ok(asked)) => asked,
+    match requested.and_then(|requested| i32::try_from(requested).ok()).map(usize::try_from) {
+        Some(Ok(requested)) => requested,
         _ if descriptors == libc::RLIM_INFINITY => DEFAULT_MAX_READERS as usize,
         _ => (descriptors / 16).min(DEFAULT_MAX_READERS) as usize,
     }

@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 /// An open file. Closed when it is dropped.
 ///
-/// Any number of threads may read at the same time. With back-ends that hand out pointers, a change waits until no
-/// thread reads.
+/// Any number of threads may read at the same time. With zero-copy back-ends, a change waits until no thread reads.
 pub(crate) struct IoStream(pub(super) StreamKind);
 
 pub(super) enum StreamKind {
@@ -60,7 +59,7 @@ impl IoStream {
         Ok(bytes)
     }
 
-    /// Returns a reference to the bytes for back-ends that hand out pointers; `None` for the others.
+    /// Returns a reference to the bytes for zero-copy back-ends; `None` for the others.
     ///
     /// Writes through this back-end and its clones wait until the bytes are dropped.
     ///
@@ -83,15 +82,15 @@ impl IoStream {
 
     /// Writes all bytes at `position`. A callback of the program is called even for an empty slice.
     ///
-    /// The calling thread must not hold bytes that the back-end lent: the write would deadlock.
+    /// The calling thread must not hold bytes borrowed from the back-end: the write would deadlock.
     ///
     /// # Errors
     /// `FileWrite`, also after an incomplete write.
-    pub(crate) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteUnit) -> Result<()> {
+    pub(crate) fn write_at(&self, position: u64, bytes: &[u8], unit: WriteUnit) -> Result<()> {
         match &self.0 {
             StreamKind::Native(file) => native::write_at(file, position, bytes),
             StreamKind::Mmap(mapping) => mapping.write_at(position, bytes),
-            StreamKind::User(stream) => stream.write_at(position, bytes, shape),
+            StreamKind::User(stream) => stream.write_at(position, bytes, unit),
         }
     }
 

@@ -18,8 +18,8 @@ pub(super) struct UserBackend {
     callbacks: blosc2_io_cb,
     params: *mut c_void,
     destroyed: AtomicBool,
-    /// For a back-end that hands out pointers: locked shared while the bytes are read, and exclusively while a stream
-    /// changes.
+    /// For a zero-copy back-end, whose callback `read` stores the address of its own memory instead of filling a
+    /// buffer: locked shared while the bytes are read, and exclusively while a stream changes.
     change_lock: RwLock<()>,
 }
 
@@ -50,8 +50,8 @@ fn to_i64(number: u64) -> Result<i64> {
 impl UserBackend {
     /// # Safety
     /// The callbacks obey the contracts of their types and may be called for the lifetime of the back-end; `params` is
-    /// valid for them until `destroy`. Bytes that `read` hands out neither move nor change until the file is changed,
-    /// and only this back-end and its clones change the file while the bytes are in use.
+    /// valid for them until `destroy`. Bytes whose address `read` stores neither move nor change until the file is
+    /// changed, and only this back-end and its clones change the file while the bytes are in use.
     pub(super) unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
         UserBackend { callbacks, params, destroyed: AtomicBool::new(false), change_lock: RwLock::new(()) }
     }
@@ -82,12 +82,12 @@ impl UserBackend {
         Ok(UserStream { backend: self.clone(), handle, closed: false })
     }
 
-    /// Returns the key of the lock `changes` in [`held_locks`].
+    /// Returns the key of `change_lock` in [`held_locks`].
     fn lock_key(&self) -> usize {
         ptr::from_ref(&self.change_lock).addr()
     }
 
-    /// Waits until no bytes are lent and blocks reads by other threads, if the back-end hands out pointers. Returns
+    /// Waits until no bytes are borrowed and blocks reads by other threads, if the back-end is zero-copy. Returns
     /// `None` otherwise, and inside a change by the same thread (in a callback of the program), which holds the lock
     /// already.
     fn lock_for_change(&self) -> Option<ChangeGuard<'_>> {
@@ -129,8 +129,8 @@ impl UserBackend {
     }
 }
 
-/// A change of a file of a back-end that hands out pointers. The callback that makes the change may call the library,
-/// which then reads without locking `changes`.
+/// A change of a file of a zero-copy back-end. The callback that makes the change may call the library, which then
+/// reads without locking `change_lock`.
 struct ChangeGuard<'a> {
     backend: &'a UserBackend,
     _lock: RwLockWriteGuard<'a, ()>,
@@ -155,7 +155,7 @@ impl UserStream {
     /// Returns the number of bytes.
     ///
     /// # Safety
-    /// Unless the back-end hands out pointers, `len` bytes can be written at `place`.
+    /// Unless the back-end is zero-copy, `len` bytes can be written at `place`.
     unsafe fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
         let id = self.backend.id();
         let read =
@@ -182,7 +182,7 @@ impl UserStream {
     /// Returns the bytes from `position` on, at most `len` or as many as the file has, in memory of the back-end.
     ///
     /// # Errors
-    /// `FileRead`, always for a back-end that does not hand out pointers.
+    /// `FileRead`, always for a back-end that is not zero-copy.
     pub(super) fn borrow_at(&self, position: u64, len: usize) -> Result<BorrowedBytes<'_>> {
         if !self.is_zero_copy() {
             return Err(err!(FileRead, "back-end {} does not return pointers", self.backend.id()));
@@ -191,7 +191,7 @@ impl UserStream {
         let is_inside_change = held_locks::find(self.backend.lock_key()) == Some(LockMode::Exclusive);
         let guard = (!is_inside_change).then(|| self.backend.change_lock.read_recursive());
         let mut place = null_mut();
-        // SAFETY: the back-end hands out pointers.
+        // SAFETY: the back-end is zero-copy.
         let got = unsafe { self.read(position, len, &mut place) }?;
         if got == 0 {
             return Ok(BorrowedBytes::new(&[], guard));
@@ -205,19 +205,19 @@ impl UserStream {
         Ok(BorrowedBytes::new(bytes, guard))
     }
 
-    pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteUnit) -> Result<()> {
+    pub(super) fn write_at(&self, position: u64, bytes: &[u8], unit: WriteUnit) -> Result<()> {
         let id = self.backend.id();
         let write =
             self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no function `write`"))?;
         let (len, at) = (to_i64(bytes.len() as u64)?, to_i64(position)?);
-        let (size, nitems, ptr) = match shape {
+        let (size, nitems, ptr) = match unit {
             WriteUnit::Bytes => (1, len, bytes.as_ptr()),
             WriteUnit::Item if len == 0 => (0, 1, null()),
             WriteUnit::Item => (len, 1, bytes.as_ptr()),
         };
         let _exclusive = self.backend.lock_for_change();
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, there
-        // are `size * nitems` bytes at `ptr`, and no thread reads bytes that the back-end has handed out.
+        // are `size * nitems` bytes at `ptr`, and no thread reads bytes borrowed from the back-end.
         let written = unsafe { write(ptr.cast(), size, nitems, at, self.handle.as_ptr()) };
         // For an item of no bytes, some back-ends return 0 and others 1.
         if written != nitems && len > 0 {
@@ -238,7 +238,7 @@ impl UserStream {
         let len = to_i64(len)?;
         let _exclusive = self.backend.lock_for_change();
         // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and no
-        // thread reads bytes that the back-end has handed out.
+        // thread reads bytes borrowed from the back-end.
         match unsafe { truncate(self.handle.as_ptr(), len) } {
             0 => Ok(()),
             code => Err(err!(FileTruncate, "`truncate` of back-end {id} to {len} bytes returned {code}")),

@@ -153,10 +153,10 @@ impl MallocVec {
     /// Sets whether dropping leaves the block to the program.
     ///
     /// # Safety
-    /// With `kept == false`, the program has given up ownership of a block that it [lent](Self::from_program_block): it
-    /// neither uses nor frees it any more.
-    pub(crate) unsafe fn set_program_owned(&mut self, kept: bool) {
-        self.is_program_owned = kept;
+    /// With `false`, the program has given up ownership of the block that it passed to
+    /// [`from_program_block`](Self::from_program_block): it neither uses nor frees it any more.
+    pub(crate) unsafe fn set_program_owned(&mut self, is_program_owned: bool) {
+        self.is_program_owned = is_program_owned;
     }
 
     /// Returns the address of the block, NULL without one.

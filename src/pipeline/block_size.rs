@@ -41,12 +41,12 @@ pub(crate) struct DefaultTuner {
 }
 
 impl DefaultTuner {
-    /// Returns the choice for the parameters of a compression.
+    /// Returns the default tuner for the parameters of a compression.
     pub(crate) fn from_params(params: &CompressParams) -> Self {
         DefaultTuner::new(params.compcode, params.clevel, params.splitmode, &params.filters)
     }
 
-    /// Returns the choice for a codec, a level (clamped to 0..=9), a split mode and a filter pipeline.
+    /// Returns the default tuner for a codec, a level (clamped to 0..=9), a split mode and a filter pipeline.
     pub(crate) fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
         let shuffles = filters.contains(&filter_id::SHUFFLE);
         DefaultTuner { compcode, clevel: clevel.clamp(0, 9), splitmode, has_shuffle: shuffles }

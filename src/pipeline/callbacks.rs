@@ -79,16 +79,16 @@ unsafe impl Send for Prefilter {}
 unsafe impl Sync for Prefilter {}
 
 impl Prefilter {
-    /// Returns a prefilter. `original` is the context's copy of `params`; it is never followed here.
+    /// Returns a prefilter. `context_params` is the context's copy of `params`; it is never followed here.
     ///
     /// # Safety
     /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the prefilter lives.
     pub(crate) unsafe fn new(
         function: PrefilterFn,
         params: blosc2_prefilter_params,
-        original: *mut blosc2_prefilter_params,
+        context_params: *mut blosc2_prefilter_params,
     ) -> Self {
-        Prefilter { function, params, context_params: original }
+        Prefilter { function, params, context_params }
     }
 
     /// Returns the caller's function.
@@ -120,8 +120,8 @@ impl Prefilter {
     ///
     /// # Safety
     /// `len` bytes can be read at `input`, or the context has no source, so that the function does not follow it.
-    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that
-    /// `output` may be the beginning of them.
+    /// `block_context.ttmp_nbytes` bytes can be written at `block_context.ttmp`, and nothing else uses them meanwhile,
+    /// except that `output` may be the beginning of them.
     ///
     /// # Errors
     /// `FilterPipeline` when the function fails and its output is needed.
@@ -131,7 +131,7 @@ impl Prefilter {
         len: usize,
         output: &mut [u8],
         typesize: usize,
-        place: BlockContext,
+        block_context: BlockContext,
     ) -> Result<()> {
         let output_size = self.output_size(len, typesize);
         if output.len() < output_size.max(len) {
@@ -149,12 +149,12 @@ impl Prefilter {
             output: output.as_mut_ptr(),
             output_size: saturating_i32(output_size),
             output_typesize: saturating_i32(self.output_typesize(typesize)),
-            output_offset: saturating_i32(place.offset),
-            nchunk: place.nchunk,
-            nblock: saturating_i32(place.nblock),
-            tid: saturating_i32(place.tid),
-            ttmp: place.ttmp,
-            ttmp_nbytes: place.ttmp_nbytes,
+            output_offset: saturating_i32(block_context.offset),
+            nchunk: block_context.nchunk,
+            nblock: saturating_i32(block_context.nblock),
+            tid: saturating_i32(block_context.tid),
+            ttmp: block_context.ttmp,
+            ttmp_nbytes: block_context.ttmp_nbytes,
             ..self.params
         };
         // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
@@ -164,7 +164,7 @@ impl Prefilter {
             return Err(err!(
                 FilterPipeline,
                 "the prefilter returned {code} for block {}, expected 0",
-                place.nblock
+                block_context.nblock
             ));
         }
         Ok(())
@@ -189,7 +189,7 @@ unsafe impl Send for Postfilter {}
 unsafe impl Sync for Postfilter {}
 
 impl Postfilter {
-    /// Returns a postfilter. `original` is the context's copy of `params`; it is never followed here.
+    /// Returns a postfilter. `context_params` is the context's copy of `params`; it is never followed here.
     ///
     /// # Safety
     /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the postfilter
@@ -197,9 +197,9 @@ impl Postfilter {
     pub(crate) unsafe fn new(
         function: PostfilterFn,
         params: blosc2_postfilter_params,
-        original: *mut blosc2_postfilter_params,
+        context_params: *mut blosc2_postfilter_params,
     ) -> Self {
-        Postfilter { function, params, context_params: original }
+        Postfilter { function, params, context_params }
     }
 
     /// Returns the caller's function.
@@ -218,8 +218,8 @@ impl Postfilter {
     /// If the lengths differ.
     ///
     /// # Safety
-    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that
-    /// `input` may be the beginning of them.
+    /// `block_context.ttmp_nbytes` bytes can be written at `block_context.ttmp`, and nothing else uses them meanwhile,
+    /// except that `input` may be the beginning of them.
     ///
     /// # Errors
     /// `Postfilter` when the function fails.
@@ -228,7 +228,7 @@ impl Postfilter {
         input: &[u8],
         output: &mut [u8],
         typesize: usize,
-        place: BlockContext,
+        block_context: BlockContext,
     ) -> Result<()> {
         assert_eq!(input.len(), output.len(), "input and output of a postfilter differ in length");
         let mut params = blosc2_postfilter_params {
@@ -236,12 +236,12 @@ impl Postfilter {
             output: output.as_mut_ptr(),
             size: saturating_i32(output.len()),
             typesize: saturating_i32(typesize),
-            offset: saturating_i32(place.offset),
-            nchunk: place.nchunk,
-            nblock: saturating_i32(place.nblock),
-            tid: saturating_i32(place.tid),
-            ttmp: place.ttmp,
-            ttmp_nbytes: place.ttmp_nbytes,
+            offset: saturating_i32(block_context.offset),
+            nchunk: block_context.nchunk,
+            nblock: saturating_i32(block_context.nblock),
+            tid: saturating_i32(block_context.tid),
+            ttmp: block_context.ttmp,
+            ttmp_nbytes: block_context.ttmp_nbytes,
             ..self.params
         };
         // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
@@ -251,7 +251,7 @@ impl Postfilter {
             return Err(err!(
                 Postfilter,
                 "the postfilter returned {code} for block {}, expected 0",
-                place.nblock
+                block_context.nblock
             ));
         }
         Ok(())

@@ -26,9 +26,9 @@ pub(crate) fn compress(
 ) -> Result<usize> {
     let mut params = env_overrides::params_without_context(clevel, doshuffle, typesize)?;
     let nbytes = i32::try_from(src.len()).unwrap_or(i32::MAX);
-    let choice = DefaultTuner::from_params(&params);
-    params.blocksize = choice.blocksize(nbytes, params.typesize, params.blocksize);
-    tuner::trace_choice(params.compcode, params.clevel, params.blocksize, params.typesize, choice);
+    let default_tuner = DefaultTuner::from_params(&params);
+    params.blocksize = default_tuner.blocksize(nbytes, params.typesize, params.blocksize);
+    tuner::trace_choice(params.compcode, params.clevel, params.blocksize, params.typesize, default_tuner);
     plan::check_params(&params, src.len(), dest.len(), true)?;
     // SAFETY: the encoder writes each byte of a chunk before it reads it.
     let dest = unsafe { dest.into_bytes() };

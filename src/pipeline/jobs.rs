@@ -85,8 +85,8 @@ pub(crate) fn for_each_item(
     queue.into_result(finished)
 }
 
-/// A thread's part of a job. When it ends, also by a panic, a thread other than the caller's moves its working memory
-/// to the process, so that idle threads keep none.
+/// Held by each thread during its part of a job. When it is dropped, also by a panic, it moves the working memory of a
+/// thread other than the caller's to the process, so that idle threads keep none.
 struct ScratchReturnGuard {
     /// The thread that started the job.
     caller_thread: usize,

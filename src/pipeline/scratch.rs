@@ -125,9 +125,9 @@ static SHARED_SCRATCH: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 /// to be encoded) gets separate memory.
 #[inline]
 pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut lent = borrow_scratch();
-    let result = work(&mut lent.scratch);
-    lent.release();
+    let mut borrowed = borrow_scratch();
+    let result = work(&mut borrowed.scratch);
+    borrowed.release();
     result
 }
 
@@ -138,8 +138,8 @@ pub(crate) fn borrow_scratch() -> BorrowedScratch {
     BorrowedScratch { scratch: level.take_scratch().unwrap_or_else(take_shared_or_new), level }
 }
 
-/// Working memory in use. The thread keeps it only if it is given back: memory that a panicking callback had in use is
-/// freed.
+/// Working memory in use. The thread keeps it only if it is [released](Self::release): memory that a panicking
+/// callback had in use is freed.
 pub(crate) struct BorrowedScratch {
     /// The memory.
     pub scratch: Box<Scratch>,
@@ -187,28 +187,28 @@ struct NestingGuard {
 impl NestingGuard {
     #[inline(always)]
     fn enter() -> NestingGuard {
-        let before = THREAD_SCRATCH.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
-        NestingGuard { outer_calls: before, _not_send: PhantomData }
+        let outer_calls = THREAD_SCRATCH.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
+        NestingGuard { outer_calls, _not_send: PhantomData }
     }
 
     /// Takes the memory that the thread keeps for this nesting level.
     #[inline(always)]
     fn take_scratch(&self) -> Option<Box<Scratch>> {
-        let before = self.outer_calls?;
+        let outer_calls = self.outer_calls?;
         THREAD_SCRATCH
-            .try_with(|state| if before == 0 { state.outermost.take() } else { state.nested.take() })
+            .try_with(|state| if outer_calls == 0 { state.outermost.take() } else { state.nested.take() })
             .ok()?
     }
 
     /// Keeps memory for this nesting level, unless all kept memory was released since the last time.
     #[inline(always)]
     fn keep_scratch(&self, scratch: Box<Scratch>) {
-        let Some(before) = self.outer_calls else { return };
+        let Some(outer_calls) = self.outer_calls else { return };
         let _ = THREAD_SCRATCH.try_with(|state| {
             if state.last_release_count.get() != buffers::release_count() {
                 return free_thread_scratch(state);
             }
-            let place = if before == 0 { &state.outermost } else { &state.nested };
+            let place = if outer_calls == 0 { &state.outermost } else { &state.nested };
             place.set(Some(scratch));
         });
     }
@@ -217,8 +217,8 @@ impl NestingGuard {
 impl Drop for NestingGuard {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(before) = self.outer_calls {
-            let _ = THREAD_SCRATCH.try_with(|state| state.depth.set(before));
+        if let Some(outer_calls) = self.outer_calls {
+            let _ = THREAD_SCRATCH.try_with(|state| state.depth.set(outer_calls));
         }
     }
 }

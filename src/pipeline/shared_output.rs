@@ -15,8 +15,8 @@ pub(crate) struct SharedOutput<'a> {
     buffer: PhantomData<OutBuffer<'a>>,
 }
 
-// SAFETY: the buffer is borrowed mutably for 'a, and the callers of `range` guarantee disjoint ranges, so no byte
-// is accessed from two threads.
+// SAFETY: the buffer is borrowed mutably for 'a, and the callers of `write_range` guarantee disjoint ranges, so no
+// byte is accessed from two threads.
 unsafe impl Send for SharedOutput<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for SharedOutput<'_> {}
@@ -72,7 +72,7 @@ impl<'a> SharedOutput<'a> {
     ///
     /// # Safety
     /// All uses of these bytes through [`write_range`](Self::write_range) have ended, in a way that orders the writes
-    /// before this call, and no later call of `range` includes them.
+    /// before this call, and no later call of `write_range` includes them.
     ///
     /// # Panics
     /// If the range is not inside the buffer.

@@ -117,19 +117,25 @@ pub(crate) fn choose_params(context: &dyn TunedContext, nbytes: i32) -> Result<(
         }
     }
     let head = context.head();
-    let choice = DefaultTuner::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
+    let default_tuner = DefaultTuner::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
     // A tuner's block size is adjusted to the data too; if the tuner left it at 0, the default is used.
-    head.set_blocksize(choice.blocksize(nbytes, head.typesize(), head.blocksize()));
+    head.set_blocksize(default_tuner.blocksize(nbytes, head.typesize(), head.blocksize()));
     if id <= 0 {
-        trace_choice(head.compcode(), head.clevel(), head.blocksize(), head.typesize(), choice);
+        trace_choice(head.compcode(), head.clevel(), head.blocksize(), head.typesize(), default_tuner);
     }
     Ok(())
 }
 
-/// Writes a trace message with the choice of the default tuner.
-pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: DefaultTuner) {
+/// Writes a trace message with the block size and the split decision of the default tuner.
+pub(crate) fn trace_choice(
+    compcode: i32,
+    clevel: i32,
+    blocksize: i32,
+    typesize: i32,
+    default_tuner: DefaultTuner,
+) {
     trace::info(|| {
-        let split = i32::from(choice.is_split(typesize, blocksize));
+        let split = i32::from(default_tuner.is_split(typesize, blocksize));
         format!(
             "compcode: {compcode}, clevel: {clevel}, blocksize: {blocksize}, splitmode: {split}, typesize: {typesize}"
         )

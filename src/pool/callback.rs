@@ -20,18 +20,18 @@ pub type JobFn = unsafe extern "C" fn(*mut c_void);
 pub(crate) type ThreadsCallback = unsafe extern "C" fn(*mut c_void, Option<JobFn>, c_int, usize, *mut c_void);
 
 /// A callback with its data, once installed. Never freed, since a job may be using it while another one is installed;
-/// installing the same pair again reuses the existing route.
+/// installing the same pair again reuses the existing runner.
 pub(super) struct CallbackRunner {
     callback: ThreadsCallback,
     data: *mut c_void,
-    /// The route that was created before this one.
+    /// The runner that was created before this one.
     previous: *const CallbackRunner,
 }
 
-/// The newest route; the others follow through `previous`.
+/// The newest runner; the others follow through `previous`.
 static NEWEST_RUNNER: AtomicPtr<CallbackRunner> = AtomicPtr::new(ptr::null_mut());
 
-/// The route in use; null for the pool's own workers.
+/// The runner in use; null for the pool's own workers.
 static INSTALLED_RUNNER: AtomicPtr<CallbackRunner> = AtomicPtr::new(ptr::null_mut());
 
 /// Sends all later jobs to `callback`, or with `None` to the pool's own workers again. `data` is passed to the
@@ -42,37 +42,37 @@ static INSTALLED_RUNNER: AtomicPtr<CallbackRunner> = AtomicPtr::new(ptr::null_mu
 /// and the running jobs have ended. It passes to `dojob` only addresses of elements it was given, and only
 /// before it returns.
 pub unsafe fn set_callback(callback: Option<ThreadsCallback>, data: *mut c_void) {
-    let route = match callback {
+    let runner = match callback {
         // SAFETY: guaranteed by the caller.
         Some(callback) => unsafe { intern(callback, data) },
         None => ptr::null_mut(),
     };
-    INSTALLED_RUNNER.store(route, Release);
+    INSTALLED_RUNNER.store(runner, Release);
 }
 
-/// Returns the route in use, if jobs go to a callback.
+/// Returns the runner in use, if jobs go to a callback.
 pub(super) fn installed_runner() -> Option<&'static CallbackRunner> {
-    // SAFETY: the pointer is null or comes from `intern`, whose routes are never freed nor changed.
+    // SAFETY: the pointer is null or comes from `intern`, whose runners are never freed nor changed.
     unsafe { INSTALLED_RUNNER.load(Acquire).as_ref() }
 }
 
-/// Returns the route of that pair, a new one if there is none.
+/// Returns the runner of that pair, a new one if there is none.
 ///
 /// # Safety
 /// As for [`set_callback`].
 unsafe fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut CallbackRunner {
     let mut newest = NEWEST_RUNNER.load(Acquire);
     let mut at: *const CallbackRunner = newest;
-    // SAFETY: routes in the list, and their `previous` links, are never freed nor changed.
-    while let Some(route) = unsafe { at.as_ref() } {
-        if ptr::fn_addr_eq(route.callback, callback) && route.data == data {
+    // SAFETY: runners in the list, and their `previous` links, are never freed nor changed.
+    while let Some(runner) = unsafe { at.as_ref() } {
+        if ptr::fn_addr_eq(runner.callback, callback) && runner.data == data {
             return at.cast_mut();
         }
-        at = route.previous;
+        at = runner.previous;
     }
     // SAFETY: guaranteed by the caller.
-    let route = unsafe { CallbackRunner::new(callback, data) };
-    let new = Box::into_raw(Box::new(CallbackRunner { previous: newest, ..route }));
+    let runner = unsafe { CallbackRunner::new(callback, data) };
+    let new = Box::into_raw(Box::new(CallbackRunner { previous: newest, ..runner }));
     while let Err(now) = NEWEST_RUNNER.compare_exchange_weak(newest, new, AcqRel, Acquire) {
         newest = now;
         // SAFETY: `new` came from `Box::into_raw` above and is not in the list yet, so no other thread accesses it.
@@ -109,13 +109,13 @@ impl JobRecord<'_> {
     }
 
     /// Prevents the record from being run later, and waits while a thread of this process is running it.
-    fn close(&self, generation: u32) -> CloseResult {
+    fn close(&self, fork_count: u32) -> CloseResult {
         if self.state.compare_exchange(NOT_STARTED, FINISHED, Relaxed, Acquire).is_ok() {
             return CloseResult::NeverRun;
         }
         // Only a callback that returns too early, against its contract, makes this wait.
         while self.state.load(Acquire) != FINISHED {
-            if fork_count::current() != generation {
+            if fork_count::current() != fork_count {
                 return CloseResult::RunsInParent;
             }
             thread::sleep(Duration::from_micros(50));
@@ -143,17 +143,17 @@ unsafe extern "C" fn run_record(record: *mut c_void) {
 }
 
 impl CallbackRunner {
-    /// Returns a route that is not installed.
+    /// Returns a runner that is not installed.
     ///
     /// # Safety
-    /// As for [`set_callback`], for as long as the route runs jobs.
+    /// As for [`set_callback`], for as long as the runner runs jobs.
     pub(super) const unsafe fn new(callback: ThreadsCallback, data: *mut c_void) -> Self {
         CallbackRunner { callback, data, previous: ptr::null() }
     }
 
     /// Runs one job of `nthreads` records through the callback.
     pub(super) fn run(&self, nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> JobOutcome {
-        let generation = fork_count::current();
+        let fork_count = fork_count::current();
         let panicked = AtomicBool::new(false);
         let mut records = Vec::new();
         let numjobs = match c_int::try_from(nthreads) {
@@ -170,7 +170,7 @@ impl CallbackRunner {
         let mut led = false;
         let mut forked = false;
         for record in &records {
-            match record.close(generation) {
+            match record.close(fork_count) {
                 CloseResult::HasRun => led |= record.tid == 0,
                 CloseResult::NeverRun => {}
                 CloseResult::RunsInParent => forked = true,

@@ -17,7 +17,7 @@
 //! | `offers` | running one job: offering it, withdrawing offers, waiting for the workers that took one |
 //! | `park` | spinning and sleeping |
 //! | `callback` | the program's own threads |
-//! | `generation` | the number of forks |
+//! | `fork_count` | the number of forks |
 //! | `process_set` | which set belongs to this process |
 //!
 //! The pool does not depend on contexts, blocks and codecs. It takes no lock except to start and end threads (and
@@ -60,8 +60,8 @@ use crate::error::Result;
 pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
     let outcome = if nthreads <= 1 || job::is_in_job() {
         job::call_catching_panic(work, 0)
-    } else if let Some(route) = callback::installed_runner() {
-        route.run(nthreads, work)
+    } else if let Some(runner) = callback::installed_runner() {
+        runner.run(nthreads, work)
     } else if let Some(set) = process_set::get_or_create() {
         set.run(nthreads, work)
     } else {

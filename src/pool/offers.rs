@@ -53,7 +53,7 @@ impl<'j, 'w> OffersGuard<'j, 'w> {
         claimed: [u64; BANK_COUNT],
         offers: u32,
     ) -> Self {
-        let mut made = OffersGuard { set, job, offered: [0; BANK_COUNT], refused: 0 };
+        let mut guard = OffersGuard { set, job, offered: [0; BANK_COUNT], refused: 0 };
         let mut left = offers;
         let mut any_asleep = false;
         for (bank, claimed) in claimed.into_iter().enumerate() {
@@ -62,16 +62,16 @@ impl<'j, 'w> OffersGuard<'j, 'w> {
             }
             let mut asleep = 0;
             for bit in bit_positions(claimed) {
-                // SAFETY: `made` borrows the job, and the caller guarantees that it is dropped. Its drop withdraws the
+                // SAFETY: `guard` borrows the job, and the caller guarantees that it is dropped. Its drop withdraws the
                 // offer, or waits for the worker that took it.
                 match unsafe { set.slot(bank * BANK_SIZE + bit).offer(job) } {
-                    OfferResult::Made => made.offered[bank] |= 1 << bit,
+                    OfferResult::Made => guard.offered[bank] |= 1 << bit,
                     OfferResult::MadeAsleep => {
-                        made.offered[bank] |= 1 << bit;
+                        guard.offered[bank] |= 1 << bit;
                         asleep |= 1 << bit;
                     }
                     // The worker is ending, or has an offer already; in that case it sets its idle bit after that job.
-                    OfferResult::Refused => made.refused += 1,
+                    OfferResult::Refused => guard.refused += 1,
                 }
                 left -= 1;
             }
@@ -83,7 +83,7 @@ impl<'j, 'w> OffersGuard<'j, 'w> {
         if any_asleep {
             set.wake(job, WAKES_PER_CALLER);
         }
-        made
+        guard
     }
 }
 

@@ -1,5 +1,5 @@
-//! Every test uses its own worker set (or a route that is not installed), so that it does not affect tests of other
-//! modules, which share the process-wide set. Functions that affect the whole process are tested in
+//! Every test uses its own worker set (or a callback runner that is not installed), so that it does not affect
+//! tests of other modules, which share the process-wide set. Functions that affect the whole process are tested in
 //! `tests/pool_fork.rs`.
 
 use std::ffi::{c_int, c_void};
@@ -97,11 +97,11 @@ fn all_requested_threads_run_concurrently() {
     let numbers: &[usize] = if cfg!(miri) { &[2, 5] } else { &[2, 5, 67] };
     for &nthreads in numbers {
         for _ in 0..if cfg!(miri) { 2 } else { 20 } {
-            let meeting = Rendezvous::new();
+            let rendezvous = Rendezvous::new();
             let seen = AtomicU64::new(0);
             let outcome = set.run(nthreads, &|tid| {
                 seen.fetch_add(1 << (tid % 64), Relaxed);
-                meeting.wait_for(nthreads);
+                rendezvous.wait_for(nthreads);
             });
             assert_eq!(outcome, JobOutcome::Done);
             let expected: u64 = (0..nthreads).map(|tid| 1 << (tid % 64)).fold(0, u64::wrapping_add);
@@ -137,9 +137,9 @@ fn a_job_does_not_wait_for_busy_workers() {
     let release = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let meeting = Rendezvous::new();
+            let rendezvous = Rendezvous::new();
             set.run(3, &|_| {
-                meeting.wait_for(3);
+                rendezvous.wait_for(3);
                 started.send(()).unwrap();
                 while !release.load(Relaxed) {
                     thread::sleep(Duration::from_micros(100));
@@ -164,8 +164,8 @@ fn a_withdrawn_offer_leaves_the_worker_usable() {
         assert_eq!(set.run(3, &|_| ()), JobOutcome::Done);
         if round % rounds(100) == 0 {
             thread::sleep(Duration::from_millis(1));
-            let meeting = Rendezvous::new();
-            assert_eq!(set.run(3, &|_| meeting.wait_for(3)), JobOutcome::Done);
+            let rendezvous = Rendezvous::new();
+            assert_eq!(set.run(3, &|_| rendezvous.wait_for(3)), JobOutcome::Done);
         }
     }
 }
@@ -184,8 +184,8 @@ fn concurrent_callers_share_the_workers() {
             });
         }
     });
-    let meeting = Rendezvous::new();
-    assert_eq!(set.run(6, &|_| meeting.wait_for(6)), JobOutcome::Done);
+    let rendezvous = Rendezvous::new();
+    assert_eq!(set.run(6, &|_| rendezvous.wait_for(6)), JobOutcome::Done);
     assert_eq!(set.worker_count(), 5);
 }
 
@@ -194,9 +194,9 @@ fn a_job_inside_a_job_runs_inline() {
     let owner = TestWorkerSet::new();
     let set = owner.set();
     let inner = AtomicUsize::new(0);
-    let meeting = Rendezvous::new();
+    let rendezvous = Rendezvous::new();
     let outcome = set.run(4, &|_| {
-        meeting.wait_for(4);
+        rendezvous.wait_for(4);
         let here = thread::current().id();
         // Through `pool::run`, which would start the process-wide set if it did not check for this.
         run(4, &|tid| {
@@ -215,10 +215,10 @@ fn panic_in_a_job_is_reported_and_workers_stay_alive() {
     let owner = TestWorkerSet::new();
     let set = owner.set();
     for culprit in [0, 1, 2] {
-        let meeting = Rendezvous::new();
+        let rendezvous = Rendezvous::new();
         let survivors = AtomicUsize::new(0);
         let outcome = set.run(3, &|tid| {
-            meeting.wait_for(3);
+            rendezvous.wait_for(3);
             if tid == culprit {
                 panic_silently();
             }
@@ -228,8 +228,8 @@ fn panic_in_a_job_is_reported_and_workers_stay_alive() {
         assert_eq!(survivors.load(Relaxed), 2);
         assert!(!super::job::is_in_job());
     }
-    let meeting = Rendezvous::new();
-    assert_eq!(set.run(3, &|_| meeting.wait_for(3)), JobOutcome::Done);
+    let rendezvous = Rendezvous::new();
+    assert_eq!(set.run(3, &|_| rendezvous.wait_for(3)), JobOutcome::Done);
     assert_eq!(set.worker_count(), 2);
 }
 
@@ -244,10 +244,10 @@ fn run_returns_after_the_slowest_worker_has_finished() {
     let owner = TestWorkerSet::new();
     let set = owner.set();
     for _ in 0..if cfg!(miri) { 2 } else { 20 } {
-        let meeting = Rendezvous::new();
+        let rendezvous = Rendezvous::new();
         let done = AtomicUsize::new(0);
         let outcome = set.run(3, &|tid| {
-            meeting.wait_for(3);
+            rendezvous.wait_for(3);
             thread::sleep(Duration::from_millis(tid as u64));
             done.fetch_add(1, Relaxed);
         });
@@ -278,8 +278,8 @@ fn shutdown_while_jobs_run_completes_all_jobs() {
     assert_eq!(set.worker_count(), 0);
     // The idle bits are still correct: every worker is idle again after a restart.
     set.grow(3);
-    let meeting = Rendezvous::new();
-    assert_eq!(set.run(4, &|_| meeting.wait_for(4)), JobOutcome::Done);
+    let rendezvous = Rendezvous::new();
+    assert_eq!(set.run(4, &|_| rendezvous.wait_for(4)), JobOutcome::Done);
 }
 
 type CallbackCalls = (AtomicUsize, AtomicUsize);
@@ -375,8 +375,8 @@ fn callback_may_run_records_in_any_order_or_thread_or_skip_them() {
         assert_eq!(seen.1.load(Relaxed), nthreads);
         for callback in [run_in_reverse_order, run_in_threads, run_last_twice, run_no_record] {
             // SAFETY: each of them passes addresses of records, before it returns.
-            let route = unsafe { CallbackRunner::new(callback, ptr::null_mut()) };
-            count_blocks(nthreads, 50, |work| route.run(nthreads, work));
+            let runner = unsafe { CallbackRunner::new(callback, ptr::null_mut()) };
+            count_blocks(nthreads, 50, |work| runner.run(nthreads, work));
         }
     }
     assert_eq!(seen.0.load(Relaxed), 3);
@@ -389,8 +389,8 @@ fn panic_does_not_unwind_into_the_callback() {
     for culprit in [0, 2] {
         for (callback, runs_all) in callbacks {
             // SAFETY: each of them passes addresses of records, before it returns.
-            let route = unsafe { CallbackRunner::new(callback, ptr::null_mut()) };
-            let outcome = route.run(3, &|tid| {
+            let runner = unsafe { CallbackRunner::new(callback, ptr::null_mut()) };
+            let outcome = runner.run(3, &|tid| {
                 if tid == culprit {
                     panic_silently();
                 }
@@ -406,8 +406,8 @@ fn run_waits_for_records_running_after_the_callback_returns() {
     let barrier = Barrier::new(2);
     let done = AtomicBool::new(false);
     // SAFETY: the callback passes addresses of records, and returns once each of them is running.
-    let route = unsafe { CallbackRunner::new(return_too_early, ptr::from_ref(&barrier).cast_mut().cast()) };
-    let outcome = route.run(2, &|tid| {
+    let runner = unsafe { CallbackRunner::new(return_too_early, ptr::from_ref(&barrier).cast_mut().cast()) };
+    let outcome = runner.run(2, &|tid| {
         if tid == 1 {
             barrier.wait();
             thread::sleep(Duration::from_millis(5));
@@ -422,8 +422,8 @@ fn run_waits_for_records_running_after_the_callback_returns() {
 fn job_started_in_a_callback_thread_runs_inline() {
     let inner = AtomicUsize::new(0);
     // SAFETY: the callback passes addresses of records, before it returns.
-    let route = unsafe { CallbackRunner::new(run_in_threads, ptr::null_mut()) };
-    let outcome = route.run(3, &|_| {
+    let runner = unsafe { CallbackRunner::new(run_in_threads, ptr::null_mut()) };
+    let outcome = runner.run(3, &|_| {
         run(2, &|tid| {
             inner.fetch_add(tid + 1, Relaxed);
         })

@@ -22,7 +22,7 @@ fn run_worker(set: &'static WorkerSet, index: usize) {
     let slot = set.slot(index);
     while let Some(taken) = slot.wait_for_job(set.spin) {
         {
-            // SAFETY: `take` moved the address out of the slot, so this worker is in the job's count, and the
+            // SAFETY: `wait_for_job` moved the address out of the slot, so this worker is in the job's count, and the
             // caller of `run` keeps the job until `Job::finish` below (see `OffersGuard`).
             let job = unsafe { &*taken };
             set.wake(job, WAKES_PER_WORKER);

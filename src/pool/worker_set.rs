@@ -55,7 +55,7 @@ pub(super) struct WorkerSet {
     queues: [CachePadded<WaitQueue>; QUEUE_COUNT],
     /// Whether waiting threads spin before they sleep.
     pub(super) spin: bool,
-    /// The process (counted in forks) to which these threads belong.
+    /// The process to which these threads belong, identified by its [`fork_count`].
     generation: u32,
 }
 

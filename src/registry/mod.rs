@@ -224,9 +224,9 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
         encoder: codec.encoder,
         decoder: codec.decoder,
     };
-    CODECS.register(i32::from(codec.compcode), name, entry).map_err(|verdict| {
-        registration_error(verdict, i32::from(codec.compcode), name, ErrorKind::CodecParam)
-    })
+    CODECS
+        .register(i32::from(codec.compcode), name, entry)
+        .map_err(|error| registration_error(error, i32::from(codec.compcode), name, ErrorKind::CodecParam))
 }
 
 /// Registers a filter under `name`, which is copied, or without a name.
@@ -237,7 +237,7 @@ pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Re
     let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
     FILTERS
         .register(i32::from(filter.id), name, entry)
-        .map_err(|verdict| registration_error(verdict, i32::from(filter.id), name, ErrorKind::Failure))
+        .map_err(|error| registration_error(error, i32::from(filter.id), name, ErrorKind::Failure))
 }
 
 /// Registers a tuner under `name`, which is copied, or without a name.
@@ -251,12 +251,12 @@ pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Resul
     };
     TUNERS
         .register(tuner.id, name, entry)
-        .map_err(|verdict| registration_error(verdict, tuner.id, name, ErrorKind::Failure))
+        .map_err(|error| registration_error(error, tuner.id, name, ErrorKind::Failure))
 }
 
 /// Returns the error for a registration that was rejected; its kind is `kind` except for a full table.
-fn registration_error(verdict: RegistrationError, id: i32, name: Option<&CStr>, kind: ErrorKind) -> Error {
-    match verdict {
+fn registration_error(error: RegistrationError, id: i32, name: Option<&CStr>, kind: ErrorKind) -> Error {
+    match error {
         RegistrationError::ReservedId => {
             Error::new(kind, format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more"))
         }

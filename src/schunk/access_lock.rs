@@ -48,13 +48,13 @@ pub(crate) struct AccessLock {
 }
 
 impl AccessLock {
-    /// Returns a lock that is not held. `calls_back` states whether accesses run functions of the program.
-    pub(crate) fn new(calls_back: bool) -> Self {
+    /// Returns a lock that is not held. `has_user_callbacks` states whether accesses run functions of the program.
+    pub(crate) fn new(has_user_callbacks: bool) -> Self {
         AccessLock {
             lock: RwLock::new(()),
             writer: AtomicUsize::new(0),
             unlocked_readers: AtomicUsize::new(0),
-            has_user_callbacks: calls_back,
+            has_user_callbacks,
         }
     }
 
@@ -108,17 +108,17 @@ pub(crate) struct ReadGuard<'a, T: Lockable> {
 }
 
 impl<'a, T: Lockable> ReadGuard<'a, T> {
-    /// Waits until no thread changes `of` and no thread has waited longer for a change: a continuous sequence of
+    /// Waits until no thread changes `object` and no thread has waited longer for a change: a continuous sequence of
     /// readers does not starve a change.
-    pub(crate) fn lock(of: &'a T) -> Self {
-        let access = of.access_lock();
+    pub(crate) fn lock(object: &'a T) -> Self {
+        let access = object.access_lock();
         if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_single_threaded() {
             access.add_unlocked_readers(1);
-            return ReadGuard { object: of, exclusion: ReadExclusion::Counted };
+            return ReadGuard { object, exclusion: ReadExclusion::Counted };
         }
         if !access.has_user_callbacks {
             return ReadGuard {
-                object: of,
+                object,
                 exclusion: ReadExclusion::Locked { _lock: access.lock.read(), is_recorded: false },
             };
         }
@@ -127,11 +127,11 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
             // Inside a function of the program: a thread that waits to change the object waits for this thread.
             Some(LockMode::Shared) => access.lock.read_recursive(),
             Some(LockMode::Exclusive) => {
-                return ReadGuard { object: of, exclusion: ReadExclusion::Inherited };
+                return ReadGuard { object, exclusion: ReadExclusion::Inherited };
             }
         };
         held_locks::add(access.key(), LockMode::Shared);
-        ReadGuard { object: of, exclusion: ReadExclusion::Locked { _lock: lock, is_recorded: true } }
+        ReadGuard { object, exclusion: ReadExclusion::Locked { _lock: lock, is_recorded: true } }
     }
 
     /// Lends the proof that the lock is held.
@@ -176,18 +176,18 @@ pub(crate) struct WriteGuard<'a, T: Lockable> {
 }
 
 impl<'a, T: Lockable> WriteGuard<'a, T> {
-    /// Waits until no other thread uses `of`.
+    /// Waits until no other thread uses `object`.
     ///
     /// # Errors
     /// `Failure` when this thread is using it already.
     #[inline(always)]
-    pub(crate) fn lock(of: &'a T) -> Result<Self> {
-        let access = of.access_lock();
+    pub(crate) fn lock(object: &'a T) -> Result<Self> {
+        let access = object.access_lock();
         let me = thread::id();
         if access.writer.load(Ordering::Relaxed) == me || access.recorded_hold().is_some() {
             return Err(err!(Failure, "a function called during an access to an object tries to change it"));
         }
-        let exclusive = if access.is_single_threaded() {
+        let exclusion = if access.is_single_threaded() {
             WriteExclusion::SingleThreaded
         } else {
             WriteExclusion::Locked { _lock: access.lock.write() }
@@ -199,7 +199,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         if access.has_user_callbacks {
             held_locks::add(access.key(), LockMode::Exclusive);
         }
-        Ok(WriteGuard { object: of, exclusion: exclusive, _not_send: PhantomData })
+        Ok(WriteGuard { object, exclusion, _not_send: PhantomData })
     }
 
     /// Returns exclusive access to an object that no other code can use; no lock is taken.
@@ -207,8 +207,8 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// # Safety
     /// While the guard lives, no other code uses what is changed or read through it.
     #[inline]
-    pub(crate) unsafe fn without_lock(of: &'a T) -> Self {
-        WriteGuard { object: of, exclusion: WriteExclusion::WithoutLock, _not_send: PhantomData }
+    pub(crate) unsafe fn without_lock(object: &'a T) -> Self {
+        WriteGuard { object, exclusion: WriteExclusion::WithoutLock, _not_send: PhantomData }
     }
 
     /// Lends the proof that the lock is held.
@@ -320,8 +320,8 @@ mod tests {
     }
 
     impl Number {
-        fn new(calls_back: bool) -> Number {
-            Number { lock: AccessLock::new(calls_back), value: std::cell::UnsafeCell::new(0) }
+        fn new(has_user_callbacks: bool) -> Number {
+            Number { lock: AccessLock::new(has_user_callbacks), value: std::cell::UnsafeCell::new(0) }
         }
     }
 

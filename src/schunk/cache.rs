@@ -76,7 +76,7 @@ impl BlockCache {
         Some(&mut self.bytes)
     }
 
-    /// Makes the bytes that were written into the [`begin_fill`](Self::begin_fill) the cached block.
+    /// Makes the bytes that were written into the memory from [`begin_fill`](Self::begin_fill) the cached block.
     pub(crate) fn finish_fill(&mut self, chunk: ChunkState, start: usize, typesize: u8) {
         self.chunk = Some(chunk);
         self.start = start;

@@ -118,9 +118,9 @@ impl SuperChunk {
     }
 
     /// Returns copies of the metalayers of a list, all in the same state.
-    fn copy_metalayers(&self, layer: MetalayerKind) -> Vec<OwnedMetalayer> {
+    fn copy_metalayers(&self, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
         let reading = self.read_lock();
-        reading.lock_proof().metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+        reading.lock_proof().metalayers(kind).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
     /// Adds the metalayers of variable length to another super-chunk, recompressed.

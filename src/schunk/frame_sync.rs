@@ -44,9 +44,9 @@ impl<'a> ChunkAccess<'a> {
     /// # Panics
     /// If there is a frame, since its header must be read.
     #[inline(always)]
-    pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> ChunkAccess<'a> {
-        assert!(locked.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
-        ChunkAccess { lock_proof: locked, header: None, generation: Some(0) }
+    pub(super) fn without_frame(lock_proof: LockProof<'a, SuperChunk>) -> ChunkAccess<'a> {
+        assert!(lock_proof.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
+        ChunkAccess { lock_proof, header: None, generation: Some(0) }
     }
 
     /// Returns the proof that the lock is held.
@@ -80,29 +80,34 @@ impl SuperChunk {
                 let header = Some(frame.status()?.header);
                 return Ok(ReadSession { header, generation: 0, _frame_lock: None, guard });
             }
-            let section = frame.lock(false)?;
+            let frame_lock = frame.lock(false)?;
             let status = frame.status()?;
             if status.is_stale {
                 // Rereading the frame needs exclusive access. If the frame is not valid yet, because another handle is
                 // writing it, the known contents are used.
-                drop(section);
+                drop(frame_lock);
                 drop(guard);
                 if !self.refresh_exclusively()? {
                     let guard = self.read_lock();
-                    let section = frame.lock(false)?;
+                    let frame_lock = frame.lock(false)?;
                     let FrameStatus { header, generation, .. } = frame.status()?;
                     self.discard_cached_block();
                     return Ok(ReadSession {
                         header: Some(header),
                         generation,
-                        _frame_lock: Some(section),
+                        _frame_lock: Some(frame_lock),
                         guard,
                     });
                 }
                 continue;
             }
             let FrameStatus { header, generation, .. } = status;
-            return Ok(ReadSession { header: Some(header), generation, _frame_lock: Some(section), guard });
+            return Ok(ReadSession {
+                header: Some(header),
+                generation,
+                _frame_lock: Some(frame_lock),
+                guard,
+            });
         }
     }
 
@@ -114,15 +119,15 @@ impl SuperChunk {
     /// read.
     pub(super) fn lock_for_change(&self, resync: bool) -> Result<ChangeSession<'_>> {
         let mut guard = self.start_change()?;
-        let mut section = None;
+        let mut frame_lock = None;
         let mut header = None;
         if let Some(frame) = self.frame() {
-            section = Some(frame.lock(true)?);
+            frame_lock = Some(frame.lock(true)?);
             if resync {
                 header = Some(guard.header_for_change(frame)?);
             }
         }
-        Ok(ChangeSession { header, _frame_lock: section, guard })
+        Ok(ChangeSession { header, _frame_lock: frame_lock, guard })
     }
 
     /// As [`lock_for_change`](Self::lock_for_change), but does not lock or read the frame.
@@ -147,7 +152,7 @@ impl SuperChunk {
         }
         let mut guard = WriteGuard::lock(self)?;
         let Some(frame) = self.frame() else { return Ok(false) };
-        let _section = frame.lock(false)?;
+        let _frame_lock = frame.lock(false)?;
         // Another thread of this process may have reread the frame already.
         let status = frame.status()?;
         Ok(!status.is_stale || guard.reread_if_stale(frame)?.0)
@@ -169,7 +174,7 @@ impl SuperChunk {
             return Ok(false);
         }
         let mut guard = WriteGuard::lock(self)?;
-        let _section = frame.lock(false)?;
+        let _frame_lock = frame.lock(false)?;
         let Ok(status) = frame.status() else { return Ok(false) };
         if !status.is_stale {
             return Ok(false);
@@ -183,7 +188,7 @@ impl SuperChunk {
     /// `Lock`.
     fn is_stale(&self, frame: &Frame) -> Result<bool> {
         let _reading = self.read_lock();
-        let _section = frame.lock(false)?;
+        let _frame_lock = frame.lock(false)?;
         Ok(frame.status().is_ok_and(|status| status.is_stale))
     }
 
@@ -215,8 +220,8 @@ impl SuperChunk {
     /// # Errors
     /// As [`lock_frame`](Self::lock_frame).
     pub(crate) fn hold_frame_lock(&self) -> Result<()> {
-        if let Some(section) = self.lock_frame()? {
-            section.keep_locked();
+        if let Some(frame_lock) = self.lock_frame()? {
+            frame_lock.keep_locked();
         }
         Ok(())
     }

@@ -31,8 +31,8 @@ unsafe impl Lockable for Guarded {
 }
 
 impl Guarded {
-    fn new(calls_back: bool) -> Arc<Guarded> {
-        Arc::new(Guarded { lock: AccessLock::new(calls_back), value: UnsafeCell::new(0) })
+    fn new(has_user_callbacks: bool) -> Arc<Guarded> {
+        Arc::new(Guarded { lock: AccessLock::new(has_user_callbacks), value: UnsafeCell::new(0) })
     }
 
     /// Changes the value with exclusive access, and reads from inside the change, as a program's I/O functions do.

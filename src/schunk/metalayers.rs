@@ -30,19 +30,19 @@ fn check_name(name: &CStr) -> Result<()> {
 
 impl LockProof<'_, SuperChunk> {
     /// Returns the position of the metalayer with that name.
-    fn metalayer_position(self, layer: MetalayerKind, name: &CStr) -> Result<usize> {
+    fn metalayer_position(self, kind: MetalayerKind, name: &CStr) -> Result<usize> {
         check_name(name)?;
-        let found = self.find_metalayer(layer, name);
+        let found = self.find_metalayer(kind, name);
         found.map(|(at, _)| at).ok_or_else(|| err!(NotFound, "no metalayer {name:?}"))
     }
 
-    fn check_new_metalayer(self, layer: MetalayerKind, name: &CStr) -> Result<()> {
+    fn check_new_metalayer(self, kind: MetalayerKind, name: &CStr) -> Result<()> {
         check_name(name)?;
-        if self.find_metalayer(layer, name).is_some() {
+        if self.find_metalayer(kind, name).is_some() {
             return Err(err!(InvalidParam, "metalayer {name:?} exists already"));
         }
-        let count = self.metalayer_count(layer);
-        if count >= layer.max_count() {
+        let count = self.metalayer_count(kind);
+        if count >= kind.max_count() {
             return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
         Ok(())

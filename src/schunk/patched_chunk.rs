@@ -51,8 +51,8 @@ struct PatchedBlocks<'a> {
 }
 
 impl<'a> PatchedBlocks<'a> {
-    fn new(sizes: ChunkSizes, changes: &'a dyn BlockPatch, previous: Option<&'a OldChunk<'a>>) -> Self {
-        PatchedBlocks { sizes, patch: changes, previous, has_other_blocksize: AtomicBool::new(false) }
+    fn new(sizes: ChunkSizes, patch: &'a dyn BlockPatch, previous: Option<&'a OldChunk<'a>>) -> Self {
+        PatchedBlocks { sizes, patch, previous, has_other_blocksize: AtomicBool::new(false) }
     }
 }
 
@@ -106,65 +106,65 @@ enum PatchOutcome {
 }
 
 impl SuperChunk {
-    /// Rewrites chunk `at`, of `chunksize` bytes in whole blocks of `blocksize` bytes, with `changes`. Other bytes keep
+    /// Rewrites chunk `at`, of `chunksize` bytes in whole blocks of `blocksize` bytes, with `patch`. Other bytes keep
     /// the old content if `keeps`, otherwise they become zero. With `keeps` this is one critical section: a change of
     /// the chunk by other threads or handles comes before or after it.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk number out of range, `Failure` for a chunk of another size, those of decompression,
-    /// compression, [`update_chunk`](Self::update_chunk) and `changes`.
+    /// compression, [`update_chunk`](Self::update_chunk) and `patch`.
     pub(crate) fn patch_chunk(
         &self,
         at: i64,
         (chunksize, blocksize): (usize, usize),
-        changes: &dyn BlockPatch,
+        patch: &dyn BlockPatch,
         keeps: bool,
     ) -> Result<()> {
         self.check_nchunk(at)?;
         let sizes = ChunkSizes { chunk: chunksize, block: blocksize };
         if !keeps {
-            return self.replace_chunk_by_patch(at, sizes, changes);
+            return self.replace_chunk_by_patch(at, sizes, patch);
         }
         let settings = self.read_settings(true);
         if settings.postfilter.is_none() && !self.cctx()?.runs_callbacks() {
             let target = self.owner_of_view()?.unwrap_or(self);
             let mut session = target.lock_for_change(false)?;
-            match self.update_with_patch(&mut session, at, sizes, changes, &settings)? {
+            match self.update_with_patch(&mut session, at, sizes, patch, &settings)? {
                 PatchOutcome::Updated => return Ok(()),
                 PatchOutcome::RunsCallbacks => {}
             }
         }
-        self.update_snapshot_with_patch(at, sizes, changes, &settings)
+        self.update_snapshot_with_patch(at, sizes, patch, &settings)
     }
 
-    /// Replaces chunk `at` by `changes` alone; other bytes become zero.
-    fn replace_chunk_by_patch(&self, at: i64, sizes: ChunkSizes, changes: &dyn BlockPatch) -> Result<()> {
+    /// Replaces chunk `at` by `patch` alone; other bytes become zero.
+    fn replace_chunk_by_patch(&self, at: i64, sizes: ChunkSizes, patch: &dyn BlockPatch) -> Result<()> {
         if self.cctx()?.can_compress_patched_blocks(sizes.block) {
             let container = self.container_for_compression()?;
-            let blocks = PatchedBlocks::new(sizes, changes, None);
-            let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
-            let mut buffer = buffers::take_buffer(room)?;
-            if let Some(cbytes) = self.compress_blocks(at, &blocks, container, &mut buffer[..room])? {
+            let blocks = PatchedBlocks::new(sizes, patch, None);
+            let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
+            let mut buffer = buffers::take_buffer(capacity)?;
+            if let Some(cbytes) = self.compress_blocks(at, &blocks, container, &mut buffer[..capacity])? {
                 return self.update_chunk(at, InputChunk::Copy(&buffer[..cbytes])).map(|_| ());
             }
         }
         let mut content = MallocBytes::zeroed(sizes.chunk)?;
-        write_patch(&mut content, sizes, changes)?;
+        write_patch(&mut content, sizes, patch)?;
         self.compress_and_update_chunk(at, &content)
     }
 
-    /// Replaces chunk `at` by its old content with `changes`, within a session of the super-chunk to which the chunk
+    /// Replaces chunk `at` by its old content with `patch`, within a session of the super-chunk to which the chunk
     /// belongs.
     fn update_with_patch(
         &self,
         session: &mut ChangeSession<'_>,
         at: i64,
         sizes: ChunkSizes,
-        changes: &dyn BlockPatch,
+        patch: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<PatchOutcome> {
         if self.cctx()?.can_compress_patched_blocks(sizes.block)
-            && let Some(stored) = self.update_blocks_with_patch(session, at, sizes, changes, settings)?
+            && let Some(stored) = self.update_blocks_with_patch(session, at, sizes, patch, settings)?
         {
             return Ok(stored);
         }
@@ -174,7 +174,7 @@ impl SuperChunk {
             self.decode_to_malloc(at, chunk, settings)
         })?;
         let Some(mut content) = content else { return Ok(PatchOutcome::RunsCallbacks) };
-        write_patch(&mut content, sizes, changes)?;
+        write_patch(&mut content, sizes, patch)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
             session.update(at, InputChunk::Copy(chunk)).map(|_| PatchOutcome::Updated)
         })
@@ -187,13 +187,13 @@ impl SuperChunk {
         session: &mut ChangeSession<'_>,
         at: i64,
         sizes: ChunkSizes,
-        changes: &dyn BlockPatch,
+        patch: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<Option<PatchOutcome>> {
         let container = self.container_for_compression()?;
-        let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
-        let mut buffer = buffers::take_buffer(room)?;
-        let mut patch = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
+        let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
+        let mut buffer = buffers::take_buffer(capacity)?;
+        let mut compress_patched = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
             let header = chunk.header();
             check_chunk_nbytes(header.nbytes(), sizes.chunk)?;
             let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
@@ -202,13 +202,13 @@ impl SuperChunk {
             }
             let params = self.decompress_params(settings, at);
             let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
-                let blocks = PatchedBlocks::new(sizes, changes, Some(previous));
-                self.compress_blocks(at, &blocks, container, &mut buffer[..room])
+                let blocks = PatchedBlocks::new(sizes, patch, Some(previous));
+                self.compress_blocks(at, &blocks, container, &mut buffer[..capacity])
             })?;
             self.note_read(header, &done);
             Ok(cbytes)
         };
-        match session.access()?.with_chunk(at, false, settings, &mut patch)? {
+        match session.access()?.with_chunk(at, false, settings, &mut compress_patched)? {
             None => Ok(Some(PatchOutcome::RunsCallbacks)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {
@@ -224,30 +224,30 @@ impl SuperChunk {
         &self,
         at: i64,
         sizes: ChunkSizes,
-        changes: &dyn BlockPatch,
+        patch: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<()> {
         retry_until_stored(at, || {
             let snapshot = self.take_snapshot(at, settings)?;
             check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
             let mut content = self.decode_snapshot(&snapshot, settings)?;
-            write_patch(&mut content, sizes, changes)?;
+            write_patch(&mut content, sizes, patch)?;
             self.with_compressed(at, Some(&content), content.len(), |chunk| {
                 self.replace_if_unchanged(&snapshot, InputChunk::Copy(chunk))
             })
         })
     }
 
-    /// Compresses the blocks of chunk `at` into `room`. Returns the length of the chunk, or `None` if the context uses
+    /// Compresses the blocks of chunk `at` into `dest`. Returns the length of the chunk, or `None` if the context uses
     /// another block size.
     fn compress_blocks(
         &self,
         at: i64,
         blocks: &PatchedBlocks<'_>,
         container: Option<Container>,
-        room: &mut [u8],
+        dest: &mut [u8],
     ) -> Result<Option<usize>> {
-        match self.cctx()?.compress_chunk(Source::Provided(blocks), room.into(), at, |_| container) {
+        match self.cctx()?.compress_chunk(Source::Provided(blocks), dest.into(), at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
             Err(_) if blocks.has_other_blocksize.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),
@@ -256,10 +256,10 @@ impl SuperChunk {
 }
 
 /// Writes the changes into the content of a whole chunk.
-fn write_patch(content: &mut [u8], sizes: ChunkSizes, changes: &dyn BlockPatch) -> Result<()> {
+fn write_patch(content: &mut [u8], sizes: ChunkSizes, patch: &dyn BlockPatch) -> Result<()> {
     for (nblock, block) in content.chunks_exact_mut(sizes.block.max(1)).enumerate() {
-        if changes.extent(nblock) != PatchExtent::Nothing {
-            changes.write(nblock, block)?;
+        if patch.extent(nblock) != PatchExtent::Nothing {
+            patch.write(nblock, block)?;
         }
     }
     Ok(())

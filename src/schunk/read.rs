@@ -280,7 +280,7 @@ impl<'a> ChunkAccess<'a> {
         self,
         nchunk: i64,
         lazily: bool,
-        purpose: FetchMode,
+        mode: FetchMode,
         then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} was deleted during the call");
@@ -297,10 +297,10 @@ impl<'a> ChunkAccess<'a> {
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
         // A chunk in a mapped file is in memory already.
-        if lazily && !(purpose == FetchMode::Borrow && frame.is_mapped()) {
+        if lazily && !(mode == FetchMode::Borrow && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, then)
         } else {
-            frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
+            frame.with_chunk(at, header, mode, |chunk| then(FetchedChunk::Whole(chunk)))
         }
     }
 
@@ -358,10 +358,10 @@ impl LockProof<'_, SuperChunk> {
 pub(crate) struct SchunkBlockSource<'a>(pub &'a SuperChunk);
 
 impl BlockSource for SchunkBlockSource<'_> {
-    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let _reading = self.0.read_lock();
         match self.0.frame() {
-            Some(frame) => frame.read(place, position, dest),
+            Some(frame) => frame.read(location, position, dest),
             None => Err(err!(InvalidParam, "the super-chunk of a lazy chunk has no frame")),
         }
     }

@@ -36,8 +36,8 @@ pub(crate) enum StorageKind {
 const VL_BLOCKS: u8 = crate::chunk::format::flag2::VL_BLOCKS;
 
 /// Returns the number of compressed bytes that a new chunk adds.
-fn added_cbytes(keeping: StorageKind, chunk: &ChunkInfo) -> i64 {
-    match (keeping, chunk.special) {
+fn added_cbytes(storage: StorageKind, chunk: &ChunkInfo) -> i64 {
+    match (storage, chunk.special) {
         (StorageKind::Contiguous | StorageKind::Sparse, Some(_)) => 0,
         _ => i64::from(chunk.cbytes),
     }
@@ -105,7 +105,7 @@ impl<'a> Permutation<'a> {
 #[inline(always)]
 pub(crate) fn counters_after_insert(
     before: &Counters,
-    keeping: StorageKind,
+    storage: StorageKind,
     at: i64,
     chunk: &ChunkInfo,
     last: Option<i32>,
@@ -138,7 +138,7 @@ pub(crate) fn counters_after_insert(
         }
     }
     // The header of a frame does not define the number of chunks if all of them are shorter than the chunk size.
-    let is_frame = keeping != StorageKind::Memory;
+    let is_frame = storage != StorageKind::Memory;
     if is_frame
         && before.chunksize > 0
         && chunk.nbytes < before.chunksize
@@ -155,7 +155,7 @@ pub(crate) fn counters_after_insert(
     }
     after.nchunks += 1;
     after.nbytes = checked_sum(after.nbytes, i64::from(chunk.nbytes))?;
-    after.cbytes = checked_sum(after.cbytes, added_cbytes(keeping, chunk))?;
+    after.cbytes = checked_sum(after.cbytes, added_cbytes(storage, chunk))?;
     Ok(after)
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn counters_after_insert(
 #[inline(always)]
 pub(crate) fn counters_after_update(
     before: &Counters,
-    keeping: StorageKind,
+    storage: StorageKind,
     at: i64,
     chunk: &ChunkInfo,
     old: &ChunkInfo,
@@ -183,7 +183,7 @@ pub(crate) fn counters_after_update(
         after.chunksize = 0;
     }
     after.nbytes = checked_sum(after.nbytes, i64::from(chunk.nbytes) - i64::from(old.nbytes))?;
-    after.cbytes = checked_sum(after.cbytes, added_cbytes(keeping, chunk) - counted_cbytes(old))?;
+    after.cbytes = checked_sum(after.cbytes, added_cbytes(storage, chunk) - counted_cbytes(old))?;
     Ok(after)
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn counters_after_update(
 /// `InvalidParam` for counters that overflow.
 pub(crate) fn counters_after_delete(
     before: &Counters,
-    keeping: StorageKind,
+    storage: StorageKind,
     old: &ChunkInfo,
 ) -> Result<Counters> {
     let mut after = *before;
@@ -202,7 +202,7 @@ pub(crate) fn counters_after_delete(
         after.flags2 = 0;
     }
     after.nbytes = checked_sum(after.nbytes, -i64::from(old.nbytes))?;
-    if keeping != StorageKind::Contiguous {
+    if storage != StorageKind::Contiguous {
         after.cbytes = checked_sum(after.cbytes, -counted_cbytes(old))?;
     }
     Ok(after)

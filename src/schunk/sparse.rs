@@ -110,13 +110,13 @@ impl SuperChunk {
             let block_of = |&(at, _): &RequestedItem| at / geometry.blocksize();
             let items = try_collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
             let blocks = try_collect(items.iter().map(|items| block_of(&items[0])))?;
-            let mut reader = ItemSink {
+            let mut sink = ItemSink {
                 items,
                 blocksize: geometry.blocksize(),
                 typesize,
                 out: SharedOutput::new(dest.reborrow()),
             };
-            decompress::decode_into_sink(&params, chunk, &blocks, &mut reader).map(|_| ())
+            decompress::decode_into_sink(&params, chunk, &blocks, &mut sink).map(|_| ())
         })
     }
 }

@@ -116,9 +116,9 @@ impl SuperChunk {
     ) -> Result<OwnedSuperChunk> {
         let is_view = shared.is_some();
         let shared = shared.unwrap_or_else(|| {
-            let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
+            let has_user_callbacks = backend.as_ref().is_some_and(|backend| backend.id() > 1);
             SharedWithViews {
-                lock: Arc::new(AccessLock::new(calls_back)),
+                lock: Arc::new(AccessLock::new(has_user_callbacks)),
                 cache: Arc::default(),
                 has_cached_block: Arc::default(),
                 owner: Arc::default(),

@@ -82,7 +82,7 @@ impl SuperChunk {
     /// `Failure` when the owner of this view was freed, those of making contexts, `MemoryAlloc`.
     pub(crate) unsafe fn create_view(
         &self,
-        shown: &ViewSizes,
+        sizes: &ViewSizes,
         name: &CStr,
         content: &[u8],
     ) -> Result<OwnedSuperChunk> {
@@ -94,10 +94,10 @@ impl SuperChunk {
             has_cached_block: Arc::clone(&owner.has_cached_block),
             owner: Arc::clone(&owner.owner),
         };
-        let (cparams, dparams) = self.view_params(shown.blocksize);
+        let (cparams, dparams) = self.view_params(sizes.blocksize);
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() };
         let view = SuperChunk::with_storage(None, &storage, Some(shared))?;
-        self.init_view(owner, &view, shown, name, content)?;
+        self.init_view(owner, &view, sizes, name, content)?;
         // Without the lock, since the init function of a tuner may run.
         let storage = *view.storage();
         // SAFETY: the library's copies of the parameters of this super-chunk, whose pointers are valid for as long as
@@ -111,7 +111,7 @@ impl SuperChunk {
         &self,
         owner: &SuperChunk,
         view: &SuperChunk,
-        shown: &ViewSizes,
+        sizes: &ViewSizes,
         name: &CStr,
         content: &[u8],
     ) -> Result<()> {
@@ -124,17 +124,17 @@ impl SuperChunk {
             (*v).clevel = (*s).clevel;
             (*v).splitmode = (*s).splitmode;
             (*v).typesize = (*s).typesize;
-            (*v).blocksize = shown.blocksize;
-            (*v).chunksize = shown.chunksize;
+            (*v).blocksize = sizes.blocksize;
+            (*v).chunksize = sizes.chunksize;
             (*v).flags2 = (*s).flags2;
             (*v).use_dict = (*s).use_dict;
             (*v).filters = (*s).filters;
             (*v).filters_meta = (*s).filters_meta;
             (*v).tuner_params = (*s).tuner_params;
             (*v).tuner_id = (*s).tuner_id;
-            (*v).nchunks = shown.nchunks;
-            (*v).nbytes = shown.nchunks.saturating_mul(shown.chunksize.into());
-            (*v).cbytes = shown.nchunks.saturating_mul(CBYTES_PER_CHUNK);
+            (*v).nchunks = sizes.nchunks;
+            (*v).nbytes = sizes.nchunks.saturating_mul(sizes.chunksize.into());
+            (*v).cbytes = sizes.nchunks.saturating_mul(CBYTES_PER_CHUNK);
             (*v).data = (*o).data;
             (*v).data_len = (*o).data_len;
             (*v).frame = (*o).frame;

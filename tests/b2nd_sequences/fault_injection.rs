@@ -5,7 +5,7 @@ use crate::SEQUENCE_TEST;
 use crate::sequence_state::SequenceState;
 use crate::support::sequences::parent::run_range;
 
-/// The environment variable that selects the change, one of [`KINDS`].
+/// The environment variable that selects the change, one of [`FAULT_KINDS`].
 pub const FAULT_VARIABLE: &str = "BLOSC2_ARRAY_FAULT";
 
 /// One byte of an item; a field of the struct; an additional item; an additional metalayer; a crash.

@@ -13,7 +13,7 @@ fn plugin_name(kind: PluginKind, variant: &str) -> String {
     format!("probe_{kind:?}_{variant}").to_lowercase()
 }
 
-/// Builds a variant of the plugin of each kind, and runs a scenario that finds them by [`name_of`].
+/// Builds a variant of the plugin of each kind, and runs a scenario that finds them by [`plugin_name`].
 fn with_plugin_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
     with_plugins(
         test,
@@ -33,12 +33,12 @@ fn assert_rejected(test: &str, variant: &str, survives: &[PluginKind]) {
     with_plugin_variant(test, variant, || {
         for kind in PLUGIN_KINDS {
             for library in libraries(survives.contains(&kind)) {
-                let probe = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, variant));
+                let plugin = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, variant));
                 let uses = if library.is_reference() { 1 } else { 3 };
                 for _ in 0..uses {
                     assert_eq!(
-                        probe.round_trip(library, 0),
-                        probe.rejected_result(),
+                        plugin.round_trip(library, 0),
+                        plugin.rejected_result(),
                         "{}: {kind:?}",
                         library.name
                     );
@@ -54,8 +54,8 @@ fn valid_plugins_work_in_every_library() {
         for kind in PLUGIN_KINDS {
             let mut told = Vec::new();
             for library in libraries(true) {
-                let probe = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, "good"));
-                told.push((0..6).map(|meta| probe.round_trip(library, meta)).collect::<Vec<_>>());
+                let plugin = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, "good"));
+                told.push((0..6).map(|meta| plugin.round_trip(library, meta)).collect::<Vec<_>>());
             }
             let ours = &told[0];
             match kind {
@@ -124,8 +124,8 @@ fn plugins_can_call_the_library_that_loads_them() {
     with_plugin_variant(test_name!(), "NEEDS_HOST", || {
         let library = Library::ours();
         for kind in PLUGIN_KINDS {
-            let probe = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, "NEEDS_HOST"));
-            let told = probe.round_trip(library, 0);
+            let plugin = RegisteredPlugin::register(library, kind, 200, &plugin_name(kind, "NEEDS_HOST"));
+            let told = plugin.round_trip(library, 0);
             assert!(told.ends_with("right"), "{kind:?}: {told}");
         }
         // Registered by the constructor of the plugin.
@@ -140,14 +140,14 @@ fn plugins_can_call_the_library_that_loads_them() {
 fn tuner_for_another_context_layout_is_harmless() {
     with_plugin_variant(test_name!(), "OLD_LAYOUT", || {
         let library = Library::ours();
-        let probe = RegisteredPlugin::register(
+        let plugin = RegisteredPlugin::register(
             library,
             PluginKind::Tuner,
             200,
             &plugin_name(PluginKind::Tuner, "OLD_LAYOUT"),
         );
         for nthreads in [1, 2] {
-            let mut cparams = Params { nthreads, ..probe.params(0) }.cparams();
+            let mut cparams = Params { nthreads, ..plugin.params(0) }.cparams();
             (cparams.tuner_id, cparams.blocksize) = (200, 0);
             let mut context = OwnedContext::for_compression(library, cparams).expect("a context");
             let src = crate::plugin_scenarios::doubled_random_bytes(100_000);
@@ -209,8 +209,13 @@ fn file_that_is_not_a_library_is_rejected() {
             for (at, name) in names.into_iter().enumerate() {
                 for kind in PLUGIN_KINDS {
                     for library in libraries(true) {
-                        let probe = RegisteredPlugin::register(library, kind, 200 + at as u8, name);
-                        assert_eq!(probe.round_trip(library, 0), probe.rejected_result(), "{}", library.name);
+                        let plugin = RegisteredPlugin::register(library, kind, 200 + at as u8, name);
+                        assert_eq!(
+                            plugin.round_trip(library, 0),
+                            plugin.rejected_result(),
+                            "{}",
+                            library.name
+                        );
                     }
                 }
             }
@@ -228,8 +233,8 @@ fn plugin_that_would_not_be_called_is_not_searched() {
             for library in libraries(true) {
                 let codec = RegisteredPlugin::register(library, PluginKind::Codec, 200, "nowhere");
                 let filter = RegisteredPlugin::register(library, PluginKind::Filter, 200, "nowhere");
-                for probe in [codec, filter] {
-                    let params = probe.params(0);
+                for plugin in [codec, filter] {
+                    let params = plugin.params(0);
                     let stored = Params { clevel: 0, ..params };
                     assert!(
                         compress(

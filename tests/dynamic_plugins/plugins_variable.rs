@@ -40,12 +40,13 @@ fn assert_search_scope(place: &Path, value: Option<&str>, in_path: bool, of_pyth
     let library = Library::ours();
     for (at, kind) in PLUGIN_KINDS.into_iter().enumerate() {
         for (id, name, is_found) in [(200, "in_path", in_path), (210, "of_python", of_python)] {
-            let probe = RegisteredPlugin::register(library, kind, id + at as u8, &format!("{kind:?}_{name}"));
-            let told = probe.round_trip(library, 0);
+            let plugin =
+                RegisteredPlugin::register(library, kind, id + at as u8, &format!("{kind:?}_{name}"));
+            let told = plugin.round_trip(library, 0);
             if is_found {
                 assert!(told.ends_with("right"), "{value:?}: {kind:?} {name}: {told}");
             } else {
-                assert_eq!(told, probe.rejected_result(), "{value:?}: {kind:?} {name}");
+                assert_eq!(told, plugin.rejected_result(), "{value:?}: {kind:?} {name}");
             }
         }
     }

@@ -54,13 +54,13 @@ fn hidden_plugin_name(kind: PluginKind) -> String {
 fn assert_hidden_plugins_found(found_by_ours: bool, found_by_reference: Option<bool>) {
     for kind in PLUGIN_KINDS {
         for library in libraries(found_by_reference.is_some()) {
-            let probe = RegisteredPlugin::register(library, kind, 200, &hidden_plugin_name(kind));
-            let told = probe.round_trip(library, 0);
+            let plugin = RegisteredPlugin::register(library, kind, 200, &hidden_plugin_name(kind));
+            let told = plugin.round_trip(library, 0);
             let expected = if library.is_reference() { found_by_reference } else { Some(found_by_ours) };
             if expected == Some(true) {
                 assert!(told.ends_with("right"), "{}: {kind:?}: {told}", library.name);
             } else {
-                assert_eq!(told, probe.rejected_result(), "{}: {kind:?}", library.name);
+                assert_eq!(told, plugin.rejected_result(), "{}: {kind:?}", library.name);
             }
         }
     }
@@ -195,10 +195,10 @@ fn codecs_19_14_names_with_special_characters_are_rejected() {
             for (at, name) in names.into_iter().enumerate() {
                 for kind in PLUGIN_KINDS {
                     for library in libraries(true) {
-                        let probe = RegisteredPlugin::register(library, kind, 200 + at as u8, name);
+                        let plugin = RegisteredPlugin::register(library, kind, 200 + at as u8, name);
                         assert_eq!(
-                            probe.round_trip(library, 0),
-                            probe.rejected_result(),
+                            plugin.round_trip(library, 0),
+                            plugin.rejected_result(),
                             "{}: {name:?}",
                             library.name
                         );

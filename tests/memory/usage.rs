@@ -88,7 +88,7 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
         io: ptr::null_mut(),
     };
     let before = resident_bytes();
-    let gauge = PeakMemory::start();
+    let peak_memory = PeakMemory::start();
     let nbytes = CHUNKSIZE as i32;
     // SAFETY: a storage whose pointers are valid during the call, and buffers with their true lengths; the super-chunk
     // is used until it is freed.
@@ -109,7 +109,7 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
         }
         let compressed = (*schunk).cbytes as usize;
         assert!(compressed > CHUNKSIZE, "the content must not compress to less than CHUNKSIZE");
-        let peak = gauge.growth().saturating_sub(compressed);
+        let peak = peak_memory.growth().saturating_sub(compressed);
         assert_eq!((functions.blosc2_schunk_free)(schunk), 0);
         peak
     };

@@ -158,24 +158,24 @@ pub fn set_read_threads(schunk: &SuperChunk, nthreads: i16) {
 /// if `writable`.
 pub fn create_filled(
     library: &'static Library,
-    place: StorageVariant,
+    variant: StorageVariant,
     path: &Path,
-    coding: CodecSettings,
+    settings: CodecSettings,
     nchunks: usize,
     writable: bool,
 ) -> SharedSchunk {
-    let store = match place {
+    let store = match variant {
         StorageVariant::Unmapped(store) => store,
         StorageVariant::Mapped => Store::File,
     };
-    let schunk = SuperChunk::create(library, store, path, &coding.params());
+    let schunk = SuperChunk::create(library, store, path, &settings.params());
     assert_eq!(schunk.meta_add("fixed", b"metalayer"), 0);
     for n in 0..nchunks {
         assert_eq!(schunk.append(&chunk(n)), Ok(n as i64 + 1));
     }
     assert_eq!(schunk.vlmeta_add("other", &note_content(3)), 0);
     assert_eq!(schunk.vlmeta_add(NOTE, &note_content(0)), 1);
-    let shared = if place == StorageVariant::Mapped {
+    let shared = if variant == StorageVariant::Mapped {
         drop(schunk);
         let mut params = mmap_params(if writable { c"r+" } else { c"r" });
         let io = blosc2_io {
@@ -191,7 +191,7 @@ pub fn create_filled(
     } else {
         SharedSchunk { schunk, _mapping: None }
     };
-    set_read_threads(&shared, coding.nthreads);
+    set_read_threads(&shared, settings.nthreads);
     shared
 }
 

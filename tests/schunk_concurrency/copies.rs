@@ -29,13 +29,13 @@ impl Drop for FinishGuard<'_> {
 fn copies_during_vlmeta_updates_contain_whole_metalayers() {
     let scratch = ScratchDir::new();
     let ncopies = from_environment("BLOSC2_CONCURRENCY_COPIES", 300);
-    let coding = CodecSettings { codec: 1, delta: false, nthreads: 1 };
+    let settings = CodecSettings { codec: 1, delta: false, nthreads: 1 };
     for store in Store::ALL {
         let schunk = &create_filled(
             Library::ours(),
             StorageVariant::Unmapped(store),
             &scratch.new_path(),
-            coding,
+            settings,
             1,
             true,
         );

@@ -70,8 +70,8 @@ fn change_and_check(schunk: &SuperChunk) {
 }
 
 /// Creates a super-chunk; compression uses four threads, too.
-fn create_threaded(path: &Path, place: StorageVariant) -> SharedSchunk {
-    let schunk = create_filled(Library::ours(), place, path, CODING, NCHUNKS, true);
+fn create_threaded(path: &Path, variant: StorageVariant) -> SharedSchunk {
+    let schunk = create_filled(Library::ours(), variant, path, CODING, NCHUNKS, true);
     let params = crate::support::calls::Params { nthreads: 4, ..CODING.params() };
     // SAFETY: a live super-chunk of this thread; its old context is freed once.
     unsafe {
@@ -91,7 +91,7 @@ fn parent_and_child_use_inherited_schunks_independently() {
     let scratch = ScratchDir::new();
     for round in 0..3 {
         let mut opened: Vec<_> =
-            StorageVariant::ALL.map(|place| create_threaded(&scratch.new_path(), place)).into();
+            StorageVariant::ALL.map(|variant| create_threaded(&scratch.new_path(), variant)).into();
         // The workers are started, and handles and caches are filled.
         opened.iter().for_each(|schunk| check_contents(schunk));
         let (own, path) = (scratch.new_path(), scratch.new_path());
@@ -100,8 +100,9 @@ fn parent_and_child_use_inherited_schunks_independently() {
             opened.iter().for_each(|schunk| check_contents(schunk));
             // Super-chunks in memory are copies of the child; files are created or opened by the child.
             opened[..2].iter().for_each(|schunk| change_and_check(schunk));
-            for place in [StorageVariant::Unmapped(Store::File), StorageVariant::Unmapped(Store::Directory)] {
-                let mine = create_threaded(&own.with_extension(format!("{place:?}")), place);
+            for variant in [StorageVariant::Unmapped(Store::File), StorageVariant::Unmapped(Store::Directory)]
+            {
+                let mine = create_threaded(&own.with_extension(format!("{variant:?}")), variant);
                 change_and_check(&mine);
                 assert_exits_with_0(run_in_fork(|| {
                     check_contents(&mine);
@@ -214,9 +215,9 @@ fn child_of_a_fork_during_reads_can_use_its_own_handles() {
         return join_children(vec![("the child", start_child(test_name!(), "fork", &[]))]);
     }
     let scratch = ScratchDir::new();
-    for place in StorageVariant::ALL {
+    for variant in StorageVariant::ALL {
         let path = scratch.new_path();
-        let schunk = create_threaded(&path, place);
+        let schunk = create_threaded(&path, variant);
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let (schunk, over) = (&schunk, &over);
@@ -233,7 +234,7 @@ fn child_of_a_fork_during_reads_can_use_its_own_handles() {
                     if path.exists() {
                         check_contents(&SuperChunk::open(Library::ours(), &path).expect("a super-chunk"));
                     }
-                    change_and_check(&create_threaded(&own, place));
+                    change_and_check(&create_threaded(&own, variant));
                 });
                 assert_exits_with_0(child);
             }

@@ -230,11 +230,11 @@ fn check_appender_and_reader(test: &str, store: Store, locking: bool) {
     for (writer, reader) in [(ours, reference), (reference, ours), (ours, ours)] {
         let path = scratch.new_path();
         create(writer, store, &path);
-        let scene = ProcessTest { test, path: &path, locking };
+        let process_test = ProcessTest { test, path: &path, locking };
         let count = append_count();
         join_children(vec![
-            ("the process that reads", scene.child("follow", reader, count + 1, 0)),
-            ("the process that appends", scene.child("append", writer, count, 1)),
+            ("the process that reads", process_test.child("follow", reader, count + 1, 0)),
+            ("the process that appends", process_test.child("append", writer, count, 1)),
         ]);
         assert_has_all_chunks(&[ours, reference], &path, &[count]);
         let (writer, reader) = (writer.name, reader.name);
@@ -254,15 +254,17 @@ fn check_appenders(test: &str, store: Store) {
     for writers in [&[ours, reference][..], &[ours, ours, reference], &[ours, ours]] {
         let path = scratch.new_path();
         create(writers[0], store, &path);
-        let scene = ProcessTest { test, path: &path, locking: true };
+        let process_test = ProcessTest { test, path: &path, locking: true };
         let count = append_count() / writers.len();
         let mut children: Vec<_> = writers
             .iter()
             .enumerate()
-            .map(|(n, library)| ("a process that appends", scene.child("append", library, count, n + 1)))
+            .map(|(n, library)| {
+                ("a process that appends", process_test.child("append", library, count, n + 1))
+            })
             .collect();
         let all = 1 + count * writers.len();
-        children.push(("the process that reads", scene.child("follow", ours, all, 0)));
+        children.push(("the process that reads", process_test.child("follow", ours, all, 0)));
         join_children(children);
         assert_has_all_chunks(&[ours, reference], &path, &vec![count; writers.len()]);
         let names: Vec<_> = writers.iter().map(|library| library.name).collect();
@@ -328,8 +330,8 @@ fn continuous_readers_do_not_block_an_appending_process() {
                     }
                 });
             }
-            let scene = ProcessTest { test, path: &path, locking: true };
-            let child = scene.child("append", writer, count, 1);
+            let process_test = ProcessTest { test, path: &path, locking: true };
+            let child = process_test.child("append", writer, count, 1);
             join_children(vec![("the process that appends", child)]);
             over.store(true, Relaxed);
         });

@@ -102,18 +102,18 @@ impl Reader<'_> {
 }
 
 /// Reads for `time`; returns the number of reads.
-fn read_for(schunk: &SharedSchunk, coding: CodecSettings, time: Duration) -> u64 {
+fn read_for(schunk: &SharedSchunk, settings: CodecSettings, time: Duration) -> u64 {
     let expected = items(0, NITEMS);
     let reads = AtomicU64::new(0);
     thread::scope(|scope| {
         for thread in 0..NTHREADS {
             let (expected, reads) = (&expected, &reads);
             scope.spawn(move || {
-                let mut own = dparams(coding.nthreads);
+                let mut own = dparams(settings.nthreads);
                 own.schunk = schunk.raw().cast();
                 let dctx = OwnedContext::for_decompression(schunk.library, own);
                 let random = Random::of_item(20, thread);
-                let mut reader = Reader { schunk, expected, random, nthreads: coding.nthreads, dctx };
+                let mut reader = Reader { schunk, expected, random, nthreads: settings.nthreads, dctx };
                 let start = Instant::now();
                 let mut count = 0;
                 while start.elapsed() < time || count == 0 {
@@ -127,17 +127,17 @@ fn read_for(schunk: &SharedSchunk, coding: CodecSettings, time: Duration) -> u64
     reads.into_inner()
 }
 
-fn check_readers(place: StorageVariant) {
+fn check_readers(variant: StorageVariant) {
     let scratch = ScratchDir::new();
-    let codings = all_codec_settings();
-    let time = duration() / codings.len() as u32;
+    let all_settings = all_codec_settings();
+    let time = duration() / all_settings.len() as u32;
     let mut reads = 0;
-    for coding in codings {
-        let schunk = create_filled(Library::ours(), place, &scratch.new_path(), coding, NCHUNKS, false);
+    for settings in all_settings {
+        let schunk = create_filled(Library::ours(), variant, &scratch.new_path(), settings, NCHUNKS, false);
         assert_eq!(schunk.blocksize(), BLOCKSIZE);
-        reads += read_for(&schunk, coding, time);
+        reads += read_for(&schunk, settings, time);
     }
-    print_in_long_runs(&format!("{place:?}: {reads} reads by {NTHREADS} threads, all right"));
+    print_in_long_runs(&format!("{variant:?}: {reads} reads by {NTHREADS} threads, all right"));
 }
 
 #[test]

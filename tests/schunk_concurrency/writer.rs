@@ -137,7 +137,7 @@ fn run_writer(schunk: &SharedSchunk, state: &TestState, mut random: Random) -> u
 }
 
 fn run_reader(
-    place: StorageVariant,
+    variant: StorageVariant,
     schunk: &SharedSchunk,
     state: &TestState,
     mut random: Random,
@@ -182,7 +182,7 @@ fn run_reader(
                     Err(code) => assert_eq!(code, -12, "chunk {nchunk}"),
                 }
             }
-            5 if !place.returns_chunk_pointers() => {
+            5 if !variant.returns_chunk_pointers() => {
                 let nchunk = [0, 2, 3][random.below(3)];
                 let stored = schunk.get_chunk(nchunk as i64).expect("a chunk");
                 let mut dest = vec![0; CHUNK_NITEMS * ITEM_SIZE];
@@ -225,16 +225,16 @@ fn run_reader(
     reads
 }
 
-fn check_readers_and_writer(place: StorageVariant) {
+fn check_readers_and_writer(variant: StorageVariant) {
     let scratch = ScratchDir::new();
-    let codings = [
+    let all_settings = [
         CodecSettings { codec: 1, delta: false, nthreads: 1 },
         CodecSettings { codec: 0, delta: false, nthreads: 4 },
         CodecSettings { codec: 5, delta: true, nthreads: 1 },
     ];
     let (mut reads, mut changes) = (0, 0);
-    for (round, coding) in codings.into_iter().enumerate() {
-        let schunk = create_filled(Library::ours(), place, &scratch.new_path(), coding, MIN_CHUNKS, true);
+    for (round, settings) in all_settings.into_iter().enumerate() {
+        let schunk = create_filled(Library::ours(), variant, &scratch.new_path(), settings, MIN_CHUNKS, true);
         let from = (VERSIONED_CHUNK * CHUNK_NITEMS) as i64;
         assert_eq!(schunk.set_slice(from, from + CHUNK_NITEMS as i64, &versioned_items(0, CHUNK_NITEMS)), 0);
         let state = TestState::default();
@@ -245,7 +245,7 @@ fn check_readers_and_writer(place: StorageVariant) {
                 .map(|thread| {
                     scope.spawn(move || {
                         let _over = FinishGuard(state);
-                        run_reader(place, schunk, state, random(thread), coding.nthreads)
+                        run_reader(variant, schunk, state, random(thread), settings.nthreads)
                     })
                 })
                 .collect();
@@ -254,7 +254,8 @@ fn check_readers_and_writer(place: StorageVariant) {
                 run_writer(schunk, state, random(0))
             });
             let start = Instant::now();
-            while start.elapsed() < duration() / codings.len() as u32 && !state.is_finished.load(SeqCst) {
+            while start.elapsed() < duration() / all_settings.len() as u32 && !state.is_finished.load(SeqCst)
+            {
                 thread::sleep(std::time::Duration::from_millis(5));
             }
             state.is_finished.store(true, SeqCst);
@@ -270,7 +271,7 @@ fn check_readers_and_writer(place: StorageVariant) {
     }
     assert!(changes > 0 && reads > 0, "{changes} changes, {reads} reads");
     print_in_long_runs(&format!(
-        "{place:?}: {reads} reads by 7 threads during {changes} changes by one, all right"
+        "{variant:?}: {reads} reads by 7 threads during {changes} changes by one, all right"
     ));
 }
 

@@ -9,7 +9,7 @@ use crate::setup::StorageKind;
 use crate::support::random::Random;
 use crate::support::sequences::parent::run_range;
 
-/// The environment variable that selects the change, one of [`KINDS`].
+/// The environment variable that selects the change, one of [`FAULT_KINDS`].
 pub const FAULT_VARIABLE: &str = "BLOSC2_SEQ_FAULT";
 
 /// One stored byte; one chunk less; an additional metalayer; two swapped chunks; a crash.

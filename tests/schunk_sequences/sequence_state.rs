@@ -68,7 +68,7 @@ pub struct SequenceState {
     pub skipped: BTreeMap<SchunkDefect, u64>,
 }
 
-/// `Stop::Wrong` with a formatted message.
+/// `StepEnd::WrongResult` with a formatted message.
 macro_rules! wrong {
     ($($text:tt)*) => { $crate::sequence_state::StepEnd::WrongResult(format!($($text)*)) };
 }
@@ -165,7 +165,7 @@ impl SequenceState {
     }
 
     /// Compares everything observable; `deep` includes every chunk and the bytes of the frame.
-    pub fn check(&mut self, touched: &ChangedChunks, deep: bool) -> StepResult {
+    pub fn check(&mut self, changed: &ChangedChunks, deep: bool) -> StepResult {
         if self.sides[0].schunk.is_null() {
             return Ok(());
         }
@@ -189,12 +189,12 @@ impl SequenceState {
             self.call_both("data_len", |side| side.data_len())?;
         }
         self.check_metalayers(deep)?;
-        self.check_chunks(touched, deep)?;
+        self.check_chunks(changed, deep)?;
         if self.strict {
             self.call_both("cbytes", |side| side.cbytes())?;
             self.call_both("frame_len", |side| side.frame_len(side.schunk))?;
         }
-        if self.strict && (deep || matches!(touched, ChangedChunks::All)) {
+        if self.strict && (deep || matches!(changed, ChangedChunks::All)) {
             frames::compare(self)?;
         }
         let counted = self.sides.each_ref().map(LibrarySide::counter_values);
@@ -204,8 +204,8 @@ impl SequenceState {
         Ok(())
     }
 
-    fn check_chunks(&mut self, touched: &ChangedChunks, deep: bool) -> StepResult {
-        let numbers = match *touched {
+    fn check_chunks(&mut self, changed: &ChangedChunks, deep: bool) -> StepResult {
+        let numbers = match *changed {
             _ if deep => 0..self.model.len(),
             ChangedChunks::All => 0..self.model.len(),
             ChangedChunks::One(at) => at..at + 1,

@@ -84,7 +84,7 @@ fn deserialize(
     with_format: bool,
 ) -> DeserializedMeta {
     assert!(len <= len32(bytes));
-    let mut told = DeserializedMeta {
+    let mut result = DeserializedMeta {
         rc: 0,
         ndim: 99,
         shape: [-77; MAX_DIM],
@@ -98,23 +98,23 @@ fn deserialize(
     // SAFETY: a buffer of at least the stated length, arrays for the maximum number of dimensions, and out-pointers
     // or NULL.
     unsafe {
-        told.rc = (library.b2nd_deserialize_meta)(
+        result.rc = (library.b2nd_deserialize_meta)(
             bytes.as_ptr(),
             len,
-            &mut told.ndim,
-            told.shape.as_mut_ptr(),
-            told.chunkshape.as_mut_ptr(),
-            told.blockshape.as_mut_ptr(),
+            &mut result.ndim,
+            result.shape.as_mut_ptr(),
+            result.chunkshape.as_mut_ptr(),
+            result.blockshape.as_mut_ptr(),
             if with_dtype { &mut dtype } else { ptr::null_mut() },
-            if with_format { &mut told.dtype_format } else { ptr::null_mut() },
+            if with_format { &mut result.dtype_format } else { ptr::null_mut() },
         );
         assert_eq!(dtype == stale, !with_dtype, "the data type is always set");
         if with_dtype && !dtype.is_null() {
-            told.dtype = Some(std::ffi::CStr::from_ptr(dtype).to_bytes().to_vec());
+            result.dtype = Some(std::ffi::CStr::from_ptr(dtype).to_bytes().to_vec());
             libc::free(dtype.cast());
         }
     }
-    told
+    result
 }
 
 #[test]

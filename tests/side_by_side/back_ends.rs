@@ -27,10 +27,10 @@ impl CallLog<'_> {
 fn compare_call_logs(scenario: impl Fn(&mut CallLog)) {
     let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let [mine, theirs] = [ours, reference].map(|library| {
-        let mut scene = CallLog { library, dir: TempDir::new(), log: Vec::new() };
-        scenario(&mut scene);
-        scene.log.extend(scene.dir.listing());
-        scene.log
+        let mut call_log = CallLog { library, dir: TempDir::new(), log: Vec::new() };
+        scenario(&mut call_log);
+        call_log.log.extend(call_log.dir.listing());
+        call_log.log
     });
     for (mine, theirs) in mine.iter().zip(&theirs) {
         assert_eq!(mine, theirs, "ours (left) and the reference (right)");
@@ -43,24 +43,24 @@ const NUMBERS: [i64; 12] = [0, 1, 2, 3, 5, 10, 11, -1, -2, i64::MAX, i64::MIN, (
 
 #[test]
 fn plain_file_functions_agree_with_the_reference() {
-    compare_call_logs(|scene| {
-        let library = scene.library;
-        fs::write(scene.dir.join("file"), "0123456789").unwrap();
-        fs::create_dir(scene.dir.join("directory")).unwrap();
+    compare_call_logs(|call_log| {
+        let library = call_log.library;
+        fs::write(call_log.dir.join("file"), "0123456789").unwrap();
+        fs::create_dir(call_log.dir.join("directory")).unwrap();
         let open = |name: &CStr, mode: &CStr| {
             // SAFETY: two strings.
             unsafe { (library.blosc2_stdio_open)(name.as_ptr(), mode.as_ptr(), null_mut()) }
         };
-        let path = scene.dir.c_path("file");
+        let path = call_log.dir.c_path("file");
         for (path, mode) in [(null(), c"rb".as_ptr()), (path.as_ptr(), null()), (null(), null())] {
             // SAFETY: NULL is allowed.
             let stream = unsafe { (library.blosc2_stdio_open)(path, mode, null_mut()) };
-            scene.record("open with NULL", stream.is_null());
+            call_log.record("open with NULL", stream.is_null());
         }
         for (name, mode) in
             [("missing", c"rb"), ("missing", c"rb+"), ("file", c"x?"), ("directory", c"wb"), ("a/b", c"wb")]
         {
-            scene.record((name, mode), open(&scene.dir.c_path(name), mode).is_null());
+            call_log.record((name, mode), open(&call_log.dir.c_path(name), mode).is_null());
         }
         for (name, mode) in [
             ("file", c"rb"),
@@ -71,15 +71,15 @@ fn plain_file_functions_agree_with_the_reference() {
             ("appended", c"ab"),
             ("directory", c"rb"),
         ] {
-            let stream = open(&scene.dir.c_path(name), mode);
+            let stream = open(&call_log.dir.c_path(name), mode);
             assert!(!stream.is_null(), "{name} {mode:?}");
             // SAFETY: a stream of the library, whose first field is its file.
             let file = unsafe { (*stream.cast::<blosc2_stdio_file>()).file };
             if name != "directory" {
                 // SAFETY: an open file.
-                scene.record("seek", unsafe { libc::fseek(file, 3, libc::SEEK_SET) });
+                call_log.record("seek", unsafe { libc::fseek(file, 3, libc::SEEK_SET) });
                 // SAFETY: an open stream.
-                scene.record((name, mode, "size"), unsafe { (library.blosc2_stdio_size)(stream) });
+                call_log.record((name, mode, "size"), unsafe { (library.blosc2_stdio_size)(stream) });
             }
             for (size, nitems, position) in io_arguments() {
                 let what = (name, mode, size, nitems, position);
@@ -88,7 +88,7 @@ fn plain_file_functions_agree_with_the_reference() {
                 let before = ptr;
                 // SAFETY: an open stream; a valid product of `size` and `nitems` fits the buffer.
                 let read = unsafe { (library.blosc2_stdio_read)(&mut ptr, size, nitems, position, stream) };
-                scene.record(("read", what), (read, ptr == before, String::from_utf8_lossy(&buffer)));
+                call_log.record(("read", what), (read, ptr == before, String::from_utf8_lossy(&buffer)));
             }
             for (size, nitems, position) in io_arguments().filter(|&(_, _, position)| position < 1000) {
                 let what = (name, mode, size, nitems, position);
@@ -96,18 +96,18 @@ fn plain_file_functions_agree_with_the_reference() {
                 let written = unsafe {
                     (library.blosc2_stdio_write)([b'w'; 128].as_ptr().cast(), size, nitems, position, stream)
                 };
-                scene.record(("write", what), written);
+                call_log.record(("write", what), written);
             }
             for len in [-1, i64::MIN, 12, 5, 8] {
                 // SAFETY: an open stream.
-                scene.record(("truncate", name, mode, len), unsafe {
+                call_log.record(("truncate", name, mode, len), unsafe {
                     (library.blosc2_stdio_truncate)(stream, len)
                 });
             }
             // SAFETY: an open file, and an open stream that is closed.
             unsafe {
-                scene.record("position", libc::ftell(file));
-                scene.record("close", (library.blosc2_stdio_close)(stream));
+                call_log.record("position", libc::ftell(file));
+                call_log.record("close", (library.blosc2_stdio_close)(stream));
             }
         }
     });
@@ -128,10 +128,10 @@ fn io_arguments() -> impl Iterator<Item = (i64, i64, i64)> {
 
 #[test]
 fn plain_file_functions_without_a_stream_agree_with_the_reference() {
-    compare_call_logs(|scene| {
-        let library = scene.library;
-        fs::write(scene.dir.join("file"), "0123456789").unwrap();
-        let path = scene.dir.c_path("file");
+    compare_call_logs(|call_log| {
+        let library = call_log.library;
+        fs::write(call_log.dir.join("file"), "0123456789").unwrap();
+        let path = call_log.dir.c_path("file");
         // SAFETY: strings, then a stream that is open, streams that are NULL or have no file, and buffers that are
         // NULL or large enough.
         unsafe {
@@ -140,26 +140,26 @@ fn plain_file_functions_without_a_stream_agree_with_the_reference() {
             for stream in [null_mut(), no_file] {
                 let mut buffer = [b'.'; 16];
                 let mut ptr: *mut c_void = buffer.as_mut_ptr().cast();
-                scene.record("close", (library.blosc2_stdio_close)(stream));
+                call_log.record("close", (library.blosc2_stdio_close)(stream));
                 if stream.is_null() {
-                    scene.record("size", (library.blosc2_stdio_size)(stream));
-                    scene.record("truncate", (library.blosc2_stdio_truncate)(stream, 1));
-                    scene.record("write", (library.blosc2_stdio_write)(ptr, 1, 1, 0, stream));
-                    scene.record("read", (library.blosc2_stdio_read)(&mut ptr, 1, 1, 0, stream));
-                    scene.record("buffer", buffer);
+                    call_log.record("size", (library.blosc2_stdio_size)(stream));
+                    call_log.record("truncate", (library.blosc2_stdio_truncate)(stream, 1));
+                    call_log.record("write", (library.blosc2_stdio_write)(ptr, 1, 1, 0, stream));
+                    call_log.record("read", (library.blosc2_stdio_read)(&mut ptr, 1, 1, 0, stream));
+                    call_log.record("buffer", buffer);
                 }
-                scene.record("destroy", (library.blosc2_stdio_destroy)(stream));
+                call_log.record("destroy", (library.blosc2_stdio_destroy)(stream));
             }
             let stream = (library.blosc2_stdio_open)(path.as_ptr(), c"rb+".as_ptr(), null_mut());
             for (size, nitems) in [(1, 1), (0, 1), (1, 0), (0, 0), (3, 3)] {
                 let mut ptr = null_mut();
                 let what = (size, nitems);
-                scene.record(what, (library.blosc2_stdio_read)(null_mut(), size, nitems, 0, stream));
-                scene.record(what, (library.blosc2_stdio_read)(&mut ptr, size, nitems, 0, stream));
-                scene.record(what, ptr.is_null());
-                scene.record(what, (library.blosc2_stdio_write)(null(), size, nitems, 0, stream));
+                call_log.record(what, (library.blosc2_stdio_read)(null_mut(), size, nitems, 0, stream));
+                call_log.record(what, (library.blosc2_stdio_read)(&mut ptr, size, nitems, 0, stream));
+                call_log.record(what, ptr.is_null());
+                call_log.record(what, (library.blosc2_stdio_write)(null(), size, nitems, 0, stream));
             }
-            scene.record("close", (library.blosc2_stdio_close)(stream));
+            call_log.record("close", (library.blosc2_stdio_close)(stream));
         }
     });
 }
@@ -195,27 +195,29 @@ impl MappedFile {
         (there, numbers, mapped)
     }
 
-    fn open(&mut self, scene: &mut CallLog, name: &str) -> bool {
-        let path = scene.dir.c_path(name);
+    fn open(&mut self, call_log: &mut CallLog, name: &str) -> bool {
+        let path = call_log.dir.c_path(name);
         let raw = self.raw();
         // SAFETY: two strings and a struct.
-        let stream = unsafe { (scene.library.blosc2_stdio_mmap_open)(path.as_ptr(), c"rb".as_ptr(), raw) };
-        scene.record(("open", name, self.fields()), (stream == raw, stream.is_null()));
+        let stream = unsafe { (call_log.library.blosc2_stdio_mmap_open)(path.as_ptr(), c"rb".as_ptr(), raw) };
+        call_log.record(("open", name, self.fields()), (stream == raw, stream.is_null()));
         !stream.is_null()
     }
 
-    fn write(&mut self, scene: &mut CallLog, text: &str, position: i64) {
+    fn write(&mut self, call_log: &mut CallLog, text: &str, position: i64) {
         let (bytes, len) = (text.as_ptr().cast(), text.len() as i64);
         // SAFETY: a source with its length, and a struct.
-        let written = unsafe { (scene.library.blosc2_stdio_mmap_write)(bytes, 1, len, position, self.raw()) };
-        scene.record(("write", text, position), (written, self.fields()));
+        let written =
+            unsafe { (call_log.library.blosc2_stdio_mmap_write)(bytes, 1, len, position, self.raw()) };
+        call_log.record(("write", text, position), (written, self.fields()));
     }
 
-    fn read(&mut self, scene: &mut CallLog, size: i64, nitems: i64, position: i64) {
+    fn read(&mut self, call_log: &mut CallLog, size: i64, nitems: i64, position: i64) {
         let mut ptr: *mut c_void = self.raw();
         // SAFETY: an out-pointer, and a struct.
-        let read =
-            unsafe { (scene.library.blosc2_stdio_mmap_read)(&mut ptr, size, nitems, position, self.raw()) };
+        let read = unsafe {
+            (call_log.library.blosc2_stdio_mmap_read)(&mut ptr, size, nitems, position, self.raw())
+        };
         let bytes = match size.checked_mul(nitems) {
             Some(len) if read > 0 && len > 0 => {
                 // SAFETY: `len` bytes are mapped there.
@@ -224,24 +226,24 @@ impl MappedFile {
             _ => Vec::new(),
         };
         let what = ("read", size, nitems, position);
-        scene.record(what, (read, ptr.is_null(), String::from_utf8_lossy(&bytes)));
+        call_log.record(what, (read, ptr.is_null(), String::from_utf8_lossy(&bytes)));
     }
 
-    fn truncate(&mut self, scene: &mut CallLog, len: i64) {
+    fn truncate(&mut self, call_log: &mut CallLog, len: i64) {
         // SAFETY: a struct.
-        let result = unsafe { (scene.library.blosc2_stdio_mmap_truncate)(self.raw(), len) };
-        scene.record(("truncate", len), (result, self.fields()));
+        let result = unsafe { (call_log.library.blosc2_stdio_mmap_truncate)(self.raw(), len) };
+        call_log.record(("truncate", len), (result, self.fields()));
     }
 
-    fn size(&mut self, scene: &mut CallLog) {
+    fn size(&mut self, call_log: &mut CallLog) {
         // SAFETY: a struct.
-        scene.record("size", unsafe { (scene.library.blosc2_stdio_mmap_size)(self.raw()) });
+        call_log.record("size", unsafe { (call_log.library.blosc2_stdio_mmap_size)(self.raw()) });
     }
 
-    fn destroy(&mut self, scene: &mut CallLog) {
+    fn destroy(&mut self, call_log: &mut CallLog) {
         // SAFETY: a struct that must not be freed.
-        let result = unsafe { (scene.library.blosc2_stdio_mmap_destroy)(self.raw()) };
-        scene.record("destroy", (result, self.fields()));
+        let result = unsafe { (call_log.library.blosc2_stdio_mmap_destroy)(self.raw()) };
+        call_log.record("destroy", (result, self.fields()));
     }
 }
 
@@ -249,82 +251,82 @@ const MODES: [&CStr; 4] = [c"r", c"r+", c"w+", c"c"];
 
 #[test]
 fn mapped_files_of_every_mode_agree_with_the_reference() {
-    compare_call_logs(|scene| {
+    compare_call_logs(|call_log| {
         for mode in MODES {
             for (name, text) in [("missing", None), ("empty", Some("")), ("file", Some("0123456789"))] {
                 for initial in [0, 1, 100_000] {
                     match text {
-                        Some(text) => fs::write(scene.dir.join(name), text).unwrap(),
-                        None => drop(fs::remove_file(scene.dir.join(name))),
+                        Some(text) => fs::write(call_log.dir.join(name), text).unwrap(),
+                        None => drop(fs::remove_file(call_log.dir.join(name))),
                     }
                     let mut mapped = MappedFile::new(mode, initial);
-                    scene.record("mode", (mode, initial));
-                    mapped.size(scene);
-                    if mapped.open(scene, name) {
-                        mapped.open(scene, name);
-                        mapped.open(scene, "another");
+                    call_log.record("mode", (mode, initial));
+                    mapped.size(call_log);
+                    if mapped.open(call_log, name) {
+                        mapped.open(call_log, name);
+                        mapped.open(call_log, "another");
                         for (size, nitems, position) in io_arguments() {
                             // The address returned for zero items is not compared.
                             if size != 0 && nitems != 0 || position < 0 {
-                                mapped.read(scene, size, nitems, position);
+                                mapped.read(call_log, size, nitems, position);
                             }
                         }
-                        mapped.size(scene);
+                        mapped.size(call_log);
                     }
-                    mapped.destroy(scene);
-                    mapped.destroy(scene);
-                    scene.log.extend(scene.dir.listing());
+                    mapped.destroy(call_log);
+                    mapped.destroy(call_log);
+                    call_log.log.extend(call_log.dir.listing());
                 }
             }
         }
-        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        fs::write(call_log.dir.join("file"), "0123456789").unwrap();
         for mode in [c"", c"rb", c"w", c"r ", c"c+"] {
             let mut mapped = MappedFile::new(mode, 100);
-            mapped.open(scene, "file");
-            mapped.destroy(scene);
+            mapped.open(call_log, "file");
+            mapped.destroy(call_log);
         }
         let mut mapped = MappedFile::new(c"r", 100);
         mapped.params.mode = null();
-        mapped.open(scene, "file");
+        mapped.open(call_log, "file");
         for mode in MODES {
             let mut mapped = MappedFile::new(mode, 100);
-            mapped.open(scene, "a/b");
-            mapped.destroy(scene);
+            mapped.open(call_log, "a/b");
+            mapped.destroy(call_log);
         }
     });
 }
 
 #[test]
 fn growing_and_shrinking_mapped_files_agree_with_the_reference() {
-    compare_call_logs(|scene| {
+    compare_call_logs(|call_log| {
         for mode in [c"r+", c"w+"] {
             for initial in [0, 1, 5000, 1 << 20] {
-                fs::write(scene.dir.join("file"), "0123456789").unwrap();
+                fs::write(call_log.dir.join("file"), "0123456789").unwrap();
                 let mut mapped = MappedFile::new(mode, initial);
-                assert!(mapped.open(scene, "file"));
+                assert!(mapped.open(call_log, "file"));
                 for (text, position) in
                     [("ab", 0), ("cd", 9), ("ef", 12), ("gh", 5000), ("", 3), ("i", 20_000), ("j", -1)]
                 {
-                    mapped.write(scene, text, position);
-                    mapped.size(scene);
-                    let there = fs::metadata(scene.dir.join("file")).unwrap().len();
-                    scene.record("on disk", there);
+                    mapped.write(call_log, text, position);
+                    mapped.size(call_log);
+                    let there = fs::metadata(call_log.dir.join("file")).unwrap().len();
+                    call_log.record("on disk", there);
                 }
-                mapped.read(scene, 1, 14, 0);
+                mapped.read(call_log, 1, 14, 0);
                 for len in [20_001, 20_000, 7, 9, -1, i64::MIN] {
-                    mapped.truncate(scene, len);
-                    scene.record("on disk", fs::metadata(scene.dir.join("file")).unwrap().len());
+                    mapped.truncate(call_log, len);
+                    call_log.record("on disk", fs::metadata(call_log.dir.join("file")).unwrap().len());
                 }
-                mapped.read(scene, 3, 3, 0);
-                mapped.read(scene, 3, 4, 0);
-                mapped.write(scene, "kl", 8);
-                mapped.destroy(scene);
-                scene.log.extend(scene.dir.listing());
+                mapped.read(call_log, 3, 3, 0);
+                mapped.read(call_log, 3, 4, 0);
+                mapped.write(call_log, "kl", 8);
+                mapped.destroy(call_log);
+                call_log.log.extend(call_log.dir.listing());
                 // The struct is used again, with its initial mode.
                 mapped.params.mode = c"r".as_ptr();
-                assert!(mapped.open(scene, "file"));
-                mapped.read(scene, 1, 10, 0);
-                mapped.destroy(scene);
+                assert!(mapped.open(call_log, "file"));
+                mapped.read(call_log, 1, 10, 0);
+                mapped.destroy(call_log);
             }
         }
     });
@@ -332,66 +334,67 @@ fn growing_and_shrinking_mapped_files_agree_with_the_reference() {
 
 #[test]
 fn private_mappings_do_not_change_the_file() {
-    compare_call_logs(|scene| {
-        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+    compare_call_logs(|call_log| {
+        fs::write(call_log.dir.join("file"), "0123456789").unwrap();
         let mut mapped = MappedFile::new(c"c", 4096);
-        assert!(mapped.open(scene, "file"));
-        mapped.write(scene, "abc", 2);
-        mapped.write(scene, "def", 10);
-        mapped.read(scene, 1, 13, 0);
-        mapped.truncate(scene, 4);
-        mapped.read(scene, 1, 4, 0);
-        mapped.read(scene, 1, 5, 0);
-        mapped.size(scene);
-        scene.log.extend(scene.dir.listing());
-        mapped.destroy(scene);
+        assert!(mapped.open(call_log, "file"));
+        mapped.write(call_log, "abc", 2);
+        mapped.write(call_log, "def", 10);
+        mapped.read(call_log, 1, 13, 0);
+        mapped.truncate(call_log, 4);
+        mapped.read(call_log, 1, 4, 0);
+        mapped.read(call_log, 1, 5, 0);
+        mapped.size(call_log);
+        call_log.log.extend(call_log.dir.listing());
+        mapped.destroy(call_log);
     });
 }
 
 #[test]
 fn mapped_file_functions_without_a_stream_agree_with_the_reference() {
-    compare_call_logs(|scene| {
-        let library = scene.library;
+    compare_call_logs(|call_log| {
+        let library = call_log.library;
         let null_stream = null_mut();
-        let path = scene.dir.c_path("file");
-        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        let path = call_log.dir.c_path("file");
+        fs::write(call_log.dir.join("file"), "0123456789").unwrap();
         let mut mapped = MappedFile::new(c"r+", 100);
         // SAFETY: NULL where it is rejected, otherwise a struct and strings.
         unsafe {
             let open = library.blosc2_stdio_mmap_open;
-            scene.record("open", open(path.as_ptr(), c"rb".as_ptr(), null_mut()).is_null());
-            scene.record("open", open(null(), c"rb".as_ptr(), mapped.raw()).is_null());
-            scene.record("close", (library.blosc2_stdio_mmap_close)(null_stream));
-            scene.record("destroy", (library.blosc2_stdio_mmap_destroy)(null_stream));
+            call_log.record("open", open(path.as_ptr(), c"rb".as_ptr(), null_mut()).is_null());
+            call_log.record("open", open(null(), c"rb".as_ptr(), mapped.raw()).is_null());
+            call_log.record("close", (library.blosc2_stdio_mmap_close)(null_stream));
+            call_log.record("destroy", (library.blosc2_stdio_mmap_destroy)(null_stream));
             // The argument for the mode may be NULL: it is not used.
-            scene.record("open", open(path.as_ptr(), null(), mapped.raw()) == mapped.raw());
+            call_log.record("open", open(path.as_ptr(), null(), mapped.raw()) == mapped.raw());
             for (size, nitems) in [(1, 1), (0, 1), (1, 0), (20, 1)] {
                 let stream = mapped.raw();
-                scene.record("read", (library.blosc2_stdio_mmap_read)(null_mut(), size, nitems, 0, stream));
-                scene.record("write", (library.blosc2_stdio_mmap_write)(null(), size, nitems, 0, stream));
+                call_log
+                    .record("read", (library.blosc2_stdio_mmap_read)(null_mut(), size, nitems, 0, stream));
+                call_log.record("write", (library.blosc2_stdio_mmap_write)(null(), size, nitems, 0, stream));
             }
-            scene.record("close", (library.blosc2_stdio_mmap_close)(mapped.raw()));
+            call_log.record("close", (library.blosc2_stdio_mmap_close)(mapped.raw()));
         }
-        mapped.read(scene, 1, 10, 0);
-        mapped.destroy(scene);
+        mapped.read(call_log, 1, 10, 0);
+        mapped.destroy(call_log);
     });
 }
 
 #[test]
 fn mmap_destroy_frees_parameters_with_needs_free() {
-    compare_call_logs(|scene| {
-        fs::write(scene.dir.join("file"), "0123456789").unwrap();
-        let path = scene.dir.c_path("file");
+    compare_call_logs(|call_log| {
+        fs::write(call_log.dir.join("file"), "0123456789").unwrap();
+        let path = call_log.dir.c_path("file");
         for mapped in [true, false] {
             // SAFETY: a struct from `malloc` that the library frees.
             unsafe {
                 let params: *mut blosc2_stdio_mmap = libc::malloc(size_of::<blosc2_stdio_mmap>()).cast();
                 params.write(blosc2_stdio_mmap { needs_free: CBool::TRUE, ..BLOSC2_STDIO_MMAP_DEFAULTS });
                 if mapped {
-                    let open = scene.library.blosc2_stdio_mmap_open;
+                    let open = call_log.library.blosc2_stdio_mmap_open;
                     assert_eq!(open(path.as_ptr(), null(), params.cast()), params.cast());
                 }
-                scene.record(mapped, (scene.library.blosc2_stdio_mmap_destroy)(params.cast()));
+                call_log.record(mapped, (call_log.library.blosc2_stdio_mmap_destroy)(params.cast()));
             }
         }
     });
@@ -407,8 +410,8 @@ unsafe extern "C" fn destroy_nothing(_: *mut c_void) -> c_int {
 
 #[test]
 fn back_end_registry_agrees_with_the_reference() {
-    compare_call_logs(|scene| {
-        let library = scene.library;
+    compare_call_logs(|call_log| {
+        let library = call_log.library;
         let register = |id: u8, name: Option<&CStr>| {
             let io = blosc2_io_cb {
                 id,
@@ -444,9 +447,9 @@ fn back_end_registry_agrees_with_the_reference() {
             })
         };
         // SAFETY: NULL is allowed.
-        scene.record("NULL", unsafe { (library.blosc2_register_io_cb)(null()) });
+        call_log.record("NULL", unsafe { (library.blosc2_register_io_cb)(null()) });
         for id in [0, 1, 2, 31, 32, 159, 160, 255] {
-            scene.record(id, entry(id));
+            call_log.record(id, entry(id));
         }
         for (id, name) in [
             (0, c"filesystem"),
@@ -459,19 +462,19 @@ fn back_end_registry_agrees_with_the_reference() {
             (171, c"mine"),
             (255, c""),
         ] {
-            scene.record((id, name), register(id, Some(name)));
-            scene.record(id, entry(id));
+            call_log.record((id, name), register(id, Some(name)));
+            call_log.record(id, entry(id));
         }
-        scene.record("no name", register(172, None));
-        scene.record(172, entry(172));
+        call_log.record("no name", register(172, None));
+        call_log.record(172, entry(172));
         // SAFETY: an id that is registered.
         let (before, after) = unsafe { ((library.blosc2_get_io_cb)(170), (library.blosc2_get_io_cb)(170)) };
-        scene.record("the same entry", before == after);
+        call_log.record("the same entry", before == after);
         // SAFETY: the library was initialised.
         unsafe {
             (library.blosc2_get_io_cb)(0).read().open.expect("a function");
             let io = (library.blosc2_get_io_cb)(1).read();
-            scene.record(
+            call_log.record(
                 "its own functions",
                 io.open.map(|f| f as usize) == Some(library.blosc2_stdio_mmap_open as usize),
             );
@@ -479,9 +482,9 @@ fn back_end_registry_agrees_with_the_reference() {
         // The program may change an entry.
         // SAFETY: an initialised entry that is not used meanwhile.
         unsafe { (*(library.blosc2_get_io_cb)(170)).is_allocation_necessary = CBool::FALSE };
-        scene.record(170, entry(170));
+        call_log.record(170, entry(170));
         // SAFETY: as above.
-        scene.record("name", unsafe {
+        call_log.record("name", unsafe {
             CString::from(CStr::from_ptr((*(library.blosc2_get_io_cb)(170)).name))
         });
     });

@@ -15,11 +15,11 @@ type StepLog = Vec<String>;
 fn compare_step_logs(scenario: impl Fn(&Library, &TempDir, &mut StepLog)) {
     let Some((ours, reference)) = crate::support::both_libraries() else { return };
     let [mine, theirs] = [ours, reference].map(|library| {
-        let (dir, mut told) = (TempDir::new(), StepLog::new());
-        scenario(library, &dir, &mut told);
-        told.extend(dir.listing());
+        let (dir, mut log) = (TempDir::new(), StepLog::new());
+        scenario(library, &dir, &mut log);
+        log.extend(dir.listing());
         let unnamed = dir.path().to_string_lossy().into_owned();
-        told.into_iter().map(|line| line.replace(&unnamed, "DIR")).collect::<StepLog>()
+        log.into_iter().map(|line| line.replace(&unnamed, "DIR")).collect::<StepLog>()
     });
     assert_eq!(mine, theirs, "ours (left) and the reference (right)");
 }
@@ -41,40 +41,40 @@ fn rename(library: &Library, old: &CString, new: &CString) -> c_int {
 
 #[test]
 fn directories_are_removed_as_by_the_reference() {
-    compare_step_logs(|library, dir, told| {
+    compare_step_logs(|library, dir, log| {
         // SAFETY: NULL is allowed.
-        told.push(format!("NULL: {}", unsafe { (library.blosc2_remove_dir)(std::ptr::null()) }));
+        log.push(format!("NULL: {}", unsafe { (library.blosc2_remove_dir)(std::ptr::null()) }));
         for (name, end) in [("plain", ""), ("slash", "/"), ("backslash", "\\"), ("two", "//")] {
             fs::create_dir(dir.join(name)).unwrap();
             fs::write(dir.join(name).join("a"), "1").unwrap();
             fs::write(dir.join(name).join(".hidden"), "2").unwrap();
             let path = dir.c_path(&format!("{name}{end}"));
-            told.push(format!("{path:?}: {}", remove_dir(library, &path)));
-            told.push(format!("{path:?} again: {}", remove_dir(library, &path)));
+            log.push(format!("{path:?}: {}", remove_dir(library, &path)));
+            log.push(format!("{path:?} again: {}", remove_dir(library, &path)));
         }
         fs::create_dir_all(dir.join("nested/inner")).unwrap();
-        told.push(format!("nested: {}", remove_dir(library, &dir.c_path("nested"))));
+        log.push(format!("nested: {}", remove_dir(library, &dir.c_path("nested"))));
         fs::create_dir(dir.join("dangling")).unwrap();
         symlink("nowhere", dir.join("dangling/link")).unwrap();
-        told.push(format!("dangling: {}", remove_dir(library, &dir.c_path("dangling"))));
-        told.push(format!("link left: {}", dir.join("dangling/link").is_symlink()));
+        log.push(format!("dangling: {}", remove_dir(library, &dir.c_path("dangling"))));
+        log.push(format!("link left: {}", dir.join("dangling/link").is_symlink()));
         fs::create_dir(dir.join("links")).unwrap();
         fs::write(dir.join("kept"), "kept").unwrap();
         symlink(dir.join("kept"), dir.join("links/file")).unwrap();
-        told.push(format!("links: {}", remove_dir(library, &dir.c_path("links"))));
+        log.push(format!("links: {}", remove_dir(library, &dir.c_path("links"))));
         fs::write(dir.join("file"), "3").unwrap();
         for name in ["file", "missing", "file/below", ""] {
             let path = if name.is_empty() { CString::default() } else { dir.c_path(name) };
-            told.push(format!("{name:?}: {}", remove_dir(library, &path)));
+            log.push(format!("{name:?}: {}", remove_dir(library, &path)));
         }
     });
 }
 
 #[test]
 fn frames_are_removed_as_by_the_reference() {
-    compare_step_logs(|library, dir, told| {
+    compare_step_logs(|library, dir, log| {
         // SAFETY: NULL is allowed.
-        told.push(format!("NULL: {}", unsafe { (library.blosc2_remove_urlpath)(std::ptr::null()) }));
+        log.push(format!("NULL: {}", unsafe { (library.blosc2_remove_urlpath)(std::ptr::null()) }));
         fs::write(dir.join("frame"), "1").unwrap();
         fs::write(dir.join("frame.b2lock"), "2").unwrap();
         fs::write(dir.join("other.b2lock"), "3").unwrap();
@@ -95,16 +95,16 @@ fn frames_are_removed_as_by_the_reference() {
             "nested",
             "dangling",
         ] {
-            told.push(format!("{name}: {}", remove_urlpath(library, &dir.c_path(name))));
+            log.push(format!("{name}: {}", remove_urlpath(library, &dir.c_path(name))));
         }
-        told.push(format!("empty: {}", remove_urlpath(library, &CString::default())));
-        told.push(format!("link left: {}", dir.join("dangling").is_symlink()));
+        log.push(format!("empty: {}", remove_urlpath(library, &CString::default())));
+        log.push(format!("link left: {}", dir.join("dangling").is_symlink()));
     });
 }
 
 #[test]
 fn frames_are_renamed_as_by_the_reference() {
-    compare_step_logs(|library, dir, told| {
+    compare_step_logs(|library, dir, log| {
         fs::write(dir.join("frame"), "1").unwrap();
         fs::write(dir.join("frame.b2lock"), "2").unwrap();
         fs::write(dir.join("target"), "3").unwrap();
@@ -122,13 +122,13 @@ fn frames_are_renamed_as_by_the_reference() {
             ("sparse3/", "sparse4"),
         ] {
             let result = rename(library, &dir.c_path(old), &dir.c_path(new));
-            told.push(format!("{old} to {new}: {result}"));
+            log.push(format!("{old} to {new}: {result}"));
         }
         let path = c_path(&dir.join("target"));
         let (some, null) = (path.as_ptr().cast_mut(), std::ptr::null_mut());
         for (old, new) in [(null, some), (some, null), (null, null)] {
             // SAFETY: strings or NULL.
-            told.push(format!("NULL: {}", unsafe { (library.blosc2_rename_urlpath)(old, new) }));
+            log.push(format!("NULL: {}", unsafe { (library.blosc2_rename_urlpath)(old, new) }));
         }
     });
 }

@@ -101,7 +101,7 @@ impl<'a> OwnedContext<'a> {
     }
 
     pub fn for_decompression(library: &'a Library, dparams: blosc2_dparams) -> OwnedContext<'a> {
-        // SAFETY: as in `compressing`.
+        // SAFETY: as in `for_compression`.
         let raw = unsafe { (library.blosc2_create_dctx)(dparams) };
         assert!(!raw.is_null(), "{}: no decompression context", library.name);
         OwnedContext { library, raw }

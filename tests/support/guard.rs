@@ -49,7 +49,7 @@ impl GuardedBuffer {
     /// The first `len` bytes of the buffer: the byte before them is inaccessible.
     pub fn first_bytes(&mut self, len: usize) -> &mut [u8] {
         assert!(len <= self.capacity);
-        // SAFETY: as in `ending`.
+        // SAFETY: as in `last_bytes`.
         unsafe { std::slice::from_raw_parts_mut(self.base.add(self.page), len) }
     }
 

@@ -17,9 +17,9 @@ const CASES_PER_CHILD: u64 = 2000;
 /// The run stops after this number of failures.
 const MAX_FAILURES: usize = 8;
 
-/// A mutant_test of cases, run in several forms.
+/// A test that runs cases in several forms.
 pub struct MutantTest {
-    /// Prefix of the environment variables of the mutant_test: `…S` is the number of mutants, `…_SEED` selects another
+    /// Prefix of the environment variables of the test: `…S` is the number of mutants, `…_SEED` selects another
     /// sample, `…_ONLY` replays one case.
     pub prefix: &'static str,
     pub seed: u64,
@@ -74,9 +74,9 @@ impl MutantTest {
             let random = &mut Random::of_item(seed, index);
             let mutant = mutants.draw(random);
             let size = mutants.size(&mutant);
-            let gauge = memory::PeakMemory::start();
+            let peak_memory = memory::PeakMemory::start();
             let failed = catch_unwind(AssertUnwindSafe(|| mutants.run(random, &mutant))).is_err();
-            let grown = gauge.growth();
+            let grown = peak_memory.growth();
             let said = stderr.take_text();
             // A panic inside the library is caught at the ABI boundary and returned as an error code.
             let panicked = said.contains("panicked") || said.contains("defect of the library");

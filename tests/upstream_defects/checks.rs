@@ -137,7 +137,7 @@ pub fn context_field<T: Copy>(context: Context, offset: usize) -> T {
 
 /// Writes a field of a context.
 pub fn set_context_field<T: Copy>(context: Context, offset: usize, value: T) {
-    // SAFETY: as in `field`; programs and tuners may write the field between calls and in hooks.
+    // SAFETY: as in `context_field`; programs and tuners may write the field between calls and in hooks.
     unsafe { context.byte_add(offset).cast::<T>().write(value) }
 }
 

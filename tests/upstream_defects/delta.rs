@@ -389,11 +389,11 @@ fn filters_6_huge_claimed_first_block_is_not_written() {
                 chunk.extend(field.to_le_bytes());
             }
             chunk.resize(62, 0xE0);
-            let gauge = PeakMemory::start();
+            let peak_memory = PeakMemory::start();
             let mut context = OwnedContext::for_decompression(ours(), dparams(1));
             let mut dest = [DEST_FILL_BYTE; 40];
             assert_eq!(context.getitem(&chunk, BLOCKSIZE / 4 + 1000, 10, &mut dest), -3, "format {format}");
-            let grown = gauge.growth();
+            let grown = peak_memory.growth();
             assert!(grown < 16 << 20, "format {format}: {grown} bytes");
         }
     });

@@ -92,7 +92,7 @@ unsafe extern "C" fn inverting_prefilter(params: *mut blosc2_prefilter_params) -
 
 /// Postfilter: inverts its input.
 unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params) -> c_int {
-    // SAFETY: as in `before`.
+    // SAFETY: as in `inverting_prefilter`.
     unsafe {
         let p = &*params;
         let script = &*p.user_data.cast::<CallbackScript>();
@@ -120,8 +120,8 @@ unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params)
     }
 }
 
-/// Creates a compression context with [`before`]. The parameters are a local variable of this function: the library
-/// must have copied them.
+/// Creates a compression context with [`inverting_prefilter`]. The parameters are a local variable of this function:
+/// the library must have copied them.
 fn context_with_prefilter(
     params: &Params,
     script: &CallbackScript,
@@ -169,28 +169,28 @@ fn chunk_3_10_prefilter_gets_one_call_per_block() {
             &dest[..rc as usize],
             &inverted(&src[..100_000]).into_iter().chain([0, 0]).collect::<Vec<_>>(),
         );
-        let mut told = script.take_calls();
-        told.sort_by_key(|told| told.nblock);
-        assert_eq!(told.len(), 7);
-        for (nblock, told) in told.into_iter().enumerate() {
+        let mut all_calls = script.take_calls();
+        all_calls.sort_by_key(|call| call.nblock);
+        assert_eq!(all_calls.len(), 7);
+        for (nblock, call) in all_calls.into_iter().enumerate() {
             let whole = nblock < 6;
             let expected = FilterCall {
                 input: src.as_ptr().addr() + 16_000 * nblock,
-                output: told.ttmp,
+                output: call.ttmp,
                 // An incomplete item at the end does not count.
                 size: if whole { 16_000 } else { 4000 },
                 typesize: 4,
                 offset: 16_000 * nblock as i32,
                 nchunk: -1,
                 nblock: nblock as i32,
-                tid: told.tid,
-                ttmp: told.ttmp,
+                tid: call.tid,
+                ttmp: call.ttmp,
                 ttmp_nbytes: 4 * (16_000 + 16),
                 ctx: context.raw().addr(),
                 zeroed: true,
             };
-            assert_eq!(told, expected);
-            assert!((0..i32::from(nthreads)).contains(&told.tid));
+            assert_eq!(call, expected);
+            assert!((0..i32::from(nthreads)).contains(&call.tid));
         }
     }
 }
@@ -214,11 +214,11 @@ fn chunk_3_10_memcpyed_chunks_contain_the_prefilter_output() {
             });
             assert!(rc == nbytes as i32 + 32 && Header::parse(&dest).is_memcpyed(), "{rc}");
             assert_all_decode(&dest, &inverted(src));
-            let told = script.take_calls();
-            assert_eq!(told.len(), calls);
-            let in_place = told.iter().filter(|told| told.output == place + 32 + told.offset as usize);
+            let all_calls = script.take_calls();
+            assert_eq!(all_calls.len(), calls);
+            let in_place = all_calls.iter().filter(|call| call.output == place + 32 + call.offset as usize);
             assert_eq!(in_place.count(), if calls == 14 { 7 } else { calls });
-            assert!(told.iter().all(|told| told.zeroed && told.ttmp != 0));
+            assert!(all_calls.iter().all(|call| call.zeroed && call.ttmp != 0));
         }
     }
 }
@@ -281,11 +281,11 @@ fn chunk_3_10_prefilter_applies_to_variable_length_blocks() {
         expected[2] = vec![0; 3];
         let mut reader = OwnedContext::for_decompression(ours(), dparams(1));
         assert!(reader.vldecompress(&dest[..rc as usize], 4).as_ref() == Ok(&expected));
-        let mut told = script.take_calls();
-        told.sort_by_key(|told| told.size);
-        let sizes: Vec<_> = told.iter().map(|told| (told.size, told.offset, told.nblock)).collect();
+        let mut all_calls = script.take_calls();
+        all_calls.sort_by_key(|call| call.size);
+        let sizes: Vec<_> = all_calls.iter().map(|call| (call.size, call.offset, call.nblock)).collect();
         assert_eq!(sizes, [(0, 0, 0), (5000, 0, 0), (40_000, 0, 0), (70_000, 0, 0)]);
-        assert!(told.iter().all(|told| told.ttmp_nbytes == 4 * (70_000 + 16)));
+        assert!(all_calls.iter().all(|call| call.ttmp_nbytes == 4 * (70_000 + 16)));
     }
 }
 
@@ -313,12 +313,12 @@ fn filters_d8_prefilter_output_of_another_width_is_cut_or_zero_filled() {
                     }
                 }
                 assert_ours_decodes(&dest[..rc as usize], &expected);
-                for told in script.take_calls() {
+                for call in script.take_calls() {
                     assert_eq!(
-                        (told.typesize, told.size),
-                        (width, width * if told.nblock < 6 { 4000 } else { 1000 })
+                        (call.typesize, call.size),
+                        (width, width * if call.nblock < 6 { 4000 } else { 1000 })
                     );
-                    assert!(told.zeroed);
+                    assert!(call.zeroed);
                 }
             }
         }
@@ -340,9 +340,9 @@ fn chunk_10_24_disposable_output_gives_a_chunk_of_zeros() {
                 let (rc, dest) =
                     with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
                 assert_eq!(rc, 32);
-                let told = script.take_calls();
-                assert_eq!((Header::parse(&dest).special(), told.len()), (1, 7));
-                assert!(told.iter().all(|told| told.zeroed), "bytes of earlier blocks in the output");
+                let all_calls = script.take_calls();
+                assert_eq!((Header::parse(&dest).special(), all_calls.len()), (1, 7));
+                assert!(all_calls.iter().all(|call| call.zeroed), "bytes of earlier blocks in the output");
                 assert_all_decode(&dest[..32], &vec![0; src.len()]);
                 // Space for the header, for some runs, for all of them: nothing behind the destination is written.
                 for destsize in (32..300).step_by(4) {
@@ -403,19 +403,19 @@ fn chunk_4_3_postfilter_gets_one_call_per_block() {
                 context.decompress(chunk, dest)
             });
             assert!(rc == decoded.len() as i32 && dest == inverted(decoded), "{what}: {rc}");
-            let mut told = script.take_calls();
-            told.sort_by_key(|told| told.nblock);
-            assert_eq!(told.len(), decoded.len().div_ceil(blocksize), "{what}");
-            for (nblock, told) in told.into_iter().enumerate() {
+            let mut all_calls = script.take_calls();
+            all_calls.sort_by_key(|call| call.nblock);
+            assert_eq!(all_calls.len(), decoded.len().div_ceil(blocksize), "{what}");
+            for (nblock, call) in all_calls.into_iter().enumerate() {
                 let offset = nblock * blocksize;
-                assert_eq!((told.nblock, told.offset), (nblock as i32, offset as i32), "{what}");
-                assert_eq!((told.output, told.nchunk), (place + offset, -1), "{what}");
-                assert_eq!(told.size as usize, blocksize.min(decoded.len() - offset), "{what}");
-                assert_eq!((told.typesize, told.ctx), (typesize, context.raw().addr()), "{what}");
-                assert!((0..i32::from(nthreads)).contains(&told.tid), "{what}");
-                assert_eq!(told.input == told.ttmp, simple, "{what}");
+                assert_eq!((call.nblock, call.offset), (nblock as i32, offset as i32), "{what}");
+                assert_eq!((call.output, call.nchunk), (place + offset, -1), "{what}");
+                assert_eq!(call.size as usize, blocksize.min(decoded.len() - offset), "{what}");
+                assert_eq!((call.typesize, call.ctx), (typesize, context.raw().addr()), "{what}");
+                assert!((0..i32::from(nthreads)).contains(&call.tid), "{what}");
+                assert_eq!(call.input == call.ttmp, simple, "{what}");
                 let unit = usize::from(chunk[3]);
-                assert_eq!(told.ttmp_nbytes, 4 * (blocksize + 4 * unit), "{what}");
+                assert_eq!(call.ttmp_nbytes, 4 * (blocksize + 4 * unit), "{what}");
             }
             // Masked blocks are not written; the others are.
             let mut mask = vec![0; decoded.len().div_ceil(blocksize)];
@@ -425,7 +425,7 @@ fn chunk_4_3_postfilter_gets_one_call_per_block() {
             assert_eq!(rc, decoded.len() as i32);
             assert!(dest[blocksize..2 * blocksize].iter().all(|&byte| byte == DEST_FILL_BYTE), "{what}");
             assert!(dest[..blocksize] == inverted(decoded)[..blocksize], "{what}");
-            assert!(script.take_calls().iter().all(|told| told.nblock != 1), "{what}");
+            assert!(script.take_calls().iter().all(|call| call.nblock != 1), "{what}");
             // Partial reads: whole blocks are decoded, in order, and only those of the part.
             let unit = usize::from(chunk[3]);
             let start = (blocksize - 12) / unit;
@@ -434,7 +434,7 @@ fn chunk_4_3_postfilter_gets_one_call_per_block() {
             assert_eq!(rc, 2 * unit as i32, "{what}");
             assert_eq!(items, inverted(&decoded[start * unit..][..2 * unit]), "{what}");
             let expected = if 2 * unit > 12 { vec![0, 1] } else { vec![0] };
-            let blocks: Vec<_> = script.take_calls().iter().map(|told| told.nblock).collect();
+            let blocks: Vec<_> = script.take_calls().iter().map(|call| call.nblock).collect();
             assert_eq!(blocks, expected, "{what}");
         }
     }
@@ -449,16 +449,16 @@ fn chunk_4_3_postfilter_applies_to_variable_length_blocks() {
         let script = CallbackScript::new();
         let mut context = context_with_postfilter(nthreads, &script);
         assert!(context.vldecompress(&chunk, 4).as_ref() == Ok(&expected));
-        let mut told = script.take_calls();
-        told.sort_by_key(|told| told.nblock);
-        let seen: Vec<_> = told.iter().map(|told| (told.nblock, told.size, told.offset)).collect();
+        let mut all_calls = script.take_calls();
+        all_calls.sort_by_key(|call| call.nblock);
+        let seen: Vec<_> = all_calls.iter().map(|call| (call.nblock, call.size, call.offset)).collect();
         assert_eq!(seen, [(0, 5000, 0), (1, 40_000, 70_000), (2, 3, 140_000), (3, 70_000, 210_000)]);
         for nblock in [3, 0, 2, 1] {
             let block = context.vldecompress_block(&chunk, nblock as i32);
             assert!(block.as_ref() == Ok(&expected[nblock]));
-            let told = script.take_calls();
+            let all_calls = script.take_calls();
             assert_eq!(
-                (told.len(), told[0].nblock, told[0].offset),
+                (all_calls.len(), all_calls[0].nblock, all_calls[0].offset),
                 (1, nblock as i32, 70_000 * nblock as i32)
             );
         }

@@ -105,10 +105,10 @@ unsafe extern "C" fn encode_and_record(
     cparams: *mut blosc2_cparams,
     chunk: *const c_void,
 ) -> c_int {
-    let told = CodecArgs { input: input.addr(), len, room, meta, chunk: chunk.addr() };
+    let args = CodecArgs { input: input.addr(), len, room, meta, chunk: chunk.addr() };
     // SAFETY: the library passes a valid struct, and `room` writable bytes.
     unsafe {
-        ENCODER_CALLS.lock().expect("the list").push((told, SendParams(*cparams)));
+        ENCODER_CALLS.lock().expect("the list").push((args, SendParams(*cparams)));
         output.copy_from_nonoverlapping([0xC0, 5, 0xDE].as_ptr(), 3);
     }
     3
@@ -123,11 +123,11 @@ unsafe extern "C" fn decode_and_record(
     dparams: *mut blosc2_dparams,
     chunk: *const c_void,
 ) -> c_int {
-    let told = CodecArgs { input: input.addr(), len, room, meta, chunk: chunk.addr() };
+    let args = CodecArgs { input: input.addr(), len, room, meta, chunk: chunk.addr() };
     // SAFETY: the library passes a valid struct, and `room` writable bytes.
     unsafe {
         let d = &*dparams;
-        DECODER_CALLS.lock().expect("the list").push((told, (d.nthreads, d.schunk.addr(), d.typesize)));
+        DECODER_CALLS.lock().expect("the list").push((args, (d.nthreads, d.schunk.addr(), d.typesize)));
         output.write_bytes(b'x', room as usize);
     }
     room
@@ -238,14 +238,14 @@ fn chunk_10_26_codecs_18_13_codecs_get_streams_and_all_parameters() {
         let mut context = OwnedContext::for_compression(ours(), cparams).expect("a context");
         let (rc, dest) = with_destination(100_000, |dest| context.compress(&src, dest));
         assert!(rc > 0, "{rc}");
-        let told = take_list(&ENCODER_CALLS);
-        assert_eq!(told.iter().map(|(told, _)| told.len).collect::<Vec<_>>(), expected);
+        let calls = take_list(&ENCODER_CALLS);
+        assert_eq!(calls.iter().map(|(args, _)| args.len).collect::<Vec<_>>(), expected);
         let mut at = src.as_ptr().addr();
-        for (told, SendParams(c)) in &told {
+        for (args, SendParams(c)) in &calls {
             // Without filters the stream points into the source.
-            assert_eq!((told.input, told.chunk, told.meta), (at, src.as_ptr().addr(), 0x42));
-            assert_eq!(told.room, told.len);
-            at += told.len as usize;
+            assert_eq!((args.input, args.chunk, args.meta), (at, src.as_ptr().addr(), 0x42));
+            assert_eq!(args.room, args.len);
+            at += args.len as usize;
             assert_eq!((c.compcode, c.compcode_meta, c.clevel, c.use_dict), (RECORDING_CODEC, 0x42, 5, 0));
             assert_eq!((c.typesize, c.nthreads, c.blocksize, c.splitmode), (4, 1, 1500, splitmode));
             assert_eq!((c.filters, c.filters_meta), ([0; 6], [9, 8, 7, 6, 5, 4]));
@@ -261,11 +261,11 @@ fn chunk_10_26_codecs_18_13_codecs_get_streams_and_all_parameters() {
         let chunk = &dest[..rc as usize];
         let (rc, _) = with_destination(4000, |dest| reader.decompress(chunk, dest));
         assert_eq!(rc, 4000);
-        let told = take_list(&DECODER_CALLS);
-        assert_eq!(told.iter().map(|(told, _)| told.room).collect::<Vec<_>>(), expected);
-        for (told, dparams) in &told {
-            assert_eq!((told.len, told.meta, told.chunk), (3, 0x42, chunk.as_ptr().addr()));
-            assert!((told.chunk..told.chunk + chunk.len()).contains(&told.input));
+        let calls = take_list(&DECODER_CALLS);
+        assert_eq!(calls.iter().map(|(args, _)| args.room).collect::<Vec<_>>(), expected);
+        for (args, dparams) in &calls {
+            assert_eq!((args.len, args.meta, args.chunk), (3, 0x42, chunk.as_ptr().addr()));
+            assert!((args.chunk..args.chunk + chunk.len()).contains(&args.input));
             assert_eq!(*dparams, (1, 0, 4));
         }
     }
@@ -286,10 +286,10 @@ fn codecs_14_1_encoder_gets_filtered_streams_and_effective_parameters() {
         ..params(1, 4)
     };
     compressed(&params, &src);
-    let told = take_list(&ENCODER_CALLS);
-    assert_eq!(told.len(), 4);
-    for (told, SendParams(c)) in &told {
-        assert!(!(src.as_ptr().addr()..src.as_ptr().addr() + 4000).contains(&told.input));
+    let calls = take_list(&ENCODER_CALLS);
+    assert_eq!(calls.len(), 4);
+    for (args, SendParams(c)) in &calls {
+        assert!(!(src.as_ptr().addr()..src.as_ptr().addr() + 4000).contains(&args.input));
         assert_eq!((c.typesize, c.blocksize, c.nthreads, c.clevel), (1, 1200, 4, 9));
     }
     // Not called for runs, for level 0 and for streams shorter than 32 bytes.
@@ -306,21 +306,21 @@ fn codecs_14_1_encoder_gets_filtered_streams_and_effective_parameters() {
     for clevel in [0, 5] {
         let params = Params { clevel, filters: [0; 6], nthreads: 1, ..params.clone() };
         let chunk = vlcompress(ours(), &params, &blocks, 10_000).expect("a chunk");
-        let told = take_list(&ENCODER_CALLS);
-        let lens: Vec<_> = told.iter().map(|(told, _)| (told.len, told.chunk)).collect();
+        let calls = take_list(&ENCODER_CALLS);
+        let lens: Vec<_> = calls.iter().map(|(args, _)| (args.len, args.chunk)).collect();
         assert_eq!(lens, [(100, 0), (31, 0), (4, 0), (4000, 0)]);
         let mut reader = OwnedContext::for_decompression(ours(), dparams(1));
         let decoded = reader.vldecompress(&chunk, 4).expect("blocks");
         assert!(decoded.iter().zip(&blocks).all(|(got, block)| *got == vec![b'x'; block.len()]));
-        assert!(take_list(&DECODER_CALLS).iter().all(|(told, _)| told.chunk == chunk.as_ptr().addr()));
+        assert!(take_list(&DECODER_CALLS).iter().all(|(args, _)| args.chunk == chunk.as_ptr().addr()));
     }
     // The block size passed to a codec is the effective one of the current chunk.
     compressed(
         &Params { codec: RECORDING_CODEC, blocksize: 2000, ..self::params(0, 1) },
         &data(Data::Noise, 4, 1003),
     );
-    let told = take_list(&ENCODER_CALLS);
-    assert!(told.iter().all(|(_, SendParams(c))| c.blocksize == 1000), "{:?}", told.len());
+    let calls = take_list(&ENCODER_CALLS);
+    assert!(calls.iter().all(|(_, SendParams(c))| c.blocksize == 1000), "{:?}", calls.len());
 }
 
 /// A chunk of a user-defined codec that has no functions: its meta, version and runs.

@@ -64,8 +64,8 @@ pub fn run(bench: &Bench, report: &mut Report, case: &ArrayCase, data: &[u8], nt
     }
     let whole = vec![0; case.ndim()];
     measure("box set", format!("whole, {suffix}"), &|array| set_box(array, data, &whole, case.shape()));
-    let lists = OrthogonalSelection::random(case);
-    measure("orthogonal set", suffix.clone(), &|array| lists.set(array, &data[..lists.nbytes(case)]));
+    let selection = OrthogonalSelection::random(case);
+    measure("orthogonal set", suffix.clone(), &|array| selection.set(array, &data[..selection.nbytes(case)]));
     let mut grown = case.shape().to_vec();
     grown[0] += grown[0] / 2;
     measure("resize", format!("grow and shrink, {suffix}"), &|array| {

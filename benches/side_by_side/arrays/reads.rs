@@ -169,8 +169,10 @@ pub fn run(bench: &Bench, report: &mut Report, case: &ArrayCase, data: &[u8], nt
         measure("box get", format!("{name}, {suffix}"), boxes[0].nbytes(case), &work);
     }
 
-    let lists = OrthogonalSelection::random(case);
-    measure("orthogonal get", suffix.clone(), lists.nbytes(case), &|array, dest| lists.get(array, dest));
+    let selection = OrthogonalSelection::random(case);
+    measure("orthogonal get", suffix.clone(), selection.nbytes(case), &|array, dest| {
+        selection.get(array, dest)
+    });
 
     let nitems = case.shape().iter().product::<i64>() as usize;
     let coords: Vec<i64> = (0..500).map(|_| random.below(nitems) as i64).collect();

@@ -108,8 +108,8 @@ pub fn compress_chunks(library: &'static Library, data: &[u8], chunksize: usize)
 }
 
 /// Opens a frame on disk.
-pub fn open(library: &'static Library, kept: StorageVariant, path: &Path) -> SuperChunk {
-    let opened = match kept {
+pub fn open(library: &'static Library, variant: StorageVariant, path: &Path) -> SuperChunk {
+    let opened = match variant {
         StorageVariant::In(_) => SuperChunk::open(library, path),
         StorageVariant::Mapped => {
             // SAFETY: `malloc` accepts any size; the library frees the block with the super-chunk.
@@ -136,20 +136,20 @@ pub fn open(library: &'static Library, kept: StorageVariant, path: &Path) -> Sup
 /// opened by both.
 pub fn open_pair(
     (ours, reference): (&'static Library, &'static Library),
-    kept: StorageVariant,
+    variant: StorageVariant,
     scratch: &ScratchDir,
     nthreads: i16,
     chunks: &[Vec<u8>],
 ) -> [SuperChunk; 2] {
-    match kept {
+    match variant {
         StorageVariant::In(store) if !store.is_on_disk() => {
             [ours, reference].map(|library| create_with(library, store, Path::new("-"), nthreads, chunks))
         }
         _ => {
-            let path = write_frame(reference, kept, scratch, chunks);
+            let path = write_frame(reference, variant, scratch, chunks);
             [ours, reference].map(|library| {
                 set_open_threads(library, nthreads);
-                let schunk = open(library, kept, &path);
+                let schunk = open(library, variant, &path);
                 set_open_threads(library, 1);
                 schunk
             })
@@ -166,11 +166,11 @@ fn set_open_threads(library: &Library, nthreads: i16) {
 /// Writes a frame with these chunks to disk. Returns its path.
 pub fn write_frame(
     library: &'static Library,
-    kept: StorageVariant,
+    variant: StorageVariant,
     scratch: &ScratchDir,
     chunks: &[Vec<u8>],
 ) -> std::path::PathBuf {
-    let store = if let StorageVariant::In(store) = kept { store } else { Store::File };
+    let store = if let StorageVariant::In(store) = variant { store } else { Store::File };
     let path = scratch.new_path();
     drop(create_with(library, store, &path, 1, chunks));
     path

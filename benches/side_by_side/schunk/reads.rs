@@ -28,30 +28,30 @@ pub fn run(bench: &Bench, report: &mut Report) {
         &data[..handles::small_chunk_count(bench) * SMALL_CHUNKSIZE],
         SMALL_CHUNKSIZE,
     );
-    for kept in StorageVariant::ALL {
+    for variant in StorageVariant::ALL {
         for nthreads in [1, 2] {
-            measure_sequential(bench, report, kept, &scratch, nthreads, &data, &large);
+            measure_sequential(bench, report, variant, &scratch, nthreads, &data, &large);
         }
-        measure_slices(bench, report, kept, &scratch, &data, &large);
-        measure_opening(bench, report, kept, &scratch, &large, &small);
-        measure_whole(bench, report, kept, &scratch, &large);
+        measure_slices(bench, report, variant, &scratch, &data, &large);
+        measure_opening(bench, report, variant, &scratch, &large, &small);
+        measure_whole(bench, report, variant, &scratch, &large);
     }
 }
 
 fn measure_sequential(
     bench: &Bench,
     report: &mut Report,
-    kept: StorageVariant,
+    variant: StorageVariant,
     scratch: &ScratchDir,
     nthreads: i16,
     data: &[u8],
     chunks: &[Vec<u8>],
 ) {
     let name = format!("decompress_chunk in sequence, {nthreads} threads");
-    if !is_wanted(bench, kept.name(), &name) {
+    if !is_wanted(bench, variant.name(), &name) {
         return;
     }
-    let pair = handles::open_pair((bench.ours, bench.reference), kept, scratch, nthreads, chunks);
+    let pair = handles::open_pair((bench.ours, bench.reference), variant, scratch, nthreads, chunks);
     let mut dest = vec![0; LARGE_CHUNKSIZE];
     for schunk in &pair {
         for (n, part) in data.chunks(LARGE_CHUNKSIZE).enumerate() {
@@ -67,19 +67,19 @@ fn measure_sequential(
     let mut other = dest.clone();
     let ratio =
         speed_ratio(&bench.options, nthreads, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
-    report.add(kept.name(), name, vec![ratio]);
+    report.add(variant.name(), name, vec![ratio]);
 }
 
 fn measure_slices(
     bench: &Bench,
     report: &mut Report,
-    kept: StorageVariant,
+    variant: StorageVariant,
     scratch: &ScratchDir,
     data: &[u8],
     chunks: &[Vec<u8>],
 ) {
     let nitems = data.len() / TYPESIZE;
-    let pair = handles::open_pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
+    let pair = handles::open_pair((bench.ours, bench.reference), variant, scratch, 1, chunks);
     let mut random = SplitMix64::new(11);
     for (count, within, name) in [
         (1, nitems, "get_slice of 1 item, anywhere"),
@@ -87,7 +87,7 @@ fn measure_slices(
         (100, nitems, "get_slice of 100 items, anywhere"),
         (10_000, nitems, "get_slice of 10000 items, anywhere"),
     ] {
-        if !is_wanted(bench, kept.name(), name) {
+        if !is_wanted(bench, variant.name(), name) {
             continue;
         }
         let places: Vec<i64> = (0..POSITIONS).map(|_| random.below(within - count + 1) as i64).collect();
@@ -104,10 +104,10 @@ fn measure_slices(
         };
         let mut other = dest.clone();
         let ratio = speed_ratio(&bench.options, 1, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
-        report.add(kept.name(), name.to_string(), vec![ratio]);
+        report.add(variant.name(), name.to_string(), vec![ratio]);
     }
     let name = "get_sparse of 1000 items";
-    if is_wanted(bench, kept.name(), name) {
+    if is_wanted(bench, variant.name(), name) {
         let coords: Vec<i64> = (0..1000).map(|_| random.below(nitems) as i64).collect();
         let mut dest = vec![0; coords.len() * TYPESIZE];
         for schunk in &pair {
@@ -122,19 +122,19 @@ fn measure_slices(
             || handles::get_sparse(&pair[0], &coords, &mut dest),
             || handles::get_sparse(&pair[1], &coords, &mut other),
         );
-        report.add(kept.name(), name.to_string(), vec![ratio]);
+        report.add(variant.name(), name.to_string(), vec![ratio]);
     }
 }
 
 fn measure_opening(
     bench: &Bench,
     report: &mut Report,
-    kept: StorageVariant,
+    variant: StorageVariant,
     scratch: &ScratchDir,
     large: &[Vec<u8>],
     small: &[Vec<u8>],
 ) {
-    if kept == StorageVariant::In(Store::Memory) {
+    if variant == StorageVariant::In(Store::Memory) {
         return;
     }
     let many = format!("open a frame of {} chunks, free", small.len());
@@ -142,11 +142,12 @@ fn measure_opening(
         (large, LARGE_CHUNKSIZE, true, "open, read the first chunk, free"),
         (small, SMALL_CHUNKSIZE, false, many.as_str()),
     ] {
-        if !is_wanted(bench, kept.name(), name) {
+        if !is_wanted(bench, variant.name(), name) {
             continue;
         }
         let mut dest = vec![0; nbytes];
-        let mut work: Box<dyn FnMut(&'static Library)> = if kept == StorageVariant::In(Store::MemoryFrame) {
+        let mut work: Box<dyn FnMut(&'static Library)> = if variant == StorageVariant::In(Store::MemoryFrame)
+        {
             let schunk = handles::create_with(bench.reference, Store::MemoryFrame, Path::new("-"), 1, chunks);
             let mut frame = schunk.to_buffer().expect("a frame");
             Box::new(move |library| {
@@ -156,9 +157,9 @@ fn measure_opening(
                 check_first_chunk(&schunk.expect("a super-chunk"), reads, chunks.len(), &mut dest);
             })
         } else {
-            let path = handles::write_frame(bench.reference, kept, scratch, chunks);
+            let path = handles::write_frame(bench.reference, variant, scratch, chunks);
             Box::new(move |library| {
-                check_first_chunk(&handles::open(library, kept, &path), reads, chunks.len(), &mut dest);
+                check_first_chunk(&handles::open(library, variant, &path), reads, chunks.len(), &mut dest);
             })
         };
         let work = std::cell::RefCell::new(&mut work);
@@ -168,7 +169,7 @@ fn measure_opening(
             || (work.borrow_mut())(bench.ours),
             || (work.borrow_mut())(bench.reference),
         );
-        report.add(kept.name(), name.to_string(), vec![ratio]);
+        report.add(variant.name(), name.to_string(), vec![ratio]);
     }
 }
 
@@ -183,25 +184,25 @@ fn check_first_chunk(schunk: &SuperChunk, reads: bool, nchunks: usize, dest: &mu
 fn measure_whole(
     bench: &Bench,
     report: &mut Report,
-    kept: StorageVariant,
+    variant: StorageVariant,
     scratch: &ScratchDir,
     chunks: &[Vec<u8>],
 ) {
-    if kept == StorageVariant::Mapped {
+    if variant == StorageVariant::Mapped {
         return;
     }
-    let pair = handles::open_pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
+    let pair = handles::open_pair((bench.ours, bench.reference), variant, scratch, 1, chunks);
     let content: Vec<u8> = (0..1000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
     // On disk both handles have the same frame open: the other handle reads the new metalayer from it.
-    let on_disk = matches!(kept, StorageVariant::In(store) if store.is_on_disk());
+    let on_disk = matches!(variant, StorageVariant::In(store) if store.is_on_disk());
     assert_eq!(pair[1].vlmeta_add("bench", &content), 0);
     let ours_is_told = if on_disk { 0 } else { pair[0].vlmeta_add("bench", &content) };
     assert_eq!(ours_is_told, 0);
     let mut add = |name: &str, check: &dyn Fn(&SuperChunk) -> Vec<u8>, work: &dyn Fn(&SuperChunk)| {
-        if is_wanted(bench, kept.name(), name) {
-            assert!(check(&pair[0]) == check(&pair[1]), "{} {name}: results differ", kept.name());
+        if is_wanted(bench, variant.name(), name) {
+            assert!(check(&pair[0]) == check(&pair[1]), "{} {name}: results differ", variant.name());
             let ratio = speed_ratio(&bench.options, 1, || work(&pair[0]), || work(&pair[1]));
-            report.add(kept.name(), name.to_string(), vec![ratio]);
+            report.add(variant.name(), name.to_string(), vec![ratio]);
         }
     };
     let get = |schunk: &SuperChunk| schunk.vlmeta_get("bench").expect("a metalayer");
@@ -213,7 +214,7 @@ fn measure_whole(
     let to_frame = copy(Store::MemoryFrame);
     add("copy to memory", &|schunk| to_memory(schunk).contents(), &|schunk| drop(to_memory(schunk)));
     add("copy to a memory frame", &|schunk| to_frame(schunk).contents(), &|schunk| drop(to_frame(schunk)));
-    if kept == StorageVariant::In(Store::MemoryFrame) {
+    if variant == StorageVariant::In(Store::MemoryFrame) {
         let frame = std::cell::RefCell::new(pair[1].to_buffer().expect("a frame"));
         let from_copy = |schunk: &SuperChunk| {
             SuperChunk::from_frame_copy(schunk.library, &mut frame.borrow_mut()).expect("a super-chunk")

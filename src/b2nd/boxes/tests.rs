@@ -46,8 +46,8 @@ impl Case {
     }
 
     fn layouts(&self) -> (BoxLayout, BoxLayout) {
-        let side = |shape: &[i64], start: &[i64]| BoxLayout::in_shape(shape, start).expect("a side");
-        (side(&self.src_shape, &self.src_start), side(&self.dst_shape, &self.dst_start))
+        let layout = |shape: &[i64], start: &[i64]| BoxLayout::in_shape(shape, start).expect("a layout");
+        (layout(&self.src_shape, &self.src_start), layout(&self.dst_shape, &self.dst_start))
     }
 
     fn plan(&self) -> BoxCopy {
@@ -189,10 +189,10 @@ fn item_byte_offset_is_exact_or_none() {
     for (shape, start) in numbers.step_by(step * step * step) {
         let ([a, b, c], [x, y, z]) = (of(&extents, shape), of(&starts, start));
         for typesize in [1, 7, 255] {
-            let side = BoxLayout::in_shape(&[a, b, c], &[x, y, z]);
-            let rows = side.ok().and_then(|side| plan_rows(&[1, 1, 1], typesize, &side, &side).ok());
+            let layout = BoxLayout::in_shape(&[a, b, c], &[x, y, z]);
+            let rows = layout.ok().and_then(|layout| plan_rows(&[1, 1, 1], typesize, &layout, &layout).ok());
             let place = item_byte_offset(&[a, b, c], &[x, y, z], typesize);
-            // An offset is right where there is one, and there is none where there can be no box.
+            // An offset that is returned is correct; `None` is returned exactly where no box can be planned.
             if let Some(place) = place {
                 found += 1;
                 let items = (i128::from(x) * i128::from(b) + i128::from(y)) * i128::from(c) + i128::from(z);
@@ -220,12 +220,12 @@ fn boxes_of_every_item_size_are_copied() {
 
 #[test]
 fn invalid_shapes_and_strides_are_rejected() {
-    let side = BoxLayout::in_shape(&[3, 4], &[0, 0]).unwrap();
+    let layout = BoxLayout::in_shape(&[3, 4], &[0, 0]).unwrap();
     let kind = |result: Result<BoxCopy>| result.err().map(|error| error.kind());
-    assert_eq!(kind(BoxCopy::new(&[3, 4], 1, &side, &side)), None);
+    assert_eq!(kind(BoxCopy::new(&[3, 4], 1, &layout, &layout)), None);
     for (shape, typesize) in [(&[3][..], 1), (&[3, -1], 1), (&[3, 4], 0), (&[3, 4], -4)] {
         assert_eq!(
-            kind(BoxCopy::new(shape, typesize, &side, &side)),
+            kind(BoxCopy::new(shape, typesize, &layout, &layout)),
             Some(InvalidParam),
             "{shape:?} {typesize}"
         );
@@ -289,10 +289,10 @@ proptest! {
     ) {
         let mut dst = [0u8; 64];
         for shape in [&shape, &small] {
-            for side in [BoxLayout::with_strides(&strides, &start), BoxLayout::with_strides(&small, &start), BoxLayout::in_shape(shape, &start)] {
-                let Ok(side) = side else { continue };
+            for layout in [BoxLayout::with_strides(&strides, &start), BoxLayout::with_strides(&small, &start), BoxLayout::in_shape(shape, &start)] {
+                let Ok(layout) = layout else { continue };
                 for typesize in [typesize, 3] {
-                    if let Ok(plan) = BoxCopy::new(shape, typesize, &side, &side) {
+                    if let Ok(plan) = BoxCopy::new(shape, typesize, &layout, &layout) {
                         let _ = plan.copy(&[7; 64], &mut dst);
                     }
                 }

@@ -43,7 +43,7 @@ pub(super) fn decompress_portable(src: &[u8], src_len: usize, dest: &mut [u8], d
     decode(kernel::decode_fast_portable, src, src_len, dest, dest_len, usize::MAX).unwrap_or(0)
 }
 
-/// Decodes a stream, or its first tokens until `enough` bytes are decoded, with one form of the fast loop.
+/// Decodes a stream, or its first tokens until `wanted_len` bytes are decoded, with one form of the fast loop.
 #[inline]
 fn decode(
     run: impl Fn(&mut StreamDecoder<'_>) -> Option<()>,
@@ -51,14 +51,13 @@ fn decode(
     src_len: usize,
     dest: &mut [u8],
     dest_len: usize,
-    enough: usize,
+    wanted_len: usize,
 ) -> Option<usize> {
     assert!(dest_len <= dest.len());
     let src = &ahead[..src_len];
-    let mut state =
-        StreamDecoder { src, readable_src: ahead, dest, dest_len, wanted_len: enough, ip: 0, op: 0 };
-    run(&mut state)?;
-    state.decode_rest(run)
+    let mut decoder = StreamDecoder { src, readable_src: ahead, dest, dest_len, wanted_len, ip: 0, op: 0 };
+    run(&mut decoder)?;
+    decoder.decode_rest(run)
 }
 
 /// The number of bytes at the end of a stream that are copied into a longer buffer if too few readable bytes lie

@@ -74,7 +74,7 @@ impl<S: TablePosition> Default for HashTable<S> {
 }
 
 impl<S: TablePosition> HashTable<S> {
-    /// Returns a matcher for `input` with an empty table. Every position in the input fits into a slot.
+    /// Returns a match finder for `input` with an empty table. Every position in the input fits into a slot.
     fn new_match_finder<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> MatchFinder<'a, S, LOG> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
@@ -133,7 +133,7 @@ fn compress_at_level<const LOG: u32>(
 struct MatchFinder<'a, S, const LOG: u32> {
     slots: &'a mut Slots<S>,
     input: &'a [u8],
-    /// All positions in the table are below this one, whenever a method of the matcher is called.
+    /// All positions in the table are below this one, whenever a method of the match finder is called.
     inserted_end: usize,
     /// Coded lengths of matches of 8 bytes and more.
     length_predictor: LengthPredictor,
@@ -148,7 +148,7 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
     /// Puts `at` into the slot of `key` and returns the position that was there.
     ///
     /// # Safety
-    /// `seen` is set to more than `at` before another method is called.
+    /// `inserted_end` is set to more than `at` before another method is called.
     #[inline(always)]
     unsafe fn replace_slot(&mut self, key: u32, at: usize) -> usize {
         let slot = &mut self.slots[(key.wrapping_mul(2_654_435_761) >> (32 - LOG)) as usize];
@@ -157,19 +157,20 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
         old as usize
     }
 
-    /// Returns the first match that begins in `from..to`, beyond all positions seen and before `stop()`. With
-    /// `SKIP_SHORT_FAR`, short far matches are skipped.
+    /// Returns the first match that begins in `from..to`, beyond all inserted positions and before
+    /// `match_start_limit()`. With `SKIP_SHORT_FAR`, short far matches are skipped.
     #[inline(always)]
     fn next_match<const SKIP_SHORT_FAR: bool>(&mut self, from: usize, to: usize) -> Option<EncoderMatch> {
         let input = self.input;
         assert!(self.inserted_end <= from && to <= self.match_start_limit());
         for at in from..to {
-            // SAFETY: `at` < `to` <= `stop()`, 12 bytes before the end.
+            // SAFETY: `at` < `to` <= `match_start_limit()`, 12 bytes before the end.
             let here = unsafe { read64(input, at) };
-            // SAFETY: `seen` is set when the loop ends, with or without a match.
+            // SAFETY: `inserted_end` is set when the loop ends, with or without a match.
             let old = unsafe { self.replace_slot(here as u32, at) };
             debug_assert!(old < at);
-            // SAFETY: `old` < `seen` <= `from`, or it was put there by this loop, which goes upwards: `old` < `at`.
+            // SAFETY: `old` < `inserted_end` <= `from`, or it was put there by this loop, which goes upwards: `old` <
+            // `at`.
             let differing = here ^ unsafe { read64(input, old) };
             // Seven bytes are equal in the shortest match.
             if differing << 8 != 0 {
@@ -198,14 +199,15 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
     /// Puts a position near the end of a match that was used into the table.
     ///
     /// # Safety
-    /// `found` was returned by [`next_match`](Self::next_match) of this matcher.
+    /// `found` was returned by [`next_match`](Self::next_match) of this match finder.
     #[inline(always)]
     unsafe fn insert_match_end(&mut self, found: &EncoderMatch, second_insert: bool) {
         let at = found.start + found.coded_len;
         // SAFETY: matches of 8 bytes and more end, at `at` + 2, at least 2 bytes before the last byte of the input
-        // (`coded_length`). Shorter matches begin at least 12 bytes before the end (`stop`).
+        // (`coded_length`). Shorter matches begin at least 12 bytes before the end
+        // (`match_start_limit`).
         let key = unsafe { read32(self.input, at) };
-        // SAFETY: `seen` becomes `at` + 2 below.
+        // SAFETY: `inserted_end` becomes `at` + 2 below.
         unsafe { self.replace_slot(key, at) };
         if second_insert {
             // A key of three bytes: only a later key whose highest byte is zero finds it. The reference does the
@@ -266,14 +268,14 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     n + a[n..].iter().zip(&b[n..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Returns whether the matcher's input would shrink by at least `min_ratio`. The size is only computed, nothing is
+/// Returns whether the match finder's input would shrink by at least `min_ratio`. The size is only computed, nothing is
 /// written, and the loop ends as soon as the result is certain.
 #[inline(never)]
 fn can_reach_ratio<S: TablePosition, const LOG: u32>(
-    mut matcher: MatchFinder<S, LOG>,
+    mut finder: MatchFinder<S, LOG>,
     min_ratio: f64,
 ) -> bool {
-    let (len, stop) = (matcher.input.len(), matcher.match_start_limit());
+    let (len, stop) = (finder.input.len(), finder.match_start_limit());
     if stop == 0 {
         return false;
     }
@@ -287,7 +289,7 @@ fn can_reach_ratio<S: TablePosition, const LOG: u32>(
     let mut from = 1; // position 0 is its own candidate
     loop {
         let to = stop.min(run_start + (hopeless - size));
-        let found = matcher.next_match::<false>(from, to);
+        let found = finder.next_match::<false>(from, to);
         let run_end = found.as_ref().map_or(to, |m| m.start);
         literals += run_end - run_start;
         size += run_end - run_start + literals / MAX_LITERALS;
@@ -303,8 +305,8 @@ fn can_reach_ratio<S: TablePosition, const LOG: u32>(
             size += (found.coded_len - EXTENDED_LENGTH_CODE) / 255 + 1;
         }
         size += if found.is_far() { 4 } else { 2 };
-        // SAFETY: the match is from `next`.
-        unsafe { matcher.insert_match_end(&found, false) };
+        // SAFETY: the match is from `next_match`.
+        unsafe { finder.insert_match_end(&found, false) };
         size += 1;
         run_start = found.end();
         from = run_start;
@@ -322,22 +324,22 @@ fn can_reach_ratio<S: TablePosition, const LOG: u32>(
     }
 }
 
-/// Encodes the matcher's whole input and returns the length of the stream; `None` if it does not fit.
+/// Encodes the match finder's whole input and returns the length of the stream; `None` if it does not fit.
 #[inline(never)]
 fn encode<S: TablePosition, const LOG: u32>(
-    mut matcher: MatchFinder<S, LOG>,
+    mut finder: MatchFinder<S, LOG>,
     dest: &mut [u8],
     second_insert: bool,
 ) -> Option<usize> {
-    let input = matcher.input;
-    let stop = matcher.match_start_limit();
+    let input = finder.input;
+    let stop = finder.match_start_limit();
     let mut written = 0;
     let mut run_start = 0;
     let mut from = 4;
     while from < stop {
         // A literal run longer than the rest of `dest` does not fit: the search ends there.
         let to = stop.min(run_start + (dest.len() - written));
-        let Some(found) = matcher.next_match::<true>(from, to) else {
+        let Some(found) = finder.next_match::<true>(from, to) else {
             if to < stop {
                 return None;
             }
@@ -345,8 +347,8 @@ fn encode<S: TablePosition, const LOG: u32>(
         };
         written = write_literals(dest, written, input, run_start, found.start)?;
         written = write_match(dest, written, &found)?;
-        // SAFETY: the match is from `next`.
-        unsafe { matcher.insert_match_end(&found, second_insert) };
+        // SAFETY: the match is from `next_match`.
+        unsafe { finder.insert_match_end(&found, second_insert) };
         run_start = found.end();
         from = run_start;
     }

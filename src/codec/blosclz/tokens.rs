@@ -9,7 +9,7 @@ const FAR_BITS: u32 = 31;
 /// The coded length from which a second extension byte is needed.
 const TWO_EXTENSION_BYTES_MIN: usize = EXTENDED_LENGTH_CODE + 255;
 
-/// A match: `coded + CODED_BIAS` bytes from `at` on are equal to those `distance` bytes before.
+/// A match: `coded_len + CODED_BIAS` bytes from `start` on are equal to those `distance` bytes before.
 pub(super) struct EncoderMatch {
     pub start: usize,
     pub distance: usize,

@@ -55,12 +55,12 @@ fn decode_small_block(
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
-    let mut walk = DecodeProgress::START;
-    kernel::decode_window(src, dest, &mut walk)?;
-    if walk.at == src.len + 1 {
-        return Some(walk.out).filter(|&out| out <= dest_len);
+    let mut progress = DecodeProgress::START;
+    kernel::decode_window(src, dest, &mut progress)?;
+    if progress.at == src.len + 1 {
+        return Some(progress.out).filter(|&out| out <= dest_len);
     }
-    decode_remaining(src, dest, dest_len, dictionary, walk)
+    decode_remaining(src, dest, dest_len, dictionary, progress)
 }
 
 /// Decodes like [`decode_small_block`] a block with few readable bytes behind it, such as the last stream of a chunk.
@@ -89,46 +89,46 @@ fn decode_remaining(
     dest: &mut [u8],
     dest_len: usize,
     dictionary: &[u8],
-    mut walk: DecodeProgress,
+    mut progress: DecodeProgress,
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
     let behind = src.readable.len() - src.len;
     loop {
         // The fast loop needs WRITE_AHEAD writable bytes.
-        if walk.out + WRITE_AHEAD <= dest.len() {
-            let end = walk.at + walk.window;
-            if walk.at + READ_AHEAD <= src.readable.len() {
-                kernel::decode_window(src, dest, &mut walk)?;
+        if progress.out + WRITE_AHEAD <= dest.len() {
+            let end = progress.at + progress.window;
+            if progress.at + READ_AHEAD <= src.readable.len() {
+                kernel::decode_window(src, dest, &mut progress)?;
             }
-            if behind < BLOCK_SLACK && walk.at < block.len() && block.len() - walk.at <= TAIL_LEN {
-                decode_tail(block, dest, &mut walk)?;
+            if behind < BLOCK_SLACK && progress.at < block.len() && block.len() - progress.at <= TAIL_LEN {
+                decode_tail(block, dest, &mut progress)?;
             }
-            if walk.at == block.len() + 1 {
-                return Some(walk.out).filter(|&out| out <= dest_len);
+            if progress.at == block.len() + 1 {
+                return Some(progress.out).filter(|&out| out <= dest_len);
             }
-            if walk.at > end {
+            if progress.at > end {
                 continue;
             }
         }
-        // The fast loop stopped before a sequence that it does not handle: `sequence` decodes it, to its end or to
-        // the end of the block.
-        match decode_sequence(block, dest, dest_len, dictionary, walk.at, walk.out)? {
+        // The fast loop stopped before a sequence that it does not handle: `decode_sequence` decodes it, to its
+        // end or to the end of the block.
+        match decode_sequence(block, dest, dest_len, dictionary, progress.at, progress.out)? {
             (next, written) if next == block.len() + 1 => return Some(written),
-            next => (walk.at, walk.out) = next,
+            next => (progress.at, progress.out) = next,
         }
     }
 }
 
 /// Continues in the last bytes of `block`, which has few readable bytes behind it, from a copy in a longer buffer.
 #[inline(always)]
-fn decode_tail(block: &[u8], dest: &mut [u8], walk: &mut DecodeProgress) -> Option<()> {
+fn decode_tail(block: &[u8], dest: &mut [u8], progress: &mut DecodeProgress) -> Option<()> {
     let Some(last) = block.last_chunk::<TAIL_LEN>() else { return Some(()) };
     let mut copy = [0; TAIL_LEN + BLOCK_SLACK];
     copy[..TAIL_LEN].copy_from_slice(last);
     let start = block.len() - TAIL_LEN;
-    walk.at -= start;
-    kernel::decode_window(&BlockWithSlack { readable: &copy, len: TAIL_LEN }, dest, walk)?;
-    walk.at += start;
+    progress.at -= start;
+    kernel::decode_window(&BlockWithSlack { readable: &copy, len: TAIL_LEN }, dest, progress)?;
+    progress.at += start;
     Some(())
 }
 
@@ -136,27 +136,27 @@ fn decode_tail(block: &[u8], dest: &mut [u8], walk: &mut DecodeProgress) -> Opti
 /// are decoded. Returns the number of decoded bytes. The rest of the block is not read. Returns `None` if the block
 /// is bad up to there, or ends too early.
 pub(super) fn decode_prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
-    let mut walk = DecodeProgress::START;
+    let mut progress = DecodeProgress::START;
     let src = BlockWithSlack { readable: block, len: block.len() };
     let (len, near) = (dest.len(), dest.len().min(wanted + WRITE_AHEAD));
-    while walk.out < wanted {
-        if walk.at + READ_AHEAD <= block.len() && walk.out + WRITE_AHEAD <= near {
-            let end = walk.at + walk.window;
-            kernel::decode_window(&src, &mut dest[..near], &mut walk)?;
-            if walk.out >= wanted {
+    while progress.out < wanted {
+        if progress.at + READ_AHEAD <= block.len() && progress.out + WRITE_AHEAD <= near {
+            let end = progress.at + progress.window;
+            kernel::decode_window(&src, &mut dest[..near], &mut progress)?;
+            if progress.out >= wanted {
                 break;
             }
-            if walk.at > end {
+            if progress.at > end {
                 continue;
             }
         }
-        let next = decode_sequence(block, dest, len, &[], walk.at, walk.out)?;
-        (walk.at, walk.out) = next;
-        if walk.at == block.len() + 1 {
+        let next = decode_sequence(block, dest, len, &[], progress.at, progress.out)?;
+        (progress.at, progress.out) = next;
+        if progress.at == block.len() + 1 {
             break;
         }
     }
-    Some(walk.out).filter(|out| (wanted..=len).contains(out))
+    Some(progress.out).filter(|out| (wanted..=len).contains(out))
 }
 
 /// Decodes the sequence at `src[at]` with every check, and returns the positions behind it. The last one has no

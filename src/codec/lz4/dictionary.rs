@@ -49,12 +49,12 @@ impl DictionaryBuffer {
         let Dictionary { bytes, id } = dictionary;
         let start = bytes.len();
         let mut input = match kept.take() {
-            Some(mut joined) if joined.id == *id => {
-                joined.input.truncate(start);
-                append(&mut joined.input, src)?;
-                return Ok(kept.insert(joined));
+            Some(mut buffer) if buffer.id == *id => {
+                buffer.input.truncate(start);
+                append(&mut buffer.input, src)?;
+                return Ok(kept.insert(buffer));
             }
-            Some(joined) => joined.input,
+            Some(buffer) => buffer.input,
             None => Vec::new(),
         };
         input.clear();

@@ -64,15 +64,15 @@ impl<const N: usize> PendingEntries<N> {
         self.positions = [0; N];
     }
 
-    fn set_entry(&mut self, n: usize, slot: usize, place: usize) {
+    fn set_entry(&mut self, n: usize, slot: usize, position: usize) {
         self.slots[n] = slot;
-        self.positions[n] = place as u32;
+        self.positions[n] = position as u32;
     }
 
     fn write_to_table(&self, table: &mut HashSlots) {
         if self.positions[0] != 0 {
-            for (&slot, &place) in self.slots.iter().zip(&self.positions) {
-                table[slot] = place;
+            for (&slot, &position) in self.slots.iter().zip(&self.positions) {
+                table[slot] = position;
             }
         }
     }
@@ -126,7 +126,7 @@ pub(super) fn encode<const C: usize>(
     }
 }
 
-/// [`encode_cells`] `AVX2`, compiled for it.
+/// [`encode_cells`] with `AVX2` set, compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn encode_avx2<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
@@ -156,7 +156,7 @@ unsafe fn encode_cells<const C: usize, const AVX2: bool>(
     for table in [&mut tables.cells, &mut tables.triples, &mut tables.pairs] {
         table.fill(0);
     }
-    let mut finder = CellEncoder::default();
+    let mut encoder = CellEncoder::default();
     let [_, width] = shape;
     // Cells are collected well before they are used: the processor can load a vector that was just stored in pieces
     // only when all pieces have reached the cache.
@@ -176,7 +176,7 @@ unsafe fn encode_cells<const C: usize, const AVX2: bool>(
                     return 0;
                 }
                 // SAFETY: by the caller.
-                unsafe { finder.encode_cell::<C, AVX2>(tables, cell, &mut writer) };
+                unsafe { encoder.encode_cell::<C, AVX2>(tables, cell, &mut writer) };
                 if writer.len > src.len() {
                     return 0;
                 }
@@ -271,7 +271,7 @@ impl CellEncoder {
         let pair_at = |n: usize, token: usize, writer: &Writer<'_>| {
             writer.find_match(tables.pairs[pair_slots[n]], &pairs[n], token + 4 * ROW_PAIRS_4[n].1[0])
         };
-        // The rows 0 and j are pair j - 1, the two others are pair 5 - (j - 1) of [`PAIRS`].
+        // The rows 0 and j are pair j - 1, the two others are pair 5 - (j - 1) of [`ROW_PAIRS_4`].
         for (n, j) in (1..4).enumerate() {
             let Some(first) = pair_at(n, token, writer) else { continue };
             let Some(second) = pair_at(5 - n, token, writer) else { continue };

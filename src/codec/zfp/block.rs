@@ -103,14 +103,14 @@ fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: us
     let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row_offset(row, &[[0, 1, 2, 3]; MAX_DIM]));
     let mut bits = ZfpBitWriter::new(dest);
     let mut values = [T::default(); N];
-    for place in grid.cells() {
-        let cell = &src[place.start..];
-        if place.is_whole::<N>() {
+    for position in grid.cells() {
+        let cell = &src[position.start..];
+        if position.is_whole::<N>() {
             for (row, &offset) in values.chunks_exact_mut(SIDE).zip(&whole) {
                 read_row(row, &cell[offset..][..SIDE * T::SIZE]);
             }
         } else {
-            let sources = place.counts.map(|count| PADDING[count - 1]);
+            let sources = position.counts.map(|count| PADDING[count - 1]);
             for (number, row) in values.chunks_exact_mut(SIDE).enumerate() {
                 let values = &cell[grid.row_offset(number, &sources)..];
                 for (value, &source) in row.iter_mut().zip(&sources[0]) {
@@ -145,19 +145,20 @@ fn decode_cells<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: 
 ) -> bool {
     let grid = Grid::new(shape, T::SIZE);
     let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row_offset(row, &[[0, 1, 2, 3]; MAX_DIM]));
-    let (mut bits, mut room) = (ZfpBitReader::new(src), cell::new_plane_buffer::<T, W>());
-    for place in grid.cells() {
-        let values = cell::decode::<T, M, N, W>(limits, &mut bits, &mut room);
-        let cell = &mut dest[place.start..];
-        if place.is_whole::<N>() {
+    let (mut bits, mut plane_buffer) = (ZfpBitReader::new(src), cell::new_plane_buffer::<T, W>());
+    for position in grid.cells() {
+        let values = cell::decode::<T, M, N, W>(limits, &mut bits, &mut plane_buffer);
+        let cell = &mut dest[position.start..];
+        if position.is_whole::<N>() {
             for (row, &offset) in values.chunks_exact(SIDE).zip(&whole) {
                 write_row(row, &mut cell[offset..][..SIDE * T::SIZE]);
             }
         } else {
             for (number, row) in values.chunks_exact(SIDE).enumerate() {
-                let is_there = (1..grid.ndim).all(|axis| number >> (2 * (axis - 1)) & 3 < place.counts[axis]);
+                let is_there =
+                    (1..grid.ndim).all(|axis| number >> (2 * (axis - 1)) & 3 < position.counts[axis]);
                 if is_there {
-                    write_row(&row[..place.counts[0]], &mut cell[whole[number]..]);
+                    write_row(&row[..position.counts[0]], &mut cell[whole[number]..]);
                 }
             }
         }

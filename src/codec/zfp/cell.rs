@@ -52,7 +52,7 @@ pub(super) fn new_plane_buffer<T: Value, const W: usize>() -> PlaneBuffer<T, W> 
 pub(super) fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &CellLimits,
     bits: &mut ZfpBitReader<'_>,
-    room: &mut PlaneBuffer<T, W>,
+    plane_buffer: &mut PlaneBuffer<T, W>,
 ) -> [T; N] {
     bits.ensure_bits(T::HEADER_BITS);
     let header = bits.peek() & ((1 << T::HEADER_BITS) - 1);
@@ -64,9 +64,10 @@ pub(super) fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, cons
     let exponent = (header >> 1) as i32 - T::BIAS;
     let planes = plane_count(limits, N.ilog2() / 2, exponent).min(T::WIDTH);
     let budget = limits.max_bits - T::HEADER_BITS;
-    let (groups, significant, used) = plane_coder::decode::<N, W>(room.as_mut(), planes, budget, bits);
+    let (groups, significant, used) =
+        plane_coder::decode::<N, W>(plane_buffer.as_mut(), planes, budget, bits);
     bits.skip(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
-    let mut numbers = M::to_cell(&room.as_ref()[..groups], significant);
+    let mut numbers = M::to_cell(&plane_buffer.as_ref()[..groups], significant);
     transform::inverse(&mut numbers);
     T::dequantise(&numbers, exponent)
 }

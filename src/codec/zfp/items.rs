@@ -36,13 +36,13 @@ impl Zfp {
     /// As the module says; `Failure` also if `dest` has another size. `dest` may have been written to.
     pub fn decode_items(
         self,
-        array: ZfpGeometry<'_>,
+        geometry: ZfpGeometry<'_>,
         src: &[u8],
         items: Range<usize>,
         dest: &mut [u8],
     ) -> Result<bool> {
-        let shape = Shape::from_blockshape(array.blockshape)?;
-        let scalar = Scalar::from_typesize(array.typesize)?;
+        let shape = Shape::from_blockshape(geometry.blockshape)?;
+        let scalar = Scalar::from_typesize(geometry.typesize)?;
         if items.end > shape.nitems || items.len().checked_mul(scalar.size()) != Some(dest.len()) {
             let (len, extents) = (dest.len(), shape.extents());
             return Err(err!(
@@ -58,10 +58,10 @@ impl Zfp {
             return Ok(false);
         }
         let bits = self.cell_bits(&shape, scalar) as usize;
-        let cells = CellDecoder { limits: self.limits(&shape, scalar), shape, cell_bits: bits, src };
+        let decoder = CellDecoder { limits: self.limits(&shape, scalar), shape, cell_bits: bits, src };
         match scalar {
-            Scalar::Float => cells.decode::<f32>(items, dest)?,
-            Scalar::Double => cells.decode::<f64>(items, dest)?,
+            Scalar::Float => decoder.decode::<f32>(items, dest)?,
+            Scalar::Double => decoder.decode::<f64>(items, dest)?,
         }
         Ok(true)
     }
@@ -117,7 +117,7 @@ impl CellDecoder<'_> {
         &self,
         items: Range<usize>,
         mut dest: &mut [u8],
-        mut room: R,
+        mut plane_buffer: R,
         decode: impl Fn(&CellLimits, &mut ZfpBitReader<'_>, &mut R) -> [T; N],
     ) -> Result<()> {
         let ncells = self.src.len().saturating_mul(8) / self.cell_bits;
@@ -127,7 +127,7 @@ impl CellDecoder<'_> {
                 return Err(err!(Data, "cell {cell} of {bits} bits is behind a ZFP stream of {len} bytes"));
             }
             let bits = &mut ZfpBitReader::from_bit(self.src, row.cell * self.cell_bits);
-            let values = decode(&self.limits, bits, &mut room);
+            let values = decode(&self.limits, bits, &mut plane_buffer);
             let (out, rest) = dest.split_at_mut(row.len * T::SIZE);
             for (value, bytes) in values[row.start..][..row.len].iter().zip(out.chunks_exact_mut(T::SIZE)) {
                 value.write(bytes);
@@ -140,7 +140,7 @@ impl CellDecoder<'_> {
 
 dispatch_simd! {
     fn decode_cells<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
-        cells: &CellDecoder<'_>,
+        decoder: &CellDecoder<'_>,
         items: Range<usize>,
         dest: &mut [u8],
     ) -> Result<()> = decode_cells_inline
@@ -148,9 +148,9 @@ dispatch_simd! {
 
 #[inline(always)]
 fn decode_cells_inline<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
-    cells: &CellDecoder<'_>,
+    decoder: &CellDecoder<'_>,
     items: Range<usize>,
     dest: &mut [u8],
 ) -> Result<()> {
-    cells.decode_rows(items, dest, cell::new_plane_buffer::<T, W>(), cell::decode::<T, M, N, W>)
+    decoder.decode_rows(items, dest, cell::new_plane_buffer::<T, W>(), cell::decode::<T, M, N, W>)
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the coding of the bytes of one block by the three codecs 33, 34 and 35, and of the items of a fixed-rate
 //! stream. Codec ids, the registry and super-chunks belong to the callers: the array's block shape and the type size
-//! are passed as an [`ZfpGeometry`].
+//! are passed as a [`ZfpGeometry`].
 //!
 //! Streams are bit for bit those of the reference's zfp 1.0.1, with one exception. Cells of tiny magnitude, whose
 //! values the reference destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result
@@ -13,12 +13,12 @@
 //! | `block` | which values of a block make a cell |
 //! | `cell` | the steps from a cell's values to bits and back |
 //! | `value`, `integer`, `transform` | floats as whole numbers; the transform |
-//! | `matrix`, `order` | coefficients, their order, and the planes of their bits |
-//! | `planes` | the embedded coder of planes |
-//! | `line` | the last two for cells of four values, with lookup tables |
+//! | `bit_transpose`, `order` | coefficients, their order, and the planes of their bits |
+//! | `plane_coder` | the embedded coder of planes |
+//! | `cell_1d` | the last two for cells of four values, with lookup tables |
 //! | `bits` | streams of bits |
 //! | `items` | single items at a fixed rate |
-//! | `level` | the instruction sets that the coders are compiled for |
+//! | `simd_dispatch` | the instruction sets that the coders are compiled for |
 //!
 //! # Results in special cases
 //!
@@ -34,7 +34,7 @@
 //!
 //! If the last word of a stream is incomplete, the missing bytes count as zeros (`codecs.md` 10.8).
 //!
-//! A result of 0 means that the block has to be stored raw. Where no super-chunk or no metalayer `b2nd` gives an
+//! A result of 0 means that the block has to be stored raw. Where no super-chunk or no metalayer `b2nd` gives a
 //! [`ZfpGeometry`], the caller decides (`codecs.md` 9.2 and 9.3).
 
 mod bit_transpose;
@@ -106,19 +106,19 @@ impl Zfp {
     ///
     /// # Errors
     /// As the module says.
-    pub fn encode(self, array: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        let shape = Shape::from_blockshape(array.blockshape)?;
+    pub fn encode(self, geometry: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        let shape = Shape::from_blockshape(geometry.blockshape)?;
         if shape.extents().iter().any(|&extent| extent < SIDE) {
             return Err(err!(
                 Failure,
                 "ZFP: the block shape is {:?}, expected extents of at least {SIDE}",
-                array.blockshape
+                geometry.blockshape
             ));
         }
-        if shape.nbytes(array.typesize) != Some(src.len()) {
+        if shape.nbytes(geometry.typesize) != Some(src.len()) {
             return Ok(0);
         }
-        let scalar = Scalar::from_typesize(array.typesize)?;
+        let scalar = Scalar::from_typesize(geometry.typesize)?;
         let room = dest.len().min(src.len().saturating_sub(1)) / 8 * 8;
         if self.mode == Mode::Rate && self.fixed_rate_bits(&shape, scalar).div_ceil(64) > room / 8 {
             return Ok(0);
@@ -138,18 +138,18 @@ impl Zfp {
     ///
     /// # Errors
     /// As the module says. `dest` may have been written to.
-    pub fn decode(self, array: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        let shape = Shape::from_blockshape(array.blockshape)?;
-        let scalar = Scalar::from_typesize(array.typesize)?;
+    pub fn decode(self, geometry: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        let shape = Shape::from_blockshape(geometry.blockshape)?;
+        let scalar = Scalar::from_typesize(geometry.typesize)?;
         let limits = self.limits(&shape, scalar);
         let len = dest.len();
-        let block = shape.nbytes(array.typesize).and_then(|nbytes| dest.get_mut(..nbytes));
+        let block = shape.nbytes(geometry.typesize).and_then(|nbytes| dest.get_mut(..nbytes));
         let Some(block) = block else {
             return Err(err!(
                 Failure,
                 "ZFP: blocks of shape {:?} with `typesize` {} do not fit into {len} bytes",
-                array.blockshape,
-                array.typesize
+                geometry.blockshape,
+                geometry.typesize
             ));
         };
         // The reference also checks the length here; in the other modes it decodes the bytes behind the stream.

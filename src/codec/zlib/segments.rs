@@ -43,8 +43,12 @@ pub(super) struct SegmentBuffers {
 
 /// Returns the segments of `src`, for an encoder whose shortest match has `shortest` bytes, 3 or 4. Two consecutive
 /// segments are of different kinds.
-pub(super) fn find_segments<'a>(state: &'a mut SegmentBuffers, src: &[u8], shortest: usize) -> &'a [Segment] {
-    let SegmentBuffers { slots, segments } = state;
+pub(super) fn find_segments<'a>(
+    buffers: &'a mut SegmentBuffers,
+    src: &[u8],
+    shortest: usize,
+) -> &'a [Segment] {
+    let SegmentBuffers { slots, segments } = buffers;
     segments.clear();
     let mut slots = Some(slots);
     let mut start = 0;
@@ -124,7 +128,7 @@ impl<'a> WordTable<'a> {
         WordTable { slots, src, mask: u32::MAX >> (8 * (4 - len)), max_repeated: most }
     }
 
-    /// Enters the words before `start` that matches there can reach.
+    /// Inserts the words before `start` that matches there can reach.
     fn insert_words_before(&mut self, start: usize) {
         for at in start.saturating_sub(MAX_DISTANCE)..start {
             if let Some(word) = self.src.get(at..at + 4) {
@@ -138,8 +142,8 @@ impl<'a> WordTable<'a> {
         (word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG2)) as usize
     }
 
-    /// Enters the words of the unit at `start`, or of a shorter rest. Returns whether too many of them occurred before
-    /// in reach; the remaining words are not entered then.
+    /// Inserts the words of the unit at `start`, or of a shorter rest. Returns whether too many of them occurred before
+    /// in reach; the remaining words are not inserted then.
     fn insert_and_check_repeats(&mut self, start: usize) -> bool {
         let mut repeated = 0;
         for (nth, word) in self.src[start..self.src.len().min(start + UNIT)].windows(4).enumerate() {
@@ -149,7 +153,7 @@ impl<'a> WordTable<'a> {
             let before = std::mem::replace(&mut self.slots[slot], at as u32) as usize;
             let there =
                 self.src.get(before..before.saturating_add(4)).map(|there| read_word(there) & self.mask);
-            // If a unit is entered again, its slots have its own words, or later ones.
+            // If a unit is inserted again, its slots have its own words, or later ones.
             let is_before = at.wrapping_sub(before).wrapping_sub(1) < MAX_DISTANCE;
             repeated += usize::from(is_before && there == Some(word));
             if repeated > self.max_repeated {
@@ -181,8 +185,8 @@ mod tests {
     }
 
     fn find_kinds(src: &[u8]) -> Vec<(usize, bool)> {
-        let mut state = SegmentBuffers::default();
-        find_segments(&mut state, src, 4)
+        let mut buffers = SegmentBuffers::default();
+        find_segments(&mut buffers, src, 4)
             .iter()
             .map(|segment| (segment.range.len(), segment.is_literals))
             .collect()
@@ -212,8 +216,8 @@ mod tests {
         // Items of 6 bytes, three of which are the same in all.
         let items: Vec<u8> =
             noise(60_000).chunks_exact(3).flat_map(|low| [low, &[1, 2, 3]].concat()).collect();
-        let mut state = SegmentBuffers::default();
-        assert!(find_segments(&mut state, &items, 3).iter().all(|segment| !segment.is_literals));
+        let mut buffers = SegmentBuffers::default();
+        assert!(find_segments(&mut buffers, &items, 3).iter().all(|segment| !segment.is_literals));
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub(super) fn has_cache_set_conflicts(elements: usize, sets: usize) -> bool {
     (elements + CACHE_LINE) % (CACHE_SET_STRIDE / sets) <= 2 * CACHE_LINE
 }
 
-/// Shuffles whole elements of `N` bytes, 8 or 16; `RUN` bytes of a stream at a time if they are
-/// `has_cache_set_conflicts`.
+/// Shuffles whole elements of `N` bytes, 8 or 16; [`BYTES_PER_RUN`] bytes of a stream at a time if the streams
+/// [conflict in the cache](has_cache_set_conflicts).
 ///
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
@@ -125,7 +125,7 @@ static COLUMNS_OF_16: [[u8; TILE_AVX512]; 4] = [
     table!(at => at % 8 * 16 + 3 * STREAMS + at / 16),
 ];
 
-/// Shuffles like [`forward_avx512`], for streams that are crowded.
+/// Shuffles like [`forward_avx512`], for streams that [conflict in the cache](has_cache_set_conflicts).
 ///
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least a tile.

@@ -177,7 +177,7 @@ pub(crate) struct IndexEncoder {
     block_params: Option<BlockEncodingParams>,
     /// The encoded full blocks, one after another.
     block_streams: Vec<u8>,
-    /// The end of each block in `streams`, in bytes.
+    /// The end of each block in `block_streams`, in bytes.
     block_ends: Vec<usize>,
 }
 
@@ -231,10 +231,10 @@ impl IndexEncoder {
             return encode_uniform(*code, *len);
         }
         if !needs_full_encode {
-            let manner = BlockEncodingParams::of(&params);
-            if self.block_params != Some(manner) {
+            let block_params = BlockEncodingParams::of(&params);
+            if self.block_params != Some(block_params) {
                 self.clear();
-                self.block_params = Some(manner);
+                self.block_params = Some(block_params);
             }
             if let Some(chunk) = self.encode_blocks(&params, offsets, &blocks, changed_from, capacity)? {
                 return Ok(chunk);

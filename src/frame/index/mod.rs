@@ -1,5 +1,5 @@
 //! The index of a frame (`frame.md` 1.4): an ordinary chunk with one `i64` per chunk of the frame, which gives its
-//! place.
+//! location.
 //!
 //! | module | contents |
 //! |---|---|

@@ -12,7 +12,7 @@ pub(crate) const ENTRY_LEN: usize = 8;
 /// Position of the lowest bit of the kind of a special chunk in an index entry.
 const KIND_SHIFT: u32 = 56;
 
-/// The place of a chunk.
+/// The meaning of an index entry: the location of a chunk, or the kind of a special chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum IndexEntry {
     /// Offset of the chunk from the end of the header, in bytes; of a sparse frame, the number of the chunk file.
@@ -21,8 +21,7 @@ pub(crate) enum IndexEntry {
     Special(SpecialValue),
 }
 
-/// Returns the place that an entry stands for. Undefined bits are ignored; if several kind bits are set, the order is
-/// zero, uninitialised, NaN.
+/// Decodes an entry. Undefined bits are ignored; if several kind bits are set, the order is zero, uninitialised, NaN.
 ///
 /// # Errors
 /// `Data` for a special chunk of unknown kind.
@@ -38,10 +37,10 @@ pub(crate) fn decode_entry(code: i64) -> Result<IndexEntry> {
     Err(err!(Data, "index entry {code:#x} has no known kind of special chunk"))
 }
 
-/// Returns the entry that stands for a place. A repeated value, which is stored like any other chunk, and a payload
-/// beyond `i64::MAX` have no entry: for them it returns a value that all readers reject.
-pub(crate) fn encode_entry(place: IndexEntry) -> i64 {
-    match place {
+/// Encodes an entry. A repeated value, which is stored like any other chunk, and a payload beyond `i64::MAX` have no
+/// entry: for them it returns a value that all readers reject.
+pub(crate) fn encode_entry(entry: IndexEntry) -> i64 {
+    match entry {
         IndexEntry::Payload(payload) => i64::try_from(payload).unwrap_or(i64::MIN),
         IndexEntry::Special(SpecialValue::Value) => i64::MIN,
         IndexEntry::Special(kind) => i64::MIN | i64::from(kind.id()) << KIND_SHIFT,

@@ -27,14 +27,15 @@ impl MemoryStore {
 }
 
 /// # Safety
-/// `stream` is a [`Store`].
+/// `stream` is a [`MemoryStore`].
 unsafe fn store_of_handle<'a>(stream: *mut c_void) -> &'a MemoryStore {
     // SAFETY: guaranteed by the caller.
     unsafe { &*stream.cast::<MemoryStore>() }
 }
 
 unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, params: *mut c_void) -> *mut c_void {
-    // SAFETY: `params` is a `Store`, as the tests resolve it; the strings are valid by the contract of the callback.
+    // SAFETY: `params` is a `MemoryStore`, as the tests resolve it; the strings are valid by the contract of the
+    // callback.
     let (store, path, mode) =
         unsafe { (store_of_handle(params), CStr::from_ptr(path), CStr::from_ptr(mode)) };
     store.log(format!("open {} {}", path.to_str().unwrap(), mode.to_str().unwrap()));
@@ -91,7 +92,7 @@ unsafe extern "C" fn read(
     got as i64 + store.result_offset
 }
 
-/// The callback `read` of the back-end that hands out pointers: sets `ptr` to memory of the store, or leaves it unset.
+/// The callback `read` of the zero-copy back-end: sets `ptr` to memory of the store, or leaves it unset.
 unsafe extern "C" fn read_zero_copy(
     ptr: *mut *mut c_void,
     size: i64,
@@ -120,7 +121,7 @@ unsafe extern "C" fn truncate(stream: *mut c_void, len: i64) -> c_int {
 }
 
 unsafe extern "C" fn destroy(params: *mut c_void) -> c_int {
-    // SAFETY: `params` is a `Store`, as the tests resolve it.
+    // SAFETY: `params` is a `MemoryStore`, as the tests resolve it.
     let store = unsafe { store_of_handle(params) };
     store.log("destroy".into());
     if store.fails { -5 } else { 3 }
@@ -232,12 +233,12 @@ fn invalid_callback_results_are_errors() {
             MemoryStore { bytes: Mutex::new(vec![1; 10]), result_offset: surplus, ..MemoryStore::default() };
         let stream = copying_backend(&store).open(c"a", OpenMode::Update).unwrap();
         assert_eq!(error_code(stream.read_exact_at(0, &mut [0; 10])), -13);
-        for shape in [WriteUnit::Item, WriteUnit::Bytes] {
-            assert_eq!(error_code(stream.write_at(0, b"ab", shape)), -14);
+        for unit in [WriteUnit::Item, WriteUnit::Bytes] {
+            assert_eq!(error_code(stream.write_at(0, b"ab", unit)), -14);
         }
         if surplus > 0 {
-            let lent = zero_copy_backend(&store).open(c"a", OpenMode::Update).unwrap();
-            assert_eq!(error_code(lent.borrow_at(0, 10)), -13);
+            let zero_copy = zero_copy_backend(&store).open(c"a", OpenMode::Update).unwrap();
+            assert_eq!(error_code(zero_copy.borrow_at(0, 10)), -13);
         }
     }
     let store = MemoryStore { fails: true, ..MemoryStore::default() };
@@ -256,8 +257,8 @@ fn removing_truncates_the_file_to_zero() {
     assert_eq!(store.take_log(), ["open a/1.chunk wb", "truncate 0", "close"]);
     let missing = MemoryStore { missing: true, ..MemoryStore::default() };
     assert_eq!(error_code(copying_backend(&missing).remove(c"a")), 0);
-    let refuses = MemoryStore { open_fails: true, ..MemoryStore::default() };
-    assert_eq!(error_code(copying_backend(&refuses).remove(c"a")), -15);
+    let open_fails = MemoryStore { open_fails: true, ..MemoryStore::default() };
+    assert_eq!(error_code(copying_backend(&open_fails).remove(c"a")), -15);
     let fails = MemoryStore { fails: true, ..MemoryStore::default() };
     assert_eq!(error_code(copying_backend(&fails).remove(c"a")), -25);
     assert_eq!(fails.take_log(), ["open a wb", "truncate 0", "close"]);

@@ -103,7 +103,7 @@ impl BlockEncoder<'_> {
             // NULL plus the offset, as in the reference; the pointer must not be followed.
             None => std::ptr::without_provenance(range.start),
         };
-        let place = BlockContext {
+        let block_context = BlockContext {
             nchunk: self.nchunk,
             nblock: if self.is_varlen() { 0 } else { nblock },
             offset: range.start,
@@ -113,7 +113,7 @@ impl BlockEncoder<'_> {
         };
         // SAFETY: the block in the source, or an address without provenance if there is none. The caller guarantees
         // `prefilter_scratch_len` bytes of scratch, which is at least the size that is passed.
-        unsafe { prefilter.run(input, range.len(), output, self.plan.typesize, place) }
+        unsafe { prefilter.run(input, range.len(), output, self.plan.typesize, block_context) }
     }
 
     /// Filters block `nblock` and calls `then` with the result, an unused buffer, a buffer for an encoded block, and
@@ -135,12 +135,12 @@ impl BlockEncoder<'_> {
             (None, Some(block)) if self.filters.is_empty() => (BlockInput::InSource(block), &mut [][..]),
             (None, Some(block)) => (BlockInput::InSource(block), front.get(buffer_len)?),
             (None, None) => {
-                let Source::Provided(gather) = self.source else {
+                let Source::Provided(provider) = self.source else {
                     return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));
                 };
                 let range = self.source.block_range(self.blocks(), nblock);
                 let front = front.get(buffer_len)?;
-                gather.write_block_into(nblock, range, &mut front[..len])?;
+                provider.write_block_into(nblock, range, &mut front[..len])?;
                 (BlockInput::InFrontBuffer(len), front)
             }
             (Some(prefilter), _) => {
@@ -231,7 +231,7 @@ impl BlockEncoder<'_> {
     /// Returns the bytes of the block from another chunk, if that chunk is encoded in the same way.
     fn reusable_encoded_block(&self, nblock: usize) -> Option<&[u8]> {
         match self.source {
-            Source::Provided(gather) => gather.reusable_encoded_block(nblock, &self.plan.header),
+            Source::Provided(provider) => provider.reusable_encoded_block(nblock, &self.plan.header),
             Source::Buffer(_) | Source::SizeOnly(_) | Source::VarlenBlocks(_) => None,
         }
     }
@@ -366,8 +366,12 @@ impl BlockEncoder<'_> {
     /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
     pub(super) fn copy_block(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
         let Some(prefilter) = &self.prefilter else {
-            if let Source::Provided(gather) = self.source {
-                return gather.write_block_into(nblock, self.source.block_range(self.blocks(), nblock), dest);
+            if let Source::Provided(provider) = self.source {
+                return provider.write_block_into(
+                    nblock,
+                    self.source.block_range(self.blocks(), nblock),
+                    dest,
+                );
             }
             let Some(block) = self.source.block(self.blocks(), nblock) else {
                 return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));

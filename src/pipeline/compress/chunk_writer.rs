@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The progress of the assembly.
+/// The progress of writing the chunk.
 struct WriterState {
     /// Index of the next block to write.
     next: usize,
@@ -35,12 +35,12 @@ pub(super) struct ChunkWriter<'a> {
 }
 
 impl<'a> ChunkWriter<'a> {
-    /// Creates the assembly of a chunk in `out`. Its block starts begin at offset `header_len`, its first block at
-    /// offset `first`.
-    pub(super) fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
+    /// Returns a writer of a chunk in `out`. Its block starts begin at offset `header_len`, its first block at offset
+    /// `first_block_offset`.
+    pub(super) fn new(out: &'a mut [u8], header_len: usize, first_block_offset: usize) -> Self {
         let state = WriterState {
             next: 0,
-            pos: first,
+            pos: first_block_offset,
             early_blocks: BTreeMap::new(),
             spare_buffers: Vec::new(),
             full: false,
@@ -48,7 +48,7 @@ impl<'a> ChunkWriter<'a> {
         ChunkWriter {
             out: SharedOutput::new(out.into()),
             header_len,
-            first_block_offset: first,
+            first_block_offset,
             state: Mutex::new(state),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> ChunkWriter<'a> {
             state.early_blocks.remove(&next)
         } {
             let Some(range) = self.reserve_block(&mut state, waiting.len()) else { return Ok(()) };
-            // SAFETY: `claim` returns each range once.
+            // SAFETY: `reserve_block` returns each range once.
             copy(&waiting, unsafe { self.out.write_range(range) });
             state.spare_buffers.push(waiting);
         }
@@ -136,11 +136,11 @@ mod tests {
         let blocks: Vec<Vec<u8>> = (0..6).map(|n| vec![n as u8 + 1; n + 1]).collect();
         let assemble = |order: &[usize], len: usize| {
             let mut out = vec![0; len];
-            let assembly = ChunkWriter::new(&mut out, 4, 28);
+            let writer = ChunkWriter::new(&mut out, 4, 28);
             for &n in order {
-                assembly.write_block(n, &blocks[n]).unwrap();
+                writer.write_block(n, &blocks[n]).unwrap();
             }
-            assembly.finish().map(|len| out[..len].to_vec())
+            writer.finish().map(|len| out[..len].to_vec())
         };
         let wanted = assemble(&[0, 1, 2, 3, 4, 5], 49).unwrap();
         assert_eq!(wanted.len(), 49);

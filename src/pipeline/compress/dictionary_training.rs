@@ -26,7 +26,7 @@ struct SampleLayout {
     sample_sizes: Vec<usize>,
 }
 
-/// Returns the sampling of a chunk, `None` if a dictionary is not worthwhile.
+/// Returns the layout of the samples of a chunk, `None` if a dictionary is not worthwhile.
 fn plan_samples(encoder: &BlockEncoder<'_>) -> Option<SampleLayout> {
     let plan = encoder.plan;
     let nbytes = encoder.source.len();

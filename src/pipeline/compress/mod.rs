@@ -155,17 +155,17 @@ fn encode_all_blocks(
     if nthreads == 1 {
         return encode_all_blocks_serially(blocks, first, dest);
     }
-    let assembly = ChunkWriter::new(dest, header_len, first);
-    let put = |nblock, worker: &mut Worker<'_>| {
-        if assembly.is_full() {
+    let writer = ChunkWriter::new(dest, header_len, first);
+    let encode_block = |nblock, worker: &mut Worker<'_>| {
+        if writer.is_full() {
             return Ok(());
         }
-        blocks.encode_to_scratch(nblock, worker, |bytes| assembly.write_block(nblock, bytes))
+        blocks.encode_to_scratch(nblock, worker, |bytes| writer.write_block(nblock, bytes))
     };
     let lead = usize::from(blocks.needs_first_block_first());
-    jobs::for_each_block(1, 0..lead, put)?;
-    jobs::for_each_block(nthreads, lead..blocks.nblocks(), put)?;
-    Ok(assembly.finish())
+    jobs::for_each_block(1, 0..lead, encode_block)?;
+    jobs::for_each_block(nthreads, lead..blocks.nblocks(), encode_block)?;
+    Ok(writer.finish())
 }
 
 /// Does the same as [`encode_all_blocks`], on this thread alone: each block is encoded at its final place.

@@ -42,7 +42,7 @@ impl<'a> Source<'a> {
             Source::Buffer(bytes) => bytes.len(),
             Source::SizeOnly(nbytes) => *nbytes,
             Source::VarlenBlocks(blocks) => blocks.iter().map(|b| b.len()).sum(),
-            Source::Provided(gather) => gather.nbytes(),
+            Source::Provided(provider) => provider.nbytes(),
         }
     }
 

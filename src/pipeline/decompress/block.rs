@@ -60,7 +60,7 @@ impl DecodePlan<'_> {
         let decoded = self.decode_without_postfilter(nblock, scratch, block, reference);
         let result = decoded.and_then(|()| {
             let ttmp = scratch.front.get(ttmp_nbytes.max(len))?;
-            let place = BlockContext {
+            let block_context = BlockContext {
                 nchunk: self.params.nchunk,
                 nblock,
                 offset: nblock * blocksize,
@@ -70,12 +70,12 @@ impl DecodePlan<'_> {
             };
             if self.class.coding().is_some() {
                 // SAFETY: the scratch has at least that length, and is borrowed here.
-                return unsafe { postfilter.run(block, dest, typesize, place) };
+                return unsafe { postfilter.run(block, dest, typesize, block_context) };
             }
             // The reference passes the content of chunks without coded blocks in the callback's scratch.
             ttmp[..len].copy_from_slice(block);
             // SAFETY: as above; the input is the beginning of the scratch.
-            unsafe { postfilter.run(&ttmp[..len], dest, typesize, place) }
+            unsafe { postfilter.run(&ttmp[..len], dest, typesize, block_context) }
         });
         scratch.block = input;
         result

@@ -23,7 +23,8 @@ const ZERO_CHUNK_FLAGS: u8 = SpecialValue::ZERO_ID << flag2::SPECIAL_SHIFT;
 const MAX_UNCODED_NBYTES: usize = 64 << 10;
 
 /// Decompresses the chunk into `dest`, which may be longer than its content. Returns `None` for a chunk that needs a
-/// plan, and if a postfilter or a mask changes the result (`is_changed`); the content of `dest` is undefined then.
+/// plan, and if a postfilter or a mask changes the result (`has_postfilter_or_mask`); the content of `dest` is
+/// undefined then.
 #[inline(always)]
 pub(crate) fn try_decompress_fast(
     chunk: &ParsedChunk<'_>,
@@ -60,8 +61,8 @@ pub(crate) fn try_decompress_fast(
     let nstreams = if header.is_split() { typesize } else { 1 };
     // SAFETY: decoders write each byte before they read it.
     let dest = unsafe { dest.into_bytes() };
-    let mut lent = scratch::borrow_scratch();
-    let BlockScratch { front, workspace, .. } = &mut lent.scratch.block_scratch;
+    let mut borrowed = scratch::borrow_scratch();
+    let BlockScratch { front, workspace, .. } = &mut borrowed.scratch.block_scratch;
     let decoder = || codec.decoder(None);
     let decoded = match coding {
         BlockCoding::Shuffled { unit } => {
@@ -76,7 +77,7 @@ pub(crate) fn try_decompress_fast(
             decode_block_streams(decoder, nstreams, streams, workspace, dest, len)
         }
     };
-    lent.release();
+    borrowed.release();
     decoded.ok()?;
     Some(DecompressOutcome { nbytes: len, used_dictionary: false })
 }

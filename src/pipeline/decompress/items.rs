@@ -186,18 +186,18 @@ fn decode_block_part(
     dest: &mut [u8],
     reference: Option<&[u8]>,
 ) -> Result<()> {
-    let Scratch { block_scratch: coding, decoded_block: decoded } = scratch;
+    let Scratch { block_scratch, decoded_block } = scratch;
     let how = plan.part_decoding();
-    if plan.decode_part_by_codec(how, nblock, inside.clone(), coding, dest)? {
+    if plan.decode_part_by_codec(how, nblock, inside.clone(), block_scratch, dest)? {
         return Ok(());
     }
     let len = plan.block_range(nblock).len();
     // For a longer part, copying the planes costs as much as the partial decoding saves.
-    if 2 * inside.len() <= len && plan.decode_prefixes(how, nblock, inside.clone(), coding, dest)? {
+    if 2 * inside.len() <= len && plan.decode_prefixes(how, nblock, inside.clone(), block_scratch, dest)? {
         return Ok(());
     }
-    let block = decoded.get(len)?;
-    plan.decode_block(nblock, 0, coding, block, reference)?;
+    let block = decoded_block.get(len)?;
+    plan.decode_block(nblock, 0, block_scratch, block, reference)?;
     copy(&block[inside], dest);
     Ok(())
 }

@@ -17,9 +17,9 @@ const CHUNK_OFFSET: i64 = 77;
 struct SimulatedFrame(Vec<u8>);
 
 impl BlockSource for SimulatedFrame {
-    fn read(&self, place: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        assert_eq!(place, ChunkLocation { nchunk: 3, offset: CHUNK_OFFSET });
-        let start = place.offset as usize + position as usize;
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        assert_eq!(location, ChunkLocation { nchunk: 3, offset: CHUNK_OFFSET });
+        let start = location.offset as usize + position as usize;
         match self.0.get(start..start + dest.len()) {
             Some(bytes) => dest.copy_from_slice(bytes),
             None => return Err(err!(ReadBuffer, "the frame ends")),

@@ -41,7 +41,8 @@ pub(crate) enum PartDecoding {
 }
 
 impl PartDecoding {
-    /// Returns the choice for a chunk with that parsed header and class. A postfilter forbids every choice.
+    /// Returns how parts of blocks of a chunk with that parsed header and class are decoded if no postfilter is set.
+    /// With a postfilter, blocks are always decoded whole.
     pub(super) fn for_chunk(header: &ChunkHeader, class: ChunkClass) -> PartDecoding {
         let unit = match class {
             ChunkClass::Blocks(BlockCoding::Direct) => 1,
@@ -105,7 +106,7 @@ pub(crate) fn is_worth_caching(chunk: &ParsedChunk<'_>) -> bool {
 
 /// A block whose streams are decoded as far as a read needs them.
 struct DecodedPlanes<'a> {
-    /// Byte `b` of item `i` is byte `b * count + i`.
+    /// Byte `b` of item `i` is byte `b * nitems + i`.
     bytes: &'a [u8],
     /// Item size in bytes.
     unit: usize,

@@ -96,17 +96,17 @@ impl<'a> DecodePlan<'a> {
             }
             _ => {}
         }
-        let var_blocks = match (class, &lazy) {
+        let varlen_blocks = match (class, &lazy) {
             (ChunkClass::VarBlocks(_), None) => varlen::block_table(header, bytes)?,
             (ChunkClass::VarBlocks(_), Some(blocks)) => lazy::read_varlen_table(header, bytes, blocks)?,
             _ => Vec::new(),
         };
         let largest = match class {
-            ChunkClass::VarBlocks(_) => var_blocks.iter().map(|block| block.nbytes).max().unwrap_or(0),
+            ChunkClass::VarBlocks(_) => varlen_blocks.iter().map(|block| block.nbytes).max().unwrap_or(0),
             _ => blocks.blocksize().min(blocks.nbytes()),
         };
         let typesize = usize::from(header.typesize);
-        let chain = match class.coding() {
+        let filters = match class.coding() {
             Some(BlockCoding::General) if !header.is_instrumented() => {
                 &FilterSteps::new(&header.filters, &header.filters_meta, typesize, params.container)
             }
@@ -118,10 +118,10 @@ impl<'a> DecodePlan<'a> {
             params,
             class,
             lazy,
-            filters: chain,
+            filters,
             dictionary,
             blocks,
-            varlen_blocks: var_blocks,
+            varlen_blocks,
             first_block_offset: first_block,
             nblocks,
             largest_block_nbytes: largest,

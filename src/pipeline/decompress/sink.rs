@@ -120,14 +120,14 @@ pub(crate) fn decode_into_sink(
             content => {
                 let needs_first = plan.needs_first_block() && blocks.iter().any(|&nblock| nblock > 0);
                 let reference = if needs_first { Some(plan.decode_reference_block()?) } else { None };
-                let source =
+                let decoder =
                     SinkDecoder { plan, uncoded_content: content, reference: reference.as_deref(), sink };
                 let nthreads =
                     jobs::effective_nthreads(params.nthreads, done.nbytes, plan.largest_block_nbytes())
                         .min(blocks.len().max(1));
                 jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
                     // SAFETY: the sink is borrowed exclusively, and each `n` is passed to one thread once.
-                    unsafe { source.decode(n, blocks[n], worker.tid, worker.scratch) }
+                    unsafe { decoder.decode(n, blocks[n], worker.tid, worker.scratch) }
                 })?;
             }
         }
@@ -153,8 +153,8 @@ impl SinkDecoder<'_> {
     unsafe fn decode(&self, n: usize, nblock: usize, tid: usize, scratch: &mut Scratch) -> Result<()> {
         let SinkDecoder { plan, uncoded_content: content, reference, sink } = *self;
         let reference = reference.filter(|_| nblock > 0);
-        let Scratch { block_scratch: coding, decoded_block: decoded } = scratch;
-        let mut decode = |dest: &mut [u8]| plan.decode_block(nblock, tid, coding, dest, reference);
+        let Scratch { block_scratch, decoded_block } = scratch;
+        let mut decode = |dest: &mut [u8]| plan.decode_block(nblock, tid, block_scratch, dest, reference);
         // SAFETY: guaranteed by the caller.
         let done = unsafe { sink.with_block_dest(n, &mut decode) };
         if let Some(done) = done {
@@ -163,7 +163,7 @@ impl SinkDecoder<'_> {
         let range = plan.block_range(nblock);
         let len = range.len();
         let wanted = sink.wanted_range(n, len);
-        let block = decoded.get(len)?;
+        let block = decoded_block.get(len)?;
         if let Some(content) = content {
             content.read(range.start + wanted.start, (&mut block[wanted]).into())?;
             // SAFETY: guaranteed by the caller; the call above has returned.
@@ -171,11 +171,11 @@ impl SinkDecoder<'_> {
         }
         let how = plan.part_decoding();
         let is_decoded = sink.with_byte_ranges(n, len, &mut |ranges| {
-            plan.decode_ranges(how, nblock, &wanted, ranges, coding, block)
+            plan.decode_ranges(how, nblock, &wanted, ranges, block_scratch, block)
         })? || (is_partial_decode_worthwhile(&wanted, len)
-            && plan.decode_prefixes(how, nblock, wanted.clone(), coding, &mut block[wanted])?);
+            && plan.decode_prefixes(how, nblock, wanted.clone(), block_scratch, &mut block[wanted])?);
         if !is_decoded {
-            plan.decode_block(nblock, tid, coding, block, reference)?;
+            plan.decode_block(nblock, tid, block_scratch, block, reference)?;
         }
         // SAFETY: as above.
         unsafe { sink.accept(n, BlockContent::Bytes(block)) }

@@ -120,8 +120,8 @@ pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     }
 }
 
-/// Does the same as [`decode_block_streams`], but calls `raw` for each raw stream, with the number of the stream, the
-/// chunk from the stream's bytes on, and the destination from the stream's position on.
+/// Does the same as [`decode_block_streams`], but calls `on_raw_stream` for each raw stream, with the number of the
+/// stream, the chunk from the stream's bytes on, and the destination from the stream's position on.
 #[inline(always)]
 pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
     decoder: impl Fn() -> D,

@@ -112,21 +112,21 @@ fn is_missing_this_library(reason: &str) -> bool {
 
 /// Makes the functions of this library visible to libraries that are loaded later. Returns whether that succeeded.
 fn make_symbols_global() -> bool {
-    let mut place = MaybeUninit::<libc::Dl_info>::zeroed();
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     let own = ptr::from_ref(&LIBRARY_ADDRESS).cast::<c_void>();
     // SAFETY: `dladdr` accepts any address; the struct consists of pointers, for which zero is valid.
-    let place = unsafe {
-        if libc::dladdr(own, place.as_mut_ptr()) == 0 {
+    let info = unsafe {
+        if libc::dladdr(own, info.as_mut_ptr()) == 0 {
             return false;
         }
-        place.assume_init()
+        info.assume_init()
     };
-    if place.dli_fname.is_null() {
+    if info.dli_fname.is_null() {
         return false;
     }
     // SAFETY: the path of a loaded object, which is this library; opening it again runs no constructors.
     let loaded = unsafe {
-        let path = OsStr::from_bytes(CStr::from_ptr(place.dli_fname).to_bytes());
+        let path = OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes());
         OsLibrary::open(Some(path), RTLD_NOW | RTLD_GLOBAL | libc::RTLD_NOLOAD)
     };
     match loaded {

@@ -41,10 +41,10 @@ pub(super) fn find_library_path(name: &str) -> Option<CString> {
     let key = (std::process::id(), name.to_owned());
     let answer = lock_requests().entry(key.clone()).or_default().clone();
     let path = answer.get_or_init(|| run_interpreters(name)).clone();
-    let mut asked = lock_requests();
+    let mut requests = lock_requests();
     // Only this request: another thread may have started a new one since.
-    if asked.get(&key).is_some_and(|current| Arc::ptr_eq(current, &answer)) {
-        asked.remove(&key);
+    if requests.get(&key).is_some_and(|current| Arc::ptr_eq(current, &answer)) {
+        requests.remove(&key);
     }
     path
 }

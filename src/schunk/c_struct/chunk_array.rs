@@ -400,9 +400,9 @@ mod tests {
     fn the_chunks_of_a_view_are_not_changed_through_it() {
         let schunk = with_chunks(&[&[1; 16]]);
         let stored = chunk(&schunk, 0);
-        let shown = ViewSizes { nchunks: 1, chunksize: 16, blocksize: 16 };
+        let sizes = ViewSizes { nchunks: 1, chunksize: 16, blocksize: 16 };
         // SAFETY: the view is dropped before its owner.
-        let view = unsafe { schunk.create_view(&shown, c"b2nd", &[]) }.unwrap();
+        let view = unsafe { schunk.create_view(&sizes, c"b2nd", &[]) }.unwrap();
         assert_eq!(chunk(&view, 0), stored);
         let block = || ChunkBlock::new(MallocBytes::copy_of(&stored).unwrap()).unwrap();
         let mut guard = WriteGuard::lock(&*view).unwrap();

@@ -17,11 +17,11 @@ use std::ptr::{self, NonNull};
 type Slots = (*mut *mut blosc2_metalayer, usize);
 
 impl<'a> LockProof<'a, SuperChunk> {
-    fn slots(self, layer: MetalayerKind) -> Slots {
+    fn slots(self, kind: MetalayerKind) -> Slots {
         let s = self.object().as_ptr();
         // SAFETY: the rule of `c_struct`; the lock is held.
         let (slots, count) = unsafe {
-            match layer {
+            match kind {
                 MetalayerKind::Fixed => (
                     (&raw mut (*s).metalayers).cast::<*mut blosc2_metalayer>(),
                     usize::from((*s).nmetalayers),
@@ -32,29 +32,29 @@ impl<'a> LockProof<'a, SuperChunk> {
                 ),
             }
         };
-        (slots, count.min(layer.max_count()))
+        (slots, count.min(kind.max_count()))
     }
 
     /// Returns metalayer `at` of a list, if there is one.
-    fn metalayer(self, layer: MetalayerKind, at: usize) -> Option<&'a blosc2_metalayer> {
-        let (slots, count) = self.slots(layer);
+    fn metalayer(self, kind: MetalayerKind, at: usize) -> Option<&'a blosc2_metalayer> {
+        let (slots, count) = self.slots(kind);
         // SAFETY: the rule of `c_struct`: the first `count` slots are valid. Changes need a `WriteGuard`, which the
         // proof of the lock excludes for `'a`.
         (at < count).then(|| unsafe { &**slots.add(at) })
     }
 
-    fn iter_metalayers(self, layer: MetalayerKind) -> impl Iterator<Item = &'a blosc2_metalayer> {
-        (0..).map_while(move |at| self.metalayer(layer, at))
+    fn iter_metalayers(self, kind: MetalayerKind) -> impl Iterator<Item = &'a blosc2_metalayer> {
+        (0..).map_while(move |at| self.metalayer(kind, at))
     }
 
     /// Returns the number of metalayers of a list.
-    pub(in crate::schunk) fn metalayer_count(self, layer: MetalayerKind) -> usize {
-        self.slots(layer).1
+    pub(in crate::schunk) fn metalayer_count(self, kind: MetalayerKind) -> usize {
+        self.slots(kind).1
     }
 
     /// Returns the metalayers of a list.
-    pub(in crate::schunk) fn metalayers(self, layer: MetalayerKind) -> Vec<Metalayer<'a>> {
-        self.iter_metalayers(layer)
+    pub(in crate::schunk) fn metalayers(self, kind: MetalayerKind) -> Vec<Metalayer<'a>> {
+        self.iter_metalayers(kind)
             .map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) })
             .collect()
     }
@@ -62,32 +62,32 @@ impl<'a> LockProof<'a, SuperChunk> {
     /// Returns the position and the content of the metalayer with that name.
     pub(in crate::schunk) fn find_metalayer(
         self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         name: &CStr,
     ) -> Option<(usize, &'a [u8])> {
-        let mut all = self.iter_metalayers(layer).enumerate();
+        let mut all = self.iter_metalayers(kind).enumerate();
         all.find_map(|(at, m)| (name_of(m) == name).then(|| (at, content_of(m))))
     }
 
     /// Returns the pointers to the names, for C code.
-    pub(in crate::schunk) fn metalayer_names(self, layer: MetalayerKind) -> Vec<*mut c_char> {
-        self.iter_metalayers(layer).map(|m| m.name).collect()
+    pub(in crate::schunk) fn metalayer_names(self, kind: MetalayerKind) -> Vec<*mut c_char> {
+        self.iter_metalayers(kind).map(|m| m.name).collect()
     }
 }
 
 impl WriteGuard<'_, SuperChunk> {
     /// Returns the slots of a list for a change.
-    fn slots_for_change(&mut self, layer: MetalayerKind) -> Slots {
+    fn slots_for_change(&mut self, kind: MetalayerKind) -> Slots {
         self.object_for_change();
-        self.lock_proof().slots(layer)
+        self.lock_proof().slots(kind)
     }
 
     /// Returns metalayer `at` of a list for a change.
     ///
     /// # Errors
     /// `NotFound` when there is none.
-    fn metalayer_for_change(&mut self, layer: MetalayerKind, at: usize) -> Result<&mut blosc2_metalayer> {
-        let (slots, count) = self.slots_for_change(layer);
+    fn metalayer_for_change(&mut self, kind: MetalayerKind, at: usize) -> Result<&mut blosc2_metalayer> {
+        let (slots, count) = self.slots_for_change(kind);
         if at >= count {
             return Err(err!(NotFound, "no metalayer {at} in a list of {count}"));
         }
@@ -95,11 +95,11 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(unsafe { &mut **slots.add(at) })
     }
 
-    fn set_metalayer_count(&mut self, layer: MetalayerKind, count: usize) {
+    fn set_metalayer_count(&mut self, kind: MetalayerKind, count: usize) {
         let s = self.object_for_change().as_ptr();
         // SAFETY: the rule of `c_struct`; exclusive access.
         unsafe {
-            match layer {
+            match kind {
                 MetalayerKind::Fixed => (*s).nmetalayers = count as u16,
                 MetalayerKind::Variable => (*s).nvlmetalayers = count as i16,
             }
@@ -112,13 +112,13 @@ impl WriteGuard<'_, SuperChunk> {
     /// `InvalidParam` when the list is full, `MemoryAlloc`.
     pub(in crate::schunk) fn push_metalayer(
         &mut self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         name: &[u8],
         content: MallocBytes,
     ) -> Result<usize> {
         let metalayer = DetachedMetalayer::new(name, content)?;
-        let at = self.lock_proof().metalayer_count(layer);
-        self.insert_metalayer(layer, at, metalayer)?;
+        let at = self.lock_proof().metalayer_count(kind);
+        self.insert_metalayer(kind, at, metalayer)?;
         Ok(at)
     }
 
@@ -128,12 +128,12 @@ impl WriteGuard<'_, SuperChunk> {
     /// `InvalidParam` when the list is full, or `at` is out of range.
     pub(in crate::schunk) fn insert_metalayer(
         &mut self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         at: usize,
         metalayer: DetachedMetalayer,
     ) -> Result<()> {
-        let (slots, count) = self.slots_for_change(layer);
-        if count >= layer.max_count() {
+        let (slots, count) = self.slots_for_change(kind);
+        if count >= kind.max_count() {
             return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
         if at > count {
@@ -144,17 +144,17 @@ impl WriteGuard<'_, SuperChunk> {
             ptr::copy(slots.add(at), slots.add(at + 1), count - at);
             slots.add(at).write(metalayer.into_raw());
         }
-        self.set_metalayer_count(layer, count + 1);
+        self.set_metalayer_count(kind, count + 1);
         Ok(())
     }
 
     /// Removes a metalayer from its list and returns it; `None` if there is no metalayer `at`.
     pub(in crate::schunk) fn take_metalayer(
         &mut self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         at: usize,
     ) -> Option<DetachedMetalayer> {
-        let (slots, count) = self.slots_for_change(layer);
+        let (slots, count) = self.slots_for_change(kind);
         if at >= count {
             return None;
         }
@@ -165,7 +165,7 @@ impl WriteGuard<'_, SuperChunk> {
             slots.add(count - 1).write(ptr::null_mut());
             taken
         };
-        self.set_metalayer_count(layer, count - 1);
+        self.set_metalayer_count(kind, count - 1);
         Some(DetachedMetalayer(taken))
     }
 
@@ -175,11 +175,11 @@ impl WriteGuard<'_, SuperChunk> {
     /// `NotFound` when there is none.
     pub(in crate::schunk) fn swap_content(
         &mut self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         at: usize,
         content: MallocBytes,
     ) -> Result<Option<MallocBytes>> {
-        let m = self.metalayer_for_change(layer, at)?;
+        let m = self.metalayer_for_change(kind, at)?;
         let old_len = content_of(m).len();
         let len = content.len();
         let old = std::mem::replace(&mut m.content, content.into_raw());
@@ -194,11 +194,11 @@ impl WriteGuard<'_, SuperChunk> {
     /// `NotFound` when there is no such metalayer, `InvalidParam` when its content is shorter than `bytes`.
     pub(in crate::schunk) fn overwrite_content(
         &mut self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         at: usize,
         bytes: &[u8],
     ) -> Result<Vec<u8>> {
-        let m = self.metalayer_for_change(layer, at)?;
+        let m = self.metalayer_for_change(kind, at)?;
         let before = match content_of(m).get(..bytes.len()) {
             Some(before) => before.to_vec(),
             None => {
@@ -219,31 +219,31 @@ impl WriteGuard<'_, SuperChunk> {
     /// `MemoryAlloc`, `InvalidParam` for more metalayers than the limit of the list.
     pub(in crate::schunk) fn replace_metalayers(
         &mut self,
-        layer: MetalayerKind,
+        kind: MetalayerKind,
         all: &[OwnedMetalayer],
     ) -> Result<()> {
-        if all.len() > layer.max_count() {
+        if all.len() > kind.max_count() {
             return Err(err!(
                 InvalidParam,
                 "{} metalayers, expected at most {}",
                 all.len(),
-                layer.max_count()
+                kind.max_count()
             ));
         }
         let detached =
             |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, MallocBytes::copy_of(content)?);
         let all: Vec<DetachedMetalayer> = all.iter().map(detached).collect::<Result<_>>()?;
-        self.free_metalayers(layer);
+        self.free_metalayers(kind);
         for (at, metalayer) in all.into_iter().enumerate() {
-            self.insert_metalayer(layer, at, metalayer)?;
+            self.insert_metalayer(kind, at, metalayer)?;
         }
         Ok(())
     }
 
     /// Frees all metalayers of a list.
-    pub(in crate::schunk) fn free_metalayers(&mut self, layer: MetalayerKind) {
-        while let Some(last) = self.lock_proof().metalayer_count(layer).checked_sub(1) {
-            drop(self.take_metalayer(layer, last));
+    pub(in crate::schunk) fn free_metalayers(&mut self, kind: MetalayerKind) {
+        while let Some(last) = self.lock_proof().metalayer_count(kind).checked_sub(1) {
+            drop(self.take_metalayer(kind, last));
         }
     }
 }
@@ -315,8 +315,8 @@ mod tests {
         MallocBytes::copy_of(bytes).unwrap()
     }
 
-    fn list(guard: &WriteGuard<'_, SuperChunk>, layer: MetalayerKind) -> Vec<OwnedMetalayer> {
-        let all = guard.lock_proof().metalayers(layer);
+    fn list(guard: &WriteGuard<'_, SuperChunk>, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
+        let all = guard.lock_proof().metalayers(kind);
         all.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
@@ -326,51 +326,51 @@ mod tests {
 
     #[test]
     fn metalayer_positions_out_of_range_are_rejected() {
-        for layer in [MetalayerKind::Fixed, MetalayerKind::Variable] {
+        for kind in [MetalayerKind::Fixed, MetalayerKind::Variable] {
             // SAFETY: the default parameters only have pointers to literals.
             let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
-            assert!(guard.take_metalayer(layer, 0).is_none());
-            assert_eq!(guard.push_metalayer(layer, b"first", content(b"abc")).unwrap(), 0);
-            assert_eq!(guard.push_metalayer(layer, b"second", content(b"")).unwrap(), 1);
-            let before = list(&guard, layer);
-            for at in [2, 15, layer.max_count(), usize::MAX] {
-                assert!(guard.take_metalayer(layer, at).is_none(), "{at}");
-                let swapped = guard.swap_content(layer, at, content(b"x"));
+            assert!(guard.take_metalayer(kind, 0).is_none());
+            assert_eq!(guard.push_metalayer(kind, b"first", content(b"abc")).unwrap(), 0);
+            assert_eq!(guard.push_metalayer(kind, b"second", content(b"")).unwrap(), 1);
+            let before = list(&guard, kind);
+            for at in [2, 15, kind.max_count(), usize::MAX] {
+                assert!(guard.take_metalayer(kind, at).is_none(), "{at}");
+                let swapped = guard.swap_content(kind, at, content(b"x"));
                 assert_eq!(error_kind(swapped), Some(ErrorKind::NotFound), "{at}");
                 assert_eq!(
-                    error_kind(guard.overwrite_content(layer, at, b"")),
+                    error_kind(guard.overwrite_content(kind, at, b"")),
                     Some(ErrorKind::NotFound),
                     "{at}"
                 );
             }
-            assert_eq!(error_kind(guard.overwrite_content(layer, 0, b"abcd")), Some(ErrorKind::InvalidParam));
-            assert_eq!(error_kind(guard.overwrite_content(layer, 1, b"a")), Some(ErrorKind::InvalidParam));
-            let taken = guard.take_metalayer(layer, 0).unwrap();
-            assert_eq!(error_kind(guard.insert_metalayer(layer, 2, taken)), Some(ErrorKind::InvalidParam));
-            assert_eq!(list(&guard, layer), before[1..]);
+            assert_eq!(error_kind(guard.overwrite_content(kind, 0, b"abcd")), Some(ErrorKind::InvalidParam));
+            assert_eq!(error_kind(guard.overwrite_content(kind, 1, b"a")), Some(ErrorKind::InvalidParam));
+            let taken = guard.take_metalayer(kind, 0).unwrap();
+            assert_eq!(error_kind(guard.insert_metalayer(kind, 2, taken)), Some(ErrorKind::InvalidParam));
+            assert_eq!(list(&guard, kind), before[1..]);
         }
     }
 
     #[test]
     fn more_metalayers_than_the_limit_are_rejected() {
-        for layer in [MetalayerKind::Fixed, MetalayerKind::Variable] {
+        for kind in [MetalayerKind::Fixed, MetalayerKind::Variable] {
             // SAFETY: the default parameters only have pointers to literals.
             let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
-            for n in 0..layer.max_count() {
-                assert_eq!(guard.push_metalayer(layer, n.to_string().as_bytes(), content(b"x")).unwrap(), n);
+            for n in 0..kind.max_count() {
+                assert_eq!(guard.push_metalayer(kind, n.to_string().as_bytes(), content(b"x")).unwrap(), n);
             }
-            let pushed = guard.push_metalayer(layer, b"more", content(b"x"));
+            let pushed = guard.push_metalayer(kind, b"more", content(b"x"));
             assert_eq!(error_kind(pushed), Some(ErrorKind::InvalidParam));
-            let before = list(&guard, layer);
-            let more = vec![(b"name".to_vec(), b"content".to_vec()); layer.max_count() + 1];
-            assert_eq!(error_kind(guard.replace_metalayers(layer, &more)), Some(ErrorKind::InvalidParam));
-            assert_eq!(list(&guard, layer), before);
-            guard.replace_metalayers(layer, &more[1..]).unwrap();
-            assert_eq!(list(&guard, layer), more[1..]);
-            guard.replace_metalayers(layer, &[]).unwrap();
-            assert!(list(&guard, layer).is_empty());
+            let before = list(&guard, kind);
+            let more = vec![(b"name".to_vec(), b"content".to_vec()); kind.max_count() + 1];
+            assert_eq!(error_kind(guard.replace_metalayers(kind, &more)), Some(ErrorKind::InvalidParam));
+            assert_eq!(list(&guard, kind), before);
+            guard.replace_metalayers(kind, &more[1..]).unwrap();
+            assert_eq!(list(&guard, kind), more[1..]);
+            guard.replace_metalayers(kind, &[]).unwrap();
+            assert!(list(&guard, kind).is_empty());
         }
     }
 }

@@ -164,17 +164,17 @@ pub fn generate_page<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> S
                 writeln!(body, "\n## {section}").expect("a string");
             } else if line.starts_with("/**") {
                 let text = read_comment(line, &mut lines);
-                let item = Declaration { text, code: read_declaration(&mut lines) };
+                let declaration = Declaration { text, code: read_declaration(&mut lines) };
                 body.extend(heading.take());
-                let name = item.name();
+                let name = declaration.name();
                 writeln!(
                     body,
                     "\n### `{name}`\n\n```c\n{}\n```\n\n{}",
-                    item.code.join("\n"),
-                    item.text.join("\n")
+                    declaration.code.join("\n"),
+                    declaration.text.join("\n")
                 )
                 .expect("a string");
-                if item.function().is_some() && name != "B2ND_DEPRECATED" {
+                if declaration.function().is_some() && name != "B2ND_DEPRECATED" {
                     functions.push(name);
                 }
             } else if line == "enum {" {

@@ -6,7 +6,7 @@ use crate::setup::{draw_axis, is_small};
 use crate::steps::draw_items;
 use crate::support::random::Random;
 
-/// Returns `Idle` if the array would become too large for these tests.
+/// Returns `NothingToDo` if the array would become too large for these tests.
 fn check_size(state: &SequenceState, shape: &[i64]) -> StepResult {
     let geometry = Geometry { shape: shape.to_vec(), ..state.model.geometry.clone() };
     if shape.iter().all(|&length| length >= 0) && !is_small(&geometry) {

@@ -66,7 +66,7 @@ pub fn create(state: &mut SequenceState, random: &mut Random) -> StepResult {
         Creation::Full => context.full(&value),
         Creation::Nans => context.nans(),
         Creation::FromCbuffer => context.create_from_buffer(&source),
-        // On an error the array of the reference is not used: see `made`.
+        // On an error the array of the reference is not used: see `call_creator`.
         Creation::ShortBuffer => context.create_from_buffer(&source[..source.len() - 1]),
         Creation::Uninit => {
             let (rc, array) = context.uninit();

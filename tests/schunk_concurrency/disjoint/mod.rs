@@ -85,21 +85,21 @@ struct SharedArray {
 unsafe impl Sync for SharedArray {}
 
 impl SharedArray {
-    fn create(store: Store, path: &Path, coding: PipelineKind, calls: AccessKind) -> SharedArray {
+    fn create(store: Store, path: &Path, pipeline: PipelineKind, calls: AccessKind) -> SharedArray {
         let items: Vec<u8> = (0..NITEMS).flat_map(|item| item_value(item, 0)).collect();
         let mut spec = ArraySpec::new(&[NITEMS as i64], &[NITEMS as i32], &[BLOCK_NITEMS], ITEM_SIZE as i32);
-        spec.params = coding.params();
+        spec.params = pipeline.params();
         let array = spec.with_store(store, path).create_from_buffer(Library::ours(), &items);
-        SharedArray::from_array(array, coding, calls)
+        SharedArray::from_array(array, pipeline, calls)
     }
 
-    fn open(path: &Path, coding: PipelineKind, calls: AccessKind) -> SharedArray {
+    fn open(path: &Path, pipeline: PipelineKind, calls: AccessKind) -> SharedArray {
         let (rc, array) = Array::open(Library::ours(), path);
-        SharedArray::from_array(array.unwrap_or_else(|| panic!("no array: {rc}")), coding, calls)
+        SharedArray::from_array(array.unwrap_or_else(|| panic!("no array: {rc}")), pipeline, calls)
     }
 
-    fn from_array(array: Array, coding: PipelineKind, calls: AccessKind) -> SharedArray {
-        coding.install_contexts(&array.schunk(), BLOCK_NITEMS * ITEM_SIZE as i32);
+    fn from_array(array: Array, pipeline: PipelineKind, calls: AccessKind) -> SharedArray {
+        pipeline.install_contexts(&array.schunk(), BLOCK_NITEMS * ITEM_SIZE as i32);
         SharedArray { array, view: None, calls }
     }
 

@@ -21,9 +21,9 @@ fn for_each_store(stores: &[Store], test: impl Fn(&Rc<SharedArray>, PipelineKind
     let scratch = ScratchDir::new();
     for &store in stores {
         for calls in AccessKind::ALL {
-            for coding in CODINGS {
-                let shared = Rc::new(SharedArray::create(store, &scratch.new_path(), coding, calls));
-                test(&shared, coding, &format!("{store:?} {calls:?} {coding:?}"));
+            for pipeline in CODINGS {
+                let shared = Rc::new(SharedArray::create(store, &scratch.new_path(), pipeline, calls));
+                test(&shared, pipeline, &format!("{store:?} {calls:?} {pipeline:?}"));
                 set_hook(None);
             }
         }
@@ -50,8 +50,8 @@ fn write_inside_a_callback_of_another_write_is_not_lost() {
 /// A write fails if the user-defined functions that run for it change the chunk each time.
 #[test]
 fn write_fails_if_its_callbacks_change_the_chunk_each_time() {
-    for_each_store(&[Store::Memory], |shared, coding, what| {
-        if coding == PipelineKind::UserFilter {
+    for_each_store(&[Store::Memory], |shared, pipeline, what| {
+        if pipeline == PipelineKind::UserFilter {
             // The inner write replaces the chunk by one that is decoded without the filter.
             return;
         }

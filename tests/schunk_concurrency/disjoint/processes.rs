@@ -35,9 +35,10 @@ fn plan(calls: AccessKind) -> WritePlan {
 fn run_child(part: &str) {
     let first = if part == "first" { 0 } else { NWRITERS / 2 };
     let mine = first..first + NWRITERS / 2;
-    let (calls, coding) = (value_by_name(&AccessKind::ALL, CALLS), value_by_name(&PipelineKind::ALL, CODING));
+    let (calls, pipeline) =
+        (value_by_name(&AccessKind::ALL, CALLS), value_by_name(&PipelineKind::ALL, CODING));
     let plan = &plan(calls);
-    let shared = &SharedArray::open(Path::new(&child_setting(PATH)), coding, calls);
+    let shared = &SharedArray::open(Path::new(&child_setting(PATH)), pipeline, calls);
     let progress = &Progress::new(|item| mine.contains(&plan.owners[item].0));
     thread::scope(|scope| {
         scope.spawn(move || read_all(shared, plan, progress, first as u64));
@@ -54,16 +55,16 @@ fn check_no_lost_writes(test: &str, store: Store) {
     }
     let scratch = ScratchDir::new();
     for calls in AccessKind::ALL {
-        for coding in PipelineKind::ALL {
+        for pipeline in PipelineKind::ALL {
             let path = scratch.new_path();
-            drop(SharedArray::create(store, &path, coding, calls));
+            drop(SharedArray::create(store, &path, pipeline, calls));
             let text = c_path(&path).into_string().expect("a path");
             let child = |part| {
-                let (calls, coding) = (format!("{calls:?}"), format!("{coding:?}"));
+                let (calls, pipeline) = (format!("{calls:?}"), format!("{pipeline:?}"));
                 start_child(
                     test,
                     part,
-                    &[(PATH, text.as_str()), (CALLS, &calls), (CODING, &coding), ("BLOSC_LOCKING", "1")],
+                    &[(PATH, text.as_str()), (CALLS, &calls), (CODING, &pipeline), ("BLOSC_LOCKING", "1")],
                 )
             };
             join_children(vec![
@@ -72,11 +73,11 @@ fn check_no_lost_writes(test: &str, store: Store) {
             ]);
             let everything: Vec<usize> = (0..NITEMS).collect();
             let plan = plan(calls);
-            let left = SharedArray::open(&path, coding, calls).read_seqs(&everything);
+            let left = SharedArray::open(&path, pipeline, calls).read_seqs(&everything);
             assert_last_writes(&everything, &left, &plan.last_writes());
             let writes: usize = plan.writes.iter().map(Vec::len).sum();
             print_in_long_runs(&format!(
-                "{store:?}, {coding:?}, {calls:?}: {writes} writes by two processes: 0 lost, 0 torn"
+                "{store:?}, {pipeline:?}, {calls:?}: {writes} writes by two processes: 0 lost, 0 torn"
             ));
         }
     }

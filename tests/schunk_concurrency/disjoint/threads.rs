@@ -13,12 +13,12 @@ use crate::support::super_chunk::scratch::ScratchDir;
 const NREADERS: u64 = 2;
 
 /// 2, 4 and 8 writers and two readers, for every kind of call. With views, every other writer uses one.
-fn check_no_lost_writes(store: Store, coding: PipelineKind, with_views: bool) {
+fn check_no_lost_writes(store: Store, pipeline: PipelineKind, with_views: bool) {
     let scratch = ScratchDir::new();
     for calls in AccessKind::ALL {
         for nwriters in [2, 4, 8] {
             let path = scratch.new_path();
-            let shared = SharedArray::create(store, &path, coding, calls);
+            let shared = SharedArray::create(store, &path, pipeline, calls);
             let shared = if with_views { shared.with_view() } else { shared };
             let plan = WritePlan::new(calls, nwriters, nwrites(400));
             let progress = Progress::new(|_| true);
@@ -42,7 +42,7 @@ fn check_no_lost_writes(store: Store, coding: PipelineKind, with_views: bool) {
             let _ = std::fs::remove_file(&path);
             let writes: usize = plan.writes.iter().map(Vec::len).sum();
             print_in_long_runs(&format!(
-                "{store:?}, {coding:?}, {calls:?}: {writes} writes by {nwriters} threads, {reads} reads by {NREADERS}: \
+                "{store:?}, {pipeline:?}, {calls:?}: {writes} writes by {nwriters} threads, {reads} reads by {NREADERS}: \
                  0 lost, 0 torn"
             ));
         }

@@ -135,7 +135,7 @@ pub fn draw(random: &mut Random, setup: &Setup, count: usize) -> Vec<Step> {
 pub fn run(state: &mut SequenceState, step: Step) -> Result<(), String> {
     let random = &mut Random::new(step.seed);
     let deep = state.setup.checks_every_chunk || random.one_in(8);
-    match perform(state, step.kind, random).and_then(|touched| state.check(&touched, deep)) {
+    match perform(state, step.kind, random).and_then(|changed| state.check(&changed, deep)) {
         Ok(()) | Err(StepEnd::Idle) => Ok(()),
         Err(StepEnd::Skip(defect)) => {
             *state.skipped.entry(defect).or_default() += 1;

@@ -545,11 +545,11 @@ pub fn finish(state: &mut SequenceState) -> Result<(), String> {
     let mut end = || -> StepResult {
         state.check(&ChangedChunks::All, true)?;
         if !state.store.is_on_disk() {
-            let touched = from_buffer(state, random)?;
-            return state.check(&touched, true);
+            let changed = from_buffer(state, random)?;
+            return state.check(&changed, true);
         }
-        let touched = reopen_with(state, Backend::Native, true, false)?;
-        state.check(&touched, true)?;
+        let changed = reopen_with(state, Backend::Native, true, false)?;
+        state.check(&changed, true)?;
         if state.model.chunks.first().is_some_and(|chunk| chunk.is_vl()) {
             return Ok(());
         }
@@ -563,8 +563,8 @@ pub fn finish(state: &mut SequenceState) -> Result<(), String> {
         apply_and_check(state, predicted, "append_chunk to the other's".to_owned(), None, |side, _| {
             side.append(&made.0, true)
         })?;
-        let touched = reopen_with(state, Backend::Native, true, false)?;
-        state.check(&touched, true)
+        let changed = reopen_with(state, Backend::Native, true, false)?;
+        state.check(&changed, true)
     };
     match end() {
         Ok(()) | Err(StepEnd::Idle | StepEnd::Skip(_)) => (),

@@ -1,5 +1,5 @@
 //! Runs random sequences of operations in child processes: assigns them to children, replays and shrinks a failing
-//! one, contains crashes and hangs. The test that defines a [`Family`] defines what a sequence is.
+//! one, contains crashes and hangs. The test that defines a [`SequenceTest`] defines what a sequence is.
 
 pub mod journal;
 pub mod parent;

@@ -24,50 +24,50 @@ pub(super) const WRITE_AHEAD: usize = OVERSHOOT;
 const MAX_SHORT_MATCH_LEN: usize = EXTENDED_LENGTH_CODE - 1 + 2;
 const _: () = assert!(MAX_SHORT_MATCH_LEN <= 8 && WRITE_AHEAD >= MAX_LITERALS);
 
-/// Decodes whole tokens of a stream and moves `state` behind them. Stops before a token with too few readable or
+/// Decodes whole tokens of a stream and advances `decoder` behind them. Stops before a token with too few readable or
 /// writable bytes ahead, and before a match that is bad or ends the stream. Returns `None` if literals extend beyond
 /// one of the ends.
 #[inline]
-pub(super) fn decode_fast(state: &mut StreamDecoder<'_>) -> Option<()> {
+pub(super) fn decode_fast(decoder: &mut StreamDecoder<'_>) -> Option<()> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe { decode_fast_avx2(state) };
+        return unsafe { decode_fast_avx2(decoder) };
     }
-    decode_fast_portable(state)
+    decode_fast_portable(decoder)
 }
 
 /// The loop for any processor.
 #[inline(never)]
-pub(super) fn decode_fast_portable(state: &mut StreamDecoder<'_>) -> Option<()> {
-    decode_fast_loop::<PortableCopy>(state)
+pub(super) fn decode_fast_portable(decoder: &mut StreamDecoder<'_>) -> Option<()> {
+    decode_fast_loop::<PortableCopy>(decoder)
 }
 
 /// The loop for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn decode_fast_avx2(state: &mut StreamDecoder<'_>) -> Option<()> {
-    decode_fast_loop::<Avx2Copy>(state)
+fn decode_fast_avx2(decoder: &mut StreamDecoder<'_>) -> Option<()> {
+    decode_fast_loop::<Avx2Copy>(decoder)
 }
 
 /// The loop.
 #[inline(always)]
-fn decode_fast_loop<P: MatchCopy>(state: &mut StreamDecoder<'_>) -> Option<()> {
+fn decode_fast_loop<P: MatchCopy>(decoder: &mut StreamDecoder<'_>) -> Option<()> {
     let (Some(last_read), Some(last_write), Some(last_token)) = (
-        state.readable_src.len().checked_sub(READ_AHEAD),
-        state.dest.len().checked_sub(WRITE_AHEAD),
-        state.src.len().checked_sub(1),
+        decoder.readable_src.len().checked_sub(READ_AHEAD),
+        decoder.dest.len().checked_sub(WRITE_AHEAD),
+        decoder.src.len().checked_sub(1),
     ) else {
         return Some(());
     };
     let last_read = last_read.min(last_token);
-    let last_write = last_write.min(state.wanted_len);
-    if state.ip > last_read || state.op > last_write {
+    let last_write = last_write.min(decoder.wanted_len);
+    if decoder.ip > last_read || decoder.op > last_write {
         return Some(());
     }
-    let mut control = state.control_byte();
-    let (src, dest) = (state.readable_src.as_ptr(), state.dest.as_mut_ptr());
-    let (mut ip, mut op) = (state.ip, state.op);
+    let mut control = decoder.control_byte();
+    let (src, dest) = (decoder.readable_src.as_ptr(), decoder.dest.as_mut_ptr());
+    let (mut ip, mut op) = (decoder.ip, decoder.op);
     align_loop();
     loop {
         // Here `ip` <= `last_read` and `op` <= `last_write`, so READ_AHEAD bytes of input can be read and WRITE_AHEAD
@@ -134,9 +134,9 @@ fn decode_fast_loop<P: MatchCopy>(state: &mut StreamDecoder<'_>) -> Option<()> {
         // SAFETY: `ip` <= `last_read`.
         control = usize::from(unsafe { *src.add(ip) });
     }
-    (state.ip, state.op) = (ip, op);
+    (decoder.ip, decoder.op) = (ip, op);
     // The bytes behind the ends do not belong to the stream and the output.
-    (ip <= state.src.len() && op <= state.dest_len).then_some(())
+    (ip <= decoder.src.len() && op <= decoder.dest_len).then_some(())
 }
 
 /// Returns the distance of a match with a `control` byte whose other distance bytes are at `src[at]`, and the

@@ -41,7 +41,7 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// The kinds of [`sample`].
+/// The number of kinds of [`generate_sample`].
 pub(super) const KINDS: usize = 7;
 
 /// `len` bytes of the given kind: noise, few symbols, text, ramp, constant, runs, short patterns with mistakes.

@@ -88,7 +88,7 @@ fn short_inputs_encode_as_in_the_reference() {
 
 /// A range of levels, and the size and CRC-32 of its stream (0 if there is none).
 type ExpectedStreams = (std::ops::RangeInclusive<i32>, usize, u32);
-/// The parameters of [`words`], the CRC-32 of the generated data, and its streams.
+/// The parameters of [`generate_words`], the CRC-32 of the generated data, and its streams.
 type GeneratedCase<'a> = ((usize, usize, usize), u32, &'a [ExpectedStreams]);
 
 #[test]

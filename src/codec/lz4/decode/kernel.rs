@@ -44,18 +44,18 @@ pub(super) const WRITE_AHEAD: usize = MAX_SHORT_LITERALS + MAX_SHORT_MATCH + OVE
 const _: () = assert!(MIN_MATCH + MAX_NIBBLE - 1 == MAX_SHORT_MATCH);
 const _: () = assert!(SHORT_COPY_LEN > MAX_SHORT_LITERALS && LONG_COPY_LEN <= WRITE_AHEAD);
 
-/// Decodes whole sequences of `src` up to the end of a window, and moves `walk` behind them. Stops early before a
+/// Decodes whole sequences of `src` up to the end of a window, and moves `progress` behind them. Stops early before a
 /// sequence with too few readable or writable bytes ahead. Returns `None` if the block is bad.
 #[inline]
 pub(super) fn decode_window(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
-    walk: &mut DecodeProgress,
+    progress: &mut DecodeProgress,
 ) -> Option<()> {
-    let end = walk.at + walk.window;
-    decode_window_as(src, dest, walk, walk.kind)?;
-    if walk.at > end && walk.at < src.len {
-        walk.start_next_window(&src.readable[..src.len]);
+    let end = progress.at + progress.window;
+    decode_window_as(src, dest, progress, progress.kind)?;
+    if progress.at > end && progress.at < src.len {
+        progress.start_next_window(&src.readable[..src.len]);
     }
     Some(())
 }
@@ -65,7 +65,7 @@ pub(super) fn decode_window(
 pub(super) fn decode_window_as(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
-    walk: &mut DecodeProgress,
+    progress: &mut DecodeProgress,
     kind: SequenceKind,
 ) -> Option<()> {
     #[cfg(target_arch = "x86_64")]
@@ -76,9 +76,9 @@ pub(super) fn decode_window_as(
             SequenceKind::ShortOffsets => decode_window_avx2::<false, true>,
         };
         // SAFETY: the features have just been detected.
-        return unsafe { run(src, dest, walk) };
+        return unsafe { run(src, dest, progress) };
     }
-    decode_window_portable(src, dest, walk, kind)
+    decode_window_portable(src, dest, progress, kind)
 }
 
 /// The loops for any processor.
@@ -86,13 +86,13 @@ pub(super) fn decode_window_as(
 pub(super) fn decode_window_portable(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
-    walk: &mut DecodeProgress,
+    progress: &mut DecodeProgress,
     kind: SequenceKind,
 ) -> Option<()> {
     match kind {
-        SequenceKind::Unpredictable => decode_sequences::<PortableCopy, true, false>(src, dest, walk),
+        SequenceKind::Unpredictable => decode_sequences::<PortableCopy, true, false>(src, dest, progress),
         SequenceKind::Predictable | SequenceKind::ShortOffsets => {
-            decode_sequences::<PortableCopy, false, false>(src, dest, walk)
+            decode_sequences::<PortableCopy, false, false>(src, dest, progress)
         }
     }
 }
@@ -103,9 +103,9 @@ pub(super) fn decode_window_portable(
 fn decode_window_avx2<const UNPREDICTABLE: bool, const SHORT_OFFSETS: bool>(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
-    walk: &mut DecodeProgress,
+    progress: &mut DecodeProgress,
 ) -> Option<()> {
-    decode_sequences::<Avx2Copy, UNPREDICTABLE, SHORT_OFFSETS>(src, dest, walk)
+    decode_sequences::<Avx2Copy, UNPREDICTABLE, SHORT_OFFSETS>(src, dest, progress)
 }
 
 /// The loop.
@@ -118,7 +118,7 @@ fn decode_window_avx2<const UNPREDICTABLE: bool, const SHORT_OFFSETS: bool>(
 fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS: bool>(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
-    walk: &mut DecodeProgress,
+    progress: &mut DecodeProgress,
 ) -> Option<()> {
     let (Some(last_read), Some(last_write), Some(last_match)) = (
         src.readable.len().checked_sub(READ_AHEAD),
@@ -129,21 +129,21 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
     };
     assert!(src.len <= src.readable.len());
     // A sequence at `last_match` or before has its token and, without literals, its offset inside the block.
-    let last_read = last_read.min(last_match).min(walk.at.saturating_add(walk.window));
+    let last_read = last_read.min(last_match).min(progress.at.saturating_add(progress.window));
     // The loop subtracts offsets from addresses, and the differences must not be negative.
-    if walk.at > last_read || walk.out > last_write || dest.as_ptr().addr() < MAX_OFFSET {
+    if progress.at > last_read || progress.out > last_write || dest.as_ptr().addr() < MAX_OFFSET {
         return Some(());
     }
     let (src_start, dest_start) = (src.readable.as_ptr(), dest.as_mut_ptr());
     // SAFETY: all of these are positions inside the two buffers, or their ends, as just checked.
     let (src_end, readable_end, last_read, mut at) = unsafe {
         let at = |position: usize| src_start.add(position);
-        (at(src.len), at(src.readable.len()), at(last_read), at(walk.at))
+        (at(src.len), at(src.readable.len()), at(last_read), at(progress.at))
     };
     // SAFETY: as above.
     let (dest_end, last_write, mut out) = unsafe {
         let at = |position: usize| dest_start.add(position);
-        (at(dest.len()), at(last_write), at(walk.out))
+        (at(dest.len()), at(last_write), at(progress.out))
     };
     // The position in the output behind the last literals, if the loop reaches the end of the block.
     let mut content_end = None;
@@ -287,7 +287,7 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
     }
     // SAFETY: all are positions in the two buffers.
     unsafe {
-        (walk.at, walk.out) = match content_end {
+        (progress.at, progress.out) = match content_end {
             Some(end) => (src.len + 1, end.offset_from_unsigned(dest_start)),
             None => (at.offset_from_unsigned(src_start), out.offset_from_unsigned(dest_start)),
         };
@@ -350,7 +350,7 @@ unsafe fn read_length_bytes(at: &mut *const u8, end: *const u8) -> Option<usize>
 /// Copies literals to the places from `to` to `end`, one or more, and up to a chunk more.
 ///
 /// # Safety
-/// As many bytes and LONG_CHUNK more are readable at `from` and writable at `to`.
+/// As many bytes and LONG_COPY_LEN more are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
     // SAFETY: by the contract: each chunk begins before `end`.

@@ -44,6 +44,6 @@ impl DecodeProgress {
 pub(in super::super) struct BlockWithSlack<'a> {
     /// The block, followed by bytes that may be read.
     pub readable: &'a [u8],
-    /// Length of the block, in bytes, at most that of `ahead`.
+    /// Length of the block, in bytes, at most that of `readable`.
     pub len: usize,
 }

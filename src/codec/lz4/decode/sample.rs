@@ -21,9 +21,9 @@ pub(super) enum SequenceKind {
 /// are long, their kind matters little, and reading 24 of them takes as long as decoding them.
 const MAX_SAMPLES: u32 = 24;
 const SAMPLE_BYTES: usize = 192;
-/// Sequences count as mixed if more than one in this number is predicted wrongly.
+/// Sequences count as unpredictable if more than one in this number is predicted wrongly.
 const UNPREDICTABLE_DIVISOR: u32 = 5;
-/// Near matches occur if more than one in this number overlaps itself.
+/// Short offsets occur if more than one match in this number overlaps itself.
 const SHORT_OFFSETS_DIVISOR: u32 = 8;
 
 /// Returns the kind of the sequences at `src[at]`.

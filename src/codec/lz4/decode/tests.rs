@@ -77,16 +77,16 @@ type DecodeWindowFn = fn(&BlockWithSlack<'_>, &mut [u8], &mut DecodeProgress) ->
 
 /// Every form of the fast loop.
 const LOOP_VARIANTS: [DecodeWindowFn; 6] = [
-    |src, dest, walk| kernel::decode_window_as(src, dest, walk, SequenceKind::Predictable),
-    |src, dest, walk| kernel::decode_window_as(src, dest, walk, SequenceKind::Unpredictable),
-    |src, dest, walk| kernel::decode_window_as(src, dest, walk, SequenceKind::ShortOffsets),
-    |src, dest, walk| kernel::decode_window_portable(src, dest, walk, SequenceKind::Predictable),
-    |src, dest, walk| kernel::decode_window_portable(src, dest, walk, SequenceKind::Unpredictable),
-    |src, dest, walk| kernel::decode_window_portable(src, dest, walk, SequenceKind::ShortOffsets),
+    |src, dest, progress| kernel::decode_window_as(src, dest, progress, SequenceKind::Predictable),
+    |src, dest, progress| kernel::decode_window_as(src, dest, progress, SequenceKind::Unpredictable),
+    |src, dest, progress| kernel::decode_window_as(src, dest, progress, SequenceKind::ShortOffsets),
+    |src, dest, progress| kernel::decode_window_portable(src, dest, progress, SequenceKind::Predictable),
+    |src, dest, progress| kernel::decode_window_portable(src, dest, progress, SequenceKind::Unpredictable),
+    |src, dest, progress| kernel::decode_window_portable(src, dest, progress, SequenceKind::ShortOffsets),
 ];
 
 /// Decodes `block` with one form of the fast loop. The sequences that this loop does not handle are decoded as in
-/// [`block`](super::block).
+/// [`decode_lz4_block`](super::decode_lz4_block).
 fn decode_with_loop(
     run: DecodeWindowFn,
     src: &BlockWithSlack<'_>,
@@ -95,15 +95,16 @@ fn decode_with_loop(
     dictionary: &[u8],
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
-    let mut walk = DecodeProgress { window: 1 << 30, ..DecodeProgress::START };
+    let mut progress = DecodeProgress { window: 1 << 30, ..DecodeProgress::START };
     loop {
-        run(src, dest, &mut walk)?;
-        if walk.at == block.len() + 1 {
-            return Some(walk.out).filter(|&out| out <= dest_len);
+        run(src, dest, &mut progress)?;
+        if progress.at == block.len() + 1 {
+            return Some(progress.out).filter(|&out| out <= dest_len);
         }
-        (walk.at, walk.out) = decode_sequence(block, dest, dest_len, dictionary, walk.at, walk.out)?;
-        if walk.at == block.len() + 1 {
-            return Some(walk.out);
+        (progress.at, progress.out) =
+            decode_sequence(block, dest, dest_len, dictionary, progress.at, progress.out)?;
+        if progress.at == block.len() + 1 {
+            return Some(progress.out);
         }
     }
 }

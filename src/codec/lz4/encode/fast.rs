@@ -98,7 +98,7 @@ impl<const LOG: u32> PositionTable for NarrowTable<'_, LOG> {
     }
 }
 
-/// A table of hashes of five bytes, for longer blocks and for all blocks with a `HAS_DICTIONARY`.
+/// A table of hashes of five bytes, for longer blocks and for all blocks with a dictionary.
 struct WideTable<'a, S, const HAS_DICTIONARY: bool>(&'a mut [S; 1 << WIDE_LOG]);
 
 impl<S: TablePosition, const HAS_DICTIONARY: bool> PositionTable for WideTable<'_, S, HAS_DICTIONARY> {
@@ -302,7 +302,7 @@ unsafe fn encode<T: PositionTable>(
     // SAFETY: (all) the positions in the table are before `start` by the caller, or `start`, and `at` is the next one.
     // From then on each function leaves only positions before the one where the next function goes on: see there.
     while let Some((found, candidate)) = unsafe { search.find_next_match(at, word) } {
-        // SAFETY: as above; `next` returns a candidate before the position, which is not behind `last`.
+        // SAFETY: as above; `find_next_match` returns a candidate before the position, which is not behind `last`.
         unsafe { search.write_match(&mut out, found, candidate) }?;
         // SAFETY: as above; the anchor is behind a match.
         (at, word) = unsafe { search.write_adjacent_matches(&mut out) }?;
@@ -386,7 +386,7 @@ impl<T: PositionTable> Search<'_, T> {
         let (src, back) = (self.src, at - candidate);
         let last = src.len() - LAST_LITERALS;
         let more = if at <= self.last_unchecked {
-            // SAFETY: by the caller `candidate` < `at`, and `at` <= `clear`, 20 bytes before the end.
+            // SAFETY: by the caller `candidate` < `at`, and `at` <= `last_unchecked`, 20 bytes before the end.
             let differing = unsafe { read64(src, at + MIN_MATCH) ^ read64(src, candidate + MIN_MATCH) };
             if differing != 0 {
                 self.lengths.speculate(differing.trailing_zeros() as usize / 8)
@@ -438,10 +438,10 @@ impl<T: PositionTable> Search<'_, T> {
             // SAFETY: by the caller.
             return unsafe { self.write_adjacent_matches_checked(out) };
         }
-        // SAFETY: `at` <= `clear`, 20 bytes before the end.
+        // SAFETY: `at` <= `last_unchecked`, 20 bytes before the end.
         let mut word = unsafe { read64(src, at) };
         loop {
-            // SAFETY: 2 <= `at` <= `clear`.
+            // SAFETY: 2 <= `at` <= `last_unchecked`.
             let before = unsafe { read64(src, at - 2) };
             let slot = T::slot(word);
             let candidate = self.table.get(slot);
@@ -453,7 +453,7 @@ impl<T: PositionTable> Search<'_, T> {
                 return Some((at + 1, word >> 8));
             }
             let back = at - candidate;
-            // SAFETY: `candidate` < `at` <= `clear`, 20 bytes before the end.
+            // SAFETY: `candidate` < `at` <= `last_unchecked`, 20 bytes before the end.
             let (next, old, after) = unsafe {
                 (
                     read64(src, at + MIN_MATCH),
@@ -474,7 +474,7 @@ impl<T: PositionTable> Search<'_, T> {
                 out.write_bare_match(back, length)?;
                 at += length;
                 if at <= self.last_unchecked {
-                    // SAFETY: `at` <= `clear`.
+                    // SAFETY: `at` <= `last_unchecked`.
                     word = unsafe { read64(src, at) };
                 }
             }
@@ -509,7 +509,7 @@ impl<T: PositionTable> Search<'_, T> {
             // SAFETY: as above.
             unsafe { self.write_match(out, at, candidate) }?;
         }
-        // `next` does not search behind the last position.
+        // `find_next_match` does not search behind the last position.
         Some((self.anchor, 0))
     }
 }

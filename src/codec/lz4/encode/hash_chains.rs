@@ -55,7 +55,7 @@ struct LoadedDictionary {
     log: u32,
     /// The first position of the dictionary that is not in the tables.
     next: usize,
-    /// The `runs` of the tables with the dictionary alone.
+    /// The `last_runs` of the tables with the dictionary alone.
     runs: [u32; 256],
 }
 
@@ -424,7 +424,7 @@ impl<'a> ChainFinder<'a> {
         let (src, end, chain) = (self.src, self.end, &*self.tables.chain);
         // SAFETY: 4 bytes follow each position that is read: `at` + 4 <= `end`, candidates are less than `at`, and
         // `tail` is read at `low` + `longest` - 2 <= `end` - 2, where `end` is 5 bytes before the end of `src`: for
-        // the first `longest` by the caller, for later ones by `common` and `common_suffix_len`.
+        // the first `longest` by the caller, for later ones by `common_prefix_len` and `common_suffix_len`.
         let read = |at: usize| unsafe { read32(src, at) };
         let look_back = at - low;
         let lowest = at.saturating_sub(MAX_DISTANCE).max(look_back);

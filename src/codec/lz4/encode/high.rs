@@ -35,9 +35,9 @@ pub(in crate::codec::lz4) fn compress(
     if src.len() <= NO_MATCH_TAIL {
         return SequenceWriter::new(dest).finish(src, 0);
     }
-    let mut parse = OverlapParser::new(ChainFinder::new(&mut tables.0, src, attempts), src, 0, dest);
-    parse.write_matches()?;
-    parse.finish()
+    let mut parser = OverlapParser::new(ChainFinder::new(&mut tables.0, src, attempts), src, 0, dest);
+    parser.write_matches()?;
+    parser.finish()
 }
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`,
@@ -54,11 +54,11 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
         return SequenceWriter::new(dest).finish(input, start);
     }
     let finder = ChainFinder::with_dictionary(&mut tables.0, input, start, id, attempts);
-    let mut parse = OverlapParser::new(finder, input, start, dest);
-    let done = parse.write_matches();
-    parse.finder.reset_to_dictionary();
+    let mut parser = OverlapParser::new(finder, input, start, dest);
+    let done = parser.write_matches();
+    parser.finder.reset_to_dictionary();
     done?;
-    parse.finish()
+    parser.finish()
 }
 
 /// The state of the parse of one input.

@@ -164,8 +164,8 @@ fn encode<S: TablePosition, const USED_LOG: u32>(
             at += 1 + ((at - anchor) >> STEP_LOG);
             continue;
         };
-        // SAFETY: `find` returns a match at `at` or the next position, both behind `anchor` and inside `src`, and 1 <=
-        // `back` <= that position.
+        // SAFETY: `find_match` returns a match at `at` or the next position, both behind `anchor` and inside `src`, and
+        // 1 <= `back` <= that position.
         let start = found - unsafe { common_suffix_len(src, found, anchor, back) };
         let end = found + length;
         out.write_sequence(src, anchor, start, back, end - start)?;

@@ -33,15 +33,15 @@ pub(super) struct ChainWalk<'a> {
 }
 
 impl ChainWalk<'_> {
-    /// Compares up to `steps` candidates, at least one, from `position` on along the chain `back`, and subtracts their
-    /// number from `steps`. Each match that is longer than `found`, which must be shorter than `limits.most`, replaces
-    /// it. Returns the next candidate; `None` if there is none, if a match has the length `limits.nice`, or if `judge`
-    /// returns [`Verdict::Stop`]. `judge` is called with the positions of candidates that may match longer than
-    /// `found`: their first bytes are equal, and those at the end of `found`.
+    /// Compares up to `steps` candidates, at least one, from `position` on along the chain `prev_distances`, and
+    /// subtracts their number from `steps`. Each match that is longer than `found`, which must be shorter than
+    /// `limits.max_len`, replaces it. Returns the next candidate; `None` if there is none, if a match has the length
+    /// `limits.nice_len`, or if `judge` returns [`Verdict::Stop`]. `judge` is called with the positions of
+    /// candidates that may match longer than `found`: their first bytes are equal, and those at the end of `found`.
     #[inline(always)]
     pub(super) fn compare_candidates(
         &self,
-        back: &Ring,
+        prev_distances: &Ring,
         mut position: usize,
         steps: &mut u32,
         found: &mut Match,
@@ -60,7 +60,7 @@ impl ChainWalk<'_> {
         // Continues with the next candidate.
         macro_rules! next {
             () => {
-                let next = position as isize - back.get(position) as isize;
+                let next = position as isize - prev_distances.get(position) as isize;
                 if next < lowest {
                     return None;
                 }

@@ -59,7 +59,7 @@ impl<const N: usize> Heads<N> {
     }
 
     /// Returns the distance of a position to the last one with that hash; more than [`max_distance_at`] if there is
-    /// none in max_distance_at.
+    /// none in reach.
     #[inline(always)]
     pub(super) fn get(&self, hash: usize, relative: u16) -> u16 {
         relative.wrapping_sub(self.heads[hash % N])

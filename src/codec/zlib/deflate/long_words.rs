@@ -61,14 +61,14 @@ impl LongWords {
         }
     }
 
-    /// Inserts the positions before `at` that are in the chain `short` of four bytes.
+    /// Inserts the positions before `at` that are in `word_chain`, the chain of four bytes.
     #[inline(never)]
     pub(super) fn insert_missing<const N: usize>(
         &mut self,
         src: &[u8],
         at: usize,
         origin: usize,
-        short: &HashChain<N>,
+        word_chain: &HashChain<N>,
     ) {
         if !self.is_used {
             self.is_used = true;
@@ -85,7 +85,7 @@ impl LongWords {
                 position += run_length(src, position, src.len()) - MIN_RUN_LEN + 1;
                 continue;
             }
-            let back = short.prev_distances.get(position);
+            let back = word_chain.prev_distances.get(position);
             if back != NOT_INSERTED {
                 let before =
                     (usize::from(back) <= max_distance_at(position)).then(|| position - usize::from(back));
@@ -112,19 +112,19 @@ impl LongWords {
         (0..WORD_LENGTHS.len()).rev().map(|nth| (nth, WORD_LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
     }
 
-    /// Searches for longer matches than `found` of the bytes at `place.at`, at distances of `from` or more. Returns the
-    /// longest match so far, and whether there are no longer ones; `None` if no word in the chains can be used for the
-    /// search.
+    /// Searches for longer matches than `found` of the bytes at `target.at`, at distances of `from` or more. Returns
+    /// the longest match so far, and whether there are no longer ones; `None` if no word in the chains can be used for
+    /// the search.
     pub(super) fn find_longer(
         &self,
-        place: &SearchPosition<'_>,
+        target: &SearchPosition<'_>,
         from: usize,
         found: Match,
         limits: &SearchLimits,
         steps: &mut u32,
         judge: impl Fn(usize) -> Verdict + Copy,
     ) -> Option<(Match, bool)> {
-        let &SearchPosition { src, at, relative, first_candidate: first } = place;
+        let &SearchPosition { src, at, relative, first_candidate: first } = target;
         let (nth, bytes) = Self::longest_word_chain(found.len + 1)?;
         // A longer match contains each word that ends at most one byte behind `found`. The last one is the rarest;
         // words that begin with a run are not in the chains.

@@ -41,12 +41,12 @@ pub(super) struct DeflateWorkspace {
 impl DeflateWorkspace {
     /// Allocates working memory: 0.8 MiB.
     pub(super) fn new() -> Box<DeflateWorkspace> {
-        // Zeroed on the heap: a stack may be smaller than the state.
-        let mut state = Box::<DeflateWorkspace>::new_uninit();
-        // SAFETY: `State` consists of integers and booleans, for which zeros are valid.
+        // Zeroed on the heap: a stack may be smaller than the workspace.
+        let mut workspace = Box::<DeflateWorkspace>::new_uninit();
+        // SAFETY: `DeflateWorkspace` consists of integers and booleans, for which zeros are valid.
         unsafe {
-            state.as_mut_ptr().write_bytes(0, 1);
-            state.assume_init()
+            workspace.as_mut_ptr().write_bytes(0, 1);
+            workspace.assume_init()
         }
     }
 }
@@ -54,30 +54,30 @@ impl DeflateWorkspace {
 /// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes,
 /// or `None` if it does not fit.
 pub(super) fn compress(
-    state: &mut DeflateWorkspace,
+    workspace: &mut DeflateWorkspace,
     src: &[u8],
     segments: &[Segment],
     dest: &mut [u8],
     clevel: i32,
 ) -> Option<usize> {
     let level = parse::Level::of(clevel);
-    let out = block_writer::BlockWriter::new(&mut state.symbols, src, dest);
-    let (tables, effort) = (&mut state.tables, level.effort);
+    let out = block_writer::BlockWriter::new(&mut workspace.symbols, src, dest);
+    let (tables, effort) = (&mut workspace.tables, level.effort);
     match (level.strategy, effort.candidates >= MIN_CANDIDATES_FOR_RUNS) {
-        (Strategy::Greedy(way), _) => {
-            encode(Search::<false, false>::new(tables, src, effort), out, segments, way)
+        (Strategy::Greedy(parser), _) => {
+            encode(Search::<false, false>::new(tables, src, effort), out, segments, parser)
         }
-        (Strategy::GreedyLookahead(way), false) => {
-            encode(Search::<false, false>::new(tables, src, effort), out, segments, way)
+        (Strategy::GreedyLookahead(parser), false) => {
+            encode(Search::<false, false>::new(tables, src, effort), out, segments, parser)
         }
-        (Strategy::GreedyLookahead(way), true) => {
-            encode(Search::<true, false>::new(tables, src, effort), out, segments, way)
+        (Strategy::GreedyLookahead(parser), true) => {
+            encode(Search::<true, false>::new(tables, src, effort), out, segments, parser)
         }
-        (Strategy::Lazy(way), _) if level.has_3_byte_matches => {
-            encode(Search::<true, true>::new(tables, src, effort), out, segments, way)
+        (Strategy::Lazy(parser), _) if level.has_3_byte_matches => {
+            encode(Search::<true, true>::new(tables, src, effort), out, segments, parser)
         }
-        (Strategy::Lazy(way), _) => {
-            encode(Search::<true, false>::new(tables, src, effort), out, segments, way)
+        (Strategy::Lazy(parser), _) => {
+            encode(Search::<true, false>::new(tables, src, effort), out, segments, parser)
         }
     }
 }
@@ -87,14 +87,14 @@ fn encode<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
     out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    way: impl Parser,
+    parser: impl Parser,
 ) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe { encode_bmi(search, out, segments, way) };
+        return unsafe { encode_bmi(search, out, segments, parser) };
     }
-    encode_portable(search, out, segments, way)
+    encode_portable(search, out, segments, parser)
 }
 
 /// The same with BMI1 and BMI2, where a shift or a bit count is one instruction: level 2 is 5 % faster.
@@ -104,9 +104,9 @@ fn encode_bmi<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
     out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    way: impl Parser,
+    parser: impl Parser,
 ) -> Option<usize> {
-    encode_portable(search, out, segments, way)
+    encode_portable(search, out, segments, parser)
 }
 
 #[inline(always)]
@@ -114,17 +114,17 @@ fn encode_portable<const RUNS: bool, const THREES: bool>(
     mut search: Search<'_, RUNS, THREES>,
     mut out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    way: impl Parser,
+    parser: impl Parser,
 ) -> Option<usize> {
-    let mut entered = 0;
+    let mut inserted_end = 0;
     for Segment { range, is_literals } in segments {
         if *is_literals {
             out.write_literal_blocks(range.start, range.end)?;
         } else {
             // Matches may reach back into literals.
-            search.insert(entered.max(range.start.saturating_sub(MAX_DISTANCE))..range.start);
-            parse::parse(way, &mut search, range.clone(), &mut out)?;
-            entered = range.end;
+            search.insert(inserted_end.max(range.start.saturating_sub(MAX_DISTANCE))..range.start);
+            parse::parse(parser, &mut search, range.clone(), &mut out)?;
+            inserted_end = range.end;
         }
     }
     out.finish()
@@ -245,7 +245,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "takes hours")]
     fn streams_are_as_long_as_those_of_zlib_rs() {
         let mut random = random_numbers();
-        let mut state = DeflateWorkspace::new();
+        let mut workspace = DeflateWorkspace::new();
         for clevel in 2..=9 {
             let mut lens = (0, 0);
             for _ in 0..40 {
@@ -253,7 +253,7 @@ mod tests {
                 let src = random_stream(len, &mut random);
                 let mut dest = vec![0; src.len() + 1000];
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
-                lens.0 += compress(&mut state, &src, &whole, &mut dest, clevel).expect("there is room");
+                lens.0 += compress(&mut workspace, &src, &whole, &mut dest, clevel).expect("there is room");
                 let mut library = flate2::Compress::new(flate2::Compression::new(clevel as u32), false);
                 library.compress(&src, &mut dest, flate2::FlushCompress::Finish).unwrap();
                 lens.1 += library.total_out() as usize;

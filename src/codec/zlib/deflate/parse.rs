@@ -38,15 +38,15 @@ pub(super) struct Greedy {
     insert_policy: InsertPolicy,
 }
 
-/// As [`Greedy`], except that, if `is_ahead`, a match is dropped if the next one can be extended backwards until at
-/// most one byte of the first match remains.
+/// As [`Greedy`], except that, if `has_lookahead`, a match is dropped if the next one can be extended backwards until
+/// at most one byte of the first match remains.
 #[derive(Clone, Copy)]
 pub(super) struct GreedyLookahead {
     insert_policy: InsertPolicy,
     has_lookahead: bool,
 }
 
-/// Lazy: takes a match of up to `longest_lazy` bytes unless there is a longer one at the next position.
+/// Lazy: takes a match of up to `max_lazy` bytes unless there is a longer one at the next position.
 #[derive(Clone, Copy)]
 pub(super) struct Lazy {
     max_lazy: usize,
@@ -67,27 +67,27 @@ pub(super) trait Parser: Copy {
 impl Level {
     /// Returns the parameters of `clevel`, 2 to 9. The values are zlib-ng's, except [`Effort::word_chain_candidates`].
     pub(super) fn of(clevel: i32) -> Level {
-        let level = |way, (candidates, first), good, nice| Level {
-            strategy: way,
+        let level = |strategy, (candidates, first), good, nice| Level {
+            strategy,
             effort: Effort { candidates, word_chain_candidates: first, good_len: good, nice_len: nice },
             has_3_byte_matches: false,
         };
-        let first = |longest| Strategy::Greedy(Greedy { insert_policy: InsertPolicy::UpTo(longest) });
-        let ahead = |longest, is_ahead| {
+        let greedy = |longest| Strategy::Greedy(Greedy { insert_policy: InsertPolicy::UpTo(longest) });
+        let lookahead = |longest, has_lookahead| {
             Strategy::GreedyLookahead(GreedyLookahead {
                 insert_policy: InsertPolicy::UpTo(longest),
-                has_lookahead: is_ahead,
+                has_lookahead,
             })
         };
-        let lazy = |longest_lazy| Strategy::Lazy(Lazy { max_lazy: longest_lazy });
+        let lazy = |max_lazy| Strategy::Lazy(Lazy { max_lazy });
         // These strategies have no match to beat, so all their searches have all candidates.
         const NONE: usize = usize::MAX;
         match clevel {
-            ..=2 => level(first(4), (4, 4), NONE, 8),
-            3 => level(ahead(16 * 6, false), (6, 6), NONE, 16),
-            4 => level(ahead(16 * 12, false), (24, 24), NONE, 32),
-            5 => level(ahead(16 * 16, true), (32, 32), NONE, 32),
-            6 => level(ahead(16 * 16, true), (128, 32), NONE, 128),
+            ..=2 => level(greedy(4), (4, 4), NONE, 8),
+            3 => level(lookahead(16 * 6, false), (6, 6), NONE, 16),
+            4 => level(lookahead(16 * 12, false), (24, 24), NONE, 32),
+            5 => level(lookahead(16 * 16, true), (32, 32), NONE, 32),
+            6 => level(lookahead(16 * 16, true), (128, 32), NONE, 128),
             7 => level(lazy(32), (256, 4), 8, 128),
             8 => level(lazy(128), (1024, 4), 32, MAX_MATCH),
             _ => Level { has_3_byte_matches: true, ..level(lazy(MAX_MATCH), (4096, 4), 32, MAX_MATCH) },
@@ -98,7 +98,7 @@ impl Level {
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
 #[inline(always)]
 pub(super) fn parse<const RUNS: bool, const THREES: bool>(
-    way: impl Parser,
+    parser: impl Parser,
     search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,
     out: &mut BlockWriter<'_, '_>,
@@ -111,7 +111,7 @@ pub(super) fn parse<const RUNS: bool, const THREES: bool>(
         out.write_literal(0)?;
         range.start = 1;
     }
-    way.parse_range(search, range, out)
+    parser.parse_range(search, range, out)
 }
 
 impl Parser for Greedy {
@@ -122,7 +122,7 @@ impl Parser for Greedy {
         range: Range<usize>,
         out: &mut BlockWriter<'_, '_>,
     ) -> Option<()> {
-        let Greedy { insert_policy: entered } = self;
+        let Greedy { insert_policy } = self;
         let mut at = range.start;
         while at < range.end {
             let found = search.find_longest(at, 0);
@@ -132,7 +132,7 @@ impl Parser for Greedy {
                 continue;
             }
             out.write_match(at, found)?;
-            entered.insert(search, at + 1..at + found.len, found);
+            insert_policy.insert(search, at + 1..at + found.len, found);
             at += found.len;
         }
         Some(())
@@ -147,7 +147,7 @@ impl Parser for GreedyLookahead {
         range: Range<usize>,
         out: &mut BlockWriter<'_, '_>,
     ) -> Option<()> {
-        let GreedyLookahead { insert_policy: entered, has_lookahead: is_ahead } = self;
+        let GreedyLookahead { insert_policy, has_lookahead } = self;
         let src = search.src();
         let mut period = Period::default();
         let mut at = range.start;
@@ -163,14 +163,14 @@ impl Parser for GreedyLookahead {
             // One match after another, until there is a literal.
             loop {
                 if found.len == MAX_MATCH {
-                    (at, found) = period.write_repeated_matches(search, at, found, out, entered)?;
+                    (at, found) = period.write_repeated_matches(search, at, found, out, insert_policy)?;
                     next = at + 1;
                 }
                 let end = at + found.len;
                 if src.len() - at > found.len + MIN_GREEDY_MATCH {
-                    entered.insert(search, next.max(at + 1).min(end)..end, found);
+                    insert_policy.insert(search, next.max(at + 1).min(end)..end, found);
                 }
-                if !is_ahead || range.end - at <= MIN_LOOKAHEAD {
+                if !has_lookahead || range.end - at <= MIN_LOOKAHEAD {
                     out.write_match(at, found)?;
                     at = end;
                     break;
@@ -219,14 +219,14 @@ impl Parser for Lazy {
         range: Range<usize>,
         out: &mut BlockWriter<'_, '_>,
     ) -> Option<()> {
-        let Lazy { max_lazy: longest_lazy } = self;
+        let Lazy { max_lazy } = self;
         let mut period = Period::default();
         let mut at = range.start;
         // The match at the previous position, and whether that position has not been written yet.
         let mut previous = Match::default();
         let mut is_waiting = false;
         while at < range.end {
-            let found = if previous.len < longest_lazy {
+            let found = if previous.len < max_lazy {
                 search.find_longest(at, previous.len)
             } else {
                 search.insert(at..at + 1);

@@ -15,10 +15,10 @@ const MAX_FOLLOWING_MATCHES: usize = 7;
 /// The number of misses after which the least distance is replaced.
 const MAX_MISSES: u32 = 16;
 
-/// A match of the greatest length at a distance of `FAR` bytes or more is likely to be part of a longer repetition.
-/// zlib inserts none of its positions, so it depends on chance whether the repetition is found when it recurs; here one
-/// in `SPARSE_STEP` is inserted. Levels with fewer candidates than `MIN_CANDIDATES_FOR_SPARSE` insert none: these
-/// positions would displace better candidates.
+/// A match of the greatest length at a distance of `FAR_DISTANCE` bytes or more is likely to be part of a longer
+/// repetition. zlib inserts none of its positions, so it depends on chance whether the repetition is found when it
+/// recurs; here one in `SPARSE_STEP` is inserted. Levels with fewer candidates than `MIN_CANDIDATES_FOR_SPARSE` insert
+/// none: these positions would displace better candidates.
 const FAR_DISTANCE: usize = 1024;
 const SPARSE_STEP: usize = 64;
 const MIN_CANDIDATES_FOR_SPARSE: u32 = 128;
@@ -75,7 +75,7 @@ pub(super) struct Period {
     last_distance: usize,
     /// The position behind that match.
     end: usize,
-    /// The number of bytes of consecutive matches with the distance `last` that end at `end`.
+    /// The number of bytes of consecutive matches with the distance `last_distance` that end at `end`.
     repeated_len: usize,
     /// The least distance of matches of the greatest length: the bytes behind an interruption sooner or later repeat at
     /// this distance again.
@@ -87,8 +87,8 @@ pub(super) struct Period {
 impl Period {
     /// Processes the match `found` at `at`, which has the greatest length, with its own distance or that of the period.
     /// Writes the matches of the greatest length that follow each other, except the last one, and returns the last one
-    /// with its position. That position has been inserted, and positions before it according to `entered`. Returns
-    /// `None` if there is no room.
+    /// with its position. That position has been inserted, and positions before it according to `insert_policy`.
+    /// Returns `None` if there is no room.
     #[cold]
     #[inline(never)]
     pub(super) fn write_repeated_matches<const RUNS: bool, const THREES: bool>(
@@ -97,7 +97,7 @@ impl Period {
         at: usize,
         found: Match,
         out: &mut BlockWriter<'_, '_>,
-        entered: InsertPolicy,
+        insert_policy: InsertPolicy,
     ) -> Option<(usize, Match)> {
         let src = search.src();
         let repeats = |at, distance| match_length_up_to(src, at, distance, at + MAX_MATCH) == MAX_MATCH;
@@ -114,7 +114,8 @@ impl Period {
         } else {
             // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
             let is_confirmed = self.repeated_len > MAX_MATCH;
-            let most = if is_confirmed && entered != InsertPolicy::All { MAX_FOLLOWING_MATCHES } else { 0 };
+            let most =
+                if is_confirmed && insert_policy != InsertPolicy::All { MAX_FOLLOWING_MATCHES } else { 0 };
             (1..=most)
                 .take_while(|nth| {
                     search.end() - at >= (nth + 1) * MAX_MATCH && repeats(at + nth * MAX_MATCH, distance)
@@ -123,17 +124,17 @@ impl Period {
         };
         let end = at + following * MAX_MATCH;
         // Later bytes match at the last positions as long as at all positions, and at smaller distances.
-        let kept = if entered == InsertPolicy::All { distance + 2 * MAX_MATCH } else { MAX_DISTANCE };
+        let kept = if insert_policy == InsertPolicy::All { distance + 2 * MAX_MATCH } else { MAX_DISTANCE };
         let needed = if is_certain { end.saturating_sub(kept).max(at) } else { at };
-        let first_entered = at + (needed - at) / MAX_MATCH * MAX_MATCH;
+        let first_inserted = at + (needed - at) / MAX_MATCH * MAX_MATCH;
         for at in (at..end).step_by(MAX_MATCH) {
             out.write_match(at, found)?;
         }
-        if first_entered > at {
-            search.skip(at + 1..first_entered + 1);
+        if first_inserted > at {
+            search.skip(at + 1..first_inserted + 1);
         }
-        for at in (first_entered..end).step_by(MAX_MATCH) {
-            entered.insert(search, at + 1..at + MAX_MATCH, found);
+        for at in (first_inserted..end).step_by(MAX_MATCH) {
+            insert_policy.insert(search, at + 1..at + MAX_MATCH, found);
             search.insert(at + MAX_MATCH..at + MAX_MATCH + 1);
         }
         (self.end, self.repeated_len) = (end + MAX_MATCH, self.repeated_len + following * MAX_MATCH);

@@ -147,8 +147,8 @@ impl RunHistory {
 }
 
 /// Returns the longest match at `at`, where `len` bytes of a run are left, at a position of `run`, if it is longer than
-/// `known`, which must be less than `limits.most`. Also returns whether the limits end the search there. Returns `None`
-/// if the run is out of reach.
+/// `known`, which must be less than `limits.max_len`. Also returns whether the limits end the search there. Returns
+/// `None` if the run is out of reach.
 #[inline(always)]
 fn longest_match_in_run(
     src: &[u8],

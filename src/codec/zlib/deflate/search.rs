@@ -56,7 +56,7 @@ pub(super) struct SearchTables {
     word_chain: HashChain<{ 1 << HEADS_LOG2 }>,
     /// The chain for matches of three bytes.
     chain3: HashChain<{ 1 << CHAIN3_HEADS_LOG2 }>,
-    /// The first position that has not been inserted into `threes`.
+    /// The first position that has not been inserted into `chain3`.
     next_chain3: usize,
     runs: RunHistory,
     long_words: LongWords,
@@ -182,7 +182,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         let mut at = positions.start.max(1);
         while at < end {
             // If the origin moves, it moves before the first position of a part, so that all numbers are at least
-            // `WINDOW` - `PART`.
+            // `WINDOW` - `MAX_INSERT_BATCH`.
             let part_end = end.min(at + MAX_INSERT_BATCH);
             self.relative_position_after_slide(part_end - 1);
             while at < part_end {
@@ -302,7 +302,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     }
 
     /// Inserts the three bytes at `at`. Returns the distance to the last position with the same hash; more than
-    /// [`max_distance_at`] if there is none in max_distance_at.
+    /// [`max_distance_at`] if there is none in reach.
     #[inline(always)]
     fn insert_3_bytes(&mut self, at: usize) -> usize {
         let relative = self.relative_position_after_slide(at);
@@ -315,12 +315,12 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     #[inline(never)]
     fn insert_3_bytes_up_to(&mut self, at: usize) -> usize {
         self.relative_position_after_slide(at);
-        let SearchTables { chain3: threes, next_chain3: next_three, .. } = &mut *self.tables;
+        let SearchTables { chain3, next_chain3, .. } = &mut *self.tables;
         // Earlier positions no longer have a number.
-        let first = (*next_three).max((self.origin + 1).saturating_sub(WINDOW));
+        let first = (*next_chain3).max((self.origin + 1).saturating_sub(WINDOW));
         for position in first..at {
             let relative = (position + WINDOW - self.origin) as u16;
-            threes.insert_earlier(hash_3_bytes(read32(self.src, position)), position, relative);
+            chain3.insert_earlier(hash_3_bytes(read32(self.src, position)), position, relative);
         }
         self.insert_3_bytes(at)
     }
@@ -392,21 +392,21 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         mut found: Match,
         limits: &SearchLimits,
     ) -> Match {
-        let SearchTables { word_chain: short, long_words: long, .. } = &mut *self.tables;
-        let entered = target.at - target.before;
+        let SearchTables { word_chain, long_words, .. } = &mut *self.tables;
+        let word_start = target.at - target.before;
         let first_steps = self.effort.word_chain_candidates;
         let patience = if limits.candidates <= first_steps {
             first_steps
         } else {
             (first_steps as usize
-                + (STEPS_PER_POSITION * long.missing_count(entered)).saturating_sub(self.extra_steps))
-                as u32
+                + (STEPS_PER_POSITION * long_words.missing_count(word_start))
+                    .saturating_sub(self.extra_steps)) as u32
         };
         let steps = patience.min(limits.candidates);
         let mut left = steps;
         let walk = ChainWalk { src: self.src, at: target.at, limits };
         let judge = |position| target.check_candidate(self.src, position);
-        let next = walk.compare_candidates(&short.prev_distances, first, &mut left, &mut found, judge);
+        let next = walk.compare_candidates(&word_chain.prev_distances, first, &mut left, &mut found, judge);
         self.extra_steps += (steps - left).saturating_sub(first_steps) as usize;
         let Some(next) = next.filter(|_| steps < limits.candidates) else { return found };
         self.extra_steps = 0;
@@ -425,14 +425,14 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         limits: &SearchLimits,
     ) -> Match {
         let relative = self.relative_position(target.at);
-        let SearchTables { word_chain: short, long_words: long, .. } = &mut *self.tables;
-        long.insert_missing(self.src, target.at - target.before, self.origin, short);
-        let place = SearchPosition { src: self.src, at: target.at, relative, first_candidate: first };
+        let SearchTables { word_chain, long_words, .. } = &mut *self.tables;
+        long_words.insert_missing(self.src, target.at - target.before, self.origin, word_chain);
+        let position = SearchPosition { src: self.src, at: target.at, relative, first_candidate: first };
         let judge = |position| target.check_candidate(self.src, position);
         let mut found = found;
         let mut left = limits.candidates;
         let mut from = target.at - next;
-        while let Some(longer) = long.find_longer(&place, from, found, limits, &mut left, judge) {
+        while let Some(longer) = long_words.find_longer(&position, from, found, limits, &mut left, judge) {
             let (longer, is_complete) = longer;
             found = longer;
             if is_complete || found.len >= limits.nice_len {
@@ -442,7 +442,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         }
         let mut left = limits.candidates - steps;
         let walk = ChainWalk { src: self.src, at: target.at, limits };
-        walk.compare_candidates(&short.prev_distances, next, &mut left, &mut found, judge);
+        walk.compare_candidates(&word_chain.prev_distances, next, &mut left, &mut found, judge);
         found
     }
 
@@ -504,7 +504,7 @@ mod tests {
     use super::*;
 
     fn new_tables() -> Box<SearchTables> {
-        // SAFETY: `Tables` consists of integers and booleans, for which zeros are valid.
+        // SAFETY: `SearchTables` consists of integers and booleans, for which zeros are valid.
         unsafe { Box::<SearchTables>::new_zeroed().assume_init() }
     }
 

@@ -11,13 +11,13 @@ pub(super) const READ_AHEAD: usize = 16;
 /// A reader of bits that buffers the next ones in a word.
 pub(super) struct BitReader<'a> {
     pub(super) src: &'a [u8],
-    /// The first byte that is not counted in `left`.
+    /// The first byte that is not counted in `valid_bits`.
     pub(super) pos: usize,
-    /// The next bits. Those above `left` are either zero or the bits that follow in the stream.
+    /// The next bits. Those above `valid_bits` are either zero or the bits that follow in the stream.
     pub(super) word: u64,
     /// The number of valid bits of `word`.
     pub(super) valid_bits: u32,
-    /// The number of bytes, counted in `left` or consumed, that are zeros from beyond the end.
+    /// The number of bytes, counted in `valid_bits` or consumed, that are zeros from beyond the end.
     zeros_past_end: usize,
 }
 
@@ -46,7 +46,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Returns the bytes not yet counted in `left`, followed by zeros, if they are fewer than [`READ_AHEAD`].
+    /// Returns the bytes not yet counted in `valid_bits`, followed by zeros, if they are fewer than [`READ_AHEAD`].
     pub(super) fn copy_tail(&self) -> Option<[u8; 2 * READ_AHEAD]> {
         let rest = self.src.get(self.pos..).filter(|rest| rest.len() < READ_AHEAD)?;
         let mut tail = [0; 2 * READ_AHEAD];
@@ -59,13 +59,13 @@ impl<'a> BitReader<'a> {
         BitReader { src: tail, pos: 0, word: self.word, valid_bits: self.valid_bits, zeros_past_end: 0 }
     }
 
-    /// Continues where a reader of [`over_tail`](Self::over_tail) ended, given its `pos`, `word` and `left`.
+    /// Continues where a reader of [`over_tail`](Self::over_tail) ended, given its `pos`, `word` and `valid_bits`.
     pub(super) fn resume_after_tail(&mut self, copy: (usize, u64, u32)) {
-        let (pos, word, left) = copy;
+        let (pos, word, valid_bits) = copy;
         let inside = pos.min(self.src.len() - self.pos);
         self.pos += inside;
         self.zeros_past_end += pos - inside;
-        (self.word, self.valid_bits) = (word, left);
+        (self.word, self.valid_bits) = (word, valid_bits);
     }
 
     /// Returns the next bits without consuming them.

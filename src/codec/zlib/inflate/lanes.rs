@@ -158,7 +158,7 @@ impl Lanes {
                 let lane = &mut self.0[$index];
                 lane.rounds[count] = LanePosition { at: at[$index] as u32, literals: literals[$index] as u32 };
                 // SAFETY: the loop checks that `at` is not behind `last_read`, READ_AHEAD bytes before the end of
-                // `stream`, and each of at most ROUNDS rounds adds at most ROUND_LITERALS to `literals`.
+                // `stream`, and each of at most MAX_ROUNDS rounds adds at most ROUND_LITERALS to `literals`.
                 let all = unsafe {
                     let word = stream.as_ptr().add(at[$index] / 8).cast::<u64>().read_unaligned();
                     let mut word = u64::from_le(word) >> (at[$index] % 8);

@@ -61,7 +61,7 @@ enum BlockKind {
 impl BlockKind {
     /// Classifies the codes in which symbol `i` has `lens[i]` bits, and distance symbol `i` `distance_lens[i]`.
     fn of(lens: &[u8], distance_lens: &[u8]) -> BlockKind {
-        /// The least number of literals with eight bits in flat noise.
+        /// The least number of literals with eight bits in a block of `EightBitLiterals`.
         const MIN_EIGHT_BIT_LITERALS: usize = 240;
         /// Runs are likely if fewer than one in this many symbols are matches.
         const RARE_MATCH_DIVISOR: u32 = 7;

@@ -8,7 +8,7 @@ use crate::codec::match_copy::{MatchCopy, OVERSHOOT, copy_match};
 pub(super) const COPY_STEP: usize = 32;
 const _: () = assert!(COPY_STEP <= OVERSHOOT);
 
-/// A buffer that is filled up to `out`, and may be overwritten behind it.
+/// A buffer that is filled up to `written`, and may be overwritten behind it.
 pub(super) struct InflateOutput<'a> {
     pub(super) dest: &'a mut [u8],
     pub(super) written: usize,
@@ -35,7 +35,7 @@ impl InflateOutput<'_> {
         if !self.has_room(count) || literals.len() < count + COPY_STEP {
             return None;
         }
-        // SAFETY: steps begin before `count` and are WIDE long, no longer than OVERSHOOT: they end inside both.
+        // SAFETY: steps begin before `count` and are COPY_STEP long, no longer than OVERSHOOT: they end inside both.
         unsafe {
             let (from, to) = (literals.as_ptr(), self.dest.as_mut_ptr().add(self.written));
             let mut done = 0;
@@ -49,15 +49,15 @@ impl InflateOutput<'_> {
         Some(())
     }
 
-    /// Appends a match of `length` bytes from `back` bytes before. Returns `None`, and writes nothing, if there is no
-    /// room or `back` is invalid.
+    /// Appends a match of `length` bytes from `distance` bytes before. Returns `None`, and writes nothing, if there is
+    /// no room or `distance` is invalid.
     #[inline(always)]
-    pub(super) fn append_match<P: MatchCopy>(&mut self, back: usize, length: usize) -> Option<()> {
-        if !self.has_room(length) || back == 0 || back > self.written {
+    pub(super) fn append_match<P: MatchCopy>(&mut self, distance: usize, length: usize) -> Option<()> {
+        if !self.has_room(length) || distance == 0 || distance > self.written {
             return None;
         }
-        // SAFETY: 1 <= `back` <= `out`, and OVERSHOOT bytes behind the match are inside `dest`.
-        unsafe { copy_match::<P>(self.dest.as_mut_ptr().add(self.written), back, length) };
+        // SAFETY: 1 <= `distance` <= `written`, and OVERSHOOT bytes behind the match are inside `dest`.
+        unsafe { copy_match::<P>(self.dest.as_mut_ptr().add(self.written), distance, length) };
         self.written += length;
         Some(())
     }
