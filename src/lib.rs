@@ -1,5 +1,8 @@
 //! A drop-in implementation of the C library C-Blosc2: the same ABI, the same files and buffers, in Rust.
 //!
+//! Terms: "the reference" is C-Blosc2 3.3.5. "Native" files are plain files of the operating system, without mapping
+//! and callbacks.
+//!
 //! The crate is built as `libblosc2.so` / `libblosc2.a` for C programs; its Rust modules are an
 //! implementation detail. The layers are the folders, and dependencies point downwards only (`docs/design.md`):
 //!
@@ -9,6 +12,7 @@
 //! | [`error`] | the error type, and its mapping to the ABI's negative codes and back |
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
 //! | [`sync`] | atomics, locks and threads, which the model tests replace |
+//! | [`held_locks`] | the list of locks that a thread holds while functions of the program may run |
 //! | [`thread`] | the id of the current thread, and whether the process has other threads |
 //! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; operates on bytes only |
 //! | [`codec`] | the compressors of single streams |
@@ -26,7 +30,7 @@
 //! | [`internals`] | the items that tests, benchmarks and fuzz targets use besides the C functions |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
-// Makes the compiler report unused items as dead code.
+// `pub` marks exactly the items that can be reached from outside the crate; other items are at most `pub(crate)`.
 #![deny(unreachable_pub)]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for developers of the crate")]
 

@@ -170,7 +170,7 @@ impl Array {
                 }
             }
         }
-        let _steady = lock.lock_shared();
+        let _shape_locked = lock.lock_shared();
         self.refresh()?;
         read(&self.geometry())
     }

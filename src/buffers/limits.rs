@@ -10,13 +10,15 @@ pub const MAX_THREAD_IDLE: usize = 64 << 20;
 /// and free arrays of some MiB allocate fresh memory for each (`cargo bench --bench side_by_side -- --group apart`).
 pub const MAX_PROCESS_IDLE: usize = 32 << 20;
 
-/// Idle blocks of the process that stay when a super-chunk is freed that is not the first, for the chunks of the next
+/// Idle blocks of the process that stay when a super-chunk other than the first is freed, for the chunks of the next
 /// one. With 4 to 16 MiB, the mean of `cargo bench --bench side_by_side -- --group apart --summary` is the same; with 8
 /// MiB instead of 16, that of the cells that append (`--group schunk --only append_`) is 4 % lower.
 pub const MAX_PROCESS_IDLE_AFTER_FREE: usize = 16 << 20;
 
-/// Idle buffers that stay with the thread that frees a super-chunk (the same benchmark prints 1.9 if 4 or 8 MiB stay),
-/// and idle blocks of the process that stay when the first super-chunk is freed.
+/// Idle buffers that stay with the thread that frees a super-chunk, and idle blocks of the process that stay when the
+/// first super-chunk is freed. `cargo bench --bench side_by_side -- --group apart --summary` prints the mean of the
+/// speed ratios to the reference: 1.9 if 4 or 8 MiB of buffers stay (`docs/performance.md` has the mean with this
+/// limit).
 pub const MAX_THREAD_IDLE_AFTER_FREE: usize = 1 << 20;
 
 /// The block that a super-chunk keeps decoded.

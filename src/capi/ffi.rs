@@ -42,7 +42,7 @@ fn install_panic_hook() {
     });
 }
 
-/// Runs `body` and returns its result, or `on_error(error)` for an error. A panic, which only a defect of
+/// Runs `body` and returns its result, or `on_error(&error)` for an error. A panic, which only a defect of
 /// the library can cause, becomes the error `Failure`.
 pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
     install_panic_hook();

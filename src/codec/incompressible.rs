@@ -1,7 +1,6 @@
-//! The proof that a stream cannot be compressed, which is faster than running an encoder.
+//! A statistical test for streams that cannot be compressed, which is faster than running an encoder.
 //!
-//! A sample only selects the streams for which the proof is worthwhile. The proof reads every byte. Never changes a
-//! byte.
+//! A sample only selects the streams for which the test is worthwhile. The test reads every byte. Never changes a byte.
 
 /// The shortest stream that is examined, in bytes.
 const MIN_STREAM_LEN: usize = 256;
@@ -21,8 +20,8 @@ const REPEATED_WORD_DIVISOR: usize = 1024;
 /// log2 of the number of slots for words. The slots are on the stack: 16 KiB.
 const HASH_LOG: u32 = 12;
 
-/// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly
-/// any four bytes are repeated within `reach` bytes.
+/// Returns whether `src` counts as incompressible: apart from chance, the values of its bytes are equally frequent in
+/// each part, and hardly any four bytes are repeated within `reach` bytes.
 pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
     src.len() >= MIN_STREAM_LEN && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
 }

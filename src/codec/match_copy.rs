@@ -23,71 +23,71 @@ const LONG_PERIOD_REGISTER_BYTES: usize = 256;
 /// fast, but for shorter parts reaching the boundary takes longer than it saves.
 const MIN_ALIGNED_PART: usize = 256;
 
-/// Copies a match of `length` bytes to `out` from `back` bytes before it. Returns `None` if `back` is 0, or if the
-/// match begins before `dest` or ends behind it.
-pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, length: usize) -> Option<()> {
+/// Copies a match of `length` bytes to `out` from `distance` bytes before it. Returns `None` if `distance` is 0, or if
+/// the match begins before `dest` or ends behind it.
+pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, distance: usize, length: usize) -> Option<()> {
     let end = out.checked_add(length).filter(|&end| end <= dest.len())?;
-    if back == 0 || back > out {
+    if distance == 0 || distance > out {
         return None;
     }
     if length > LARGE_MATCH_THRESHOLD {
-        // SAFETY: 1 <= `back` <= `out`, and `length` bytes from `out` are inside `dest`.
-        unsafe { copy_large(dest.as_mut_ptr().add(out), back, length) };
+        // SAFETY: 1 <= `distance` <= `out`, and `length` bytes from `out` are inside `dest`.
+        unsafe { copy_large(dest.as_mut_ptr().add(out), distance, length) };
         return Some(());
     }
     // The bytes behind which OVERSHOOT bytes of `dest` remain.
     let wide = dest.len().saturating_sub(OVERSHOOT).saturating_sub(out).min(length);
     if wide > 0 {
-        // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
+        // SAFETY: 1 <= `distance` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
         unsafe {
             let to = dest.as_mut_ptr().add(out);
-            copy_match::<PortableCopy>(to, back, wide)
+            copy_match::<PortableCopy>(to, distance, wide)
         }
     }
     if wide < length {
-        copy_match_tail(&mut dest[..end], out + wide, back);
+        copy_match_tail(&mut dest[..end], out + wide, distance);
     }
     Some(())
 }
 
 /// Copies the rest of a match, from `at` to the end of `dest`: at most [`OVERSHOOT`] bytes.
-fn copy_match_tail(dest: &mut [u8], at: usize, back: usize) {
+fn copy_match_tail(dest: &mut [u8], at: usize, distance: usize) {
     let length = dest.len() - at;
     debug_assert!(length <= OVERSHOOT);
-    if back == 1 {
+    if distance == 1 {
         let byte = dest[at - 1];
         dest[at..].fill(byte);
-    } else if back >= length {
-        dest.copy_within(at - back..at - back + length, at);
+    } else if distance >= length {
+        dest.copy_within(at - distance..at - distance + length, at);
     } else {
         // Copied in another buffer, which has room to overshoot.
         let mut room = [0; 3 * OVERSHOOT];
-        room[..back].copy_from_slice(&dest[at - back..at]);
-        // SAFETY: `back` < `length` <= OVERSHOOT, so `back` bytes before and `length` + OVERSHOOT from there are inside
-        // `room`.
-        unsafe { copy_match::<PortableCopy>(room.as_mut_ptr().add(back), back, length) };
-        dest[at..].copy_from_slice(&room[back..back + length]);
+        room[..distance].copy_from_slice(&dest[at - distance..at]);
+        // SAFETY: `distance` < `length` <= OVERSHOOT, so `distance` bytes before and `length` + OVERSHOOT from there
+        // are inside `room`.
+        unsafe { copy_match::<PortableCopy>(room.as_mut_ptr().add(distance), distance, length) };
+        dest[at..].copy_from_slice(&room[distance..distance + length]);
     }
 }
 
-/// Copies a match of `length` bytes to `to` from `back` bytes before it. May write garbage behind the match.
+/// Copies a match of `length` bytes to `to` from `distance` bytes before it. May write garbage behind the match.
 ///
 /// Loads that overlap recent stores stall the processor, so a short period is loaded once and stored repeatedly, in
 /// steps of whole periods.
 ///
 /// # Safety
-/// `back` >= 1; `back` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
+/// `distance` >= 1; `distance` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
 #[inline(always)]
-pub(super) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, back: usize, length: usize) {
+pub(super) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, distance: usize, length: usize) {
     // SAFETY: by the contract, `from` .. `to` + `length` + OVERSHOOT is inside one buffer. Every load below
     // begins at most `length` after `from` and is at most OVERSHOOT long; every store begins less than `length`
     // after `to` and is at most OVERSHOOT long.
     unsafe {
-        let from = to.sub(back);
-        if back >= 32 {
+        let from = to.sub(distance);
+        if distance >= 32 {
             if length <= 32 {
                 copy_bytes::<32>(from, to);
-            } else if back >= 64 {
+            } else if distance >= 64 {
                 let mut at = 0;
                 align_loop();
                 while at < length {
@@ -102,18 +102,18 @@ pub(super) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, back: usize, length: 
                 align_loop();
                 while at < length {
                     to.add(at).cast::<[u8; 32]>().write_unaligned(head);
-                    to.add(at + back - 32).cast::<[u8; 32]>().write_unaligned(tail);
-                    at += back;
+                    to.add(at + distance - 32).cast::<[u8; 32]>().write_unaligned(tail);
+                    at += distance;
                 }
             }
-        } else if back >= 16 {
+        } else if distance >= 16 {
             if length <= 16 {
                 copy_bytes::<16>(from, to);
             } else {
-                store_repeatedly(from.cast::<[u8; 32]>().read_unaligned(), to, back, length);
+                store_repeatedly(from.cast::<[u8; 32]>().read_unaligned(), to, distance, length);
             }
         } else {
-            P::repeat_period(to, back, length);
+            P::repeat_period(to, distance, length);
         }
     }
 }
@@ -121,22 +121,22 @@ pub(super) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, back: usize, length: 
 /// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes, and writes nothing behind it.
 ///
 /// # Safety
-/// `back` >= 1; `length` > [`LARGE_MATCH_THRESHOLD`]; `back` bytes before `to` and `length` bytes from it belong to one
-/// buffer.
+/// `distance` >= 1; `length` > [`LARGE_MATCH_THRESHOLD`]; `distance` bytes before `to` and `length` bytes from it
+/// belong to one buffer.
 #[inline(never)]
-pub(super) unsafe fn copy_large(to: *mut u8, back: usize, length: usize) {
+pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the feature has just been detected; the rest is the contract.
-        unsafe { copy_large_avx2(to, back, length) };
+        unsafe { copy_large_avx2(to, distance, length) };
         return;
     }
     // SAFETY: by the contract.
-    unsafe { copy_with_doubling::<PortableCopy>(to, back, length) };
+    unsafe { copy_with_doubling::<PortableCopy>(to, distance, length) };
 }
 
-/// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes. The distance of its loads is a multiple of `back` that
-/// doubles whenever enough bytes have been written.
+/// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes. The distance of its loads is a multiple of `distance`
+/// that doubles whenever enough bytes have been written.
 ///
 /// A load that overlaps a store which has not reached the cache yet waits for it, unless the store covers all bytes of
 /// the load. At distances less than [`MIN_STALL_FREE_DISTANCE`], the loop of [`copy_match`] would wait repeatedly.
@@ -145,10 +145,10 @@ pub(super) unsafe fn copy_large(to: *mut u8, back: usize, length: usize) {
 /// # Safety
 /// As [`copy_large`]'s.
 #[inline(always)]
-unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, back: usize, length: usize) {
+unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usize, length: usize) {
     // The last chunk ends where the match does, so that the chunks before it can go up to OVERSHOOT beyond `body`.
     let body = length - OVERSHOOT;
-    let mut done = match back {
+    let mut done = match distance {
         ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES),
         16..64 => body.min(LONG_PERIOD_REGISTER_BYTES),
         _ => 0,
@@ -156,19 +156,19 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, back: usize, length: usi
     if done > 0 {
         // SAFETY: by the contract, `length` = `body` + OVERSHOOT bytes from `to` are in the buffer, and `done` <=
         // `body`.
-        unsafe { copy_match::<P>(to, back, done) };
+        unsafe { copy_match::<P>(to, distance, done) };
     }
-    let mut distance = back;
+    let mut load_distance = distance;
     loop {
-        while distance < MIN_STALL_FREE_DISTANCE && 2 * distance <= back + done {
-            distance *= 2;
+        while load_distance < MIN_STALL_FREE_DISTANCE && 2 * load_distance <= distance + done {
+            load_distance *= 2;
         }
-        // Here `distance` is a multiple of `back`, and OVERSHOOT <= `distance` <= `back` + `done`.
+        // Here `load_distance` is a multiple of `distance`, and OVERSHOOT <= `load_distance` <= `distance` + `done`.
         if done >= body {
             break;
         }
         let left = body - done;
-        let mut part = if distance < MIN_STALL_FREE_DISTANCE { distance.min(left) } else { left };
+        let mut part = if load_distance < MIN_STALL_FREE_DISTANCE { load_distance.min(left) } else { left };
         if part >= MIN_ALIGNED_PART {
             let behind_line = to.addr().wrapping_add(done) % OVERSHOOT;
             if behind_line != 0 {
@@ -177,11 +177,11 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, back: usize, length: usi
                 part -= part % OVERSHOOT;
             }
         }
-        // SAFETY: each chunk begins before `body`, so it ends in the match. The bytes read begin at most `back` before
-        // `to`, and the first `part` of them have been written by then.
+        // SAFETY: each chunk begins before `body`, so it ends in the match. The bytes read begin at most `distance`
+        // before `to`, and the first `part` of them have been written by then.
         unsafe {
             let to = to.add(done);
-            let from = to.sub(distance);
+            let from = to.sub(load_distance);
             let mut at = 0;
             align_loop();
             while at < part {
@@ -192,91 +192,91 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, back: usize, length: usi
         done += part;
     }
     // SAFETY: the chunk is the end of the match. `done` = `body`, so the bytes read have been written.
-    unsafe { copy_bytes::<OVERSHOOT>(to.add(body).sub(distance), to.add(body)) };
+    unsafe { copy_bytes::<OVERSHOOT>(to.add(body).sub(load_distance), to.add(body)) };
 }
 
 /// Match copies that depend on the instruction set: of periods shorter than 16 bytes, and of short matches at any
 /// distance.
 pub(super) trait MatchCopy {
-    /// Writes `length` bytes at `to` that repeat the `back` bytes before it. May write garbage behind them.
+    /// Writes `length` bytes at `to` that repeat the `distance` bytes before it. May write garbage behind them.
     ///
     /// # Safety
-    /// As [`copy_match`]'s, and `back` < 16.
-    unsafe fn repeat_period(to: *mut u8, back: usize, length: usize);
+    /// As [`copy_match`]'s, and `distance` < 16.
+    unsafe fn repeat_period(to: *mut u8, distance: usize, length: usize);
 
-    /// As [`repeat_period`](Self::repeat_period) for `back` < 8 and lengths of up to 32; always writes 32 bytes.
+    /// As [`repeat_period`](Self::repeat_period) for `distance` < 8 and lengths of up to 32; always writes 32 bytes.
     ///
     /// # Safety
-    /// `back` is 1 to 7; `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
-    unsafe fn repeat_period_32(to: *mut u8, back: usize);
+    /// `distance` is 1 to 7; `distance` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
+    unsafe fn repeat_period_32(to: *mut u8, distance: usize);
 
-    /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from any `back` bytes before `to`. May write garbage behind
-    /// it. Slower than [`copy_short`], except where the branch predictor cannot predict whether matches overlap their
-    /// source.
+    /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from any `distance` bytes before `to`. May write garbage
+    /// behind it. Slower than [`copy_short`], except where the branch predictor cannot predict whether matches overlap
+    /// their source.
     ///
     /// # Safety
     /// As [`copy_short`]'s.
-    unsafe fn copy_short_any_distance(to: *mut u8, back: usize);
+    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize);
 
-    /// Copies the first bytes of a match from any `back` bytes before `to`, and returns their number, which may be 0.
-    /// May write garbage behind them. Has no branch, for streams in which the distance of the next match cannot be
+    /// Copies the first bytes of a match from any `distance` bytes before `to`, and returns their number, which may be
+    /// 0. May write garbage behind them. Has no branch, for streams in which the distance of the next match cannot be
     /// predicted.
     ///
     /// # Safety
     /// As [`copy_short`]'s.
-    unsafe fn copy_match_prefix(to: *mut u8, back: usize) -> usize;
+    unsafe fn copy_match_prefix(to: *mut u8, distance: usize) -> usize;
 }
 
-/// Copies a match of up to 8 bytes from any `back` bytes before `to`. May write garbage behind it. Has no branch, for
-/// streams in which the distance of the next match cannot be predicted.
+/// Copies a match of up to 8 bytes from any `distance` bytes before `to`. May write garbage behind it. Has no branch,
+/// for streams in which the distance of the next match cannot be predicted.
 ///
 /// # Safety
-/// `back` >= 1; `back` bytes before `to` and 8 bytes from it belong to one buffer.
+/// `distance` >= 1; `distance` bytes before `to` and 8 bytes from it belong to one buffer.
 #[inline(always)]
-pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
+pub(super) unsafe fn copy_8(to: *mut u8, distance: usize) {
     /// By period (8 stands for all larger ones): the mask of the first period in a word.
     const PERIOD_MASK: [u64; 9] = {
         let mut table = [u64::MAX; 9];
-        let mut back = 0;
-        while back < 8 {
-            table[back] = (1 << (8 * back)) - 1;
-            back += 1;
+        let mut distance = 0;
+        while distance < 8 {
+            table[distance] = (1 << (8 * distance)) - 1;
+            distance += 1;
         }
         table
     };
-    /// For each period, the sum of `256^(back * k)` below `2^64`: a multiplication by it repeats `back` bytes.
+    /// For each period, the sum of `256^(distance * k)` below `2^64`: a multiplication by it repeats `distance` bytes.
     const PERIOD_MULTIPLIER: [u64; 9] = {
         let mut table = [0; 9];
-        let mut back = 1;
-        while back <= 8 {
+        let mut distance = 1;
+        while distance <= 8 {
             let mut at = 0;
             while at < 8 {
-                table[back] |= 1 << (8 * at);
-                at += back;
+                table[distance] |= 1 << (8 * at);
+                at += distance;
             }
-            back += 1;
+            distance += 1;
         }
         table
     };
-    let period = back.min(8);
+    let period = distance.min(8);
     // SAFETY: by the contract.
     unsafe {
-        let word = u64::from_le(to.sub(back).cast::<u64>().read_unaligned());
+        let word = u64::from_le(to.sub(distance).cast::<u64>().read_unaligned());
         let word = (word & PERIOD_MASK[period]).wrapping_mul(PERIOD_MULTIPLIER[period]);
         to.cast::<u64>().write_unaligned(word.to_le());
     }
 }
 
-/// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from `back` bytes before `to`, where `back` >= 8. Always writes
-/// [`MAX_SHORT_MATCH`] bytes.
+/// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from `distance` bytes before `to`, where `distance` >= 8. Always
+/// writes [`MAX_SHORT_MATCH`] bytes.
 ///
 /// # Safety
-/// `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
+/// `distance` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
 #[inline(always)]
-pub(super) unsafe fn copy_short(to: *mut u8, back: usize) {
-    // SAFETY: all moves lie between `back` before `to` and MAX_SHORT_MATCH behind it.
+pub(super) unsafe fn copy_short(to: *mut u8, distance: usize) {
+    // SAFETY: all moves lie between `distance` before `to` and MAX_SHORT_MATCH behind it.
     unsafe {
-        let from = to.sub(back);
+        let from = to.sub(distance);
         copy_bytes::<8>(from, to);
         copy_bytes::<8>(from.add(8), to.add(8));
         copy_bytes::<2>(from.add(16), to.add(16));
@@ -288,31 +288,31 @@ pub(super) struct PortableCopy;
 
 impl MatchCopy for PortableCopy {
     #[inline(always)]
-    unsafe fn repeat_period(to: *mut u8, back: usize, length: usize) {
-        // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` <
+    unsafe fn repeat_period(to: *mut u8, distance: usize, length: usize) {
+        // SAFETY: by the contract, 16 bytes from `distance` before `to` and OVERSHOOT bytes from each `at` <
         // `length` belong to the buffer.
         unsafe {
-            let mut period = u128::from_le_bytes(to.sub(back).cast::<[u8; 16]>().read_unaligned());
-            period &= (1 << (back * 8)) - 1;
-            let mut filled = back;
+            let mut period = u128::from_le_bytes(to.sub(distance).cast::<[u8; 16]>().read_unaligned());
+            period &= (1 << (distance * 8)) - 1;
+            let mut filled = distance;
             while filled < 16 {
                 period |= period << (filled * 8);
                 filled *= 2;
             }
-            store_repeatedly(period.to_le_bytes(), to, 16 / back * back, length);
+            store_repeatedly(period.to_le_bytes(), to, 16 / distance * distance, length);
         }
     }
 
     #[inline(always)]
-    unsafe fn repeat_period_32(to: *mut u8, back: usize) {
+    unsafe fn repeat_period_32(to: *mut u8, distance: usize) {
         // SAFETY: by the contract; stores begin before 32 and are 16 bytes long.
-        unsafe { Self::repeat_period(to, back, 32) }
+        unsafe { Self::repeat_period(to, distance, 32) }
     }
 
     #[inline(always)]
-    unsafe fn copy_short_any_distance(to: *mut u8, back: usize) {
+    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
         // SAFETY: by the contract.
-        unsafe { if back < 8 { Self::repeat_period_32(to, back) } else { copy_short(to, back) } }
+        unsafe { if distance < 8 { Self::repeat_period_32(to, distance) } else { copy_short(to, distance) } }
     }
 
     #[inline(always)]
@@ -329,19 +329,19 @@ pub(super) struct Avx2Copy;
 #[cfg(target_arch = "x86_64")]
 impl MatchCopy for Avx2Copy {
     #[inline(always)]
-    unsafe fn repeat_period(to: *mut u8, back: usize, length: usize) {
+    unsafe fn repeat_period(to: *mut u8, distance: usize, length: usize) {
         use std::arch::x86_64::*;
-        // SAFETY: the users of this type have checked for AVX2. By the contract, 16 bytes from `back` before `to` and
-        // OVERSHOOT bytes from each `at` < `length` belong to the buffer.
+        // SAFETY: the users of this type have checked for AVX2. By the contract, 16 bytes from `distance` before `to`
+        // and OVERSHOOT bytes from each `at` < `length` belong to the buffer.
         unsafe {
-            let from = to.sub(back);
-            let (chunk, step) = if back == 1 {
+            let from = to.sub(distance);
+            let (chunk, step) = if distance == 1 {
                 // By far the most common period. A load of one byte can be forwarded from any store.
                 (_mm256_set1_epi8(*from as i8), 32)
             } else {
                 let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
-                let order = _mm256_loadu_si256(PERIOD_SHUFFLES[back & 15].as_ptr().cast());
-                (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS_LEN[back & 15]))
+                let order = _mm256_loadu_si256(PERIOD_SHUFFLES[distance & 15].as_ptr().cast());
+                (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS_LEN[distance & 15]))
             };
             let mut at = 0;
             align_loop();
@@ -353,21 +353,21 @@ impl MatchCopy for Avx2Copy {
     }
 
     #[inline(always)]
-    unsafe fn repeat_period_32(to: *mut u8, back: usize) {
+    unsafe fn repeat_period_32(to: *mut u8, distance: usize) {
         // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
-        unsafe { repeat_short_avx2(to, back) }
+        unsafe { repeat_short_avx2(to, distance) }
     }
 
     #[inline(always)]
-    unsafe fn copy_short_any_distance(to: *mut u8, back: usize) {
+    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
         // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
-        unsafe { copy_short_avx2(to, back) }
+        unsafe { copy_short_avx2(to, distance) }
     }
 
     #[inline(always)]
-    unsafe fn copy_match_prefix(to: *mut u8, back: usize) -> usize {
+    unsafe fn copy_match_prefix(to: *mut u8, distance: usize) -> usize {
         // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
-        unsafe { copy_first_avx2(to, back) }
+        unsafe { copy_first_avx2(to, distance) }
     }
 }
 
@@ -376,13 +376,13 @@ impl MatchCopy for Avx2Copy {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
+unsafe fn copy_large_avx2(to: *mut u8, distance: usize, length: usize) {
     // SAFETY: the contract is the callee's.
     unsafe {
-        if back <= 16 && back.is_power_of_two() {
-            fill_cache_lines_avx2(to, back, length);
+        if distance <= 16 && distance.is_power_of_two() {
+            fill_cache_lines_avx2(to, distance, length);
         } else {
-            copy_with_doubling::<Avx2Copy>(to, back, length);
+            copy_with_doubling::<Avx2Copy>(to, distance, length);
         }
     }
 }
@@ -391,26 +391,26 @@ unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
 /// first and the last ones are whole cache lines.
 ///
 /// # Safety
-/// As [`copy_large`]'s, and `back` is 1, 2, 4, 8 or 16.
+/// As [`copy_large`]'s, and `distance` is 1, 2, 4, 8 or 16.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn fill_cache_lines_avx2(to: *mut u8, back: usize, length: usize) {
+unsafe fn fill_cache_lines_avx2(to: *mut u8, distance: usize, length: usize) {
     use std::arch::x86_64::*;
     let body = length - OVERSHOOT;
     // SAFETY: by the contract. `length` > LARGE_MATCH_THRESHOLD, so 16 bytes can be read at `from`, and two chunks be
     // written at `to`. `line` is at most OVERSHOOT behind `to`; the lines begin before `body`, so they end in the
     // match.
     unsafe {
-        let from = to.sub(back);
-        let period = if back == 1 {
+        let from = to.sub(distance);
+        let period = if distance == 1 {
             // A load of one byte can be forwarded from any store.
             _mm256_set1_epi8(*from as i8)
         } else {
             _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()))
         };
         let (order, mask) =
-            (_mm256_loadu_si256(PERIOD_SHUFFLES[16].as_ptr().cast()), _mm256_set1_epi8(back as i8 - 1));
+            (_mm256_loadu_si256(PERIOD_SHUFFLES[16].as_ptr().cast()), _mm256_set1_epi8(distance as i8 - 1));
         // The content of a register that is stored `at` bytes behind `to`. The period divides 256, so the low byte of
         // `at` is enough.
         let chunk = |at: usize| {
@@ -438,14 +438,14 @@ unsafe fn fill_cache_lines_avx2(to: *mut u8, back: usize, length: usize) {
 #[cfg(target_arch = "x86_64")]
 static PERIOD_SHUFFLES: [[u8; 32]; 17] = {
     let mut periods = [[0; 32]; 17];
-    let mut back = 1;
-    while back <= 16 {
+    let mut distance = 1;
+    while distance <= 16 {
         let mut i = 0;
         while i < 32 {
-            periods[back][i] = (i % back) as u8;
+            periods[distance][i] = (i % distance) as u8;
             i += 1;
         }
-        back += 1;
+        distance += 1;
     }
     periods
 };
@@ -454,10 +454,10 @@ static PERIOD_SHUFFLES: [[u8; 32]; 17] = {
 #[cfg(target_arch = "x86_64")]
 static WHOLE_PERIODS_LEN: [u8; 16] = {
     let mut whole = [32; 16];
-    let mut back = 1;
-    while back < 16 {
-        whole[back] = (32 - 32 % back) as u8;
-        back += 1;
+    let mut distance = 1;
+    while distance < 16 {
+        whole[distance] = (32 - 32 % distance) as u8;
+        distance += 1;
     }
     whole
 };
@@ -469,18 +469,18 @@ static WHOLE_PERIODS_LEN: [u8; 16] = {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
+unsafe fn repeat_short_avx2(to: *mut u8, distance: usize) {
     use std::arch::x86_64::*;
-    // SAFETY: by the contract, 8 bytes from `back` before `to` and 32 from it belong to the buffer.
+    // SAFETY: by the contract, 8 bytes from `distance` before `to` and 32 from it belong to the buffer.
     unsafe {
-        if back == 1 {
+        if distance == 1 {
             // A load of one byte can be forwarded from any store; on some processors a load of eight bytes is late
             // unless they were stored together.
             _mm256_storeu_si256(to.cast(), _mm256_set1_epi8(*to.sub(1) as i8));
             return;
         }
-        let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(back).cast()));
-        let order = _mm256_loadu_si256(PERIOD_SHUFFLES[back & 15].as_ptr().cast());
+        let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(distance).cast()));
+        let order = _mm256_loadu_si256(PERIOD_SHUFFLES[distance & 15].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(first, order));
     }
 }
@@ -489,10 +489,10 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
 #[cfg(target_arch = "x86_64")]
 static PREFIX_LEN: [u8; 33] = {
     let mut first = [32; 33];
-    let mut back = 16;
-    while back < 32 {
-        first[back] = back as u8;
-        back += 1;
+    let mut distance = 16;
+    while distance < 32 {
+        first[distance] = distance as u8;
+        distance += 1;
     }
     first
 };
@@ -504,20 +504,20 @@ static PREFIX_LEN: [u8; 33] = {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn copy_first_avx2(to: *mut u8, back: usize) -> usize {
+unsafe fn copy_first_avx2(to: *mut u8, distance: usize) -> usize {
     use std::arch::x86_64::*;
-    let row = back.min(16);
-    // SAFETY: by the contract, `back` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes can
-    // be read at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
+    let row = distance.min(16);
+    // SAFETY: by the contract, `distance` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes
+    // can be read at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
     unsafe {
-        let from = to.sub(back);
+        let from = to.sub(distance);
         let low = _mm_loadu_si128(from.cast());
         let high = _mm_loadu_si128(from.add(row & 16).cast());
         let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
         let order = _mm256_loadu_si256(PERIOD_SHUFFLES[row].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(both, order));
     }
-    usize::from(PREFIX_LEN[back.min(32)])
+    usize::from(PREFIX_LEN[distance.min(32)])
 }
 
 /// # Safety
@@ -525,14 +525,14 @@ unsafe fn copy_first_avx2(to: *mut u8, back: usize) -> usize {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
+unsafe fn copy_short_avx2(to: *mut u8, distance: usize) {
     // SAFETY: by the contract; the single bytes are before `to` + MAX_SHORT_MATCH.
     unsafe {
-        copy_first_avx2(to, back);
-        if back & !1 == 16 {
+        copy_first_avx2(to, distance);
+        if distance & !1 == 16 {
             // The sources of the last two bytes are, or may be, among the bytes that have just been written.
-            copy_bytes::<1>(to.add(16).sub(back), to.add(16));
-            copy_bytes::<1>(to.add(17).sub(back), to.add(17));
+            copy_bytes::<1>(to.add(16).sub(distance), to.add(16));
+            copy_bytes::<1>(to.add(17).sub(distance), to.add(17));
         }
     }
 }
@@ -586,9 +586,9 @@ unsafe fn store_repeatedly<const N: usize>(chunk: [u8; N], to: *mut u8, step: us
 mod tests {
     use super::*;
 
-    /// Appends a match, which repeats the last `back` bytes.
-    fn append_match(all: &mut Vec<u8>, back: usize, length: usize) {
-        let (start, end) = (all.len() - back, all.len() + length);
+    /// Appends a match, which repeats the last `distance` bytes.
+    fn append_match(all: &mut Vec<u8>, distance: usize, length: usize) {
+        let (start, end) = (all.len() - distance, all.len() + length);
         while all.len() < end {
             // The number of bytes behind `start` is a multiple of the period.
             let len = (end - all.len()).min(all.len() - start);
@@ -600,21 +600,21 @@ mod tests {
     fn copy_match_checked_is_exact_for_every_distance_and_length() {
         let rooms: &[usize] = if cfg!(miri) { &[0, 31, 65] } else { &[0, 1, 7, 31, 63, 64, 65, 100] };
         let step = if cfg!(miri) { 19 } else { 1 };
-        for back in (1..70).chain([100, 130]).step_by(step) {
+        for distance in (1..70).chain([100, 130]).step_by(step) {
             for length in (1..80).chain([100, 200, 300]).step_by(step) {
                 for &behind in rooms {
                     let out = 131;
                     let mut dest: Vec<u8> = (0..out + length + behind).map(|at| (at * 7) as u8).collect();
                     let mut expected = dest[..out].to_vec();
-                    append_match(&mut expected, back, length);
-                    assert_eq!(copy_match_checked(&mut dest, out, back, length), Some(()));
-                    assert!(dest[..out + length] == expected, "{back} {length} {behind}");
+                    append_match(&mut expected, distance, length);
+                    assert_eq!(copy_match_checked(&mut dest, out, distance, length), Some(()));
+                    assert!(dest[..out + length] == expected, "{distance} {length} {behind}");
                 }
             }
         }
         let mut dest = [0; 10];
-        for (out, back, length) in [(5, 0, 1), (5, 6, 1), (5, 1, 6), (5, 1, usize::MAX)] {
-            assert_eq!(copy_match_checked(&mut dest, out, back, length), None);
+        for (out, distance, length) in [(5, 0, 1), (5, 6, 1), (5, 1, 6), (5, 1, usize::MAX)] {
+            assert_eq!(copy_match_checked(&mut dest, out, distance, length), None);
         }
     }
 
@@ -639,7 +639,9 @@ mod tests {
             ])
             .step_by(step);
         let noise: Vec<u8> = (0..7 * MIN_STALL_FREE_DISTANCE).map(|at| (at * 7 + at / 256) as u8).collect();
-        for (back, copy) in distances.flat_map(|back| [(back, portable), (back, copy_large as CopyLarge)]) {
+        for (distance, copy) in
+            distances.flat_map(|distance| [(distance, portable), (distance, copy_large as CopyLarge)])
+        {
             let step = if cfg!(miri) { 2 } else { 1 };
             let lengths = [
                 LARGE_MATCH_THRESHOLD + 1,
@@ -649,14 +651,14 @@ mod tests {
                 3 * MIN_STALL_FREE_DISTANCE + 5,
             ];
             for length in lengths.into_iter().step_by(step) {
-                for out in [back, back + 1, back + 40].into_iter().step_by(step) {
+                for out in [distance, distance + 1, distance + 40].into_iter().step_by(step) {
                     let mut dest = noise[..out + length + 5].to_vec();
                     let mut expected = dest[..out].to_vec();
-                    append_match(&mut expected, back, length);
+                    append_match(&mut expected, distance, length);
                     expected.extend_from_slice(&dest[out + length..]);
-                    // SAFETY: `back` bytes before `out` and `length` bytes from it are inside `dest`.
-                    unsafe { copy(dest.as_mut_ptr().add(out), back, length) };
-                    assert!(dest == expected, "{back} {length} {out}");
+                    // SAFETY: `distance` bytes before `out` and `length` bytes from it are inside `dest`.
+                    unsafe { copy(dest.as_mut_ptr().add(out), distance, length) };
+                    assert!(dest == expected, "{distance} {length} {out}");
                 }
             }
         }
@@ -664,25 +666,25 @@ mod tests {
 
     #[test]
     fn copy_8_repeats_the_bytes_at_every_distance() {
-        for back in 1..20 {
+        for distance in 1..20 {
             let mut dest: Vec<u8> = (0..28).map(|at| at * 7 + 1).collect();
             let mut expected = dest[..20].to_vec();
-            (0..8).for_each(|_| expected.push(expected[expected.len() - back]));
-            // SAFETY: `back` bytes before and 8 from there are inside `dest`.
-            unsafe { copy_8(dest.as_mut_ptr().add(20), back) };
-            assert!(dest == expected, "{back}");
+            (0..8).for_each(|_| expected.push(expected[expected.len() - distance]));
+            // SAFETY: `distance` bytes before and 8 from there are inside `dest`.
+            unsafe { copy_8(dest.as_mut_ptr().add(20), distance) };
+            assert!(dest == expected, "{distance}");
         }
     }
 
-    unsafe fn copy_short_len<P: MatchCopy>(to: *mut u8, back: usize) -> usize {
+    unsafe fn copy_short_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
         // SAFETY: the contract is the caller's.
-        unsafe { P::copy_short_any_distance(to, back) };
+        unsafe { P::copy_short_any_distance(to, distance) };
         MAX_SHORT_MATCH
     }
 
-    unsafe fn copy_prefix_len<P: MatchCopy>(to: *mut u8, back: usize) -> usize {
+    unsafe fn copy_prefix_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
         // SAFETY: the contract is the caller's.
-        unsafe { P::copy_match_prefix(to, back) }
+        unsafe { P::copy_match_prefix(to, distance) }
     }
 
     /// Copies a match from the given number of bytes before the pointer, and returns the number of bytes copied.
@@ -700,13 +702,13 @@ mod tests {
         #[cfg(not(target_arch = "x86_64"))]
         let avx2 = &[];
         for way in portable.iter().chain(avx2) {
-            for back in (1..70).step_by(if cfg!(miri) { 9 } else { 1 }) {
+            for distance in (1..70).step_by(if cfg!(miri) { 9 } else { 1 }) {
                 let mut dest: Vec<u8> = (0..70 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
                 let mut expected = dest[..70].to_vec();
-                // SAFETY: `back` bytes before and OVERSHOOT from there are inside `dest`.
-                let copied = unsafe { way(dest.as_mut_ptr().add(70), back) };
-                (0..copied).for_each(|_| expected.push(expected[expected.len() - back]));
-                assert!(dest[..70 + copied] == expected, "{back}");
+                // SAFETY: `distance` bytes before and OVERSHOOT from there are inside `dest`.
+                let copied = unsafe { way(dest.as_mut_ptr().add(70), distance) };
+                (0..copied).for_each(|_| expected.push(expected[expected.len() - distance]));
+                assert!(dest[..70 + copied] == expected, "{distance}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The codecs of the library's own range, which depend on the array around a block (`codecs.md` 8 to 10): their
+//! The optional codecs, ids 32 to 35, which depend on the array around a block (`codecs.md` 8 to 10): their
 //! numbers, and the [`Encoder`] and [`Decoder`] of each.
 //!
 //! Owns the choice between them by number, which of them a build has, and the error codes of what they reject. The
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::error::{Error, ErrorKind};
 use std::ops::Range;
 
-/// A codec of the library's own range that this build has.
+/// An optional codec (ids 32 to 35) that this build has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PluginCodec {
     /// Blocks of bytes in two dimensions.

@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error: a kind, which becomes the ABI's return code, and a message for `BLOSC_TRACE`.
 ///
 /// The kind is stored outside the box with the message, so that it is available even if the message could not be
-/// allocated. A `Result<usize>` has two words, the same as with the pointer alone.
+/// allocated. A `Result<usize>` has two words, no more than with only the box.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,

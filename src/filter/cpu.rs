@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectionProof(());
 
-/// An instruction-set level for which there are kernels. A value exists only of a level that this machine has:
-/// [`available_levels`] and [`level()`] return them, and nothing outside this file can make one.
+/// An instruction-set level for which there are kernels. Outside this file, a value exists only of a level that this
+/// machine has: [`available_levels`] and [`level()`] return them, and other files cannot make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimdLevel {
     /// Portable code; every machine has it.
@@ -23,8 +23,7 @@ pub enum SimdLevel {
 }
 
 impl SimdLevel {
-    /// Every level, the least preferred first. The values beyond [`SimdLevel::Generic`] prove nothing, so that this
-    /// list does not leave the file.
+    /// Every level, the least preferred first. The list must stay private: its values do not prove detection.
     const ALL: [SimdLevel; 4] = [
         SimdLevel::Generic,
         SimdLevel::Avx2(DetectionProof(())),

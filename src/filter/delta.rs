@@ -54,9 +54,6 @@ pub fn decode_first(typesize: usize, buf: &mut [u8]) {
 }
 
 /// [`decode_first`] with the code of one level.
-///
-/// # Panics
-/// If this machine does not have the level.
 pub fn decode_first_at(level: SimdLevel, typesize: usize, buf: &mut [u8]) {
     let width = word_width(typesize);
     let coded = buf.len() / width * width;

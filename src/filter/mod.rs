@@ -3,8 +3,8 @@
 //! A filter is a plain function from one block to another of the same length: no contexts, no pipelines, no
 //! allocation. The pipeline module decides which slot holds which filter, and the order in which filters are undone.
 //!
-//! The public functions choose the best kernel of the machine once, through [`cpu`]. Each has a variant with the
-//! suffix `_at` that takes the instruction-set level, so that tests and benchmarks reach every kernel.
+//! The public functions use the instruction-set level of [`cpu`]; some have a variant with the suffix `_at` that takes
+//! the level, so that tests and benchmarks reach every kernel.
 
 pub mod bitshuffle;
 pub(crate) mod bytedelta;

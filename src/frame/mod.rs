@@ -1,5 +1,6 @@
 //! Frames (`frame.md`): the serialised form of a super-chunk, as one contiguous byte sequence or as a directory of
-//! files.
+//! files. In this module, "the reference" is C-Blosc2 3.3.5, and "native" files are plain files of the operating
+//! system, without mapping and callbacks.
 //!
 //! | module | contents |
 //! |---|---|

@@ -132,13 +132,22 @@ pub(crate) struct ChunkFile<'a> {
     pub is_replacement: bool,
 }
 
-/// The writes of a change, in this order: chunk file, moved bytes, payload, index, header, trailer. After them the
-/// frame is truncated to `frame_len`, and superseded chunk files are removed.
+/// The time at which a chunk file that is no longer referenced is removed. On native files, it is always removed after
+/// all writes.
+#[derive(Clone, Copy)]
+pub(crate) enum RemovalTime {
+    /// Before the index is written.
+    BeforeIndex,
+    /// After all writes.
+    AtEnd,
+}
+
+/// The writes of a change; [`writer`](super::writer) determines their order.
 pub(crate) struct FramePlan<'a> {
     /// A chunk file (sparse frames).
     pub chunk_file: Option<ChunkFile<'a>>,
-    /// The number of a chunk file that is no longer referenced, and whether it is removed before the index is written.
-    pub removed_file: Option<(u64, bool)>,
+    /// The number of a chunk file that is no longer referenced, and the time at which it is removed.
+    pub removed_file: Option<(u64, RemovalTime)>,
     /// The move that makes room for a longer chunk or closes the gap behind a shorter one.
     pub moved: Option<Move>,
     /// Offset and bytes of a chunk in the data section; `None` for a special chunk.
@@ -267,7 +276,7 @@ struct PartialPlan<'a> {
     /// Number of entries for which the reference allocates memory when it compresses the index.
     capacity: usize,
     chunk_file: Option<ChunkFile<'a>>,
-    removed_file: Option<(u64, bool)>,
+    removed_file: Option<(u64, RemovalTime)>,
     moved: Option<Move>,
     payload: Option<(u64, &'a [u8])>,
 }
@@ -308,7 +317,7 @@ fn edit_index<'a>(
             let code = index.entry(at)?;
             let mut partial = PartialPlan::new(at, len);
             if let (FrameKind::Sparse, Ok(number)) = (layout.kind, u64::try_from(code)) {
-                partial.removed_file = Some((number, true));
+                partial.removed_file = Some((number, RemovalTime::BeforeIndex));
             }
             index.offsets.remove(at)?;
             index.cached_max_number = index.cached_max_number.filter(|&highest| code < highest);
@@ -382,7 +391,7 @@ fn plan_update<'a>(
                 Ok((partial, IndexUndo::Nothing))
             }
             FrameChunk::Special(special) => {
-                partial.removed_file = Some((old_place, false));
+                partial.removed_file = Some((old_place, RemovalTime::AtEnd));
                 let before = copy_offsets(&index.offsets)?;
                 index.cached_max_number = None;
                 index.offsets.set(at, encode_entry(IndexEntry::Special(special)))?;

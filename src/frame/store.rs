@@ -360,8 +360,8 @@ impl Frame {
     /// `Lock`.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
         let Some(lock) = &self.lock else { return Ok(FrameLockGuard { lock: None }) };
-        let LockOutcome { is_stale: moved } = lock.lock(exclusive)?;
-        if moved {
+        let LockOutcome { is_stale } = lock.lock(exclusive)?;
+        if is_stale {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         Ok(FrameLockGuard { lock: Some(lock) })

@@ -61,11 +61,11 @@ impl<'a> FileUndo<'a> {
         // Moved bytes can be read at their new place, so they are not saved; bytes behind the frame may belong to other
         // data in the file, so they are saved.
         let chunks_end = plan.moved.map_or(old.index_offset(), |moved| moved.from);
-        let after_all = size.saturating_sub(disk.base);
+        let bytes_in_file = size.saturating_sub(disk.base);
         let mut pieces = Vec::new();
         for (at, len) in writes.into_iter().flatten() {
             // At most the bytes that the file has: a damaged header may claim more.
-            let end = (at + len).min(after_all);
+            let end = (at + len).min(bytes_in_file);
             for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
                 if from < to {
                     pieces.push((from, stream.read_vec_at(disk.base + from, to - from)?));
@@ -88,19 +88,19 @@ impl<'a> FileUndo<'a> {
         move_bytes(stream, base, moved, &mut self.move_progress)
     }
 
-    /// Restores the file. The restored bytes fit, because they were in the file before the change. A write that fails
-    /// here concerns bytes that could not be overwritten either; the remaining parts are restored all the same. The
+    /// Restores the file. The restored bytes fit, because they were in the file before the change. If a write fails
+    /// here, the change could not overwrite those bytes either; the remaining parts are restored all the same. The
     /// first error is logged.
     pub(crate) fn restore(self, plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream) {
         let FileUndo { old, images, overwritten: pieces, size, move_progress: moved } = self;
         let mut first_error = None;
-        let mut note = |result: Result<()>| {
+        let mut record_error = |result: Result<()>| {
             if let Err(error) = result {
                 first_error.get_or_insert(error);
             }
         };
         if let Some(planned_move) = plan.moved {
-            move_back(stream, disk.base, planned_move, moved, &mut note);
+            move_back(stream, disk.base, planned_move, moved, &mut record_error);
         }
         let parts = [
             (old.index_offset(), &images.index),
@@ -109,9 +109,9 @@ impl<'a> FileUndo<'a> {
         ];
         let pieces = pieces.iter().map(|(at, bytes)| (*at, bytes));
         for (at, bytes) in pieces.chain(parts).filter(|(_, bytes)| !bytes.is_empty()) {
-            note(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
+            record_error(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
         }
-        note(stream.truncate(size));
+        record_error(stream.truncate(size));
         if let Some(error) = first_error {
             trace::warning(|| {
                 format!("a write to a frame failed, and its old bytes could not be restored: {error}")
@@ -160,18 +160,18 @@ impl Move {
     }
 }
 
-/// Moves back the bytes that [`move_bytes`] has moved. Errors are passed to `note`.
+/// Moves back the bytes that [`move_bytes`] has moved. Errors are passed to `record_error`.
 fn move_back(
     stream: &IoStream,
     base: u64,
     moved: Move,
     progress: MoveProgress,
-    note: &mut dyn FnMut(Result<()>),
+    record_error: &mut dyn FnMut(Result<()>),
 ) {
     // The write of the current segment may have overwritten a part of its own source range.
     if progress.done < moved.len && !progress.segment.is_empty() {
         let at = base + moved.from + progress.segment_offset;
-        note(stream.write_at(at, &progress.segment, WriteUnit::Bytes));
+        record_error(stream.write_at(at, &progress.segment, WriteUnit::Bytes));
     }
     let back = moved.reversed(progress.done);
     let mut done = 0;
@@ -185,7 +185,9 @@ fn move_back(
                 Err::<_, Error>(err!(FileRead, "read {} moved bytes, expected {len}", segment.len()))
             }
         });
-        note(segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteUnit::Bytes)));
+        record_error(
+            segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteUnit::Bytes)),
+        );
         done += len;
     }
 }

@@ -1,13 +1,14 @@
 //! Execution of a [`FramePlan`] in place: the parts of a frame are overwritten where they are (`frame.md` 2).
 //!
-//! The layout is that of the reference. On native files, adjacent parts are written in one call and the header is
-//! written last; after a failed write the overwritten bytes are restored ([`super::undo`]). Other back-ends receive the
-//! same writes as from the reference, in the same order.
+//! The layout is that of the reference (C-Blosc2 3.3.5). On native files (plain files of the operating system, without
+//! mapping and callbacks), adjacent parts are written in one call and the header is written last; after a failed write
+//! the overwritten bytes are restored ([`super::undo`]). Other back-ends receive the same writes as from the reference,
+//! in the same order.
 
 use super::FrameKind;
 use super::disk::{ChunkFileGuard, Disk};
 use super::header::FRAME_LEN_POSITION;
-use super::plan::{FrameLayout, FramePlan, Images, Move};
+use super::plan::{FrameLayout, FramePlan, Images, Move, RemovalTime};
 use super::undo::{self, FileUndo};
 use crate::err;
 use crate::error::Result;
@@ -69,7 +70,9 @@ pub(crate) fn write_on_disk(
         undo.restore(plan, disk, &stream);
         return Err(error);
     }
-    remove_superseded(plan, disk, |_| true);
+    if let Some((number, _)) = plan.removed_file {
+        remove_superseded(disk, number);
+    }
     Ok(())
 }
 
@@ -116,7 +119,9 @@ fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
     if let Some(file) = plan.chunk_file {
         disk.write_chunk_file(file.number, file.bytes)?;
     }
-    remove_superseded(plan, disk, |before_index| before_index);
+    if let Some((number, RemovalTime::BeforeIndex)) = plan.removed_file {
+        remove_superseded(disk, number);
+    }
     if let Some((at, bytes)) = &plan.index {
         let stream = open()?;
         if let Some(moved) = plan.moved {
@@ -141,18 +146,16 @@ fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
         let frame_len = plan.layout.frame_len.to_be_bytes();
         open()?.write_at(disk.base + FRAME_LEN_POSITION, &frame_len, WriteUnit::Bytes)?;
     }
-    remove_superseded(plan, disk, |before_index| !before_index);
+    if let Some((number, RemovalTime::AtEnd)) = plan.removed_file {
+        remove_superseded(disk, number);
+    }
     Ok(())
 }
 
-/// Removes the chunk file of the plan that is no longer referenced, if `now` returns true for its position in the order
-/// of writes (whether it is removed before the index is written). A file that cannot be removed stays as an orphan,
-/// without an error.
-fn remove_superseded(plan: &FramePlan<'_>, disk: &Disk, now: impl FnOnce(bool) -> bool) {
-    if let Some((number, before_index)) = plan.removed_file
-        && now(before_index)
-        && let Err(error) = disk.remove_chunk_file(number)
-    {
+/// Removes a chunk file that is no longer referenced. A file that cannot be removed stays as an orphan, without an
+/// error.
+fn remove_superseded(disk: &Disk, number: u64) {
+    if let Err(error) = disk.remove_chunk_file(number) {
         trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
     }
 }

@@ -65,20 +65,20 @@ impl Mapping {
         {
             let (params, _shared) = self.lock_shared();
             let params = params.ok_or_else(no_params)?;
-            // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
+            // SAFETY: valid, guaranteed by the caller of `new`; not changed while `_shared` is held.
             if let Some(checked) = unsafe { check_mapped(params, path) } {
                 return checked;
             }
         }
         let (params, _exclusive) = self.lock_exclusive();
-        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `exclusive` is held.
+        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `_exclusive` is held.
         unsafe { open(params.ok_or_else(no_params)?, path) }
     }
 
     pub(super) fn size(&self) -> Result<u64> {
         let (params, _shared) = self.lock_shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
-        // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
+        // SAFETY: valid, guaranteed by the caller of `new`; not changed while `_shared` is held.
         Ok(unsafe { size(params) })
     }
 
@@ -108,7 +108,7 @@ impl Mapping {
         if bytes.is_empty() {
             return Ok(());
         }
-        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `exclusive` is held.
+        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `_exclusive` is held.
         unsafe { write(params, bytes.as_ptr(), bytes.len(), position) }
     }
 

@@ -5,9 +5,10 @@
 //! that programs register ([`backend_registry`]). This module does not depend on frames: its callers define the meaning
 //! of the bytes and the order of writes.
 //!
-//! Plain files (id 0) are read and written by position, without a `FILE` and without buffering. The exported stdio
-//! functions, which must provide a `FILE` of the C library, are implemented separately in [`stdio`]. Mapped files (id
-//! 1) are in [`mmap`]; their state is a struct that C code shares. Back-ends of the program are called through `user`.
+//! Plain files of the operating system, without mapping and callbacks (id 0), are called native. They are read and
+//! written by position, without a `FILE` and without buffering. The exported stdio functions, which must provide a
+//! `FILE` of the C library, are implemented separately in [`stdio`]. Mapped files (id 1) are in [`mmap`]; their state
+//! is a struct that C code shares. Back-ends of the program are called through `user`.
 
 mod backend;
 pub(crate) mod backend_registry;

@@ -339,7 +339,7 @@ fn registered_step(id: u8, meta: u8) -> FilterStep {
     }
 }
 
-/// Returns the step of a filter of the library's own range, if this build includes it.
+/// Returns the step of an optional filter (ids 32 to 36), if this build includes it.
 fn plugin_step(id: u8, meta: u8, container: Option<&Container>) -> Option<FilterStep> {
     if !is_plugin_filter(id) {
         return None;
@@ -363,7 +363,7 @@ fn plugin_step(id: u8, meta: u8, container: Option<&Container>) -> Option<Filter
     }
 }
 
-/// Returns whether `id` is a filter of the library's own range that this build includes.
+/// Returns whether `id` is an optional filter (ids 32 to 36) that this build includes.
 pub(crate) fn is_plugin_filter(id: u8) -> bool {
     cfg!(feature = "plugin-filters")
         && (BLOSC_FILTER_NDCELL..=BLOSC_FILTER_INT_TRUNC).contains(&i32::from(id))

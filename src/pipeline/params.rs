@@ -81,7 +81,7 @@ pub(crate) struct CompressParams {
     pub nchunk: i64,
     /// Pointers that callbacks receive.
     pub callback_pointers: CallbackPointers,
-    /// The properties of the context's super-chunk, if a codec or filter of the library's own range needs them.
+    /// The properties of the context's super-chunk, if an optional codec or filter (ids 32 to 36) needs them.
     pub container: Option<Container>,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct DecompressParams<'a> {
     pub nchunk: i64,
     /// The context's super-chunk, for callbacks.
     pub schunk: CallbackPointer,
-    /// The properties of the super-chunk, if a codec or filter of the library's own range needs them.
+    /// The properties of the super-chunk, if an optional codec or filter (ids 32 to 36) needs them.
     pub container: Option<&'a Container>,
 }
 

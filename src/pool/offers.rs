@@ -94,11 +94,11 @@ impl Drop for OffersGuard<'_, '_> {
             if offered == 0 {
                 continue;
             }
-            let unheard = self.job.asleep_workers[bank].swap(0, Relaxed);
+            let not_woken = self.job.asleep_workers[bank].swap(0, Relaxed);
             let mut back = 0;
             for bit in bit_positions(offered) {
                 let slot = self.set.slot(bank * BANK_SIZE + bit);
-                if slot.withdraw(self.job, unheard & (1 << bit) != 0) {
+                if slot.withdraw(self.job, not_woken & (1 << bit) != 0) {
                     back |= 1 << bit;
                 }
             }

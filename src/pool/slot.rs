@@ -43,7 +43,7 @@ pub(super) struct WorkerSlot {
 pub(super) enum OfferResult {
     /// The worker is awake and will read the offer.
     Made,
-    /// The worker sleeps: a thread has to [`WorkerSlot::wake`] it, or withdraw the offer as unheard.
+    /// The worker sleeps: a thread has to [`WorkerSlot::wake`] it, or withdraw the offer as `not_woken`.
     MadeAsleep,
     /// There is no worker, or it has an offer already.
     Refused,
@@ -75,10 +75,10 @@ impl WorkerSlot {
         }
     }
 
-    /// Withdraws an offer of `job`. Returns false if the worker took it. `unheard` is true if the offer was
+    /// Withdraws an offer of `job`. Returns false if the worker took it. `not_woken` is true if the offer was
     /// [`OfferResult::MadeAsleep`] and no thread has woken the worker or will wake it.
-    pub(super) fn withdraw(&self, job: &Job<'_>, unheard: bool) -> bool {
-        let back = state_word(if unheard { ASLEEP } else { EMPTY });
+    pub(super) fn withdraw(&self, job: &Job<'_>, not_woken: bool) -> bool {
+        let back = state_word(if not_woken { ASLEEP } else { EMPTY });
         self.word.compare_exchange(offer_word(job), back, Relaxed, Relaxed).is_ok()
     }
 

@@ -1,4 +1,4 @@
-//! Codecs, filters and tuners by id (`codecs.md` 12): those of the library's range and those that callers
+//! Codecs, filters and tuners by id (`codecs.md` 12): those with reserved ids (32 to 159) and those that callers
 //! register. The codecs and filters that the format itself defines are in `codec` and `filter`.
 //!
 //! The tables hold C function pointers, but never call them; `pipeline` does. The functions of an entry that was
@@ -94,7 +94,8 @@ impl TableEntry for Tuner {
     }
 }
 
-/// Ids and names of the library's codecs that this build includes, in the order of registration (`codecs.md` 12.2).
+/// Ids and names of the codecs with reserved ids, in the order of registration (`codecs.md` 12.2): the optional codecs,
+/// ids 32 to 35, if this build includes them, and the codecs 36 to 40, whose functions are in plugin libraries.
 const LIBRARY_CODECS: &[(u8, &CStr)] = &[
     #[cfg(feature = "ndlz")]
     (32, c"ndlz"),
@@ -111,7 +112,7 @@ const LIBRARY_CODECS: &[(u8, &CStr)] = &[
     (40, c"htj2k"),
 ];
 
-/// Ids and names of the library's filters that this build includes, in the order of registration.
+/// Ids and names of the optional filters, ids 32 to 36, that this build includes, in the order of registration.
 const LIBRARY_FILTERS: &[(u8, &CStr)] = &[
     #[cfg(feature = "plugin-filters")]
     (32, c"ndcell"),

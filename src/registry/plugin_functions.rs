@@ -13,10 +13,10 @@ use crate::error::Result;
 use std::ffi::CStr;
 use std::mem;
 
-/// The first codec of the library's range that comes as a plugin library; those before it are built in.
+/// The first codec with a reserved id that comes as a plugin library; the optional codecs, ids 32 to 35, are built in.
 const FIRST_PLUGIN_CODEC: u8 = 36;
 
-/// The first filter that may be in a plugin library; the library's own filters are built in.
+/// The first filter that may be in a plugin library; the optional filters, ids 32 to 36, are built in.
 const FIRST_PLUGIN_FILTER: u8 = 160;
 
 /// Converts an address of a plugin's library to the function pointer of an entry.

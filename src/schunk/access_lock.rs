@@ -157,7 +157,7 @@ impl<T: Lockable> Drop for ReadGuard<'_, T> {
 
 /// How a [`WriteGuard`] excludes other threads.
 enum WriteExclusion<'a> {
-    /// By a `&mut T`.
+    /// By the contract of [`WriteGuard::without_lock`].
     WithoutLock,
     /// No other thread can use the object.
     SingleThreaded,

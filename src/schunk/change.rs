@@ -1,7 +1,8 @@
 //! Inserting, replacing and deleting chunks (`schunk.md` 10).
 //!
 //! Data flow: chunk header -> [`ChunkInfo`] -> new counters ([`super::rules`]) -> change of the store -> published
-//! counters. After an error nothing is published, and no chunk is taken from the caller.
+//! counters. After an error nothing is published, except special chunks that were already rewritten as repeated values
+//! (`prepare_variable_sizes`; their content is the same), and no chunk is taken from the caller.
 
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;

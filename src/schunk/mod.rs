@@ -20,8 +20,10 @@
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
 //! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another
-//! handle has changed it, and does its work. Functions of the program (codecs, filters, pre- and postfilters, tuners)
-//! run without the access lock, except those of an I/O back-end and the threads callback.
+//! handle has changed it, and does its work. A write to an array takes the lock between processes first, and keeps it
+//! while it takes the access lock for each chunk (`src/b2nd/shape_access.rs`). Functions of the program (codecs,
+//! filters, pre- and postfilters, tuners) run without the access lock, except those of an I/O back-end and the threads
+//! callback.
 
 pub(crate) mod access_lock;
 pub(crate) mod blocks;

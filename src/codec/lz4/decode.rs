@@ -181,21 +181,21 @@ fn decode_sequence(
     if at == src.len() {
         return Some((at + 1, out));
     }
-    let back = usize::from(u16::from_le_bytes(*src.get(at..)?.first_chunk::<2>()?));
+    let distance = usize::from(u16::from_le_bytes(*src.get(at..)?.first_chunk::<2>()?));
     at += 2;
     let length = read_length(src, &mut at, token & 0xf)?.checked_add(MIN_MATCH)?;
-    if back == 0 || length > dest_len - out {
+    if distance == 0 || length > dest_len - out {
         return None;
     }
     // The part of the match that lies in the dictionary.
-    let before = back.saturating_sub(out).min(length);
+    let before = distance.saturating_sub(out).min(length);
     if before > 0 {
-        let from = dictionary.len().checked_sub(back - out)?;
+        let from = dictionary.len().checked_sub(distance - out)?;
         dest[out..out + before].copy_from_slice(dictionary.get(from..from + before)?);
     }
     if length > before {
         // Behind the dictionary's end comes the start of `dest`.
-        copy_match_checked(dest, out + before, back, length - before)?;
+        copy_match_checked(dest, out + before, distance, length - before)?;
     }
     Some((at, out + length))
 }

@@ -15,7 +15,7 @@
 //! | `value`, `integer`, `transform` | floats as whole numbers; the transform |
 //! | `bit_transpose`, `order` | coefficients, their order, and the planes of their bits |
 //! | `plane_coder` | the embedded coder of planes |
-//! | `cell_1d` | the last two for cells of four values, with lookup tables |
+//! | `cell_1d` | planes and their coder for one-dimensional cells, with lookup tables |
 //! | `bits` | streams of bits |
 //! | `items` | single items at a fixed rate |
 //! | `simd_dispatch` | the instruction sets that the coders are compiled for |

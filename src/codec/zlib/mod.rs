@@ -1,10 +1,11 @@
 //! Zlib streams (`codecs.md` 5): RFC 1950, two header bytes, deflate data, the Adler-32 of the plain bytes.
 //!
-//! Owns the decoder, the choice of the encoder for each part of a stream, and the states of a thread. Never decides
+//! Owns the decoder, the choice of the encoder's entry function by level, and the states of a thread. Never decides
 //! which codec runs, and has no access to chunks.
 //!
-//! Data flow of the encoder: stream -> [`segments`]: parts without repetitions, and others -> [`deflate`], which writes
-//! the former as literals and searches the latter for matches as the C library does.
+//! Data flow of the encoder: at level 1, stream -> [`deflate`]. At levels 2 to 9, stream -> [`segments`]: parts without
+//! repetitions, and others -> [`deflate`], which writes the former as literals and searches the latter for matches as
+//! the reference does.
 
 mod deflate;
 mod inflate;
@@ -20,9 +21,9 @@ pub(super) const VERSION: &str = "1.3.1";
 /// The first bytes of a stream: deflate with the largest window (RFC 1950 2.2).
 const HEADER: [u8; 2] = [0x78, 0x01];
 
-/// Where the content can be stored instead, a stream must be shorter than its content by at least one byte in this
-/// many: stored bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30
-/// times as long to read as the chunk that the C library had stored).
+/// Where the content can be stored instead, a stream must save at least 1 / `MIN_SAVING_DIVISOR` of its content: stored
+/// bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as long to
+/// read as the chunk that the C library had stored).
 const MIN_SAVING_DIVISOR: usize = 256;
 
 /// The states of one thread.
@@ -35,14 +36,14 @@ pub(super) struct State {
 }
 
 /// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
-/// longer than `src` and the result saves less than one byte in [`MIN_SAVING_DIVISOR`].
+/// longer than `src` and the result is not shorter than `dest` by 1 / [`MIN_SAVING_DIVISOR`].
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    let is_stored_else = dest.len() <= src.len();
-    let worthwhile =
-        if is_stored_else { dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR } else { dest.len() };
-    let Some(room) = worthwhile.checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
-    let is_hopeless = is_stored_else && is_incompressible(src, deflate::MAX_DISTANCE);
-    if !(1..=9).contains(&clevel) || is_hopeless {
+    let can_store = dest.len() <= src.len();
+    let max_len =
+        if can_store { dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR } else { dest.len() };
+    let Some(room) = max_len.checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
+    let is_incompressible = can_store && is_incompressible(src, deflate::MAX_DISTANCE);
+    if !(1..=9).contains(&clevel) || is_incompressible {
         return Ok(0);
     }
     let (header, rest) = dest.split_at_mut(HEADER.len());

@@ -19,8 +19,7 @@ pub(super) const VERSION: &str = "1.5.7";
 /// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
 const DICTIONARY_LEVEL: CompressionLevel = 1;
 
-/// The `clevel` from which on the library takes longer for noise than the proof that it is noise (`cargo bench --bench
-/// drawn`).
+/// The `clevel` from which on the library takes longer for noise than the test for noise (`cargo bench --bench drawn`).
 const MIN_SLOW_CLEVEL: i32 = 7;
 
 /// The contexts of one thread.

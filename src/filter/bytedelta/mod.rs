@@ -53,7 +53,7 @@ pub(crate) fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8
 /// [`decode_in_place`] with the code of one level.
 ///
 /// # Panics
-/// If this machine does not have the level, or `nstreams` is 0.
+/// If `nstreams` is 0.
 pub(crate) fn decode_in_place_at(level: SimdLevel, revision: Revision, nstreams: usize, buf: &mut [u8]) {
     let len = buf.len();
     for_each_piece(revision, nstreams, len, |start, end| {

@@ -14,7 +14,7 @@ use crate::registry;
 pub(super) enum ChunkEncoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInEncoder<'a>),
-    /// A codec of the library's own range.
+    /// An optional codec, ids 32 to 35.
     Plugin(PluginEncoder),
     /// A registered codec.
     User(UserEncoder),

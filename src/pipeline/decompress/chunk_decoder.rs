@@ -15,7 +15,7 @@ use crate::registry;
 pub(super) enum ChunkDecoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInDecoder<'a>),
-    /// A codec of the library's own range.
+    /// An optional codec, ids 32 to 35.
     Plugin(PluginDecoder<'a>),
     /// A registered codec.
     User(UserDecoder),

@@ -156,16 +156,16 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
         if !UNPREDICTABLE && token < MAX_NIBBLE {
             // No literals, and a short match.
             // SAFETY: as above.
-            let back = unsafe { read_offset(at.add(1)) };
-            if out.wrapping_sub(back) < dest_start || is_zero_offset::<SHORT_OFFSETS>(back) {
+            let distance = unsafe { read_offset(at.add(1)) };
+            if out.wrapping_sub(distance) < dest_start || is_zero_offset::<SHORT_OFFSETS>(distance) {
                 // The match is bad, or begins in the dictionary.
                 cold_path();
                 break;
             }
-            // SAFETY: 1 <= `back`, and `back` bytes are before `out` in `dest`. `out` <= `last_write`, so a short match
-            // and OVERSHOOT bytes are behind it.
+            // SAFETY: 1 <= `distance`, and `distance` bytes are before `out` in `dest`. `out` <= `last_write`, so a
+            // short match and OVERSHOOT bytes are behind it.
             unsafe {
-                copy_token_match::<P, SHORT_OFFSETS>(out, back);
+                copy_token_match::<P, SHORT_OFFSETS>(out, distance);
                 (at, out) = (at.add(MIN_SEQUENCE_LEN), out.add(token + MIN_MATCH));
             }
             if at > last_read {
@@ -227,9 +227,9 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
         }
         // SAFETY: the offset begins in the chunk behind the literals, with a byte or more of the chunk behind it:
         // READ_AHEAD holds both.
-        let back = unsafe { read_offset(next.sub(2)) };
+        let distance = unsafe { read_offset(next.sub(2)) };
         let length = token & 0xf;
-        let is_outside = end.wrapping_sub(back) < dest_start;
+        let is_outside = end.wrapping_sub(distance) < dest_start;
         if is_outside || length == MAX_NIBBLE {
             cold_path();
             if next > src_end {
@@ -237,7 +237,7 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
                 content_end = (next.addr() == src_end.addr() + 2).then_some(end);
                 break;
             }
-            if back == 0 || is_outside {
+            if distance == 0 || is_outside {
                 // The match is bad, or begins in the dictionary.
                 break;
             }
@@ -248,10 +248,10 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
             if length > MAX_LOOP_MATCH || length > writable || writable - length < OVERSHOOT {
                 break;
             }
-            // SAFETY: 1 <= `back`, and `back` bytes are before `end`; `length` and OVERSHOOT bytes are inside `dest`,
-            // as just checked.
+            // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`; `length` and OVERSHOOT bytes are inside
+            // `dest`, as just checked.
             unsafe {
-                copy_match::<P>(end, back, length);
+                copy_match::<P>(end, distance, length);
                 (at, out) = (next, end.add(length));
             }
             if at > last_read || out > last_write {
@@ -259,15 +259,15 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
             }
             continue;
         }
-        if is_zero_offset::<SHORT_OFFSETS>(back) {
+        if is_zero_offset::<SHORT_OFFSETS>(distance) {
             cold_path();
             content_end = (next.addr() == src_end.addr() + 2).then_some(end);
             break;
         }
-        // If the block ends with these literals, `back` is no offset, and garbage is written behind the content.
-        // SAFETY: 1 <= `back`, and `back` bytes are before `end`. A short match and OVERSHOOT bytes are inside `dest`:
-        // by WRITE_AHEAD after short literals, because `end` <= `last_write` after long ones.
-        unsafe { copy_token_match::<P, SHORT_OFFSETS>(end, back) };
+        // If the block ends with these literals, `distance` is no offset, and garbage is written behind the content.
+        // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`. A short match and OVERSHOOT bytes are inside
+        // `dest`: by WRITE_AHEAD after short literals, because `end` <= `last_write` after long ones.
+        unsafe { copy_token_match::<P, SHORT_OFFSETS>(end, distance) };
         // SAFETY: as above.
         let after = unsafe { end.add(length + MIN_MATCH) };
         if next > last_read {
@@ -372,8 +372,8 @@ unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
 /// Offsets below 8 take another branch than the others, unless matches are `SHORT_OFFSETS`: with this comparison, the
 /// usual offset is compared once.
 #[inline(always)]
-fn is_zero_offset<const SHORT_OFFSETS: bool>(back: usize) -> bool {
-    (SHORT_OFFSETS || back < 8) && back == 0
+fn is_zero_offset<const SHORT_OFFSETS: bool>(distance: usize) -> bool {
+    (SHORT_OFFSETS || distance < 8) && distance == 0
 }
 
 /// Copies a match whose length fits into a token.
@@ -381,16 +381,16 @@ fn is_zero_offset<const SHORT_OFFSETS: bool>(back: usize) -> bool {
 /// # Safety
 /// The same as for [`MatchCopy::copy_short_any_distance`].
 #[inline(always)]
-unsafe fn copy_token_match<P: MatchCopy, const SHORT_OFFSETS: bool>(to: *mut u8, back: usize) {
+unsafe fn copy_token_match<P: MatchCopy, const SHORT_OFFSETS: bool>(to: *mut u8, distance: usize) {
     // SAFETY: by the contract.
     unsafe {
         if SHORT_OFFSETS {
-            P::copy_short_any_distance(to, back);
-        } else if back < 8 {
+            P::copy_short_any_distance(to, distance);
+        } else if distance < 8 {
             cold_path();
-            P::repeat_period_32(to, back);
+            P::repeat_period_32(to, distance);
         } else {
-            copy_short(to, back);
+            copy_short(to, distance);
         }
     }
 }

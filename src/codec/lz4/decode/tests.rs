@@ -29,12 +29,12 @@ fn naive_decode(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8
         if bytes.len() == 0 {
             return Some(all[dictionary.len()..].to_vec());
         }
-        let back = bytes.next()? + bytes.next()? * 256;
+        let distance = bytes.next()? + bytes.next()? * 256;
         let length = length(token & 15, &mut bytes)? + 4;
-        if back == 0 || back > all.len() || all.len() - dictionary.len() + length > capacity {
+        if distance == 0 || distance > all.len() || all.len() - dictionary.len() + length > capacity {
             return None;
         }
-        (0..length).for_each(|_| all.push(all[all.len() - back]));
+        (0..length).for_each(|_| all.push(all[all.len() - distance]));
     }
 }
 
@@ -146,8 +146,8 @@ fn random_block(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8>
         let reach = [1, 16, 40, 80, 65535, 66000][random.below(6)];
         // Occasionally the match begins before the start.
         let reach = reach.min(out + usize::from(random.below(300) == 0));
-        let back = 1 + random.below(reach);
-        block.extend((back.min(65535) as u16).to_le_bytes());
+        let distance = 1 + random.below(reach);
+        block.extend((distance.min(65535) as u16).to_le_bytes());
         put(length, &mut block);
         out += length + 4;
     }

@@ -383,7 +383,7 @@ impl<T: PositionTable> Search<'_, T> {
         mut at: usize,
         mut candidate: usize,
     ) -> Option<()> {
-        let (src, back) = (self.src, at - candidate);
+        let (src, distance) = (self.src, at - candidate);
         let last = src.len() - LAST_LITERALS;
         let more = if at <= self.last_unchecked {
             // SAFETY: by the caller `candidate` < `at`, and `at` <= `last_unchecked`, 20 bytes before the end.
@@ -391,10 +391,10 @@ impl<T: PositionTable> Search<'_, T> {
             if differing != 0 {
                 self.lengths.speculate(differing.trailing_zeros() as usize / 8)
             } else {
-                8 + common_prefix_len(src, at + MIN_MATCH + 8, back, last)
+                8 + common_prefix_len(src, at + MIN_MATCH + 8, distance, last)
             }
         } else {
-            common_prefix_len(src, at + MIN_MATCH, back, last)
+            common_prefix_len(src, at + MIN_MATCH, distance, last)
         };
         let end = at + MIN_MATCH + more;
         // The length of the backward extension is random where positions were skipped: no branch depends on it.
@@ -412,7 +412,7 @@ impl<T: PositionTable> Search<'_, T> {
                 candidate -= 1;
             }
         }
-        out.write_sequence(src, self.anchor, at, back, end - at)?;
+        out.write_sequence(src, self.anchor, at, distance, end - at)?;
         self.anchor = end;
         Some(())
     }
@@ -452,7 +452,7 @@ impl<T: PositionTable> Search<'_, T> {
             if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
-            let back = at - candidate;
+            let distance = at - candidate;
             // SAFETY: `candidate` < `at` <= `last_unchecked`, 20 bytes before the end.
             let (next, old, after) = unsafe {
                 (
@@ -467,11 +467,11 @@ impl<T: PositionTable> Search<'_, T> {
                 let length = MIN_MATCH + bits as usize / 8;
                 let bits = bits & 56;
                 word = next >> bits | after << 1 << (bits ^ 63);
-                out.write_bare_match(back, length)?;
+                out.write_bare_match(distance, length)?;
                 at += length;
             } else {
-                let length = MIN_MATCH + 8 + common_prefix_len(src, at + MIN_MATCH + 8, back, end);
-                out.write_bare_match(back, length)?;
+                let length = MIN_MATCH + 8 + common_prefix_len(src, at + MIN_MATCH + 8, distance, end);
+                out.write_bare_match(distance, length)?;
                 at += length;
                 if at <= self.last_unchecked {
                     // SAFETY: `at` <= `last_unchecked`.

@@ -160,15 +160,15 @@ fn encode<S: TablePosition, const USED_LOG: u32>(
     let (mut anchor, mut at) = (start, start.max(1));
     while at <= search.last {
         // SAFETY: `at` <= `last`.
-        let Some((found, back, length)) = (unsafe { search.find_match(at) }) else {
+        let Some((found, distance, length)) = (unsafe { search.find_match(at) }) else {
             at += 1 + ((at - anchor) >> STEP_LOG);
             continue;
         };
         // SAFETY: `find_match` returns a match at `at` or the next position, both behind `anchor` and inside `src`, and
-        // 1 <= `back` <= that position.
-        let start = found - unsafe { common_suffix_len(src, found, anchor, back) };
+        // 1 <= `distance` <= that position.
+        let start = found - unsafe { common_suffix_len(src, found, anchor, distance) };
         let end = found + length;
-        out.write_sequence(src, anchor, start, back, end - start)?;
+        out.write_sequence(src, anchor, start, distance, end - start)?;
         // SAFETY: a match has 4 bytes or more, so `end` is 4 or more.
         unsafe { search.insert_match(at, start, end) };
         anchor = end;
@@ -245,12 +245,12 @@ impl<S: TablePosition, const USED_LOG: u32> Search<'_, S, USED_LOG> {
     unsafe fn match_length(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
         debug_assert!(candidate < at && at <= self.last);
         // A candidate behind `at` would wrap to a distance that is too long; the tables hold none.
-        let (src, back) = (self.src, at.wrapping_sub(candidate));
-        // SAFETY: `back` <= MAX_DISTANCE, so `candidate` <= `at` <= `last`, 12 bytes before the end.
-        if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
+        let (src, distance) = (self.src, at.wrapping_sub(candidate));
+        // SAFETY: `distance` <= MAX_DISTANCE, so `candidate` <= `at` <= `last`, 12 bytes before the end.
+        if distance > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
             return None;
         }
-        Some(MIN_MATCH + common_prefix_len(src, at + MIN_MATCH, back, self.end))
+        Some(MIN_MATCH + common_prefix_len(src, at + MIN_MATCH, distance, self.end))
     }
 
     /// Puts a few positions of a match into the tables; `found_from` is the position where the search found it.

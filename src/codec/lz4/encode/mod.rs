@@ -96,14 +96,14 @@ unsafe fn read32(src: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(unsafe { src.as_ptr().add(at).cast::<[u8; 4]>().read() })
 }
 
-/// Returns the number of bytes at `src[at]` that are equal to those `back` bytes before, up to `src[end]`.
+/// Returns the number of bytes at `src[at]` that are equal to those `distance` bytes before, up to `src[end]`.
 ///
 /// The start of the next sequence depends on the result, so latency matters: the result is mostly known after the
 /// first word. Beyond it, the length is random, and comparing 32 bytes at a time needs fewer branches.
 #[inline(always)]
-fn common_prefix_len(src: &[u8], at: usize, back: usize, end: usize) -> usize {
-    debug_assert!(at <= end && end <= src.len() && back <= at);
-    let (here, there) = (&src[at..end], &src[at - back..end - back]);
+fn common_prefix_len(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    debug_assert!(at <= end && end <= src.len() && distance <= at);
+    let (here, there) = (&src[at..end], &src[at - distance..end - distance]);
     let mut n = 0;
     if here.len() >= 8 {
         // SAFETY: 8 <= the length of both.
@@ -132,24 +132,24 @@ fn common_prefix_len(src: &[u8], at: usize, back: usize, end: usize) -> usize {
     n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Returns the number of bytes before `at`, back to `low`, that are equal to those `back` bytes before.
+/// Returns the number of bytes before `at`, back to `low`, that are equal to those `distance` bytes before.
 ///
 /// # Safety
-/// `low <= at <= src.len()` and `back <= at`.
+/// `low <= at <= src.len()` and `distance <= at`.
 #[inline(always)]
-unsafe fn common_suffix_len(src: &[u8], at: usize, low: usize, back: usize) -> usize {
-    debug_assert!(low <= at && at <= src.len() && back <= at);
-    let most = (at - low).min(at - back);
+unsafe fn common_suffix_len(src: &[u8], at: usize, low: usize, distance: usize) -> usize {
+    debug_assert!(low <= at && at <= src.len() && distance <= at);
+    let most = (at - low).min(at - distance);
     let mut n = 0;
-    while at - back - n >= 8 && n < most {
-        // SAFETY: `n` + 8 <= `at` - `back`, so both words lie before `at`, which by the caller is inside `src`.
-        let differing = unsafe { read64(src, at - n - 8) ^ read64(src, at - back - n - 8) };
+    while at - distance - n >= 8 && n < most {
+        // SAFETY: `n` + 8 <= `at` - `distance`, so both words lie before `at`, which by the caller is inside `src`.
+        let differing = unsafe { read64(src, at - n - 8) ^ read64(src, at - distance - n - 8) };
         if differing != 0 {
             return most.min(n + differing.leading_zeros() as usize / 8);
         }
         n += 8;
     }
-    while n < most && src[at - n - 1] == src[at - back - n - 1] {
+    while n < most && src[at - n - 1] == src[at - distance - n - 1] {
         n += 1;
     }
     n.min(most)

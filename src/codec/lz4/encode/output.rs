@@ -28,18 +28,18 @@ impl<'a> SequenceWriter<'a> {
         SequenceWriter { dest, len: 0 }
     }
 
-    /// Appends a sequence: the literals `src[start..end]` and a match of `length` bytes at distance `back`. Returns
-    /// `None` if it does not fit.
+    /// Appends a sequence: the literals `src[start..end]` and a match of `length` bytes at `distance`. Returns `None`
+    /// if it does not fit.
     #[inline(always)]
     pub(super) fn write_sequence(
         &mut self,
         src: &[u8],
         start: usize,
         end: usize,
-        back: usize,
+        distance: usize,
         length: usize,
     ) -> Option<()> {
-        debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&back));
+        debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&distance));
         let literals = end - start;
         let coded = length - MIN_MATCH;
         if literals < MAX_NIBBLE
@@ -49,7 +49,7 @@ impl<'a> SequenceWriter<'a> {
         {
             room[0] = (literals << 4 | coded.min(MAX_NIBBLE)) as u8;
             room[1..=SHORT_COPY_LEN].copy_from_slice(chunk);
-            room[1 + literals..][..2].copy_from_slice(&(back as u16).to_le_bytes());
+            room[1 + literals..][..2].copy_from_slice(&(distance as u16).to_le_bytes());
             self.len += 1 + literals + 2;
         } else if (MAX_NIBBLE..=LONG_COPY_LEN).contains(&literals)
             && let Some(room) =
@@ -59,11 +59,11 @@ impl<'a> SequenceWriter<'a> {
             room[0] = (MAX_NIBBLE << 4 | coded.min(MAX_NIBBLE)) as u8;
             room[1] = (literals - MAX_NIBBLE) as u8;
             room[2..2 + LONG_COPY_LEN].copy_from_slice(chunk);
-            room[2 + literals..][..2].copy_from_slice(&(back as u16).to_le_bytes());
+            room[2 + literals..][..2].copy_from_slice(&(distance as u16).to_le_bytes());
             self.len += 2 + literals + 2;
         } else {
             self.write_literals(src, start, end, coded.min(MAX_NIBBLE))?;
-            self.dest.get_mut(self.len..self.len + 2)?.copy_from_slice(&(back as u16).to_le_bytes());
+            self.dest.get_mut(self.len..self.len + 2)?.copy_from_slice(&(distance as u16).to_le_bytes());
             self.len += 2;
         }
         if coded >= MAX_NIBBLE { self.write_length_bytes(coded - MAX_NIBBLE) } else { Some(()) }
@@ -71,12 +71,12 @@ impl<'a> SequenceWriter<'a> {
 
     /// Appends a match like [`write_sequence`](Self::write_sequence), without literals.
     #[inline(always)]
-    pub(super) fn write_bare_match(&mut self, back: usize, length: usize) -> Option<()> {
-        debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&back));
+    pub(super) fn write_bare_match(&mut self, distance: usize, length: usize) -> Option<()> {
+        debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&distance));
         let coded = length - MIN_MATCH;
         let room = self.dest.get_mut(self.len..)?.first_chunk_mut::<3>()?;
         room[0] = coded.min(MAX_NIBBLE) as u8;
-        room[1..].copy_from_slice(&(back as u16).to_le_bytes());
+        room[1..].copy_from_slice(&(distance as u16).to_le_bytes());
         self.len += 3;
         if coded >= MAX_NIBBLE { self.write_length_bytes(coded - MAX_NIBBLE) } else { Some(()) }
     }

@@ -197,9 +197,9 @@ fn test_inputs(len: usize, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> 
             pieces(random, &|random, out| {
                 let noise = random.below(40);
                 out.extend(random.bytes(noise, 256));
-                let back = 1 + random.below(out.len().clamp(1, 80_000));
+                let distance = 1 + random.below(out.len().clamp(1, 80_000));
                 for _ in 0..random.below(400) {
-                    out.push(if out.len() < back { 1 } else { out[out.len() - back] });
+                    out.push(if out.len() < distance { 1 } else { out[out.len() - distance] });
                 }
             })
         }),

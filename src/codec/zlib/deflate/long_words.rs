@@ -85,10 +85,10 @@ impl LongWords {
                 position += run_length(src, position, src.len()) - MIN_RUN_LEN + 1;
                 continue;
             }
-            let back = word_chain.prev_distances.get(position);
-            if back != NOT_INSERTED {
-                let before =
-                    (usize::from(back) <= max_distance_at(position)).then(|| position - usize::from(back));
+            let distance = word_chain.prev_distances.get(position);
+            if distance != NOT_INSERTED {
+                let before = (usize::from(distance) <= max_distance_at(position))
+                    .then(|| position - usize::from(distance));
                 let before = before.filter(|&before| before >= self.contiguous_from);
                 let ordinal = before.map_or(0, |before| self.ordinals.get(before).wrapping_add(1));
                 self.ordinals.set(position, ordinal);

@@ -43,7 +43,7 @@ pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_
     mut out: usize,
     run: usize,
 ) -> Option<(usize, StopReason)> {
-    let BlockTables { litlen, distance } = codes;
+    let BlockTables { litlen, distance: distance_table } = codes;
     let src = bits.src;
     if !has_room(bits, dest, out) {
         return Some((out, StopReason::NearEnd));
@@ -136,34 +136,34 @@ pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_
         let length = entry.value(word);
         consume!(entry);
         // At least 14 bits are left: enough for an index.
-        let mut far = distance.lookup(word);
+        let mut far = distance_table.lookup(word);
         refill!();
         if far.is_special() {
             if !far.is_link() {
                 return None;
             }
             consume!(far);
-            far = distance.lookup_second(far, word);
+            far = distance_table.lookup_second(far, word);
             if far.is_special() {
                 return None;
             }
         }
-        let back = far.value(word);
+        let distance = far.value(word);
         consume!(far);
         entry = litlen.lookup(word);
         refill!();
-        if back > out {
+        if distance > out {
             return None;
         }
         if out + length > last_wide {
-            break StopReason::Match { distance: back, length };
+            break StopReason::Match { distance, length };
         }
-        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the end
-        // of `dest` or earlier.
+        // SAFETY: 1 <= `distance` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the
+        // end of `dest` or earlier.
         unsafe {
             // `copy_match` writes the bytes of `copy_match_prefix` again, with the same values.
-            if !NEAR_MATCHES || length > P::copy_match_prefix(base.add(out), back) {
-                copy_match::<P>(base.add(out), back, length);
+            if !NEAR_MATCHES || length > P::copy_match_prefix(base.add(out), distance) {
+                copy_match::<P>(base.add(out), distance, length);
             }
         }
         out += length;

@@ -240,8 +240,8 @@ impl Inflater {
                 (out, stop) = kernels::symbols(codes, &mut copy, dest, out)?;
                 bits.resume_after_tail((copy.pos, copy.word, copy.valid_bits));
             }
-            if let StopReason::Match { distance: back, length } = stop {
-                copy_match_checked(dest, out, back, length)?;
+            if let StopReason::Match { distance, length } = stop {
+                copy_match_checked(dest, out, distance, length)?;
                 out += length;
                 continue;
             }

@@ -56,8 +56,8 @@ impl BlockTables<'_> {
         if entry.is_special() {
             return Some((Symbol::EndOrInvalid, at));
         }
-        let back = entry.value(rest);
-        Some((Symbol::Match { distance: back, length }, at + (used + entry.bits()) as usize))
+        let distance = entry.value(rest);
+        Some((Symbol::Match { distance, length }, at + (used + entry.bits()) as usize))
     }
 
     /// Decodes the symbol at bit `at` of `src` into `output`, and moves `at` to the next symbol. Returns `None`, and
@@ -73,7 +73,7 @@ impl BlockTables<'_> {
         let (symbol, next) = self.read_symbol(src, *at)?;
         match symbol {
             Symbol::Literal(byte) if output.has_room(1) => output.append_literal(byte),
-            Symbol::Match { distance: back, length } => output.append_match::<P>(back, length)?,
+            Symbol::Match { distance, length } => output.append_match::<P>(distance, length)?,
             _ => return None,
         }
         *at = next;

@@ -63,10 +63,10 @@ fn matches_of_all_kinds(len: usize, random: &mut Random) -> Vec<u8> {
         }
         let reach = [1, 2, 8, 16, 32, 70, 300, 30_000][random.below(8)];
         if !out.is_empty() {
-            let back = 1 + random.below(reach.min(out.len()));
+            let distance = 1 + random.below(reach.min(out.len()));
             let longest = [4, 16, 40, 300, 1000][random.below(5)];
             for _ in 0..random.below(longest) {
-                out.push(out[out.len() - back]);
+                out.push(out[out.len() - distance]);
             }
         }
     }
@@ -86,9 +86,9 @@ fn noise(len: usize, kinds: usize, bell: bool, calm: usize, random: &mut Random)
             };
             out.push(byte as u8);
         }
-        let back = 1 + random.below(out.len().min(30_000));
+        let distance = 1 + random.below(out.len().min(30_000));
         for _ in 0..3 + random.below(20) {
-            out.push(out[out.len() - back]);
+            out.push(out[out.len() - distance]);
         }
     }
     out.truncate(len);
@@ -235,8 +235,8 @@ fn alternating_near_and_far_matches_are_decoded_by_their_kernel() {
     while plain.len() < LONG_CONTENT_LEN {
         plain.push(random.below(256) as u8);
         let reach = [8, 40, 250][random.below(3)];
-        let back = 1 + random.below(reach);
-        (0..4 + random.below(30)).for_each(|_| plain.push(plain[plain.len() - back]));
+        let distance = 1 + random.below(reach);
+        (0..4 + random.below(30)).for_each(|_| plain.push(plain[plain.len() - distance]));
     }
     let (out, likely, _) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
     assert!(likely == BlockKind::NearMatches && out > LONG_CONTENT_LEN - 1000, "{out}");
@@ -305,8 +305,8 @@ fn matches_of_every_distance_and_length_are_decoded() {
         (last, value - base(last), symbols[last].bits() as usize)
     };
     use table::Entry;
-    let (back_step, length_step) = if cfg!(miri) { (35, 127) } else { (1, 1) };
-    for back in (1..=70).chain([127, 128, 129, 255, 256, 257, 399, 400]).step_by(back_step) {
+    let (distance_step, length_step) = if cfg!(miri) { (35, 127) } else { (1, 1) };
+    for distance in (1..=70).chain([127, 128, 129, 255, 256, 257, 399, 400]).step_by(distance_step) {
         for length in (3..=258).step_by(length_step) {
             let mut bits = TestBitWriter::default();
             bits.put(1, 1).put(1, 2);
@@ -326,17 +326,20 @@ fn matches_of_every_distance_and_length_are_decoded() {
                 bits.code(0xc0 + symbol - 280, 8)
             };
             bits.put(rest, extra);
-            let (symbol, rest, extra) = symbol_of(back, &DISTANCE_SYMBOLS, 0);
+            let (symbol, rest, extra) = symbol_of(distance, &DISTANCE_SYMBOLS, 0);
             bits.code(symbol, 5).put(rest, extra);
             start.iter().for_each(|&byte| literal(&mut bits, byte));
             bits.code(0, 7);
 
             let mut plain = start.clone();
-            (0..length).for_each(|_| plain.push(plain[plain.len() - back]));
+            (0..length).for_each(|_| plain.push(plain[plain.len() - distance]));
             plain.extend(&start);
             let stream = wrap_zlib(&bits.bytes, &plain);
             // The match is copied by the fast loop, and by the checked path (too little room behind it).
-            assert!(decode_with_inflater(&stream, plain.len()).as_ref() == Some(&plain), "{back} {length}");
+            assert!(
+                decode_with_inflater(&stream, plain.len()).as_ref() == Some(&plain),
+                "{distance} {length}"
+            );
             let mut short = bits.bytes.clone();
             short.truncate(short.len() / 2);
             assert_eq!(decode_with_inflater(&short, plain.len()), None);
