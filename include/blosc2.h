@@ -1834,7 +1834,7 @@ blosc2_schunk *blosc2_schunk_new(blosc2_storage *storage);
  *
  * Returns the copy, which the caller frees with `blosc2_schunk_free`. Returns NULL when the copy
  * cannot be created, as `blosc2_schunk_new`, or when a chunk cannot be read; files that were
- * written until then are not removed.
+ * written until then are removed.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_copy(blosc2_schunk *schunk,

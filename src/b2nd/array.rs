@@ -10,7 +10,6 @@ use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::io::paths;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
@@ -86,7 +85,7 @@ impl ArrayBuilder {
         public.dtype_format = dtype_format;
         public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
         public.last_tick = tick;
-        public.sc = schunk.into_raw();
+        public.sc = schunk.into_raw_of_array();
         let schunk = public.sc.addr();
         // SAFETY: `public` is a local variable of this function.
         unsafe { write_public_geometry(&geometry, &raw mut public) };
@@ -139,8 +138,11 @@ impl Array {
         unsafe { array.cast::<Array>().as_ref() }
     }
 
-    /// Passes ownership of the array to C code.
+    /// Passes ownership of the array to C code. The files that it has created are kept.
     pub(crate) fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
+        if let Ok(schunk) = self.schunk() {
+            schunk.keep_files();
+        }
         Box::into_raw(self).cast()
     }
 
@@ -233,15 +235,7 @@ impl Array {
         let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: guaranteed by the caller.
         let schunk = unsafe { SuperChunk::create(&params.storage) }.map_err(failed)?;
-        let filled = init_schunk(&schunk, &builder.geometry, &meta, params, special);
-        if let Err(error) = filled {
-            drop(schunk);
-            // This call has created the file, and it holds no array.
-            if let Some(path) = params.storage.urlpath {
-                let _ = paths::remove_urlpath(paths::strip_scheme(path));
-            }
-            return Err(error);
-        }
+        init_schunk(&schunk, &builder.geometry, &meta, params, special)?;
         Ok(builder.into_array(schunk))
     }
 

@@ -12,7 +12,7 @@ use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
 use crate::b2nd::geometry;
 use crate::chunk::SpecialValue;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::OwnedSuperChunk;
 use crate::schunk::copy::{CopyDestination, FrameBytes};
@@ -377,27 +377,18 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         if ctx.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
         }
+        // SAFETY: not NULL, and writable by the rules of the module.
+        unsafe { store_if_not_null(array, ptr::null_mut()) };
         // SAFETY: by the rules of the module.
-        let made = unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Zero)) };
-        if made < 0 {
-            return Err(crate::Error::new(
-                crate::ErrorKind::Callback(made),
-                format_args!("cannot create the array"),
-            ));
-        }
-        // SAFETY: `store_new_array` has stored a valid array there; the buffer is valid by the rules of the module.
-        let written = unsafe {
-            let len = usize::try_from(buffersize).unwrap_or(0);
-            self::array_ref(*array)?.write(source_slice(buffer, len)?)
+        let (made, items) = unsafe {
+            let made = create_special(ctx, SpecialValue::Zero)?;
+            (made, source_slice(buffer, usize::try_from(buffersize).unwrap_or(0)))
         };
-        if let Err(error) = &written
-            && error.kind() != crate::ErrorKind::InvalidParam
-        {
-            // SAFETY: `store_new_array` has stored a valid array there, and there is no other pointer to it.
-            unsafe {
-                drop(Box::from_raw((*array).cast::<Array>()));
-                store_if_not_null(array, ptr::null_mut());
-            }
+        let written = items.and_then(|items| made.write(items));
+        let keeps_array = written.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::InvalidParam);
+        if keeps_array {
+            // SAFETY: as above.
+            unsafe { store_if_not_null(array, made.into_raw()) };
         }
         written.map(|()| 0)
     })

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut
 /// those of `schunk`, the chunks are compressed again.
 ///
 /// Returns the copy, which the caller frees with `blosc2_schunk_free`. Returns NULL when the copy cannot be
-/// created, as `blosc2_schunk_new`, or when a chunk cannot be read; files that were written until then are not
+/// created, as `blosc2_schunk_new`, or when a chunk cannot be read; files that were written until then are
 /// removed.
 ///
 /// # Safety

@@ -18,6 +18,7 @@ use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Backend, FileStamp, FrameLock, LockOutcome, ObservedStamp, OpenMode, WriteUnit};
 use crate::malloc::MallocVec;
+use crate::trace;
 use parking_lot::RwLock;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -641,13 +642,19 @@ fn layout_from_header(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -
     }
 }
 
-/// Writes the files of a new frame.
+/// Writes the file of a new frame. A plain file that cannot be written is removed.
 fn write_new_frame(disk: &Disk, images: &Images) -> Result<()> {
     let stream = disk.backend.open(&disk.path, OpenMode::Create)?;
-    let header_len = images.header.len() as u64;
     if disk.backend.is_native() {
-        return stream.write_vectored_at(0, &[&images.header, &images.trailer]);
+        let written = stream.write_vectored_at(0, &[&images.header, &images.trailer]);
+        if written.is_err()
+            && let Err(error) = disk.backend.remove(&disk.path)
+        {
+            trace::warning(|| format!("the incomplete file of a new frame stays: {error}"));
+        }
+        return written;
     }
+    let header_len = images.header.len() as u64;
     stream.write_at(0, &images.header, WriteUnit::Item)?;
     stream.write_at(header_len, &[], WriteUnit::Bytes)?;
     drop(stream);

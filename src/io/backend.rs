@@ -3,7 +3,7 @@
 use super::mmap::Mapping;
 use super::stream::StreamKind;
 use super::user::UserBackend;
-use super::{IoStream, OpenMode, backend_registry, native, paths};
+use super::{IoStream, OpenMode, WriteUnit, backend_registry, native, paths, replacement};
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
@@ -112,6 +112,18 @@ impl Backend {
             }
             BackendKind::User(user) => StreamKind::User(user.open(path, mode)?),
         }))
+    }
+
+    /// Writes a file that holds exactly `bytes`; an existing file is replaced. After an error, a plain file has its old
+    /// contents, or does not exist if it did not before.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`.
+    pub(crate) fn write_whole_file(&self, path: &CStr, bytes: &[u8]) -> Result<()> {
+        if self.is_native() {
+            return replacement::write_whole_file(path, bytes);
+        }
+        self.open(path, OpenMode::Create)?.write_at(0, bytes, WriteUnit::Item)
     }
 
     /// Removes the file of a chunk; a missing file is no error. A back-end of the program has no callback for removal

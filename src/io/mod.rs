@@ -1,9 +1,9 @@
 //! Transfer of bytes between memory and files, through the library's own back-ends or one of the program.
 //!
 //! Provides files for the rest of the library ([`Backend`], [`IoStream`]), the cached read handle of a frame
-//! ([`CachedReader`]), the lock between processes ([`FrameLock`]), paths ([`paths`]), and the table of the back-ends
-//! that programs register ([`backend_registry`]). This module does not depend on frames: its callers define the meaning
-//! of the bytes and the order of writes.
+//! ([`CachedReader`]), the replacement of a whole file ([`replacement`]), the lock between processes ([`FrameLock`]),
+//! paths ([`paths`]), and the table of the back-ends that programs register ([`backend_registry`]). This module does
+//! not depend on frames: its callers define the meaning of the bytes and the order of writes.
 //!
 //! Plain files of the operating system, without mapping and callbacks (id 0), are called native. They are read and
 //! written by position, without a `FILE` and without buffering. The exported stdio functions, which must provide a
@@ -20,6 +20,7 @@ mod mode;
 mod native;
 pub(crate) mod paths;
 mod reader;
+mod replacement;
 pub(crate) mod stdio;
 mod stream;
 #[cfg(test)]

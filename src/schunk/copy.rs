@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::frame::store::{Frame, OwnedMetalayer};
 use crate::io::{Backend, OpenMode, WriteUnit, paths};
 use crate::malloc::MallocBytes;
+use crate::trace;
 use std::ffi::{CStr, CString};
 
 /// Destination and parameters of a copy.
@@ -240,11 +241,11 @@ impl SuperChunk {
             };
             // SAFETY: only the super-chunk's own parameters, without pointers.
             let copy = unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))?;
+            copy.keep_files();
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
         self.with_frame_bytes(|bytes| {
-            let stream = self.backend_for_frame().open(paths::strip_scheme(path), OpenMode::Create)?;
-            stream.write_at(0, bytes, WriteUnit::Item)?;
+            self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes)?;
             Ok(bytes.len())
         })
     }
@@ -257,12 +258,20 @@ impl SuperChunk {
         self.with_frame_bytes(|bytes| {
             let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);
+            let mut is_new = false;
             let stream = backend.open(path, OpenMode::Update).or_else(|_| {
+                is_new = !paths::exists(path);
                 drop(backend.open(path, OpenMode::Append)?);
                 backend.open(path, OpenMode::Update)
             })?;
             let at = stream.size()?;
-            stream.write_at(at, bytes, WriteUnit::Item)?;
+            if let Err(error) = stream.write_at(at, bytes, WriteUnit::Item) {
+                let restored = if is_new { backend.remove(path) } else { stream.truncate(at) };
+                if let Err(error) = restored {
+                    trace::warning(|| format!("a part of a frame stays at the end of {path:?}: {error}"));
+                }
+                return Err(error);
+            }
             Ok(at)
         })
     }

@@ -14,6 +14,7 @@ use crate::io::{Backend, paths};
 use crate::malloc::MallocBytes;
 use std::ffi::CStr;
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 /// The tuner that the environment variable `BTUNE_TRADEOFF` selects.
 const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
@@ -141,6 +142,7 @@ impl SuperChunk {
             _ => Frame::create(kind, Destination::Memory, &target)?,
         };
         drop(access);
+        self.removes_files.store(path.is_some(), Ordering::Relaxed);
         // SAFETY: guaranteed by the caller.
         unsafe { self.set_frame(frame) };
         Ok(())

@@ -6,12 +6,14 @@ use super::cache::BlockCache;
 use super::storage::Storage;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::error::Result;
-use crate::io::Backend;
+use crate::io::{Backend, paths};
 use crate::pipeline::context::OwnedContext;
 use crate::pipeline::scratch;
+use crate::trace;
 use parking_lot::{Mutex, ReentrantMutex};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
+use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -39,6 +41,9 @@ pub(crate) struct SuperChunk {
     pub(super) cctx_lock: ReentrantMutex<()>,
     /// Uncompressed size of the last chunk; -1 when it is not known.
     pub(super) last_nbytes: AtomicI32,
+    /// Whether the super-chunk has created its files and is not passed to C code yet: dropping it removes the files, so
+    /// that a failed creation leaves nothing.
+    pub(super) removes_files: AtomicBool,
 }
 
 // SAFETY: the public struct is only accessed by the rule of `c_struct`; the rest is `Sync`.
@@ -67,8 +72,15 @@ pub(super) struct SharedWithViews {
 pub(crate) struct OwnedSuperChunk(NonNull<SuperChunk>);
 
 impl OwnedSuperChunk {
-    /// Returns the pointer for C code, which frees the super-chunk.
+    /// Returns the pointer for C code, which frees the super-chunk. The files that it has created are kept.
     pub(crate) fn into_raw(self) -> *mut blosc2_schunk {
+        self.keep_files();
+        self.into_raw_of_array()
+    }
+
+    /// Returns the pointer for the struct of an array that is being made. The files that the super-chunk has created
+    /// are removed if it is dropped before [`SuperChunk::keep_files`] is called.
+    pub(crate) fn into_raw_of_array(self) -> *mut blosc2_schunk {
         ManuallyDrop::new(self).0.as_ptr().cast()
     }
 
@@ -98,8 +110,14 @@ impl Deref for OwnedSuperChunk {
 
 impl Drop for OwnedSuperChunk {
     fn drop(&mut self) {
+        let created = self.removes_files.load(Ordering::Relaxed).then(|| self.urlpath_copy()).flatten();
         // SAFETY: memory of the global allocator with the layout of a `SuperChunk`, which this value owns.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        if let Some(path) = created
+            && let Err(error) = paths::remove_urlpath(&path)
+        {
+            trace::warning(|| format!("the files of a super-chunk that could not be created: {error}"));
+        }
     }
 }
 
@@ -141,11 +159,26 @@ impl SuperChunk {
             (&raw mut (*place).dctx_lock).write(Mutex::default());
             (&raw mut (*place).cctx_lock).write(ReentrantMutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
+            (&raw mut (*place).removes_files).write(AtomicBool::new(false));
             OwnedSuperChunk(NonNull::new_unchecked(place))
         };
         // SAFETY: no other code has access to the super-chunk yet.
         unsafe { schunk.set_storage(storage) }?;
         Ok(schunk)
+    }
+
+    /// Keeps the files that the super-chunk has created: its creation has succeeded.
+    pub(crate) fn keep_files(&self) {
+        self.removes_files.store(false, Ordering::Relaxed);
+    }
+
+    /// Returns a copy of the path of the storage.
+    fn urlpath_copy(&self) -> Option<CString> {
+        // SAFETY: the storage of this super-chunk, which no other code changes; the path is NULL or terminated.
+        unsafe {
+            let storage = (*self.as_ptr()).storage.as_ref()?;
+            (!storage.urlpath.is_null()).then(|| CStr::from_ptr(storage.urlpath).to_owned())
+        }
     }
 
     /// Locks for reading. Waits for changes by other threads, not for one by this thread (a read inside an I/O

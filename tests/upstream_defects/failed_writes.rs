@@ -59,7 +59,7 @@ fn write_bytes(store: Store, path: &Path, bytes: &[(String, Vec<u8>)]) {
 }
 
 /// Runs `work` with `RLIMIT_FSIZE` set to `limit`: writes behind byte `limit` of a file fail.
-fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
+pub fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
     let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: valid structs; the signal is ignored.
     unsafe {

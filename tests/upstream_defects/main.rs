@@ -21,6 +21,7 @@ mod checks;
 mod delta;
 mod dictionaries;
 mod environment;
+mod failed_creation;
 mod failed_writes;
 mod frame_backends;
 mod frame_changes;

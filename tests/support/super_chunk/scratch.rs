@@ -21,6 +21,10 @@ impl ScratchDir {
         ScratchDir { root, next: AtomicU32::new(0) }
     }
 
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
     /// Returns an unused path in the directory.
     pub fn new_path(&self) -> PathBuf {
         self.root.join(format!("{}.b2frame", self.next.fetch_add(1, Relaxed)))
