@@ -10,16 +10,21 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LEN
 use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::io::IoStream;
 use crate::malloc::MallocBytes;
 use crate::pipeline::block_size::DefaultTuner;
 use crate::pipeline::compress::encode_special_chunk;
 use crate::pipeline::params::CompressParams;
+use crate::trace;
 use std::ops::Deref;
 
 /// Upper limit, in bytes, for the first read of a lazy chunk: header and block starts of most chunks are shorter.
 const MAX_LAZY_FIRST_READ: usize = 4 << 10;
+
+/// The number of chunks that are tried when the first chunk of a sparse frame cannot be read. A process that is killed
+/// leaves one damaged chunk file; opening a directory without most of its files must not try them all.
+const MAX_FLAG_PROBES: usize = 16;
 
 /// The lifetime of a fetched chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,24 +141,41 @@ impl Frame {
         }
     }
 
-    /// Returns the second flags byte of the first chunk, 0 without chunks. All chunks of a frame have the same flags;
-    /// an error shows that the file is not a frame.
+    /// Returns the second flags of the first chunk, which tell whether the chunks have blocks of variable length; 0 for
+    /// a frame without chunks. If the file of the first chunk of a sparse frame is damaged, as it is when a process is
+    /// killed while it writes the file, the flags of the first readable chunk are returned: all chunks of a super-chunk
+    /// agree in that property.
     ///
     /// # Errors
-    /// Those of [`with_chunk`](Self::with_chunk).
+    /// Those of reading the chunk, for a contiguous frame; `MemoryAlloc`.
     pub(crate) fn first_chunk_flags2(&self, contents: &FrameContents) -> Result<u8> {
-        let header = &contents.header;
         if contents.nchunks == 0 {
             return Ok(0);
         }
+        let first = self.chunk_flags2(0, &contents.header);
+        match first {
+            Err(error) if self.kind() == FrameKind::Sparse && error.kind() != ErrorKind::MemoryAlloc => {
+                trace::warning(|| format!("the first chunk of a directory cannot be read: {error}"));
+                let others = 1..contents.nchunks.min(1 + MAX_FLAG_PROBES);
+                let readable = others.into_iter().find_map(|n| self.chunk_flags2(n, &contents.header).ok());
+                Ok(readable.unwrap_or(0))
+            }
+            flags => flags,
+        }
+    }
+
+    /// Returns the second flags of chunk `nchunk`.
+    fn chunk_flags2(&self, nchunk: usize, header: &FrameHeader) -> Result<u8> {
         let flags = |chunk: FetchedChunk<'_>| match chunk {
             FetchedChunk::Whole(chunk) => Ok(ChunkInfo::parse(&chunk)?.flags2),
             FetchedChunk::Lazy(chunk, _) => Ok(chunk.header().blosc2_flags2),
         };
-        self.with_lazy_chunk(0, header, flags)
+        self.with_lazy_chunk(nchunk, header, flags)
             // Chunks of Blosc 1 and empty chunks have no lazy form.
             .or_else(|_| {
-                self.with_chunk(0, header, FetchMode::Borrow, |chunk| Ok(ChunkInfo::parse(&chunk)?.flags2))
+                self.with_chunk(nchunk, header, FetchMode::Borrow, |chunk| {
+                    Ok(ChunkInfo::parse(&chunk)?.flags2)
+                })
             })
     }
 

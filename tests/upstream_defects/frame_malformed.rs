@@ -210,3 +210,34 @@ fn frame_9_arbitrary_offsets_are_rejected_or_read_safely() {
         }
     });
 }
+
+/// The file of the first chunk of a directory is cut off, as by a process that was killed while it wrote the file. The
+/// other chunks can be read, and others can be added.
+#[test]
+fn frame_9_directory_with_a_torn_first_chunk_file_opens() {
+    let scratch = ScratchDir::new();
+    let path = scratch.new_path();
+    drop(schunk_with_chunks(Store::Directory, &path, 3));
+    let file = path.join("00000000.chunk");
+    let whole = fs::read(&file).expect("the file of chunk 0");
+    let content = |schunk: &SuperChunk, nchunk| schunk.decompress(nchunk);
+    let expected: Vec<_> = {
+        let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
+        (0..3).map(|nchunk| content(&schunk, nchunk)).collect()
+    };
+    for len in (0..whole.len()).step_by(7) {
+        fs::write(&file, &whole[..len]).expect("a torn file");
+        let schunk = SuperChunk::open(ours(), &path).unwrap_or_else(|| panic!("{len} bytes: does not open"));
+        assert_eq!(schunk.nchunks(), 3);
+        assert!(content(&schunk, 0).is_err(), "{len} bytes");
+        for nchunk in 1..3 {
+            assert_eq!(content(&schunk, nchunk), expected[nchunk as usize], "{len} bytes, chunk {nchunk}");
+        }
+        assert_eq!(schunk.append(&int32_bytes(0..1000)), Ok(4), "{len} bytes");
+        assert_eq!(schunk.delete_chunk(3), Ok(3), "{len} bytes");
+    }
+    fs::remove_file(&file).expect("removed");
+    let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk without the file of chunk 0");
+    assert!(content(&schunk, 0).is_err());
+    assert_eq!(content(&schunk, 2), expected[2]);
+}
