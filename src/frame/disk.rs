@@ -1,6 +1,7 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
 use super::FrameKind;
+use crate::chunk::format::MIN_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
 use crate::io::{
@@ -12,6 +13,12 @@ use std::path::PathBuf;
 
 /// The file of a directory that holds header, index and trailer.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
+
+/// The first bytes of a chunk that all readers reject: `nbytes`, `blocksize` and `cbytes` are negative.
+const INVALID_HEADER: [u8; MIN_HEADER_LENGTH] = [0xFF; MIN_HEADER_LENGTH];
+
+/// The smallest size of a page of memory, in bytes.
+const PAGE_SIZE: usize = 4096;
 
 /// The files of a frame.
 pub(crate) struct Disk {
@@ -123,7 +130,7 @@ impl Disk {
         if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
             let size = stream.size()?;
             let old = stream.read_vec_at(0, size)?;
-            let done = stream.write_at(0, bytes, WriteUnit::Bytes);
+            let done = overwrite_chunk(&stream, bytes);
             let written =
                 ChunkFileGuard(Some(OldChunkFile::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
             return done.map(|()| written);
@@ -190,7 +197,7 @@ impl Drop for ChunkFileGuard {
             Some(OldChunkFile::Unused { path }) => std::fs::remove_file(paths::as_path(&path))
                 .map_err(|error| err!(FileRemove, "{path:?}: {error}")),
             Some(OldChunkFile::Chunk { stream, bytes, .. }) => {
-                let written = stream.write_at(0, &bytes, WriteUnit::Bytes);
+                let written = overwrite_chunk(&stream, &bytes);
                 written.and(stream.truncate(bytes.len() as u64))
             }
         };
@@ -198,6 +205,19 @@ impl Drop for ChunkFileGuard {
             trace::warning(|| format!("a chunk file could not be restored: {error}"));
         }
     }
+}
+
+/// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process is
+/// killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of another.
+/// A chunk of one page is written at once: the system does not interrupt the copy of a page.
+fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
+    if bytes.len() <= PAGE_SIZE {
+        return stream.write_at(0, bytes, WriteUnit::Bytes);
+    }
+    let (header, content) = bytes.split_at(bytes.len().min(INVALID_HEADER.len()));
+    stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;
+    stream.write_at(INVALID_HEADER.len() as u64, content, WriteUnit::Bytes)?;
+    stream.write_at(0, header, WriteUnit::Bytes)
 }
 
 fn join_path(directory: &CStr, name: &str) -> CString {

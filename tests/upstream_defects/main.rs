@@ -31,6 +31,7 @@ mod frame_mapping;
 mod getitem;
 mod header;
 mod instrumented;
+mod killed_writers;
 mod mixed_chunks;
 #[cfg(all(feature = "ndlz", feature = "zfp", feature = "plugin-filters"))]
 mod plugins;
