@@ -17,9 +17,6 @@ pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 /// The first bytes of a chunk that all readers reject: `nbytes`, `blocksize` and `cbytes` are negative.
 const INVALID_HEADER: [u8; MIN_HEADER_LENGTH] = [0xFF; MIN_HEADER_LENGTH];
 
-/// The smallest size of a page of memory, in bytes.
-const PAGE_SIZE: usize = 4096;
-
 /// The files of a frame.
 pub(crate) struct Disk {
     /// The I/O back-end of the files.
@@ -197,7 +194,10 @@ impl Drop for ChunkFileGuard {
             Some(OldChunkFile::Unused { path }) => std::fs::remove_file(paths::as_path(&path))
                 .map_err(|error| err!(FileRemove, "{path:?}: {error}")),
             Some(OldChunkFile::Chunk { stream, bytes, .. }) => {
-                let written = overwrite_chunk(&stream, &bytes);
+                // A write that fails here concerns bytes that could not be overwritten either: the others are restored.
+                let (header, content) = split_header(&bytes);
+                let written = stream.write_at(header.len() as u64, content, WriteUnit::Bytes);
+                let written = stream.write_at(0, header, WriteUnit::Bytes).and(written);
                 written.and(stream.truncate(bytes.len() as u64))
             }
         };
@@ -209,15 +209,16 @@ impl Drop for ChunkFileGuard {
 
 /// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process is
 /// killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of another.
-/// A chunk of one page is written at once: the system does not interrupt the copy of a page.
 fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
-    if bytes.len() <= PAGE_SIZE {
-        return stream.write_at(0, bytes, WriteUnit::Bytes);
-    }
-    let (header, content) = bytes.split_at(bytes.len().min(INVALID_HEADER.len()));
+    let (header, content) = split_header(bytes);
     stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;
     stream.write_at(INVALID_HEADER.len() as u64, content, WriteUnit::Bytes)?;
     stream.write_at(0, header, WriteUnit::Bytes)
+}
+
+/// Splits the bytes of a chunk behind the part that [`INVALID_HEADER`] replaces.
+fn split_header(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(bytes.len().min(INVALID_HEADER.len()))
 }
 
 fn join_path(directory: &CStr, name: &str) -> CString {

@@ -66,7 +66,8 @@ fn frame_9_killed_replacement_of_a_chunk_file_leaves_no_mixture() {
             }
             content.is_ok()
         });
-        if results.fold(true, |all, is_ok| all && is_ok) {
+        let results: Vec<bool> = results.collect();
+        if results.iter().all(|&is_ok| is_ok) {
             whole += 1;
         } else {
             // The next writer reads the chunk that it replaces.
