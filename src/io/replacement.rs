@@ -29,19 +29,19 @@ pub(super) fn write_whole_file(path: &CStr, bytes: &[u8]) -> Result<()> {
     let named = paths::as_path(path);
     let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
     let old = fs::metadata(&target).ok();
-    let Some((file, temporary)) = create_temporary(&target) else { return overwrite(path, bytes) };
-    let is_replaceable = old.as_ref().is_none_or(|old| is_replaceable_by(old, &file));
-    let replaced = if is_replaceable {
-        native::write_at(&file, 0, bytes).and_then(|()| take_place(&file, &temporary, &target, old))
-    } else {
-        Ok(())
-    };
-    if (!is_replaceable || replaced.is_err())
-        && let Err(error) = fs::remove_file(&temporary)
-    {
-        trace::warning(|| format!("the temporary file {} stays: {error}", temporary.display()));
+    if let Some(old) = &old {
+        if !old.is_file() || old.nlink() > 1 {
+            return overwrite(path, bytes);
+        }
+        // A file that the process may not write is not replaced either.
+        OpenOptions::new().write(true).open(&target).map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
     }
-    if is_replaceable { replaced } else { overwrite(path, bytes) }
+    let Some(new) = TemporaryFile::create(&target) else { return overwrite(path, bytes) };
+    if old.as_ref().is_some_and(|old| !new.has_owner_of(old)) {
+        return overwrite(path, bytes);
+    }
+    native::write_at(&new.file, 0, bytes)?;
+    new.rename_to(&target, old)
 }
 
 /// Truncates the file and writes it.
@@ -49,38 +49,57 @@ fn overwrite(path: &CStr, bytes: &[u8]) -> Result<()> {
     native::write_at(&native::open(path, OpenMode::Create)?, 0, bytes)
 }
 
-/// Returns whether `new` differs from the file `old` in its contents only once it has its permissions.
-fn is_replaceable_by(old: &Metadata, new: &File) -> bool {
-    old.is_file()
-        && old.nlink() == 1
-        && new.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (old.uid(), old.gid()))
+/// A file beside the one that it will replace. Dropping it removes the file.
+struct TemporaryFile {
+    file: File,
+    /// Empty once the file has replaced the other one.
+    path: PathBuf,
 }
 
-/// Creates a file beside `target`, and returns it with its path; `None` if none can be created there.
-fn create_temporary(target: &Path) -> Option<(File, PathBuf)> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    for _ in 0..NAME_ATTEMPTS {
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut name = target.file_name()?.to_owned();
-        name.push(format!(".{}-{count}.tmp", std::process::id()));
-        let path = target.with_file_name(name);
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Some((file, path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(_) => return None,
+impl TemporaryFile {
+    /// Creates a file in the directory of `target`; `None` if none can be created there.
+    fn create(target: &Path) -> Option<TemporaryFile> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        for _ in 0..NAME_ATTEMPTS {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let mut name = target.file_name()?.to_owned();
+            name.push(format!(".{}-{count}.tmp", std::process::id()));
+            let path = target.with_file_name(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Some(TemporaryFile { file, path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Returns whether the file has the user and the group of `old`.
+    fn has_owner_of(&self, old: &Metadata) -> bool {
+        self.file.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (old.uid(), old.gid()))
+    }
+
+    /// Gives the file the permissions of the old one, and renames it to `target`.
+    fn rename_to(mut self, target: &Path, old: Option<Metadata>) -> Result<()> {
+        let place = self.path.display();
+        if let Some(old) = old {
+            let set = self.file.set_permissions(old.permissions());
+            set.map_err(|error| err!(FileWrite, "cannot set the permissions of {place}: {error}"))?;
+        }
+        fs::rename(&self.path, target)
+            .map_err(|error| err!(FileWrite, "cannot rename {place} to {}: {error}", target.display()))?;
+        // The path is not that of a temporary file any more.
+        self.path = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty()
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            trace::warning(|| format!("the temporary file {} stays: {error}", self.path.display()));
         }
     }
-    None
-}
-
-/// Gives the file at `temporary` the permissions of the old one, and renames it to `target`.
-fn take_place(file: &File, temporary: &Path, target: &Path, old: Option<Metadata>) -> Result<()> {
-    if let Some(old) = old {
-        file.set_permissions(old.permissions()).map_err(|error| {
-            err!(FileWrite, "cannot set the permissions of {}: {error}", temporary.display())
-        })?;
-    }
-    fs::rename(temporary, target).map_err(|error| {
-        err!(FileWrite, "cannot rename {} to {}: {error}", temporary.display(), target.display())
-    })
 }
