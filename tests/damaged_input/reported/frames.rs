@@ -327,8 +327,8 @@ fn c_blosc2_750_numbers_of_missing_files_return_errors() {
             ids[place] = id;
             open_directory(Library::ours(), &chunks(), &ids, |schunk| {
                 let what = format!("{ids:?}");
-                assert_eq!(schunk.is_some(), place > 0, "{what}");
-                let Some(schunk) = schunk else { return };
+                // C-Blosc2 does not open a directory without the file of the first chunk.
+                let schunk = schunk.unwrap_or_else(|| panic!("{what} does not open"));
                 // The name of a file has eight digits.
                 let code = if id < 1 << 32 { FILE_OPEN } else { INVALID_HEADER };
                 for nchunk in 0..3 {
