@@ -147,7 +147,7 @@ impl Frame {
     /// agree in that property.
     ///
     /// # Errors
-    /// Those of reading the chunk, for a contiguous frame; `MemoryAlloc`.
+    /// Those of reading the first chunk, if the frame is contiguous or no other chunk can be read; `MemoryAlloc`.
     pub(crate) fn first_chunk_flags2(&self, contents: &FrameContents) -> Result<u8> {
         if contents.nchunks == 0 {
             return Ok(0);
@@ -156,9 +156,14 @@ impl Frame {
         match first {
             Err(error) if self.kind() == FrameKind::Sparse && error.kind() != ErrorKind::MemoryAlloc => {
                 trace::warning(|| format!("the first chunk of a directory cannot be read: {error}"));
-                let others = 1..contents.nchunks.min(1 + MAX_FLAG_PROBES);
-                let readable = others.into_iter().find_map(|n| self.chunk_flags2(n, &contents.header).ok());
-                Ok(readable.unwrap_or(0))
+                let mut others = 1..contents.nchunks.min(1 + MAX_FLAG_PROBES);
+                match others.find_map(|nchunk| self.chunk_flags2(nchunk, &contents.header).ok()) {
+                    Some(flags) => Ok(flags),
+                    // The only chunk is damaged, so that no later chunk can disagree with it.
+                    None if contents.nchunks == 1 && error.kind() != ErrorKind::FileOpen => Ok(0),
+                    // More than one file is unreadable: perhaps the process may not open more files.
+                    None => Err(error),
+                }
             }
             flags => flags,
         }
