@@ -15,7 +15,7 @@ struct LimitedRatio {
     list_below: f64,
 }
 
-const FIGURES: [LimitedRatio; 4] = [
+const LIMITED_RATIOS: [LimitedRatio; 4] = [
     LimitedRatio {
         name: "size",
         ratio: |ratios| Some(ratios.size),
@@ -62,13 +62,13 @@ impl Report {
         let mut text = String::from(
             "| ratio | codec | cells | mean | worst | share of the cells | cells above 1 KiB over 3 % longer |\n|---|---|--:|--:|--:|--:|--:|\n",
         );
-        for figure in FIGURES.iter().take(if with_speeds { FIGURES.len() } else { 1 }) {
+        for limited in LIMITED_RATIOS.iter().take(if with_speeds { LIMITED_RATIOS.len() } else { 1 }) {
             for codec in CODECS.iter().map(|codec| codec.1).chain(["all"]) {
                 let rows: Vec<(f64, &CellRatios)> = self
                     .cells
                     .iter()
                     .filter(|cell| codec == "all" || cell.0 == codec)
-                    .filter_map(|cell| Some(((figure.ratio)(&cell.2)?, &cell.2)))
+                    .filter_map(|cell| Some(((limited.ratio)(&cell.2)?, &cell.2)))
                     .collect();
                 if rows.is_empty() {
                     continue;
@@ -76,14 +76,14 @@ impl Report {
                 let n = rows.len() as f64;
                 let mean = (rows.iter().map(|row| row.0.ln()).sum::<f64>() / n).exp();
                 let worst = rows.iter().map(|row| row.0).fold(f64::INFINITY, f64::min);
-                let counted = rows.iter().filter(|row| row.0 < figure.count_below).count();
-                let long = rows.iter().filter(|row| figure.name == "size" && is_far_longer(row.1)).count();
+                let counted = rows.iter().filter(|row| row.0 < limited.count_below).count();
+                let long = rows.iter().filter(|row| limited.name == "size" && is_far_longer(row.1)).count();
                 text += &format!(
                     "| {} | {codec} | {} | {mean:.3} | {worst:.3} | {:.2} % below {:.2} | {long} |\n",
-                    figure.name,
+                    limited.name,
                     rows.len(),
                     100.0 * counted as f64 / n,
-                    figure.count_below,
+                    limited.count_below,
                 );
             }
         }
@@ -93,17 +93,17 @@ impl Report {
     /// Returns a line for each of the `most` worst cells beyond each limit, worst first.
     pub fn outliers(&self, most: usize, with_speeds: bool) -> String {
         let mut text = String::new();
-        for figure in FIGURES.iter().take(if with_speeds { FIGURES.len() } else { 1 }) {
+        for limited in LIMITED_RATIOS.iter().take(if with_speeds { LIMITED_RATIOS.len() } else { 1 }) {
             let mut bad: Vec<(f64, String)> = self
                 .cells
                 .iter()
                 .filter_map(|(_, cell, ratios)| {
-                    let ratio = (figure.ratio)(ratios)?;
-                    (ratio < figure.list_below).then(|| (ratio, format!("{cell}: {ratios}")))
+                    let ratio = (limited.ratio)(ratios)?;
+                    (ratio < limited.list_below).then(|| (ratio, format!("{cell}: {ratios}")))
                 })
                 .collect();
             bad.sort_by(|a, b| a.0.total_cmp(&b.0));
-            text += &format!("{} below {:.2}: {} cells\n", figure.name, figure.list_below, bad.len());
+            text += &format!("{} below {:.2}: {} cells\n", limited.name, limited.list_below, bad.len());
             bad.iter().take(most).for_each(|(_, line)| text += &format!("  {line}\n"));
         }
         text

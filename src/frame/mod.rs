@@ -9,7 +9,6 @@
 //! | [`trailer`] | the trailer and where it begins |
 //! | [`index`] | the index chunk: the location of each chunk |
 //! | [`msgpack`] | the msgpack values of header and trailer |
-//!
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
 //! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
 //! | [`disk`] | the files of a frame |

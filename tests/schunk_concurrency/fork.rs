@@ -18,7 +18,7 @@ use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 const NCHUNKS: usize = 5;
-const CODING: CodecSettings = CodecSettings { codec: 5, delta: false, nthreads: 4 };
+const CODEC_SETTINGS: CodecSettings = CodecSettings { codec: 5, delta: false, nthreads: 4 };
 
 /// Forks; the child runs `work` and exits with its result. An alarm ends a child that hangs.
 fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
@@ -71,8 +71,8 @@ fn change_and_check(schunk: &SuperChunk) {
 
 /// Creates a super-chunk; compression uses four threads, too.
 fn create_threaded(path: &Path, variant: StorageVariant) -> SharedSchunk {
-    let schunk = create_filled(Library::ours(), variant, path, CODING, NCHUNKS, true);
-    let params = crate::support::calls::Params { nthreads: 4, ..CODING.params() };
+    let schunk = create_filled(Library::ours(), variant, path, CODEC_SETTINGS, NCHUNKS, true);
+    let params = crate::support::calls::Params { nthreads: 4, ..CODEC_SETTINGS.params() };
     // SAFETY: a live super-chunk of this thread; its old context is freed once.
     unsafe {
         let cctx = (schunk.library.blosc2_create_cctx)(params.cparams());
@@ -142,7 +142,14 @@ fn appends_of_parent_and_child_are_all_kept() {
     let scratch = ScratchDir::new();
     for store in Store::ON_DISK {
         let path = scratch.new_path();
-        drop(create_filled(Library::ours(), StorageVariant::Unmapped(store), &path, CODING, NCHUNKS, true));
+        drop(create_filled(
+            Library::ours(),
+            StorageVariant::Unmapped(store),
+            &path,
+            CODEC_SETTINGS,
+            NCHUNKS,
+            true,
+        ));
         let before = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
         check_contents(&before);
         let appends = || {
@@ -174,9 +181,16 @@ fn opening_a_frame_that_another_process_updates_succeeds() {
     let noise = random.bytes(CHUNK_NITEMS * ITEM_SIZE);
     for store in Store::ON_DISK {
         let path = scratch.new_path();
-        drop(create_filled(Library::ours(), StorageVariant::Unmapped(store), &path, CODING, NCHUNKS, true));
+        drop(create_filled(
+            Library::ours(),
+            StorageVariant::Unmapped(store),
+            &path,
+            CODEC_SETTINGS,
+            NCHUNKS,
+            true,
+        ));
         let chunks = [&noise, &chunk(0)].map(|plain| {
-            compress(Library::ours(), &CODING.params(), plain, CHUNK_NITEMS * ITEM_SIZE + 100)
+            compress(Library::ours(), &CODEC_SETTINGS.params(), plain, CHUNK_NITEMS * ITEM_SIZE + 100)
                 .expect("a chunk")
         });
         let opener = run_in_fork(|| {

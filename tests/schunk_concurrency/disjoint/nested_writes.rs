@@ -9,7 +9,7 @@ use super::{AccessKind, NITEMS, PipelineKind, SharedArray};
 use crate::support::super_chunk::Store;
 use crate::support::super_chunk::scratch::ScratchDir;
 
-const CODINGS: [PipelineKind; 3] =
+const PIPELINES: [PipelineKind; 3] =
     [PipelineKind::Prefilter, PipelineKind::Postfilter, PipelineKind::UserFilter];
 
 /// The items of the outer write and of the inner one.
@@ -21,7 +21,7 @@ fn for_each_store(stores: &[Store], test: impl Fn(&Rc<SharedArray>, PipelineKind
     let scratch = ScratchDir::new();
     for &store in stores {
         for calls in AccessKind::ALL {
-            for pipeline in CODINGS {
+            for pipeline in PIPELINES {
                 let shared = Rc::new(SharedArray::create(store, &scratch.new_path(), pipeline, calls));
                 test(&shared, pipeline, &format!("{store:?} {calls:?} {pipeline:?}"));
                 set_hook(None);

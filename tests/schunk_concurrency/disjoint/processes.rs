@@ -16,7 +16,7 @@ use crate::support::super_chunk::{Store, c_path};
 
 const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
 const CALLS: &str = "BLOSC2_CONCURRENCY_CALLS";
-const CODING: &str = "BLOSC2_CONCURRENCY_CODING";
+const PIPELINE: &str = "BLOSC2_CONCURRENCY_PIPELINE";
 
 /// Number of writers of both processes together.
 const NWRITERS: usize = 4;
@@ -36,7 +36,7 @@ fn run_child(part: &str) {
     let first = if part == "first" { 0 } else { NWRITERS / 2 };
     let mine = first..first + NWRITERS / 2;
     let (calls, pipeline) =
-        (value_by_name(&AccessKind::ALL, CALLS), value_by_name(&PipelineKind::ALL, CODING));
+        (value_by_name(&AccessKind::ALL, CALLS), value_by_name(&PipelineKind::ALL, PIPELINE));
     let plan = &plan(calls);
     let shared = &SharedArray::open(Path::new(&child_setting(PATH)), pipeline, calls);
     let progress = &Progress::new(|item| mine.contains(&plan.owners[item].0));
@@ -64,7 +64,7 @@ fn check_no_lost_writes(test: &str, store: Store) {
                 start_child(
                     test,
                     part,
-                    &[(PATH, text.as_str()), (CALLS, &calls), (CODING, &pipeline), ("BLOSC_LOCKING", "1")],
+                    &[(PATH, text.as_str()), (CALLS, &calls), (PIPELINE, &pipeline), ("BLOSC_LOCKING", "1")],
                 )
             };
             join_children(vec![

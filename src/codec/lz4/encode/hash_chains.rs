@@ -65,7 +65,7 @@ pub(super) struct Match {
     /// The position of the first byte.
     pub at: usize,
     /// The distance back to the earlier occurrence, in bytes.
-    pub back: usize,
+    pub distance: usize,
     /// The number of bytes.
     pub length: usize,
 }
@@ -216,7 +216,7 @@ impl<'a> ChainFinder<'a> {
         unsafe { self.insert_up_to(at) };
         // SAFETY: 12 bytes can be read at `at`.
         let word = unsafe { read32(self.src, at) };
-        let mut best = Match { at, back: 0, length: longer_than };
+        let mut best = Match { at, distance: 0, length: longer_than };
         if WIDE {
             for distance in self.recent_distances {
                 // SAFETY: the assertions above.
@@ -398,7 +398,7 @@ impl<'a> ChainFinder<'a> {
             // SAFETY: `distance` <= `at`, and `low` <= `at` <= `end`.
             let before = if WIDE { unsafe { common_suffix_len(src, at, low, distance) } } else { 0 };
             if after + before > best.length {
-                *best = Match { at: at - before, back: distance, length: after + before };
+                *best = Match { at: at - before, distance, length: after + before };
             }
         }
     }
@@ -447,7 +447,7 @@ impl<'a> ChainFinder<'a> {
                 let before = if WIDE { unsafe { common_suffix_len(src, at, low, distance) } } else { 0 };
                 if after + before > longest && (!WIDE || at - before <= latest) {
                     longest = after + before;
-                    *best = Match { at: at - before, back: distance, length: longest };
+                    *best = Match { at: at - before, distance, length: longest };
                     if best.end() == end {
                         break;
                     }

@@ -115,9 +115,9 @@ impl<'a, 'b> OverlapParser<'a, 'b> {
 
     #[inline(always)]
     fn write_match(&mut self, found: &Match) -> Option<()> {
-        self.out.write_sequence(self.src, self.anchor, found.at, found.back, found.length)?;
+        self.out.write_sequence(self.src, self.anchor, found.at, found.distance, found.length)?;
         self.anchor = found.end();
-        self.finder.record_distance(found.back);
+        self.finder.record_distance(found.distance);
         Some(())
     }
 
