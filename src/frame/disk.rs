@@ -14,7 +14,8 @@ use std::path::PathBuf;
 /// The file of a directory that holds header, index and trailer.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
-/// The first bytes of a chunk that all readers reject: `nbytes`, `blocksize` and `cbytes` are negative.
+/// The first bytes of a chunk that readers reject: `nbytes`, `blocksize` and `cbytes` are negative. `tests/durability`
+/// checks that both libraries do.
 const INVALID_HEADER: [u8; MIN_HEADER_LENGTH] = [0xFF; MIN_HEADER_LENGTH];
 
 /// The files of a frame.
