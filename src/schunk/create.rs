@@ -4,7 +4,7 @@ use super::access_lock::WriteGuard;
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::storage::{Storage, malloc_value};
 use super::{OwnedSuperChunk, SuperChunk};
-use crate::abi::{CBool, blosc2_storage};
+use crate::abi::{BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
@@ -136,7 +136,13 @@ impl SuperChunk {
                     if paths::exists(path) {
                         return Err(err!(FileOpen, "{path:?} exists already"));
                     }
-                    Frame::create(kind, Destination::Disk(path, backend), &target)?
+                    let is_mapped = i32::from(backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
+                    let created = Frame::create(kind, Destination::Disk(path, backend), &target);
+                    if created.is_err() && is_mapped {
+                        // Opening a mapping creates the file, and may fail later.
+                        let _ = paths::remove_file(path);
+                    }
+                    created?
                 }
             }
             _ => Frame::create(kind, Destination::Memory, &target)?,

@@ -8,6 +8,7 @@ use std::ptr;
 use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
 
 use crate::checks::{data, ours};
+use crate::failed_writes::with_file_size_limit;
 use crate::schunk_fixtures::{
     assert_chunks, compress_chunk, int32_bytes, int32_params, numbered_data, schunk_with_chunks,
 };
@@ -189,6 +190,25 @@ fn frame_9_mapped_file_with_invalid_header_is_closed() {
             let mut params = mmap_params(c"r", 1 << 22);
             assert!(open(&path, &mut params).is_none(), "byte {at:#x}");
             assert!(params.addr.is_null() && params.file.is_null(), "byte {at:#x}: still mapped");
+        }
+    });
+}
+
+/// A mapped file that cannot be extended to the length of the frame is removed, and a second try works.
+#[test]
+fn schunk_25_failed_creation_of_a_mapped_file_leaves_nothing() {
+    in_new_process(test_name!(), || {
+        let scratch = ScratchDir::new();
+        let create = |path: &Path| {
+            let mut params = mmap_params(c"w+", 1 << 20);
+            SuperChunk::try_create(ours(), Store::File, path, &int32_params(), Some(&io(&mut params)))
+                .is_some()
+        };
+        for limit in (0..110).step_by(11) {
+            let path = scratch.new_path();
+            assert!(!with_file_size_limit(limit, || create(&path)), "{limit}: created");
+            assert!(!path.exists(), "{limit}: the path exists");
+            assert!(create(&path), "{limit}: again");
         }
     });
 }
