@@ -202,7 +202,8 @@ impl Array {
         self.last_tick_field().store(tick, Ordering::Relaxed);
     }
 
-    fn last_tick(&self) -> i64 {
+    /// Returns the change tick of the super-chunk for which the shape was read last.
+    pub(super) fn last_tick(&self) -> i64 {
         self.last_tick_field().load(Ordering::Relaxed)
     }
 

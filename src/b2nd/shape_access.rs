@@ -8,6 +8,7 @@ use super::array::{Array, read_array_meta_bytes};
 use super::geometry::Geometry;
 use super::metalayer::{self, B2ND_METALAYER, CATERVA_METALAYER};
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
+use super::slices::to_failure_unless_lock;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::store::FrameLockGuard;
@@ -145,10 +146,15 @@ impl Array {
         self.with_frame_lock(access.schunk, || write(&access))
     }
 
-    /// Runs `work` with the lock of the frame, after a refresh.
+    /// Runs `work` with the lock of the frame, after a refresh. All its changes are committed together, where the frame
+    /// has transactions.
     fn with_frame_lock<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
         let frame_lock = schunk.lock_frame()?;
-        let done = self.refresh().and_then(|_| work());
+        let done = self.refresh().and_then(|_| schunk.in_transaction(to_failure_unless_lock, work));
+        if done.is_err() && schunk.change_tick() != self.last_tick() {
+            // The shape before the call is that of the rolled back metalayer.
+            let _ = self.refresh();
+        }
         let unlocked = frame_lock.map_or(Ok(()), FrameLockGuard::release);
         done.and_then(|done| unlocked.map(|()| done))
     }

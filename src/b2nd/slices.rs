@@ -230,7 +230,8 @@ impl Array {
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.
     pub(crate) fn fill(&mut self, value: &[u8]) -> Result<()> {
-        fill_chunks(self.schunk()?, &self.geometry(), value)
+        let schunk = self.schunk()?;
+        schunk.in_transaction(to_failure_unless_lock, || fill_chunks(schunk, &self.geometry(), value))
     }
 }
 

@@ -1,7 +1,10 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
 use super::FrameKind;
-use crate::chunk::format::MIN_HEADER_LENGTH;
+use super::index::Offsets;
+use super::plan::FrameLayout;
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
+use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
 use crate::io::{
@@ -94,6 +97,16 @@ impl Disk {
         self.with_reader(|stream| stream.read_exact_at(at, dest))
     }
 
+    /// Returns the end of the last chunk of a contiguous frame, in bytes from the start of the frame. If the length of
+    /// that chunk cannot be read, the whole data section counts as used.
+    pub(super) fn end_of_chunks(&self, layout: &FrameLayout, offsets: &Offsets) -> u64 {
+        let Ok(last) = u64::try_from(offsets.max_number()) else { return layout.header_len };
+        let at = layout.header_len + last;
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        let end = self.read(at, &mut head).ok().and_then(|()| stored_len(&head)).map(|len| at + len);
+        end.filter(|&end| end <= layout.index_offset()).unwrap_or(layout.index_offset())
+    }
+
     /// Opens a chunk file.
     ///
     /// # Errors
@@ -109,6 +122,32 @@ impl Disk {
     pub(crate) fn write_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
         let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Create)?;
         stream.write_at(0, bytes, WriteUnit::Bytes)
+    }
+
+    /// Writes a native chunk file with a number that no index refers to, and waits until it is on disk if `is_synced`.
+    /// After an error the file does not exist.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`.
+    pub(super) fn create_chunk_file(&self, number: u64, bytes: &[u8], is_synced: bool) -> Result<()> {
+        let path = self.chunk_path(number)?;
+        let stream = self.backend.open(&path, OpenMode::Create)?;
+        let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
+        stream.write_at(0, bytes, WriteUnit::Bytes)?;
+        if is_synced {
+            stream.sync_data()?;
+        }
+        written.commit()
+    }
+
+    /// Replaces the index file of a native directory by a new file, and waits until it is on disk if `is_synced`.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`; the old file is unchanged then.
+    pub(super) fn replace_index_file(&self, bytes: &[u8], is_synced: bool) -> Result<()> {
+        self.backend.write_whole_file(&self.path, bytes, is_synced)?;
+        self.reader.drop_open_file();
+        Ok(())
     }
 
     /// Writes a chunk file and returns a guard that restores the old state on drop. With `replaced`, the chunk that is
@@ -157,6 +196,12 @@ impl Disk {
             )),
         }
     }
+}
+
+/// Returns the length of a stored chunk in bytes, by its header.
+pub(super) fn stored_len(chunk: &[u8]) -> Option<u64> {
+    let cbytes = read_i32(chunk, offset::CBYTES).and_then(|cbytes| u64::try_from(cbytes).ok())?;
+    Some(cbytes).filter(|&cbytes| cbytes >= EXTENDED_HEADER_LENGTH as u64)
 }
 
 /// A chunk file that was written. Dropping this value restores the old state, unless [`commit`](Self::commit) was

@@ -1,23 +1,21 @@
 //! Reading the chunks of a frame: whole, or in their lazy form (`frame.md` 4.6).
 
 use super::FrameKind;
+use super::chunk_info::{ChunkInfo, build_special_chunk};
 use super::header::FrameHeader;
 use super::index::{IndexEntry, decode_entry};
 use super::store::{Frame, FrameContents, to_block_error};
-use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::buffers::{self, Buffer};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag, flag2, offset};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, offset};
 use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
-use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
+use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::IoStream;
 use crate::malloc::MallocBytes;
-use crate::pipeline::block_size::DefaultTuner;
-use crate::pipeline::compress::encode_special_chunk;
-use crate::pipeline::params::CompressParams;
 use crate::trace;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// Upper limit, in bytes, for the first read of a lazy chunk: header and block starts of most chunks are shorter.
 const MAX_LAZY_FIRST_READ: usize = 4 << 10;
@@ -97,20 +95,42 @@ impl FetchedChunk<'_> {
     }
 }
 
+/// The place of a chunk.
+enum ChunkPlace {
+    /// Its index entry.
+    Index { special: SpecialValue, is_last: bool },
+    /// Memory, until the transaction is committed that has stored the chunk.
+    Memory(Arc<[u8]>),
+    /// The data section, at this offset, or the chunk file of this number.
+    Data(u64),
+}
+
 /// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
 pub(crate) struct ChunkSource<'a> {
     frame: &'a Frame,
+    /// The header of the frame when its index was read. The file of a chunk keeps its content while it is open, also
+    /// when another handle replaces the chunk.
+    header: Option<&'a FrameHeader>,
     chunk_file: Option<IoStream>,
 }
 
 impl Frame {
-    fn entry_and_nchunks(&self, nchunk: usize) -> Result<(i64, usize)> {
+    /// Returns the place of a chunk.
+    fn place_of_chunk(&self, nchunk: usize) -> Result<ChunkPlace> {
         let inner = self.inner.read_recursive();
         let offsets = &inner.index.offsets;
         let code = offsets.get(nchunk);
         let code =
             code.ok_or_else(|| err!(Data, "no chunk {nchunk} in a frame of {} chunks", offsets.len()))?;
-        Ok((code, offsets.len()))
+        match decode_entry(code)? {
+            IndexEntry::Special(special) => {
+                Ok(ChunkPlace::Index { special, is_last: nchunk + 1 == offsets.len() })
+            }
+            IndexEntry::Payload(offset) => {
+                let unwritten = inner.staging.as_ref().and_then(|staging| staging.unwritten_chunk(offset));
+                Ok(unwritten.map_or(ChunkPlace::Data(offset), ChunkPlace::Memory))
+            }
+        }
     }
 
     /// Returns the maximum size in bytes of the chunk at `offset`: up to the next chunk in the order of the index.
@@ -195,16 +215,12 @@ impl Frame {
         mode: FetchMode,
         then: impl FnOnce(ChunkBytes<'_>) -> Result<R>,
     ) -> Result<R> {
-        let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
-        let offset = match decode_entry(code)? {
-            IndexEntry::Special(special) => {
-                return then(ChunkBytes::Special(build_special_chunk(
-                    special,
-                    nchunk + 1 == nchunks,
-                    header,
-                )?));
+        let offset = match self.place_of_chunk(nchunk)? {
+            ChunkPlace::Index { special, is_last } => {
+                return then(ChunkBytes::Special(build_special_chunk(special, is_last, header)?));
             }
-            IndexEntry::Payload(offset) => offset,
+            ChunkPlace::Memory(chunk) => return then(ChunkBytes::Borrowed(&chunk)),
+            ChunkPlace::Data(offset) => offset,
         };
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
@@ -217,21 +233,24 @@ impl Frame {
             )?));
         };
         if self.kind == FrameKind::Sparse {
-            let stream = disk.open_chunk_file(offset)?;
-            let len = usize::try_from(stream.size()?).unwrap_or(0);
-            if len < MIN_HEADER_LENGTH {
-                return Err(err!(
-                    FileRead,
-                    "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more"
-                ));
-            }
+            let opened = disk.open_chunk_file(offset).and_then(|stream| {
+                let len = usize::try_from(stream.size()?).unwrap_or(0);
+                if len < MIN_HEADER_LENGTH {
+                    return Err(err!(
+                        FileRead,
+                        "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more"
+                    ));
+                }
+                Ok((stream, len))
+            });
+            let (stream, len) = self.confirm_read(header, opened)?;
             if let Some(bytes) = stream.borrow_at(0, len)? {
                 check_chunk_file_len(&bytes)?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
             let mut buffer = ReadBuffer::new(mode, len)?;
-            stream.read_exact_at(0, buffer.bytes())?;
-            check_chunk_file_len(buffer.bytes())?;
+            let read = stream.read_exact_at(0, buffer.bytes());
+            self.confirm_read(header, read.and_then(|()| check_chunk_file_len(buffer.bytes())))?;
             return buffer.pass_chunk(len, then);
         }
         let at = self.check_offset(offset, header)?;
@@ -247,21 +266,24 @@ impl Frame {
             }
             // Usually the chunk ends where the next chunk begins: then one read is enough.
             let guess = self.max_chunk_cbytes(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
-            let mut buffer = ReadBuffer::new(mode, guess as usize)?;
-            let got = stream.read_at(disk.base + at, buffer.bytes())?;
-            if got < EXTENDED_HEADER_LENGTH {
-                return Err(err!(
-                    FileRead,
-                    "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"
-                ));
-            }
-            let cbytes = stored_cbytes(buffer.bytes(), limit)?;
-            if cbytes > got {
-                buffer = ReadBuffer::new(mode, cbytes)?;
-                stream.read_exact_at(disk.base + at, buffer.bytes())?;
-            }
+            let read = read_stored_chunk(stream, disk.base + at, limit, guess as usize, mode);
+            let (buffer, cbytes) = self.confirm_read(header, read)?;
             buffer.pass_chunk(cbytes, then)
         })
+    }
+
+    /// Returns the result of a read, unless another handle has changed the frame since `header` was read: then the
+    /// bytes may be of another chunk. Readers without the lock repeat such a read.
+    ///
+    /// # Errors
+    /// `FileRead`; the error of the read.
+    pub(super) fn confirm_read<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
+        let must_check = read.is_err() || self.must_check_reads();
+        if must_check && self.has_changed_since(header) {
+            self.count_changed_read();
+            return Err(err!(FileRead, "another handle has changed the frame while it was read"));
+        }
+        read
     }
 
     /// Reads chunk `nchunk` and passes it to `then`: in its lazy form if the frame is on disk, whole if the chunk has
@@ -275,13 +297,13 @@ impl Frame {
         header: &FrameHeader,
         then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
-        let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
-        let offset = match decode_entry(code)? {
-            IndexEntry::Special(special) => {
-                let chunk = build_special_chunk(special, nchunk + 1 == nchunks, header)?;
+        let offset = match self.place_of_chunk(nchunk)? {
+            ChunkPlace::Index { special, is_last } => {
+                let chunk = build_special_chunk(special, is_last, header)?;
                 return then(FetchedChunk::Whole(ChunkBytes::Special(chunk)));
             }
-            IndexEntry::Payload(offset) => offset,
+            ChunkPlace::Memory(chunk) => return then(FetchedChunk::Whole(ChunkBytes::Borrowed(&chunk))),
+            ChunkPlace::Data(offset) => offset,
         };
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
@@ -290,11 +312,18 @@ impl Frame {
             return then(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
         };
         if self.kind == FrameKind::Sparse {
-            let stream = disk.open_chunk_file(offset)?;
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
             let location = ChunkLocation { nchunk: number as i32, offset: number };
-            let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, location)?;
-            return then(chunk.with_source(ChunkSource { frame: self, chunk_file: Some(stream) }));
+            let read = disk.open_chunk_file(offset).and_then(|stream| {
+                let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, location)?;
+                Ok((chunk, stream))
+            });
+            let (chunk, stream) = self.confirm_read(header, read)?;
+            return then(chunk.with_source(ChunkSource {
+                frame: self,
+                header: None,
+                chunk_file: Some(stream),
+            }));
         }
         let at = self.check_offset(offset, header)?;
         let guess =
@@ -304,7 +333,7 @@ impl Frame {
             offset: i64::try_from(at).unwrap_or(i64::MAX),
         };
         disk.drop_reader_if_lost();
-        let chunk = disk.with_reader(|stream| {
+        let read = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
             read_lazy_form(
                 stream,
@@ -314,8 +343,9 @@ impl Frame {
                 header,
                 location,
             )
-        })?;
-        then(chunk.with_source(ChunkSource { frame: self, chunk_file: None }))
+        });
+        let chunk = self.confirm_read(header, read)?;
+        then(chunk.with_source(ChunkSource { frame: self, header: Some(header), chunk_file: None }))
     }
 
     /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
@@ -323,13 +353,12 @@ impl Frame {
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk).
     pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
-        let (code, nchunks) = self.entry_and_nchunks(nchunk)?;
-        let entry = decode_entry(code)?;
-        let offset = match entry {
-            IndexEntry::Special(special) => {
-                return ChunkInfo::parse(&build_special_chunk(special, nchunk + 1 == nchunks, header)?);
+        let offset = match self.place_of_chunk(nchunk)? {
+            ChunkPlace::Index { special, is_last } => {
+                return ChunkInfo::parse(&build_special_chunk(special, is_last, header)?);
             }
-            IndexEntry::Payload(offset) => offset,
+            ChunkPlace::Memory(chunk) => return ChunkInfo::parse(&chunk),
+            ChunkPlace::Data(offset) => offset,
         };
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if self.kind == FrameKind::Sparse
@@ -345,57 +374,15 @@ impl Frame {
     }
 }
 
-/// The fields of a chunk header that super-chunks use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkInfo {
-    /// Uncompressed size in bytes.
-    pub nbytes: i32,
-    /// Compressed size in bytes.
-    pub cbytes: i32,
-    /// Block size in bytes.
-    pub blocksize: i32,
-    /// The second flags byte; 0 without an extended header.
-    pub flags2: u8,
-    /// The kind of a special chunk whose content is defined by the header alone; `None` for other chunks and repeated
-    /// values.
-    pub special: Option<SpecialValue>,
-    /// Whether the chunk is lazy: its blocks are in a frame.
-    pub is_lazy: bool,
-}
-
-impl ChunkInfo {
-    /// Reads the header of a chunk; `chunk` may end behind the header (`schunk.md` 1).
-    ///
-    /// # Errors
-    /// `InvalidHeader` for bytes that cannot be a chunk.
-    #[inline(always)]
-    pub(crate) fn parse(chunk: &[u8]) -> Result<Self> {
-        let sizes =
-            ChunkHeader::sizes(chunk).map_err(|error| err!(InvalidHeader, "invalid chunk header: {error}"));
-        let [nbytes, blocksize, cbytes] = sizes?;
-        let mut info = ChunkInfo { nbytes, cbytes, blocksize, flags2: 0, special: None, is_lazy: false };
-        if let Some(bytes) = chunk.first_chunk::<EXTENDED_HEADER_LENGTH>()
-            && bytes[offset::FLAGS] & flag::EXTENDED == flag::EXTENDED
-            && cbytes >= EXTENDED_HEADER_LENGTH as i32
-        {
-            let flags = bytes[offset::BLOSC2_FLAGS];
-            let bits = (flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
-            info.is_lazy = flags & flag2::LAZY != 0;
-            info.flags2 = bytes[offset::BLOSC2_FLAGS2];
-            if bits != 0 {
-                let special = SpecialValue::from_id(bits).ok().flatten();
-                info.special = special.filter(|&kind| kind != SpecialValue::Value);
-            }
-        }
-        Ok(info)
-    }
-}
-
 impl BlockSource for ChunkSource<'_> {
     fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         match &self.chunk_file {
             Some(stream) => stream.read_exact_at(position, dest).map_err(to_block_error),
-            None => self.frame.read_from_chunk(location, position, dest),
+            None => {
+                let read = self.frame.read_from_chunk(location, position, dest);
+                self.header.map_or(Ok(()), |header| self.frame.confirm_read(header, Ok(())))?;
+                read
+            }
         }
     }
 }
@@ -462,6 +449,28 @@ impl ReadBuffer {
     }
 }
 
+/// Reads the chunk at byte `at` of a stream, which has at most `limit` bytes. The first read has `guess` bytes. Returns
+/// the chunk and its length.
+fn read_stored_chunk(
+    stream: &IoStream,
+    at: u64,
+    limit: u64,
+    guess: usize,
+    mode: FetchMode,
+) -> Result<(ReadBuffer, usize)> {
+    let mut buffer = ReadBuffer::new(mode, guess)?;
+    let got = stream.read_at(at, buffer.bytes())?;
+    if got < EXTENDED_HEADER_LENGTH {
+        return Err(err!(FileRead, "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"));
+    }
+    let cbytes = stored_cbytes(buffer.bytes(), limit)?;
+    if cbytes > got {
+        buffer = ReadBuffer::new(mode, cbytes)?;
+        stream.read_exact_at(at, buffer.bytes())?;
+    }
+    Ok((buffer, cbytes))
+}
+
 /// Checks that a chunk file contains the whole chunk.
 fn check_chunk_file_len(file: &[u8]) -> Result<()> {
     let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
@@ -516,59 +525,6 @@ fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
             "the chunk has {cbytes} bytes, expected {EXTENDED_HEADER_LENGTH} to {limit}"
         )),
     }
-}
-
-/// Builds the chunk that a special entry of the index represents.
-fn build_special_chunk(
-    kind: SpecialValue,
-    is_last: bool,
-    header: &FrameHeader,
-) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
-    if header.chunksize <= 0 {
-        return Err(err!(
-            InvalidHeader,
-            "`chunksize` is {}, expected 1 or more for a special chunk",
-            header.chunksize
-        ));
-    }
-    let rest = (header.nbytes % i64::from(header.chunksize)) as i32;
-    let nbytes = if is_last && rest != 0 { rest } else { header.chunksize };
-    // The reference writes such index entries for zeros whose size is no multiple of the typesize, but cannot read
-    // them.
-    let is_whole = header.typesize > 0 && nbytes % header.typesize == 0;
-    if !is_whole && (kind == SpecialValue::Nan || header.typesize <= 0) {
-        return Err(err!(
-            Data,
-            "a special chunk has {nbytes} bytes, expected a multiple of `typesize` {}",
-            header.typesize
-        ));
-    }
-    let mut params = CompressParams {
-        compcode: BLOSC_BLOSCLZ,
-        splitmode: BLOSC_FORWARD_COMPAT_SPLIT,
-        typesize: header.typesize,
-        ..CompressParams::default()
-    };
-    params.blocksize = if header.blocksize < 0 {
-        header.blocksize
-    } else {
-        DefaultTuner::from_params(&params).blocksize(nbytes, header.typesize, header.blocksize)
-    };
-    let mut chunk = [0; EXTENDED_HEADER_LENGTH];
-    encode_special_chunk(&params, kind, nbytes as usize, &[], &mut chunk)?;
-    if header.blocksize < 0 {
-        write_i32(&mut chunk, offset::BLOCKSIZE, header.blocksize);
-    }
-    Ok(chunk)
-}
-
-/// Returns the block size, in bytes, of a full special chunk in a frame with that header.
-///
-/// # Errors
-/// `Data` for a chunk size that is no multiple of the item size.
-pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
-    let chunk = build_special_chunk(SpecialValue::Zero, false, header)?;
-    Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
 }
 
 /// A chunk on disk that was read for its lazy form.

@@ -55,6 +55,13 @@ mod position {
     pub(super) const COMPCODE_META: usize = 78;
     pub(super) const FILTERS_META: usize = 79;
     pub(super) const OTHER_FLAGS: usize = 85;
+    pub(super) const LIBRARY_FLAGS: usize = 86;
+}
+
+/// Bits of the last byte of the extension, which C-Blosc2 writes as 0 and no reader reads.
+mod library_flag {
+    /// The index does not follow the last chunk directly: the frame was not closed after atomic changes.
+    pub(super) const GAP: u8 = 0x02;
 }
 
 /// Bits of the general flags.
@@ -105,6 +112,8 @@ pub(crate) struct FrameHeader {
     pub splitmode: u8,
     /// Whether chunks are compressed with dictionaries.
     pub use_dict: bool,
+    /// Whether there is a gap between the last chunk and the index, which `cbytes` includes (`frame.md` 2.13).
+    pub has_gap: bool,
     /// Uncompressed size of all chunks.
     pub nbytes: i64,
     /// Size of the data section, holes included.
@@ -194,6 +203,7 @@ impl FrameHeader {
             clevel: codec >> 4,
             splitmode: (b[position::SPLIT] & 3) + 1,
             use_dict: b[position::OTHER_FLAGS] & 1 != 0,
+            has_gap: b[position::LIBRARY_FLAGS] & library_flag::GAP != 0,
             nbytes: int64(position::NBYTES),
             cbytes: int64(position::CBYTES),
             typesize: int32(position::TYPESIZE),
@@ -299,12 +309,26 @@ impl FrameHeader {
         Ok(out.finish())
     }
 
-    /// Returns the content of the extension: filters, codec, their metadata, the second flags, a reserved byte.
+    /// Replaces the lengths of the data section and of the frame, in bytes, in a header that [`build`](Self::build) made,
+    /// and states whether the data section ends with a gap.
+    pub(super) fn set_lengths(image: &mut [u8], cbytes: u64, frame_len: u64, has_gap: bool) {
+        if let Some(flags) = image.get_mut(position::LIBRARY_FLAGS) {
+            *flags = if has_gap { *flags | library_flag::GAP } else { *flags & !library_flag::GAP };
+        }
+        for (at, value) in [(position::CBYTES, cbytes), (position::FRAME_LEN, frame_len)] {
+            if let Some(field) = image.get_mut(at..at + size_of::<u64>()) {
+                field.copy_from_slice(&value.to_be_bytes());
+            }
+        }
+    }
+
+    /// Returns the content of the extension: filters, codec, their metadata, the second flags, the flags of this library.
     fn extension_content(&self) -> [u8; 16] {
         let [a, b, c, d, e, f] = self.filters;
         let [u, v, w, x, y, z] = self.filters_meta;
         let (codec, meta) = (self.compcode, self.compcode_meta);
-        [a, b, c, d, e, f, codec, meta, u, v, w, x, y, z, u8::from(self.use_dict), 0]
+        let library_flags = if self.has_gap { library_flag::GAP } else { 0 };
+        [a, b, c, d, e, f, codec, meta, u, v, w, x, y, z, u8::from(self.use_dict), library_flags]
     }
 
     /// Returns the bytes for the general flags, the frame type, codec and level, and the split mode.

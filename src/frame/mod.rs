@@ -11,25 +11,37 @@
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
 //! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
+//! | [`durability`] | what a change leaves if the process dies |
+//! | [`staged`], [`space`] | changes that are there completely or not at all; the use of the bytes of a file |
+//! | [`transaction`] | changes one by one or several as one, by either of the two |
 //! | [`disk`] | the files of a frame |
-//! | [`store`], [`fetch`] | a frame as a store of chunks: opening and changing it; reading chunks |
+//! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
+//! | [`status`] | whether another handle has changed the frame |
+//! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `disk`, `store` and `fetch` are pure functions of bytes: they do no I/O, check
+//! All modules except `writer`, `undo`, `staged`, `transaction`, `disk`, `store`, `status` and `fetch` are pure functions of bytes: they do no I/O, check
 //! every field that they read, and never panic.
 
+pub(crate) mod chunk_info;
 pub(crate) mod disk;
+pub(crate) mod durability;
 pub(crate) mod fetch;
 pub(crate) mod header;
 pub(crate) mod index;
 pub(crate) mod metalayers;
 pub(crate) mod msgpack;
 pub(crate) mod plan;
+mod space;
+mod staged;
+pub(crate) mod status;
 pub(crate) mod store;
 pub(crate) mod trailer;
+mod transaction;
 pub(crate) mod undo;
 pub(crate) mod writer;
 
 pub(crate) use header::FrameKind;
+pub(crate) use staged::FrameSavepoint;
 
 #[cfg(test)]
 mod tests;

@@ -53,6 +53,8 @@ pub(crate) enum Change<'a> {
     Delete {
         /// Index of the chunk.
         at: usize,
+        /// Size of the chunk in the data section, in bytes.
+        old_len: u64,
     },
     /// Reorders the chunks: old chunk `order[i]` becomes chunk `i`.
     Reorder {
@@ -191,6 +193,8 @@ pub(crate) enum IndexUndo {
     Inserted(usize),
     /// This entry was removed: its position and its value.
     Removed(usize, i64),
+    /// This entry was replaced: its position and its old value.
+    Replaced(usize, i64),
     /// These are all old entries.
     All(Offsets),
 }
@@ -214,6 +218,7 @@ impl FrameIndex {
             IndexUndo::Nothing => Ok(()),
             IndexUndo::Inserted(at) => self.offsets.remove(at).map(|_| ()),
             IndexUndo::Removed(at, code) => self.offsets.insert(at, code),
+            IndexUndo::Replaced(at, code) => self.offsets.set(at, code),
             IndexUndo::All(offsets) => {
                 self.offsets = offsets;
                 Ok(())
@@ -222,13 +227,30 @@ impl FrameIndex {
     }
 
     /// Inserts an entry and updates `cached_max_number`.
-    fn insert(&mut self, at: usize, code: i64) -> Result<()> {
+    pub(super) fn insert(&mut self, at: usize, code: i64) -> Result<()> {
         self.offsets.insert(at, code)?;
         self.cached_max_number = self.cached_max_number.map(|highest| highest.max(code));
         Ok(())
     }
 
-    fn entry(&self, at: usize) -> Result<i64> {
+    /// Replaces an entry.
+    pub(super) fn replace_entry(&mut self, at: usize, code: i64) -> Result<()> {
+        let old = self.entry(at)?;
+        self.offsets.set(at, code)?;
+        self.cached_max_number =
+            self.cached_max_number.filter(|&highest| old < highest).map(|highest| highest.max(code));
+        Ok(())
+    }
+
+    /// Removes an entry.
+    pub(super) fn remove(&mut self, at: usize) -> Result<i64> {
+        let code = self.offsets.remove(at)?;
+        self.cached_max_number = self.cached_max_number.filter(|&highest| code < highest);
+        Ok(code)
+    }
+
+    /// Returns an entry.
+    pub(super) fn entry(&self, at: usize) -> Result<i64> {
         self.offsets
             .get(at)
             .ok_or_else(|| err!(InvalidParam, "no chunk {at} in a frame of {} chunks", self.offsets.len()))
@@ -236,11 +258,20 @@ impl FrameIndex {
 
     /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
     /// 32`, since the reference does not open a directory with a larger number (`frame.md` 9). Above that limit,
-    /// returns the lowest free number.
-    fn next_chunk_file_number(&mut self, cbytes: u64) -> Result<u64> {
+    /// returns the lowest free number. `taken` are numbers that are used although the index does not have them.
+    ///
+    /// # Errors
+    /// `FileWrite` if no number is left, `MemoryAlloc`.
+    pub(super) fn next_chunk_file_number(&mut self, cbytes: u64, taken: &[u64]) -> Result<u64> {
         let highest = *self.cached_max_number.get_or_insert_with(|| self.offsets.max_number());
         let next = u64::try_from(highest).map_or(0, |highest| highest + 1);
-        if next <= cbytes.saturating_sub(32) { Ok(next) } else { self.offsets.lowest_free_number() }
+        let next = taken.iter().fold(next, |next, &taken| next.max(taken + 1));
+        let number =
+            if next <= cbytes.saturating_sub(32) { next } else { self.offsets.lowest_free_number(taken)? };
+        if number > u64::from(u32::MAX) {
+            return Err(err!(FileWrite, "chunk file number {number}, expected at most {}", u32::MAX));
+        }
+        Ok(number)
     }
 }
 
@@ -270,7 +301,7 @@ pub(crate) fn plan_change<'a>(
 }
 
 /// The changed part of the index, and the writes to the data section.
-struct PartialPlan<'a> {
+pub(super) struct PartialPlan<'a> {
     /// The first entry that has changed.
     changed_from: usize,
     /// Number of entries for which the reference allocates memory when it compresses the index.
@@ -282,6 +313,11 @@ struct PartialPlan<'a> {
 }
 
 impl PartialPlan<'_> {
+    /// Returns the first entry that has changed, and the number of entries for which the reference allocates memory.
+    pub(super) fn encoding_range(&self) -> (usize, usize) {
+        (self.changed_from, self.capacity)
+    }
+
     fn new(changed_from: usize, capacity: usize) -> Self {
         PartialPlan {
             changed_from,
@@ -295,7 +331,10 @@ impl PartialPlan<'_> {
 }
 
 /// Changes the index, and returns the writes to the data section and the chunk files.
-fn edit_index<'a>(
+///
+/// # Errors
+/// As [`plan_change`].
+pub(super) fn edit_index<'a>(
     layout: &FrameLayout,
     index: &mut FrameIndex,
     change: &Change<'a>,
@@ -313,14 +352,13 @@ fn edit_index<'a>(
             Ok((partial, IndexUndo::Inserted(at)))
         }
         Change::Update { at, chunk, old_len } => plan_update(layout, index, at, chunk, old_len, target),
-        Change::Delete { at } => {
+        Change::Delete { at, .. } => {
             let code = index.entry(at)?;
             let mut partial = PartialPlan::new(at, len);
             if let (FrameKind::Sparse, Ok(number)) = (layout.kind, u64::try_from(code)) {
                 partial.removed_file = Some((number, RemovalTime::BeforeIndex));
             }
-            index.offsets.remove(at)?;
-            index.cached_max_number = index.cached_max_number.filter(|&highest| code < highest);
+            index.remove(at)?;
             Ok((partial, IndexUndo::Removed(at, code)))
         }
         Change::Reorder { order } => {
@@ -355,10 +393,8 @@ fn plan_new_chunk<'a>(
             Ok(IndexEntry::Payload(layout.cbytes))
         }
         FrameKind::Sparse => {
-            let number = index.next_chunk_file_number(u64::try_from(target.header.cbytes).unwrap_or(0))?;
-            if number > u64::from(u32::MAX) {
-                return Err(err!(FileWrite, "chunk file number {number}, expected at most {}", u32::MAX));
-            }
+            let number =
+                index.next_chunk_file_number(u64::try_from(target.header.cbytes).unwrap_or(0), &[])?;
             partial.chunk_file = Some(ChunkFile { number, bytes, is_replacement: false });
             Ok(IndexEntry::Payload(number))
         }

@@ -6,22 +6,25 @@
 
 use super::FrameKind;
 use super::disk::Disk;
+use super::durability::Durability;
 use super::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use super::index::{self, Offsets};
 use super::metalayers::{self, Metalayer};
-use super::plan::{self, Change, FrameIndex, FrameLayout, Images, TargetState};
+use super::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
+use super::staged::Staging;
+use super::status::LastCheck;
 use super::trailer;
-use super::writer;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Backend, FileStamp, FrameLock, LockOutcome, ObservedStamp, OpenMode, WriteUnit};
+use crate::io::{Backend, FrameLock, OpenMode, WriteUnit};
 use crate::malloc::MallocVec;
 use crate::trace;
 use parking_lot::RwLock;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The minimum length, in bytes, of a frame that is opened from a file (`frame.md` 4.1).
@@ -37,11 +40,17 @@ pub(crate) struct Frame {
     pub(super) kind: FrameKind,
     /// The files of the frame; `None` for a frame in memory.
     pub(super) disk: Option<Box<Disk>>,
-    lock: Option<FrameLock>,
+    pub(super) lock: Option<FrameLock>,
     /// Whether the frame must be read again although its length is unchanged.
-    force_refresh: AtomicBool,
+    pub(super) force_refresh: Arc<AtomicBool>,
     /// The last [generation](FrameStatus::generation) that was returned.
-    generation: AtomicU64,
+    pub(super) generation: AtomicU64,
+    /// The [`Durability`] of changes.
+    level: AtomicU8,
+    /// Whether another process may be changing the frame now, so that a read without the lock must be checked.
+    pub(super) must_check_reads: AtomicBool,
+    /// Number of reads that failed because another handle had changed the frame meanwhile.
+    pub(super) changed_reads: AtomicU64,
     pub(super) inner: RwLock<Inner>,
 }
 
@@ -54,19 +63,37 @@ pub(super) struct Inner {
     /// The contents of the files except the chunks.
     pub images: Images,
     /// The result of the last check of the file; `None` if a later change could leave its stamp unchanged.
-    last_check: Option<LastCheck>,
+    pub(super) last_check: Option<LastCheck>,
+    /// The end of the last chunk in a file that was not closed after atomic changes, in bytes from the start of the frame;
+    /// `None` in other frames.
+    pub(super) end_of_chunks: Option<u64>,
+    /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
+    pub(super) staging: Option<Staging>,
+    /// Number of open transactions and brackets, inside which changes are not committed.
+    pub(super) open_transactions: usize,
+    /// Number of brackets among them.
+    pub(super) open_brackets: usize,
 }
 
-/// The result of a check of the file, made when every later change is certain to give the file another stamp.
-struct LastCheck {
-    stamp: FileStamp,
-    header: FrameHeader,
-    /// The [`FrameStatus::generation`] that belongs to `stamp`.
-    generation: u64,
-    /// Whether the frame occupies the whole file. Then a change of the frame's length also changes the length of the
-    /// file, even when the change is made through a mapping, for which the system updates the time stamps late.
-    is_whole_file: bool,
+impl Inner {
+    fn new(memory: MallocVec, layout: FrameLayout, images: Images) -> Inner {
+        let index = FrameIndex::default();
+        Inner {
+            memory,
+            layout,
+            index,
+            images,
+            last_check: None,
+            end_of_chunks: None,
+            staging: None,
+            open_transactions: 0,
+            open_brackets: 0,
+        }
+    }
 }
+
+/// The parts of a frame that are read when it is opened, except the chunks.
+type LoadedParts = (FrameLayout, Offsets, Images, FrameContents);
 
 /// The name and the content of a metalayer.
 pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
@@ -81,18 +108,6 @@ pub(crate) struct FrameContents {
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length, compressed.
     pub vlmetalayers: Vec<OwnedMetalayer>,
-}
-
-/// The state of a frame, read before the frame is used.
-pub(crate) struct FrameStatus {
-    /// The current header.
-    pub header: FrameHeader,
-    /// Whether the frame differs from the parsed state, which must then be read again.
-    pub is_stale: bool,
-    /// Number of the state of the chunks. Chunks that were decoded under another number may have been replaced by
-    /// another handle since, even if the length of the frame is unchanged. Two reads get the same number only if the
-    /// stamp of the file proves that the file was not changed between them.
-    pub generation: u64,
 }
 
 /// The destination of a new frame.
@@ -139,21 +154,26 @@ impl Frame {
             }
         };
         let images = if disk.is_some() { images } else { Images::default() };
-        let inner = Inner { memory, layout, index: FrameIndex::default(), images, last_check: None };
-        Ok(Frame::assemble(kind, disk, inner))
+        Ok(Frame::assemble(kind, disk, Inner::new(memory, layout, images)))
     }
 
     fn assemble(kind: FrameKind, disk: Option<Box<Disk>>, inner: Inner) -> Frame {
+        let force_refresh = Arc::<AtomicBool>::default();
         let lock = disk
             .as_ref()
             .filter(|disk| disk.backend.needs_locking())
-            .map(|disk| FrameLock::new(disk.lock_file_path()));
+            .map(|disk| FrameLock::new(disk.lock_file_path(), force_refresh.clone()));
+        let is_native = disk.as_ref().is_some_and(|disk| disk.backend.is_native());
+        let level = if is_native { Durability::from_environment() } else { Durability::Off };
         Frame {
             kind,
             disk,
             lock,
-            force_refresh: AtomicBool::new(false),
+            force_refresh,
             generation: AtomicU64::new(0),
+            level: AtomicU8::new(level as u8),
+            must_check_reads: AtomicBool::new(false),
+            changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),
         }
     }
@@ -173,13 +193,8 @@ impl Frame {
             return Err(err!(InvalidHeader, "the frame length is {frame_len}, expected {len}"));
         }
         header.check_for_opening(bytes)?;
-        let inner = Inner {
-            memory,
-            layout: layout_from_header(&header, FrameKind::Contiguous, 0),
-            index: FrameIndex::default(),
-            images: Images::default(),
-            last_check: None,
-        };
+        let layout = layout_from_header(&header, FrameKind::Contiguous, 0);
+        let inner = Inner::new(memory, layout, Images::default());
         let frame = Frame::assemble(FrameKind::Contiguous, None, inner);
         let trailer_len = frame.read_trailer_len(header.frame_len)?;
         let contents = frame.load(header, trailer_len)?;
@@ -206,22 +221,19 @@ impl Frame {
             frame_len: 0,
             trailer_len: 0,
         };
-        let (memory, images) = (MallocVec::new(), Images::default());
-        let inner = Inner { memory, layout, index: FrameIndex::default(), images, last_check: None };
+        let inner = Inner::new(MallocVec::new(), layout, Images::default());
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
         // With a lock, another process may be writing the frame at this moment, so an invalid frame is read again.
-        let attempts = if frame.lock.is_some() { FRAME_READ_ATTEMPTS } else { 1 };
-        let mut bounds = retry(attempts, || frame.read_header_and_trailer_len())?;
+        if frame.lock.is_some() {
+            retry(FRAME_READ_ATTEMPTS, || frame.read_header_and_trailer_len())?;
+        }
         let locked = frame.lock(false)?;
-        let opened = (|| {
-            if frame.lock.is_some() {
-                bounds = frame.read_header_and_trailer_len()?;
-            }
-            let (header, trailer_len) = bounds;
+        let opened = frame.retry_changed_reads(|| {
+            let (header, trailer_len) = frame.read_header_and_trailer_len()?;
             let contents = frame.load(header, trailer_len)?;
             let flags2 = frame.first_chunk_flags2(&contents)?;
             Ok((contents, flags2))
-        })();
+        });
         drop(locked);
         // All changes made before this point are included in the contents that were just read.
         frame.force_refresh.store(false, Ordering::Relaxed);
@@ -231,6 +243,7 @@ impl Frame {
     /// Reads and checks the header and the end of the trailer. Returns the header and the length of the trailer in
     /// bytes.
     fn read_header_and_trailer_len(&self) -> Result<(FrameHeader, u64)> {
+        self.drop_replaced_reader();
         let mut bytes = [0; FIXED_HEADER_LEN];
         self.read(0, &mut bytes)?;
         let header = FrameHeader::parse(&bytes, self.kind)?;
@@ -242,8 +255,15 @@ impl Frame {
                 header.frame_len
             ));
         }
-        let trailer_len = self.read_trailer_len(header.frame_len)?;
+        let trailer_len = self.confirm_read(&header, self.read_trailer_len(header.frame_len))?;
         Ok((header, trailer_len))
+    }
+
+    /// Drops the kept read handle if the path names another file now.
+    fn drop_replaced_reader(&self) {
+        if let Some(disk) = &self.disk {
+            disk.was_replaced(disk.stamp().as_ref());
+        }
     }
 
     fn read_trailer_len(&self, frame_len: u64) -> Result<u64> {
@@ -256,7 +276,7 @@ impl Frame {
     }
 
     /// Reads the fixed part of the header.
-    fn read_header(&self) -> Result<FrameHeader> {
+    pub(super) fn read_header(&self) -> Result<FrameHeader> {
         let mut bytes = [0; FIXED_HEADER_LEN];
         self.read(0, &mut bytes)?;
         FrameHeader::parse(&bytes, self.kind)
@@ -289,7 +309,30 @@ impl Frame {
 
     /// Reads everything except the chunks, and stores the layout, the index and the images in [`Inner`].
     fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<FrameContents> {
-        let layout = layout_from_header(&header, self.kind, trailer_len);
+        let loaded = self.load_parts(&header, trailer_len);
+        // Without the lock, another handle may have written other parts between two reads.
+        let (layout, index, images, mut contents) = self.confirm_read(&header, loaded)?;
+        let has_gap = header.has_gap && layout.kind == FrameKind::Contiguous;
+        let disk = self.disk.as_ref().filter(|disk| has_gap && disk.backend.is_native());
+        let end_of_chunks = disk.map(|disk| disk.end_of_chunks(&layout, &index));
+        if let Some(end) = end_of_chunks {
+            // The size of the chunks, without the gap behind them.
+            contents.header.cbytes = (end - layout.header_len) as i64;
+        }
+        let mut inner = self.inner.write();
+        inner.layout = layout;
+        inner.index.replace(index);
+        inner.last_check = None;
+        inner.end_of_chunks = end_of_chunks;
+        inner.staging = None;
+        if self.disk.is_some() {
+            inner.images = images;
+        }
+        Ok(contents)
+    }
+
+    fn load_parts(&self, header: &FrameHeader, trailer_len: u64) -> Result<LoadedParts> {
+        let layout = layout_from_header(header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
         let metalayers = to_owned_metalayers(metalayers::parse_header_section(&header_image)?);
         let trailer_at =
@@ -303,16 +346,11 @@ impl Frame {
         }
         let trailer_image = self.read_vec(trailer_at, trailer_len)?;
         let vlmetalayers = to_owned_metalayers(metalayers::parse_trailer_section(&trailer_image)?);
-        let (index_image, offsets) = self.load_index(&header, &layout)?;
-        let nchunks = offsets.len();
-        let mut inner = self.inner.write();
-        inner.layout = layout;
-        inner.index.replace(offsets);
-        inner.last_check = None;
-        if self.disk.is_some() {
-            inner.images = Images { header: header_image, index: index_image, trailer: trailer_image };
-        }
-        Ok(FrameContents { header, nchunks, metalayers, vlmetalayers })
+        let (index_image, offsets) = self.load_index(header, &layout)?;
+        let contents =
+            FrameContents { header: header.clone(), nchunks: offsets.len(), metalayers, vlmetalayers };
+        let images = Images { header: header_image, index: index_image, trailer: trailer_image };
+        Ok((layout, offsets, images, contents))
     }
 
     /// Reads and decodes the index.
@@ -361,10 +399,7 @@ impl Frame {
     /// `Lock`.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
         let Some(lock) = &self.lock else { return Ok(FrameLockGuard { lock: None }) };
-        let LockOutcome { is_stale } = lock.lock(exclusive)?;
-        if is_stale {
-            self.force_refresh.store(true, Ordering::Relaxed);
-        }
+        lock.lock(exclusive)?;
         Ok(FrameLockGuard { lock: Some(lock) })
     }
 
@@ -407,6 +442,24 @@ impl Frame {
         self.inner.read_recursive().layout.frame_len
     }
 
+    /// Returns the length that the frame has once it is closed, in bytes.
+    pub(crate) fn closed_len(&self) -> u64 {
+        let inner = self.inner.read_recursive();
+        match &inner.staging {
+            Some(staging) => staging.closed_len(&inner.layout, &inner.images),
+            None => {
+                let Images { index, trailer, .. } = &inner.images;
+                let closed = |end| end + (index.len() + trailer.len()) as u64;
+                inner.end_of_chunks.map_or(inner.layout.frame_len, closed)
+            }
+        }
+    }
+
+    /// Returns the durability of changes.
+    pub(super) fn level(&self) -> Durability {
+        Durability::from_number(self.level.load(Ordering::Relaxed).into()).unwrap_or(Durability::Off)
+    }
+
     /// Returns the number of chunks, as last read.
     pub(crate) fn nchunks(&self) -> usize {
         self.inner.read_recursive().index.offsets.len()
@@ -418,75 +471,6 @@ impl Frame {
     /// `MemoryAlloc`.
     pub(crate) fn offsets(&self) -> Result<Offsets> {
         plan::copy_offsets(&self.inner.read_recursive().index.offsets)
-    }
-
-    /// Returns the state of the frame, for a caller that is about to read it. The file is not opened if its stamp
-    /// equals the stamp of the last check.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
-    pub(crate) fn status(&self) -> Result<FrameStatus> {
-        let current = self.disk.as_ref().and_then(|disk| disk.stamp());
-        if let Some(current) = &current
-            && !self.force_refresh.load(Ordering::Relaxed)
-            && let Some(seen) = &self.inner.read_recursive().last_check
-            && seen.stamp == current.stamp
-            && seen.is_whole_file
-        {
-            return Ok(FrameStatus {
-                header: seen.header.clone(),
-                is_stale: false,
-                generation: seen.generation,
-            });
-        }
-        self.status_for_stamp(current)
-    }
-
-    /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
-    ///
-    /// # Errors
-    /// As [`status`](Self::status).
-    pub(crate) fn status_from_disk(&self) -> Result<FrameStatus> {
-        self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()))
-    }
-
-    fn status_for_stamp(&self, current: Option<ObservedStamp>) -> Result<FrameStatus> {
-        let Some(disk) = &self.disk else {
-            return Ok(FrameStatus { header: self.read_header()?, is_stale: false, generation: 0 });
-        };
-        if disk.was_replaced(current.as_ref()) {
-            self.force_refresh.store(true, Ordering::Relaxed);
-        }
-        let header = self.read_header()?;
-        let forced = self.force_refresh.load(Ordering::Relaxed);
-        let is_stale = forced || header.frame_len != self.len();
-        let Some(ObservedStamp { stamp, is_settled }) = current else {
-            // Only files of the library's own back-ends can be changed by other handles.
-            let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
-            return Ok(FrameStatus { header, is_stale, generation });
-        };
-        let known = self
-            .inner
-            .read_recursive()
-            .last_check
-            .as_ref()
-            .filter(|seen| seen.stamp == stamp)
-            .map(|seen| seen.generation);
-        if let Some(generation) = known {
-            return Ok(FrameStatus { header, is_stale, generation });
-        }
-        let generation = self.next_generation();
-        if is_settled && !is_stale {
-            let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
-            self.inner.write().last_check =
-                Some(LastCheck { stamp, header: header.clone(), generation, is_whole_file });
-        }
-        Ok(FrameStatus { header, is_stale, generation })
-    }
-
-    /// Returns a [generation](FrameStatus::generation) that was not returned before.
-    fn next_generation(&self) -> u64 {
-        self.generation.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Reads the frame again, because it differs from the parsed state. Returns `None` when the frame is invalid, as it
@@ -522,62 +506,6 @@ impl Frame {
             Err(error) => {
                 self.force_refresh.store(true, Ordering::Relaxed);
                 if self.lock.is_some() { Err(error) } else { Ok(None) }
-            }
-        }
-    }
-
-    /// Applies `change`, after which the frame has the state `target`. After an error the frame is unchanged, as far as
-    /// its bytes can be restored.
-    ///
-    /// # Errors
-    /// Those of [`plan::plan_change`] and of the functions of [`writer`].
-    pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
-        // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
-        let (mut index, layout, images) = {
-            let mut inner = self.inner.write();
-            let meanwhile = if self.has_user_callbacks() {
-                plan::copy_offsets(&inner.index.offsets)?
-            } else {
-                Offsets::default()
-            };
-            let index = std::mem::take(&mut inner.index);
-            inner.last_check = None;
-            inner.index.offsets = meanwhile;
-            (index, inner.layout, std::mem::take(&mut inner.images))
-        };
-        let planned = plan::plan_change(&layout, &mut index, change, target);
-        let (plan, undo) = match planned {
-            Ok(planned) => planned,
-            Err(error) => {
-                let mut inner = self.inner.write();
-                inner.index = index;
-                inner.images = images;
-                return Err(error);
-            }
-        };
-        let written = match &self.disk {
-            None => writer::write_in_memory(&plan, &mut self.inner.write().memory),
-            Some(disk) => writer::write_on_disk(&plan, disk, &layout, &images),
-        };
-        let mut inner = self.inner.write();
-        match written {
-            Ok(()) => {
-                inner.layout = plan.layout;
-                if self.disk.is_some() {
-                    inner.images = Images {
-                        header: plan.header,
-                        index: plan.index.map_or(images.index, |(_, bytes)| bytes),
-                        trailer: plan.trailer.map_or(images.trailer, |(_, bytes)| bytes),
-                    };
-                }
-                inner.index = index;
-                Ok(())
-            }
-            Err(error) => {
-                let undone = index.undo(undo);
-                inner.index = index;
-                inner.images = images;
-                undone.and(Err(error))
             }
         }
     }

@@ -115,13 +115,13 @@ impl Backend {
     }
 
     /// Writes a file that holds exactly `bytes`; an existing file is replaced. After an error, a plain file has its old
-    /// contents, or does not exist if it did not before.
+    /// contents, or does not exist if it did not before. With `is_synced`, waits until a plain file is on disk.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
-    pub(crate) fn write_whole_file(&self, path: &CStr, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write_whole_file(&self, path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
         if self.is_native() {
-            return replacement::write_whole_file(path, bytes);
+            return replacement::write_whole_file(path, bytes, is_synced);
         }
         self.open(path, OpenMode::Create)?.write_at(0, bytes, WriteUnit::Item)
     }

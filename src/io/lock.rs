@@ -6,7 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Offset, in bytes, of the counter of exclusive sections in the lock file: 8 bytes in native byte order.
@@ -25,6 +26,9 @@ const FAIRNESS_PAUSE: Duration = Duration::from_micros(50);
 /// No file is created before the first lock. Readers, too, need write permission for the lock file.
 pub(crate) struct FrameLock {
     lock_path: PathBuf,
+    /// Set when a section begins before which another handle has had an exclusive section: all state that was read before
+    /// must be read again. It is set before another thread can join the section.
+    missed_changes: Arc<AtomicBool>,
     state: Mutex<LockState>,
     /// Notified when a section ends.
     section_ended: Condvar,
@@ -50,31 +54,25 @@ impl LockState {
     }
 }
 
-/// The result of acquiring a lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LockOutcome {
-    /// Another handle has had an exclusive section since this handle last held the lock: all state that was read before
-    /// must be read again. A new handle has seen none, and compares the counter with 0.
-    pub is_stale: bool,
-}
-
 impl FrameLock {
-    /// Creates a lock whose lock file is at `lock_path`.
-    pub(crate) fn new(lock_path: PathBuf) -> Self {
-        FrameLock { lock_path, state: Mutex::default(), section_ended: Condvar::new() }
+    /// Creates a lock whose lock file is at `lock_path`. Taking it sets `missed_changes` if another handle has had an
+    /// exclusive section since this handle last held the lock. A new handle has seen none, and compares the counter with
+    /// 0.
+    pub(crate) fn new(lock_path: PathBuf, missed_changes: Arc<AtomicBool>) -> Self {
+        FrameLock { lock_path, missed_changes, state: Mutex::default(), section_ended: Condvar::new() }
     }
 
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`].
     ///
     /// Inside a section of this handle, only the depth is incremented, except that an exclusive lock inside a shared
-    /// section turns the section into an exclusive one. Other handles may have an exclusive section in between: then
-    /// `is_stale` is true. A shared section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits
-    /// for its end, so a thread must not request a second shared lock inside its own.
+    /// section turns the section into an exclusive one. Other handles may have an exclusive section in between. A shared
+    /// section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits for its end, so a thread must
+    /// not request a second shared lock inside its own.
     ///
     /// # Errors
     /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of
     /// the system is lost as well.
-    pub(crate) fn lock(&self, exclusive: bool) -> Result<LockOutcome> {
+    pub(crate) fn lock(&self, exclusive: bool) -> Result<()> {
         let mut state = self.state();
         if !exclusive && state.is_too_old_to_join() {
             while state.is_too_old_to_join() {
@@ -87,7 +85,7 @@ impl FrameLock {
         let state = &mut *state;
         if state.depth > 0 && (state.exclusive || !exclusive) {
             state.depth += 1;
-            return Ok(LockOutcome { is_stale: false });
+            return Ok(());
         }
         let file = match state.file.take() {
             Some(file) => file,
@@ -98,12 +96,14 @@ impl FrameLock {
             // The error of `acquire` is returned, not that of `unlock`.
             let _ = file.unlock();
         })?;
-        let is_stale = seen != state.last_seen_counter;
+        if seen != state.last_seen_counter {
+            self.missed_changes.store(true, Ordering::Relaxed);
+        }
         state.last_seen_counter = if exclusive { seen.wrapping_add(1) } else { seen };
         state.exclusive = exclusive;
         state.depth += 1;
         state.section_start = Some(Instant::now());
-        Ok(LockOutcome { is_stale })
+        Ok(())
     }
 
     /// Releases one lock. Without a lock, does nothing.

@@ -28,7 +28,7 @@ mod tests;
 mod user;
 
 pub(crate) use backend::Backend;
-pub(crate) use lock::{FrameLock, LockOutcome};
+pub(crate) use lock::FrameLock;
 pub(crate) use mode::{OpenMode, WriteUnit};
 pub(crate) use native::{FileStamp, ObservedStamp, read_file_stamp};
 pub(crate) use reader::CachedReader;

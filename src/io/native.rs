@@ -59,10 +59,14 @@ pub(crate) struct ObservedStamp {
     /// Whether every change from now on gives another stamp. A change in the same tick of the file system's clock as
     /// the last change does not.
     pub is_settled: bool,
+    /// Whether the file was changed less than a second ago.
+    pub is_recent: bool,
 }
 
 /// Upper bound, in nanoseconds, for a tick of the clock that stamps files.
 const CLOCK_TICK_NS: i128 = 20_000_000;
+/// The age, in nanoseconds, of a change after which another change during the next read is unlikely.
+const RECENT_NS: i128 = 1_000_000_000;
 /// Upper bound, in nanoseconds, for file systems that store whole seconds.
 const COARSE_CLOCK_TICK_NS: i128 = 3_000_000_000;
 
@@ -89,6 +93,7 @@ pub(crate) fn read_file_stamp(path: &CStr) -> Option<ObservedStamp> {
             times,
         },
         is_settled: times.iter().all(|&time| now - nanoseconds(time) > tick),
+        is_recent: times.iter().any(|&time| now - nanoseconds(time) <= RECENT_NS),
     })
 }
 

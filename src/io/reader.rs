@@ -149,6 +149,14 @@ impl CachedReader {
         }
     }
 
+    /// Drops the handle, because this handle of the frame has replaced the file. The next read opens the new file.
+    pub(crate) fn drop_open_file(&self) {
+        if let Some(file) = self.open_file() {
+            let is_lost = file.is_lost();
+            self.drop_file(&file, is_lost);
+        }
+    }
+
     fn drop_file(&self, file: &Arc<OpenFile>, is_lost: bool) {
         if is_lost {
             file.is_descriptor_lost.store(true, Ordering::Relaxed);

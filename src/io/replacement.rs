@@ -22,31 +22,56 @@ const NAME_ATTEMPTS: u32 = 100;
 /// has several names, is not a regular file, or belongs to another user or group, and if the directory cannot be
 /// written.
 ///
+/// With `is_synced`, the call waits until the file and its name are on disk.
+///
 /// # Errors
 /// `FileOpen`, `FileWrite`.
-pub(super) fn write_whole_file(path: &CStr, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
     // A link stays a link: the file that it names is replaced.
     let named = paths::as_path(path);
     let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
     let old = fs::metadata(&target).ok();
     if let Some(old) = &old {
         if !old.is_file() || old.nlink() > 1 {
-            return overwrite(path, bytes);
+            return overwrite(path, bytes, is_synced);
         }
         // A file that the process may not write is not replaced either.
         OpenOptions::new().write(true).open(&target).map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
     }
-    let Some(new) = TemporaryFile::create(&target) else { return overwrite(path, bytes) };
+    let Some(new) = TemporaryFile::create(&target) else {
+        return overwrite(path, bytes, is_synced);
+    };
     if old.as_ref().is_some_and(|old| !new.has_owner_of(old)) {
-        return overwrite(path, bytes);
+        return overwrite(path, bytes, is_synced);
     }
     native::write_at(&new.file, 0, bytes)?;
-    new.rename_to(&target, old)
+    if !is_synced {
+        return new.rename_to(&target, old);
+    }
+    sync(&new.file)?;
+    new.rename_to(&target, old)?;
+    sync_directory(&target)
 }
 
 /// Truncates the file and writes it.
-fn overwrite(path: &CStr, bytes: &[u8]) -> Result<()> {
-    native::write_at(&native::open(path, OpenMode::Create)?, 0, bytes)
+fn overwrite(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
+    let file = native::open(path, OpenMode::Create)?;
+    native::write_at(&file, 0, bytes)?;
+    if is_synced { sync(&file) } else { Ok(()) }
+}
+
+/// Waits until the names in the directory of `file` are on disk.
+///
+/// # Errors
+/// `FileOpen`, `FileWrite`.
+pub(crate) fn sync_directory(file: &Path) -> Result<()> {
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let opened = File::open(directory);
+    sync(&opened.map_err(|error| err!(FileOpen, "cannot open {}: {error}", directory.display()))?)
+}
+
+fn sync(file: &File) -> Result<()> {
+    file.sync_all().map_err(|error| err!(FileWrite, "the file could not be written to disk: {error}"))
 }
 
 /// A file beside the one that it will replace. Dropping it removes the file.

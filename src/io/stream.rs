@@ -124,6 +124,19 @@ impl IoStream {
         }
     }
 
+    /// Waits until the content of a plain file, and its length, are on disk. Does nothing for other back-ends.
+    ///
+    /// # Errors
+    /// `FileWrite`.
+    pub(crate) fn sync_data(&self) -> Result<()> {
+        match &self.0 {
+            StreamKind::Native(file) => file
+                .sync_data()
+                .map_err(|error| err!(FileWrite, "the file could not be written to disk: {error}")),
+            StreamKind::Mmap(_) | StreamKind::User(_) => Ok(()),
+        }
+    }
+
     /// Returns the length of the file in bytes.
     ///
     /// # Errors

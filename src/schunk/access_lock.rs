@@ -69,6 +69,11 @@ impl AccessLock {
         if self.has_user_callbacks { held_locks::find(self.key()) } else { None }
     }
 
+    /// Returns whether this thread, or the thread whose job it works on, holds a lock that records its holders.
+    pub(super) fn is_held_by_this_thread(&self) -> bool {
+        self.recorded_hold().is_some()
+    }
+
     /// Returns the key of the lock in [`held_locks`].
     fn key(&self) -> usize {
         ptr::from_ref(self).addr()

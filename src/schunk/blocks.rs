@@ -28,6 +28,16 @@ impl SuperChunk {
         nchunk: i64,
         start: usize,
         mut dest: OutBuffer<'_>,
+        sizes: (usize, usize),
+    ) -> Result<()> {
+        self.retry_changed_reads(|| self.try_read_item(nchunk, start, dest.reborrow(), sizes))
+    }
+
+    fn try_read_item(
+        &self,
+        nchunk: i64,
+        start: usize,
+        mut dest: OutBuffer<'_>,
         (chunksize, blocksize): (usize, usize),
     ) -> Result<()> {
         self.check_nchunk(nchunk)?;
@@ -88,6 +98,17 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk or block number out of range, `Data` for a chunk of another size, those of reading
     /// and of `sink`.
     pub(crate) fn visit_blocks(
+        &self,
+        nchunk: i64,
+        blocks: &[usize],
+        blocksize: usize,
+        chunksize: usize,
+        sink: &mut dyn BlockSink,
+    ) -> Result<()> {
+        self.retry_changed_reads(|| self.try_visit_blocks(nchunk, blocks, blocksize, chunksize, sink))
+    }
+
+    fn try_visit_blocks(
         &self,
         nchunk: i64,
         blocks: &[usize],

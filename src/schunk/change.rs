@@ -13,7 +13,7 @@ use super::variable_size::nchunks_for_nbytes;
 use super::{StorageKind, SuperChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frame::fetch::ChunkInfo;
+use crate::frame::chunk_info::ChunkInfo;
 use crate::frame::plan::{Change, FrameChunk, TargetState};
 use crate::malloc::MallocBytes;
 use std::sync::atomic::Ordering;
@@ -178,7 +178,8 @@ impl SuperChunk {
                 after.cbytes = rules::checked_sum(after.cbytes, added).map_err(&failed)?;
                 after.chunksize = 0;
             }
-            guard.apply_to_frame(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
+            let change = Change::Delete { at: at as usize, old_len: rules::counted_cbytes(&old) as u64 };
+            guard.apply_to_frame(&change, &after).map_err(&failed)?;
         }
         guard.set_counters(&after);
         guard.set_last_nbytes(-1);

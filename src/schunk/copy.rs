@@ -245,7 +245,7 @@ impl SuperChunk {
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
         self.with_frame_bytes(|bytes| {
-            self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes)?;
+            self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes, false)?;
             Ok(bytes.len())
         })
     }

@@ -5,17 +5,19 @@ use super::SuperChunk;
 use super::access_lock::{LockProof, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::ChunkState;
+use super::transaction::ChangeLockGuard;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;
-use crate::frame::store::{Frame, FrameContents, FrameLockGuard, FrameStatus};
+use crate::frame::status::FrameStatus;
+use crate::frame::store::{Frame, FrameContents, FrameLockGuard};
 use std::ops::Deref;
 
 /// Shared access to a super-chunk and its frame, with the current header of the frame. Released on drop.
 pub(super) struct ReadSession<'a> {
     /// `None` without a frame.
     header: Option<FrameHeader>,
-    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::FrameStatus::generation).
+    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::status::FrameStatus::generation).
     generation: u64,
     _frame_lock: Option<FrameLockGuard<'a>>,
     guard: ReadGuard<'a, SuperChunk>,
@@ -27,6 +29,7 @@ pub(super) struct ChangeSession<'a> {
     header: Option<FrameHeader>,
     _frame_lock: Option<FrameLockGuard<'a>>,
     guard: WriteGuard<'a, SuperChunk>,
+    _change_lock: Option<ChangeLockGuard<'a>>,
 }
 
 /// Proof that the access lock is held for `'a`, and that the frame's header was read while it was held.
@@ -118,6 +121,7 @@ impl SuperChunk {
     /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
     /// read.
     pub(super) fn lock_for_change(&self, resync: bool) -> Result<ChangeSession<'_>> {
+        let change_lock = if self.is_view() { None } else { self.lock_changes()? };
         let mut guard = self.start_change()?;
         let mut frame_lock = None;
         let mut header = None;
@@ -127,7 +131,7 @@ impl SuperChunk {
                 header = Some(guard.header_for_change(frame)?);
             }
         }
-        Ok(ChangeSession { header, _frame_lock: frame_lock, guard })
+        Ok(ChangeSession { header, _frame_lock: frame_lock, guard, _change_lock: change_lock })
     }
 
     /// As [`lock_for_change`](Self::lock_for_change), but does not lock or read the frame.
@@ -215,7 +219,8 @@ impl SuperChunk {
         frame.lock(true).map(Some)
     }
 
-    /// As [`lock_frame`](Self::lock_frame), until [`release_frame_lock`](Self::release_frame_lock).
+    /// As [`lock_frame`](Self::lock_frame), until [`release_frame_lock`](Self::release_frame_lock). Changes until then
+    /// are committed together, also without a lock.
     ///
     /// # Errors
     /// As [`lock_frame`](Self::lock_frame).
@@ -223,15 +228,17 @@ impl SuperChunk {
         if let Some(frame_lock) = self.lock_frame()? {
             frame_lock.keep_locked();
         }
-        Ok(())
+        self.begin_bracket()
     }
 
-    /// Releases one level of the frame's lock.
+    /// Releases one level of the frame's lock, after the changes since [`hold_frame_lock`](Self::hold_frame_lock) are
+    /// committed.
     ///
     /// # Errors
-    /// `Lock`.
+    /// `Lock`, those of writing the frame. The lock is released then, too.
     pub(crate) fn release_frame_lock(&self) -> Result<()> {
-        self.frame().map_or(Ok(()), Frame::unlock)
+        let done = self.end_bracket();
+        self.frame().map_or(Ok(()), Frame::unlock).and(done)
     }
 }
 
@@ -252,6 +259,14 @@ impl WriteGuard<'_, SuperChunk> {
         }
     }
 
+    /// Rereads the frame that is about to be changed, if another handle has changed it.
+    ///
+    /// # Errors
+    /// As [`header_for_change`](Self::header_for_change).
+    pub(super) fn update_frame(&mut self, frame: &Frame) -> Result<()> {
+        self.header_for_change(frame).map(|_| ())
+    }
+
     /// Returns the header of the frame that is about to be changed.
     ///
     /// # Errors
@@ -259,7 +274,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// would destroy these changes.
     fn header_for_change(&mut self, frame: &Frame) -> Result<FrameHeader> {
         let (_, header) = self.reread_if_stale(frame)?;
-        if header.frame_len != frame.len() {
+        if header.frame_len != frame.len() && !frame.has_open_transaction() {
             return Err(err!(
                 FileRead,
                 "the frame length is {}, expected {}: another handle is writing the frame",

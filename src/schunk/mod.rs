@@ -17,6 +17,7 @@
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and export as frames |
 //! | [`frame_sync`] | other handles on the same frame: locks, and rereading their changes |
+//! | [`transaction`] | calls with several changes, of which all or none are committed |
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
 //! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another
@@ -47,6 +48,7 @@ pub(crate) mod sparse;
 pub(crate) mod special;
 pub(crate) mod storage;
 mod super_chunk;
+mod transaction;
 mod variable_size;
 pub(crate) mod view;
 

@@ -12,7 +12,8 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameKind;
-use crate::frame::fetch::{ChunkInfo, FetchMode};
+use crate::frame::chunk_info::ChunkInfo;
+use crate::frame::fetch::FetchMode;
 use crate::frame::header::FrameHeader;
 use crate::frame::store::{Frame, FrameContents};
 use crate::io::{Backend, paths};

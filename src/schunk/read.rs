@@ -115,8 +115,19 @@ impl SuperChunk {
         settings: &ReadSettings,
         then: &mut ChunkFn<'_, R>,
     ) -> Result<R> {
-        let session = self.lock_for_read()?;
-        session.with_chunk(nchunk, lazily, settings, then)
+        self.retry_changed_reads(|| self.lock_for_read()?.with_chunk(nchunk, lazily, settings, then))
+    }
+
+    /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has changed
+    /// the frame in the meantime.
+    ///
+    /// # Errors
+    /// Those of the last call.
+    pub(super) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
+        match self.frame().filter(|frame| frame.is_on_disk()) {
+            Some(frame) => frame.retry_changed_reads(read),
+            None => read(),
+        }
     }
 
     /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.
@@ -178,12 +189,14 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_nchunk(nchunk)?;
-        let session = self.lock_for_read()?;
-        session.access().fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
-            FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
-                Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
-            }
-            chunk => chunk.into_owned().map(ReturnedChunk::Owned),
+        self.retry_changed_reads(|| {
+            let session = self.lock_for_read()?;
+            session.access().fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
+                FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
+                    Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
+                }
+                chunk => chunk.into_owned().map(ReturnedChunk::Owned),
+            })
         })
     }
 
@@ -193,8 +206,7 @@ impl SuperChunk {
     /// As [`get_chunk`](Self::get_chunk).
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
-        let session = self.lock_for_read()?;
-        session.access().copy_of_chunk(nchunk)
+        self.retry_changed_reads(|| self.lock_for_read()?.access().copy_of_chunk(nchunk))
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.

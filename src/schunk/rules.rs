@@ -5,7 +5,7 @@
 
 use crate::err;
 use crate::error::Result;
-use crate::frame::fetch::ChunkInfo;
+use crate::frame::chunk_info::ChunkInfo;
 
 /// The counters that a super-chunk shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

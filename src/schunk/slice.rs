@@ -137,7 +137,11 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; the same for items behind the last;
     /// those of reading.
-    pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
+    pub(crate) fn get_slice(&self, start: i64, stop: i64, mut dest: OutBuffer<'_>) -> Result<()> {
+        self.retry_changed_reads(|| self.try_get_slice(start, stop, dest.reborrow()))
+    }
+
+    fn try_get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
         // Arguments that are invalid in every state are rejected without waiting for the lock.
         let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
         self.check_nchunk(span.first_chunk())?;
@@ -181,13 +185,14 @@ impl SuperChunk {
         &self,
         nchunk: i64,
         range: Range<usize>,
-        dest: OutBuffer<'_>,
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
-        let session = self.lock_for_read()?;
-        let buffer = 0..dest.len();
-        self.read_chunk_parts(session, std::iter::once(ChunkPart { nchunk, range, buffer }), &settings, dest)
+        self.retry_changed_reads(|| {
+            let part = ChunkPart { nchunk, range: range.clone(), buffer: 0..dest.len() };
+            self.read_chunk_parts(self.lock_for_read()?, std::iter::once(part), &settings, dest.reborrow())
+        })
     }
 
     /// Reads parts of chunks to their offsets in `dest`; all parts are from one state of the super-chunk.
@@ -379,6 +384,10 @@ impl SuperChunk {
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
     /// compressed or decompressed; `ChunkUpdate` when it cannot be stored.
     pub(crate) fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
+        self.in_transaction(to_update_error, || self.write_slice(start, stop, src))
+    }
+
+    fn write_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
         let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
         let target = self.owner_of_view().map_err(to_update_error)?.unwrap_or(self);
         let mut session = None;

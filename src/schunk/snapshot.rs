@@ -53,11 +53,13 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(super) fn take_snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
         self.check_nchunk(nchunk)?;
-        let session = self.lock_for_read()?;
-        let chunk = session.access().copy_of_chunk(nchunk)?;
-        let header = ChunkHeader::parse(&chunk)?;
-        session.access().note_container(&header, settings);
-        Ok(ChunkSnapshot { nchunk, chunk, header })
+        self.retry_changed_reads(|| {
+            let session = self.lock_for_read()?;
+            let chunk = session.access().copy_of_chunk(nchunk)?;
+            let header = ChunkHeader::parse(&chunk)?;
+            session.access().note_container(&header, settings);
+            Ok(ChunkSnapshot { nchunk, chunk, header })
+        })
     }
 
     /// Decodes a snapshot into a new `malloc` block.

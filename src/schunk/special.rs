@@ -6,7 +6,7 @@ use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frame::fetch::special_blocksize;
+use crate::frame::chunk_info::special_blocksize;
 use crate::frame::header::MAX_CHUNKS;
 use crate::frame::plan::Change;
 use crate::out_buffer::OutBuffer;

@@ -4,6 +4,7 @@ use super::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::BlockCache;
 use super::storage::Storage;
+use super::transaction::ChangeLock;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::error::Result;
 use crate::io::{Backend, paths};
@@ -35,6 +36,8 @@ pub(crate) struct SuperChunk {
     /// Address of the owner of the chunks, shared by the owner and its views; NULL before the first view is made, and
     /// after the owner was freed.
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
+    /// Held while a frame with transactions is changed.
+    pub(super) change_lock: ChangeLock,
     /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
     pub(super) dctx_lock: Mutex<()>,
     /// Locked while the compression context is used.
@@ -111,6 +114,9 @@ impl Deref for OwnedSuperChunk {
 impl Drop for OwnedSuperChunk {
     fn drop(&mut self) {
         let created = self.removes_files.load(Ordering::Relaxed).then(|| self.urlpath_copy()).flatten();
+        if created.is_none() {
+            self.close_frame();
+        }
         // SAFETY: memory of the global allocator with the layout of a `SuperChunk`, which this value owns.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         if let Some(path) = created
@@ -156,6 +162,7 @@ impl SuperChunk {
             (&raw mut (*place).cache).write(shared.cache);
             (&raw mut (*place).has_cached_block).write(shared.has_cached_block);
             (&raw mut (*place).owner).write(shared.owner);
+            (&raw mut (*place).change_lock).write(ChangeLock::new());
             (&raw mut (*place).dctx_lock).write(Mutex::default());
             (&raw mut (*place).cctx_lock).write(ReentrantMutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
@@ -201,7 +208,7 @@ impl SuperChunk {
     pub(crate) fn frame_len(&self) -> i64 {
         let _reading = self.read_lock();
         match self.frame() {
-            Some(frame) => i64::try_from(frame.len()).unwrap_or(i64::MAX),
+            Some(frame) => i64::try_from(frame.closed_len()).unwrap_or(i64::MAX),
             None => {
                 let counters = self.counters();
                 counters.cbytes.saturating_add(counters.nchunks.saturating_mul(8))

@@ -9,7 +9,7 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, flag, version}
 use crate::chunk::{ChunkHeader, SpecialValue, write_i32};
 use crate::err;
 use crate::error::Result;
-use crate::frame::fetch::ChunkInfo;
+use crate::frame::chunk_info::ChunkInfo;
 use crate::frame::plan::{Change, FrameChunk};
 use crate::pipeline::compress::encode_special_chunk;
 use crate::pipeline::params::CompressParams;

@@ -231,25 +231,27 @@ impl Offsets {
         }
     }
 
-    /// Returns the lowest file number that no entry has.
+    /// Returns the lowest file number that no entry has, and that is not in `taken`.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn lowest_free_number(&self) -> Result<u64> {
-        let list = match self {
-            Offsets::Uniform { code, len } => return Ok(u64::from(*code == 0 && *len > 0)),
-            Offsets::List(list) => list,
+    pub(crate) fn lowest_free_number(&self, taken: &[u64]) -> Result<u64> {
+        let distinct = match self {
+            Offsets::Uniform { .. } => self.len().min(1),
+            Offsets::List(list) => list.len(),
         };
-        // One of the first `len + 1` numbers is free.
-        let mut taken = Vec::new();
-        taken.try_reserve_exact(list.len()).map_err(|_| no_memory_error(list.len()))?;
-        taken.resize(list.len(), false);
-        for &code in list {
-            if let Some(taken) = usize::try_from(code).ok().and_then(|n| taken.get_mut(n)) {
-                *taken = true;
+        // One of the first `distinct + taken.len() + 1` numbers is free.
+        let len = distinct + taken.len();
+        let mut is_taken = Vec::new();
+        is_taken.try_reserve_exact(len).map_err(|_| no_memory_error(len))?;
+        is_taken.resize(len, false);
+        let used = self.iter().take(distinct).filter_map(|code| usize::try_from(code).ok());
+        for number in used.chain(taken.iter().filter_map(|&number| usize::try_from(number).ok())) {
+            if let Some(is_taken) = is_taken.get_mut(number) {
+                *is_taken = true;
             }
         }
-        Ok(taken.iter().position(|&taken| !taken).unwrap_or(taken.len()) as u64)
+        Ok(is_taken.iter().position(|&is_taken| !is_taken).unwrap_or(len) as u64)
     }
 
     /// Adds `by` bytes to the offset of all payloads that begin behind `offset`, for an update that changes the size of

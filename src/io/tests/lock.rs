@@ -1,5 +1,6 @@
 use super::*;
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 use std::time::Duration;
@@ -11,12 +12,32 @@ fn counter_in_file(dir: &TempDir) -> u64 {
     u64::from_ne_bytes(bytes[8..].try_into().unwrap())
 }
 
-fn new_frame_lock(dir: &TempDir) -> FrameLock {
-    FrameLock::new(paths::lock_file_path(&dir.c_path("f")))
+/// A lock, and the flag that it sets.
+struct TestLock {
+    lock: FrameLock,
+    missed_changes: Arc<AtomicBool>,
 }
 
-const NOT_STALE: LockOutcome = LockOutcome { is_stale: false };
-const STALE: LockOutcome = LockOutcome { is_stale: true };
+fn new_frame_lock(dir: &TempDir) -> TestLock {
+    let missed_changes = Arc::<AtomicBool>::default();
+    let lock = FrameLock::new(paths::lock_file_path(&dir.c_path("f")), missed_changes.clone());
+    TestLock { lock, missed_changes }
+}
+
+impl TestLock {
+    /// Acquires the lock. Returns and clears the flag.
+    fn lock(&self, exclusive: bool) -> crate::Result<bool> {
+        self.lock.lock(exclusive)?;
+        Ok(self.missed_changes.swap(false, Ordering::Relaxed))
+    }
+
+    fn unlock(&self) -> crate::Result<()> {
+        self.lock.unlock()
+    }
+}
+
+const NOT_STALE: bool = false;
+const STALE: bool = true;
 
 #[test]
 fn lock_reports_exclusive_sections_of_other_handles() {
@@ -139,5 +160,5 @@ fn short_lock_file_has_counter_zero_and_unusable_one_is_an_error() {
         assert_eq!(error_code(two.lock(exclusive)), -37);
     }
     two.unlock().unwrap();
-    assert_eq!(error_code(FrameLock::new(dir.join("missing/.b2lock")).lock(false)), -37);
+    assert_eq!(error_code(FrameLock::new(dir.join("missing/.b2lock"), Arc::default()).lock(false)), -37);
 }

@@ -1,0 +1,299 @@
+//! The use of the bytes of a contiguous frame whose changes are atomic (`frame.md` 2.12, scheme A2): which parts of the
+//! data section hold chunks, and where the next index and trailer are written.
+//!
+//! The chunks are in the range from the end of the header to [`DataSpace::end`], with holes. Behind it there is a gap,
+//! and behind the gap, one behind the other, two slots for index and trailer. The committed slot is never overwritten:
+//! a commit writes the other one, and the header then refers to that. New chunks are written to a hole, or at the end,
+//! into the gap.
+//!
+//! Pure functions of positions: offsets from the start of the frame, in bytes.
+
+#![forbid(unsafe_code)]
+
+use std::ops::Range;
+
+/// Minimum length, in bytes, of a new gap. A new gap costs two writes, a short one little space.
+const MIN_GAP: u64 = 16 << 10;
+/// Maximum length, in bytes, of a new gap.
+const MAX_GAP: u64 = 64 << 20;
+/// The length of a new gap is the length of the data divided by this: a frame that is being appended to is at most this
+/// part longer than after it was closed, plus a second index.
+const GAP_DIVISOR: u64 = 8;
+
+/// The number of values of the padding between index and trailer. Handles without locks notice a change by the length of
+/// the frame, so that two commits must not give the same length; the padding makes lengths differ.
+const PADDINGS: u64 = 61;
+
+/// The used and the free parts of the data section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DataSpace {
+    /// The end of the last chunk.
+    end: u64,
+    /// The free ranges before `end`, in ascending order; no two of them touch.
+    holes: Vec<Range<u64>>,
+    /// Ranges that the committed state uses, and the next state does not: free after the commit.
+    superseded: Vec<Range<u64>>,
+}
+
+impl DataSpace {
+    /// Returns the space of a frame whose last chunk ends at `end`. Holes are not known.
+    pub(super) fn new(end: u64) -> DataSpace {
+        DataSpace { end, holes: Vec::new(), superseded: Vec::new() }
+    }
+
+    /// Returns the end of the last chunk.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the free ranges before the end.
+    pub(super) fn holes(&self) -> &[Range<u64>] {
+        &self.holes
+    }
+
+    /// Returns the shortest hole of at least `len` bytes.
+    pub(super) fn find_hole(&self, len: u64) -> Option<u64> {
+        let fits = self.holes.iter().filter(|hole| hole.end - hole.start >= len);
+        fits.min_by_key(|hole| hole.end - hole.start).map(|hole| hole.start)
+    }
+
+    /// Marks `len` bytes at `at` as used: the start of a hole, or bytes from the end on. The bytes between the end and
+    /// `at` become free after the next commit.
+    pub(super) fn occupy(&mut self, at: u64, len: u64) {
+        if at >= self.end {
+            if at > self.end {
+                self.superseded.push(self.end..at);
+            }
+            self.end = at + len;
+            return;
+        }
+        if let Some(hole) = self.holes.iter_mut().find(|hole| hole.start == at) {
+            hole.start += len;
+        }
+        self.holes.retain(|hole| hole.start < hole.end);
+    }
+
+    /// Removes the last chunk, which begins at `at`, from the used ranges.
+    pub(super) fn cut(&mut self, at: u64) {
+        self.end = at;
+        if let Some(hole) = self.holes.pop_if(|hole| hole.end >= at) {
+            self.end = hole.start;
+        }
+    }
+
+    /// Returns whether the holes are longer than an eighth of the chunks, which begin at `start`.
+    pub(super) fn has_many_holes(&self, start: u64) -> bool {
+        let free: u64 = self.holes.iter().map(|hole| hole.end - hole.start).sum();
+        let used = (self.end - start).saturating_sub(free);
+        free > used / GAP_DIVISOR
+    }
+
+    /// Marks a range as free after the next commit.
+    pub(super) fn supersede(&mut self, range: Range<u64>) {
+        if range.start < range.end {
+            self.superseded.push(range);
+        }
+    }
+
+    /// Frees the superseded ranges: the state that uses them is not committed any more.
+    pub(super) fn commit(&mut self) {
+        self.holes.append(&mut self.superseded);
+        self.holes.sort_unstable_by_key(|hole| hole.start);
+        let mut merged: Vec<Range<u64>> = Vec::with_capacity(self.holes.len());
+        for hole in self.holes.drain(..) {
+            match merged.last_mut() {
+                Some(last) if hole.start <= last.end => last.end = last.end.max(hole.end),
+                _ => merged.push(hole),
+            }
+        }
+        self.holes = merged;
+        if let Some(last) = self.holes.pop_if(|hole| hole.end >= self.end) {
+            self.end = last.start;
+        }
+    }
+}
+
+/// The place of the committed index and trailer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IndexSlot {
+    /// From the start of the index to the end of the trailer, which is the end of the frame.
+    pub(super) range: Range<u64>,
+    /// Whether the slot lies behind the other one.
+    is_second: bool,
+    /// The padding of the last commit, in bytes.
+    padding: u64,
+}
+
+/// The place of an index and a trailer that are about to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NewSlot {
+    slot: IndexSlot,
+}
+
+impl NewSlot {
+    /// Returns the offset of the index.
+    pub(super) fn start(&self) -> u64 {
+        self.slot.range.start
+    }
+
+    /// Returns the offset of the end of the trailer.
+    pub(super) fn end(&self) -> u64 {
+        self.slot.range.end
+    }
+
+    /// Returns the number of bytes between the index and the trailer.
+    pub(super) fn padding(&self) -> u64 {
+        self.slot.padding
+    }
+
+    /// Returns the slot after it was committed.
+    pub(super) fn committed(self) -> IndexSlot {
+        self.slot
+    }
+}
+
+impl IndexSlot {
+    /// Returns the slot of a frame that was opened or created.
+    pub(super) fn new(range: Range<u64>) -> IndexSlot {
+        IndexSlot { range, is_second: false, padding: 0 }
+    }
+
+    /// Returns whether `len` bytes at `at` overlap the slot.
+    pub(super) fn overlaps(&self, at: u64, len: u64) -> bool {
+        at < self.range.end && self.range.start < at + len
+    }
+
+    /// Chooses the place of an index and a trailer of `len` bytes together. `data` is the range of the data section, to
+    /// which a chunk of about `next` bytes will be appended next.
+    pub(super) fn place(&self, data: Range<u64>, len: u64, next: u64) -> NewSlot {
+        let padding = (self.padding + 1) % PADDINGS;
+        // Before the committed slot, if that is the second one and the data leave room.
+        let before = self.range.start.checked_sub(len + padding + padding);
+        if self.is_second
+            && let Some(start) = before.filter(|&start| start >= data.end)
+        {
+            return NewSlot {
+                slot: IndexSlot { range: start..start + len + padding, is_second: false, padding },
+            };
+        }
+        let has_gap = self.range.start >= data.end && self.range.start - data.end >= next;
+        // Behind the committed slot, or behind a new gap.
+        let start =
+            if has_gap { self.range.end } else { self.range.end.max(data.end + gap_len(&data, next)) };
+        NewSlot { slot: IndexSlot { range: start..start + len + padding, is_second: has_gap, padding } }
+    }
+
+    /// Returns a place for an index and a trailer of `len` bytes directly behind the committed slot.
+    pub(super) fn place_behind(&self, len: u64) -> NewSlot {
+        let range = self.range.end..self.range.end + len;
+        NewSlot { slot: IndexSlot { range, is_second: false, padding: 0 } }
+    }
+
+    /// Returns a place for an index and a trailer of `len` bytes behind the committed slot, and behind a gap after
+    /// `data`, in which a chunk of `next` bytes has room.
+    pub(super) fn place_behind_gap(&self, data: Range<u64>, len: u64, next: u64) -> NewSlot {
+        let padding = (self.padding + 1) % PADDINGS;
+        let start = self.range.end.max(data.end + gap_len(&data, next));
+        NewSlot { slot: IndexSlot { range: start..start + len + padding, is_second: false, padding } }
+    }
+
+    /// Returns the places that an index and a trailer of `len` bytes take one after the other to get directly behind
+    /// the data: the last one is there. If the committed slot overlaps it, another place comes before.
+    pub(super) fn places_to_end_of_data(&self, data_end: u64, len: u64) -> Vec<NewSlot> {
+        let at = |start: u64| NewSlot {
+            slot: IndexSlot { range: start..start + len, is_second: false, padding: 0 },
+        };
+        let last = at(data_end);
+        if self.overlaps(data_end, len) {
+            vec![at(self.range.end.max(data_end + len)), last]
+        } else {
+            vec![last]
+        }
+    }
+}
+
+/// Returns the length of a new gap behind the data, before which a chunk of about `next` bytes is written.
+fn gap_len(data: &Range<u64>, next: u64) -> u64 {
+    next + ((data.end - data.start) / GAP_DIVISOR).clamp(MIN_GAP, MAX_GAP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A change of the model: the lengths of the chunk, of index and trailer, and whether the change replaces a chunk.
+    type Step = (u64, u64, Option<usize>);
+
+    fn step() -> impl Strategy<Value = Step> {
+        (1..5000u64, 70..300u64, prop::option::of(0..50usize))
+    }
+
+    proptest! {
+        /// Neither a chunk nor an index is written over bytes that the committed state uses.
+        #[test]
+        fn committed_bytes_are_not_overwritten(steps in prop::collection::vec(step(), 1..60)) {
+            const HEADER: u64 = 97;
+            let mut space = DataSpace::new(HEADER);
+            let mut slot = IndexSlot::new(HEADER..HEADER + 35);
+            let mut chunks: Vec<Range<u64>> = Vec::new();
+            let mut lengths = Vec::new();
+            for (len, index_len, replaced) in steps {
+                let replaced = replaced.filter(|&n| n < chunks.len());
+                let mut at = space.find_hole(len).unwrap_or(space.end());
+                if slot.overlaps(at, len) {
+                    if replaced.is_some() {
+                        at = slot.range.end;
+                    } else {
+                        let new = slot.place_behind_gap(HEADER..space.end(), slot.range.end - slot.range.start, len);
+                        prop_assert!(!slot.overlaps(new.start(), new.end() - new.start()));
+                        prop_assert!(new.start() >= at + len);
+                        slot = new.committed();
+                    }
+                }
+                let overlaps = |at: u64, len: u64| chunks.iter().any(|chunk| at < chunk.end && chunk.start < at + len);
+                prop_assert!(!overlaps(at, len) && !slot.overlaps(at, len));
+                space.occupy(at, len);
+                if let Some(n) = replaced {
+                    space.supersede(chunks[n].clone());
+                }
+                let new = slot.place(HEADER..space.end(), index_len, len);
+                prop_assert_eq!(new.end() - new.start(), index_len + new.padding());
+                prop_assert!(new.start() >= space.end());
+                prop_assert!(!overlaps(new.start(), new.end() - new.start()));
+                prop_assert!(!slot.overlaps(new.start(), new.end() - new.start()));
+                slot = new.committed();
+                lengths.push(slot.range.end);
+                match replaced {
+                    Some(n) => chunks[n] = at..at + len,
+                    None => chunks.push(at..at + len),
+                }
+                space.commit();
+                let last = chunks.iter().map(|chunk| chunk.end).max();
+                prop_assert_eq!(Some(space.end()), last);
+                let used: u64 = chunks.iter().map(|chunk| chunk.end - chunk.start).sum();
+                let free: u64 = space.holes().iter().map(|hole| hole.end - hole.start).sum();
+                prop_assert_eq!(used + free, space.end() - HEADER);
+                let places = slot.places_to_end_of_data(space.end(), index_len);
+                let mut before = slot.clone();
+                for place in places {
+                    prop_assert!(!before.overlaps(place.start(), index_len));
+                    before = place.committed();
+                }
+                prop_assert_eq!(before.range.start, space.end());
+            }
+            prop_assert!(lengths.windows(2).all(|pair| pair[0] != pair[1]));
+        }
+    }
+
+    #[test]
+    fn updates_with_equal_lengths_give_many_frame_lengths() {
+        let mut slot = IndexSlot::new(1000..1100);
+        let mut lengths = std::collections::HashSet::new();
+        for _ in 0..100 {
+            slot = slot.place(97..1000, 100, 200).committed();
+            lengths.insert(slot.range.end);
+        }
+        assert!(lengths.len() > 90, "{} different lengths of 100", lengths.len());
+    }
+}

@@ -1,0 +1,383 @@
+//! Atomic changes of a contiguous frame in a file (`frame.md` 2.12, schemes A and A2).
+//!
+//! A commit writes index and trailer to a place that the committed state does not use, and then the header, in one write
+//! of one sector. The end of the frame is the end of the trailer; readers ignore the bytes behind it.
+//!
+//! A frame without chunks has its trailer directly behind the header. Its first chunks belong where that trailer is, so
+//! the bytes of the first sector are written together with the header.
+
+use super::state::{Committed, Pending};
+use crate::error::Result;
+use crate::frame::disk::{self, Disk};
+use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
+use crate::frame::index::Offsets;
+use crate::frame::plan::{FrameIndex, FrameLayout, Images};
+use crate::frame::space::{DataSpace, IndexSlot, NewSlot};
+use crate::io::{IoStream, OpenMode, WriteUnit};
+use crate::trace;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
+/// if they lie in one sector.
+const SECTOR_LEN: u64 = 512;
+
+/// Upper limit, in bytes, for moving chunks to holes when a frame is closed that has few holes.
+const MAX_UNCONDITIONAL_MOVE: u64 = 4 << 20;
+
+/// The bytes between index and trailer.
+static ZEROS: [u8; 64] = [0; 64];
+
+/// A contiguous frame in a file.
+#[derive(Clone)]
+pub(super) struct StagedFile {
+    space: DataSpace,
+    slot: IndexSlot,
+    /// Length of the last chunk that was stored, in bytes; a guess for the next one.
+    last_len: u64,
+    /// Pending chunks that begin in the first sector, with their offsets from the end of the header. They are written
+    /// by the commit.
+    unwritten: Vec<(u64, Arc<[u8]>)>,
+    /// The process that writes the frame: a forked child must not close the gap, because its parent may be writing.
+    pid: u32,
+}
+
+impl StagedFile {
+    /// Prepares atomic changes of a frame; `None` if data follow it in its file.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`.
+    pub(super) fn new(disk: &Disk, layout: &FrameLayout, offsets: &Offsets) -> Result<Option<StagedFile>> {
+        if disk.base % SECTOR_LEN + FIXED_HEADER_LEN as u64 > SECTOR_LEN {
+            return Ok(None);
+        }
+        if has_following_data(disk, layout)? {
+            return Ok(None);
+        }
+        let start = match offsets.len() {
+            0 => layout.header_len,
+            _ => layout.index_offset(),
+        };
+        Ok(Some(StagedFile {
+            space: DataSpace::new(disk.end_of_chunks(layout, offsets)),
+            slot: IndexSlot::new(start..layout.frame_len),
+            last_len: 0,
+            unwritten: Vec::new(),
+            pid: std::process::id(),
+        }))
+    }
+
+    /// Returns the end of the last chunk.
+    pub(super) fn end_of_data(&self) -> u64 {
+        self.space.end()
+    }
+
+    /// Returns the chunk at `offset`, from the end of the header, if it is not written yet.
+    pub(super) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<[u8]>> {
+        self.unwritten.iter().find(|chunk| chunk.0 == offset).map(|chunk| chunk.1.clone())
+    }
+
+    /// Marks a range as free after the next commit.
+    pub(super) fn supersede(&mut self, range: Range<u64>) {
+        let limit = self.space.end();
+        self.space.supersede(range.start.min(limit)..range.end.min(limit));
+    }
+
+    /// Returns to the state `before`, except for the place of the committed index.
+    pub(super) fn restore(&mut self, before: StagedFile) {
+        *self = StagedFile { slot: self.slot.clone(), ..before };
+    }
+
+    /// Stores a chunk. Returns its offset from the end of the header. `is_replacement` states that the chunk need not
+    /// follow the last one, `is_read` that it may be read before the commit.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `FileSync`.
+    pub(super) fn store(
+        &mut self,
+        committed: &mut Committed<'_>,
+        bytes: &[u8],
+        is_replacement: bool,
+        is_read: bool,
+    ) -> Result<u64> {
+        let len = bytes.len() as u64;
+        let header_len = committed.layout.header_len;
+        let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        let mut at = self.space.find_hole(len).unwrap_or(self.space.end());
+        let mut written = 0;
+        if committed.is_empty() && self.slot.range.end <= SECTOR_LEN && at < SECTOR_LEN {
+            // The committed trailer is in the first sector, which the commit writes.
+            written = (SECTOR_LEN - at).min(len);
+            let kept = if is_read { len } else { written };
+            self.unwritten.push((at - header_len, Arc::from(&bytes[..kept as usize])));
+        } else if self.slot.overlaps(at, len) {
+            if is_replacement || committed.is_empty() {
+                at = self.slot.range.end;
+            } else {
+                self.move_index(committed, &stream, len)?;
+            }
+        }
+        if written < len {
+            let rest = &bytes[written as usize..];
+            stream.write_at(committed.disk.base + at + written, rest, WriteUnit::Bytes)?;
+        }
+        self.space.occupy(at, len);
+        self.last_len = len;
+        Ok(at - header_len)
+    }
+
+    /// Commits the present state again, with the index behind a gap in which a chunk of `next` bytes has room.
+    fn move_index(&mut self, committed: &mut Committed<'_>, stream: &IoStream, next: u64) -> Result<()> {
+        let data = committed.layout.header_len..self.space.end();
+        let len = (committed.images.index.len() + committed.images.trailer.len()) as u64;
+        let slot = self.slot.place_behind_gap(data, len, next);
+        self.commit_same(committed, stream, slot)
+    }
+
+    /// Commits the present state with index and trailer at another place.
+    fn commit_same(&mut self, committed: &mut Committed<'_>, stream: &IoStream, slot: NewSlot) -> Result<()> {
+        let Images { header, index, trailer } = &*committed.images;
+        write_slot(committed, stream, &slot, index, trailer)?;
+        let has_gap = slot.start() != self.space.end();
+        let header = with_lengths(header, slot.start() - committed.layout.header_len, slot.end(), has_gap);
+        let len = header.len().min(FIXED_HEADER_LEN);
+        write_header(committed, stream, &[&header[..len]])?;
+        committed.images.header = header;
+        committed.layout.cbytes = slot.start() - committed.layout.header_len;
+        committed.layout.frame_len = slot.end();
+        self.slot = slot.committed();
+        Ok(())
+    }
+
+    /// Publishes the pending state. `index` is the new index, if it has changed.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `FileSync`.
+    pub(super) fn commit(
+        &mut self,
+        committed: &mut Committed<'_>,
+        pending: &Pending,
+        index: Option<Vec<u8>>,
+    ) -> Result<()> {
+        let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        let index = index.unwrap_or_else(|| committed.images.index.clone());
+        let is_content_only = pending.index.is_none() && pending.trailer.is_none();
+        let trailer = match &pending.trailer {
+            Some(trailer) => trailer.to_vec(),
+            None => committed.images.trailer.clone(),
+        };
+        if index.is_empty() {
+            return self.commit_empty(committed, &stream, pending, trailer);
+        }
+        if is_content_only {
+            let FrameLayout { cbytes, frame_len, .. } = *committed.layout;
+            let has_gap = self.slot.range.start != self.space.end();
+            let header = with_lengths(&pending.header_image, cbytes, frame_len, has_gap);
+            write_header(committed, &stream, &[&header])?;
+            committed.images.header = header;
+            return Ok(());
+        }
+        let header_len = committed.layout.header_len;
+        let len = (index.len() + trailer.len()) as u64;
+        let slot = self.slot.place(header_len..self.space.end(), len, self.last_len);
+        write_slot(committed, &stream, &slot, &index, &trailer)?;
+        let has_gap = slot.start() != self.space.end();
+        let header = with_lengths(&pending.header_image, slot.start() - header_len, slot.end(), has_gap);
+        let first_sector = self.first_sector(header_len);
+        let changed_len = if pending.has_new_metalayers || !first_sector.is_empty() {
+            header.len()
+        } else {
+            FIXED_HEADER_LEN
+        };
+        write_header(committed, &stream, &[&header[..changed_len], &first_sector])?;
+        self.unwritten.clear();
+        self.space.commit();
+        *committed.images = Images { header, index, trailer };
+        *committed.layout = FrameLayout {
+            cbytes: slot.start() - header_len,
+            frame_len: slot.end(),
+            trailer_len: committed.images.trailer.len() as u64,
+            ..*committed.layout
+        };
+        self.slot = slot.committed();
+        Ok(())
+    }
+
+    /// Publishes a state without chunks: header and trailer, in one write.
+    fn commit_empty(
+        &mut self,
+        committed: &mut Committed<'_>,
+        stream: &IoStream,
+        pending: &Pending,
+        trailer: Vec<u8>,
+    ) -> Result<()> {
+        let header_len = pending.header_image.len() as u64;
+        let frame_len = header_len + trailer.len() as u64;
+        let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0).min(committed.layout.cbytes);
+        let header = with_lengths(&pending.header_image, cbytes, frame_len, false);
+        committed.sync(stream)?;
+        write_header(committed, stream, &[&header, &trailer])?;
+        self.unwritten.clear();
+        self.space = DataSpace::new(header_len);
+        self.slot = IndexSlot::new(header_len..frame_len);
+        *committed.layout = FrameLayout {
+            header_len,
+            cbytes,
+            frame_len,
+            trailer_len: trailer.len() as u64,
+            ..*committed.layout
+        };
+        *committed.images = Images { header, index: Vec::new(), trailer };
+        if let Err(error) = stream.truncate(committed.disk.base + frame_len) {
+            trace::warning(|| format!("the end of a frame could not be cut off: {error}"));
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of pending chunks in the first sector, from the end of the header on.
+    fn first_sector(&self, header_len: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let room = SECTOR_LEN.saturating_sub(header_len) as usize;
+        for (at, chunk) in &self.unwritten {
+            let at = *at as usize;
+            let len = chunk.len().min(room.saturating_sub(at));
+            if bytes.len() < at + len {
+                bytes.resize(at + len, 0);
+            }
+            bytes[at..at + len].copy_from_slice(&chunk[..len]);
+        }
+        bytes
+    }
+
+    /// Moves index and trailer directly behind the chunks, and cuts the file. Does nothing in a forked child, and if
+    /// another handle has changed the frame.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, `FileWrite`, `FileSync`, `FileTruncate`.
+    pub(super) fn close(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
+        if self.pid != std::process::id() {
+            return Ok(());
+        }
+        let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        let mut found = [0; FIXED_HEADER_LEN];
+        stream.read_exact_at(committed.disk.base, &mut found)?;
+        if committed.images.header.get(..FIXED_HEADER_LEN) != Some(&found[..]) {
+            return Ok(());
+        }
+        if !committed.is_empty() {
+            self.fill_holes(committed, &stream, index)?;
+            let len = (committed.images.index.len() + committed.images.trailer.len()) as u64;
+            if self.slot.range != (self.space.end()..self.space.end() + len) {
+                for slot in self.slot.places_to_end_of_data(self.space.end(), len) {
+                    self.commit_same(committed, &stream, slot)?;
+                }
+            }
+        }
+        let end = committed.disk.base + committed.layout.frame_len;
+        if stream.size()? > end { stream.truncate(end) } else { Ok(()) }
+    }
+
+    /// Moves chunks from the end of the data to holes, as long as that makes the frame shorter.
+    fn fill_holes(
+        &mut self,
+        committed: &mut Committed<'_>,
+        stream: &IoStream,
+        index: &mut FrameIndex,
+    ) -> Result<()> {
+        let Some(first_hole) = self.space.holes().first().map(|hole| hole.start) else { return Ok(()) };
+        let header_len = committed.layout.header_len;
+        let mut last_chunks: Vec<(u64, usize)> = index
+            .offsets
+            .iter()
+            .enumerate()
+            .filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, n)))
+            .filter(|&(at, _)| at > first_hole)
+            .collect();
+        last_chunks.sort_unstable();
+        let (mut changed_from, mut moved) = (usize::MAX, 0);
+        while let Some((at, nchunk)) = last_chunks.pop() {
+            let end = self.space.end();
+            let is_shared = last_chunks.last().is_some_and(|before| before.0 == at);
+            let len = end.saturating_sub(at);
+            let Some(hole) = self.space.find_hole(len).filter(|&hole| hole < at && !is_shared) else { break };
+            if moved + len > MAX_UNCONDITIONAL_MOVE && !self.space.has_many_holes(header_len) {
+                break;
+            }
+            let bytes = stream.read_vec_at(committed.disk.base + at, len)?;
+            if disk::stored_len(&bytes) != Some(len) {
+                break;
+            }
+            stream.write_at(committed.disk.base + hole, &bytes, WriteUnit::Bytes)?;
+            self.space.occupy(hole, len);
+            self.space.cut(at);
+            moved += len;
+            index.replace_entry(nchunk, (hole - header_len) as i64)?;
+            changed_from = changed_from.min(nchunk);
+        }
+        if changed_from == usize::MAX {
+            return Ok(());
+        }
+        let len = index.offsets.len();
+        let image = index.encoder.encode(&index.offsets, changed_from, len)?;
+        // The chunks are still needed at their old places until the index refers to the new ones.
+        let all_len = (image.len() + committed.images.trailer.len()) as u64;
+        let slot = self.slot.place_behind(all_len);
+        let old_index = std::mem::replace(&mut committed.images.index, image);
+        let done = self.commit_same(committed, stream, slot);
+        if done.is_err() {
+            committed.images.index = old_index;
+        }
+        done
+    }
+}
+
+/// Returns whether the file has data behind the frame that are not remains of changes: another frame, or, behind a frame
+/// inside a file, any data.
+fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
+    let end = disk.base + layout.frame_len;
+    disk.with_reader(|stream| {
+        let size = stream.size()?;
+        if size <= end {
+            return Ok(false);
+        }
+        if disk.base > 0 {
+            return Ok(true);
+        }
+        let mut bytes = [0; 16];
+        let got = stream.read_at(end, &mut bytes)?;
+        Ok(header::has_magic(&bytes[..got]))
+    })
+}
+
+/// Returns a header with other lengths of the data section and the frame, and the flag for a gap between them.
+fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, has_gap: bool) -> Vec<u8> {
+    let mut header = header.to_vec();
+    FrameHeader::set_lengths(&mut header, cbytes, frame_len, has_gap);
+    header
+}
+
+/// Writes index, padding and trailer, and waits until they are on disk if the level requires it.
+fn write_slot(
+    committed: &Committed<'_>,
+    stream: &IoStream,
+    slot: &NewSlot,
+    index: &[u8],
+    trailer: &[u8],
+) -> Result<()> {
+    let padding = &ZEROS[..slot.padding() as usize];
+    stream.write_vectored_at(committed.disk.base + slot.start(), &[index, padding, trailer])?;
+    committed.sync(stream)
+}
+
+/// Writes the start of the frame, which commits a state. If that fails, the old header is written again.
+fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]]) -> Result<()> {
+    let done = stream.write_vectored_at(committed.disk.base, parts).and_then(|()| committed.sync(stream));
+    if done.is_err() {
+        let Images { header, trailer, .. } = &*committed.images;
+        let parts: &[&[u8]] = if committed.is_empty() { &[header, trailer] } else { &[header] };
+        if let Err(error) = stream.write_vectored_at(committed.disk.base, parts) {
+            trace::warning(|| format!("the header of a frame could not be restored: {error}"));
+        }
+    }
+    done
+}

@@ -1,0 +1,316 @@
+//! Atomic changes of a frame on native files (`frame.md` 2.12): chunks are stored where the committed state has no bytes,
+//! and a commit publishes all changes at once.
+//!
+//! Data flow: change -> chunk stored by [`file`] or [`directory`] -> entries changed in memory, and [`Pending`] parts ->
+//! commit: index and trailer written, then the header (a file), or a new index file renamed (a directory).
+//!
+//! The committed state, and the parts that a commit writes, are in [`state`].
+//!
+//! A change outside of a transaction is committed at once. Inside, the index in memory is ahead of the files, and reads
+//! through the same handle find the pending state.
+
+mod directory;
+mod file;
+mod state;
+
+use super::FrameKind;
+use super::disk::Disk;
+use super::header::FrameHeader;
+use super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
+use super::plan::{self, Change, FrameChunk, FrameIndex, FrameLayout, Images, IndexUndo, TargetState};
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::error::Result;
+use directory::StagedDirectory;
+use file::StagedFile;
+pub(super) use state::Committed;
+use state::{IndexChange, Pending};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The state of a frame with atomic changes.
+pub(super) struct Staging {
+    /// What the next commit writes; `None` if nothing has changed since the last one.
+    pending: Option<Pending>,
+    store: StagedStore,
+}
+
+/// The chunks of a frame with atomic changes.
+#[derive(Clone)]
+enum StagedStore {
+    File(StagedFile),
+    Directory(StagedDirectory),
+}
+
+/// The state of a frame at the begin of a transaction.
+pub(crate) struct FrameSavepoint {
+    offsets: Offsets,
+    pending: Option<Pending>,
+    store: StagedStore,
+}
+
+impl Staging {
+    /// Prepares atomic changes of a frame. Returns `None` where they are not possible: another frame follows in the
+    /// same file.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`.
+    pub(super) fn new(disk: &Disk, layout: &FrameLayout, offsets: &Offsets) -> Result<Option<Staging>> {
+        let store = match layout.kind {
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
+            FrameKind::Contiguous => match StagedFile::new(disk, layout, offsets)? {
+                Some(file) => StagedStore::File(file),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Staging { pending: None, store }))
+    }
+
+    /// Returns the header of the pending state; `None` if it is the committed one.
+    pub(super) fn pending_header(&self) -> Option<&FrameHeader> {
+        self.pending.as_ref().map(|pending| &pending.header)
+    }
+
+    /// Returns the chunk at `offset` if it is not written to the file yet.
+    pub(super) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<[u8]>> {
+        match &self.store {
+            StagedStore::File(file) => file.unwritten_chunk(offset),
+            StagedStore::Directory(_) => None,
+        }
+    }
+
+    /// Returns the length that the frame has once it is closed.
+    pub(super) fn closed_len(&self, layout: &FrameLayout, images: &Images) -> u64 {
+        match &self.store {
+            StagedStore::File(file) if !images.index.is_empty() => {
+                file.end_of_data() + (images.index.len() + images.trailer.len()) as u64
+            }
+            _ => layout.frame_len,
+        }
+    }
+
+    /// Stages a change, and commits it unless a transaction is open. After an error nothing has changed.
+    ///
+    /// # Errors
+    /// Those of [`plan::plan_change`], `FileOpen`, `FileWrite`.
+    pub(super) fn apply(
+        &mut self,
+        mut committed: Committed<'_>,
+        index: &mut FrameIndex,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+        in_transaction: bool,
+    ) -> Result<()> {
+        let before = (self.pending.clone(), self.store.clone());
+        let staged = self.stage(&mut committed, index, change, target, in_transaction);
+        let (undo, done) = match staged {
+            Ok(undo) if in_transaction => (undo, Ok(())),
+            Ok(undo) => (undo, self.commit(&mut committed, index)),
+            Err(error) => (IndexUndo::Nothing, Err(error)),
+        };
+        if done.is_err() {
+            self.store.discard_chunks(committed.disk, &before.1);
+            self.pending = before.0;
+            self.store.restore(before.1);
+            index.undo(undo)?;
+        }
+        done
+    }
+
+    /// Stores the chunk of a change, and changes the index and the pending parts. The result reverts the change of the
+    /// index.
+    fn stage(
+        &mut self,
+        committed: &mut Committed<'_>,
+        index: &mut FrameIndex,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+        in_transaction: bool,
+    ) -> Result<IndexUndo> {
+        let (header_image, trailer) = Pending::parts(committed, change, target)?;
+        let (undo, index_change) = self.edit_index(committed, index, change, target, in_transaction)?;
+        let mut header = target.header.clone();
+        header.header_len = header_image.len();
+        if let StagedStore::File(file) = &self.store {
+            // The limits that reads are checked against; the commit sets the lengths of the header on disk.
+            header.cbytes = file.end_of_data().saturating_sub(header_image.len() as u64) as i64;
+            header.frame_len = file.end_of_data() + EXTENDED_HEADER_LENGTH as u64;
+        }
+        let old = self.pending.take();
+        let is_content = matches!(change, Change::ReplaceMetalayerContents | Change::AddMetalayer);
+        self.pending = Some(Pending {
+            header,
+            header_image: Arc::new(header_image),
+            trailer: trailer.map(Arc::new).or_else(|| old.as_ref().and_then(|old| old.trailer.clone())),
+            index: IndexChange::merge(old.as_ref().and_then(|old| old.index), index_change),
+            has_new_metalayers: is_content || old.is_some_and(|old| old.has_new_metalayers),
+        });
+        Ok(undo)
+    }
+
+    /// Stores the chunk of a change, and changes the entries of the index.
+    fn edit_index(
+        &mut self,
+        committed: &mut Committed<'_>,
+        index: &mut FrameIndex,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+        in_transaction: bool,
+    ) -> Result<(IndexUndo, Option<IndexChange>)> {
+        let len = index.offsets.len();
+        let mut store = |index: &mut FrameIndex, chunk, is_replacement| {
+            let bytes = match chunk {
+                FrameChunk::Special(special) => return Ok(encode_entry(IndexEntry::Special(special))),
+                FrameChunk::Bytes(bytes) => bytes,
+            };
+            let place = match &mut self.store {
+                StagedStore::File(file) => file.store(committed, bytes, is_replacement, in_transaction)?,
+                StagedStore::Directory(directory) => {
+                    let cbytes = u64::try_from(target.header.cbytes).unwrap_or(0);
+                    directory.store(committed, index, bytes, cbytes)?
+                }
+            };
+            Ok(encode_entry(IndexEntry::Payload(place)))
+        };
+        let changed = |changed_from, capacity| Some(IndexChange { changed_from, capacity, fill: None });
+        match *change {
+            Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => {
+                Ok((IndexUndo::Nothing, None))
+            }
+            Change::Insert { at, chunk } => {
+                let code = store(index, chunk, false)?;
+                index.insert(at, code)?;
+                Ok((IndexUndo::Inserted(at), changed(at, len + 1)))
+            }
+            Change::Update { at, chunk, old_len } => {
+                let old = index.entry(at)?;
+                let code = store(index, chunk, true)?;
+                self.store.supersede(committed.layout.header_len, &index.offsets, at, old_len);
+                index.replace_entry(at, code)?;
+                Ok((IndexUndo::Replaced(at, old), changed(at, len)))
+            }
+            Change::Delete { at, old_len } => {
+                let old = index.entry(at)?;
+                self.store.supersede(committed.layout.header_len, &index.offsets, at, old_len);
+                index.remove(at)?;
+                Ok((IndexUndo::Removed(at, old), changed(at, len)))
+            }
+            Change::Reorder { .. } | Change::Fill { .. } => {
+                let (partial, undo) = plan::edit_index(committed.layout, index, change, target)?;
+                let fill = match *change {
+                    Change::Fill { special, nchunks } => Some((special, nchunks)),
+                    _ => None,
+                };
+                let (changed_from, capacity) = partial.encoding_range();
+                Ok((undo, Some(IndexChange { changed_from, capacity, fill })))
+            }
+        }
+    }
+
+    /// Publishes the pending state.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `FileSync`, those of encoding the index. The committed state is unchanged then.
+    pub(super) fn commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
+        let Some(pending) = &self.pending else { return Ok(()) };
+        let image = pending.index_image(index)?;
+        match &mut self.store {
+            StagedStore::File(file) => file.commit(committed, pending, image)?,
+            StagedStore::Directory(directory) => directory.commit(committed, pending, image)?,
+        }
+        self.pending = None;
+        Ok(())
+    }
+
+    /// Returns the present state, to which [`roll_back`](Self::roll_back) returns.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn savepoint(&self, index: &FrameIndex) -> Result<FrameSavepoint> {
+        let offsets = plan::copy_offsets(&index.offsets)?;
+        Ok(FrameSavepoint { offsets, pending: self.pending.clone(), store: self.store.clone() })
+    }
+
+    /// Discards the changes since a savepoint, none of which is committed. Returns whether there were any.
+    pub(super) fn roll_back(
+        &mut self,
+        disk: &Disk,
+        index: &mut FrameIndex,
+        savepoint: FrameSavepoint,
+    ) -> bool {
+        let number =
+            |pending: &Option<Pending>| pending.as_ref().map(|pending| Arc::as_ptr(&pending.header_image));
+        // Each change builds a new header.
+        if number(&self.pending) == number(&savepoint.pending) {
+            return false;
+        }
+        self.store.discard_chunks(disk, &savepoint.store);
+        index.replace(savepoint.offsets);
+        self.pending = savepoint.pending;
+        self.store.restore(savepoint.store);
+        true
+    }
+
+    /// Closes the gap that changes have left between the chunks and the index, so that the frame has the same bytes as
+    /// after changes in place.
+    ///
+    /// # Errors
+    /// Those of reading and writing the file. The frame is valid all the same.
+    pub(super) fn close(&mut self, mut committed: Committed<'_>, index: &mut FrameIndex) -> Result<()> {
+        self.commit(&mut committed, index)?;
+        match &mut self.store {
+            StagedStore::File(file) => file.close(&mut committed, index),
+            StagedStore::Directory(_) => Ok(()),
+        }
+    }
+}
+
+impl StagedStore {
+    /// Marks the bytes of chunk `at`, which is about to be replaced or deleted, as free after the next commit.
+    fn supersede(&mut self, header_len: u64, offsets: &Offsets, at: usize, old_len: u64) {
+        let Some(Ok(IndexEntry::Payload(place))) = offsets.get(at).map(decode_entry) else { return };
+        match self {
+            StagedStore::File(file) => {
+                if let Some(range) = unshared_range(offsets, at, place, old_len) {
+                    file.supersede(range.start + header_len..range.end + header_len);
+                }
+            }
+            StagedStore::Directory(directory) => {
+                let is_shared = offsets.iter().enumerate().any(|(n, code)| n != at && code == place as i64);
+                if !is_shared {
+                    directory.supersede(place);
+                }
+            }
+        }
+    }
+
+    /// Removes the chunk files that were created since the state `before`.
+    fn discard_chunks(&self, disk: &Disk, before: &StagedStore) {
+        if let (StagedStore::Directory(now), StagedStore::Directory(before)) = (self, before) {
+            now.remove_new_files(disk, before);
+        }
+    }
+
+    /// Returns to the state of a savepoint.
+    fn restore(&mut self, savepoint: StagedStore) {
+        match (self, savepoint) {
+            (StagedStore::File(file), StagedStore::File(before)) => file.restore(before),
+            (store, before) => *store = before,
+        }
+    }
+}
+
+/// Returns the part of `len` bytes at `place` that no other entry refers to; `None` if another entry begins there. The
+/// entries of damaged frames may overlap.
+fn unshared_range(offsets: &Offsets, at: usize, place: u64, len: u64) -> Option<Range<u64>> {
+    let mut end = place.checked_add(len)?;
+    for (n, code) in offsets.iter().enumerate() {
+        if let Ok(other) = u64::try_from(code)
+            && n != at
+            && other < end
+            && other >= place
+        {
+            end = other;
+        }
+    }
+    (end > place).then_some(place..end)
+}

@@ -1,0 +1,108 @@
+//! The committed state of a frame with atomic changes, and the parts of the next one.
+
+use crate::chunk::SpecialValue;
+use crate::err;
+use crate::error::Result;
+use crate::frame::disk::Disk;
+use crate::frame::durability::Durability;
+use crate::frame::header::FrameHeader;
+use crate::frame::index::{self, Offsets};
+use crate::frame::plan::{Change, FrameIndex, FrameLayout, Images, TargetState};
+use crate::frame::trailer;
+use crate::io::IoStream;
+use std::sync::Arc;
+
+/// The parts of a frame that differ from the committed state.
+#[derive(Clone)]
+pub(in crate::frame) struct Pending {
+    /// The header of the pending state. The commit sets the lengths.
+    pub(in crate::frame) header: FrameHeader,
+    /// The header with its metalayers, as bytes.
+    pub(super) header_image: Arc<Vec<u8>>,
+    /// The trailer; `None` if it is unchanged.
+    pub(super) trailer: Option<Arc<Vec<u8>>>,
+    /// How the index has changed; `None` if it is unchanged.
+    pub(super) index: Option<IndexChange>,
+    /// Whether the content of a metalayer has changed, which is in the header.
+    pub(super) has_new_metalayers: bool,
+}
+
+/// The change of an index, for its encoder.
+#[derive(Clone, Copy)]
+pub(super) struct IndexChange {
+    /// The first entry that has changed.
+    pub(super) changed_from: usize,
+    /// Number of entries for which the reference allocates memory when it compresses the index.
+    pub(super) capacity: usize,
+    /// The special chunks that fill the frame.
+    pub(super) fill: Option<(SpecialValue, usize)>,
+}
+
+/// The committed state of a frame, and its files.
+pub(in crate::frame) struct Committed<'a> {
+    pub(in crate::frame) disk: &'a Disk,
+    pub(in crate::frame) level: Durability,
+    pub(in crate::frame) layout: &'a mut FrameLayout,
+    pub(in crate::frame) images: &'a mut Images,
+}
+
+impl Committed<'_> {
+    /// Waits until the file is on disk, if the level requires it.
+    pub(super) fn sync(&self, stream: &IoStream) -> Result<()> {
+        if self.level == Durability::Power { stream.sync_data() } else { Ok(()) }
+    }
+
+    /// Returns whether the committed state has no chunks, so that its trailer is directly behind the header.
+    pub(super) fn is_empty(&self) -> bool {
+        self.images.index.is_empty()
+    }
+}
+
+impl IndexChange {
+    pub(super) fn merge(old: Option<IndexChange>, new: Option<IndexChange>) -> Option<IndexChange> {
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                Some(IndexChange { changed_from: old.changed_from.min(new.changed_from), ..new })
+            }
+            (old, new) => new.or(old),
+        }
+    }
+}
+
+impl Pending {
+    /// Builds the header, with provisional lengths, and the trailer, where `change` can change it.
+    pub(super) fn parts(
+        committed: &Committed<'_>,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+    ) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
+        let image = target.header.build(target.metalayers)?;
+        let old_len = committed.layout.header_len;
+        if image.len() as u64 != old_len && !matches!(change, Change::AddMetalayer) {
+            let len = image.len();
+            return Err(err!(
+                Data,
+                "the new frame header has {len} bytes, expected {old_len} as the old one"
+            ));
+        }
+        let trailer = match change {
+            Change::ReplaceVlmetalayers => Some(trailer::build(target.vlmetalayers)?),
+            _ => None,
+        };
+        Ok((image, trailer))
+    }
+
+    /// Encodes the index; `None` if it is unchanged.
+    pub(super) fn index_image(&self, index: &mut FrameIndex) -> Result<Option<Vec<u8>>> {
+        let Some(change) = self.index else { return Ok(None) };
+        if let Some((special, nchunks)) =
+            change.fill.filter(|_| matches!(index.offsets, Offsets::Uniform { .. }))
+        {
+            return index::encode_special(special, nchunks).map(Some);
+        }
+        if index.offsets.len() == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        index.encoder.encode(&index.offsets, change.changed_from, change.capacity).map(Some)
+    }
+}

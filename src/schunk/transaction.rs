@@ -1,0 +1,195 @@
+//! Calls that change several chunks or metalayers of a frame on disk: all changes are committed together, or none of
+//! them (`frame.md` 2.13). Also the brackets of `blosc2_schunk_lock` and `blosc2_schunk_unlock`.
+//!
+//! Frames that are changed in place have no transactions; see [`crate::frame::durability`].
+//!
+//! One thread at a time changes such a frame: a transaction excludes changes by other threads until it ends, because
+//! rolling it back, and committing it, concerns all changes since its begin. Threads may read meanwhile.
+
+use super::SuperChunk;
+use super::access_lock::{AccessLock, Lockable, WriteGuard};
+use super::c_struct::metalayer_kind::MetalayerKind;
+use super::rules::Counters;
+use crate::error::{Error, Result};
+use crate::frame::FrameSavepoint;
+use crate::frame::store::{Frame, FrameLockGuard, OwnedMetalayer};
+use crate::trace;
+
+/// The lock that a thread holds while it changes a frame with transactions: for one change or for a transaction.
+pub(super) struct ChangeLock(AccessLock);
+
+// SAFETY: a super-chunk has one such lock.
+unsafe impl Lockable for ChangeLock {
+    fn access_lock(&self) -> &AccessLock {
+        &self.0
+    }
+}
+
+impl ChangeLock {
+    pub(super) fn new() -> ChangeLock {
+        // `true`: threads record that they hold the lock, because functions of the program that a transaction calls may
+        // change the super-chunk, too.
+        ChangeLock(AccessLock::new(true))
+    }
+}
+
+/// The [`ChangeLock`] while it is held; released on drop.
+pub(super) struct ChangeLockGuard<'a> {
+    /// `None` if the thread holds the lock already, or the thread for which it works.
+    _guard: Option<WriteGuard<'a, ChangeLock>>,
+}
+
+/// An open transaction of a super-chunk. Dropping it rolls back the changes since its begin.
+struct Transaction<'a> {
+    schunk: &'a SuperChunk,
+    frame: &'a Frame,
+    /// `None` once the transaction has ended.
+    savepoint: Option<Savepoint>,
+    _frame_lock: FrameLockGuard<'a>,
+    _change_lock: ChangeLockGuard<'a>,
+}
+
+/// The state of a super-chunk at the begin of a transaction.
+struct Savepoint {
+    frame: FrameSavepoint,
+    counters: Counters,
+    metalayers: Vec<OwnedMetalayer>,
+}
+
+impl SuperChunk {
+    /// Waits until no other thread changes the frame. Returns `None` for a super-chunk without transactions.
+    ///
+    /// # Errors
+    /// None at present.
+    pub(super) fn lock_changes(&self) -> Result<Option<ChangeLockGuard<'_>>> {
+        if !self.frame().is_some_and(Frame::has_atomic_changes) {
+            return Ok(None);
+        }
+        if self.change_lock.0.is_held_by_this_thread() {
+            return Ok(Some(ChangeLockGuard { _guard: None }));
+        }
+        Ok(Some(ChangeLockGuard { _guard: Some(WriteGuard::lock(&self.change_lock)?) }))
+    }
+
+    /// Runs `work`, all of whose changes to this super-chunk are committed together. After an error none of them is
+    /// there. Without transactions, only runs `work`.
+    ///
+    /// # Errors
+    /// Those of `work`; those of the commit, converted by `to_error`.
+    pub(crate) fn in_transaction<R>(
+        &self,
+        to_error: impl Fn(Error) -> Error,
+        work: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
+        let target = self.owner_of_view()?.unwrap_or(self);
+        let transaction = match target.begin_transaction() {
+            Ok(transaction) => transaction,
+            Err(error) => {
+                // The frame cannot be read. The call returns its usual error, or succeeds if it need not read the frame.
+                trace::warning(|| format!("no transaction: {error}"));
+                None
+            }
+        };
+        let result = work()?;
+        if let Some(transaction) = transaction {
+            transaction.commit().map_err(to_error)?;
+        }
+        Ok(result)
+    }
+
+    fn begin_transaction(&self) -> Result<Option<Transaction<'_>>> {
+        let Some(frame) = self.frame() else { return Ok(None) };
+        let Some(change_lock) = self.lock_changes()? else { return Ok(None) };
+        let mut guard = WriteGuard::lock(self)?;
+        let frame_lock = frame.lock(true)?;
+        guard.update_frame(frame)?;
+        let Some(savepoint) = frame.begin_transaction()? else { return Ok(None) };
+        let metalayers = guard.lock_proof().metalayers(MetalayerKind::Fixed);
+        let metalayers = metalayers.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
+        let savepoint = Savepoint { frame: savepoint, counters: self.counters(), metalayers };
+        Ok(Some(Transaction {
+            schunk: self,
+            frame,
+            savepoint: Some(savepoint),
+            _frame_lock: frame_lock,
+            _change_lock: change_lock,
+        }))
+    }
+
+    /// Begins a bracket: the changes until [`end_bracket`](Self::end_bracket) are committed together.
+    ///
+    /// # Errors
+    /// `Lock`, `Failure` from inside an I/O function.
+    pub(super) fn begin_bracket(&self) -> Result<()> {
+        let (Some(frame), Some(_change_lock)) = (self.frame(), self.lock_changes()?) else { return Ok(()) };
+        let mut guard = WriteGuard::lock(self)?;
+        let begun = guard.update_frame(frame).and_then(|()| frame.begin_bracket());
+        if let Err(error) = begun {
+            // As with C-Blosc2, the bracket of a frame that cannot be read only holds the lock.
+            trace::warning(|| format!("no bracket: {error}"));
+        }
+        Ok(())
+    }
+
+    /// Ends a bracket, and commits its changes unless it is inside another one. If that fails, the changes are discarded.
+    ///
+    /// # Errors
+    /// Those of writing the frame.
+    pub(super) fn end_bracket(&self) -> Result<()> {
+        let (Some(frame), Some(_change_lock)) = (self.frame(), self.lock_changes()?) else { return Ok(()) };
+        let mut guard = WriteGuard::lock(self)?;
+        let done = frame.end_bracket();
+        if done.is_err() {
+            guard.discard_cached_state();
+            guard.update_frame(frame)?;
+        }
+        done
+    }
+
+    /// Commits pending changes, and closes the gap that changes have left in the file, before the super-chunk is freed.
+    pub(super) fn close_frame(&self) {
+        let Some(frame) = self.frame().filter(|frame| frame.has_uncompacted_changes() && !self.is_view())
+        else {
+            return;
+        };
+        let closed =
+            frame.lock(true).and_then(|frame_lock| frame.close().and_then(|()| frame_lock.release()));
+        if let Err(error) = closed {
+            trace::error(&error);
+        }
+    }
+}
+
+impl Transaction<'_> {
+    /// Commits the changes. After an error they are rolled back.
+    fn commit(mut self) -> Result<()> {
+        let guard = WriteGuard::lock(self.schunk)?;
+        self.frame.end_transaction()?;
+        self.savepoint = None;
+        drop(guard);
+        Ok(())
+    }
+
+    fn roll_back(&mut self, savepoint: Savepoint) -> Result<()> {
+        let mut guard = WriteGuard::lock(self.schunk)?;
+        let has_changes = self.frame.roll_back(savepoint.frame);
+        if !has_changes {
+            return Ok(());
+        }
+        guard.discard_cached_state();
+        guard.set_counters(&savepoint.counters);
+        guard.replace_metalayers(MetalayerKind::Fixed, &savepoint.metalayers)?;
+        guard.increment_change_tick();
+        Ok(())
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if let Some(savepoint) = self.savepoint.take()
+            && let Err(error) = self.roll_back(savepoint)
+        {
+            trace::error(&error);
+        }
+    }
+}
