@@ -1,6 +1,6 @@
 /* Prints the size of every public struct, the offset of every field and the value of every constant of the headers on
-   the include path, in the form and order of abi-table.def. The types of fields and callbacks are checked at compile
-   time. tests/abi/layout.rs compares the output with the table. */
+   the include path, in the form and order of abi-table.def, or of blosc2x-table.def if BLOSC2X is defined. The types of
+   fields and callbacks are checked at compile time. tests/abi/layout.rs compares the output with the table. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,6 +10,13 @@
 #include "blosc2/codecs-registry.h"
 #include "blosc2/filters-registry.h"
 #include "blosc2/tuners-registry.h"
+
+#if defined(BLOSC2X)
+  #include "blosc2/blosc2x.h"
+  #define TABLE "blosc2x-table.def"
+#else
+  #define TABLE "abi-table.def"
+#endif
 
 #if defined(__GNUC__)
   #define SAME_TYPE(a, b) __builtin_types_compatible_p(a, b)
@@ -24,7 +31,7 @@
 #define CALLBACK(name, type) _Static_assert(SAME_TYPE(name, type), #name ": expected the type " #type);
 #define VALUE(name, value) _Static_assert(SAME_TYPE(__typeof__(name), int), #name ": expected the type int");
 #define TEXT(name, text)
-#include "abi-table.def"
+#include TABLE
 #undef SIZE
 #undef FIELD
 #undef CALLBACK
@@ -45,6 +52,6 @@ int main(void) {
 #define CALLBACK(name, type)
 #define VALUE(name, value) printf("VALUE(%s, %d)\n", #name, (int)(name));
 #define TEXT(name, text) printf("TEXT(%s, \"%s\")\n", #name, name);
-#include "abi-table.def"
+#include TABLE
   return 0;
 }

@@ -9,7 +9,7 @@
 # loom      models of the worker pool and of the access lock of super-chunks, in every order of their threads
 # tsan      ThreadSanitizer over three C programs with many threads (scripts/check-threads.sh)
 # helgrind  Valgrind's race detector over one of them (scripts/check-threads.sh)
-# leaks     Valgrind over four C programs: invalid accesses, lost memory (scripts/check-leaks.sh)
+# leaks     Valgrind over five C programs: invalid accesses, lost memory (scripts/check-leaks.sh)
 # asan      AddressSanitizer over the unit tests, with the nightly toolchain
 #
 # A check whose tools are missing is SKIPPED in the table and does not fail the script. A check that takes longer than

@@ -3,7 +3,7 @@
 #
 #     scripts/check-leaks.sh [PROGRAM...]
 #
-# Without arguments: schunk, chunk_api, chunk_callbacks and blosc1_program. CC names the compiler. Exits with 77 without
+# Without arguments: schunk, chunk_api, chunk_callbacks, blosc1_program and last_error. CC names the compiler. Exits with 77 without
 # valgrind.
 set -eu
 
@@ -19,7 +19,7 @@ if ! command -v valgrind >/dev/null; then
     exit 77
 fi
 if [ $# -eq 0 ]; then
-    set -- schunk chunk_api chunk_callbacks blosc1_program
+    set -- schunk chunk_api chunk_callbacks blosc1_program last_error
 fi
 cargo build --quiet --lib
 mkdir -p "$programs"

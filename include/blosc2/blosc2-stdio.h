@@ -117,7 +117,7 @@ void *blosc2_stdio_open(const char *urlpath,
 /**
  * Closes the plain file `stream`, which `blosc2_stdio_open` returned, and frees the stream.
  *
- * Returns the result of `fclose`, or -1 for NULL.
+ * Returns 0; -1 for NULL and when `fclose` fails, after which the stream is freed, too.
  */
 BLOSC_EXPORT int blosc2_stdio_close(void *stream);
 
@@ -157,7 +157,7 @@ int64_t blosc2_stdio_read(void **ptr,
 /**
  * Sets the length of the plain file `stream` to `size` bytes: cuts it, or extends it with zeros.
  *
- * Returns the result of `ftruncate`, or -1 for NULL or a negative `size`.
+ * Returns 0; -1 for NULL, for a negative `size`, and when `ftruncate` fails.
  */
 BLOSC_EXPORT int blosc2_stdio_truncate(void *stream, int64_t size);
 

@@ -9,6 +9,7 @@
 #![allow(non_camel_case_types)]
 
 pub mod b2nd;
+pub mod blosc2x;
 pub mod c_bool;
 pub mod callbacks;
 pub mod constants;
@@ -21,6 +22,7 @@ pub mod schunk;
 pub mod storage;
 
 pub use b2nd::*;
+pub use blosc2x::*;
 pub use c_bool::*;
 pub use callbacks::*;
 pub use constants::*;

@@ -36,14 +36,15 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
         |_| (),
         || {
             // SAFETY: by the function's own rules.
-            let header = unsafe { parse_header(cbuffer) }.unwrap_or_default();
+            let parsed = unsafe { parse_header(cbuffer) };
+            let header = parsed.as_ref().copied().unwrap_or_default();
             // SAFETY: by the rules of the module.
             unsafe {
                 store_if_not_null(nbytes, header.nbytes as usize);
                 store_if_not_null(cbytes, header.cbytes as usize);
                 store_if_not_null(blocksize, header.blocksize as usize);
             }
-            Ok(())
+            parsed.map(|_| ())
         },
     );
 }
@@ -132,13 +133,14 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
         |_| (),
         || {
             // SAFETY: by the function's own rules.
-            let header = unsafe { parse_header(cbuffer) }.unwrap_or_default();
+            let parsed = unsafe { parse_header(cbuffer) };
+            let header = parsed.as_ref().copied().unwrap_or_default();
             // SAFETY: by the rules of the module.
             unsafe {
                 store_if_not_null(typesize, usize::from(header.typesize));
                 store_if_not_null(flags, c_int::from(header.flags));
             }
-            Ok(())
+            parsed.map(|_| ())
         },
     );
 }
@@ -159,13 +161,14 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
         |_| (),
         || {
             // SAFETY: by the function's own rules.
-            let header = unsafe { parse_header(cbuffer) }.unwrap_or_default();
+            let parsed = unsafe { parse_header(cbuffer) };
+            let header = parsed.as_ref().copied().unwrap_or_default();
             // SAFETY: by the rules of the module.
             unsafe {
                 store_if_not_null(version, c_int::from(header.version));
                 store_if_not_null(versionlz, c_int::from(header.versionlz));
             }
-            Ok(())
+            parsed.map(|_| ())
         },
     );
 }
@@ -190,7 +193,8 @@ pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: *const c_void) -> *cons
                 Some(_) => Some(c"Zstd"),
                 None => registry::codec_by_complib(c_int::from(format)).and_then(|codec| codec.name),
             };
-            Ok(name.map_or(ptr::null(), CStr::as_ptr))
+            let name = name.ok_or_else(|| err!(NotFound, "the library code {format} has no name"))?;
+            Ok(name.as_ptr())
         },
     )
 }

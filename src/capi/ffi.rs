@@ -1,5 +1,6 @@
 //! Conversions at the C ABI: panics and errors become return codes, pointers with lengths become slices.
 
+use super::last_error;
 use crate::abi::{blosc2_context, blosc2_schunk};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{flag2, offset};
@@ -42,7 +43,7 @@ fn install_panic_hook() {
     });
 }
 
-/// Runs `body` and returns its result, or `on_error(&error)` for an error. A panic, which only a defect of
+/// Runs `body` and returns its result, or `on_error(&error)` for an error, which it [reports](report). A panic, which only a defect of
 /// the library can cause, becomes the error `Failure`.
 pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
     install_panic_hook();
@@ -58,9 +59,16 @@ pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnO
     let result =
         result.unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
     result.unwrap_or_else(|error| {
-        trace::error(&error);
-        on_error(&error)
+        let result = on_error(&error);
+        report(error);
+        result
     })
+}
+
+/// Reports an error that makes the call fail: in the trace, and as the last error of the thread.
+pub(super) fn report(error: Error) {
+    trace::error(&error);
+    last_error::record(error);
 }
 
 /// Runs `body` as [`catch_errors`] does, and returns its size as an `int`, or the code of its error.

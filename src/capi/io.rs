@@ -149,7 +149,7 @@ pub unsafe extern "C" fn blosc2_stdio_open(
 
 /// Closes the plain file `stream`, which `blosc2_stdio_open` returned, and frees the stream.
 ///
-/// Returns the result of `fclose`, or -1 for NULL.
+/// Returns 0; -1 for NULL and when `fclose` fails, after which the stream is freed, too.
 ///
 /// # Safety
 /// The rules of this module.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
             // SAFETY: by the rules of this module.
             unsafe { file_of_stream(stream) }?;
             // SAFETY: as above; its file is open.
-            Ok(unsafe { stdio::close(stream.cast()) })
+            unsafe { stdio::close(stream.cast()) }.map(|()| 0)
         },
     )
 }
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn blosc2_stdio_read(
 
 /// Sets the length of the plain file `stream` to `size` bytes: cuts it, or extends it with zeros.
 ///
-/// Returns the result of `ftruncate`, or -1 for NULL or a negative `size`.
+/// Returns 0; -1 for NULL, for a negative `size`, and when `ftruncate` fails.
 ///
 /// # Safety
 /// The rules of this module.
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -
                 return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
             }
             // SAFETY: by the rules of this module.
-            Ok(unsafe { stdio::truncate(file_of_stream(stream)?, size) })
+            unsafe { stdio::truncate(file_of_stream(stream)?, size) }.map(|()| 0)
         },
     )
 }

@@ -107,7 +107,7 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
             let name = self::compname(compcode);
             // SAFETY: by the rules of the module.
             unsafe { store_if_not_null(compname, name.flatten().map_or(ptr::null(), CStr::as_ptr)) };
-            Ok(if name.is_some() { compcode } else { -1 })
+            name.map(|_| compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))
         },
     )
 }
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) ->
         || {
             // SAFETY: by the rules of the module.
             let name = unsafe { c_str(compname) }?;
-            Ok(library::compcode_by_name(name).unwrap_or(-1))
+            library::compcode_by_name(name).ok_or_else(|| err!(NotFound, "codec {name:?} is unknown"))
         },
     )
 }

@@ -1,7 +1,7 @@
 //! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
 //! (`abi.md` 2.5).
 
-use super::ffi::{c_str, catch_errors, result_code, schunk_ref, store_if_not_null};
+use super::ffi::{self, c_str, catch_errors, result_code, schunk_ref, store_if_not_null};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int
         Ok(match released {
             Ok(()) => 0,
             Err(error) => {
-                crate::trace::error(&error);
+                ffi::report(error);
                 1
             }
         })

@@ -55,6 +55,16 @@ impl Error {
         self.details.as_ref().map(|details| details[0].location)
     }
 
+    /// Returns whether the error has its message, not only its kind.
+    pub(crate) fn has_details(&self) -> bool {
+        self.details.is_some()
+    }
+
+    /// Frees the message; the kind stays.
+    pub(crate) fn without_details(self) -> Self {
+        Error { kind: self.kind, details: None }
+    }
+
     /// Returns the ABI's code for this error; always negative.
     pub fn code(&self) -> i32 {
         self.kind.code()

@@ -43,7 +43,7 @@ pub(crate) struct Frame {
     pub(super) lock: Option<FrameLock>,
     /// Whether the frame must be read again although its length is unchanged.
     pub(super) force_refresh: Arc<AtomicBool>,
-    /// The last [generation](FrameStatus::generation) that was returned.
+    /// The last [generation](super::status::FrameStatus::generation) that was returned.
     pub(super) generation: AtomicU64,
     /// The [`Durability`] of changes.
     level: AtomicU8,

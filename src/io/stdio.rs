@@ -4,7 +4,7 @@
 use crate::abi::blosc2_stdio_file;
 use crate::err;
 use crate::error::Result;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_void};
 use std::io;
 
 /// Opens a file with `fopen`. The returned struct is allocated with `malloc`; [`close`] frees it.
@@ -29,17 +29,23 @@ pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
     Ok(stream)
 }
 
-/// Closes the file and frees the struct. Returns the result of `fclose`.
+/// Closes the file and frees the struct, also after an error.
+///
+/// # Errors
+/// `FileWrite`.
 ///
 /// # Safety
 /// `stream` came from [`open`], is closed once, and its file is open.
-pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
+pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        let result = libc::fclose((*stream).file);
-        libc::free(stream.cast());
-        result
-    }
+    let closed = unsafe { libc::fclose((*stream).file) };
+    let closed = match closed {
+        0 => Ok(()),
+        _ => Err(err!(FileWrite, "cannot close the file: {}", io::Error::last_os_error())),
+    };
+    // SAFETY: guaranteed by the caller; `open` allocated the struct.
+    unsafe { libc::free(stream.cast()) };
+    closed
 }
 
 /// Returns the length of the file in bytes, including unwritten bytes of its buffer. The file position is unchanged.
@@ -112,11 +118,18 @@ pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize,
     })
 }
 
-/// Truncates or extends the file to `len` bytes. Returns the result of `ftruncate`.
+/// Truncates or extends the file to `len` bytes.
+///
+/// # Errors
+/// `FileTruncate`.
 ///
 /// # Safety
 /// `file` is open.
-pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> c_int {
+pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> Result<()> {
     // SAFETY: guaranteed by the caller.
-    unsafe { libc::ftruncate(libc::fileno(file), len) }
+    if unsafe { libc::ftruncate(libc::fileno(file), len) } != 0 {
+        let error = io::Error::last_os_error();
+        return Err(err!(FileTruncate, "cannot set the length of the file to {len}: {error}"));
+    }
+    Ok(())
 }

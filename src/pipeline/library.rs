@@ -93,6 +93,9 @@ pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
     }
     init();
     COMPRESSOR.store(code, Ordering::Relaxed);
+    if code < 0 {
+        return Err(err!(Failure, "codec {name:?} is unknown"));
+    }
     Ok(code)
 }
 

@@ -1,8 +1,10 @@
 //! Pins the ABI: size and offset of every field of every public struct and the value of every constant, in Rust and
 //! in C, against one table, `capi-tests/abi-table.def`, which repeats `abi.md` 3 and 5. If the headers of the
-//! reference are available, the same C program compiled against them must print the same.
+//! reference are available, the same C program compiled against them must print the same. The table of the extensions
+//! is `capi-tests/blosc2x-table.def`.
 #![cfg(all(target_pointer_width = "64", unix, not(feature = "abi7")))]
 
+use std::ffi::OsString;
 use std::mem::{offset_of, size_of};
 use std::path::Path;
 
@@ -10,9 +12,13 @@ use blosc2::abi::*;
 
 use crate::c_program::{build, reference_include, root, stdout_of};
 
-/// Returns the lines of the table without the C types, as `capi-tests/layout.c` prints them.
-fn table_lines() -> Vec<String> {
-    let text = std::fs::read_to_string(root().join("capi-tests/abi-table.def")).expect("the table");
+/// The tables in `capi-tests/`, and the least number of lines of each.
+const TABLE: (&str, usize) = ("abi-table.def", 380);
+const EXTENSIONS_TABLE: (&str, usize) = ("blosc2x-table.def", 17);
+
+/// Returns the lines of a table without the C types, as `capi-tests/layout.c` prints them.
+fn table_lines((name, least): (&str, usize)) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("capi-tests").join(name)).expect("the table");
     let mut lines = Vec::new();
     for line in text.lines() {
         if let Some(inside) = line.strip_prefix("FIELD(").and_then(|rest| rest.strip_suffix(')')) {
@@ -23,7 +29,7 @@ fn table_lines() -> Vec<String> {
             lines.push(line.to_string());
         }
     }
-    assert!(lines.len() > 380, "expected more than 380 lines in the table");
+    assert!(lines.len() >= least, "{name}: {} lines, expected at least {least}", lines.len());
     lines
 }
 
@@ -285,8 +291,8 @@ fn rust_constants() -> Vec<String> {
 }
 
 /// Compares in both directions: no line is missing, and there is no additional line.
-fn assert_equals_table(mut found: Vec<String>, what: &str) {
-    let mut expected = table_lines();
+fn assert_equals_table(table: (&str, usize), mut found: Vec<String>, what: &str) {
+    let mut expected = table_lines(table);
     expected.sort();
     found.sort();
     let missing: Vec<_> = expected.iter().filter(|line| found.binary_search(line).is_err()).collect();
@@ -295,26 +301,50 @@ fn assert_equals_table(mut found: Vec<String>, what: &str) {
     assert_eq!(found, expected, "{what}");
 }
 
-fn lines_printed_with(include: &Path, tag: &str) -> Vec<String> {
-    stdout_of(&build("layout.c", include, tag, &[])).lines().map(String::from).collect()
+fn lines_printed_with(include: &Path, tag: &str, arguments: &[OsString]) -> Vec<String> {
+    stdout_of(&build("layout.c", include, tag, arguments)).lines().map(String::from).collect()
 }
+
+/// The argument of the compiler that selects the table and the header of the extensions.
+const WITH_EXTENSIONS: &str = "-DBLOSC2X";
 
 #[test]
 fn rust_items_are_those_of_the_table() {
     let mut lines = rust_structs();
     lines.extend(rust_constants());
-    assert_equals_table(lines, "src/abi");
+    assert_equals_table(TABLE, lines, "src/abi");
+}
+
+#[test]
+fn extensions_are_those_of_their_table() {
+    let mut lines = structs! { blosc2x_damage { part, cause, nchunk, offset, length, message } };
+    lines.extend(values![
+        BLOSC2X_DURABILITY_OFF,
+        BLOSC2X_DURABILITY_KILL,
+        BLOSC2X_DURABILITY_POWER,
+        BLOSC2X_PART_HEADER,
+        BLOSC2X_PART_METALAYER,
+        BLOSC2X_PART_VLMETALAYER,
+        BLOSC2X_PART_INDEX,
+        BLOSC2X_PART_TRAILER,
+        BLOSC2X_PART_CHUNK,
+        BLOSC2X_PART_FILE,
+    ]);
+    assert_equals_table(EXTENSIONS_TABLE, lines, "src/abi");
+    let printed = lines_printed_with(&root().join("include"), "extensions", &[WITH_EXTENSIONS.into()]);
+    assert_equals_table(EXTENSIONS_TABLE, printed, "include/");
 }
 
 #[test]
 fn our_headers_are_those_of_the_table() {
-    assert_equals_table(lines_printed_with(&root().join("include"), "ours"), "include/");
+    assert_equals_table(TABLE, lines_printed_with(&root().join("include"), "ours", &[]), "include/");
 }
 
 #[test]
 fn the_reference_agrees_with_the_table() {
     if let Some(include) = reference_include() {
-        assert_equals_table(lines_printed_with(&include, "theirs"), "the reference's headers");
+        let printed = lines_printed_with(&include, "theirs", &[]);
+        assert_equals_table(TABLE, printed, "the reference's headers");
     }
 }
 
@@ -322,7 +352,7 @@ fn the_reference_agrees_with_the_table() {
 #[test]
 fn prototypes_are_those_of_the_specification() {
     let only_compile = ["-c".into()];
-    build("prototypes.c", &root().join("include"), "ours.o", &only_compile);
+    build("prototypes.c", &root().join("include"), "ours.o", &["-c".into(), WITH_EXTENSIONS.into()]);
     if let Some(include) = reference_include() {
         build("prototypes.c", &include, "theirs.o", &only_compile);
     }

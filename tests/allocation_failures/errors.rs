@@ -1,11 +1,12 @@
 //! Errors when memory runs out: the error code is returned, with or without memory for the message.
 
-use std::ffi::c_int;
-use std::ptr::null_mut;
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::{null, null_mut};
 
 use crate::support::child::{test_again, test_name};
 use blosc2::abi::{blosc2_context, blosc2_cparams};
 use blosc2::capi::blosc1::{blosc2_compress, blosc2_decompress};
+use blosc2::capi::blosc2x::blosc2x_last_error;
 use blosc2::capi::context::{
     blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx, blosc2_getitem_ctx,
 };
@@ -154,6 +155,34 @@ fn calls_that_fail_return_their_codes_without_memory() {
             "no super-chunk" => assert_eq!((with_memory, without), (0, 0)),
             _ => assert!(with_memory < 0 && without == with_memory, "{what}: {with_memory}, {without}"),
         }
+    }
+}
+
+/// Runs in new threads, so that memory is also missing for what the first error of a thread needs.
+#[test]
+fn last_error_has_a_text_without_memory() {
+    let is_text_of = |text: *const c_char, start: &[u8]| {
+        // SAFETY: a string that no other call of this thread has replaced.
+        unsafe { CStr::from_ptr(text) }.to_bytes_with_nul().starts_with(start)
+    };
+    for succeeding in 0..6 {
+        let fail_in_thread = move || {
+            // SAFETY: NULL is refused.
+            let fail = || unsafe { blosc2_decompress(null(), 17, null_mut(), 0) };
+            let (code, failed) = without_memory(succeeding, fail);
+            assert_eq!(code, -32);
+            let (text, _) = without_memory(0, || blosc2x_last_error());
+            assert!(is_text_of(text, b"Pointer is null\0"), "{succeeding}");
+            let text = blosc2x_last_error();
+            assert!(is_text_of(text, b"Pointer is null"));
+            assert_eq!(
+                is_text_of(text, b"Pointer is null: the source is NULL, expected 17 bytes"),
+                failed == 0
+            );
+            failed
+        };
+        let failed = std::thread::spawn(fail_in_thread).join().expect("no panic");
+        assert_eq!(failed > 0, succeeding < 3, "{succeeding}: {failed} allocations failed");
     }
 }
 

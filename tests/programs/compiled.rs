@@ -15,6 +15,9 @@ use crate::support::library::{path_of_ours, path_of_reference};
 /// The programs that accept `--ours`.
 const PROGRAMS: [&str; 5] = ["chunk_api", "chunk_callbacks", "blosc1_program", "threads", "schunk"];
 
+/// The programs that use extensions, which the reference does not have.
+const EXTENSION_PROGRAMS: [&str; 1] = ["last_error"];
+
 /// Time limit for a program; longer runs count as a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
@@ -164,7 +167,8 @@ fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
 fn check_programs(name: &str, headers: Origin, library: Origin, flags: &[&str]) {
     let directory = create_directory(name);
     let libraries = create_library_directory(&directory, library);
-    for program in PROGRAMS {
+    let has_extensions = headers == Origin::Ours && library.needs_ours_flag();
+    for &program in PROGRAMS.iter().chain(EXTENSION_PROGRAMS.iter().filter(|_| has_extensions)) {
         let source = root().join(format!("capi-tests/{program}.c"));
         let executable = directory.join(program);
         compile(&source, &executable, headers, &libraries, flags);

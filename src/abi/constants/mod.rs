@@ -3,6 +3,7 @@
 //! In C they are enumerators of type `int` or macros: the header templates decide which.
 //! The names that Blosc 1 also defines are left out of the header if the header of Blosc 1 is included (`abi.md` 7.2).
 
+mod blosc2x;
 mod codecs;
 mod errors;
 mod filters;
@@ -14,6 +15,7 @@ mod storage_ids;
 mod tuners;
 mod versions;
 
+pub use blosc2x::*;
 pub use codecs::*;
 pub use errors::*;
 pub use filters::*;

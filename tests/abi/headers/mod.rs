@@ -22,12 +22,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 /// The public headers, relative to `include/` and to `include-src/`.
-const HEADERS: [&str; 8] = [
+const HEADERS: [&str; 9] = [
     "blosc2.h",
     "b2nd.h",
     "blosc2/blosc2-common.h",
     "blosc2/blosc2-export.h",
     "blosc2/blosc2-stdio.h",
+    "blosc2/blosc2x.h",
     "blosc2/codecs-registry.h",
     "blosc2/filters-registry.h",
     "blosc2/tuners-registry.h",

@@ -1,0 +1,37 @@
+@warning
+/* Extensions: functions that C-Blosc2 does not have. Their names begin with `blosc2x_`. A program that calls one runs
+   only with this library. */
+
+#ifndef BLOSC_BLOSC2_BLOSC2X_H
+#define BLOSC_BLOSC2_BLOSC2X_H
+
+#include <stdint.h>
+
+#include "blosc2.h"
+#include "blosc2-export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+@functions Errors:
+blosc2x_last_error
+@end
+
+/* ---- Durability of files ---- */
+
+@enum BLOSC2X_DURABILITY_*
+
+/* ---- Damaged frames ---- */
+
+@enum BLOSC2X_PART_*
+
+@tagged blosc2x_damage
+
+@type blosc2x_report
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BLOSC_BLOSC2_BLOSC2X_H */

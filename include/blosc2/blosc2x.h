@@ -1,0 +1,93 @@
+/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test abi headers`:
+   change those, not this file. */
+/* Extensions: functions that C-Blosc2 does not have. Their names begin with `blosc2x_`. A program that calls one runs
+   only with this library. */
+
+#ifndef BLOSC_BLOSC2_BLOSC2X_H
+#define BLOSC_BLOSC2_BLOSC2X_H
+
+#include <stdint.h>
+
+#include "blosc2.h"
+#include "blosc2-export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Errors ---- */
+
+/**
+ * Returns the text of the last error of the calling thread: the text of the error code, as
+ * `blosc2_error_string` returns it, and details, for example `Invalid data: ...`. The string
+ * belongs to the library and must not be freed. It is valid until the next call of this thread
+ * that fails, or the end of the thread. A call that succeeds does not change the text, so a
+ * program reads it only after a call has failed. Calls of other threads do not change it either,
+ * and neither do the inline functions `blosc2_meta_exists` and `blosc2_meta_get`.
+ *
+ * Returns NULL if no call of the thread has failed. Without memory for the details, the text is
+ * that of the error code alone.
+ */
+BLOSC_EXPORT
+const char *blosc2x_last_error(void);
+
+/* ---- Durability of files ---- */
+
+enum {
+  /** Durability level: files are changed in place, as by C-Blosc2. */
+  BLOSC2X_DURABILITY_OFF = 0,
+  /** Durability level: when the process dies, each change is in the file completely or not at all. */
+  BLOSC2X_DURABILITY_KILL = 1,
+  /** Durability level: as `BLOSC2X_DURABILITY_KILL`, also when the machine loses power. */
+  BLOSC2X_DURABILITY_POWER = 2
+};
+
+/* ---- Damaged frames ---- */
+
+enum {
+  /** Part of a frame: the header. */
+  BLOSC2X_PART_HEADER = 1,
+  /** Part of a frame: a fixed metalayer. */
+  BLOSC2X_PART_METALAYER = 2,
+  /** Part of a frame: a variable-length metalayer. */
+  BLOSC2X_PART_VLMETALAYER = 3,
+  /** Part of a frame: the index, which has the positions of the chunks. */
+  BLOSC2X_PART_INDEX = 4,
+  /** Part of a frame: the trailer. */
+  BLOSC2X_PART_TRAILER = 5,
+  /** Part of a frame: a chunk. */
+  BLOSC2X_PART_CHUNK = 6,
+  /** The file or directory as a whole, for example one that cannot be read. */
+  BLOSC2X_PART_FILE = 7
+};
+
+/** A damaged part of a frame. */
+typedef struct blosc2x_damage {
+  /** The part: `BLOSC2X_PART_*`. */
+  int32_t part;
+  /** The error that reading the part gives: `BLOSC2_ERROR_*`. */
+  int32_t cause;
+  /** Number of the chunk; -1 for other parts. */
+  int64_t nchunk;
+  /**
+   * Position of the part in the file in bytes; for a chunk of a directory, in the file of the
+   * chunk. -1 if it is unknown.
+   */
+  int64_t offset;
+  /** Length of the part in bytes; -1 if it is unknown. */
+  int64_t length;
+  /** What was expected and what was found. Valid during the call of the `blosc2x_report`. */
+  const char *message;
+} blosc2x_damage;
+
+/**
+ * Receives one damaged part. `damage` is valid during the call; `user_data` is the pointer that
+ * the program passed together with this function. Returns 0 to go on, another value to stop.
+ */
+typedef int (*blosc2x_report)(const blosc2x_damage *damage, void *user_data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BLOSC_BLOSC2_BLOSC2X_H */

@@ -1,0 +1,28 @@
+//! Types of the extensions (`abi.md` 2.11).
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// A damaged part of a frame.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct blosc2x_damage {
+    /// The part: `BLOSC2X_PART_*`.
+    pub part: i32,
+    /// The error that reading the part gives: `BLOSC2_ERROR_*`.
+    pub cause: i32,
+    /// Number of the chunk; -1 for other parts.
+    pub nchunk: i64,
+    /// Position of the part in the file in bytes; for a chunk of a directory, in the file of the chunk. -1 if it is
+    /// unknown.
+    pub offset: i64,
+    /// Length of the part in bytes; -1 if it is unknown.
+    pub length: i64,
+    /// What was expected and what was found. Valid during the call of the `blosc2x_report`.
+    pub message: *const c_char,
+}
+const _: () = assert!(size_of::<blosc2x_damage>() == 40);
+
+/// Receives one damaged part. `damage` is valid during the call; `user_data` is the pointer that the program passed
+/// together with this function. Returns 0 to go on, another value to stop.
+pub type blosc2x_report =
+    Option<unsafe extern "C" fn(damage: *const blosc2x_damage, user_data: *mut c_void) -> c_int>;
