@@ -8,6 +8,7 @@
 //! cargo bench --bench side_by_side -- --group items --codecs lz4,zstd --levels all
 //! cargo bench --bench side_by_side -- --group schunk   # lz4 at level 5; --full: 20 000 chunks in a frame, too
 //! cargo bench --bench side_by_side -- --group arrays   # lz4 at level 5; one thread and two
+//! cargo bench --bench side_by_side -- --group durable  # durability levels and checksums of frames on disk
 //! cargo bench --bench side_by_side -- --help
 //! ```
 //!
@@ -23,6 +24,7 @@ mod chart;
 mod chunks;
 mod codec_grid;
 mod datasets;
+mod durable;
 mod items;
 mod options;
 mod plugins;
@@ -52,7 +54,7 @@ struct Bench {
 /// A group of measurements: its name on the command line, and the function that measures it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 10] = [
     ("chunks", chunks::run),
     ("small", small::run),
     ("items", items::run),
@@ -62,14 +64,19 @@ const GROUPS: [Group; 9] = [
     ("plugins", plugins::run),
     ("arrays", arrays::run),
     ("apart", arrays::separate_processes::run),
+    ("durable", durable::run),
 ];
+
+/// The groups that run only if `--group` names them: their cells compare settings of our library, and synchronise files.
+const REQUESTED_ONLY: [&str; 1] = ["durable"];
 
 fn main() -> ExitCode {
     if arrays::separate_processes::run_if_child() {
         return ExitCode::SUCCESS;
     }
     let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();
-    let options = match Options::parse(std::env::args().skip(1), &names) {
+    let defaults: Vec<&str> = names.iter().copied().filter(|name| !REQUESTED_ONLY.contains(name)).collect();
+    let options = match Options::parse(std::env::args().skip(1), &names, &defaults) {
         Ok(Some(options)) => options,
         Ok(None) => return ExitCode::SUCCESS,
         Err(message) => {

@@ -12,7 +12,7 @@ chunks (1200 cells, 0.7 s each), and more for the others.
 options (lists are separated by commas):
   --full            larger chunks, all data sets, more rounds
   --group LIST      chunks, small, items, shuffles, schunk, boxes, arrays, plugins,
-                    apart                                   (default: all)
+                    apart, durable                          (default: all but durable)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
   --levels LIST     0-9, or `all`                                 (default: 1,5,9; --full: 1,3,5,7,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)
@@ -55,17 +55,18 @@ const FILTERS: [(u8, &str); 3] = [(0, "none"), (1, "shuffle"), (2, "bitshuffle")
 
 impl Options {
     /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are
-    /// not valid.
+    /// not valid. `--group` accepts `groups`; without it, `default_groups` are measured.
     pub fn parse(
         arguments: impl Iterator<Item = String>,
         groups: &[&str],
+        default_groups: &[&str],
     ) -> Result<Option<Options>, String> {
         let arguments: Vec<String> = arguments.collect();
         let full = arguments.iter().any(|argument| argument == "--full");
         let mut options = Options {
             full,
             summary: false,
-            groups: groups.iter().map(|name| name.to_string()).collect(),
+            groups: default_groups.iter().map(|name| name.to_string()).collect(),
             codecs: CODECS.to_vec(),
             levels: if full { vec![1, 3, 5, 7, 9] } else { vec![1, 5, 9] },
             filters: FILTERS[1..].to_vec(),

@@ -78,19 +78,32 @@ fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: 
     theirs_best / ours_best
 }
 
-/// Returns the ratio of [`speed_ratio`] for work that changes its input. Each batch is one call of `work` on a new
-/// state from `prepare`, whose argument is the library (0: ours). Creating and dropping the state is not timed. The
-/// time is elapsed time: the reference encodes the index of a frame in other threads.
+/// Returns the ratio of [`speed_ratio`] for work that changes its input: see [`seconds_with_setup`]. Variant 0 is ours.
 pub fn speed_ratio_with_setup<S>(
     rounds: usize,
+    prepare: impl FnMut(usize) -> S,
+    work: impl FnMut(&mut S),
+) -> f64 {
+    let best = seconds_with_setup(rounds, 2, prepare, work);
+    best[1] / best[0]
+}
+
+/// Returns the seconds of the fastest batch of each of `variants` variants that alternate, for work that changes its
+/// input. Each batch is one call of `work` on a new state from `prepare`, whose argument is the number of the variant.
+/// Creating and dropping the state is not timed. The time is elapsed time: the reference encodes the index of a frame
+/// in other threads.
+pub fn seconds_with_setup<S>(
+    rounds: usize,
+    variants: usize,
     mut prepare: impl FnMut(usize) -> S,
     mut work: impl FnMut(&mut S),
-) -> f64 {
-    let mut best = [f64::INFINITY; 2];
+) -> Vec<f64> {
+    let mut best = vec![f64::INFINITY; variants];
     // The first round only warms up caches, unless a single round was requested.
     let warm_up = usize::from(rounds > 1);
     for round in 0..rounds + warm_up {
-        for turn in [round % 2, (round + 1) % 2] {
+        // The order changes from round to round.
+        for turn in (0..variants).map(|turn| (round + turn) % variants) {
             let mut state = prepare(turn);
             let seconds = time(Clock::Wall, 1, &mut || work(&mut state));
             drop(state);
@@ -99,7 +112,7 @@ pub fn speed_ratio_with_setup<S>(
             }
         }
     }
-    best[1] / best[0]
+    best
 }
 
 fn calls_per_batch(batch: Duration, one_call: f64) -> u32 {

@@ -66,7 +66,7 @@ pub fn run_if_child() -> bool {
     let [which, ncase, rounds] = numbers[..] else { panic!("task {task}") };
     let library = if which == 0 { Library::ours() } else { Library::reference().expect("the reference") };
     let arguments = ["--rounds".to_string(), rounds.to_string()];
-    let options = Options::parse(arguments.into_iter(), &[]).expect("options").expect("something to do");
+    let options = Options::parse(arguments.into_iter(), &[], &[]).expect("options").expect("something to do");
     for seconds in measure(library, &CASES[ncase], &options) {
         println!("{seconds:e}");
     }

@@ -5,7 +5,7 @@
 //! libraries are compared.
 
 mod changes;
-mod handles;
+pub mod handles;
 mod reads;
 
 use crate::Bench;
