@@ -67,7 +67,8 @@ const GROUPS: [Group; 10] = [
     ("durable", durable::run),
 ];
 
-/// The groups that run only if `--group` names them: their cells compare settings of our library, and synchronise files.
+/// The groups that run only if `--group` names them: their cells compare settings of our library, and synchronise
+/// files.
 const REQUESTED_ONLY: [&str; 1] = ["durable"];
 
 fn main() -> ExitCode {

@@ -22,6 +22,11 @@ blosc2x_last_error
 
 @enum BLOSC2X_DURABILITY_*
 
+@functions Durability:
+blosc2x_schunk_set_durability
+blosc2x_schunk_sync
+@end
+
 /* ---- Damaged frames ---- */
 
 @enum BLOSC2X_PART_*

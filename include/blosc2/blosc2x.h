@@ -42,6 +42,41 @@ enum {
   BLOSC2X_DURABILITY_POWER = 2
 };
 
+/* ---- Durability ---- */
+
+/**
+ * Sets `level`, what a change of a super-chunk on disk leaves if the process dies or the machine
+ * loses power in the middle of it: `BLOSC2X_DURABILITY_OFF`, `_KILL` or `_POWER`. Before this
+ * call, the level is that of the environment variable `BLOSC2_DURABILITY` (`off`, `kill` or
+ * `power`) when the super-chunk was created or opened, otherwise `BLOSC2X_DURABILITY_OFF`. The
+ * level belongs to this super-chunk, not to the file.
+ *
+ * Returns 0; `BLOSC2_ERROR_INVALID_PARAM` for another level, for a view, and for a level other
+ * than `BLOSC2X_DURABILITY_OFF` if the super-chunk is in memory, in a mapped file, or uses a
+ * registered I/O back-end; `BLOSC2_ERROR_FAILURE` between `blosc2_schunk_lock` and
+ * `blosc2_schunk_unlock`; an error of writing the file, whose layout the level
+ * `BLOSC2X_DURABILITY_OFF` changes.
+ *
+ * Note: `schunk` is NULL or a super-chunk of this library.
+ */
+BLOSC_EXPORT
+int blosc2x_schunk_set_durability(blosc2_schunk *schunk,
+                                  int level);
+
+/**
+ * Waits until all completed changes of a super-chunk on disk survive a loss of power: the files,
+ * and their names. At the level `BLOSC2X_DURABILITY_POWER` they do so already. Changes since an
+ * open `blosc2_schunk_lock` are not completed. Nothing happens for a super-chunk in memory.
+ *
+ * Returns 0; `BLOSC2_ERROR_INVALID_PARAM` for a super-chunk in a mapped file or with a registered
+ * I/O back-end; `BLOSC2_ERROR_FILE_OPEN` or `BLOSC2_ERROR_FILE_WRITE` if the system reports an
+ * error.
+ *
+ * Note: `schunk` is NULL or a super-chunk of this library.
+ */
+BLOSC_EXPORT
+int blosc2x_schunk_sync(blosc2_schunk *schunk);
+
 /* ---- Damaged frames ---- */
 
 enum {

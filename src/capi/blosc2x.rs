@@ -1,8 +1,10 @@
 //! Extensions: functions that C-Blosc2 does not have (`abi.md` 2.11).
 
-use super::ffi::catch_errors;
+use super::ffi::{catch_errors, result_code, schunk_ref};
 use super::last_error;
-use std::ffi::c_char;
+use crate::abi::blosc2_schunk;
+use crate::frame::durability::Durability;
+use std::ffi::{c_char, c_int};
 use std::ptr;
 
 /// Returns the text of the last error of the calling thread: the text of the error code, as `blosc2_error_string`
@@ -16,4 +18,40 @@ use std::ptr;
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2x_last_error() -> *const c_char {
     catch_errors(|_| ptr::null(), || Ok(last_error::text()))
+}
+
+/// Sets `level`, what a change of a super-chunk on disk leaves if the process dies or the machine loses power in the
+/// middle of it: `BLOSC2X_DURABILITY_OFF`, `_KILL` or `_POWER`. Before this call, the level is that of the environment
+/// variable `BLOSC2_DURABILITY` (`off`, `kill` or `power`) when the super-chunk was created or opened, otherwise
+/// `BLOSC2X_DURABILITY_OFF`. The level belongs to this super-chunk, not to the file.
+///
+/// Returns 0; `BLOSC2_ERROR_INVALID_PARAM` for another level, for a view, and for a level other than
+/// `BLOSC2X_DURABILITY_OFF` if the super-chunk is in memory, in a mapped file, or uses a registered I/O back-end;
+/// `BLOSC2_ERROR_FAILURE` between `blosc2_schunk_lock` and `blosc2_schunk_unlock`; an error of writing the file, whose
+/// layout the level `BLOSC2X_DURABILITY_OFF` changes.
+///
+/// # Safety
+/// `schunk` is NULL or a super-chunk of this library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2x_schunk_set_durability(schunk: *mut blosc2_schunk, level: c_int) -> c_int {
+    result_code(|| {
+        // SAFETY: guaranteed by the caller.
+        let schunk = unsafe { schunk_ref(schunk) }?;
+        schunk.set_durability(Durability::from_number(level)?).map(|()| 0)
+    })
+}
+
+/// Waits until all completed changes of a super-chunk on disk survive a loss of power: the files, and their names. At
+/// the level `BLOSC2X_DURABILITY_POWER` they do so already. Changes since an open `blosc2_schunk_lock` are not
+/// completed. Nothing happens for a super-chunk in memory.
+///
+/// Returns 0; `BLOSC2_ERROR_INVALID_PARAM` for a super-chunk in a mapped file or with a registered I/O back-end;
+/// `BLOSC2_ERROR_FILE_OPEN` or `BLOSC2_ERROR_FILE_WRITE` if the system reports an error.
+///
+/// # Safety
+/// `schunk` is NULL or a super-chunk of this library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2x_schunk_sync(schunk: *mut blosc2_schunk) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    result_code(|| unsafe { schunk_ref(schunk) }?.sync().map(|()| 0))
 }

@@ -43,8 +43,8 @@ fn install_panic_hook() {
     });
 }
 
-/// Runs `body` and returns its result, or `on_error(&error)` for an error, which it [reports](report). A panic, which only a defect of
-/// the library can cause, becomes the error `Failure`.
+/// Runs `body` and returns its result, or `on_error(&error)` for an error, which it [reports](report). A panic, which
+/// only a defect of the library can cause, becomes the error `Failure`.
 pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
     install_panic_hook();
     // `IN_LIBRARY_CALL` is accessed once: finding a thread-local value takes as long as everything else in this

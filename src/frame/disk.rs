@@ -8,7 +8,7 @@ use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
 use crate::io::{
-    Backend, CachedReader, IoStream, ObservedStamp, OpenMode, WriteUnit, paths, read_file_stamp,
+    Backend, CachedReader, IoStream, ObservedStamp, OpenMode, WriteUnit, paths, read_file_stamp, replacement,
 };
 use crate::trace;
 use std::ffi::{CStr, CString};
@@ -122,6 +122,38 @@ impl Disk {
     pub(crate) fn write_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
         let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Create)?;
         stream.write_at(0, bytes, WriteUnit::Bytes)
+    }
+
+    /// Waits until all native files of the frame, and their names, are on disk.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`.
+    pub(super) fn sync(&self) -> Result<()> {
+        let file = paths::as_path(&self.path);
+        if let Some(directory) = &self.directory {
+            let directory = paths::as_path(directory);
+            let failed = |error| err!(FileOpen, "cannot list {}: {error}", directory.display());
+            for entry in std::fs::read_dir(directory).map_err(failed)? {
+                let path = entry.map_err(failed)?.path();
+                if path != *file {
+                    replacement::sync_file(&path)?;
+                }
+            }
+        }
+        replacement::sync_file(file)?;
+        self.sync_names()
+    }
+
+    /// Waits until the names of the frame's native files are on disk: those in the directory of the index file, and for
+    /// a sparse frame the name of that directory.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`.
+    pub(super) fn sync_names(&self) -> Result<()> {
+        replacement::sync_directory(paths::as_path(&self.path))?;
+        self.directory
+            .as_ref()
+            .map_or(Ok(()), |directory| replacement::sync_directory(paths::as_path(directory)))
     }
 
     /// Writes a native chunk file with a number that no index refers to, and waits until it is on disk if `is_synced`.
@@ -253,8 +285,9 @@ impl Drop for ChunkFileGuard {
     }
 }
 
-/// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process is
-/// killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of another.
+/// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process
+/// is killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of
+/// another.
 fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
     let (header, content) = split_header(bytes);
     stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;

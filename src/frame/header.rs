@@ -309,8 +309,8 @@ impl FrameHeader {
         Ok(out.finish())
     }
 
-    /// Replaces the lengths of the data section and of the frame, in bytes, in a header that [`build`](Self::build) made,
-    /// and states whether the data section ends with a gap.
+    /// Replaces the lengths of the data section and of the frame, in bytes, in a header that [`build`](Self::build)
+    /// made, and states whether the data section ends with a gap.
     pub(super) fn set_lengths(image: &mut [u8], cbytes: u64, frame_len: u64, has_gap: bool) {
         if let Some(flags) = image.get_mut(position::LIBRARY_FLAGS) {
             *flags = if has_gap { *flags | library_flag::GAP } else { *flags & !library_flag::GAP };
@@ -322,7 +322,8 @@ impl FrameHeader {
         }
     }
 
-    /// Returns the content of the extension: filters, codec, their metadata, the second flags, the flags of this library.
+    /// Returns the content of the extension: filters, codec, their metadata, the second flags, the flags of this
+    /// library.
     fn extension_content(&self) -> [u8; 16] {
         let [a, b, c, d, e, f] = self.filters;
         let [u, v, w, x, y, z] = self.filters_meta;

@@ -20,8 +20,8 @@ const MAX_GAP: u64 = 64 << 20;
 /// part longer than after it was closed, plus a second index.
 const GAP_DIVISOR: u64 = 8;
 
-/// The number of values of the padding between index and trailer. Handles without locks notice a change by the length of
-/// the frame, so that two commits must not give the same length; the padding makes lengths differ.
+/// The number of values of the padding between index and trailer. Handles without locks notice a change by the length
+/// of the frame, so that two commits must not give the same length; the padding makes lengths differ.
 const PADDINGS: u64 = 61;
 
 /// The used and the free parts of the data section.

@@ -116,8 +116,8 @@ impl Frame {
         Ok(FrameStatus { header, is_stale, generation })
     }
 
-    /// Returns whether a read without the lock must be checked: the frame was changed a short time ago, so that it may be
-    /// changed again.
+    /// Returns whether a read without the lock must be checked: the frame was changed a short time ago, so that it may
+    /// be changed again.
     pub(super) fn must_check_reads(&self) -> bool {
         self.must_check_reads.load(Ordering::Relaxed)
     }

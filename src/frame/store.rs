@@ -46,7 +46,7 @@ pub(crate) struct Frame {
     /// The last [generation](super::status::FrameStatus::generation) that was returned.
     pub(super) generation: AtomicU64,
     /// The [`Durability`] of changes.
-    level: AtomicU8,
+    pub(super) level: AtomicU8,
     /// Whether another process may be changing the frame now, so that a read without the lock must be checked.
     pub(super) must_check_reads: AtomicBool,
     /// Number of reads that failed because another handle had changed the frame meanwhile.
@@ -64,8 +64,8 @@ pub(super) struct Inner {
     pub images: Images,
     /// The result of the last check of the file; `None` if a later change could leave its stamp unchanged.
     pub(super) last_check: Option<LastCheck>,
-    /// The end of the last chunk in a file that was not closed after atomic changes, in bytes from the start of the frame;
-    /// `None` in other frames.
+    /// The end of the last chunk in a file that was not closed after atomic changes, in bytes from the start of the
+    /// frame; `None` in other frames.
     pub(super) end_of_chunks: Option<u64>,
     /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
     pub(super) staging: Option<Staging>,
@@ -154,7 +154,11 @@ impl Frame {
             }
         };
         let images = if disk.is_some() { images } else { Images::default() };
-        Ok(Frame::assemble(kind, disk, Inner::new(memory, layout, images)))
+        let frame = Frame::assemble(kind, disk, Inner::new(memory, layout, images));
+        if frame.level() == Durability::Power {
+            frame.sync()?;
+        }
+        Ok(frame)
     }
 
     fn assemble(kind: FrameKind, disk: Option<Box<Disk>>, inner: Inner) -> Frame {
@@ -453,6 +457,16 @@ impl Frame {
                 inner.end_of_chunks.map_or(inner.layout.frame_len, closed)
             }
         }
+    }
+
+    /// Returns the size of the data section in bytes, as last read; in a directory, that of all chunks.
+    pub(crate) fn cbytes(&self) -> i64 {
+        self.inner.read_recursive().layout.cbytes as i64
+    }
+
+    /// Returns whether the frame is in native files.
+    pub(crate) fn is_native(&self) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.backend.is_native())
     }
 
     /// Returns the durability of changes.

@@ -180,6 +180,32 @@ impl Frame {
         done
     }
 
+    /// Sets the durability of changes. The level `Off` gives the file the layout of changes in place.
+    ///
+    /// # Errors
+    /// Those of writing the frame.
+    pub(crate) fn set_level(&self, level: Durability) -> Result<()> {
+        if level == Durability::Off {
+            self.close()?;
+            self.inner.write().staging = None;
+            self.close_old_gap()?;
+        }
+        self.level.store(level as u8, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Waits until the frame is on disk.
+    ///
+    /// # Errors
+    /// `InvalidParam` for other back-ends than native files; `FileOpen`, `FileWrite`.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let Some(disk) = &self.disk else { return Ok(()) };
+        if !disk.backend.is_native() {
+            return Err(err!(InvalidParam, "the super-chunk is not in plain files"));
+        }
+        disk.sync()
+    }
+
     /// Returns whether changes of the frame are atomic, so that it has transactions.
     pub(crate) fn has_atomic_changes(&self) -> bool {
         self.level() > Durability::Off

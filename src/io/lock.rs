@@ -26,8 +26,8 @@ const FAIRNESS_PAUSE: Duration = Duration::from_micros(50);
 /// No file is created before the first lock. Readers, too, need write permission for the lock file.
 pub(crate) struct FrameLock {
     lock_path: PathBuf,
-    /// Set when a section begins before which another handle has had an exclusive section: all state that was read before
-    /// must be read again. It is set before another thread can join the section.
+    /// Set when a section begins before which another handle has had an exclusive section: all state that was read
+    /// before must be read again. It is set before another thread can join the section.
     missed_changes: Arc<AtomicBool>,
     state: Mutex<LockState>,
     /// Notified when a section ends.
@@ -56,8 +56,8 @@ impl LockState {
 
 impl FrameLock {
     /// Creates a lock whose lock file is at `lock_path`. Taking it sets `missed_changes` if another handle has had an
-    /// exclusive section since this handle last held the lock. A new handle has seen none, and compares the counter with
-    /// 0.
+    /// exclusive section since this handle last held the lock. A new handle has seen none, and compares the counter
+    /// with 0.
     pub(crate) fn new(lock_path: PathBuf, missed_changes: Arc<AtomicBool>) -> Self {
         FrameLock { lock_path, missed_changes, state: Mutex::default(), section_ended: Condvar::new() }
     }
@@ -65,9 +65,9 @@ impl FrameLock {
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`].
     ///
     /// Inside a section of this handle, only the depth is incremented, except that an exclusive lock inside a shared
-    /// section turns the section into an exclusive one. Other handles may have an exclusive section in between. A shared
-    /// section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits for its end, so a thread must
-    /// not request a second shared lock inside its own.
+    /// section turns the section into an exclusive one. Other handles may have an exclusive section in between. A
+    /// shared section that is older than [`MAX_JOINABLE_AGE`] is not joined, and the call waits for its end, so a
+    /// thread must not request a second shared lock inside its own.
     ///
     /// # Errors
     /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of

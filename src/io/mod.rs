@@ -20,7 +20,7 @@ mod mode;
 mod native;
 pub(crate) mod paths;
 mod reader;
-mod replacement;
+pub(crate) mod replacement;
 pub(crate) mod stdio;
 mod stream;
 #[cfg(test)]

@@ -70,6 +70,15 @@ pub(crate) fn sync_directory(file: &Path) -> Result<()> {
     sync(&opened.map_err(|error| err!(FileOpen, "cannot open {}: {error}", directory.display()))?)
 }
 
+/// Waits until a file is on disk.
+///
+/// # Errors
+/// `FileOpen`, `FileWrite`.
+pub(crate) fn sync_file(path: &Path) -> Result<()> {
+    let opened = File::open(path);
+    sync(&opened.map_err(|error| err!(FileOpen, "cannot open {}: {error}", path.display()))?)
+}
+
 fn sync(file: &File) -> Result<()> {
     file.sync_all().map_err(|error| err!(FileWrite, "the file could not be written to disk: {error}"))
 }

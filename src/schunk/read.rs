@@ -118,8 +118,8 @@ impl SuperChunk {
         self.retry_changed_reads(|| self.lock_for_read()?.with_chunk(nchunk, lazily, settings, then))
     }
 
-    /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has changed
-    /// the frame in the meantime.
+    /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has
+    /// changed the frame in the meantime.
     ///
     /// # Errors
     /// Those of the last call.

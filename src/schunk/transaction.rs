@@ -10,8 +10,10 @@ use super::SuperChunk;
 use super::access_lock::{AccessLock, Lockable, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::rules::Counters;
+use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameSavepoint;
+use crate::frame::durability::Durability;
 use crate::frame::store::{Frame, FrameLockGuard, OwnedMetalayer};
 use crate::trace;
 
@@ -85,7 +87,8 @@ impl SuperChunk {
         let transaction = match target.begin_transaction() {
             Ok(transaction) => transaction,
             Err(error) => {
-                // The frame cannot be read. The call returns its usual error, or succeeds if it need not read the frame.
+                // The frame cannot be read. The call returns its usual error, or succeeds if it need not read the
+                // frame.
                 trace::warning(|| format!("no transaction: {error}"));
                 None
             }
@@ -131,7 +134,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Ends a bracket, and commits its changes unless it is inside another one. If that fails, the changes are discarded.
+    /// Ends a bracket, and commits its changes unless it is inside another one. If that fails, the changes are
+    /// discarded.
     ///
     /// # Errors
     /// Those of writing the frame.
@@ -144,6 +148,48 @@ impl SuperChunk {
             guard.update_frame(frame)?;
         }
         done
+    }
+
+    /// Sets the durability of changes.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a view, and for a level above `Off` without plain files; `Failure` inside a bracket; those of
+    /// writing the frame.
+    pub(crate) fn set_durability(&self, level: Durability) -> Result<()> {
+        if self.is_view() {
+            return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
+        }
+        let Some(frame) = self.frame().filter(|frame| frame.is_native()) else {
+            return match level {
+                Durability::Off => Ok(()),
+                _ => Err(err!(InvalidParam, "the super-chunk is not in plain files")),
+            };
+        };
+        let _change_lock = self.lock_changes()?;
+        let mut guard = WriteGuard::lock(self)?;
+        let _frame_lock = frame.lock(true)?;
+        if frame.has_open_transaction() {
+            return Err(err!(Failure, "the level cannot change between lock and unlock"));
+        }
+        frame.set_level(level)?;
+        if level == Durability::Off {
+            // Changes in place derive the place of the index from the counter.
+            let cbytes = frame.cbytes();
+            let counters = Counters { cbytes, ..self.counters() };
+            guard.set_counters(&counters);
+        }
+        Ok(())
+    }
+
+    /// Waits until all changes are on disk.
+    ///
+    /// # Errors
+    /// `InvalidParam` for other back-ends than plain files; `FileOpen`, `FileWrite`.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let target = self.owner_of_view()?.unwrap_or(self);
+        let Some(frame) = target.frame() else { return Ok(()) };
+        let _reading = target.read_lock();
+        frame.sync()
     }
 
     /// Commits pending changes, and closes the gap that changes have left in the file, before the super-chunk is freed.

@@ -2,8 +2,8 @@
 //! in it. Afterwards, both libraries read the files.
 //!
 //! `capi-tests/fault_injection.c` is preloaded into child processes, which run one operation each ([`operations`]). The
-//! parent restores the files, starts a child for each call and each kind of fault ([`faults`]), and compares what can be
-//! read with the states before and after the operation ([`contents`]).
+//! parent restores the files, starts a child for each call and each kind of fault ([`faults`]), and compares what can
+//! be read with the states before and after the operation ([`contents`]).
 //!
 //! `cargo test --test durability -- --nocapture` prints the outcomes.
 
@@ -59,8 +59,8 @@ fn failed_calls_leave_the_old_or_the_new_super_chunk() {
     });
 }
 
-/// After a failed call of a write to an array or of a change of its shape, the array opens, and every chunk is an old or
-/// a new one.
+/// After a failed call of a write to an array or of a change of its shape, the array opens, and every chunk is an old
+/// or a new one.
 #[test]
 fn failed_calls_leave_old_or_new_items_of_an_array() {
     let kinds = [Fault::EioOnce, Fault::NoSpace, Fault::Short];
@@ -74,8 +74,8 @@ fn failed_calls_leave_old_or_new_items_of_an_array() {
     });
 }
 
-/// The process is killed before or in the middle of a call. A frame may be damaged then (frame.md 2.11); the outcomes are
-/// printed. In a directory, where each chunk has a file, no wrong data is read with success.
+/// The process is killed before or in the middle of a call. A frame may be damaged then (frame.md 2.11); the outcomes
+/// are printed. In a directory, where each chunk has a file, no wrong data is read with success.
 #[test]
 fn killed_changes_of_a_directory_leave_no_wrong_chunk() {
     let all: Vec<Operation> = SCHUNK_OPERATIONS.iter().chain(ARRAY_OPERATIONS).copied().collect();

@@ -8,9 +8,9 @@
 //!
 //! `BLOSC2_READER_SECONDS` is how long a writer works on each combination of change, store and lock (default 3),
 //! `BLOSC2_READER_LEVEL` its durability level (default `kill`), `BLOSC2_GROWTH_APPENDS` the number of appends to a file
-//! (default 5000; a fifth of it to a directory). `BLOSC2_OLD_RELEASES` names a directory other than `reference/releases`, where
-//! `scripts/fetch-old-releases.sh` puts old releases. `cargo test --test durable_files -- --nocapture` prints the
-//! counts.
+//! (default 5000; a fifth of it to a directory). `BLOSC2_OLD_RELEASES` names a directory other than
+//! `reference/releases`, where `scripts/fetch-old-releases.sh` puts old releases. `cargo test --test durable_files --
+//! --nocapture` prints the counts.
 
 #![cfg(target_os = "linux")]
 

@@ -1,6 +1,6 @@
-//! Atomic changes of a frame in a directory (`frame.md` 2.12, scheme C): a chunk is written to a file with a number that
-//! the committed index does not have, and a commit replaces the index file by a new one. The files of superseded chunks
-//! are removed afterwards.
+//! Atomic changes of a frame in a directory (`frame.md` 2.12, scheme C): a chunk is written to a file with a number
+//! that the committed index does not have, and a commit replaces the index file by a new one. The files of superseded
+//! chunks are removed afterwards.
 
 use super::state::{Committed, Pending};
 use crate::error::Result;
@@ -71,7 +71,12 @@ impl StagedDirectory {
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
         FrameHeader::set_lengths(&mut header, cbytes, frame_len, false);
         let file = [&header[..], &index, &trailer].concat();
-        committed.disk.replace_index_file(&file, committed.level == Durability::Power)?;
+        let is_synced = committed.level == Durability::Power;
+        if is_synced {
+            // The new chunk files must have names before the index refers to them.
+            committed.disk.sync_names()?;
+        }
+        committed.disk.replace_index_file(&file, is_synced)?;
         *committed.layout = FrameLayout {
             header_len,
             cbytes,

@@ -1,7 +1,7 @@
 //! Atomic changes of a contiguous frame in a file (`frame.md` 2.12, schemes A and A2).
 //!
-//! A commit writes index and trailer to a place that the committed state does not use, and then the header, in one write
-//! of one sector. The end of the frame is the end of the trailer; readers ignore the bytes behind it.
+//! A commit writes index and trailer to a place that the committed state does not use, and then the header, in one
+//! write of one sector. The end of the frame is the end of the trailer; readers ignore the bytes behind it.
 //!
 //! A frame without chunks has its trailer directly behind the header. Its first chunks belong where that trailer is, so
 //! the bytes of the first sector are written together with the header.
@@ -9,6 +9,7 @@
 use super::state::{Committed, Pending};
 use crate::error::Result;
 use crate::frame::disk::{self, Disk};
+use crate::frame::durability::Durability;
 use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::index::Offsets;
 use crate::frame::plan::{FrameIndex, FrameLayout, Images};
@@ -38,6 +39,8 @@ pub(super) struct StagedFile {
     /// Pending chunks that begin in the first sector, with their offsets from the end of the header. They are written
     /// by the commit.
     unwritten: Vec<(u64, Arc<[u8]>)>,
+    /// Whether the name of the file is known to be on disk.
+    has_synced_name: bool,
     /// The process that writes the frame: a forked child must not close the gap, because its parent may be writing.
     pid: u32,
 }
@@ -63,6 +66,7 @@ impl StagedFile {
             slot: IndexSlot::new(start..layout.frame_len),
             last_len: 0,
             unwritten: Vec::new(),
+            has_synced_name: false,
             pid: std::process::id(),
         }))
     }
@@ -160,6 +164,10 @@ impl StagedFile {
         index: Option<Vec<u8>>,
     ) -> Result<()> {
         let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        if committed.level == Durability::Power && !self.has_synced_name {
+            committed.disk.sync_names()?;
+            self.has_synced_name = true;
+        }
         let index = index.unwrap_or_else(|| committed.images.index.clone());
         let is_content_only = pending.index.is_none() && pending.trailer.is_none();
         let trailer = match &pending.trailer {
@@ -331,8 +339,8 @@ impl StagedFile {
     }
 }
 
-/// Returns whether the file has data behind the frame that are not remains of changes: another frame, or, behind a frame
-/// inside a file, any data.
+/// Returns whether the file has data behind the frame that are not remains of changes: another frame, or, behind a
+/// frame inside a file, any data.
 fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
     let end = disk.base + layout.frame_len;
     disk.with_reader(|stream| {

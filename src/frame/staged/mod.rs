@@ -1,8 +1,8 @@
-//! Atomic changes of a frame on native files (`frame.md` 2.12): chunks are stored where the committed state has no bytes,
-//! and a commit publishes all changes at once.
+//! Atomic changes of a frame on native files (`frame.md` 2.12): chunks are stored where the committed state has no
+//! bytes, and a commit publishes all changes at once.
 //!
-//! Data flow: change -> chunk stored by [`mod@file`] or [`directory`] -> entries changed in memory, and [`Pending`] parts ->
-//! commit: index and trailer written, then the header (a file), or a new index file renamed (a directory).
+//! Data flow: change -> chunk stored by [`mod@file`] or [`directory`] -> entries changed in memory, and [`Pending`]
+//! parts -> commit: index and trailer written, then the header (a file), or a new index file renamed (a directory).
 //!
 //! The committed state, and the parts that a commit writes, are in [`state`].
 //!

@@ -38,9 +38,9 @@ pub enum Replaced {
     Trailer,
 }
 
-/// Appends a second copy of the last parts of a contiguous frame, and makes it the live one: the state after a commit as
-/// in frame.md 2.12 A. The positions in the header are those of frame.md 1.1, the position of the trailer's length is
-/// that of 1.5.
+/// Appends a second copy of the last parts of a contiguous frame, and makes it the live one: the state after a commit
+/// as in frame.md 2.12 A. The positions in the header are those of frame.md 1.1, the position of the trailer's length
+/// is that of 1.5.
 pub fn add_replaced_part(path: &Path, part: Replaced) {
     let mut frame = fs::read(path).expect("a file");
     let (header_len, len, data_len) = (be_u32(&frame, 11), be_u64(&frame, 16), be_u64(&frame, 39));
