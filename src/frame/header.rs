@@ -62,6 +62,8 @@ mod position {
 mod library_flag {
     /// The index does not follow the last chunk directly: the frame was not closed after atomic changes.
     pub(super) const GAP: u8 = 0x02;
+    /// Position of the lowest bit of the number of the commit.
+    pub(super) const COMMIT_SHIFT: u32 = 2;
 }
 
 /// Bits of the general flags.
@@ -112,8 +114,9 @@ pub(crate) struct FrameHeader {
     pub splitmode: u8,
     /// Whether chunks are compressed with dictionaries.
     pub use_dict: bool,
-    /// Whether there is a gap between the last chunk and the index, which `cbytes` includes (`frame.md` 2.13).
-    pub has_gap: bool,
+    /// If there is a gap between the last chunk and the index, which `cbytes` includes: the number, modulo 64, of the
+    /// commit that wrote the header (`frame.md` 2.13).
+    pub gap: Option<u8>,
     /// Uncompressed size of all chunks.
     pub nbytes: i64,
     /// Size of the data section, holes included.
@@ -137,6 +140,11 @@ pub(crate) struct FrameHeader {
     /// The second flags byte of the chunks. Only bit 0 (blocks of variable length) is stored, in the general flags, and
     /// only that bit is set after parsing; readers use the byte of the first chunk instead.
     pub flags2: u8,
+}
+
+/// Returns the flags of this library, for a frame with a gap that this commit has left.
+fn library_flag_byte(gap: Option<u8>) -> u8 {
+    gap.map_or(0, |commit| library_flag::GAP | commit << library_flag::COMMIT_SHIFT)
 }
 
 /// Returns whether the bytes have the magic of a frame. It is required for frames in memory and ignored in files.
@@ -203,7 +211,9 @@ impl FrameHeader {
             clevel: codec >> 4,
             splitmode: (b[position::SPLIT] & 3) + 1,
             use_dict: b[position::OTHER_FLAGS] & 1 != 0,
-            has_gap: b[position::LIBRARY_FLAGS] & library_flag::GAP != 0,
+            gap: Some(b[position::LIBRARY_FLAGS])
+                .filter(|flags| flags & library_flag::GAP != 0)
+                .map(|flags| flags >> library_flag::COMMIT_SHIFT),
             nbytes: int64(position::NBYTES),
             cbytes: int64(position::CBYTES),
             typesize: int32(position::TYPESIZE),
@@ -310,10 +320,10 @@ impl FrameHeader {
     }
 
     /// Replaces the lengths of the data section and of the frame, in bytes, in a header that [`build`](Self::build)
-    /// made, and states whether the data section ends with a gap.
-    pub(super) fn set_lengths(image: &mut [u8], cbytes: u64, frame_len: u64, has_gap: bool) {
+    /// made, and the number of the commit if there is a gap.
+    pub(super) fn set_lengths(image: &mut [u8], cbytes: u64, frame_len: u64, gap: Option<u8>) {
         if let Some(flags) = image.get_mut(position::LIBRARY_FLAGS) {
-            *flags = if has_gap { *flags | library_flag::GAP } else { *flags & !library_flag::GAP };
+            *flags = library_flag_byte(gap);
         }
         for (at, value) in [(position::CBYTES, cbytes), (position::FRAME_LEN, frame_len)] {
             if let Some(field) = image.get_mut(at..at + size_of::<u64>()) {
@@ -328,7 +338,7 @@ impl FrameHeader {
         let [a, b, c, d, e, f] = self.filters;
         let [u, v, w, x, y, z] = self.filters_meta;
         let (codec, meta) = (self.compcode, self.compcode_meta);
-        let library_flags = if self.has_gap { library_flag::GAP } else { 0 };
+        let library_flags = library_flag_byte(self.gap);
         [a, b, c, d, e, f, codec, meta, u, v, w, x, y, z, u8::from(self.use_dict), library_flags]
     }
 

@@ -91,7 +91,7 @@ impl Frame {
         }
         let header = self.read_header()?;
         let forced = self.force_refresh.load(Ordering::Relaxed);
-        let is_stale = forced || header.frame_len != self.len();
+        let is_stale = forced || header.frame_len != self.len() || self.has_newer_commit(&header);
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
@@ -116,6 +116,12 @@ impl Frame {
         Ok(FrameStatus { header, is_stale, generation })
     }
 
+    /// Returns whether the header is that of a commit which this handle has not read, although it gives the same length.
+    fn has_newer_commit(&self, header: &FrameHeader) -> bool {
+        let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, self.kind);
+        header.gap.is_some() && is_known().is_ok_and(|known| known != *header)
+    }
+
     /// Returns whether a read without the lock must be checked: the frame was changed a short time ago, so that it may
     /// be changed again.
     pub(super) fn must_check_reads(&self) -> bool {
@@ -124,7 +130,7 @@ impl Frame {
 
     /// Returns whether another handle has changed the frame, so that its header differs from `header`. Frames with a
     /// lock, and those of other back-ends than native files, count as unchanged.
-    pub(super) fn has_changed_since(&self, header: &FrameHeader) -> bool {
+    pub(crate) fn has_changed_since(&self, header: &FrameHeader) -> bool {
         let Some(disk) = self.disk.as_ref().filter(|disk| disk.backend.is_native()) else { return false };
         if self.lock.is_some() || self.inner.read_recursive().open_transactions > 0 {
             return false;

@@ -233,14 +233,14 @@ impl Frame {
         }
         let locked = frame.lock(false)?;
         let opened = frame.retry_changed_reads(|| {
+            // All changes before this point are included in the contents that are read now.
+            frame.force_refresh.store(false, Ordering::Relaxed);
             let (header, trailer_len) = frame.read_header_and_trailer_len()?;
             let contents = frame.load(header, trailer_len)?;
             let flags2 = frame.first_chunk_flags2(&contents)?;
             Ok((contents, flags2))
         });
         drop(locked);
-        // All changes made before this point are included in the contents that were just read.
-        frame.force_refresh.store(false, Ordering::Relaxed);
         opened.map(|(contents, flags2)| (frame, contents, flags2))
     }
 
@@ -316,7 +316,7 @@ impl Frame {
         let loaded = self.load_parts(&header, trailer_len);
         // Without the lock, another handle may have written other parts between two reads.
         let (layout, index, images, mut contents) = self.confirm_read(&header, loaded)?;
-        let has_gap = header.has_gap && layout.kind == FrameKind::Contiguous;
+        let has_gap = header.gap.is_some() && layout.kind == FrameKind::Contiguous;
         let disk = self.disk.as_ref().filter(|disk| has_gap && disk.backend.is_native());
         let end_of_chunks = disk.map(|disk| disk.end_of_chunks(&layout, &index));
         if let Some(end) = end_of_chunks {
@@ -500,7 +500,7 @@ impl Frame {
                 header.frame_len
             ));
         }
-        if self.read_trailer_len(header.frame_len).is_err() {
+        if self.read_trailer_len(header.frame_len).is_err() && !self.has_changed_since(&header) {
             return Ok(None);
         }
         self.force_refresh.store(false, Ordering::Relaxed);

@@ -13,6 +13,9 @@ use crate::frame::status::FrameStatus;
 use crate::frame::store::{Frame, FrameContents, FrameLockGuard};
 use std::ops::Deref;
 
+/// Number of attempts to reread a frame that another handle without the lock keeps changing.
+const MAX_REFRESH_ATTEMPTS: usize = 50;
+
 /// Shared access to a super-chunk and its frame, with the current header of the frame. Released on drop.
 pub(super) struct ReadSession<'a> {
     /// `None` without a frame.
@@ -74,6 +77,7 @@ impl SuperChunk {
     /// # Errors
     /// `Lock`, and those of a frame that cannot be read.
     pub(super) fn lock_for_read(&self) -> Result<ReadSession<'_>> {
+        let mut attempts = MAX_REFRESH_ATTEMPTS;
         loop {
             let guard = self.read_lock();
             let Some(frame) = self.frame() else {
@@ -90,7 +94,12 @@ impl SuperChunk {
                 // writing it, the known contents are used.
                 drop(frame_lock);
                 drop(guard);
-                if !self.refresh_exclusively()? {
+                let is_current = self.refresh_exclusively()?;
+                if !is_current && attempts > 0 && frame.has_changed_since(&status.header) {
+                    attempts -= 1;
+                    continue;
+                }
+                if !is_current {
                     let guard = self.read_lock();
                     let frame_lock = frame.lock(false)?;
                     let FrameStatus { header, generation, .. } = frame.status()?;

@@ -69,7 +69,7 @@ impl StagedDirectory {
         let header_len = header.len() as u64;
         let frame_len = header_len + (index.len() + trailer.len()) as u64;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
-        FrameHeader::set_lengths(&mut header, cbytes, frame_len, false);
+        FrameHeader::set_lengths(&mut header, cbytes, frame_len, None);
         let file = [&header[..], &index, &trailer].concat();
         let is_synced = committed.level == Durability::Power;
         if is_synced {

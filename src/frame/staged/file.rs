@@ -41,6 +41,8 @@ pub(super) struct StagedFile {
     unwritten: Vec<(u64, Arc<[u8]>)>,
     /// Whether the name of the file is known to be on disk.
     has_synced_name: bool,
+    /// The number of commits. Handles without the lock detect a change also by this number.
+    commits: u8,
     /// The process that writes the frame: a forked child must not close the gap, because its parent may be writing.
     pid: u32,
 }
@@ -67,6 +69,7 @@ impl StagedFile {
             last_len: 0,
             unwritten: Vec::new(),
             has_synced_name: false,
+            commits: std::process::id() as u8,
             pid: std::process::id(),
         }))
     }
@@ -81,6 +84,12 @@ impl StagedFile {
         self.unwritten.iter().find(|chunk| chunk.0 == offset).map(|chunk| chunk.1.clone())
     }
 
+    /// Returns the number of the next commit, modulo 64, if it leaves a gap before the index at `index_start`.
+    fn next_gap(&mut self, index_start: u64) -> Option<u8> {
+        self.commits = self.commits.wrapping_add(1);
+        (index_start != self.space.end()).then_some(self.commits & 0x3f)
+    }
+
     /// Marks a range as free after the next commit.
     pub(super) fn supersede(&mut self, range: Range<u64>) {
         let limit = self.space.end();
@@ -89,7 +98,7 @@ impl StagedFile {
 
     /// Returns to the state `before`, except for the place of the committed index.
     pub(super) fn restore(&mut self, before: StagedFile) {
-        *self = StagedFile { slot: self.slot.clone(), ..before };
+        *self = StagedFile { slot: self.slot.clone(), commits: self.commits, ..before };
     }
 
     /// Stores a chunk. Returns its offset from the end of the header. `is_replacement` states that the chunk need not
@@ -142,8 +151,8 @@ impl StagedFile {
     fn commit_same(&mut self, committed: &mut Committed<'_>, stream: &IoStream, slot: NewSlot) -> Result<()> {
         let Images { header, index, trailer } = &*committed.images;
         write_slot(committed, stream, &slot, index, trailer)?;
-        let has_gap = slot.start() != self.space.end();
-        let header = with_lengths(header, slot.start() - committed.layout.header_len, slot.end(), has_gap);
+        let gap = self.next_gap(slot.start());
+        let header = with_lengths(header, slot.start() - committed.layout.header_len, slot.end(), gap);
         let len = header.len().min(FIXED_HEADER_LEN);
         write_header(committed, stream, &[&header[..len]])?;
         committed.images.header = header;
@@ -179,8 +188,8 @@ impl StagedFile {
         }
         if is_content_only {
             let FrameLayout { cbytes, frame_len, .. } = *committed.layout;
-            let has_gap = self.slot.range.start != self.space.end();
-            let header = with_lengths(&pending.header_image, cbytes, frame_len, has_gap);
+            let gap = self.next_gap(self.slot.range.start);
+            let header = with_lengths(&pending.header_image, cbytes, frame_len, gap);
             write_header(committed, &stream, &[&header])?;
             committed.images.header = header;
             return Ok(());
@@ -189,8 +198,8 @@ impl StagedFile {
         let len = (index.len() + trailer.len()) as u64;
         let slot = self.slot.place(header_len..self.space.end(), len, self.last_len);
         write_slot(committed, &stream, &slot, &index, &trailer)?;
-        let has_gap = slot.start() != self.space.end();
-        let header = with_lengths(&pending.header_image, slot.start() - header_len, slot.end(), has_gap);
+        let gap = self.next_gap(slot.start());
+        let header = with_lengths(&pending.header_image, slot.start() - header_len, slot.end(), gap);
         let first_sector = self.first_sector(header_len);
         let changed_len = if pending.has_new_metalayers || !first_sector.is_empty() {
             header.len()
@@ -222,7 +231,7 @@ impl StagedFile {
         let header_len = pending.header_image.len() as u64;
         let frame_len = header_len + trailer.len() as u64;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0).min(committed.layout.cbytes);
-        let header = with_lengths(&pending.header_image, cbytes, frame_len, false);
+        let header = with_lengths(&pending.header_image, cbytes, frame_len, None);
         committed.sync(stream)?;
         write_header(committed, stream, &[&header, &trailer])?;
         self.unwritten.clear();
@@ -357,10 +366,10 @@ fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
     })
 }
 
-/// Returns a header with other lengths of the data section and the frame, and the flag for a gap between them.
-fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, has_gap: bool) -> Vec<u8> {
+/// Returns a header with other lengths of the data section and the frame, and the number of the commit if there is a gap.
+fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, gap: Option<u8>) -> Vec<u8> {
     let mut header = header.to_vec();
-    FrameHeader::set_lengths(&mut header, cbytes, frame_len, has_gap);
+    FrameHeader::set_lengths(&mut header, cbytes, frame_len, gap);
     header
 }
 

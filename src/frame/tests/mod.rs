@@ -17,7 +17,7 @@ fn hex(text: &str) -> Vec<u8> {
 /// The header of an empty frame with the default parameters and typesize 4.
 fn empty_header() -> FrameHeader {
     FrameHeader {
-        has_gap: false,
+        gap: None,
         header_len: 97,
         frame_len: 132,
         version: 2,

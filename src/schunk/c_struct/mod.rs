@@ -197,7 +197,7 @@ impl LockProof<'_, SuperChunk> {
         // SAFETY: the rule of the module; the lock is held.
         schunk.field(|s| unsafe {
             FrameHeader {
-                has_gap: false,
+                gap: None,
                 header_len: 0,
                 frame_len: 0,
                 version: 0,
