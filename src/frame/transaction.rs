@@ -77,7 +77,7 @@ impl Frame {
         let Some(disk) = self.disk.as_deref() else {
             return Err(err!(Failure, "the frame is in memory"));
         };
-        work(staging, Committed { disk, level: self.level(), layout, images }, index)
+        work(staging, Committed { disk, level: self.level(), layout, images, stream: None }, index)
     }
 
     /// Begins a transaction: changes are committed at its end. The frame must be up to date. Returns `None` for a frame

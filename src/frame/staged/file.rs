@@ -14,7 +14,7 @@ use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::index::Offsets;
 use crate::frame::plan::{FrameIndex, FrameLayout, Images};
 use crate::frame::space::{DataSpace, IndexSlot, NewSlot};
-use crate::io::{IoStream, OpenMode, WriteUnit};
+use crate::io::{IoStream, WriteUnit};
 use crate::trace;
 use std::ops::Range;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl StagedFile {
     ) -> Result<u64> {
         let len = bytes.len() as u64;
         let header_len = committed.layout.header_len;
-        let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        let stream = committed.stream()?;
         let mut at = self.space.find_hole(len).unwrap_or(self.space.end());
         let mut written = 0;
         if committed.is_empty() && self.slot.range.end <= SECTOR_LEN && at < SECTOR_LEN {
@@ -172,7 +172,7 @@ impl StagedFile {
         pending: &Pending,
         index: Option<Vec<u8>>,
     ) -> Result<()> {
-        let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        let stream = committed.stream()?;
         if committed.level == Durability::Power && !self.has_synced_name {
             committed.disk.sync_names()?;
             self.has_synced_name = true;
@@ -275,7 +275,7 @@ impl StagedFile {
         if self.pid != std::process::id() {
             return Ok(());
         }
-        let stream = committed.disk.backend.open(&committed.disk.path, OpenMode::Update)?;
+        let stream = committed.stream()?;
         let mut found = [0; FIXED_HEADER_LEN];
         stream.read_exact_at(committed.disk.base, &mut found)?;
         if committed.images.header.get(..FIXED_HEADER_LEN) != Some(&found[..]) {

@@ -20,6 +20,7 @@ use super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use super::plan::{self, Change, FrameChunk, FrameIndex, FrameLayout, Images, IndexUndo, TargetState};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
+use crate::io::IoStream;
 use directory::StagedDirectory;
 use file::StagedFile;
 pub(super) use state::Committed;
@@ -32,6 +33,8 @@ pub(super) struct Staging {
     /// What the next commit writes; `None` if nothing has changed since the last one.
     pending: Option<Pending>,
     store: StagedStore,
+    /// The file, opened for writing, during a transaction.
+    stream: Option<Arc<IoStream>>,
 }
 
 /// The chunks of a frame with atomic changes.
@@ -62,7 +65,7 @@ impl Staging {
                 None => return Ok(None),
             },
         };
-        Ok(Some(Staging { pending: None, store }))
+        Ok(Some(Staging { pending: None, store, stream: None }))
     }
 
     /// Returns the header of the pending state; `None` if it is the committed one.
@@ -101,12 +104,16 @@ impl Staging {
         in_transaction: bool,
     ) -> Result<()> {
         let before = (self.pending.clone(), self.store.clone());
+        committed.stream = self.stream.take();
         let staged = self.stage(&mut committed, index, change, target, in_transaction);
         let (undo, done) = match staged {
             Ok(undo) if in_transaction => (undo, Ok(())),
             Ok(undo) => (undo, self.commit(&mut committed, index)),
             Err(error) => (IndexUndo::Nothing, Err(error)),
         };
+        if in_transaction {
+            self.stream = committed.stream.take();
+        }
         if done.is_err() {
             self.store.discard_chunks(committed.disk, &before.1);
             self.pending = before.0;
@@ -211,6 +218,7 @@ impl Staging {
     /// # Errors
     /// `FileOpen`, `FileWrite`, `FileSync`, those of encoding the index. The committed state is unchanged then.
     pub(super) fn commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
+        committed.stream = committed.stream.take().or(self.stream.take());
         let Some(pending) = &self.pending else { return Ok(()) };
         let image = pending.index_image(index)?;
         match &mut self.store {
@@ -245,6 +253,7 @@ impl Staging {
         }
         self.store.discard_chunks(disk, &savepoint.store);
         index.replace(savepoint.offsets);
+        self.stream = None;
         self.pending = savepoint.pending;
         self.store.restore(savepoint.store);
         true

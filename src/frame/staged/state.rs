@@ -9,7 +9,7 @@ use crate::frame::header::FrameHeader;
 use crate::frame::index::{self, Offsets};
 use crate::frame::plan::{Change, FrameIndex, FrameLayout, Images, TargetState};
 use crate::frame::trailer;
-use crate::io::IoStream;
+use crate::io::{IoStream, OpenMode};
 use std::sync::Arc;
 
 /// The parts of a frame that differ from the committed state.
@@ -44,9 +44,24 @@ pub(in crate::frame) struct Committed<'a> {
     pub(in crate::frame) level: Durability,
     pub(in crate::frame) layout: &'a mut FrameLayout,
     pub(in crate::frame) images: &'a mut Images,
+    /// The file, opened for writing by the first call of [`stream`](Self::stream).
+    pub(in crate::frame) stream: Option<Arc<IoStream>>,
 }
 
 impl Committed<'_> {
+    /// Returns the file, opened for writing.
+    ///
+    /// # Errors
+    /// `FileOpen`.
+    pub(super) fn stream(&mut self) -> Result<Arc<IoStream>> {
+        if let Some(stream) = &self.stream {
+            return Ok(stream.clone());
+        }
+        let stream = Arc::new(self.disk.backend.open(&self.disk.path, OpenMode::Update)?);
+        self.stream = Some(stream.clone());
+        Ok(stream)
+    }
+
     /// Waits until the file is on disk, if the level requires it.
     pub(super) fn sync(&self, stream: &IoStream) -> Result<()> {
         if self.level == Durability::Power { stream.sync_data() } else { Ok(()) }
