@@ -1957,7 +1957,10 @@ int64_t blosc2_schunk_append_file(blosc2_schunk *schunk,
 /**
  * Acquires the exclusive inter-process lock of `schunk`, a frame on disk, so that several calls
  * form one critical section. The lock is reentrant: each call needs one `blosc2_schunk_unlock`.
- * Does nothing if locking is not enabled for the frame.
+ * Without locking, no lock is acquired. At the durability levels above `off`
+ * (`blosc2x_schunk_set_durability`), all changes until the last `blosc2_schunk_unlock` are
+ * committed together, also without locking: before, neither other processes nor a reader after a
+ * crash find any of them. `blosc2_schunk_free` commits them, too.
  *
  * Returns 0. Errors: -37 when the lock cannot be acquired, -32 for NULL.
  */
@@ -1968,7 +1971,8 @@ int blosc2_schunk_lock(blosc2_schunk *schunk);
  * Releases one level of the inter-process lock that `blosc2_schunk_lock` acquired for `schunk`.
  *
  * Returns 0, also when the lock is not held. Errors: -37 when the lock cannot be released, -32
- * for NULL.
+ * for NULL; when the changes since `blosc2_schunk_lock` cannot be committed, the code of the
+ * failed write: they are discarded then, and the lock is released.
  */
 BLOSC_EXPORT
 int blosc2_schunk_unlock(blosc2_schunk *schunk);

@@ -381,8 +381,10 @@ pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> 
 }
 
 /// Acquires the exclusive inter-process lock of `schunk`, a frame on disk, so that several calls form one critical
-/// section. The lock is reentrant: each call needs one `blosc2_schunk_unlock`. Does nothing if locking is not
-/// enabled for the frame.
+/// section. The lock is reentrant: each call needs one `blosc2_schunk_unlock`. Without locking, no lock is acquired.
+/// At the durability levels above `off` (`blosc2x_schunk_set_durability`), all changes until the last
+/// `blosc2_schunk_unlock` are committed together, also without locking: before, neither other processes nor a reader
+/// after a crash find any of them. `blosc2_schunk_free` commits them, too.
 ///
 /// Returns 0. Errors: -37 when the lock cannot be acquired, -32 for NULL.
 ///
@@ -396,7 +398,9 @@ pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int
 
 /// Releases one level of the inter-process lock that `blosc2_schunk_lock` acquired for `schunk`.
 ///
-/// Returns 0, also when the lock is not held. Errors: -37 when the lock cannot be released, -32 for NULL.
+/// Returns 0, also when the lock is not held. Errors: -37 when the lock cannot be released, -32 for NULL; when the
+/// changes since `blosc2_schunk_lock` cannot be committed, the code of the failed write: they are discarded then, and
+/// the lock is released.
 ///
 /// # Safety
 /// The rules of the module `capi`.

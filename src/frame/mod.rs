@@ -13,13 +13,14 @@
 //! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
 //! | [`durability`] | what a change leaves if the process dies |
 //! | [`staged`], [`space`] | changes that are there completely or not at all; the use of the bytes of a file |
+//! | [`journal`] | undoing a commit of several sectors whose writer has died |
 //! | [`transaction`] | changes one by one or several as one, by either of the two |
 //! | [`disk`] | the files of a frame |
 //! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `staged`, `transaction`, `disk`, `store`, `status` and `fetch` are pure
+//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status` and `fetch` are pure
 //! functions of bytes: they do no I/O, check every field that they read, and never panic.
 
 pub(crate) mod chunk_info;
@@ -28,6 +29,7 @@ pub(crate) mod durability;
 pub(crate) mod fetch;
 pub(crate) mod header;
 pub(crate) mod index;
+mod journal;
 pub(crate) mod metalayers;
 pub(crate) mod msgpack;
 pub(crate) mod plan;

@@ -9,6 +9,7 @@ use super::disk::Disk;
 use super::durability::Durability;
 use super::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use super::index::{self, Offsets};
+use super::journal;
 use super::metalayers::{self, Metalayer};
 use super::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use super::staged::Staging;
@@ -218,6 +219,7 @@ impl Frame {
         backend: Backend,
     ) -> Result<(Frame, FrameContents, u8)> {
         let disk = Disk::new(kind, path, base, backend);
+        journal::recover(&disk);
         let layout = FrameLayout {
             kind,
             header_len: FIXED_HEADER_LEN as u64,
@@ -499,6 +501,9 @@ impl Frame {
                 "the frame length is {}, expected at least {MIN_FILE_LEN}",
                 header.frame_len
             ));
+        }
+        if let Some(disk) = &self.disk {
+            journal::recover(disk);
         }
         if self.read_trailer_len(header.frame_len).is_err() && !self.has_changed_since(&header) {
             return Ok(None);

@@ -12,6 +12,7 @@ use crate::frame::disk::{self, Disk};
 use crate::frame::durability::Durability;
 use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::index::Offsets;
+use crate::frame::journal::Journal;
 use crate::frame::plan::{FrameIndex, FrameLayout, Images};
 use crate::frame::space::{DataSpace, IndexSlot, NewSlot};
 use crate::io::{IoStream, WriteUnit};
@@ -53,9 +54,6 @@ impl StagedFile {
     /// # Errors
     /// `FileOpen`, `FileRead`.
     pub(super) fn new(disk: &Disk, layout: &FrameLayout, offsets: &Offsets) -> Result<Option<StagedFile>> {
-        if disk.base % SECTOR_LEN + FIXED_HEADER_LEN as u64 > SECTOR_LEN {
-            return Ok(None);
-        }
         if has_following_data(disk, layout)? {
             return Ok(None);
         }
@@ -386,14 +384,32 @@ fn write_slot(
     committed.sync(stream)
 }
 
-/// Writes the start of the frame, which commits a state. If that fails, the old header is written again.
+/// Writes the start of the frame, which commits a state; with a journal, if the bytes are in several sectors. If that
+/// fails, the old bytes are written again.
 fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]]) -> Result<()> {
-    let done = stream.write_vectored_at(committed.disk.base, parts).and_then(|()| committed.sync(stream));
+    let disk = committed.disk;
+    let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    let is_synced = committed.level == Durability::Power;
+    let journal = if disk.base % SECTOR_LEN + len > SECTOR_LEN {
+        Some(Journal::create(disk, stream, &parts.concat(), is_synced)?)
+    } else {
+        None
+    };
+    let done = stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
     if done.is_err() {
-        let Images { header, trailer, .. } = &*committed.images;
-        let parts: &[&[u8]] = if committed.is_empty() { &[header, trailer] } else { &[header] };
-        if let Err(error) = stream.write_vectored_at(committed.disk.base, parts) {
+        let restored = match &journal {
+            Some(journal) => stream.write_at(disk.base, journal.old_bytes(), WriteUnit::Bytes),
+            None => {
+                let Images { header, trailer, .. } = &*committed.images;
+                let parts: &[&[u8]] = if committed.is_empty() { &[header, trailer] } else { &[header] };
+                stream.write_vectored_at(disk.base, parts)
+            }
+        };
+        if let Err(error) = restored {
             trace::warning(|| format!("the header of a frame could not be restored: {error}"));
+            if let Some(journal) = journal {
+                journal.keep();
+            }
         }
     }
     done
