@@ -43,6 +43,12 @@ pub fn both_libraries() -> Option<(&'static Library, &'static Library)> {
     Some((Library::ours(), reference))
 }
 
+/// Returns whether our library changes frames on plain files atomically in this test run (`BLOSC2_DURABILITY`), so that
+/// their bytes differ from those of the reference, and a failed call changes nothing.
+pub fn has_atomic_changes() -> bool {
+    std::env::var("BLOSC2_DURABILITY").is_ok_and(|level| level == "kill" || level == "power")
+}
+
 /// Returns all libraries: ours, and the reference if it has been fetched.
 pub fn all_libraries() -> Vec<&'static Library> {
     match both_libraries() {
