@@ -395,21 +395,20 @@ fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]]) -
     } else {
         None
     };
+    let header = &committed.images.header;
+    let old = match (&journal, header.get(..len as usize)) {
+        (Some(journal), _) => journal.old_bytes().to_vec(),
+        (None, Some(header)) => header.to_vec(),
+        // The trailer of a frame without chunks, or the first bytes of a chunk, are written with the header.
+        (None, None) => stream.read_vec_at(disk.base, len)?,
+    };
     let done = stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
-    if done.is_err() {
-        let restored = match &journal {
-            Some(journal) => stream.write_at(disk.base, journal.old_bytes(), WriteUnit::Bytes),
-            None => {
-                let Images { header, trailer, .. } = &*committed.images;
-                let parts: &[&[u8]] = if committed.is_empty() { &[header, trailer] } else { &[header] };
-                stream.write_vectored_at(disk.base, parts)
-            }
-        };
-        if let Err(error) = restored {
-            trace::warning(|| format!("the header of a frame could not be restored: {error}"));
-            if let Some(journal) = journal {
-                journal.keep();
-            }
+    if done.is_err()
+        && let Err(error) = stream.write_at(disk.base, &old, WriteUnit::Bytes)
+    {
+        trace::warning(|| format!("the header of a frame could not be restored: {error}"));
+        if let Some(journal) = journal {
+            journal.keep();
         }
     }
     done
