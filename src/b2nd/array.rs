@@ -139,11 +139,14 @@ impl Array {
     }
 
     /// Passes ownership of the array to C code. The files that it has created are kept.
-    pub(crate) fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
+    ///
+    /// # Errors
+    /// As [`SuperChunk::finish_creation`].
+    pub(crate) fn into_raw(self: Box<Self>) -> Result<*mut b2nd_array_t> {
         if let Ok(schunk) = self.schunk() {
-            schunk.keep_files();
+            schunk.finish_creation()?;
         }
-        Box::into_raw(self).cast()
+        Ok(Box::into_raw(self).cast())
     }
 
     /// Returns the super-chunk.

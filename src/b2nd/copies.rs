@@ -124,7 +124,7 @@ impl Array {
         let contiguous = schunk.storage().contiguous.get();
         let to = CopyDestination { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
         // SAFETY: only the super-chunk's own parameters, without pointers.
-        unsafe { schunk.copy(&to) }.map(|copy| copy.keep_files()).map_err(to_failure)
+        unsafe { schunk.copy(&to) }.and_then(|copy| copy.finish_creation()).map_err(to_failure)
     }
 
     /// Appends `other` along `axis` to this array, or with `copy` to a copy of it. Returns the copy.

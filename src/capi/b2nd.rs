@@ -258,9 +258,9 @@ pub(super) unsafe fn store_new_array(
         check_not_null(result)?;
         // SAFETY: not NULL, and writable by the contract of this function.
         unsafe { store_if_not_null(result, ptr::null_mut()) };
-        let made = body()?;
+        let made = body()?.into_raw()?;
         // SAFETY: as above.
-        unsafe { store_if_not_null(result, made.into_raw()) };
+        unsafe { store_if_not_null(result, made) };
         Ok(0)
     })
 }
@@ -387,8 +387,9 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         let written = items.and_then(|items| made.write(items));
         let keeps_array = written.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::InvalidParam);
         if keeps_array {
+            let made = made.into_raw()?;
             // SAFETY: as above.
-            unsafe { store_if_not_null(array, made.into_raw()) };
+            unsafe { store_if_not_null(array, made) };
         }
         written.map(|()| 0)
     })
@@ -431,8 +432,9 @@ pub unsafe extern "C" fn b2nd_from_schunk(
         let builder = ArrayBuilder::read(borrowed)?;
         // SAFETY: a super-chunk of this library, which the caller owns and passes on: from here on nothing fails.
         let schunk = unsafe { OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast()) };
+        let made = builder.into_array(schunk).into_raw()?;
         // SAFETY: not NULL, and writable by the rules.
-        unsafe { store_if_not_null(array, builder.into_array(schunk).into_raw()) };
+        unsafe { store_if_not_null(array, made) };
         Ok(0)
     })
 }
@@ -636,8 +638,9 @@ pub unsafe extern "C" fn b2nd_concatenate(
                     ((*ctx).ndim, (*ctx).shape) = before;
                 })?
         };
+        let made = made.map_or(Ok(ptr::null_mut()), |made| made.into_raw())?;
         // SAFETY: as above.
-        unsafe { store_if_not_null(array, made.map_or(ptr::null_mut(), Array::into_raw)) };
+        unsafe { store_if_not_null(array, made) };
         Ok(0)
     })
 }

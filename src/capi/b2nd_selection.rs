@@ -186,8 +186,8 @@ unsafe fn store_view(
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array_ref(array) }?;
         check_not_null(view)?;
-        let (pointer, result) = match make(array) {
-            Ok(made) => (made.into_raw(), Ok(0)),
+        let (pointer, result) = match make(array).and_then(|made| made.into_raw()) {
+            Ok(made) => (made, Ok(0)),
             Err(error) => (ptr::null_mut(), Err(error)),
         };
         // SAFETY: not NULL, and by the rules writable.

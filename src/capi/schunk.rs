@@ -23,7 +23,7 @@ pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
 
 /// Runs a function body that makes a super-chunk. Returns a pointer to the super-chunk, or NULL for an error.
 fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
-    catch_errors(|_| ptr::null_mut(), || body().map(OwnedSuperChunk::into_raw))
+    catch_errors(|_| ptr::null_mut(), || body().and_then(OwnedSuperChunk::into_raw))
 }
 
 /// Returns the string at a pointer that may be NULL.

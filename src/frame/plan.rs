@@ -258,16 +258,25 @@ impl FrameIndex {
 
     /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
     /// 32`, since the reference does not open a directory with a larger number (`frame.md` 9). Above that limit,
-    /// returns the lowest free number. `taken` are numbers that are used although the index does not have them.
+    /// returns the lowest free number, and also for a replacement: otherwise each replacement would raise the numbers.
+    /// `taken` are numbers that are used although the index does not have them.
     ///
     /// # Errors
     /// `FileWrite` if no number is left, `MemoryAlloc`.
-    pub(super) fn next_chunk_file_number(&mut self, cbytes: u64, taken: &[u64]) -> Result<u64> {
+    pub(super) fn next_chunk_file_number(
+        &mut self,
+        cbytes: u64,
+        is_replacement: bool,
+        taken: &[u64],
+    ) -> Result<u64> {
         let highest = *self.cached_max_number.get_or_insert_with(|| self.offsets.max_number());
         let next = u64::try_from(highest).map_or(0, |highest| highest + 1);
         let next = taken.iter().fold(next, |next, &taken| next.max(taken + 1));
-        let number =
-            if next <= cbytes.saturating_sub(32) { next } else { self.offsets.lowest_free_number(taken)? };
+        let number = if next <= cbytes.saturating_sub(32) && !is_replacement {
+            next
+        } else {
+            self.offsets.lowest_free_number(taken)?
+        };
         if number > u64::from(u32::MAX) {
             return Err(err!(FileWrite, "chunk file number {number}, expected at most {}", u32::MAX));
         }
@@ -394,7 +403,7 @@ fn plan_new_chunk<'a>(
         }
         FrameKind::Sparse => {
             let number =
-                index.next_chunk_file_number(u64::try_from(target.header.cbytes).unwrap_or(0), &[])?;
+                index.next_chunk_file_number(u64::try_from(target.header.cbytes).unwrap_or(0), false, &[])?;
             partial.chunk_file = Some(ChunkFile { number, bytes, is_replacement: false });
             Ok(IndexEntry::Payload(number))
         }

@@ -74,6 +74,8 @@ pub(super) struct Inner {
     pub(super) open_transactions: usize,
     /// Number of brackets among them.
     pub(super) open_brackets: usize,
+    /// Whether the frame is being created: its first transaction is open, and its files are no frame yet.
+    pub(super) is_new: bool,
 }
 
 impl Inner {
@@ -89,6 +91,7 @@ impl Inner {
             staging: None,
             open_transactions: 0,
             open_brackets: 0,
+            is_new: false,
         }
     }
 }
@@ -120,7 +123,8 @@ pub(crate) enum Destination<'a> {
 }
 
 impl Frame {
-    /// Creates a frame without chunks.
+    /// Creates a frame without chunks. With atomic changes, a transaction is open until
+    /// [`finish_creation`](Self::finish_creation), and the files are no frame before.
     ///
     /// # Errors
     /// `MemoryAlloc`, `FileOpen`, `FileWrite`, `FileTruncate`.
@@ -142,6 +146,21 @@ impl Frame {
             trailer_len: images.trailer.len() as u64,
         };
         let mut memory = MallocVec::new();
+        if let Destination::Disk(path, backend) = &destination
+            && backend.is_native()
+            && Durability::from_environment() > Durability::Off
+        {
+            let disk = Disk::new(kind, path, 0, backend.clone());
+            if kind == FrameKind::Contiguous {
+                disk.backend.open(&disk.path, OpenMode::Create)?;
+            }
+            let staging = Staging::of_new_frame(&layout, header, &images);
+            let mut inner = Inner::new(memory, layout, images);
+            inner.staging = Some(staging);
+            inner.open_transactions = 1;
+            inner.is_new = true;
+            return Ok(Frame::assemble(kind, Some(Box::new(disk)), inner));
+        }
         let disk = match destination {
             Destination::Memory => {
                 memory.write_at(0, &images.header)?;
@@ -155,11 +174,7 @@ impl Frame {
             }
         };
         let images = if disk.is_some() { images } else { Images::default() };
-        let frame = Frame::assemble(kind, disk, Inner::new(memory, layout, images));
-        if frame.level() == Durability::Power {
-            frame.sync()?;
-        }
-        Ok(frame)
+        Ok(Frame::assemble(kind, disk, Inner::new(memory, layout, images)))
     }
 
     fn assemble(kind: FrameKind, disk: Option<Box<Disk>>, inner: Inner) -> Frame {

@@ -42,7 +42,8 @@ impl Frame {
         };
         let mut inner = self.inner.write();
         if inner.staging.is_none() {
-            inner.staging = Staging::new(disk, &inner.layout, &inner.index.offsets)?;
+            let has_gap = inner.end_of_chunks.is_some();
+            inner.staging = Staging::new(disk, &inner.layout, &inner.index.offsets, has_gap)?;
         }
         Ok(inner.staging.is_some())
     }
@@ -57,7 +58,7 @@ impl Frame {
             return Ok(());
         }
         if let Some(disk) = self.disk.as_deref() {
-            inner.staging = Staging::new(disk, &inner.layout, &inner.index.offsets)?;
+            inner.staging = Staging::new(disk, &inner.layout, &inner.index.offsets, true)?;
         }
         let closed =
             self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index));
@@ -104,12 +105,27 @@ impl Frame {
     pub(crate) fn end_transaction(&self) -> Result<()> {
         let mut inner = self.inner.write();
         if inner.open_transactions == 1 && inner.staging.is_some() {
-            self.check_unchanged(&inner)?;
+            if !inner.is_new {
+                self.check_unchanged(&inner)?;
+            }
             self.with_staging(&mut inner, |staging, mut committed, index| {
                 staging.commit(&mut committed, index)
             })?;
         }
         inner.open_transactions = inner.open_transactions.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Commits the creation of a frame. Does nothing for a frame that exists.
+    ///
+    /// # Errors
+    /// Those of writing the frame.
+    pub(crate) fn finish_creation(&self) -> Result<()> {
+        if !self.inner.read_recursive().is_new {
+            return Ok(());
+        }
+        self.end_transaction()?;
+        self.inner.write().is_new = false;
         Ok(())
     }
 

@@ -49,12 +49,10 @@ pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Re
         return overwrite(path, bytes, is_synced);
     }
     native::write_at(&new.file, 0, bytes)?;
-    if !is_synced {
-        return new.rename_to(&target, old);
+    if is_synced {
+        sync(&new.file)?;
     }
-    sync(&new.file)?;
-    new.rename_to(&target, old)?;
-    sync_directory(&target)
+    new.rename_to(&target, old, is_synced)
 }
 
 /// Truncates the file and writes it.
@@ -135,22 +133,38 @@ impl TemporaryFile {
         false
     }
 
-    /// Gives the file the permissions of the old one, and renames it to `target`.
-    fn rename_to(mut self, target: &Path, old: Option<Metadata>) -> Result<()> {
+    /// Gives the file the permissions of the old one, and renames it to `target`. With `is_synced`, waits until the name
+    /// is on disk; if that fails, the old file gets its name again.
+    fn rename_to(mut self, target: &Path, old: Option<Metadata>, is_synced: bool) -> Result<()> {
+        let sync_name = || if is_synced { sync_directory(target) } else { Ok(()) };
         let place = self.path.display();
+        let is_first = old.is_none();
         if let Some(old) = old {
             let set = self.file.set_permissions(old.permissions());
             set.map_err(|error| err!(FileWrite, "cannot set the permissions of {place}: {error}"))?;
             if self.exchange_with(target) {
-                // Dropping `self` removes the old file.
-                return Ok(());
+                // Dropping `self` removes the old file, or, after an error, the new one.
+                return sync_name().inspect_err(|_| {
+                    self.exchange_with(target);
+                });
             }
         }
         fs::rename(&self.path, target)
             .map_err(|error| err!(FileWrite, "cannot rename {place} to {}: {error}", target.display()))?;
         // The path is not that of a temporary file any more.
         self.path = PathBuf::new();
-        Ok(())
+        match sync_name() {
+            Err(error) if is_first => {
+                let _ = fs::remove_file(target);
+                Err(error)
+            }
+            Err(error) => {
+                // The old file does not exist any more, so the change cannot be undone.
+                trace::warning(|| format!("the new name {} may be lost: {error}", target.display()));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
     }
 }
 

@@ -12,8 +12,9 @@ use crate::chunk::format::flag2;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::durability::Durability;
 use crate::frame::store::{Frame, OwnedMetalayer};
-use crate::io::{Backend, OpenMode, WriteUnit, paths};
+use crate::io::{Backend, OpenMode, WriteUnit, paths, replacement};
 use crate::malloc::MallocBytes;
 use crate::trace;
 use std::ffi::{CStr, CString};
@@ -241,11 +242,12 @@ impl SuperChunk {
             };
             // SAFETY: only the super-chunk's own parameters, without pointers.
             let copy = unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))?;
-            copy.keep_files();
+            copy.finish_creation()?;
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
+        let is_synced = Durability::from_environment() == Durability::Power;
         self.with_frame_bytes(|bytes| {
-            self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes, false)?;
+            self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes, is_synced)?;
             Ok(bytes.len())
         })
     }
@@ -255,6 +257,7 @@ impl SuperChunk {
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn append_file(&self, path: &CStr) -> Result<u64> {
+        let is_synced = Durability::from_environment() == Durability::Power;
         self.with_frame_bytes(|bytes| {
             let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);
@@ -265,7 +268,13 @@ impl SuperChunk {
                 backend.open(path, OpenMode::Update)
             })?;
             let at = stream.size()?;
-            if let Err(error) = stream.write_at(at, bytes, WriteUnit::Item) {
+            let mut written = stream.write_at(at, bytes, WriteUnit::Item);
+            if is_synced {
+                written = written
+                    .and_then(|()| stream.sync_data())
+                    .and_then(|()| replacement::sync_directory(paths::as_path(path)));
+            }
+            if let Err(error) = written {
                 let restored = if is_new { backend.remove(path) } else { stream.truncate(at) };
                 if let Err(error) = restored {
                     trace::warning(|| format!("a part of a frame stays at the end of {path:?}: {error}"));

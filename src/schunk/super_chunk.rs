@@ -7,6 +7,7 @@ use super::storage::Storage;
 use super::transaction::ChangeLock;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::error::Result;
+use crate::frame::store::Frame;
 use crate::io::{Backend, paths};
 use crate::pipeline::context::OwnedContext;
 use crate::pipeline::scratch;
@@ -76,13 +77,16 @@ pub(crate) struct OwnedSuperChunk(NonNull<SuperChunk>);
 
 impl OwnedSuperChunk {
     /// Returns the pointer for C code, which frees the super-chunk. The files that it has created are kept.
-    pub(crate) fn into_raw(self) -> *mut blosc2_schunk {
-        self.keep_files();
-        self.into_raw_of_array()
+    ///
+    /// # Errors
+    /// As [`SuperChunk::finish_creation`].
+    pub(crate) fn into_raw(self) -> Result<*mut blosc2_schunk> {
+        self.finish_creation()?;
+        Ok(self.into_raw_of_array())
     }
 
     /// Returns the pointer for the struct of an array that is being made. The files that the super-chunk has created
-    /// are removed if it is dropped before [`SuperChunk::keep_files`] is called.
+    /// are removed if it is dropped before [`SuperChunk::finish_creation`] is called.
     pub(crate) fn into_raw_of_array(self) -> *mut blosc2_schunk {
         ManuallyDrop::new(self).0.as_ptr().cast()
     }
@@ -174,9 +178,17 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    /// Keeps the files that the super-chunk has created: its creation has succeeded.
-    pub(crate) fn keep_files(&self) {
-        self.removes_files.store(false, Ordering::Relaxed);
+    /// Commits the creation of the super-chunk, and keeps the files that it has created. Does nothing for one that was
+    /// opened.
+    ///
+    /// # Errors
+    /// Those of writing the frame.
+    pub(crate) fn finish_creation(&self) -> Result<()> {
+        if self.removes_files.load(Ordering::Relaxed) {
+            self.frame().map_or(Ok(()), Frame::finish_creation)?;
+            self.removes_files.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Returns a copy of the path of the storage.

@@ -29,9 +29,10 @@ impl StagedDirectory {
         committed: &mut Committed<'_>,
         index: &mut FrameIndex,
         bytes: &[u8],
+        is_replacement: bool,
         cbytes: u64,
     ) -> Result<u64> {
-        let number = index.next_chunk_file_number(cbytes, &self.superseded)?;
+        let number = index.next_chunk_file_number(cbytes, is_replacement, &self.superseded)?;
         let is_synced = committed.level == Durability::Power;
         committed.disk.create_chunk_file(number, bytes, is_synced)?;
         self.created.push(number);

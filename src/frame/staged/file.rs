@@ -33,8 +33,12 @@ static ZEROS: [u8; 64] = [0; 64];
 /// A contiguous frame in a file.
 #[derive(Clone)]
 pub(super) struct StagedFile {
+    /// Length of the header of the pending state, in bytes.
+    header_len: u64,
     space: DataSpace,
     slot: IndexSlot,
+    /// Whether nothing was committed yet: the file is empty, and is no frame.
+    is_new: bool,
     /// Length of the last chunk that was stored, in bytes; a guess for the next one.
     last_len: u64,
     /// Pending chunks that begin in the first sector, with their offsets from the end of the header. They are written
@@ -49,12 +53,33 @@ pub(super) struct StagedFile {
 }
 
 impl StagedFile {
-    /// Prepares atomic changes of a frame; `None` if data follow it in its file.
+    /// Returns the state of a frame without chunks whose file is empty: the first commit makes it a frame.
+    pub(super) fn of_new_frame(layout: &FrameLayout) -> StagedFile {
+        StagedFile {
+            header_len: layout.header_len,
+            space: DataSpace::new(layout.header_len),
+            slot: IndexSlot::new(layout.header_len..layout.frame_len),
+            is_new: true,
+            last_len: 0,
+            unwritten: Vec::new(),
+            has_synced_name: false,
+            commits: std::process::id() as u8,
+            pid: std::process::id(),
+        }
+    }
+
+    /// Prepares atomic changes of a frame; `None` if data follow it in its file. `has_gap` states whether changes of this
+    /// kind have left a gap, so that the bytes behind the frame are remains of them.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`.
-    pub(super) fn new(disk: &Disk, layout: &FrameLayout, offsets: &Offsets) -> Result<Option<StagedFile>> {
-        if has_following_data(disk, layout)? {
+    pub(super) fn new(
+        disk: &Disk,
+        layout: &FrameLayout,
+        offsets: &Offsets,
+        has_gap: bool,
+    ) -> Result<Option<StagedFile>> {
+        if !has_gap && has_following_data(disk, layout)? {
             return Ok(None);
         }
         let start = match offsets.len() {
@@ -64,12 +89,20 @@ impl StagedFile {
         Ok(Some(StagedFile {
             space: DataSpace::new(disk.end_of_chunks(layout, offsets)),
             slot: IndexSlot::new(start..layout.frame_len),
-            last_len: 0,
-            unwritten: Vec::new(),
-            has_synced_name: false,
-            commits: std::process::id() as u8,
-            pid: std::process::id(),
+            is_new: false,
+            ..StagedFile::of_new_frame(layout)
         }))
+    }
+
+    /// Sets the length of the header of the pending state, which has no chunks.
+    pub(super) fn set_header_len(&mut self, header_len: u64) {
+        self.header_len = header_len;
+        self.space = DataSpace::new(header_len);
+    }
+
+    /// Returns the length of the header of the pending state in bytes.
+    pub(super) fn header_len(&self) -> u64 {
+        self.header_len
     }
 
     /// Returns the end of the last chunk.
@@ -112,7 +145,7 @@ impl StagedFile {
         is_read: bool,
     ) -> Result<u64> {
         let len = bytes.len() as u64;
-        let header_len = committed.layout.header_len;
+        let header_len = self.header_len;
         let stream = committed.stream()?;
         let mut at = self.space.find_hole(len).unwrap_or(self.space.end());
         let mut written = 0;
@@ -152,7 +185,7 @@ impl StagedFile {
         let gap = self.next_gap(slot.start());
         let header = with_lengths(header, slot.start() - committed.layout.header_len, slot.end(), gap);
         let len = header.len().min(FIXED_HEADER_LEN);
-        write_header(committed, stream, &[&header[..len]])?;
+        write_header(committed, stream, &[&header[..len]], false)?;
         committed.images.header = header;
         committed.layout.cbytes = slot.start() - committed.layout.header_len;
         committed.layout.frame_len = slot.end();
@@ -188,27 +221,29 @@ impl StagedFile {
             let FrameLayout { cbytes, frame_len, .. } = *committed.layout;
             let gap = self.next_gap(self.slot.range.start);
             let header = with_lengths(&pending.header_image, cbytes, frame_len, gap);
-            write_header(committed, &stream, &[&header])?;
+            write_header(committed, &stream, &[&header], self.is_new)?;
             committed.images.header = header;
             return Ok(());
         }
-        let header_len = committed.layout.header_len;
+        let header_len = self.header_len;
         let len = (index.len() + trailer.len()) as u64;
         let slot = self.slot.place(header_len..self.space.end(), len, self.last_len);
         write_slot(committed, &stream, &slot, &index, &trailer)?;
         let gap = self.next_gap(slot.start());
         let header = with_lengths(&pending.header_image, slot.start() - header_len, slot.end(), gap);
         let first_sector = self.first_sector(header_len);
-        let changed_len = if pending.has_new_metalayers || !first_sector.is_empty() {
+        let changed_len = if pending.has_new_metalayers || self.is_new || !first_sector.is_empty() {
             header.len()
         } else {
             FIXED_HEADER_LEN
         };
-        write_header(committed, &stream, &[&header[..changed_len], &first_sector])?;
+        write_header(committed, &stream, &[&header[..changed_len], &first_sector], self.is_new)?;
+        self.is_new = false;
         self.unwritten.clear();
         self.space.commit();
         *committed.images = Images { header, index, trailer };
         *committed.layout = FrameLayout {
+            header_len,
             cbytes: slot.start() - header_len,
             frame_len: slot.end(),
             trailer_len: committed.images.trailer.len() as u64,
@@ -230,8 +265,16 @@ impl StagedFile {
         let frame_len = header_len + trailer.len() as u64;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0).min(committed.layout.cbytes);
         let header = with_lengths(&pending.header_image, cbytes, frame_len, None);
-        committed.sync(stream)?;
-        write_header(committed, stream, &[&header, &trailer])?;
+        if committed.level == Durability::Power {
+            // The length of the file must not be lost when the content is written.
+            let end = committed.disk.base + frame_len;
+            if stream.size()? < end {
+                stream.truncate(end)?;
+            }
+            stream.sync_data()?;
+        }
+        write_header(committed, stream, &[&header, &trailer], self.is_new)?;
+        self.is_new = false;
         self.unwritten.clear();
         self.space = DataSpace::new(header_len);
         self.slot = IndexSlot::new(header_len..frame_len);
@@ -385,9 +428,12 @@ fn write_slot(
 }
 
 /// Writes the start of the frame, which commits a state; with a journal, if the bytes are in several sectors. If that
-/// fails, the old bytes are written again.
-fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]]) -> Result<()> {
+/// fails, the old bytes are written again. A new frame has no old bytes; the caller removes its file after an error.
+fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]], is_new: bool) -> Result<()> {
     let disk = committed.disk;
+    if is_new {
+        return stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
+    }
     let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
     let is_synced = committed.level == Durability::Power;
     let journal = if disk.base % SECTOR_LEN + len > SECTOR_LEN {

@@ -57,15 +57,29 @@ impl Staging {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`.
-    pub(super) fn new(disk: &Disk, layout: &FrameLayout, offsets: &Offsets) -> Result<Option<Staging>> {
+    pub(super) fn new(
+        disk: &Disk,
+        layout: &FrameLayout,
+        offsets: &Offsets,
+        has_gap: bool,
+    ) -> Result<Option<Staging>> {
         let store = match layout.kind {
             FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
-            FrameKind::Contiguous => match StagedFile::new(disk, layout, offsets)? {
+            FrameKind::Contiguous => match StagedFile::new(disk, layout, offsets, has_gap)? {
                 Some(file) => StagedStore::File(file),
                 None => return Ok(None),
             },
         };
         Ok(Some(Staging { pending: None, store, stream: None }))
+    }
+
+    /// Returns the pending state of a frame without chunks that is being created.
+    pub(super) fn of_new_frame(layout: &FrameLayout, header: FrameHeader, images: &Images) -> Staging {
+        let store = match layout.kind {
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
+            FrameKind::Contiguous => StagedStore::File(StagedFile::of_new_frame(layout)),
+        };
+        Staging { pending: Some(Pending::of_new_frame(header, images)), store, stream: None }
     }
 
     /// Returns the header of the pending state; `None` if it is the committed one.
@@ -133,8 +147,17 @@ impl Staging {
         target: &TargetState<'_>,
         in_transaction: bool,
     ) -> Result<IndexUndo> {
-        let (header_image, trailer) = Pending::parts(committed, change, target)?;
+        let old_len = match &self.store {
+            StagedStore::File(file) => file.header_len(),
+            StagedStore::Directory(_) => {
+                self.pending_header().map_or(committed.layout.header_len, |header| header.header_len as u64)
+            }
+        };
+        let (header_image, trailer) = Pending::parts(old_len, change, target)?;
         let (undo, index_change) = self.edit_index(committed, index, change, target, in_transaction)?;
+        if let (StagedStore::File(file), Change::AddMetalayer) = (&mut self.store, change) {
+            file.set_header_len(header_image.len() as u64);
+        }
         let mut header = target.header.clone();
         header.header_len = header_image.len();
         if let StagedStore::File(file) = &self.store {
@@ -173,7 +196,7 @@ impl Staging {
                 StagedStore::File(file) => file.store(committed, bytes, is_replacement, in_transaction)?,
                 StagedStore::Directory(directory) => {
                     let cbytes = u64::try_from(target.header.cbytes).unwrap_or(0);
-                    directory.store(committed, index, bytes, cbytes)?
+                    directory.store(committed, index, bytes, is_replacement, cbytes)?
                 }
             };
             Ok(encode_entry(IndexEntry::Payload(place)))
@@ -191,13 +214,13 @@ impl Staging {
             Change::Update { at, chunk, old_len } => {
                 let old = index.entry(at)?;
                 let code = store(index, chunk, true)?;
-                self.store.supersede(committed.layout.header_len, &index.offsets, at, old_len);
+                self.store.supersede(&index.offsets, at, old_len);
                 index.replace_entry(at, code)?;
                 Ok((IndexUndo::Replaced(at, old), changed(at, len)))
             }
             Change::Delete { at, old_len } => {
                 let old = index.entry(at)?;
-                self.store.supersede(committed.layout.header_len, &index.offsets, at, old_len);
+                self.store.supersede(&index.offsets, at, old_len);
                 index.remove(at)?;
                 Ok((IndexUndo::Removed(at, old), changed(at, len)))
             }
@@ -275,11 +298,12 @@ impl Staging {
 
 impl StagedStore {
     /// Marks the bytes of chunk `at`, which is about to be replaced or deleted, as free after the next commit.
-    fn supersede(&mut self, header_len: u64, offsets: &Offsets, at: usize, old_len: u64) {
+    fn supersede(&mut self, offsets: &Offsets, at: usize, old_len: u64) {
         let Some(Ok(IndexEntry::Payload(place))) = offsets.get(at).map(decode_entry) else { return };
         match self {
             StagedStore::File(file) => {
                 if let Some(range) = unshared_range(offsets, at, place, old_len) {
+                    let header_len = file.header_len();
                     file.supersede(range.start + header_len..range.end + header_len);
                 }
             }

@@ -85,14 +85,25 @@ impl IndexChange {
 }
 
 impl Pending {
-    /// Builds the header, with provisional lengths, and the trailer, where `change` can change it.
+    /// Returns the parts of a frame without chunks that is being created.
+    pub(super) fn of_new_frame(header: FrameHeader, images: &Images) -> Pending {
+        Pending {
+            header,
+            header_image: Arc::new(images.header.clone()),
+            trailer: Some(Arc::new(images.trailer.clone())),
+            index: None,
+            has_new_metalayers: true,
+        }
+    }
+
+    /// Builds the header, with provisional lengths, and the trailer, where `change` can change it. `old_len` is the
+    /// length of the header in bytes.
     pub(super) fn parts(
-        committed: &Committed<'_>,
+        old_len: u64,
         change: &Change<'_>,
         target: &TargetState<'_>,
     ) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
         let image = target.header.build(target.metalayers)?;
-        let old_len = committed.layout.header_len;
         if image.len() as u64 != old_len && !matches!(change, Change::AddMetalayer) {
             let len = image.len();
             return Err(err!(
