@@ -185,8 +185,9 @@ fn undo(disk: &Disk, path: &Path) -> Result<()> {
         found.resize(record.old.len(), 0);
         if found != record.new && found != record.old && record.explains(&found) {
             stream.write_at(record.base, &record.old, WriteUnit::Bytes)?;
-            stream.sync_data()?;
         }
+        // The bytes of the frame must not be lost once the journal is.
+        stream.sync_data()?;
     }
     fs::remove_file(path).map_err(failed)
 }
