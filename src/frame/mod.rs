@@ -20,8 +20,8 @@
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status` and `fetch` are pure
-//! functions of bytes: they do no I/O, check every field that they read, and never panic.
+//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status` and `fetch` are
+//! pure functions of bytes: they do no I/O, check every field that they read, and never panic.
 
 pub(crate) mod chunk_info;
 pub(crate) mod disk;

@@ -116,7 +116,8 @@ impl Frame {
         Ok(FrameStatus { header, is_stale, generation })
     }
 
-    /// Returns whether the header is that of a commit which this handle has not read, although it gives the same length.
+    /// Returns whether the header is that of a commit which this handle has not read, although it gives the same
+    /// length.
     fn has_newer_commit(&self, header: &FrameHeader) -> bool {
         let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, self.kind);
         header.gap.is_some() && is_known().is_ok_and(|known| known != *header)

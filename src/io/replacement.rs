@@ -115,9 +115,9 @@ impl TemporaryFile {
         self.file.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (old.uid(), old.gid()))
     }
 
-    /// Exchanges the names of the file and of the file at `target`, which must exist. Returns `false` if the file system
-    /// does not support that. Renaming to an existing name writes the new file to disk at once on some file systems (ext4),
-    /// which takes many times longer; exchanging does not.
+    /// Exchanges the names of the file and of the file at `target`, which must exist. Returns `false` if the file
+    /// system does not support that. Renaming to an existing name writes the new file to disk at once on some file
+    /// systems (ext4), which takes many times longer; exchanging does not.
     #[cfg(target_os = "linux")]
     fn exchange_with(&self, target: &Path) -> bool {
         let (Some(new), Some(old)) = (to_c_path(&self.path), to_c_path(target)) else { return false };
@@ -133,8 +133,8 @@ impl TemporaryFile {
         false
     }
 
-    /// Gives the file the permissions of the old one, and renames it to `target`. With `is_synced`, waits until the name
-    /// is on disk; if that fails, the old file gets its name again.
+    /// Gives the file the permissions of the old one, and renames it to `target`. With `is_synced`, waits until the
+    /// name is on disk; if that fails, the old file gets its name again.
     fn rename_to(mut self, target: &Path, old: Option<Metadata>, is_synced: bool) -> Result<()> {
         let sync_name = || if is_synced { sync_directory(target) } else { Ok(()) };
         let place = self.path.display();

@@ -261,6 +261,11 @@ impl SuperChunk {
         self.with_frame_bytes(|bytes| {
             let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);
+            if backend.is_native() && !paths::exists(path) {
+                // A part of the frame must not be found under the name of a new file.
+                backend.write_whole_file(path, bytes, is_synced)?;
+                return Ok(0);
+            }
             let mut is_new = false;
             let stream = backend.open(path, OpenMode::Update).or_else(|_| {
                 is_new = !paths::exists(path);

@@ -68,8 +68,8 @@ impl StagedFile {
         }
     }
 
-    /// Prepares atomic changes of a frame; `None` if data follow it in its file. `has_gap` states whether changes of this
-    /// kind have left a gap, so that the bytes behind the frame are remains of them.
+    /// Prepares atomic changes of a frame; `None` if data follow it in its file. `has_gap` states whether changes of
+    /// this kind have left a gap, so that the bytes behind the frame are remains of them.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`.
@@ -407,7 +407,8 @@ fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
     })
 }
 
-/// Returns a header with other lengths of the data section and the frame, and the number of the commit if there is a gap.
+/// Returns a header with other lengths of the data section and the frame, and the number of the commit if there is a
+/// gap.
 fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, gap: Option<u8>) -> Vec<u8> {
     let mut header = header.to_vec();
     FrameHeader::set_lengths(&mut header, cbytes, frame_len, gap);
