@@ -172,6 +172,10 @@ impl Frame {
         if contents.nchunks == 0 {
             return Ok(0);
         }
+        if self.has_checksums() {
+            // The header was checked. A damaged chunk must not prevent reading the other chunks.
+            return Ok(contents.header.flags2);
+        }
         let first = self.chunk_flags2(0, &contents.header);
         match first {
             Err(error) if self.kind() == FrameKind::Sparse && error.kind() != ErrorKind::MemoryAlloc => {
@@ -225,12 +229,9 @@ impl Frame {
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
-            return then(ChunkBytes::Borrowed(chunk_in_frame_memory(
-                inner.memory.bytes(),
-                at,
-                offset,
-                header,
-            )?));
+            let chunk = chunk_in_frame_memory(inner.memory.bytes(), at, offset, header)?;
+            self.check_chunk(nchunk, chunk, offset, header)?;
+            return then(ChunkBytes::Borrowed(chunk));
         };
         if self.kind == FrameKind::Sparse {
             let opened = disk.open_chunk_file(offset).and_then(|stream| {
@@ -246,11 +247,13 @@ impl Frame {
             let (stream, len) = self.confirm_read(header, opened)?;
             if let Some(bytes) = stream.borrow_at(0, len)? {
                 check_chunk_file_len(&bytes)?;
+                self.check_chunk(nchunk, stored_part(&bytes), offset, header)?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
             let mut buffer = ReadBuffer::new(mode, len)?;
             let read = stream.read_exact_at(0, buffer.bytes());
             self.confirm_read(header, read.and_then(|()| check_chunk_file_len(buffer.bytes())))?;
+            self.check_chunk(nchunk, stored_part(buffer.bytes()), offset, header)?;
             return buffer.pass_chunk(len, then);
         }
         let at = self.check_offset(offset, header)?;
@@ -262,12 +265,14 @@ impl Frame {
                 let bytes = stream.borrow_at(disk.base + at, cbytes)?;
                 let missing = || err!(FileRead, "the back-end lends the chunk header, but not the chunk");
                 let bytes = bytes.ok_or_else(missing)?;
+                self.check_chunk(nchunk, &bytes, offset, header)?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
             // Usually the chunk ends where the next chunk begins: then one read is enough.
             let guess = self.max_chunk_cbytes(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
             let read = read_stored_chunk(stream, disk.base + at, limit, guess as usize, mode);
-            let (buffer, cbytes) = self.confirm_read(header, read)?;
+            let (mut buffer, cbytes) = self.confirm_read(header, read)?;
+            self.check_chunk(nchunk, &buffer.bytes()[..cbytes], offset, header)?;
             buffer.pass_chunk(cbytes, then)
         })
     }
@@ -305,6 +310,7 @@ impl Frame {
             ChunkPlace::Memory(chunk) => return then(FetchedChunk::Whole(ChunkBytes::Borrowed(&chunk))),
             ChunkPlace::Data(offset) => offset,
         };
+        self.check_whole_chunk(nchunk, header)?;
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
@@ -360,6 +366,7 @@ impl Frame {
             ChunkPlace::Memory(chunk) => return ChunkInfo::parse(&chunk),
             ChunkPlace::Data(offset) => offset,
         };
+        self.check_whole_chunk(nchunk, header)?;
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if self.kind == FrameKind::Sparse
             && let Some(disk) = &self.disk
@@ -469,6 +476,12 @@ fn read_stored_chunk(
         stream.read_exact_at(at, buffer.bytes())?;
     }
     Ok((buffer, cbytes))
+}
+
+/// Returns the chunk at the start of a chunk file, without bytes behind it.
+fn stored_part(file: &[u8]) -> &[u8] {
+    let cbytes = read_i32(file, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
+    cbytes.and_then(|cbytes| file.get(..cbytes)).unwrap_or(file)
 }
 
 /// Checks that a chunk file contains the whole chunk.

@@ -60,6 +60,8 @@ mod position {
 
 /// Bits of the last byte of the extension, which C-Blosc2 writes as 0 and no reader reads.
 mod library_flag {
+    /// A table of checksums lies before the trailer (`frame.md` 2.14).
+    pub(super) const CHECKSUMS: u8 = 0x01;
     /// The index does not follow the last chunk directly: the frame was not closed after atomic changes.
     pub(super) const GAP: u8 = 0x02;
     /// Position of the lowest bit of the number of the commit.
@@ -117,6 +119,8 @@ pub(crate) struct FrameHeader {
     /// If there is a gap between the last chunk and the index, which `cbytes` includes: the number, modulo 64, of the
     /// commit that wrote the header (`frame.md` 2.13).
     pub gap: Option<u8>,
+    /// Whether the frame has a table of checksums (`frame.md` 2.14).
+    pub has_checksums: bool,
     /// Uncompressed size of all chunks.
     pub nbytes: i64,
     /// Size of the data section, holes included.
@@ -142,9 +146,10 @@ pub(crate) struct FrameHeader {
     pub flags2: u8,
 }
 
-/// Returns the flags of this library, for a frame with a gap that this commit has left.
-fn library_flag_byte(gap: Option<u8>) -> u8 {
-    gap.map_or(0, |commit| library_flag::GAP | commit << library_flag::COMMIT_SHIFT)
+/// Returns the flags of this library, for a frame with a gap that this commit has left, and with a table of checksums.
+fn library_flag_byte(gap: Option<u8>, has_checksums: bool) -> u8 {
+    let gap = gap.map_or(0, |commit| library_flag::GAP | commit << library_flag::COMMIT_SHIFT);
+    gap | if has_checksums { library_flag::CHECKSUMS } else { 0 }
 }
 
 /// Returns whether the bytes have the magic of a frame. It is required for frames in memory and ignored in files.
@@ -214,6 +219,7 @@ impl FrameHeader {
             gap: Some(b[position::LIBRARY_FLAGS])
                 .filter(|flags| flags & library_flag::GAP != 0)
                 .map(|flags| flags >> library_flag::COMMIT_SHIFT),
+            has_checksums: b[position::LIBRARY_FLAGS] & library_flag::CHECKSUMS != 0,
             nbytes: int64(position::NBYTES),
             cbytes: int64(position::CBYTES),
             typesize: int32(position::TYPESIZE),
@@ -320,10 +326,16 @@ impl FrameHeader {
     }
 
     /// Replaces the lengths of the data section and of the frame, in bytes, in a header that [`build`](Self::build)
-    /// made, and the number of the commit if there is a gap.
-    pub(super) fn set_lengths(image: &mut [u8], cbytes: u64, frame_len: u64, gap: Option<u8>) {
+    /// made, the number of the commit if there is a gap, and whether there is a table of checksums.
+    pub(super) fn set_lengths(
+        image: &mut [u8],
+        cbytes: u64,
+        frame_len: u64,
+        gap: Option<u8>,
+        has_checksums: bool,
+    ) {
         if let Some(flags) = image.get_mut(position::LIBRARY_FLAGS) {
-            *flags = library_flag_byte(gap);
+            *flags = library_flag_byte(gap, has_checksums);
         }
         for (at, value) in [(position::CBYTES, cbytes), (position::FRAME_LEN, frame_len)] {
             if let Some(field) = image.get_mut(at..at + size_of::<u64>()) {
@@ -338,7 +350,7 @@ impl FrameHeader {
         let [a, b, c, d, e, f] = self.filters;
         let [u, v, w, x, y, z] = self.filters_meta;
         let (codec, meta) = (self.compcode, self.compcode_meta);
-        let library_flags = library_flag_byte(self.gap);
+        let library_flags = library_flag_byte(self.gap, self.has_checksums);
         [a, b, c, d, e, f, codec, meta, u, v, w, x, y, z, u8::from(self.use_dict), library_flags]
     }
 

@@ -11,6 +11,7 @@
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
 //! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
+//! | [`checksums`] | the checksums of all parts of a frame |
 //! | [`durability`] | what a change leaves if the process dies |
 //! | [`staged`], [`space`] | changes that are there completely or not at all; the use of the bytes of a file |
 //! | [`journal`] | undoing a commit of several sectors whose writer has died |
@@ -18,11 +19,13 @@
 //! | [`disk`] | the files of a frame |
 //! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
 //! | [`status`] | whether another handle has changed the frame |
+//! | [`verify`] | checking the parts of a frame by its checksums |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status` and `fetch` are
-//! pure functions of bytes: they do no I/O, check every field that they read, and never panic.
+//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status`, `verify` and `fetch`
+//! are pure functions of bytes: they do no I/O, check every field that they read, and never panic.
 
+pub(crate) mod checksums;
 pub(crate) mod chunk_info;
 pub(crate) mod disk;
 pub(crate) mod durability;
@@ -40,6 +43,7 @@ pub(crate) mod store;
 pub(crate) mod trailer;
 mod transaction;
 pub(crate) mod undo;
+mod verify;
 pub(crate) mod writer;
 
 pub(crate) use header::FrameKind;

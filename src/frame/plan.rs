@@ -4,6 +4,7 @@
 //! it.
 
 use super::FrameKind;
+use super::checksums::{self, Checksums};
 use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
@@ -11,6 +12,7 @@ use super::trailer;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use std::sync::Arc;
 
 /// A chunk as a frame stores it.
 #[derive(Clone, Copy)]
@@ -89,6 +91,8 @@ pub(crate) struct FrameLayout {
     pub frame_len: u64,
     /// Length of the trailer.
     pub trailer_len: u64,
+    /// Length of the table of checksums, directly before the trailer; 0 without one.
+    pub table_len: u64,
 }
 
 impl FrameLayout {
@@ -108,8 +112,17 @@ pub(crate) struct Images {
     pub header: Vec<u8>,
     /// The index chunk; empty for a frame without chunks.
     pub index: Vec<u8>,
+    /// The table of checksums; empty without one.
+    pub table: Vec<u8>,
     /// The trailer.
     pub trailer: Vec<u8>,
+}
+
+impl Images {
+    /// Returns the length of index, table of checksums and trailer, in bytes.
+    pub(super) fn len_behind_chunks(&self) -> u64 {
+        (self.index.len() + self.table.len() + self.trailer.len()) as u64
+    }
 }
 
 /// A move of bytes inside the data section. Offsets count from the start of the frame, in bytes.
@@ -158,7 +171,7 @@ pub(crate) struct FramePlan<'a> {
     pub index: Option<(u64, Vec<u8>)>,
     /// The header.
     pub header: Vec<u8>,
-    /// The trailer.
+    /// The table of checksums, of `layout.table_len` bytes, and behind it the trailer. The offset is that of the table.
     pub trailer: Option<(u64, Vec<u8>)>,
     /// The layout of the frame after the change.
     pub layout: FrameLayout,
@@ -181,6 +194,10 @@ pub(crate) struct FrameIndex {
     pub offsets: Offsets,
     /// The encoder, which keeps the compressed blocks of the last index image.
     pub encoder: IndexEncoder,
+    /// The checksums of the chunks, if they are known.
+    pub(super) checksums: Option<Arc<Checksums>>,
+    /// The checksum of the index chunk, if `checksums` are known.
+    pub(super) index_checksum: u32,
     /// The cached result of [`Offsets::max_number`]; `None` while it is not known.
     cached_max_number: Option<i64>,
 }
@@ -200,6 +217,23 @@ pub(crate) enum IndexUndo {
 }
 
 impl FrameIndex {
+    /// Applies a change to the checksums of the chunks.
+    pub(super) fn change_checksums(&mut self, change: &Change<'_>) {
+        if let Some(checksums) = &mut self.checksums
+            && !Arc::make_mut(checksums).apply(change)
+        {
+            self.checksums = None;
+        }
+    }
+
+    /// Returns the checksums of the chunks, if they are known and a table can be written.
+    pub(super) fn writable_checksums(&self) -> Option<Arc<Checksums>> {
+        let is_writable = |checksums: &Arc<Checksums>| {
+            checksums.len() == self.offsets.len() && checksums.writable_table_len().is_some()
+        };
+        self.checksums.clone().filter(is_writable)
+    }
+
     /// Replaces the index after the frame was read again.
     pub(crate) fn replace(&mut self, offsets: Offsets) {
         self.offsets = offsets;
@@ -284,7 +318,9 @@ impl FrameIndex {
     }
 }
 
-/// Plans `change` for a frame with that layout and index. The index is changed at once; the second result reverts that.
+/// Plans `change` for a frame with that layout and index. The index is changed at once; the second result reverts that,
+/// except for the checksums. `writes_checksums` states that the new state has a table, if the checksums of the old chunks
+/// are known.
 ///
 /// # Errors
 /// `Data` for an order that is no permutation, `InvalidHeader` for a chunk that does not lie in the data section,
@@ -295,11 +331,13 @@ pub(crate) fn plan_change<'a>(
     index: &mut FrameIndex,
     change: &Change<'a>,
     target: &TargetState<'_>,
+    writes_checksums: bool,
 ) -> Result<(FramePlan<'a>, IndexUndo)> {
-    let (undo, result) = match edit_index(layout, index, change, target) {
-        Ok((partial, undo)) => (undo, build_plan(layout, index, change, target, partial)),
-        Err(error) => return Err(error),
-    };
+    let (partial, undo) = edit_index(layout, index, change, target)?;
+    index.change_checksums(change);
+    let has_chunks = target.header.nbytes > 0;
+    let checksums = index.writable_checksums().filter(|_| writes_checksums && has_chunks);
+    let result = build_plan(layout, index, change, target, partial, checksums.as_deref());
     match result {
         Ok(plan) => Ok((plan, undo)),
         Err(error) => {
@@ -489,20 +527,23 @@ pub(super) fn copy_offsets(offsets: &Offsets) -> Result<Offsets> {
     }
 }
 
-/// Builds the images of header, index and trailer, and puts the plan together.
+/// Builds the images of header, index, table of checksums and trailer, and puts the plan together.
 fn build_plan<'a>(
     layout: &FrameLayout,
     index: &mut FrameIndex,
     change: &Change<'a>,
     target: &TargetState<'_>,
     partial: PartialPlan<'a>,
+    checksums: Option<&Checksums>,
 ) -> Result<FramePlan<'a>> {
     let mut header = target.header.clone();
-    let trailer = trailer::build(target.vlmetalayers)?;
+    let mut trailer = trailer::build(target.vlmetalayers)?;
+    let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
     let has_chunks = header.nbytes > 0;
     let mut new = FrameLayout {
         cbytes: u64::try_from(header.cbytes).unwrap_or(0),
         trailer_len: trailer.len() as u64,
+        table_len,
         header_len: (FIXED_HEADER_LEN + section_len(target.metalayers)?) as u64,
         ..*layout
     };
@@ -522,24 +563,33 @@ fn build_plan<'a>(
     let trailer_at = match (&index_image, has_chunks) {
         (_, false) => new.header_len,
         (Some(image), true) => new.index_offset() + image.len() as u64,
-        (None, true) => layout.frame_len - layout.trailer_len,
+        (None, true) => layout.frame_len - layout.trailer_len - layout.table_len,
     };
-    let trailer = match change {
-        Change::ReplaceMetalayerContents => None,
-        _ => Some((trailer_at, trailer)),
-    };
-    match &trailer {
-        Some((at, bytes)) => new.frame_len = at + bytes.len() as u64,
-        None => new = *layout,
+    let keeps_trailer = matches!(change, Change::ReplaceMetalayerContents);
+    let trailer_changes = !keeps_trailer || checksums.is_some() || layout.table_len > 0;
+    if trailer_changes {
+        new.frame_len = trailer_at + new.table_len + new.trailer_len;
+    } else {
+        new = *layout;
     }
     header.frame_len = new.frame_len;
+    header.has_checksums = checksums.is_some();
+    let header = header.build(target.metalayers)?;
+    if let Some(image) = &index_image {
+        index.index_checksum = checksums.map_or(0, |_| checksums::checksum(image));
+    }
+    if let Some(checksums) = checksums {
+        let table = checksums.seal(&header, index.index_checksum, &mut trailer, new.frame_len);
+        trailer.splice(..0, table);
+    }
+    let trailer = trailer_changes.then_some((trailer_at, trailer));
     Ok(FramePlan {
         chunk_file: partial.chunk_file,
         removed_file: partial.removed_file,
         moved: partial.moved,
         payload: partial.payload,
         index: index_image.map(|image| (new.index_offset(), image)),
-        header: header.build(target.metalayers)?,
+        header,
         trailer,
         layout: new,
     })

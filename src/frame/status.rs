@@ -1,5 +1,6 @@
 //! The state of a frame on disk, compared with the state that this handle has read: other handles may have changed it.
 
+use super::FrameKind;
 use super::header::FrameHeader;
 use super::store::Frame;
 use crate::error::Result;
@@ -68,7 +69,13 @@ impl Frame {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);
         }
-        self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()))
+        let mut status = self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()))?;
+        // Another handle may have replaced a chunk in place by one of the same length: the next table needs its checksum.
+        if self.has_replaced_table(&status.header) {
+            self.force_refresh.store(true, Ordering::Relaxed);
+            status.is_stale = true;
+        }
+        Ok(status)
     }
 
     /// Returns the state inside a transaction of a frame with atomic changes: the files have the state before it.
@@ -91,7 +98,11 @@ impl Frame {
         }
         let header = self.read_header()?;
         let forced = self.force_refresh.load(Ordering::Relaxed);
-        let is_stale = forced || header.frame_len != self.len() || self.has_newer_commit(&header);
+        let is_stale = forced
+            || header.frame_len != self.len()
+            || self.has_newer_commit(&header)
+            // The new file of an atomic change can have the same header, and refer to another chunk file.
+            || (self.kind == FrameKind::Sparse && self.has_replaced_table(&header));
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
@@ -120,7 +131,9 @@ impl Frame {
     /// length.
     fn has_newer_commit(&self, header: &FrameHeader) -> bool {
         let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, self.kind);
-        header.gap.is_some() && is_known().is_ok_and(|known| known != *header)
+        is_known().is_ok_and(|known| {
+            (header.gap.is_some() || header.has_checksums || known.has_checksums) && known != *header
+        })
     }
 
     /// Returns whether a read without the lock must be checked: the frame was changed a short time ago, so that it may

@@ -5,6 +5,7 @@
 //! may read or write at a time; the lock in this module only keeps the fields of [`Inner`] consistent with each other.
 
 use super::FrameKind;
+use super::checksums::{self, ChecksumMode, Checksums};
 use super::disk::Disk;
 use super::durability::Durability;
 use super::header::{self, FIXED_HEADER_LEN, FrameHeader};
@@ -48,6 +49,8 @@ pub(crate) struct Frame {
     pub(super) generation: AtomicU64,
     /// The [`Durability`] of changes.
     pub(super) level: AtomicU8,
+    /// The [`ChecksumMode`].
+    pub(super) checksum_mode: AtomicU8,
     /// Whether another process may be changing the frame now, so that a read without the lock must be checked.
     pub(super) must_check_reads: AtomicBool,
     /// Number of reads that failed because another handle had changed the frame meanwhile.
@@ -97,7 +100,7 @@ impl Inner {
 }
 
 /// The parts of a frame that are read when it is opened, except the chunks.
-type LoadedParts = (FrameLayout, Offsets, Images, FrameContents);
+type LoadedParts = (FrameLayout, Offsets, Images, FrameContents, Option<Checksums>);
 
 /// The name and the content of a metalayer.
 pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
@@ -137,13 +140,14 @@ impl Frame {
         let mut header = target.header.clone();
         header.header_len = FIXED_HEADER_LEN + metalayers::section_len(target.metalayers)?;
         header.frame_len = (header.header_len + trailer.len()) as u64;
-        let images = Images { header: header.build(target.metalayers)?, index: Vec::new(), trailer };
+        let images = Images { header: header.build(target.metalayers)?, trailer, ..Images::default() };
         let layout = FrameLayout {
             kind,
             header_len: header.header_len as u64,
             cbytes: 0,
             frame_len: header.frame_len,
             trailer_len: images.trailer.len() as u64,
+            table_len: 0,
         };
         let mut memory = MallocVec::new();
         if let Destination::Disk(path, backend) = &destination
@@ -192,6 +196,7 @@ impl Frame {
             force_refresh,
             generation: AtomicU64::new(0),
             level: AtomicU8::new(level as u8),
+            checksum_mode: AtomicU8::new(ChecksumMode::from_environment() as u8),
             must_check_reads: AtomicBool::new(false),
             changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),
@@ -241,6 +246,7 @@ impl Frame {
             cbytes: 0,
             frame_len: 0,
             trailer_len: 0,
+            table_len: 0,
         };
         let inner = Inner::new(MallocVec::new(), layout, Images::default());
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
@@ -319,7 +325,7 @@ impl Frame {
 
     /// Reads `len` bytes at byte `at` of the frame into new memory. The caller has checked `len` against the length of
     /// the frame.
-    fn read_vec(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+    pub(super) fn read_vec(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         let len = usize::try_from(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of a frame"))?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of a frame"))?;
@@ -332,7 +338,7 @@ impl Frame {
     fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<FrameContents> {
         let loaded = self.load_parts(&header, trailer_len);
         // Without the lock, another handle may have written other parts between two reads.
-        let (layout, index, images, mut contents) = self.confirm_read(&header, loaded)?;
+        let (layout, index, images, mut contents, checksums) = self.confirm_read(&header, loaded)?;
         let has_gap = header.gap.is_some() && layout.kind == FrameKind::Contiguous;
         let disk = self.disk.as_ref().filter(|disk| has_gap && disk.backend.is_native());
         let end_of_chunks = disk.map(|disk| disk.end_of_chunks(&layout, &index));
@@ -342,7 +348,12 @@ impl Frame {
         }
         let mut inner = self.inner.write();
         inner.layout = layout;
+        if let (Some(new), Some(old)) = (&checksums, &inner.index.checksums) {
+            new.keep_verified(old, |nchunk| inner.index.offsets.get(nchunk) == index.get(nchunk));
+        }
         inner.index.replace(index);
+        inner.index.index_checksum = checksums.as_ref().map_or(0, |_| checksums::checksum(&images.index));
+        inner.index.checksums = checksums.map(Arc::new);
         inner.last_check = None;
         inner.end_of_chunks = end_of_chunks;
         inner.staging = None;
@@ -353,7 +364,7 @@ impl Frame {
     }
 
     fn load_parts(&self, header: &FrameHeader, trailer_len: u64) -> Result<LoadedParts> {
-        let layout = layout_from_header(header, self.kind, trailer_len);
+        let mut layout = layout_from_header(header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
         let metalayers = to_owned_metalayers(metalayers::parse_header_section(&header_image)?);
         let trailer_at =
@@ -370,8 +381,15 @@ impl Frame {
         let (index_image, offsets) = self.load_index(header, &layout)?;
         let contents =
             FrameContents { header: header.clone(), nchunks: offsets.len(), metalayers, vlmetalayers };
-        let images = Images { header: header_image, index: index_image, trailer: trailer_image };
-        Ok((layout, offsets, images, contents))
+        let mut images =
+            Images { header: header_image, index: index_image, table: Vec::new(), trailer: trailer_image };
+        let has_checksums = header.has_checksums && self.checksum_mode() != ChecksumMode::Off;
+        let mut checksums = None;
+        if has_checksums {
+            checksums = Some(self.load_checksums(&layout, &mut images, offsets.len())?);
+            layout.table_len = images.table.len() as u64;
+        }
+        Ok((layout, offsets, images, contents, checksums))
     }
 
     /// Reads and decodes the index.
@@ -469,8 +487,7 @@ impl Frame {
         match &inner.staging {
             Some(staging) => staging.closed_len(&inner.layout, &inner.images),
             None => {
-                let Images { index, trailer, .. } = &inner.images;
-                let closed = |end| end + (index.len() + trailer.len()) as u64;
+                let closed = |end| end + inner.images.len_behind_chunks();
                 inner.end_of_chunks.map_or(inner.layout.frame_len, closed)
             }
         }
@@ -539,7 +556,13 @@ impl Frame {
             Ok(contents) => Ok(Some(contents)),
             Err(error) => {
                 self.force_refresh.store(true, Ordering::Relaxed);
-                if self.lock.is_some() { Err(error) } else { Ok(None) }
+                let is_damaged = || {
+                    error.kind() == ErrorKind::Data
+                        && self.read_header().is_ok_and(|header| {
+                            header.has_checksums && self.checksum_mode() != ChecksumMode::Off
+                        })
+                };
+                if self.lock.is_some() || is_damaged() { Err(error) } else { Ok(None) }
             }
         }
     }
@@ -601,6 +624,7 @@ fn layout_from_header(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -
         cbytes: u64::try_from(header.cbytes).unwrap_or(0),
         frame_len: header.frame_len,
         trailer_len,
+        table_len: 0,
     }
 }
 

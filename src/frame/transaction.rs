@@ -3,6 +3,7 @@
 //! A frame on native files with a durability level above `Off` is changed by [`super::staged`]; every other frame is
 //! changed in place by [`super::writer`], and has no transactions.
 
+use super::checksums::ChecksumMode;
 use super::durability::Durability;
 use super::index::Offsets;
 use super::plan::{self, Change, Images, TargetState};
@@ -20,6 +21,7 @@ impl Frame {
     /// # Errors
     /// Those of [`plan::plan_change`], and of writing the frame.
     pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
+        self.prepare_checksums();
         if !self.prepare_staging()? {
             self.close_old_gap()?;
             return self.apply_in_place(change, target);
@@ -78,7 +80,9 @@ impl Frame {
         let Some(disk) = self.disk.as_deref() else {
             return Err(err!(Failure, "the frame is in memory"));
         };
-        work(staging, Committed { disk, level: self.level(), layout, images, stream: None }, index)
+        let writes_checksums = self.checksum_mode() == ChecksumMode::Write;
+        let level = self.level();
+        work(staging, Committed { disk, level, writes_checksums, layout, images, stream: None }, index)
     }
 
     /// Begins a transaction: changes are committed at its end. The frame must be up to date. Returns `None` for a frame
@@ -265,11 +269,14 @@ impl Frame {
             inner.index.offsets = meanwhile;
             (index, inner.layout, std::mem::take(&mut inner.images))
         };
-        let planned = plan::plan_change(&layout, &mut index, change, target);
+        let (checksums, index_checksum) = (index.checksums.clone(), index.index_checksum);
+        let writes_checksums = self.checksum_mode() == ChecksumMode::Write;
+        let planned = plan::plan_change(&layout, &mut index, change, target, writes_checksums);
         let (plan, undo) = match planned {
             Ok(planned) => planned,
             Err(error) => {
                 let mut inner = self.inner.write();
+                (index.checksums, index.index_checksum) = (checksums, index_checksum);
                 inner.index = index;
                 inner.images = images;
                 return Err(error);
@@ -284,10 +291,18 @@ impl Frame {
             Ok(()) => {
                 inner.layout = plan.layout;
                 if self.disk.is_some() {
+                    let (table, trailer) = match plan.trailer {
+                        Some((_, mut table)) => {
+                            let trailer = table.split_off(plan.layout.table_len as usize);
+                            (table, trailer)
+                        }
+                        None => (images.table, images.trailer),
+                    };
                     inner.images = Images {
                         header: plan.header,
                         index: plan.index.map_or(images.index, |(_, bytes)| bytes),
-                        trailer: plan.trailer.map_or(images.trailer, |(_, bytes)| bytes),
+                        table,
+                        trailer,
                     };
                 }
                 inner.index = index;
@@ -295,6 +310,7 @@ impl Frame {
             }
             Err(error) => {
                 let undone = index.undo(undo);
+                (index.checksums, index.index_checksum) = (checksums, index_checksum);
                 inner.index = index;
                 inner.images = images;
                 undone.and(Err(error))

@@ -104,6 +104,7 @@ impl<'a> FileUndo<'a> {
         }
         let parts = [
             (old.index_offset(), &images.index),
+            (old.frame_len - old.trailer_len - old.table_len, &images.table),
             (old.frame_len - old.trailer_len, &images.trailer),
             (0, &images.header),
         ];

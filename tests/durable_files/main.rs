@@ -5,6 +5,7 @@
 //! - `releases`: releases of C-Blosc2 read and change the frames, also frames whose writer was killed; this library
 //!   changes the results again.
 //! - `growth`: sizes of files after many appends and updates, before and after the frame is closed.
+//! - `checksums`: frames with checksums, changed in turn by our library and releases of C-Blosc2; flipped bits.
 //!
 //! `BLOSC2_READER_SECONDS` is how long a writer works on each combination of change, store and lock (default 3),
 //! `BLOSC2_READER_LEVEL` its durability level (default `kill`), `BLOSC2_GROWTH_APPENDS` the number of appends to a file
@@ -14,6 +15,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod checksums;
 mod growth;
 mod levels;
 mod processes;

@@ -2,8 +2,9 @@
 //! that the committed index does not have, and a commit replaces the index file by a new one. The files of superseded
 //! chunks are removed afterwards.
 
-use super::state::{Committed, Pending};
+use super::state::{Committed, Pending, seal};
 use crate::error::Result;
+use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
 use crate::frame::header::FrameHeader;
@@ -51,7 +52,8 @@ impl StagedDirectory {
         }
     }
 
-    /// Publishes the pending state. `index` is the new index, if it has changed.
+    /// Publishes the pending state. `index` is the new index, if it has changed; `checksums` are those of the chunks, for
+    /// a state with a table.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `FileSync`.
@@ -60,18 +62,21 @@ impl StagedDirectory {
         committed: &mut Committed<'_>,
         pending: &Pending,
         index: Option<Vec<u8>>,
+        checksums: Option<&Checksums>,
     ) -> Result<()> {
         let index = index.unwrap_or_else(|| committed.images.index.clone());
-        let trailer = match &pending.trailer {
+        let mut trailer = match &pending.trailer {
             Some(trailer) => trailer.to_vec(),
             None => committed.images.trailer.clone(),
         };
         let mut header = pending.header_image.to_vec();
         let header_len = header.len() as u64;
-        let frame_len = header_len + (index.len() + trailer.len()) as u64;
+        let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
+        let frame_len = header_len + (index.len() + trailer.len()) as u64 + table_len;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
-        FrameHeader::set_lengths(&mut header, cbytes, frame_len, None);
-        let file = [&header[..], &index, &trailer].concat();
+        FrameHeader::set_lengths(&mut header, cbytes, frame_len, None, table_len > 0);
+        let table = seal(checksums, &header, &index, &mut trailer, frame_len);
+        let file = [&header[..], &index, &table, &trailer].concat();
         let is_synced = committed.level == Durability::Power;
         if is_synced {
             // The new chunk files must have names before the index refers to them.
@@ -83,9 +88,10 @@ impl StagedDirectory {
             cbytes,
             frame_len,
             trailer_len: trailer.len() as u64,
+            table_len,
             ..*committed.layout
         };
-        *committed.images = Images { header, index, trailer };
+        *committed.images = Images { header, index, table, trailer };
         self.created.clear();
         for number in self.superseded.drain(..) {
             remove(committed.disk, number);

@@ -6,8 +6,9 @@
 //! A frame without chunks has its trailer directly behind the header. Its first chunks belong where that trailer is, so
 //! the bytes of the first sector are written together with the header.
 
-use super::state::{Committed, Pending};
+use super::state::{Committed, Pending, seal};
 use crate::error::Result;
+use crate::frame::checksums::Checksums;
 use crate::frame::disk::{self, Disk};
 use crate::frame::durability::Durability;
 use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
@@ -173,27 +174,33 @@ impl StagedFile {
     /// Commits the present state again, with the index behind a gap in which a chunk of `next` bytes has room.
     fn move_index(&mut self, committed: &mut Committed<'_>, stream: &IoStream, next: u64) -> Result<()> {
         let data = committed.layout.header_len..self.space.end();
-        let len = (committed.images.index.len() + committed.images.trailer.len()) as u64;
+        let len = committed.images.len_behind_chunks();
         let slot = self.slot.place_behind_gap(data, len, next);
         self.commit_same(committed, stream, slot)
     }
 
     /// Commits the present state with index and trailer at another place.
     fn commit_same(&mut self, committed: &mut Committed<'_>, stream: &IoStream, slot: NewSlot) -> Result<()> {
-        let Images { header, index, trailer } = &*committed.images;
-        write_slot(committed, stream, &slot, index, trailer)?;
+        let Images { header, index, table, trailer } = &*committed.images;
+        let mut trailer = trailer.clone();
+        let checksums = (!table.is_empty()).then(|| Checksums::of_table(table));
         let gap = self.next_gap(slot.start());
-        let header = with_lengths(header, slot.start() - committed.layout.header_len, slot.end(), gap);
+        let cbytes = slot.start() - committed.layout.header_len;
+        let header = with_lengths(header, cbytes, slot.end(), gap, checksums.is_some());
+        let table = seal(checksums.as_ref(), &header, index, &mut trailer, slot.end());
+        write_slot(committed, stream, &slot, &[index, &table, &trailer])?;
         let len = header.len().min(FIXED_HEADER_LEN);
         write_header(committed, stream, &[&header[..len]], false)?;
-        committed.images.header = header;
-        committed.layout.cbytes = slot.start() - committed.layout.header_len;
+        (committed.images.header, committed.images.table, committed.images.trailer) =
+            (header, table, trailer);
+        committed.layout.cbytes = cbytes;
         committed.layout.frame_len = slot.end();
         self.slot = slot.committed();
         Ok(())
     }
 
-    /// Publishes the pending state. `index` is the new index, if it has changed.
+    /// Publishes the pending state. `index` is the new index, if it has changed; `checksums` are those of the chunks, for
+    /// a state with a table.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `FileSync`.
@@ -202,6 +209,7 @@ impl StagedFile {
         committed: &mut Committed<'_>,
         pending: &Pending,
         index: Option<Vec<u8>>,
+        checksums: Option<&Checksums>,
     ) -> Result<()> {
         let stream = committed.stream()?;
         if committed.level == Durability::Power && !self.has_synced_name {
@@ -209,8 +217,9 @@ impl StagedFile {
             self.has_synced_name = true;
         }
         let index = index.unwrap_or_else(|| committed.images.index.clone());
-        let is_content_only = pending.index.is_none() && pending.trailer.is_none();
-        let trailer = match &pending.trailer {
+        let has_table = checksums.is_some() || !committed.images.table.is_empty();
+        let is_content_only = pending.index.is_none() && pending.trailer.is_none() && !has_table;
+        let mut trailer = match &pending.trailer {
             Some(trailer) => trailer.to_vec(),
             None => committed.images.trailer.clone(),
         };
@@ -220,17 +229,20 @@ impl StagedFile {
         if is_content_only {
             let FrameLayout { cbytes, frame_len, .. } = *committed.layout;
             let gap = self.next_gap(self.slot.range.start);
-            let header = with_lengths(&pending.header_image, cbytes, frame_len, gap);
+            let header = with_lengths(&pending.header_image, cbytes, frame_len, gap, false);
             write_header(committed, &stream, &[&header], self.is_new)?;
             committed.images.header = header;
             return Ok(());
         }
         let header_len = self.header_len;
-        let len = (index.len() + trailer.len()) as u64;
+        let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
+        let len = (index.len() + trailer.len()) as u64 + table_len;
         let slot = self.slot.place(header_len..self.space.end(), len, self.last_len);
-        write_slot(committed, &stream, &slot, &index, &trailer)?;
         let gap = self.next_gap(slot.start());
-        let header = with_lengths(&pending.header_image, slot.start() - header_len, slot.end(), gap);
+        let cbytes = slot.start() - header_len;
+        let header = with_lengths(&pending.header_image, cbytes, slot.end(), gap, table_len > 0);
+        let table = seal(checksums, &header, &index, &mut trailer, slot.end());
+        write_slot(committed, &stream, &slot, &[&index, &table, &trailer])?;
         let first_sector = self.first_sector(header_len);
         let changed_len = if pending.has_new_metalayers || self.is_new || !first_sector.is_empty() {
             header.len()
@@ -241,10 +253,11 @@ impl StagedFile {
         self.is_new = false;
         self.unwritten.clear();
         self.space.commit();
-        *committed.images = Images { header, index, trailer };
+        *committed.images = Images { header, index, table, trailer };
         *committed.layout = FrameLayout {
             header_len,
-            cbytes: slot.start() - header_len,
+            table_len,
+            cbytes,
             frame_len: slot.end(),
             trailer_len: committed.images.trailer.len() as u64,
             ..*committed.layout
@@ -259,12 +272,13 @@ impl StagedFile {
         committed: &mut Committed<'_>,
         stream: &IoStream,
         pending: &Pending,
-        trailer: Vec<u8>,
+        mut trailer: Vec<u8>,
     ) -> Result<()> {
         let header_len = pending.header_image.len() as u64;
         let frame_len = header_len + trailer.len() as u64;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0).min(committed.layout.cbytes);
-        let header = with_lengths(&pending.header_image, cbytes, frame_len, None);
+        let header = with_lengths(&pending.header_image, cbytes, frame_len, None, false);
+        let table = seal(None, &header, &[], &mut trailer, frame_len);
         if committed.level == Durability::Power {
             // The length of the file must not be lost when the content is written.
             let end = committed.disk.base + frame_len;
@@ -283,9 +297,10 @@ impl StagedFile {
             cbytes,
             frame_len,
             trailer_len: trailer.len() as u64,
+            table_len: 0,
             ..*committed.layout
         };
-        *committed.images = Images { header, index: Vec::new(), trailer };
+        *committed.images = Images { header, index: Vec::new(), table, trailer };
         if let Err(error) = stream.truncate(committed.disk.base + frame_len) {
             trace::warning(|| format!("the end of a frame could not be cut off: {error}"));
         }
@@ -324,7 +339,7 @@ impl StagedFile {
         }
         if !committed.is_empty() {
             self.fill_holes(committed, &stream, index)?;
-            let len = (committed.images.index.len() + committed.images.trailer.len()) as u64;
+            let len = committed.images.len_behind_chunks();
             if self.slot.range != (self.space.end()..self.space.end() + len) {
                 for slot in self.slot.places_to_end_of_data(self.space.end(), len) {
                     self.commit_same(committed, &stream, slot)?;
@@ -378,9 +393,8 @@ impl StagedFile {
         let len = index.offsets.len();
         let image = index.encoder.encode(&index.offsets, changed_from, len)?;
         // The chunks are still needed at their old places until the index refers to the new ones.
-        let all_len = (image.len() + committed.images.trailer.len()) as u64;
-        let slot = self.slot.place_behind(all_len);
         let old_index = std::mem::replace(&mut committed.images.index, image);
+        let slot = self.slot.place_behind(committed.images.len_behind_chunks());
         let done = self.commit_same(committed, stream, slot);
         if done.is_err() {
             committed.images.index = old_index;
@@ -407,24 +421,23 @@ fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
     })
 }
 
-/// Returns a header with other lengths of the data section and the frame, and the number of the commit if there is a
-/// gap.
-fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, gap: Option<u8>) -> Vec<u8> {
+/// Returns a header with other lengths of the data section and the frame, the number of the commit if there is a gap, and
+/// the flag of the checksums.
+fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, gap: Option<u8>, has_checksums: bool) -> Vec<u8> {
     let mut header = header.to_vec();
-    FrameHeader::set_lengths(&mut header, cbytes, frame_len, gap);
+    FrameHeader::set_lengths(&mut header, cbytes, frame_len, gap, has_checksums);
     header
 }
 
-/// Writes index, padding and trailer, and waits until they are on disk if the level requires it.
+/// Writes index, padding, table of checksums and trailer, and waits until they are on disk if the level requires it.
 fn write_slot(
     committed: &Committed<'_>,
     stream: &IoStream,
     slot: &NewSlot,
-    index: &[u8],
-    trailer: &[u8],
+    [index, table, trailer]: &[&[u8]; 3],
 ) -> Result<()> {
     let padding = &ZEROS[..slot.padding() as usize];
-    stream.write_vectored_at(committed.disk.base + slot.start(), &[index, padding, trailer])?;
+    stream.write_vectored_at(committed.disk.base + slot.start(), &[index, padding, table, trailer])?;
     committed.sync(stream)
 }
 

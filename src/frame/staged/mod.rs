@@ -14,6 +14,7 @@ mod file;
 mod state;
 
 use super::FrameKind;
+use super::checksums::{Checksums, index_checksum_in_table};
 use super::disk::Disk;
 use super::header::FrameHeader;
 use super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
@@ -46,6 +47,7 @@ enum StagedStore {
 
 /// The state of a frame at the begin of a transaction.
 pub(crate) struct FrameSavepoint {
+    checksums: Option<Arc<Checksums>>,
     offsets: Offsets,
     pending: Option<Pending>,
     store: StagedStore,
@@ -99,7 +101,7 @@ impl Staging {
     pub(super) fn closed_len(&self, layout: &FrameLayout, images: &Images) -> u64 {
         match &self.store {
             StagedStore::File(file) if !images.index.is_empty() => {
-                file.end_of_data() + (images.index.len() + images.trailer.len()) as u64
+                file.end_of_data() + images.len_behind_chunks()
             }
             _ => layout.frame_len,
         }
@@ -118,6 +120,7 @@ impl Staging {
         in_transaction: bool,
     ) -> Result<()> {
         let before = (self.pending.clone(), self.store.clone());
+        let checksums = index.checksums.clone();
         committed.stream = self.stream.take();
         let staged = self.stage(&mut committed, index, change, target, in_transaction);
         let (undo, done) = match staged {
@@ -132,6 +135,7 @@ impl Staging {
             self.store.discard_chunks(committed.disk, &before.1);
             self.pending = before.0;
             self.store.restore(before.1);
+            index.checksums = checksums;
             index.undo(undo)?;
         }
         done
@@ -165,6 +169,7 @@ impl Staging {
             header.cbytes = file.end_of_data().saturating_sub(header_image.len() as u64) as i64;
             header.frame_len = file.end_of_data() + EXTENDED_HEADER_LENGTH as u64;
         }
+        index.change_checksums(change);
         let old = self.pending.take();
         let is_content = matches!(change, Change::ReplaceMetalayerContents | Change::AddMetalayer);
         self.pending = Some(Pending {
@@ -244,10 +249,14 @@ impl Staging {
         committed.stream = committed.stream.take().or(self.stream.take());
         let Some(pending) = &self.pending else { return Ok(()) };
         let image = pending.index_image(index)?;
+        let checksums = index.writable_checksums().filter(|_| committed.writes_checksums);
         match &mut self.store {
-            StagedStore::File(file) => file.commit(committed, pending, image)?,
-            StagedStore::Directory(directory) => directory.commit(committed, pending, image)?,
+            StagedStore::File(file) => file.commit(committed, pending, image, checksums.as_deref())?,
+            StagedStore::Directory(directory) => {
+                directory.commit(committed, pending, image, checksums.as_deref())?
+            }
         }
+        index.index_checksum = index_checksum_in_table(&committed.images.table);
         self.pending = None;
         Ok(())
     }
@@ -258,7 +267,8 @@ impl Staging {
     /// `MemoryAlloc`.
     pub(super) fn savepoint(&self, index: &FrameIndex) -> Result<FrameSavepoint> {
         let offsets = plan::copy_offsets(&index.offsets)?;
-        Ok(FrameSavepoint { offsets, pending: self.pending.clone(), store: self.store.clone() })
+        let checksums = index.checksums.clone();
+        Ok(FrameSavepoint { checksums, offsets, pending: self.pending.clone(), store: self.store.clone() })
     }
 
     /// Discards the changes since a savepoint, none of which is committed. Returns whether there were any.
@@ -276,6 +286,7 @@ impl Staging {
         }
         self.store.discard_chunks(disk, &savepoint.store);
         index.replace(savepoint.offsets);
+        index.checksums = savepoint.checksums;
         self.stream = None;
         self.pending = savepoint.pending;
         self.store.restore(savepoint.store);
@@ -289,10 +300,12 @@ impl Staging {
     /// Those of reading and writing the file. The frame is valid all the same.
     pub(super) fn close(&mut self, mut committed: Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         self.commit(&mut committed, index)?;
-        match &mut self.store {
+        let done = match &mut self.store {
             StagedStore::File(file) => file.close(&mut committed, index),
             StagedStore::Directory(_) => Ok(()),
-        }
+        };
+        index.index_checksum = index_checksum_in_table(&committed.images.table);
+        done
     }
 }
 

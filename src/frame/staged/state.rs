@@ -3,6 +3,7 @@
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use crate::frame::checksums::{Checksums, checksum, remove_root};
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
 use crate::frame::header::FrameHeader;
@@ -42,6 +43,8 @@ pub(super) struct IndexChange {
 pub(in crate::frame) struct Committed<'a> {
     pub(in crate::frame) disk: &'a Disk,
     pub(in crate::frame) level: Durability,
+    /// Whether new states get a table of checksums.
+    pub(in crate::frame) writes_checksums: bool,
     pub(in crate::frame) layout: &'a mut FrameLayout,
     pub(in crate::frame) images: &'a mut Images,
     /// The file, opened for writing by the first call of [`stream`](Self::stream).
@@ -130,5 +133,23 @@ impl Pending {
             return Ok(Some(Vec::new()));
         }
         index.encoder.encode(&index.offsets, change.changed_from, change.capacity).map(Some)
+    }
+}
+
+/// Builds the table of checksums of a state, and stores its root in the trailer; without checksums, returns an empty table,
+/// and the trailer gets no root.
+pub(super) fn seal(
+    checksums: Option<&Checksums>,
+    header: &[u8],
+    index: &[u8],
+    trailer: &mut [u8],
+    frame_len: u64,
+) -> Vec<u8> {
+    match checksums {
+        Some(checksums) => checksums.seal(header, checksum(index), trailer, frame_len),
+        None => {
+            remove_root(trailer);
+            Vec::new()
+        }
     }
 }

@@ -18,6 +18,7 @@ fn hex(text: &str) -> Vec<u8> {
 fn empty_header() -> FrameHeader {
     FrameHeader {
         gap: None,
+        has_checksums: false,
         header_len: 97,
         frame_len: 132,
         version: 2,

@@ -198,6 +198,7 @@ impl LockProof<'_, SuperChunk> {
         schunk.field(|s| unsafe {
             FrameHeader {
                 gap: None,
+                has_checksums: false,
                 header_len: 0,
                 frame_len: 0,
                 version: 0,

@@ -5,8 +5,8 @@
 
 mod array_model;
 mod files;
-mod library;
-mod schunk_model;
+pub mod library;
+pub mod schunk_model;
 
 use std::fs;
 use std::path::{Path, PathBuf};

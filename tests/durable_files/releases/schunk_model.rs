@@ -128,6 +128,11 @@ impl Model {
         }
     }
 
+    /// Returns the number of chunks.
+    pub fn nchunks(&self) -> usize {
+        self.chunks.len()
+    }
+
     /// Returns whether the change is possible: a metalayer is deleted once, and 16 are the limit.
     pub fn can(&self, change: Change) -> bool {
         match change {
@@ -153,10 +158,7 @@ impl Model {
     pub fn check(&self, release: &Release, path: &Path, what: &str) {
         let what = format!("{what}: read by {}", release.version);
         let schunk = release.open_schunk(path).unwrap_or_else(|| panic!("{what}: cannot be opened"));
-        for (nchunk, expected) in self.chunks.iter().enumerate() {
-            let found = schunk.decompress(nchunk as i64, NBYTES);
-            assert!(found.as_ref() == Ok(expected), "{what}: chunk {nchunk}: {:?}", found.err());
-        }
+        self.check_chunks(&schunk, &what);
         let behind = schunk.decompress(self.chunks.len() as i64, NBYTES);
         assert!(behind.is_err(), "{what}: more than {} chunks", self.chunks.len());
         for (name, expected) in &self.vlmetas {
@@ -164,6 +166,14 @@ impl Model {
         }
         if !self.vlmetas.contains_key(NOTES[1]) {
             assert!(schunk.vlmeta_get(NOTES[1]).is_err(), "{what}: a deleted metalayer");
+        }
+    }
+
+    /// Checks the chunks that an open super-chunk has.
+    pub fn check_chunks(&self, schunk: &Schunk<'_>, what: &str) {
+        for (nchunk, expected) in self.chunks.iter().enumerate() {
+            let found = schunk.decompress(nchunk as i64, NBYTES);
+            assert!(found.as_ref() == Ok(expected), "{what}: chunk {nchunk}: {:?}", found.err());
         }
     }
 

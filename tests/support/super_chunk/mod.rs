@@ -110,6 +110,14 @@ impl SuperChunk {
         SuperChunk::from_raw(library, raw)
     }
 
+    /// Opens a frame through a back-end.
+    pub fn open_udio(library: &'static Library, path: &Path, io: &blosc2_io) -> Option<SuperChunk> {
+        let path = c_path(path);
+        // SAFETY: a terminated path; the caller keeps the parameters alive.
+        let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), io) };
+        SuperChunk::from_raw(library, raw)
+    }
+
     /// Opens a file with the lock between processes.
     pub fn open_locking(library: &'static Library, path: &Path) -> Option<SuperChunk> {
         let (path, io) = (c_path(path), locking_io());

@@ -1,0 +1,453 @@
+//! The checksums of a frame (`frame.md` 2.14): the table before the trailer, and its root in the fingerprint.
+//!
+//! The root has its own checksum and that of the table; the table has the checksums of header, index, trailer and
+//! chunks. All checksums are CRC-32C. Pure functions of bytes: a [`Checksums`] that was [parsed](Checksums::parse) is
+//! that of the frame whose parts were passed.
+
+#![forbid(unsafe_code)]
+
+use super::plan::{Change, FrameChunk};
+use crate::environment;
+use crate::err;
+use crate::error::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The use of checksums by a handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ChecksumMode {
+    /// Tables are neither read nor written.
+    Off = 0,
+    /// Existing tables are checked, and none is written.
+    Verify = 1,
+    /// Tables are checked and written.
+    Write = 2,
+}
+
+impl ChecksumMode {
+    /// Returns the mode of frames that are created or opened now: the value of the environment variable
+    /// `BLOSC2_CHECKSUMS` (`off`, `verify` or `on`), otherwise `Verify`. Any other value is reported by `BLOSC_TRACE`.
+    pub(super) fn from_environment() -> ChecksumMode {
+        let Some(value) = environment::var(c"BLOSC2_CHECKSUMS") else { return ChecksumMode::Verify };
+        match value.to_bytes() {
+            b"off" => ChecksumMode::Off,
+            b"verify" => ChecksumMode::Verify,
+            b"on" => ChecksumMode::Write,
+            _ => {
+                crate::trace::warning(|| {
+                    format!("BLOSC2_CHECKSUMS is {value:?}, expected `off`, `verify` or `on`")
+                });
+                ChecksumMode::Verify
+            }
+        }
+    }
+
+    /// Converts a number that was made by `as u8`.
+    pub(super) fn from_u8(number: u8) -> ChecksumMode {
+        match number {
+            0 => ChecksumMode::Off,
+            2 => ChecksumMode::Write,
+            _ => ChecksumMode::Verify,
+        }
+    }
+}
+
+/// The first bytes of a table: the magic, the version and zeros.
+const TABLE_START: [u8; 8] = *b"b2cs\x01\0\0\0";
+/// Length of a table without chunks, in bytes.
+const TABLE_HEAD_LEN: usize = 32;
+/// Size of the checksum of a chunk in a table, in bytes.
+const ENTRY_LEN: usize = 4;
+/// The maximum number of chunks for which a table is written: the table has 64 MiB then, and every change writes it.
+pub(super) const MAX_TABLE_CHUNKS: usize = 1 << 24;
+
+/// The start of the fingerprint of a frame with a table.
+const ROOT_MAGIC: [u8; 4] = *b"b2c1";
+/// Marker and type of the fingerprint of a frame with a table (128 bits), and of one without.
+const ROOT_TYPE: [u8; 2] = [0xd8, 3];
+/// See [`ROOT_TYPE`].
+const NO_ROOT_TYPE: [u8; 2] = [0xd8, 0];
+/// Length of the end of a trailer that holds the fingerprint with its marker and its type, in bytes.
+const FINGERPRINT_LEN: usize = 18;
+
+/// Returns the checksum of some bytes.
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
+    crc_fast::crc32_iscsi(bytes)
+}
+
+/// Returns the length of the table of a frame with `nchunks` chunks, in bytes.
+pub(super) fn table_len(nchunks: usize) -> u64 {
+    (TABLE_HEAD_LEN + nchunks * ENTRY_LEN) as u64
+}
+
+/// The root of the checksums. A value that was parsed has a correct checksum of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Root {
+    /// Length of the table, in bytes.
+    pub(super) table_len: u32,
+    table_checksum: u32,
+}
+
+impl Root {
+    /// Reads the root at the end of a trailer.
+    ///
+    /// # Errors
+    /// `Data` if there is none, or its checksum is wrong.
+    pub(super) fn parse(trailer: &[u8]) -> Result<Root> {
+        let root = trailer.last_chunk::<FINGERPRINT_LEN>().filter(|end| {
+            end[..2] == ROOT_TYPE && end[2..6] == ROOT_MAGIC && le_u32(&end[..], 14) == checksum(&end[2..14])
+        });
+        let end = root.ok_or_else(|| {
+            err!(Data, "the trailer of {} bytes ends without a valid root of the checksums", trailer.len())
+        })?;
+        Ok(Root { table_len: le_u32(end, 6), table_checksum: le_u32(end, 10) })
+    }
+
+    fn encode(self) -> [u8; FINGERPRINT_LEN] {
+        let mut end = [0; FINGERPRINT_LEN];
+        end[..2].copy_from_slice(&ROOT_TYPE);
+        end[2..6].copy_from_slice(&ROOT_MAGIC);
+        end[6..10].copy_from_slice(&self.table_len.to_le_bytes());
+        end[10..14].copy_from_slice(&self.table_checksum.to_le_bytes());
+        let own = checksum(&end[2..14]);
+        end[14..].copy_from_slice(&own.to_le_bytes());
+        end
+    }
+}
+
+/// Returns the checksum of the index chunk that a table has; 0 without a table.
+pub(super) fn index_checksum_in_table(table: &[u8]) -> u32 {
+    if table.len() < TABLE_HEAD_LEN { 0 } else { le_u32(table, 24) }
+}
+
+/// Removes the root at the end of a trailer, if there is one.
+pub(super) fn remove_root(trailer: &mut [u8]) {
+    if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>()
+        && end[..6] == [&ROOT_TYPE[..], &ROOT_MAGIC].concat()
+    {
+        *end = [0; FINGERPRINT_LEN];
+        end[..2].copy_from_slice(&NO_ROOT_TYPE);
+    }
+}
+
+/// The parts of a frame that its table describes.
+pub(super) struct FrameParts<'a> {
+    /// The whole header, with its metalayers.
+    pub(super) header: &'a [u8],
+    /// The checksum of the index chunk.
+    pub(super) index: u32,
+    /// The trailer.
+    pub(super) trailer: &'a [u8],
+    /// Length of the frame, in bytes.
+    pub(super) frame_len: u64,
+}
+
+/// The checksums of the chunks of a frame, and which of the chunks were checked.
+#[derive(Default, Debug)]
+pub(super) struct Checksums {
+    chunks: Vec<u32>,
+    /// Whether the chunk needs no check any more.
+    is_verified: Vec<AtomicBool>,
+}
+
+impl Clone for Checksums {
+    fn clone(&self) -> Self {
+        let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
+        Checksums { chunks: self.chunks.clone(), is_verified: self.is_verified.iter().map(copy).collect() }
+    }
+}
+
+impl Checksums {
+    /// Returns the checksums of chunks that were read just now.
+    pub(super) fn of_read_chunks(chunks: Vec<u32>) -> Checksums {
+        let is_verified = chunks.iter().map(|_| AtomicBool::new(true)).collect();
+        Checksums { chunks, is_verified }
+    }
+
+    /// Reads the table of a frame, and checks it and the parts of the frame.
+    ///
+    /// # Errors
+    /// `Data` for a table that does not fit the root or the frame, and for a part with another checksum.
+    pub(super) fn parse(
+        table: &[u8],
+        root: Root,
+        frame: &FrameParts<'_>,
+        nchunks: usize,
+    ) -> Result<Checksums> {
+        let at = frame.frame_len.saturating_sub((frame.trailer.len() + table.len()) as u64);
+        if table.len() as u64 != table_len(nchunks) || table.len() as u64 != u64::from(root.table_len) {
+            return Err(err!(
+                Data,
+                "the checksum table has {} bytes, expected {} for {nchunks} chunks",
+                root.table_len,
+                table_len(nchunks)
+            ));
+        }
+        expect("checksum table", at, root.table_checksum, checksum(table))?;
+        if table[..8] != TABLE_START {
+            return Err(err!(
+                Data,
+                "the checksum table at offset {at} has an unknown version, expected {TABLE_START:?}"
+            ));
+        }
+        let frame_len = u64::from(le_u32(table, 8)) | u64::from(le_u32(table, 12)) << 32;
+        let count = le_u32(table, 16);
+        if frame_len != frame.frame_len || count as usize != nchunks {
+            return Err(err!(
+                Data,
+                "the checksum table is that of a frame of {frame_len} bytes and {count} chunks, expected {} bytes and \
+                 {nchunks} chunks",
+                frame.frame_len
+            ));
+        }
+        expect("frame header", 0, le_u32(table, 20), checksum(frame.header))?;
+        expect("index chunk", frame.header.len() as u64, le_u32(table, 24), frame.index)?;
+        let trailer_at = frame.frame_len.saturating_sub(frame.trailer.len() as u64);
+        expect("trailer", trailer_at, le_u32(table, 28), trailer_checksum(frame.trailer))?;
+        Ok(Checksums::of_table(table))
+    }
+
+    /// Reads the checksums of the chunks from a table that was checked or written by this handle.
+    pub(super) fn of_table(table: &[u8]) -> Checksums {
+        let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
+        let chunks: Vec<u32> = entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)).collect();
+        let is_verified = chunks.iter().map(|_| AtomicBool::new(false)).collect();
+        Checksums { chunks, is_verified }
+    }
+
+    /// Builds the table of a frame. Returns the table and the end of the trailer, which replaces the last bytes of it.
+    fn encode(&self, frame: &FrameParts<'_>) -> (Vec<u8>, [u8; FINGERPRINT_LEN]) {
+        let mut table = Vec::with_capacity(table_len(self.chunks.len()) as usize);
+        table.extend_from_slice(&TABLE_START);
+        table.extend_from_slice(&frame.frame_len.to_le_bytes());
+        table.extend_from_slice(&(self.chunks.len() as u32).to_le_bytes());
+        let parts = [checksum(frame.header), frame.index, trailer_checksum(frame.trailer)];
+        for value in parts.iter().chain(&self.chunks) {
+            table.extend_from_slice(&value.to_le_bytes());
+        }
+        let root = Root { table_len: table.len() as u32, table_checksum: checksum(&table) };
+        (table, root.encode())
+    }
+
+    /// Builds the table of a frame with that header, index and trailer, and stores the root in the trailer.
+    pub(super) fn seal(&self, header: &[u8], index: u32, trailer: &mut [u8], frame_len: u64) -> Vec<u8> {
+        let (table, root) = self.encode(&FrameParts { header, index, trailer, frame_len });
+        if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>() {
+            *end = root;
+        }
+        table
+    }
+
+    /// Returns the length of the table, in bytes; `None` if there are too many chunks for a table, or none.
+    pub(super) fn writable_table_len(&self) -> Option<u64> {
+        let len = self.chunks.len();
+        (1..=MAX_TABLE_CHUNKS).contains(&len).then(|| table_len(len))
+    }
+
+    /// Returns the number of chunks.
+    pub(super) fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Returns whether chunk `nchunk` was not checked yet.
+    pub(super) fn needs_check(&self, nchunk: usize) -> bool {
+        self.is_verified.get(nchunk).is_some_and(|flag| !flag.load(Ordering::Relaxed))
+    }
+
+    /// Checks the bytes of chunk `nchunk`, unless they were checked before. `place` is the offset of the chunk in the
+    /// data section, in bytes, or the number of its file.
+    ///
+    /// # Errors
+    /// `Data` for another checksum.
+    pub(super) fn check_chunk(&self, nchunk: usize, bytes: &[u8], place: u64) -> Result<()> {
+        let (Some(&expected), Some(flag)) = (self.chunks.get(nchunk), self.is_verified.get(nchunk)) else {
+            return Ok(());
+        };
+        if flag.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let found = checksum(bytes);
+        if found != expected {
+            return Err(err!(
+                Data,
+                "the checksum of chunk {nchunk} at offset or in file {place} is {found:08x}, expected {expected:08x}"
+            ));
+        }
+        flag.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Marks as checked the chunks that were checked in an older state of the frame. `is_same` returns whether a chunk
+    /// is at the same place in both.
+    pub(super) fn keep_verified(&self, old: &Checksums, is_same: impl Fn(usize) -> bool) {
+        for (nchunk, flag) in self.is_verified.iter().enumerate() {
+            if old.chunks.get(nchunk) == self.chunks.get(nchunk)
+                && !old.needs_check(nchunk)
+                && is_same(nchunk)
+            {
+                flag.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Applies a change of the frame. The chunks of the change count as checked. Returns whether the checksums are those of
+    /// the new state: not if it has too many chunks for a table.
+    pub(super) fn apply(&mut self, change: &Change<'_>) -> bool {
+        let of_chunk = |chunk: &FrameChunk<'_>| match chunk {
+            FrameChunk::Bytes(bytes) => checksum(bytes),
+            FrameChunk::Special(_) => 0,
+        };
+        match change {
+            Change::Insert { at, chunk } if *at <= self.chunks.len() => {
+                self.chunks.insert(*at, of_chunk(chunk));
+                self.is_verified.insert(*at, AtomicBool::new(true));
+            }
+            Change::Update { at, chunk, .. } if *at < self.chunks.len() => {
+                self.chunks[*at] = of_chunk(chunk);
+                self.is_verified[*at] = AtomicBool::new(true);
+            }
+            Change::Delete { at, .. } if *at < self.chunks.len() => {
+                self.chunks.remove(*at);
+                self.is_verified.remove(*at);
+            }
+            Change::Reorder { order } => {
+                let old = std::mem::take(self);
+                let at = |n: &i64| usize::try_from(*n).ok().filter(|&n| n < old.chunks.len()).unwrap_or(0);
+                self.chunks =
+                    order.iter().map(|n| old.chunks.get(at(n)).copied().unwrap_or_default()).collect();
+                self.is_verified = order.iter().map(|n| AtomicBool::new(!old.needs_check(at(n)))).collect();
+            }
+            Change::Fill { nchunks, .. } if *nchunks <= MAX_TABLE_CHUNKS => {
+                *self = Checksums::of_read_chunks(vec![0; *nchunks]);
+            }
+            Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => {}
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Returns the checksum of a trailer without its fingerprint.
+fn trailer_checksum(trailer: &[u8]) -> u32 {
+    checksum(&trailer[..trailer.len().saturating_sub(FINGERPRINT_LEN)])
+}
+
+/// Checks the checksum of a part of the frame that begins at byte `at`, or directly behind the chunks.
+fn expect(part: &str, at: u64, expected: u32, found: u32) -> Result<()> {
+    if expected != found {
+        return Err(err!(
+            Data,
+            "the checksum of the {part} (offset {at}) is {found:08x}, expected {expected:08x}"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads four bytes, which must be inside `bytes`.
+fn le_u32(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..].first_chunk::<4>().map_or(0, |value| u32::from_le_bytes(*value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn trailer(len: usize) -> Vec<u8> {
+        let mut trailer: Vec<u8> = (0..len as u8).collect();
+        let at = len - FINGERPRINT_LEN;
+        trailer[at..].fill(0);
+        trailer[at] = NO_ROOT_TYPE[0];
+        trailer
+    }
+
+    #[test]
+    fn the_checksum_is_crc_32c() {
+        assert_eq!(checksum(b"123456789"), 0xE306_9283);
+    }
+
+    proptest! {
+        #[test]
+        fn every_flipped_bit_is_detected(
+            sums in prop::collection::vec(any::<u32>(), 0..20),
+            header in prop::collection::vec(any::<u8>(), 87..200),
+            frame_len in any::<u64>(),
+            flip in any::<prop::sample::Index>(),
+        ) {
+            let mut trailer = trailer(60);
+            let nchunks = sums.len();
+            let checksums = Checksums::of_read_chunks(sums.clone());
+            let mut table = checksums.seal(&header, 5, &mut trailer, frame_len);
+            prop_assert_eq!(table.len() as u64, table_len(nchunks));
+            let read = |table: &[u8], header: &[u8], trailer: &[u8]| {
+                let parts = FrameParts { header, index: 5, trailer, frame_len };
+                Checksums::parse(table, Root::parse(trailer)?, &parts, nchunks)
+            };
+            prop_assert_eq!(read(&table, &header, &trailer).map(|read| read.chunks).ok(), Some(sums));
+            let mut header = header;
+            let len = table.len() + header.len() + trailer.len();
+            let bit = flip.index(8 * len);
+            let (byte, mask) = (bit / 8, 1 << (bit % 8));
+            match byte {
+                n if n < table.len() => table[n] ^= mask,
+                n if n < table.len() + header.len() => header[n - table.len()] ^= mask,
+                n => trailer[n - table.len() - header.len()] ^= mask,
+            }
+            prop_assert!(read(&table, &header, &trailer).is_err());
+        }
+
+        #[test]
+        fn changes_give_the_checksums_of_the_new_chunks(
+            changes in prop::collection::vec((0..5_u8, any::<prop::sample::Index>(), any::<[u8; 3]>()), 0..40),
+        ) {
+            let mut chunks: Vec<Vec<u8>> = Vec::new();
+            let mut checksums = Checksums::default();
+            for (kind, at, bytes) in &changes {
+                let chunk = FrameChunk::Bytes(bytes);
+                if *kind < 2 || chunks.is_empty() {
+                    let at = at.index(chunks.len() + 1);
+                    checksums.apply(&Change::Insert { at, chunk });
+                    chunks.insert(at, bytes.to_vec());
+                    continue;
+                }
+                let at = at.index(chunks.len());
+                match kind {
+                    2 => {
+                        checksums.apply(&Change::Update { at, chunk, old_len: 3 });
+                        chunks[at] = bytes.to_vec();
+                    }
+                    3 => {
+                        checksums.apply(&Change::Delete { at, old_len: 3 });
+                        chunks.remove(at);
+                    }
+                    _ => {
+                        let order: Vec<i64> = (0..chunks.len() as i64).rev().collect();
+                        checksums.apply(&Change::Reorder { order: &order });
+                        chunks.reverse();
+                    }
+                }
+            }
+            let expected: Vec<u32> = chunks.iter().map(|chunk| checksum(chunk)).collect();
+            prop_assert_eq!(checksums.chunks, expected);
+        }
+
+        #[test]
+        fn arbitrary_bytes_are_no_table(table in prop::collection::vec(any::<u8>(), 0..80), trailer in
+            prop::collection::vec(any::<u8>(), 0..60)) {
+            let parts = FrameParts { header: &[0; 87], index: 0, trailer: &trailer, frame_len: 200 };
+            prop_assert!(Root::parse(&trailer).is_err());
+            let root = Root { table_len: table.len() as u32, table_checksum: checksum(&table) };
+            prop_assert!(Checksums::parse(&table, root, &parts, table.len() / 4).is_err());
+        }
+    }
+
+    #[test]
+    fn a_removed_root_leaves_an_empty_fingerprint() {
+        let mut bytes = trailer(60);
+        let original = bytes.clone();
+        Checksums::of_read_chunks(vec![1]).seal(&[0; 87], 0, &mut bytes, 300);
+        assert_ne!(bytes, original);
+        remove_root(&mut bytes);
+        assert_eq!(bytes, original);
+    }
+}

@@ -1,0 +1,173 @@
+//! Checking the parts of a frame by its checksums (`frame.md` 2.14), and computing the checksums of a frame that has
+//! none.
+
+use super::checksums::{self, ChecksumMode, Checksums, FrameParts, MAX_TABLE_CHUNKS, Root};
+use super::fetch::FetchMode;
+use super::header::FrameHeader;
+use super::index::{IndexEntry, decode_entry};
+use super::plan::{FrameLayout, Images};
+use super::store::Frame;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::err;
+use crate::error::Result;
+use crate::trace;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Frame {
+    /// Returns the use of checksums.
+    pub(super) fn checksum_mode(&self) -> ChecksumMode {
+        ChecksumMode::from_u8(self.checksum_mode.load(Ordering::Relaxed))
+    }
+
+    /// Reads the table of checksums, stores it in `images`, and checks the images by it.
+    ///
+    /// # Errors
+    /// `Data` for a table or a part that is damaged; those of reading the frame.
+    pub(super) fn load_checksums(
+        &self,
+        layout: &FrameLayout,
+        images: &mut Images,
+        nchunks: usize,
+    ) -> Result<Checksums> {
+        let root = Root::parse(&images.trailer)?;
+        let table_len = u64::from(root.table_len);
+        let index_end = layout.index_offset() + images.index.len() as u64;
+        let at = (layout.frame_len - layout.trailer_len).checked_sub(table_len);
+        let Some(at) = at.filter(|&at| at >= index_end) else {
+            return Err(err!(
+                Data,
+                "the checksum table of {table_len} bytes does not fit between the index, which ends at {index_end}, and \
+                 the trailer of {} bytes",
+                layout.trailer_len
+            ));
+        };
+        images.table = self.read_vec(at, table_len)?;
+        let parts = FrameParts {
+            header: &images.header,
+            index: checksums::checksum(&images.index),
+            trailer: &images.trailer,
+            frame_len: layout.frame_len,
+        };
+        Checksums::parse(&images.table, root, &parts, nchunks)
+    }
+
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(super) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        let inner = self.inner.read_recursive();
+        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
+    }
+
+    /// Returns whether the parsed state was checked by the frame's checksums.
+    pub(super) fn has_checksums(&self) -> bool {
+        self.inner.read_recursive().index.checksums.is_some()
+    }
+
+    /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
+    /// `header` is the header of the frame.
+    ///
+    /// # Errors
+    /// `Data` for a damaged chunk; `FileRead` if another handle has changed the frame.
+    pub(super) fn check_chunk(
+        &self,
+        nchunk: usize,
+        bytes: &[u8],
+        place: u64,
+        header: &FrameHeader,
+    ) -> Result<()> {
+        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
+        let checked = checksums.check_chunk(nchunk, bytes, place);
+        if checked.is_err() && self.has_other_root() {
+            self.force_refresh.store(true, Ordering::Relaxed);
+            self.count_changed_read();
+            return Err(err!(FileRead, "another handle has changed the frame while it was read"));
+        }
+        if checked.is_err() { self.confirm_read(header, checked) } else { Ok(()) }
+    }
+
+    /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
+    ///
+    /// # Errors
+    /// As [`with_chunk`](Self::with_chunk).
+    pub(super) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
+        if self.unchecked_chunk(nchunk).is_none() {
+            return Ok(());
+        }
+        self.with_chunk(nchunk, header, FetchMode::Borrow, |_| Ok(()))
+    }
+
+    /// Returns whether a frame with that header has another table than the parsed state.
+    pub(super) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
+        header.has_checksums && self.has_checksums() && self.has_other_root()
+    }
+
+    /// Returns whether the file has another root of the checksums than the parsed state: another handle without the lock
+    /// has replaced a chunk by one of the same length.
+    fn has_other_root(&self) -> bool {
+        if self.disk.is_none() {
+            return false;
+        }
+        let (known, end) = {
+            let inner = self.inner.read_recursive();
+            (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
+        };
+        let mut found = [0; 16];
+        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
+    }
+
+    /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be
+    /// written. If a chunk cannot be read, this handle writes no tables.
+    pub(super) fn prepare_checksums(&self) {
+        let can_have_table = self.nchunks() <= MAX_TABLE_CHUNKS;
+        if self.checksum_mode() != ChecksumMode::Write || self.has_checksums() || !can_have_table {
+            return;
+        }
+        match self.compute_checksums() {
+            Ok((checksums, index_checksum)) => {
+                let mut inner = self.inner.write();
+                inner.index.checksums = Some(Arc::new(checksums));
+                inner.index.index_checksum = index_checksum;
+            }
+            Err(error) => {
+                trace::warning(|| {
+                    format!("the frame gets no checksums, because a chunk is unreadable: {error}")
+                });
+                self.checksum_mode.store(ChecksumMode::Verify as u8, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Reads all chunks. Returns their checksums and that of the index.
+    fn compute_checksums(&self) -> Result<(Checksums, u32)> {
+        let nchunks = self.nchunks();
+        if nchunks == 0 {
+            return Ok((Checksums::default(), 0));
+        }
+        let header = self.read_header()?;
+        let mut chunks = Vec::new();
+        chunks.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "{nchunks} checksums"))?;
+        for nchunk in 0..nchunks {
+            let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
+            chunks.push(match decode_entry(code)? {
+                IndexEntry::Special(_) => 0,
+                IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
+                    Ok(checksums::checksum(&chunk))
+                })?,
+            });
+        }
+        Ok((Checksums::of_read_chunks(chunks), self.index_checksum()?))
+    }
+
+    /// Returns the checksum of the index chunk.
+    fn index_checksum(&self) -> Result<u32> {
+        if self.disk.is_some() {
+            return Ok(checksums::checksum(&self.inner.read_recursive().images.index));
+        }
+        let at = self.inner.read_recursive().layout.index_offset();
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        self.read(at, &mut head)?;
+        let len =
+            super::disk::stored_len(&head).ok_or_else(|| err!(Data, "the index chunk has no length"))?;
+        Ok(checksums::checksum(&self.read_vec(at, len)?))
+    }
+}
