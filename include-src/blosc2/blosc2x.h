@@ -35,6 +35,13 @@ blosc2x_schunk_sync
 
 @type blosc2x_report
 
+@tagged blosc2x_verify_options
+
+@functions Damaged frames:
+blosc2x_verify
+blosc2x_repair
+@end
+
 #ifdef __cplusplus
 }
 #endif

@@ -121,6 +121,78 @@ typedef struct blosc2x_damage {
  */
 typedef int (*blosc2x_report)(const blosc2x_damage *damage, void *user_data);
 
+/** Options of `blosc2x_verify`. */
+typedef struct blosc2x_verify_options {
+  /**
+   * `sizeof(blosc2x_verify_options)`. Later versions of the library may have more fields behind
+   * the present ones.
+   */
+  uint32_t size;
+  /** Number of threads that decompress; 0 = that of `blosc2_get_nthreads`. */
+  int16_t nthreads;
+  /** Offset in bytes at which the frame begins in its file. */
+  int64_t offset;
+} blosc2x_verify_options;
+
+/* ---- Damaged frames ---- */
+
+/**
+ * Checks everything in the frame at `urlpath`, a file or a directory: header, metalayers, index,
+ * trailer, metalayers of variable length, and every chunk, which is decompressed completely.
+ * Changes nothing, and needs memory for one compressed chunk, one block per thread, and the
+ * index. `options` gives the offset of the frame in its file in bytes and the number of threads;
+ * NULL stands for zeros.
+ *
+ * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part. The struct belongs
+ * to the library and is valid during the call. Chunks are reported in the order of their places.
+ * A frame that cannot be opened has a damaged part, too. Codecs and filters of the program run
+ * without a super-chunk; a chunk whose codec is not registered is damaged with the cause -7. The
+ * checksums of a frame (`BLOSC2_CHECKSUMS`) are not compared: bytes that were replaced by others
+ * that can be decompressed are found only by reading the chunk.
+ *
+ * Returns the number of damaged parts; 0 for a frame without damage. Errors: -12 for NULL, a
+ * negative offset or number of threads, or a wrong `options->size`; -15 when nothing exists at
+ * `urlpath` or it cannot be opened; -37 when the lock between processes cannot be acquired; the
+ * code of the header, for example -11 or -13, for a file that holds no frame. If `report` returns
+ * another value than 0, that value if it is negative, otherwise -1.
+ *
+ * Note: `report` is NULL or obeys the contract of its typedef.
+ */
+BLOSC_EXPORT
+int64_t blosc2x_verify(const char *urlpath,
+                       const blosc2x_verify_options *options,
+                       blosc2x_report report,
+                       void *user_data);
+
+/**
+ * Saves everything that is whole in the frame at `source`, a file or a directory, into a new
+ * frame of the same kind at `destination`, which must not exist. The source is not changed.
+ *
+ * If the index is whole, all chunks keep their numbers: a damaged chunk is replaced by zeros of
+ * its size. Metalayers are kept, so that an array stays an array; damaged metalayers of variable
+ * length are left out. If the index is lost, after a write that was interrupted or in a file that
+ * was cut off, the chunks are found by their headers, and are saved in the order of their places.
+ * Chunks without bytes (zeros, NaNs, uninitialised) are lost then, chunks that were deleted or
+ * replaced may come back, and the last chunks of an array are filled with zeros. If the header is
+ * lost, the metalayers are lost, too.
+ *
+ * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as
+ * `blosc2x_verify` does. For bytes between chunks, the number of the chunk is -1.
+ *
+ * Returns the number of chunks that were saved, without those that were replaced. Errors: -12 for
+ * NULL; -15 when nothing exists at `source`, or something at `destination`, or `destination`
+ * cannot be created; -14 for a failed write; the code of the header, for example -11 or -13, for
+ * a file that holds no frame and no chunk; the value of `report`, as for `blosc2x_verify`. After
+ * an error, `destination` does not exist.
+ *
+ * Note: `report` is NULL or obeys the contract of its typedef.
+ */
+BLOSC_EXPORT
+int64_t blosc2x_repair(const char *source,
+                       const char *destination,
+                       blosc2x_report report,
+                       void *user_data);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,19 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+/// Options of `blosc2x_verify`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct blosc2x_verify_options {
+    /// `sizeof(blosc2x_verify_options)`. Later versions of the library may have more fields behind the present ones.
+    pub size: u32,
+    /// Number of threads that decompress; 0 = that of `blosc2_get_nthreads`.
+    pub nthreads: i16,
+    /// Offset in bytes at which the frame begins in its file.
+    pub offset: i64,
+}
+const _: () = assert!(size_of::<blosc2x_verify_options>() == 16);
+
 /// A damaged part of a frame.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -120,6 +120,14 @@ pub(super) fn index_checksum_in_table(table: &[u8]) -> u32 {
     if table.len() < TABLE_HEAD_LEN { 0 } else { le_u32(table, 24) }
 }
 
+/// Returns whether a trailer has a root, whole or damaged. A header that has the flag of a table before a trailer without
+/// a root was not written by this library.
+pub(super) fn has_root(trailer: &[u8]) -> bool {
+    trailer
+        .last_chunk::<FINGERPRINT_LEN>()
+        .is_some_and(|end| end[..2] == ROOT_TYPE || end[2..6] == ROOT_MAGIC)
+}
+
 /// Removes the root at the end of a trailer, if there is one.
 pub(super) fn remove_root(trailer: &mut [u8]) {
     if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>()

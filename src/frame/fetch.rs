@@ -485,7 +485,7 @@ fn stored_part(file: &[u8]) -> &[u8] {
 }
 
 /// Checks that a chunk file contains the whole chunk.
-fn check_chunk_file_len(file: &[u8]) -> Result<()> {
+pub(super) fn check_chunk_file_len(file: &[u8]) -> Result<()> {
     let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > file.len()) {
         return Err(err!(FileRead, "the chunk file has {} bytes, expected {cbytes}", file.len()));
@@ -529,7 +529,7 @@ fn lazy_chunk_in_frame_memory(frame: &[u8], at: u64) -> Result<&[u8]> {
 
 /// Returns the length in bytes that the header of a chunk gives, checked: at least the length of the header, at most
 /// `limit`, the rest of the data section.
-fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
+pub(super) fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
     let cbytes = read_i32(chunk, offset::CBYTES).unwrap_or(0);
     match usize::try_from(cbytes) {
         Ok(len) if len >= EXTENDED_HEADER_LENGTH && len as u64 <= limit => Ok(len),

@@ -20,11 +20,13 @@
 //! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`verify`] | checking the parts of a frame by its checksums |
+//! | [`check`], [`repair`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status`, `verify` and `fetch`
-//! are pure functions of bytes: they do no I/O, check every field that they read, and never panic.
+//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status`, `verify`,
+//! `fetch`, `check` and `repair` are pure functions of bytes: they do no I/O, check every field that they read, and never panic.
 
+pub(crate) mod check;
 pub(crate) mod checksums;
 pub(crate) mod chunk_info;
 pub(crate) mod disk;
@@ -36,6 +38,7 @@ mod journal;
 pub(crate) mod metalayers;
 pub(crate) mod msgpack;
 pub(crate) mod plan;
+pub(crate) mod repair;
 mod space;
 mod staged;
 pub(crate) mod status;

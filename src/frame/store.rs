@@ -383,7 +383,9 @@ impl Frame {
             FrameContents { header: header.clone(), nchunks: offsets.len(), metalayers, vlmetalayers };
         let mut images =
             Images { header: header_image, index: index_image, table: Vec::new(), trailer: trailer_image };
-        let has_checksums = header.has_checksums && self.checksum_mode() != ChecksumMode::Off;
+        let has_checksums = header.has_checksums
+            && self.checksum_mode() != ChecksumMode::Off
+            && checksums::has_root(&images.trailer);
         let mut checksums = None;
         if has_checksums {
             checksums = Some(self.load_checksums(&layout, &mut images, offsets.len())?);

@@ -317,7 +317,10 @@ fn rust_items_are_those_of_the_table() {
 
 #[test]
 fn extensions_are_those_of_their_table() {
-    let mut lines = structs! { blosc2x_damage { part, cause, nchunk, offset, length, message } };
+    let mut lines = structs! {
+        blosc2x_damage { part, cause, nchunk, offset, length, message }
+        blosc2x_verify_options { size, nthreads, offset }
+    };
     lines.extend(values![
         BLOSC2X_DURABILITY_OFF,
         BLOSC2X_DURABILITY_KILL,

@@ -7,3 +7,4 @@ mod frames;
 mod reported;
 #[path = "../support/mod.rs"]
 mod support;
+mod verify_repair;

@@ -18,6 +18,7 @@ pub mod sequences;
 pub mod short_header;
 pub mod super_chunk;
 pub mod user_back_ends;
+pub mod verify;
 pub mod watchdog;
 
 use library::Library;

@@ -5,10 +5,11 @@
 //! [sink](sink::BlockSink).
 //!
 //! Every read takes this path: [whole chunks](whole), [ranges of items](items), [blocks for a sink](sink), [blocks of
-//! variable length](varlen_reader) and the [chunk that a changed one is made from](old_chunk). Short chunks of one
-//! block have a [fast path](fast_path) with the same classification.
+//! variable length](varlen_reader), the [chunk that a changed one is made from](old_chunk) and [chunks that are only
+//! checked](check). Short chunks of one block have a [fast path](fast_path) with the same classification.
 
 mod block;
+mod check;
 mod chunk_decoder;
 mod fast_path;
 mod items;
@@ -28,6 +29,7 @@ mod lazy_tests;
 #[cfg(test)]
 mod part_tests;
 
+pub(crate) use check::check_content;
 pub(crate) use fast_path::try_decompress_fast;
 pub(crate) use items::{ItemRange, RangeReader, getitem};
 pub(crate) use old_chunk::OldChunk;

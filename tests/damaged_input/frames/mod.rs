@@ -11,9 +11,9 @@
 //! processes, so that a crash or a hang is a failed test that names its case.
 
 mod exercise;
-mod fields;
-mod mutation;
-mod originals;
+pub mod fields;
+pub mod mutation;
+pub mod originals;
 
 use std::fs;
 
@@ -34,7 +34,7 @@ const CAPACITY: usize = 1 << 20;
 
 /// How a mutant is passed to the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub enum Form {
     Buffer,
     File,
     Directory,
@@ -138,7 +138,7 @@ fn run_case(
 }
 
 /// Describes the original and the differences of the mutant.
-fn describe(original: &Original, files: &Files) -> String {
+pub fn describe(original: &Original, files: &Files) -> String {
     let mut text = format!("of {}", original.name);
     for (name, bytes) in files {
         let Some(before) = original.files.get(name) else {

@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::support::library::Library;
 use crate::support::super_chunk::SuperChunk;
 use crate::support::super_chunk::scratch::ScratchDir;
+use crate::support::verify::{repair, verify};
 use formulas::expected_chunk;
 
 /// The files, by the release that wrote them, with the number of frames. Listed, so that a missing one is detected.
@@ -197,6 +198,50 @@ fn frames_of_every_release_open_from_buffers() {
         let borrowed = unsafe { SuperChunk::from_borrowed_frame(library, frame.as_mut_ptr(), frame.len()) };
         record.check(&borrowed.unwrap_or_else(|| panic!("{}: {}", library.name, record.name)), "borrowed");
         assert!(frame == record.files[0].1, "{}: {}: reading changed the frame", library.name, record.name);
+    });
+}
+
+/// `blosc2x_verify` finds no damage, and `blosc2x_repair` copies everything.
+#[test]
+fn frames_of_every_release_have_no_damage() {
+    for_each_record(|library, record, scratch| {
+        let (path, saved) = (record.write(scratch), scratch.new_path());
+        assert_eq!(verify(&path), (0, vec![]), "{}", record.name);
+        assert_eq!(repair(&path, &saved), (record.chunks.len() as i64, vec![]), "{}", record.name);
+        assert_eq!(verify(&saved), (0, vec![]), "{}", record.name);
+        let schunk = SuperChunk::open(library, &saved);
+        record.check(&schunk.unwrap_or_else(|| panic!("{}: {}", library.name, record.name)), "repaired");
+    });
+}
+
+/// Without the index, `blosc2x_repair` finds all chunks that have bytes.
+#[test]
+fn chunks_of_every_release_are_found_without_the_index() {
+    for_each_record(|library, record, scratch| {
+        let (path, saved) = (record.write(scratch), scratch.new_path());
+        let schunk = SuperChunk::open(library, &path).expect("a super-chunk");
+        let offsets = schunk.offsets().unwrap_or_default();
+        let stored = (0..).zip(offsets).filter(|&(_, offset)| offset >= 0);
+        let contents: Vec<_> = stored.map(|(n, _)| schunk.decompress(n).expect("a chunk")).collect();
+        drop(schunk);
+        let main = if record.is_directory() { path.join("chunks.b2frame") } else { path };
+        let mut bytes = fs::read(&main).expect("a file");
+        let number = |bytes: &[u8], at: usize, len: usize| {
+            bytes[at..at + len].iter().fold(0, |value, &byte| value << 8 | usize::from(byte))
+        };
+        let data_len = if record.is_directory() { 0 } else { number(&bytes, 39, 8) };
+        let index = number(&bytes, 11, 4) + data_len;
+        bytes[index..index + 32].fill(0);
+        fs::write(&main, bytes).expect("a file");
+        let source =
+            if record.is_directory() { main.parent().expect("a directory").to_owned() } else { main };
+        let (count, reports) = repair(&source, &saved);
+        let what = format!("{}: {count}, expected {} {reports:?}", record.name, contents.len());
+        assert!(count >= contents.len() as i64, "{what}");
+        let schunk = SuperChunk::open(library, &saved).unwrap_or_else(|| panic!("{what}"));
+        let found: Vec<_> = (0..schunk.nchunks()).map(|n| schunk.decompress(n).expect("a chunk")).collect();
+        let missing = contents.iter().filter(|content| !found.contains(content)).count();
+        assert_eq!(missing, 0, "{what}");
     });
 }
 

@@ -1,0 +1,151 @@
+//! Checking and repairing frames on disk: functions that C-Blosc2 does not have.
+
+use super::ffi::c_str;
+use super::schunk::result_code_i64;
+use crate::abi::{blosc2x_damage, blosc2x_report, blosc2x_verify_options};
+use crate::b2nd::metalayer::{ArrayMeta, B2ND_METALAYER, CATERVA_METALAYER};
+use crate::err;
+use crate::error::{Error, ErrorKind, Result, Text};
+use crate::frame::check::report::Damage;
+use crate::frame::check::verify::{CheckOptions, verify};
+use crate::frame::metalayers::Metalayer;
+use crate::frame::repair::repair;
+use crate::pipeline::library;
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
+
+/// Checks everything in the frame at `urlpath`, a file or a directory: header, metalayers, index, trailer, metalayers
+/// of variable length, and every chunk, which is decompressed completely. Changes nothing, and needs memory for one
+/// compressed chunk, one block per thread, and the index. `options` gives the offset of the frame in its file in bytes
+/// and the number of threads; NULL stands for zeros.
+///
+/// Calls `report(damage, user_data)`, unless it is NULL, for each damaged part. The struct belongs to the library and
+/// is valid during the call. Chunks are reported in the order of their places. A frame that cannot be opened has a
+/// damaged part, too. Codecs and filters of the program run without a super-chunk; a chunk whose codec is not
+/// registered is damaged with the cause -7. The checksums of a frame (`BLOSC2_CHECKSUMS`) are not
+/// compared: bytes that were replaced by others that can be decompressed are found only by reading the chunk.
+///
+/// Returns the number of damaged parts; 0 for a frame without damage. Errors: -12 for NULL, a negative offset or
+/// number of threads, or a wrong `options->size`; -15 when nothing exists at `urlpath` or it cannot be opened; -37 when
+/// the lock between processes cannot be acquired; the code of the header, for example -11 or -13, for a file that holds
+/// no frame. If `report` returns another value than 0, that value if it is negative, otherwise -1.
+///
+/// # Safety
+/// The rules of the module `capi`; `report` is NULL or obeys the contract of its typedef.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2x_verify(
+    urlpath: *const c_char,
+    options: *const blosc2x_verify_options,
+    report: blosc2x_report,
+    user_data: *mut c_void,
+) -> i64 {
+    result_code_i64(|| {
+        // SAFETY: by the rules of the module.
+        let (path, given) = unsafe { (c_str(urlpath)?, read_options(options)?) };
+        let nthreads = match given.nthreads {
+            0 => library::nthreads(),
+            nthreads => nthreads,
+        };
+        let nthreads = usize::try_from(nthreads)
+            .map_err(|_| err!(InvalidParam, "`nthreads` is {nthreads}, expected 0 or more"))?;
+        let options =
+            CheckOptions { offset: given.offset, nthreads: nthreads.max(1), check_metalayer: &check_array };
+        // SAFETY: guaranteed by the caller.
+        let count = verify(path, &options, &mut |damage| unsafe { call_report(report, user_data, damage) })?;
+        Ok(i64::try_from(count).unwrap_or(i64::MAX))
+    })
+}
+
+/// Saves everything that is whole in the frame at `source`, a file or a directory, into a new frame of the same kind at
+/// `destination`, which must not exist. The source is not changed.
+///
+/// If the index is whole, all chunks keep their numbers: a damaged chunk is replaced by zeros of its size. Metalayers
+/// are kept, so that an array stays an array; damaged metalayers of variable length are left out. If the index is lost,
+/// after a write that was interrupted or in a file that was cut off, the chunks are found by their headers, and are
+/// saved in the order of their places. Chunks without bytes (zeros, NaNs, uninitialised) are lost then, chunks that
+/// were deleted or replaced may come back, and the last chunks of an array are filled with zeros. If the header is
+/// lost, the metalayers are lost, too.
+///
+/// Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as `blosc2x_verify` does. For bytes
+/// between chunks, the number of the chunk is -1.
+///
+/// Returns the number of chunks that were saved, without those that were replaced. Errors: -12 for NULL; -15 when
+/// nothing exists at `source`, or something at `destination`, or `destination` cannot be created; -14 for a failed
+/// write; the code of the header, for example -11 or -13, for a file that holds no frame and no chunk; the value of
+/// `report`, as for `blosc2x_verify`. After an error, `destination` does not exist.
+///
+/// # Safety
+/// The rules of the module `capi`; `report` is NULL or obeys the contract of its typedef.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2x_repair(
+    source: *const c_char,
+    destination: *const c_char,
+    report: blosc2x_report,
+    user_data: *mut c_void,
+) -> i64 {
+    result_code_i64(|| {
+        // SAFETY: by the rules of the module.
+        let (source, destination) = unsafe { (c_str(source)?, c_str(destination)?) };
+        let nthreads = usize::try_from(library::nthreads()).unwrap_or(1).max(1);
+        let options = CheckOptions { offset: 0, nthreads, check_metalayer: &check_array };
+        // SAFETY: guaranteed by the caller.
+        let count = repair(source, destination, &options, &mut |damage| unsafe {
+            call_report(report, user_data, damage)
+        })?;
+        Ok(i64::try_from(count).unwrap_or(i64::MAX))
+    })
+}
+
+/// Returns a copy of the options; zeros for NULL.
+///
+/// # Safety
+/// `options` is NULL, or points at a struct that is as long as its field `size` says.
+unsafe fn read_options(options: *const blosc2x_verify_options) -> Result<blosc2x_verify_options> {
+    let expected = size_of::<blosc2x_verify_options>();
+    if options.is_null() {
+        return Ok(blosc2x_verify_options { size: expected as u32, nthreads: 0, offset: 0 });
+    }
+    const { assert!(offset_of!(blosc2x_verify_options, size) == 0) };
+    // SAFETY: not NULL; the first field is there in every version of the struct.
+    let size = unsafe { options.cast::<u32>().read() };
+    if usize::try_from(size).is_ok_and(|size| size < expected) {
+        return Err(err!(InvalidParam, "`options->size` is {size}, expected {expected} or more"));
+    }
+    // SAFETY: the struct is at least as long as this version of it.
+    Ok(unsafe { options.read() })
+}
+
+/// Calls the function of the program.
+///
+/// # Safety
+/// `report` obeys the contract of its typedef, for this `user_data`.
+unsafe fn call_report(report: blosc2x_report, user_data: *mut c_void, damage: &Damage<'_>) -> Result<()> {
+    let Some(report) = report else { return Ok(()) };
+    let signed = |number: Option<u64>| number.and_then(|n| i64::try_from(n).ok()).unwrap_or(-1);
+    let text = Text::new(format_args!("{}\0", damage.error));
+    let message = CStr::from_bytes_until_nul(text.as_str().as_bytes()).unwrap_or(c"");
+    let damage = blosc2x_damage {
+        part: damage.part.id(),
+        cause: damage.error.code(),
+        nchunk: signed(damage.nchunk),
+        offset: signed(damage.place.offset),
+        length: signed(damage.place.len),
+        message: message.as_ptr(),
+    };
+    // SAFETY: guaranteed by the caller; the struct and its text live during the call.
+    match unsafe { report(&raw const damage, user_data) } {
+        0 => Ok(()),
+        code => Err(Error::new(
+            ErrorKind::Callback(if code < 0 { code } else { -1 }),
+            format_args!("the report function returned {code}"),
+        )),
+    }
+}
+
+/// Checks the metalayer of an array; any content of other metalayers is valid.
+fn check_array(metalayer: &Metalayer<'_>, typesize: i32) -> Result<()> {
+    if ![B2ND_METALAYER, CATERVA_METALAYER].iter().any(|name| name.to_bytes() == metalayer.name) {
+        return Ok(());
+    }
+    ArrayMeta::parse_nonempty(metalayer.content)?.geometry(typesize).map(|_| ())
+}

@@ -1,0 +1,221 @@
+//! Reading and checking the stored chunks of a frame.
+
+use super::super::FrameKind;
+use super::super::fetch::{check_chunk_file_len, stored_cbytes};
+use super::super::header::FrameHeader;
+use super::super::index::Offsets;
+use super::super::metalayers::Metalayer;
+use super::files::FrameFiles;
+use super::report::Place;
+use crate::chunk::container::B2ND_METALAYER;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::chunk::{BlockShape, ChunkHeader, Container, ParsedChunk, read_i32};
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::decompress;
+use crate::pipeline::params::DecompressParams;
+
+/// Offset, in a chunk header, of the compressed size.
+const CBYTES_OFFSET: usize = crate::chunk::format::offset::CBYTES;
+
+/// The numbers of the chunks that have their bytes at one place.
+#[derive(Clone, Copy)]
+pub(crate) enum ChunkNumbers<'a> {
+    /// These chunks, in ascending order.
+    List(&'a [u32]),
+    /// All chunks of a frame with that many chunks.
+    All(u32),
+}
+
+impl ChunkNumbers<'_> {
+    /// Returns the numbers in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        let (list, all) = match *self {
+            ChunkNumbers::List(list) => (list, 0),
+            ChunkNumbers::All(count) => (&[][..], count),
+        };
+        list.iter().copied().chain(0..all).map(u64::from)
+    }
+
+    /// Returns how many chunks there are.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            ChunkNumbers::List(list) => list.len() as u64,
+            ChunkNumbers::All(count) => u64::from(*count),
+        }
+    }
+}
+
+/// A stored chunk, read and checked.
+pub(crate) struct StoredChunk<'a> {
+    /// Offset in the data section in bytes, or number of the chunk file.
+    pub location: u64,
+    /// Place of its bytes; the length is known if the chunk could be read.
+    pub place: Place,
+    /// The chunks of the frame that it is.
+    pub numbers: ChunkNumbers<'a>,
+    /// Its parsed header and its bytes, or why it is damaged.
+    pub content: Result<(ChunkHeader, &'a [u8])>,
+    /// The uncompressed size, in bytes, that the header of a damaged chunk gives, if it can be parsed.
+    pub claimed_nbytes: Option<i32>,
+}
+
+/// Reads stored chunks and decodes them.
+pub(crate) struct ChunkChecker<'a> {
+    files: &'a FrameFiles,
+    header: &'a FrameHeader,
+    container: Container,
+    nthreads: usize,
+}
+
+impl<'a> ChunkChecker<'a> {
+    /// Creates a checker of the frame with that header and these metalayers. `nthreads` threads, at least 1, decode a
+    /// chunk.
+    pub(crate) fn new(
+        files: &'a FrameFiles,
+        header: &'a FrameHeader,
+        metalayers: &[Metalayer<'_>],
+        nthreads: usize,
+    ) -> Self {
+        let is_array = |metalayer: &&Metalayer<'_>| metalayer.name == B2ND_METALAYER.to_bytes();
+        let blockshape = metalayers.iter().find(is_array).and_then(|array| BlockShape::parse(array.content));
+        let container = Container { typesize: header.typesize, blockshape };
+        ChunkChecker { files, header, container, nthreads }
+    }
+
+    /// Returns the offset in its file of the chunk at `location`.
+    pub(crate) fn file_offset(&self, location: u64) -> u64 {
+        match self.header.kind {
+            FrameKind::Sparse => 0,
+            FrameKind::Contiguous => {
+                self.files.file_offset((self.header.header_len as u64).saturating_add(location))
+            }
+        }
+    }
+
+    /// Replaces the content of `buffer` by the bytes of the chunk at `location`.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for a chunk outside the data section, `FileOpen`, `FileRead`, `MemoryAlloc`.
+    pub(crate) fn read(&self, location: u64, buffer: &mut Vec<u8>) -> Result<()> {
+        if self.header.kind == FrameKind::Sparse {
+            self.files.read_chunk_file(location, buffer)?;
+            return check_chunk_file_len(buffer);
+        }
+        let data_len = u64::try_from(self.header.cbytes).unwrap_or(0);
+        let at = (self.header.header_len as u64).checked_add(location);
+        let last = data_len.checked_sub(EXTENDED_HEADER_LENGTH as u64);
+        let (Some(at), Some(_)) = (at, last.filter(|&last| location <= last)) else {
+            return Err(err!(
+                InvalidHeader,
+                "the chunk at offset {location} is outside the data section of {data_len} bytes"
+            ));
+        };
+        if at.saturating_add(EXTENDED_HEADER_LENGTH as u64) > self.header.frame_len {
+            return Err(err!(
+                InvalidHeader,
+                "the chunk at offset {location} is outside the frame of {} bytes",
+                self.header.frame_len
+            ));
+        }
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        self.files.read_exact(at, &mut head)?;
+        let cbytes = stored_cbytes(&head, data_len - location)?;
+        self.files.read_into(at, cbytes as u64, buffer)
+    }
+
+    /// Checks the bytes of a chunk, and decodes all of it. Returns its header.
+    ///
+    /// # Errors
+    /// Those of parsing the header and of decompression.
+    pub(crate) fn check(&self, chunk: &[u8]) -> Result<ChunkHeader> {
+        let mut header = ChunkHeader::default();
+        let parsed = ParsedChunk::parse(&mut header, chunk)?;
+        let params = DecompressParams {
+            nthreads: self.nthreads,
+            container: Some(&self.container),
+            ..DecompressParams::default()
+        };
+        decompress::check_content(&params, &parsed)?;
+        Ok(header)
+    }
+
+    /// Reads and checks each stored chunk once, in the order of the places, and passes it to `visit`.
+    ///
+    /// # Errors
+    /// Those of `visit`; `MemoryAlloc` for the order of the chunks.
+    pub(crate) fn for_each_stored(
+        &self,
+        offsets: &Offsets,
+        visit: &mut dyn FnMut(&StoredChunk<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffer = Vec::new();
+        let list = match offsets {
+            Offsets::Uniform { code, len } => {
+                let count = u32::try_from(*len).unwrap_or(u32::MAX);
+                return match u64::try_from(*code) {
+                    Ok(location) if count > 0 => {
+                        self.visit_stored(location, ChunkNumbers::All(count), &mut buffer, visit)
+                    }
+                    _ => Ok(()),
+                };
+            }
+            Offsets::List(list) => list,
+        };
+        let order = stored_in_order(list)?;
+        for same in order.chunk_by(|&a, &b| list[a as usize] == list[b as usize]) {
+            let location = list[same[0] as usize] as u64;
+            self.visit_stored(location, ChunkNumbers::List(same), &mut buffer, visit)?;
+        }
+        Ok(())
+    }
+
+    fn visit_stored(
+        &self,
+        location: u64,
+        numbers: ChunkNumbers<'_>,
+        buffer: &mut Vec<u8>,
+        visit: &mut dyn FnMut(&StoredChunk<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let offset = self.file_offset(location);
+        let read = self.read(location, buffer);
+        let len = read.is_ok().then_some(buffer.len() as u64);
+        let content = read.and_then(|()| Ok((self.check(buffer)?, &buffer[..])));
+        let claimed_nbytes = match (len, &content) {
+            (Some(_), Err(_)) => ChunkHeader::parse(buffer).ok().map(|header| header.nbytes),
+            _ => None,
+        };
+        visit(&StoredChunk { location, place: Place::new(offset, len), numbers, content, claimed_nbytes })
+    }
+}
+
+/// Returns the numbers of the entries that have a location, ordered by it.
+fn stored_in_order(list: &[i64]) -> Result<Vec<u32>> {
+    let stored = |&(_, &code): &(u32, &i64)| code >= 0;
+    let count = list.iter().filter(|&&code| code >= 0).count();
+    let mut order = Vec::new();
+    order.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "the order of {count} chunks"))?;
+    order.extend((0u32..).zip(list).filter(stored).map(|(n, _)| n));
+    order.sort_unstable_by_key(|&n| (list[n as usize], n));
+    Ok(order)
+}
+
+/// Returns the compressed size that a chunk header of 16 bytes or more gives.
+pub(crate) fn cbytes_of(chunk: &[u8]) -> u64 {
+    read_i32(chunk, CBYTES_OFFSET).and_then(|cbytes| u64::try_from(cbytes).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_chunks_are_visited_by_location() {
+        assert_eq!(stored_in_order(&[500, -1, 0, 500, 64]).unwrap(), [2, 4, 0, 3]);
+        assert_eq!(stored_in_order(&[-1, -2]).unwrap(), []);
+        let numbers = ChunkNumbers::All(3);
+        assert_eq!((numbers.iter().collect::<Vec<_>>(), numbers.len()), (vec![0, 1, 2], 3));
+        let numbers = ChunkNumbers::List(&[4, 7]);
+        assert_eq!((numbers.iter().collect::<Vec<_>>(), numbers.len()), (vec![4, 7], 2));
+    }
+}

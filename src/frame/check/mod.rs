@@ -1,0 +1,27 @@
+//! Checking a frame on disk, part by part. Nothing is changed, and each damaged part is reported.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`files`] | the files of a frame, opened for reading |
+//! | [`parts`] | reading and checking header, metalayers, trailer, index and special chunks |
+//! | [`chunks`] | reading and checking stored chunks |
+//! | [`overlap`] | chunks that extend into the next one |
+//! | [`report`] | the description of a damaged part, and its report |
+//! | [`walk`] | the check of all chunks |
+//! | [`verify`] | the check of a whole frame |
+//!
+//! Each part has one function that gets all its stored bytes, so that a comparison with a checksum has one place:
+//! [`parts::read_header_image`], [`parts::read_trailer`], [`parts::read_index`], [`parts::check_vlmetalayer`] and
+//! [`chunks::ChunkChecker::check`].
+//!
+//! The parts are read independently of each other, with the checks and the error codes of opening and reading a frame
+//! (`frame.md` 4), so that a damaged part does not hide the others. Memory is allocated only for bytes that the files
+//! have, and for the index, for which [`index::decode`](super::index::decode) has a limit.
+
+pub(crate) mod chunks;
+pub(crate) mod files;
+pub(crate) mod overlap;
+pub(crate) mod parts;
+pub(crate) mod report;
+pub(crate) mod verify;
+mod walk;

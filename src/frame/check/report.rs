@@ -1,0 +1,117 @@
+//! The description of a damaged part of a frame, and its report.
+
+use crate::abi::{
+    BLOSC2X_PART_CHUNK, BLOSC2X_PART_FILE, BLOSC2X_PART_HEADER, BLOSC2X_PART_INDEX, BLOSC2X_PART_METALAYER,
+    BLOSC2X_PART_TRAILER, BLOSC2X_PART_VLMETALAYER,
+};
+use crate::error::{Error, Result};
+
+/// A part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FramePart {
+    /// The fixed part of the header.
+    Header,
+    /// The section of metalayers in the header, or one metalayer.
+    Metalayer,
+    /// A metalayer of variable length.
+    Vlmetalayer,
+    /// The index chunk.
+    Index,
+    /// The trailer.
+    Trailer,
+    /// A chunk.
+    Chunk,
+    /// The file with the header.
+    File,
+}
+
+impl FramePart {
+    /// Returns the number of the part in the ABI.
+    pub(crate) fn id(self) -> i32 {
+        match self {
+            FramePart::Header => BLOSC2X_PART_HEADER,
+            FramePart::Metalayer => BLOSC2X_PART_METALAYER,
+            FramePart::Vlmetalayer => BLOSC2X_PART_VLMETALAYER,
+            FramePart::Index => BLOSC2X_PART_INDEX,
+            FramePart::Trailer => BLOSC2X_PART_TRAILER,
+            FramePart::Chunk => BLOSC2X_PART_CHUNK,
+            FramePart::File => BLOSC2X_PART_FILE,
+        }
+    }
+}
+
+/// The place of a part in its file, in bytes; `None` where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Offset in the file.
+    pub offset: Option<u64>,
+    /// Length.
+    pub len: Option<u64>,
+}
+
+impl Place {
+    /// Returns a place with a known offset.
+    pub(crate) fn new(offset: u64, len: Option<u64>) -> Place {
+        Place { offset: Some(offset), len }
+    }
+
+    /// Returns the place of a part that has no bytes, or whose place is not known.
+    pub(crate) fn unknown() -> Place {
+        Place::default()
+    }
+}
+
+/// A damaged part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Damage<'a> {
+    /// The part.
+    pub part: FramePart,
+    /// Number of the chunk; `None` for other parts, and for bytes between chunks.
+    pub nchunk: Option<u64>,
+    /// The place of the part.
+    pub place: Place,
+    /// The error that a read of the part returns.
+    pub error: &'a Error,
+}
+
+/// A function that receives each damaged part. After an error, no more parts are checked.
+pub(crate) type ReportFn<'r> = dyn FnMut(&Damage<'_>) -> Result<()> + 'r;
+
+/// Passes damaged parts to a function, and counts them.
+pub(crate) struct Reporter<'r, 'f> {
+    report: &'r mut ReportFn<'f>,
+    count: u64,
+}
+
+impl<'r, 'f> Reporter<'r, 'f> {
+    /// Creates a reporter that calls `report`.
+    pub(crate) fn new(report: &'r mut ReportFn<'f>) -> Reporter<'r, 'f> {
+        Reporter { report, count: 0 }
+    }
+
+    /// Returns the number of reported parts.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Reports a part other than a chunk.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub(crate) fn report_part(&mut self, part: FramePart, place: Place, error: &Error) -> Result<()> {
+        self.report(&Damage { part, nchunk: None, place, error })
+    }
+
+    /// Reports a chunk.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub(crate) fn report_chunk(&mut self, nchunk: u64, place: Place, error: &Error) -> Result<()> {
+        self.report(&Damage { part: FramePart::Chunk, nchunk: Some(nchunk), place, error })
+    }
+
+    fn report(&mut self, damage: &Damage<'_>) -> Result<()> {
+        self.count += 1;
+        (self.report)(damage)
+    }
+}

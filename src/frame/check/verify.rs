@@ -1,0 +1,227 @@
+//! The check of a whole frame.
+
+use super::super::header::{FIXED_HEADER_LEN, FrameHeader, has_magic};
+use super::super::index::Offsets;
+use super::super::metalayers::{self, Metalayer};
+use super::super::trailer;
+use super::chunks::ChunkChecker;
+use super::files::FrameFiles;
+use super::parts::{self, StoredPart};
+use super::report::{FramePart, Place, ReportFn, Reporter};
+use super::walk::ChunkWalk;
+use crate::err;
+use crate::error::{Error, Result};
+use std::ffi::CStr;
+
+/// Checks the content of a metalayer, for items of the size in the second argument.
+pub(crate) type MetalayerCheck<'a> = dyn Fn(&Metalayer<'_>, i32) -> Result<()> + 'a;
+
+/// What to check.
+#[derive(Clone, Copy)]
+pub(crate) struct CheckOptions<'a> {
+    /// Offset of the frame in its file, in bytes.
+    pub offset: i64,
+    /// Number of threads that decode a chunk, at least 1.
+    pub nthreads: usize,
+    /// The check of metalayers whose format the library knows.
+    pub check_metalayer: &'a MetalayerCheck<'a>,
+}
+
+/// Checks all parts of the frame at `path`, and passes each damaged part to `report`. Returns their number.
+///
+/// # Errors
+/// Those of [`FrameFiles::open`]; the error of the header if the file holds no frame; those of `report`.
+pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut ReportFn<'_>) -> Result<u64> {
+    let files = FrameFiles::open(path, options.offset)?;
+    let mut reporter = Reporter::new(report);
+    let (bytes, header) = match parts::read_header(&files) {
+        Ok(header) => header,
+        Err(error) if is_frame(&files) => {
+            report_header(&files, &error, &mut reporter)?;
+            return Ok(reporter.count());
+        }
+        Err(error) => return Err(error),
+    };
+    if let Err(error) = parts::check_header(&bytes, &header) {
+        report_header(&files, &error, &mut reporter)?;
+    }
+    report_short_file(&files, &header, &mut reporter)?;
+    let image = read_metalayers(&files, &header, options.check_metalayer, &mut reporter)?;
+    let trailer = read_trailer(&files, &header, &mut reporter)?;
+    // Without a valid number of chunks, the header is reported already.
+    if header.nbytes > 0 && header.nchunks(|| Ok(0)).is_ok() {
+        let trailer_len = trailer.map_or(0, |trailer| trailer.bytes.len() as u64);
+        let limit = header.frame_len.saturating_sub(trailer_len);
+        if let Some(offsets) = read_index(&files, &header, limit, &mut reporter)? {
+            let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
+            let metalayers = metalayers.transpose().ok().flatten().unwrap_or_default();
+            let checker = ChunkChecker::new(&files, &header, &metalayers, options.nthreads);
+            ChunkWalk::new(&header, &offsets).run(&checker, &mut reporter)?;
+        }
+    }
+    Ok(reporter.count())
+}
+
+/// Returns whether a file whose header cannot be parsed holds a frame: it has the magic of a frame, or ends with a
+/// trailer, or belongs to a directory with chunk files.
+fn is_frame(files: &FrameFiles) -> bool {
+    let mut head = [0; FIXED_HEADER_LEN];
+    let len = head.len().min(usize::try_from(files.len()).unwrap_or(usize::MAX));
+    let has_magic = files.read_exact(0, &mut head[..len]).is_ok() && has_magic(&head[..len]);
+    has_magic
+        || read_trailer_at_end(files).is_ok()
+        || files.chunk_file_numbers().is_ok_and(|numbers| !numbers.is_empty())
+}
+
+/// Reads the trailer at the end of the file, whatever the header says. Its position is returned with it.
+///
+/// # Errors
+/// Those of [`trailer::parse_trailer_len`] and of the section of metalayers, `FileRead`, `MemoryAlloc`.
+pub(crate) fn read_trailer_at_end(files: &FrameFiles) -> Result<StoredPart> {
+    let mut tail = [0; trailer::MIN_LEN];
+    let missing = || err!(FileRead, "the file has {} bytes, too few for a trailer", files.len());
+    let at = files.len().checked_sub(tail.len() as u64).ok_or_else(missing)?;
+    files.read_exact(at, &mut tail)?;
+    let len = trailer::parse_trailer_len(&tail, files.len())? as u64;
+    let at = files.len() - len;
+    let bytes = files.read_vec(at, len)?;
+    metalayers::parse_trailer_section(&bytes)?;
+    Ok(StoredPart { at, bytes })
+}
+
+/// Reports a damaged header, or the missing file of a directory that has chunk files only.
+pub(crate) fn report_header(
+    files: &FrameFiles,
+    error: &Error,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<()> {
+    if !files.has_main_file() {
+        return reporter.report_part(FramePart::File, Place::unknown(), error);
+    }
+    let place = Place::new(files.file_offset(0), Some(FIXED_HEADER_LEN as u64));
+    reporter.report_part(FramePart::Header, place, error)
+}
+
+/// Reports a file that ends before the end of the frame.
+pub(crate) fn report_short_file(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<()> {
+    if files.len() >= header.frame_len {
+        return Ok(());
+    }
+    let (len, frame_len) = (files.len(), header.frame_len);
+    let error = err!(FileRead, "the file has {len} bytes of the frame, expected {frame_len}");
+    reporter.report_part(FramePart::File, Place::new(files.file_offset(0), Some(len)), &error)
+}
+
+/// Reads the whole header and checks the metalayers. Returns the header if it could be read.
+fn read_metalayers(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    check: &MetalayerCheck<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Option<StoredPart>> {
+    let section_at = FIXED_HEADER_LEN as u64;
+    let place = Place::new(files.file_offset(section_at), Some(header.header_len as u64 - section_at));
+    let image = match parts::read_header_image(files, header) {
+        Ok(image) => image,
+        Err(error) => {
+            reporter.report_part(FramePart::Metalayer, place, &error)?;
+            return Ok(None);
+        }
+    };
+    match metalayers::parse_header_section(&image.bytes) {
+        Ok(metalayers) => {
+            report_metalayers(files, &image, &metalayers, &|m| check(m, header.typesize), reporter)?;
+        }
+        Err(error) => reporter.report_part(FramePart::Metalayer, place, &error)?,
+    }
+    Ok(Some(image))
+}
+
+/// Reports each metalayer of the header whose content `check` does not accept.
+pub(crate) fn report_metalayers(
+    files: &FrameFiles,
+    image: &StoredPart,
+    metalayers: &[Metalayer<'_>],
+    check: &dyn Fn(&Metalayer<'_>) -> Result<()>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<()> {
+    metalayers.iter().try_for_each(|metalayer| match check(metalayer) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let error = named_error(metalayer, error);
+            let place = image.place_of(files, metalayer.content);
+            reporter.report_part(FramePart::Metalayer, place, &error)
+        }
+    })
+}
+
+/// Adds the name of a metalayer to the text of an error.
+pub(crate) fn named_error(metalayer: &Metalayer<'_>, error: Error) -> Error {
+    let name = metalayer.name.escape_ascii();
+    Error::new(error.kind(), format_args!("metalayer \"{name}\": {error}"))
+}
+
+/// Reads the trailer and checks the metalayers of variable length. Returns the trailer if it could be read.
+fn read_trailer(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Option<StoredPart>> {
+    let trailer = match parts::read_trailer(files, header) {
+        Ok(trailer) => trailer,
+        Err(error) => {
+            reporter.report_part(FramePart::Trailer, Place::unknown(), &error)?;
+            return Ok(None);
+        }
+    };
+    let vlmetalayers = match metalayers::parse_trailer_section(&trailer.bytes) {
+        Ok(vlmetalayers) => vlmetalayers,
+        Err(error) => {
+            reporter.report_part(FramePart::Trailer, trailer.place(files), &error)?;
+            return Ok(Some(trailer));
+        }
+    };
+    for vlmetalayer in &vlmetalayers {
+        report_vlmetalayer(files, &trailer, vlmetalayer, reporter)?;
+    }
+    Ok(Some(trailer))
+}
+
+/// Checks a metalayer of variable length, and reports it if it is damaged. Returns whether it is whole.
+pub(crate) fn report_vlmetalayer(
+    files: &FrameFiles,
+    trailer: &StoredPart,
+    vlmetalayer: &Metalayer<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<bool> {
+    let Err(error) = parts::check_vlmetalayer(vlmetalayer) else { return Ok(true) };
+    let place = trailer.place_of(files, vlmetalayer.content);
+    reporter.report_part(FramePart::Vlmetalayer, place, &named_error(vlmetalayer, error))?;
+    Ok(false)
+}
+
+/// Reads and checks the index. Returns its entries if they could be decoded.
+fn read_index(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    limit: u64,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Option<Offsets>> {
+    match parts::read_index(files, header, limit) {
+        Ok((index, offsets)) => {
+            if let Err(error) = parts::check_offsets(header, &offsets) {
+                reporter.report_part(FramePart::Index, index.place(files), &error)?;
+            }
+            Ok(Some(offsets))
+        }
+        Err(error) => {
+            let place = Place::new(files.file_offset(parts::index_offset(header)), None);
+            reporter.report_part(FramePart::Index, place, &error)?;
+            Ok(None)
+        }
+    }
+}

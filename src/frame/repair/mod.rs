@@ -1,0 +1,74 @@
+//! Saving everything that is whole in a damaged frame into a new frame.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`header`] | the header of the source, with invalid fields replaced |
+//! | [`sections`] | headers and trailers that are recognised by their own bytes |
+//! | [`index`] | the index where the header says that it is |
+//! | [`scan`] | chunks, index and trailer found in the bytes of the file |
+//! | [`orphans`] | chunks of which only the entry in the index is damaged |
+//! | [`copy`], [`fill`] | copying the whole chunks; filling the places of the others |
+//! | [`metadata`] | the metalayers and the trailer |
+//! | [`survey`] | all of these: what is left of the frame |
+//! | [`sizes`] | the sizes of the chunks of the new frame |
+//! | [`zeros`] | zeros in the place of lost chunks |
+//! | [`output`] | the new frame |
+//!
+//! Data flow: files of the source -> [`survey`] -> chunks, each checked and copied to the [`output`] -> sizes -> index,
+//! trailer, header -> the name of the destination. The source is only read. A chunk is copied without changing its
+//! bytes.
+
+mod copy;
+mod fill;
+mod header;
+mod index;
+mod metadata;
+mod orphans;
+mod output;
+mod scan;
+mod sections;
+mod sizes;
+mod survey;
+mod zeros;
+
+use super::check::files::FrameFiles;
+use super::check::report::{ReportFn, Reporter};
+use super::check::verify::CheckOptions;
+use super::header::FIXED_HEADER_LEN;
+use super::metalayers::section_len;
+use crate::error::Result;
+use copy::copy_chunks;
+use output::{FrameParts, NewFrame, check_destination};
+use std::ffi::CStr;
+use survey::Survey;
+
+/// Saves everything that is whole in the frame at `source` into a new frame at `destination`, and passes each damaged
+/// part of the source to `report`. Returns the number of chunks that were saved.
+///
+/// # Errors
+/// Those of [`FrameFiles::open`]; `FileOpen` if something exists at `destination`; the error of the header if the source
+/// holds neither a header nor chunks; those of reading, of writing, and of `report`. Nothing exists at `destination`
+/// then.
+pub(crate) fn repair(
+    source: &CStr,
+    destination: &CStr,
+    options: &CheckOptions<'_>,
+    report: &mut ReportFn<'_>,
+) -> Result<u64> {
+    check_destination(destination)?;
+    let files = FrameFiles::open(source, options.offset)?;
+    let mut reporter = Reporter::new(report);
+    let survey = Survey::make(&files, options, &mut reporter)?;
+    let metalayers = metadata::borrow(&survey.metalayers);
+    let vlmetalayers = metadata::borrow(&survey.vlmetalayers);
+    let header_len = FIXED_HEADER_LEN + section_len(&metalayers)?;
+    let mut frame = NewFrame::create(files.kind(), destination, header_len)?;
+    let copied = copy_chunks(&files, &survey, options, &mut frame, &mut reporter)?;
+    frame.finish(FrameParts {
+        header: copied.header,
+        metalayers: &metalayers,
+        vlmetalayers: &vlmetalayers,
+        offsets: &copied.offsets,
+    })?;
+    Ok(copied.saved)
+}

@@ -1,0 +1,34 @@
+//! Chunks of a contiguous frame whose entries in the index are damaged.
+
+use super::super::FrameKind;
+use super::super::check::chunks::ChunkChecker;
+use super::super::check::files::FrameFiles;
+use super::super::check::parts;
+use super::super::header::FrameHeader;
+use super::scan::{FoundChunk, ScanRules, scan};
+use crate::error::Result;
+use std::collections::BTreeSet;
+
+/// Returns the whole chunks in the data section that are not at one of the places `known`, in the order of their places.
+/// `None` if the data section has other bytes, too: these may be the damaged chunks of lost entries.
+///
+/// # Errors
+/// Those of reading the file, `MemoryAlloc`.
+pub(super) fn find_orphans(
+    files: &FrameFiles,
+    checker: &ChunkChecker<'_>,
+    header: &FrameHeader,
+    known: &BTreeSet<u64>,
+) -> Result<Option<Vec<FoundChunk>>> {
+    if header.kind == FrameKind::Sparse {
+        return Ok(None);
+    }
+    let (start, end) = (header.header_len as u64, parts::index_offset(header));
+    let found = scan(files, checker, start..end, ScanRules::of_frame(header))?;
+    if !found.gaps.is_empty() || found.index.is_some() || found.trailer.is_some() {
+        return Ok(None);
+    }
+    let mut orphans = found.chunks;
+    orphans.retain(|chunk| !known.contains(&(chunk.at - start)));
+    Ok(Some(orphans))
+}

@@ -1,0 +1,292 @@
+//! What is left of a damaged frame: its header, its metalayers, and the list of its chunks.
+
+use super::super::FrameKind;
+use super::super::check::chunks::ChunkChecker;
+use super::super::check::files::FrameFiles;
+use super::super::check::parts;
+use super::super::check::report::{FramePart, Place, Reporter};
+use super::super::check::verify::{CheckOptions, report_header, report_short_file};
+use super::super::header::FrameHeader;
+use super::super::index::Offsets;
+use super::header::{RecoveredHeader, recover_header};
+use super::index::read_credible_index;
+use super::metadata::{self, OwnedMetalayer, TrailerHints, recover_metalayers, recover_vlmetalayers};
+use super::scan::{Findings, FoundChunk, FoundIndex, ScanRules, scan};
+use super::sections::{FileWindow, header_len_from_section};
+use crate::err;
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// The chunks of the source.
+pub(super) enum ChunkList {
+    /// The entries of an index. The chunks are not checked yet.
+    Indexed(Offsets),
+    /// Chunks that were found by their headers, in the order of their places. They are whole.
+    Found(Vec<FoundChunk>),
+}
+
+/// What is left of a frame.
+pub(super) struct Survey {
+    /// The header that the chunks are read with.
+    pub header: FrameHeader,
+    /// Whether the header is made of defaults.
+    pub is_header_lost: bool,
+    /// The chunks.
+    pub chunks: ChunkList,
+    /// Whether the order of the chunks is that of their places, because the index is lost.
+    pub is_order_guessed: bool,
+    /// The metalayers.
+    pub metalayers: Vec<OwnedMetalayer>,
+    /// The metalayers of variable length.
+    pub vlmetalayers: Vec<OwnedMetalayer>,
+}
+
+/// The list of chunks while the other parts are being read.
+struct FoundList {
+    chunks: ChunkList,
+    is_order_guessed: bool,
+    /// End of the index in the file, if it was found where the header says.
+    index_end: Option<u64>,
+    /// The result of a scan for the trailer.
+    scanned: Option<Option<Range<u64>>>,
+}
+
+impl Survey {
+    /// Examines a frame and reports the damaged parts, except the chunks of an index.
+    ///
+    /// # Errors
+    /// The error of the header if neither a header nor chunks are found; those of reading the file and of the report.
+    pub(super) fn make(
+        files: &FrameFiles,
+        options: &CheckOptions<'_>,
+        reporter: &mut Reporter<'_, '_>,
+    ) -> Result<Survey> {
+        let RecoveredHeader { mut header, damage, is_lost } = recover_header(files)?;
+        if let Some(error) = &damage {
+            report_header(files, error, reporter)?;
+        }
+        let indexed = if is_lost {
+            Err(err!(InvalidHeader, "the place of the index is not known"))
+        } else {
+            report_short_file(files, &header, reporter)?;
+            list_by_header(files, &mut header, reporter)?
+        };
+        let metalayers = match is_lost {
+            true => Vec::new(),
+            false => recover_metalayers(files, &header, options, reporter)?,
+        };
+        let list = match indexed {
+            Ok(list) => list,
+            Err(error) => {
+                let place = Place::new(files.file_offset(parts::index_offset(&header)), None);
+                let place = if is_lost { Place::unknown() } else { place };
+                reporter.report_part(FramePart::Index, place, &error)?;
+                list_without_index(files, &mut header, is_lost, &metalayers, options, reporter)?
+            }
+        };
+        let is_empty = match &list.chunks {
+            ChunkList::Indexed(offsets) => offsets.len() == 0,
+            ChunkList::Found(found) => found.is_empty(),
+        };
+        if let (true, true, Some(error)) = (is_lost, is_empty, damage) {
+            return Err(error);
+        }
+        let hints = TrailerHints {
+            header: (!is_lost).then_some(&header),
+            index_end: list.index_end,
+            scanned: list.scanned,
+        };
+        let vlmetalayers = recover_vlmetalayers(files, &hints, reporter)?;
+        // Chunks are read wherever the file has them, whatever length the header gives.
+        header.frame_len = files.len();
+        Ok(Survey {
+            header,
+            is_header_lost: is_lost,
+            chunks: list.chunks,
+            is_order_guessed: list.is_order_guessed,
+            metalayers,
+            vlmetalayers,
+        })
+    }
+}
+
+/// Returns the chunks of the index that is where the header says. If none is there, the length of the header is computed
+/// from its metalayers, and corrected if the index is found with it. Reports a wrong length, and an index that does not
+/// agree with the header. The inner result is the error of the index.
+///
+/// # Errors
+/// Those of the report.
+fn list_by_header(
+    files: &FrameFiles,
+    header: &mut FrameHeader,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<std::result::Result<FoundList, Error>> {
+    let mut error = check_index(files, header).err();
+    let mut list = try_list_by_header(files, header);
+    if list.is_err() {
+        let (stated, header_len) = (header.header_len, computed_header_len(files, header));
+        let frame_len = header.frame_len.max(header_len as u64);
+        let corrected = FrameHeader { header_len, frame_len, ..header.clone() };
+        if let Ok(found) = try_list_by_header(files, &corrected) {
+            let wrong =
+                err!(InvalidHeader, "the header has {stated} bytes, expected {header_len} by its metalayers");
+            report_header(files, &wrong, reporter)?;
+            error = check_index(files, &corrected).err();
+            (*header, list) = (corrected, Ok(found));
+        }
+    }
+    match (list, error) {
+        (Ok(list), Some(error)) => {
+            let place = Place::new(files.file_offset(parts::index_offset(header)), None);
+            reporter.report_part(FramePart::Index, place, &error)?;
+            Ok(Ok(list))
+        }
+        (Ok(list), None) => Ok(Ok(list)),
+        (Err(_), Some(error)) | (Err(error), None) => Ok(Err(error)),
+    }
+}
+
+/// Makes the checks of the index that opening a frame makes.
+fn check_index(files: &FrameFiles, header: &FrameHeader) -> Result<()> {
+    if header.nbytes <= 0 {
+        return Ok(());
+    }
+    let (_, offsets) = parts::read_index(files, header, header.frame_len)?;
+    parts::check_offsets(header, &offsets)
+}
+
+/// Returns the length of the header as its metalayers give it, or the stated one if they are damaged.
+fn computed_header_len(files: &FrameFiles, header: &FrameHeader) -> usize {
+    let computed = header_len_from_section(&mut FileWindow::new(files));
+    computed.ok().flatten().unwrap_or(header.header_len)
+}
+
+fn try_list_by_header(files: &FrameFiles, header: &FrameHeader) -> Result<FoundList> {
+    if header.nbytes <= 0 {
+        // A frame without chunks has no index. The trailer shows that no chunk was being added.
+        parts::read_trailer(files, header)?;
+        let chunks = ChunkList::Indexed(Offsets::default());
+        return Ok(FoundList { chunks, is_order_guessed: false, index_end: None, scanned: Some(None) });
+    }
+    let (index, offsets) = read_credible_index(files, header)?;
+    let index_end = Some(index.at + index.bytes.len() as u64);
+    let chunks = ChunkList::Indexed(offsets);
+    Ok(FoundList { chunks, is_order_guessed: false, index_end, scanned: None })
+}
+
+/// Finds the chunks by their headers, or by the names of their files.
+fn list_without_index(
+    files: &FrameFiles,
+    header: &mut FrameHeader,
+    is_header_lost: bool,
+    metalayers: &[OwnedMetalayer],
+    options: &CheckOptions<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<FoundList> {
+    let is_sparse = files.kind() == FrameKind::Sparse;
+    let rules = ScanRules::of_frame(header);
+    let borrowed = metadata::borrow(metalayers);
+    let checker = ChunkChecker::new(files, header, &borrowed, options.nthreads);
+    let header_lens = match is_header_lost {
+        true => Vec::new(),
+        false => vec![header.header_len, computed_header_len(files, header)],
+    };
+    let start = header_lens.iter().copied().min().unwrap_or(0) as u64;
+    let Findings { chunks, index, trailer, gaps } = scan(files, &checker, start..files.len(), rules)?;
+    let scanned = Some(trailer);
+    if let Some(index) = index
+        && let Some(header_len) = header_len_for_index(&index, &chunks, header_lens, is_sparse)
+    {
+        header.header_len = header_len;
+        header.cbytes = i64::try_from(index.at.saturating_sub(header_len as u64)).unwrap_or(i64::MAX);
+        let chunks = ChunkList::Indexed(index.offsets);
+        return Ok(FoundList { chunks, is_order_guessed: false, index_end: None, scanned });
+    }
+    if is_sparse {
+        let chunks = ChunkList::Indexed(list_chunk_files(files)?);
+        return Ok(FoundList { chunks, is_order_guessed: true, index_end: None, scanned });
+    }
+    report_gaps(files, &gaps, reporter)?;
+    let chunks = match is_header_lost {
+        true => chunks,
+        false => without_incomplete(files, header, chunks, reporter)?,
+    };
+    let chunks = ChunkList::Found(without_old_states(chunks, rules.chunksize));
+    Ok(FoundList { chunks, is_order_guessed: true, index_end: None, scanned })
+}
+
+/// Returns the length of the header, from which the offsets of the index count: of `header_lens`, and of the one with
+/// which the first entry is the first chunk, the one for which most entries are places of chunks. `None` if there are
+/// none.
+fn header_len_for_index(
+    index: &FoundIndex,
+    chunks: &[FoundChunk],
+    mut header_lens: Vec<usize>,
+    is_sparse: bool,
+) -> Option<usize> {
+    let stored = || index.offsets.iter().filter_map(|code| u64::try_from(code).ok());
+    let Some(first) = stored().min().filter(|_| !is_sparse) else {
+        return Some(header_lens.first().copied().unwrap_or(0));
+    };
+    let of_first = chunks.first().and_then(|chunk| chunk.at.checked_sub(first));
+    header_lens.extend(of_first.and_then(|header_len| usize::try_from(header_len).ok()));
+    let is_chunk = |at: u64| chunks.binary_search_by_key(&at, |chunk| chunk.at).is_ok();
+    let matches = |header_len: usize| {
+        stored().filter(|&offset| is_chunk((header_len as u64).saturating_add(offset))).count()
+    };
+    // Of equal numbers, the length that comes first counts.
+    let best = header_lens.into_iter().rev().max_by_key(|&header_len| matches(header_len))?;
+    (matches(best) > 0).then_some(best)
+}
+
+/// Returns the numbers of the chunk files. Files without bytes belong to no chunk: releases before 3.3.4 left them
+/// behind.
+fn list_chunk_files(files: &FrameFiles) -> Result<Offsets> {
+    let mut numbers = files.chunk_file_numbers()?;
+    numbers.retain(|&number| files.chunk_file_len(u64::from(number)).is_ok_and(|len| len > 0));
+    Ok(Offsets::List(numbers.into_iter().map(i64::from).collect()))
+}
+
+/// Reports the bytes that belong to no chunk.
+fn report_gaps(files: &FrameFiles, gaps: &[Range<u64>], reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    gaps.iter().try_for_each(|gap| {
+        let len = gap.end - gap.start;
+        let error = err!(Data, "{len} bytes at offset {} are no chunk, index or trailer", gap.start);
+        reporter.report_part(FramePart::Chunk, Place::new(files.file_offset(gap.start), Some(len)), &error)
+    })
+}
+
+/// Removes the chunk of an append that was interrupted, unless it is proven to be complete. It begins where the index was,
+/// and the old bytes behind the new ones may belong to its content; but if the file has grown, all bytes up to its end
+/// are new. Reports the chunk.
+fn without_incomplete(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    mut chunks: Vec<FoundChunk>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Vec<FoundChunk>> {
+    if files.len() > header.frame_len {
+        return Ok(chunks);
+    }
+    let data_end = parts::index_offset(header);
+    let complete = chunks.partition_point(|chunk| chunk.at < data_end);
+    for chunk in chunks.drain(complete..) {
+        let error =
+            err!(Data, "the chunk at offset {} is behind the data section and may be incomplete", chunk.at);
+        let place = Place::new(files.file_offset(chunk.at), Some(u64::from(chunk.cbytes)));
+        reporter.report_part(FramePart::Chunk, place, &error)?;
+    }
+    Ok(chunks)
+}
+
+/// Removes all chunks but the last one of those that are shorter than the others: they are earlier states of it.
+fn without_old_states(mut chunks: Vec<FoundChunk>, chunksize: Option<i32>) -> Vec<FoundChunk> {
+    let Some(chunksize) = chunksize else { return chunks };
+    let last_short = chunks.iter().rposition(|chunk| chunk.nbytes != chunksize);
+    let mut position = 0;
+    chunks.retain(|chunk| {
+        position += 1;
+        chunk.nbytes == chunksize || last_short == Some(position - 1)
+    });
+    chunks
+}
