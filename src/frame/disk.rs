@@ -30,8 +30,8 @@ pub(crate) struct Disk {
     /// Offset of the frame in that file, in bytes.
     pub base: u64,
     directory: Option<CString>,
-    /// The read handle, which is kept for sparse frames, too, where the reference keeps none (`frame.md` 5.4): all
-    /// known writers change the index file in place, and a replaced index file is detected as for other files.
+    /// The read handle, which is kept for sparse frames, too, where the reference keeps none (`frame.md` 5.4). An index
+    /// file that was replaced, as atomic changes do, is detected as for other files.
     reader: CachedReader,
 }
 

@@ -62,7 +62,7 @@ impl SuperChunk {
     /// Waits until no other thread changes the frame. Returns `None` for a super-chunk without transactions.
     ///
     /// # Errors
-    /// None at present.
+    /// `Failure` if the lock cannot be taken because this thread is changing the super-chunk.
     pub(super) fn lock_changes(&self) -> Result<Option<ChangeLockGuard<'_>>> {
         if !self.frame().is_some_and(Frame::has_atomic_changes) {
             return Ok(None);

@@ -36,7 +36,7 @@ pub struct Contents {
     pub chunks: Vec<Content>,
     pub metalayers: Vec<Metalayer>,
     pub vlmetalayers: Vec<Metalayer>,
-    /// The chunks of the frame in front of the one that is changed.
+    /// The chunks of the first frame of the file, which the change of the second frame must not touch.
     pub first_frame: Vec<Content>,
 }
 

@@ -24,7 +24,7 @@ impl StagedDirectory {
     /// Writes a chunk to a new file. Returns its number. `cbytes` is the size of all chunks.
     ///
     /// # Errors
-    /// `FileOpen`, `FileWrite`, `FileSync`; `MemoryAlloc`.
+    /// `FileOpen`, `FileWrite`; `MemoryAlloc`.
     pub(super) fn store(
         &mut self,
         committed: &mut Committed<'_>,
@@ -56,7 +56,7 @@ impl StagedDirectory {
     /// a state with a table.
     ///
     /// # Errors
-    /// `FileOpen`, `FileWrite`, `FileSync`.
+    /// `FileOpen`, `FileWrite`.
     pub(super) fn commit(
         &mut self,
         committed: &mut Committed<'_>,

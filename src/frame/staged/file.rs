@@ -137,7 +137,7 @@ impl StagedFile {
     /// follow the last one, `is_read` that it may be read before the commit.
     ///
     /// # Errors
-    /// `FileOpen`, `FileWrite`, `FileSync`.
+    /// `FileOpen`, `FileWrite`.
     pub(super) fn store(
         &mut self,
         committed: &mut Committed<'_>,
@@ -203,7 +203,7 @@ impl StagedFile {
     /// a state with a table.
     ///
     /// # Errors
-    /// `FileOpen`, `FileWrite`, `FileSync`.
+    /// `FileOpen`, `FileWrite`.
     pub(super) fn commit(
         &mut self,
         committed: &mut Committed<'_>,
@@ -326,7 +326,7 @@ impl StagedFile {
     /// another handle has changed the frame.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `FileSync`, `FileTruncate`.
+    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`.
     pub(super) fn close(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         if self.pid != std::process::id() {
             return Ok(());

@@ -244,7 +244,7 @@ impl Staging {
     /// Publishes the pending state.
     ///
     /// # Errors
-    /// `FileOpen`, `FileWrite`, `FileSync`, those of encoding the index. The committed state is unchanged then.
+    /// `FileOpen`, `FileWrite`, those of encoding the index. The committed state is unchanged then.
     pub(super) fn commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         committed.stream = committed.stream.take().or(self.stream.take());
         let Some(pending) = &self.pending else { return Ok(()) };

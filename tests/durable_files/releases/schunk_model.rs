@@ -13,7 +13,7 @@ use crate::support::super_chunk::{Store, SuperChunk};
 const NBYTES: usize = 6000;
 /// The name of the fixed metalayer.
 const META: &str = "fixed";
-/// The variable-length metalayer that is updated, and the one that is deleted.
+/// The variable-length metalayers: the first one is updated, the second one is deleted.
 const NOTES: [&str; 2] = ["first", "second"];
 
 fn params() -> Params {
