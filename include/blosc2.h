@@ -2151,8 +2151,9 @@ int blosc2_schunk_get_slice_buffer(blosc2_schunk *schunk,
  *
  * Returns 0. Errors: -12 for a negative `start` and when the chunks have different sizes, -21
  * when a chunk cannot be stored, -37 when the lock cannot be acquired, -32 when a pointer is
- * NULL, -1 for any other failure. The chunks before the one that failed have been written then,
- * unless changes are atomic (`blosc2x_schunk_set_durability`): then nothing is written.
+ * NULL, -1 for any other failure. In plain files nothing has changed then, except for a slice
+ * beyond the last chunk; elsewhere, and for such a slice, the chunks before the one that failed
+ * have been written.
  *
  * Note: `buffer` has the items.
  */

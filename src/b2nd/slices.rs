@@ -220,7 +220,7 @@ impl ShapeLockedArray<'_> {
             let changes = BoxPatch { transfer: &transfer, part, src };
             schunk.patch_chunk(part.number, sizes, &changes, keeps).map_err(to_failure_unless_lock)?;
         }
-        transfer.check_overrun()
+        transfer.check_overrun().inspect_err(|_| schunk.keep_changes_in_place())
     }
 }
 

@@ -94,8 +94,9 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
 ///
 /// Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors: -32 when a
 /// pointer is NULL; -12 for a box that is not inside the buffer; -1 when a chunk cannot be read or stored, and for
-/// a box for which `b2nd_get_slice_cbuffer` returns -1; -37 when the lock cannot be acquired. The chunks before
-/// the one that failed have been written then, unless changes are atomic (`blosc2x_schunk_set_durability`).
+/// a box for which `b2nd_get_slice_cbuffer` returns -1; -37 when the lock cannot be acquired. In plain
+/// files nothing has changed then, except for a box beyond the end; elsewhere, and for such a box, the chunks
+/// before the one that failed have been written.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have one number for each dimension.

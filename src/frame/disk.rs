@@ -169,7 +169,7 @@ impl Disk {
         if is_synced {
             stream.sync_data()?;
         }
-        written.commit()
+        written.commit().map(drop)
     }
 
     /// Replaces the index file of a native directory by a new file, and waits until it is on disk if `is_synced`.
@@ -208,6 +208,18 @@ impl Disk {
         let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
         stream.write_at(0, bytes, WriteUnit::Bytes)?;
         Ok(written)
+    }
+
+    /// Restores a native chunk file: the chunk that was in it, or no file.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `FileTruncate`, `FileRemove`.
+    pub(super) fn restore_chunk_file(&self, number: u64, old: Option<&[u8]>) -> Result<()> {
+        let path = self.chunk_path(number)?;
+        match old {
+            None => remove_file(&path),
+            Some(bytes) => restore_chunk(&self.backend.open(&path, OpenMode::Update)?, bytes),
+        }
     }
 
     /// Removes a chunk file, if it is there.
@@ -249,19 +261,21 @@ enum OldChunkFile {
 }
 
 impl ChunkFileGuard {
-    /// Keeps the new contents. The file is truncated only here, where the new chunk is shorter than the old one: on a
-    /// full disk, bytes that were cut off might not be restorable.
+    /// Keeps the new contents. Returns the chunk that was in the file before. The file is truncated only here, where
+    /// the new chunk is shorter than the old one: on a full disk, bytes that were cut off might not be restorable.
     ///
     /// # Errors
     /// `FileTruncate`; the old state is restored then.
-    pub(crate) fn commit(mut self) -> Result<()> {
+    pub(crate) fn commit(mut self) -> Result<Option<Vec<u8>>> {
         if let Some(OldChunkFile::Chunk { stream, bytes, len }) = &self.0
             && *len < bytes.len() as u64
         {
             stream.truncate(*len)?;
         }
-        self.0 = None;
-        Ok(())
+        Ok(match self.0.take() {
+            Some(OldChunkFile::Chunk { bytes, .. }) => Some(bytes),
+            _ => None,
+        })
     }
 }
 
@@ -269,20 +283,26 @@ impl Drop for ChunkFileGuard {
     fn drop(&mut self) {
         let restored = match self.0.take() {
             None => Ok(()),
-            Some(OldChunkFile::Unused { path }) => std::fs::remove_file(paths::as_path(&path))
-                .map_err(|error| err!(FileRemove, "{path:?}: {error}")),
-            Some(OldChunkFile::Chunk { stream, bytes, .. }) => {
-                // A write that fails here concerns bytes that could not be overwritten either: the others are restored.
-                let (header, content) = split_header(&bytes);
-                let written = stream.write_at(header.len() as u64, content, WriteUnit::Bytes);
-                let written = stream.write_at(0, header, WriteUnit::Bytes).and(written);
-                written.and(stream.truncate(bytes.len() as u64))
-            }
+            Some(OldChunkFile::Unused { path }) => remove_file(&path),
+            Some(OldChunkFile::Chunk { stream, bytes, .. }) => restore_chunk(&stream, &bytes),
         };
         if let Err(error) = restored {
             trace::warning(|| format!("a chunk file could not be restored: {error}"));
         }
     }
+}
+
+/// Restores the chunk in a file. A write that fails concerns bytes that could not be overwritten either: the others are
+/// restored.
+fn restore_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
+    let (header, content) = split_header(bytes);
+    let written = stream.write_at(header.len() as u64, content, WriteUnit::Bytes);
+    let written = stream.write_at(0, header, WriteUnit::Bytes).and(written);
+    written.and(stream.truncate(bytes.len() as u64))
+}
+
+fn remove_file(path: &CStr) -> Result<()> {
+    std::fs::remove_file(paths::as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))
 }
 
 /// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process

@@ -11,6 +11,7 @@
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
 //! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
+//! | [`undo_log`], [`spill`] | reverting several plans; the bytes that are kept for that |
 //! | [`checksums`] | the checksums of all parts of a frame |
 //! | [`durability`] | what a change leaves if the process dies |
 //! | [`staged`], [`space`] | changes that are there completely or not at all; the use of the bytes of a file |
@@ -23,8 +24,9 @@
 //! | [`check`], [`repair`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `staged`, `journal`, `transaction`, `disk`, `store`, `status`, `verify`,
-//! `fetch`, `check` and `repair` are pure functions of bytes: they do no I/O, check every field that they read, and never panic.
+//! All modules except `writer`, `undo`, `undo_log`, `spill`, `staged`, `journal`, `transaction`, `disk`, `store`,
+//! `status`, `verify`, `fetch`, `check` and `repair` are pure functions of bytes: they do no I/O, check every field that
+//! they read, and never panic.
 
 pub(crate) mod check;
 pub(crate) mod checksums;
@@ -40,17 +42,19 @@ pub(crate) mod msgpack;
 pub(crate) mod plan;
 pub(crate) mod repair;
 mod space;
+mod spill;
 mod staged;
 pub(crate) mod status;
 pub(crate) mod store;
 pub(crate) mod trailer;
 mod transaction;
 pub(crate) mod undo;
+mod undo_log;
 mod verify;
 pub(crate) mod writer;
 
 pub(crate) use header::FrameKind;
-pub(crate) use staged::FrameSavepoint;
+pub(crate) use transaction::FrameSavepoint;
 
 #[cfg(test)]
 mod tests;

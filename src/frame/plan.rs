@@ -106,7 +106,7 @@ impl FrameLayout {
 }
 
 /// The contents of a frame file before a change, except the chunks.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Images {
     /// The header.
     pub header: Vec<u8>,

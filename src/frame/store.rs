@@ -16,6 +16,7 @@ use super::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use super::staged::Staging;
 use super::status::LastCheck;
 use super::trailer;
+use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
@@ -73,6 +74,8 @@ pub(super) struct Inner {
     pub(super) end_of_chunks: Option<u64>,
     /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
     pub(super) staging: Option<Staging>,
+    /// The changes in place since the begin of a transaction; `None` outside.
+    pub(super) undo_log: Option<UndoLog>,
     /// Number of open transactions and brackets, inside which changes are not committed.
     pub(super) open_transactions: usize,
     /// Number of brackets among them.
@@ -92,6 +95,7 @@ impl Inner {
             last_check: None,
             end_of_chunks: None,
             staging: None,
+            undo_log: None,
             open_transactions: 0,
             open_brackets: 0,
             is_new: false,
@@ -543,6 +547,7 @@ impl Frame {
             return Ok(None);
         }
         self.force_refresh.store(false, Ordering::Relaxed);
+        self.check_undo_log();
         let mut header = Some(header);
         let attempts = if self.lock.is_some() { 1 } else { FRAME_READ_ATTEMPTS };
         let loaded = retry(attempts, || {

@@ -1,18 +1,30 @@
 //! Changes of a frame: one at a time, or several as a transaction that is committed or discarded as a whole.
 //!
-//! A frame on native files with a durability level above `Off` is changed by [`super::staged`]; every other frame is
-//! changed in place by [`super::writer`], and has no transactions.
+//! A frame on native files with a durability level above `Off` is changed by [`super::staged`], which writes nothing that
+//! readers see before the commit. Every other frame is changed in place by [`super::writer`]. On native files, a
+//! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
 
 use super::checksums::ChecksumMode;
+use super::disk::Disk;
 use super::durability::Durability;
 use super::index::Offsets;
-use super::plan::{self, Change, Images, TargetState};
-use super::staged::{Committed, FrameSavepoint, Staging};
+use super::plan::{self, Change, FrameLayout, FramePlan, Images, TargetState};
+use super::staged::{Committed, Staging, StagingSavepoint};
 use super::store::{Frame, Inner};
+use super::undo_log::{FileState, UndoLog};
 use super::writer;
 use crate::err;
 use crate::error::Result;
+use crate::trace;
 use std::sync::atomic::Ordering;
+
+/// The state of a frame at the begin of a transaction.
+pub(crate) enum FrameSavepoint {
+    /// That of a frame with atomic changes.
+    Staged(Box<StagingSavepoint>),
+    /// That of a frame that is changed in place: its place in the [`UndoLog`].
+    InPlace(usize),
+}
 
 impl Frame {
     /// Applies `change`, after which the frame has the state `target`. After an error the frame is unchanged, as far as
@@ -85,28 +97,62 @@ impl Frame {
         work(staging, Committed { disk, level, writes_checksums, layout, images, stream: None }, index)
     }
 
-    /// Begins a transaction: changes are committed at its end. The frame must be up to date. Returns `None` for a frame
-    /// that is changed in place, which has no transactions.
+    /// Begins a transaction: changes are committed at its end. A frame with atomic changes must be up to date. Returns
+    /// `None` for a frame without transactions.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `MemoryAlloc`.
     pub(crate) fn begin_transaction(&self) -> Result<Option<FrameSavepoint>> {
         if !self.prepare_staging()? {
-            return Ok(None);
+            return Ok(self.begin_undo_log());
         }
         let mut inner = self.inner.write();
         let savepoint = self.with_staging(&mut inner, |staging, _, index| staging.savepoint(index))?;
         inner.open_transactions += 1;
         inner.last_check = None;
-        Ok(Some(savepoint))
+        Ok(Some(FrameSavepoint::Staged(Box::new(savepoint))))
     }
 
-    /// Ends a transaction, and commits its changes if it is not inside another one. After an error the transaction is
-    /// still open, and [`roll_back`](Self::roll_back) must be called.
+    /// Begins a transaction of a frame that is changed in place.
+    fn begin_undo_log(&self) -> Option<FrameSavepoint> {
+        self.disk.as_deref().filter(|disk| disk.backend.is_native())?;
+        let mut inner = self.inner.write();
+        inner.undo_log.get_or_insert_with(UndoLog::new).begin().map(FrameSavepoint::InPlace)
+    }
+
+    /// Ends the transaction of a savepoint, and commits its changes if it is not inside another one. After an error the
+    /// transaction is still open, and [`roll_back`](Self::roll_back) must be called.
     ///
     /// # Errors
     /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
-    pub(crate) fn end_transaction(&self) -> Result<()> {
+    pub(crate) fn commit(&self, savepoint: &FrameSavepoint) -> Result<()> {
+        match savepoint {
+            FrameSavepoint::Staged(_) => self.end_transaction(),
+            FrameSavepoint::InPlace(_) => {
+                self.end_undo_log(&mut self.inner.write());
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends a transaction of a frame that is changed in place.
+    fn end_undo_log(&self, inner: &mut Inner) {
+        if let Some(log) = &mut inner.undo_log
+            && log.end()
+        {
+            if let Some(disk) = &self.disk {
+                log.remove_deferred(disk);
+            }
+            inner.undo_log = None;
+        }
+    }
+
+    /// Ends a transaction or a bracket of a frame with atomic changes, and commits its changes if it is not inside
+    /// another one. After an error it is still open.
+    ///
+    /// # Errors
+    /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
+    fn end_transaction(&self) -> Result<()> {
         let mut inner = self.inner.write();
         if inner.open_transactions == 1 && inner.staging.is_some() {
             if !inner.is_new {
@@ -142,6 +188,24 @@ impl Frame {
         Ok(())
     }
 
+    /// Discards the log of changes in place, so that the changes of the open transaction stay.
+    pub(crate) fn discard_undo_log(&self) {
+        if let Some(log) = &mut self.inner.write().undo_log {
+            log.discard();
+        }
+    }
+
+    /// Gives up the log of changes in place if another handle has changed the frame.
+    pub(super) fn check_undo_log(&self) {
+        let mut inner = self.inner.write();
+        if inner.undo_log.is_some()
+            && !self.has_header_on_disk(&inner.images).unwrap_or(false)
+            && let Some(log) = &mut inner.undo_log
+        {
+            log.lose("another handle has changed the frame");
+        }
+    }
+
     /// Returns whether the file has the header of the images.
     fn has_header_on_disk(&self, images: &Images) -> Result<bool> {
         let mut found = [0; super::header::FIXED_HEADER_LEN];
@@ -149,18 +213,47 @@ impl Frame {
         Ok(images.header.get(..found.len()) == Some(&found[..]))
     }
 
-    /// Ends a transaction and discards its changes. Returns whether there were any.
+    /// Ends a transaction and discards its changes. Returns whether there were any. Changes in place are reverted; the
+    /// frame must be read again then.
     pub(crate) fn roll_back(&self, savepoint: FrameSavepoint) -> bool {
         let mut inner = self.inner.write();
+        let savepoint = match savepoint {
+            FrameSavepoint::Staged(savepoint) => savepoint,
+            FrameSavepoint::InPlace(savepoint) => return self.revert_changes(&mut inner, savepoint),
+        };
         inner.open_transactions = inner.open_transactions.saturating_sub(1);
         let done = self.with_staging(&mut inner, |staging, committed, index| {
-            Ok(staging.roll_back(committed.disk, index, savepoint))
+            Ok(staging.roll_back(committed.disk, index, *savepoint))
         });
         done.unwrap_or_else(|_| {
             // The state of the transaction is lost: the frame is read again.
             self.force_refresh.store(true, Ordering::Relaxed);
             true
         })
+    }
+
+    /// Reverts the changes in place since a savepoint, and ends the transaction. Returns whether there were any.
+    fn revert_changes(&self, inner: &mut Inner, savepoint: usize) -> bool {
+        let is_unchanged = self.check_unchanged(inner);
+        let (Some(log), Some(disk)) = (&mut inner.undo_log, self.disk.as_deref()) else { return false };
+        let reverted = is_unchanged.and_then(|()| log.roll_back(savepoint, disk));
+        let has_changes = match reverted {
+            Ok(None) => false,
+            Ok(Some(FileState { layout, images })) => {
+                (inner.layout, inner.images) = (layout, images);
+                true
+            }
+            Err(error) => {
+                trace::warning(|| format!("the changes of a failed call stay: {error}"));
+                true
+            }
+        };
+        if has_changes {
+            inner.last_check = None;
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        self.end_undo_log(inner);
+        has_changes
     }
 
     /// Begins a bracket: the changes until its end are committed together. The frame must be up to date.
@@ -210,6 +303,9 @@ impl Frame {
             self.inner.write().staging = None;
             self.close_old_gap()?;
         }
+        if let Some(log) = &mut self.inner.write().undo_log {
+            log.lose("the durability of the frame has changed");
+        }
         self.level.store(level as u8, Ordering::Relaxed);
         Ok(())
     }
@@ -236,7 +332,7 @@ impl Frame {
         self.inner.read_recursive().staging.is_some()
     }
 
-    /// Returns whether a bracket or a transaction is open.
+    /// Returns whether a bracket or a transaction of atomic changes is open.
     pub(crate) fn has_open_transaction(&self) -> bool {
         self.inner.read_recursive().open_transactions > 0
     }
@@ -257,8 +353,10 @@ impl Frame {
     /// As [`apply`](Self::apply), for a frame without atomic changes.
     fn apply_in_place(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
         // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
-        let (mut index, layout, images) = {
+        let (mut index, layout, images, state) = {
             let mut inner = self.inner.write();
+            let needs_state = inner.undo_log.as_ref().is_some_and(UndoLog::needs_state);
+            let state = needs_state.then(|| FileState { layout: inner.layout, images: inner.images.clone() });
             let meanwhile = if self.has_user_callbacks() {
                 plan::copy_offsets(&inner.index.offsets)?
             } else {
@@ -267,7 +365,7 @@ impl Frame {
             let index = std::mem::take(&mut inner.index);
             inner.last_check = None;
             inner.index.offsets = meanwhile;
-            (index, inner.layout, std::mem::take(&mut inner.images))
+            (index, inner.layout, std::mem::take(&mut inner.images), state)
         };
         let (checksums, index_checksum) = (index.checksums.clone(), index.index_checksum);
         let writes_checksums = self.checksum_mode() == ChecksumMode::Write;
@@ -284,7 +382,7 @@ impl Frame {
         };
         let written = match &self.disk {
             None => writer::write_in_memory(&plan, &mut self.inner.write().memory),
-            Some(disk) => writer::write_on_disk(&plan, disk, &layout, &images),
+            Some(disk) => self.write_on_disk(&plan, disk, &layout, &images, state),
         };
         let mut inner = self.inner.write();
         match written {
@@ -316,5 +414,25 @@ impl Frame {
                 undone.and(Err(error))
             }
         }
+    }
+
+    /// Executes a plan on disk, and adds the change to the log of the open transaction.
+    fn write_on_disk(
+        &self,
+        plan: &FramePlan<'_>,
+        disk: &Disk,
+        layout: &FrameLayout,
+        images: &Images,
+        state: Option<FileState>,
+    ) -> Result<()> {
+        let mut log = self.inner.write().undo_log.take();
+        let deferred = log.as_mut().map(UndoLog::deferred_removals);
+        let written = writer::write_on_disk(plan, disk, layout, images, deferred);
+        let mut inner = self.inner.write();
+        inner.undo_log = log;
+        if let (Some(undo), Some(log)) = (written?, &mut inner.undo_log) {
+            log.record(undo, state, disk);
+        }
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@
 
 use super::disk::Disk;
 use super::plan::{FrameLayout, FramePlan, Images, Move};
+use super::spill::SavedBytes;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::io::{IoStream, WriteUnit, try_resize};
@@ -15,15 +16,21 @@ use crate::trace;
 /// Maximum number of bytes that are moved in one read and one write.
 const MAX_SEGMENT_LEN: u64 = 1 << 20;
 
-/// The contents of a native file before a change, limited to what the change overwrites.
-pub(crate) struct FileUndo<'a> {
-    old: &'a FrameLayout,
-    images: &'a Images,
+/// The bytes that a change overwrites in a native file, except those of the [`Images`].
+pub(super) struct FileUndo {
+    moved: Option<Move>,
+    move_progress: MoveProgress,
     /// Overwritten pieces that are not part of an image, with their offsets in the frame in bytes.
-    overwritten: Vec<(u64, Vec<u8>)>,
+    overwritten: Vec<(u64, SavedBytes)>,
     /// Length of the file before the change, in bytes.
     size: u64,
-    move_progress: MoveProgress,
+}
+
+/// Writes that restore a file. A write that fails does not prevent the others: it concerns bytes that could not be
+/// overwritten either. The first error is kept.
+#[derive(Default)]
+pub(super) struct Restoration {
+    first_error: Option<Error>,
 }
 
 /// The progress of a [`Move`].
@@ -37,17 +44,55 @@ pub(crate) struct MoveProgress {
     segment: Vec<u8>,
 }
 
-impl<'a> FileUndo<'a> {
+impl Restoration {
+    /// Records the result of a write.
+    pub(super) fn record(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.first_error.get_or_insert(error);
+        }
+    }
+
+    /// Writes header, index, table and trailer, and cuts the file to `size` bytes.
+    pub(super) fn write_images(
+        &mut self,
+        disk: &Disk,
+        stream: &IoStream,
+        layout: &FrameLayout,
+        images: &Images,
+        size: u64,
+    ) {
+        let parts = [
+            (layout.index_offset(), &images.index),
+            (layout.frame_len - layout.trailer_len - layout.table_len, &images.table),
+            (layout.frame_len - layout.trailer_len, &images.trailer),
+            (0, &images.header),
+        ];
+        for (at, bytes) in parts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
+            self.record(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
+        }
+        self.record(stream.truncate(size));
+    }
+
+    /// Logs the first error. Returns whether there was none.
+    pub(super) fn finish(self) -> bool {
+        let Some(error) = self.first_error else { return true };
+        trace::warning(|| {
+            format!("a write to a frame failed, and its old bytes could not be restored: {error}")
+        });
+        false
+    }
+}
+
+impl FileUndo {
     /// Reads the bytes that `plan` will overwrite. Must be called before the first write of the plan.
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
-    pub(crate) fn read(
+    pub(super) fn read(
         plan: &FramePlan<'_>,
         disk: &Disk,
         stream: &IoStream,
-        old: &'a FrameLayout,
-        images: &'a Images,
+        old: &FrameLayout,
     ) -> Result<Self> {
         let size = stream.size()?;
         // The index of a frame without chunks is not written (see the writer).
@@ -62,61 +107,48 @@ impl<'a> FileUndo<'a> {
         // data in the file, so they are saved.
         let chunks_end = plan.moved.map_or(old.index_offset(), |moved| moved.from);
         let bytes_in_file = size.saturating_sub(disk.base);
-        let mut pieces = Vec::new();
+        let mut overwritten = Vec::new();
         for (at, len) in writes.into_iter().flatten() {
             // At most the bytes that the file has: a damaged header may claim more.
             let end = (at + len).min(bytes_in_file);
             for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
                 if from < to {
-                    pieces.push((from, stream.read_vec_at(disk.base + from, to - from)?));
+                    let bytes = stream.read_vec_at(disk.base + from, to - from)?;
+                    overwritten.push((from, SavedBytes::Memory(bytes)));
                 }
             }
         }
-        Ok(FileUndo { old, images, overwritten: pieces, size, move_progress: MoveProgress::default() })
+        Ok(FileUndo { moved: plan.moved, move_progress: MoveProgress::default(), overwritten, size })
     }
 
     /// Returns the length of the file before the change, in bytes.
-    pub(crate) fn size(&self) -> u64 {
+    pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Moves bytes and records the progress, so that they can be moved back.
+    /// Moves the bytes of the plan, if it moves any, and records the progress, so that they can be moved back.
     ///
     /// # Errors
     /// `FileRead`, `FileWrite`, `MemoryAlloc`.
-    pub(crate) fn move_bytes(&mut self, stream: &IoStream, base: u64, moved: Move) -> Result<()> {
-        move_bytes(stream, base, moved, &mut self.move_progress)
+    pub(super) fn move_bytes(&mut self, stream: &IoStream, base: u64) -> Result<()> {
+        self.moved.map_or(Ok(()), |moved| move_bytes(stream, base, moved, &mut self.move_progress))
     }
 
-    /// Restores the file. The restored bytes fit, because they were in the file before the change. If a write fails
-    /// here, the change could not overwrite those bytes either; the remaining parts are restored all the same. The
-    /// first error is logged.
-    pub(crate) fn restore(self, plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream) {
-        let FileUndo { old, images, overwritten: pieces, size, move_progress: moved } = self;
-        let mut first_error = None;
-        let mut record_error = |result: Result<()>| {
-            if let Err(error) = result {
-                first_error.get_or_insert(error);
-            }
-        };
-        if let Some(planned_move) = plan.moved {
-            move_back(stream, disk.base, planned_move, moved, &mut record_error);
+    /// Returns the overwritten pieces.
+    pub(super) fn saved_bytes(&mut self) -> impl Iterator<Item = &mut SavedBytes> {
+        self.overwritten.iter_mut().map(|(_, bytes)| bytes)
+    }
+
+    /// Restores the data section and the bytes behind the frame. The restored bytes fit, because they were in the file
+    /// before the change.
+    pub(super) fn restore(self, disk: &Disk, stream: &IoStream, restoration: &mut Restoration) {
+        if let Some(moved) = self.moved {
+            move_back(stream, disk.base, moved, self.move_progress, &mut |result| restoration.record(result));
         }
-        let parts = [
-            (old.index_offset(), &images.index),
-            (old.frame_len - old.trailer_len - old.table_len, &images.table),
-            (old.frame_len - old.trailer_len, &images.trailer),
-            (0, &images.header),
-        ];
-        let pieces = pieces.iter().map(|(at, bytes)| (*at, bytes));
-        for (at, bytes) in pieces.chain(parts).filter(|(_, bytes)| !bytes.is_empty()) {
-            record_error(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
-        }
-        record_error(stream.truncate(size));
-        if let Some(error) = first_error {
-            trace::warning(|| {
-                format!("a write to a frame failed, and its old bytes could not be restored: {error}")
-            });
+        for (at, bytes) in &self.overwritten {
+            let written =
+                bytes.read().and_then(|bytes| stream.write_at(disk.base + at, &bytes, WriteUnit::Bytes));
+            restoration.record(written);
         }
     }
 }

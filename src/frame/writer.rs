@@ -9,7 +9,9 @@ use super::FrameKind;
 use super::disk::{ChunkFileGuard, Disk};
 use super::header::FRAME_LEN_POSITION;
 use super::plan::{FrameLayout, FramePlan, Images, Move, RemovalTime};
-use super::undo::{self, FileUndo};
+use super::spill::SavedBytes;
+use super::undo::{self, FileUndo, Restoration};
+use super::undo_log::{ChangeUndo, OldChunkFile};
 use crate::err;
 use crate::error::Result;
 use crate::io::{IoStream, OpenMode, WriteUnit};
@@ -45,41 +47,66 @@ pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Re
     Ok(())
 }
 
-/// Executes a plan on disk. `old` and `before` are the layout and the contents of the file before the change.
+/// Executes a plan on disk. `old` and `before` are the layout and the contents of the file before the change. Files of
+/// removed chunks are added to `deferred`, if there is such a list, and are not removed. Returns what reverts the change;
+/// `None` for other back-ends than native files.
 ///
 /// # Errors
 /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are restored to their state before
 /// the change.
-pub(crate) fn write_on_disk(
+pub(super) fn write_on_disk(
     plan: &FramePlan<'_>,
     disk: &Disk,
     old: &FrameLayout,
     before: &Images,
-) -> Result<()> {
+    deferred: Option<&mut Vec<u64>>,
+) -> Result<Option<ChangeUndo>> {
     if !disk.backend.is_native() {
-        return write_by_callbacks(plan, disk);
+        return write_by_callbacks(plan, disk).map(|()| None);
     }
-    let chunk_file = plan
-        .chunk_file
-        .map(|file| disk.write_chunk_file_guarded(file.number, file.bytes, file.is_replacement));
+    let number = plan.chunk_file.map(|file| file.number);
+    // A file whose removal is deferred is overwritten.
+    let reused = deferred.as_ref().and_then(|list| list.iter().position(|&other| Some(other) == number));
+    let chunk_file = plan.chunk_file.map(|file| {
+        disk.write_chunk_file_guarded(file.number, file.bytes, file.is_replacement || reused.is_some())
+    });
     let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
-    let mut undo = FileUndo::read(plan, disk, &stream, old, before)?;
+    let mut undo = FileUndo::read(plan, disk, &stream, old)?;
     let written = write_native(plan, disk, &stream, &mut undo);
-    if let Err(error) = written.and_then(|()| chunk_file.map_or(Ok(()), ChunkFileGuard::commit)) {
-        undo.restore(plan, disk, &stream);
-        return Err(error);
+    let committed = written.and_then(|()| chunk_file.map(ChunkFileGuard::commit).transpose());
+    let old_chunk = match committed {
+        Ok(old_chunk) => old_chunk,
+        Err(error) => {
+            let (mut restoration, size) = (Restoration::default(), undo.size());
+            undo.restore(disk, &stream, &mut restoration);
+            restoration.write_images(disk, &stream, old, before, size);
+            restoration.finish();
+            return Err(error);
+        }
+    };
+    let removed = plan.removed_file.map(|(number, _)| number);
+    match deferred {
+        Some(deferred) => {
+            if let Some(reused) = reused {
+                deferred.swap_remove(reused);
+            }
+            deferred.extend(removed);
+        }
+        None => removed.into_iter().for_each(|number| remove_superseded(disk, number)),
     }
-    if let Some((number, _)) = plan.removed_file {
-        remove_superseded(disk, number);
-    }
-    Ok(())
+    let chunk_file = number.zip(old_chunk).map(|(number, chunk)| OldChunkFile {
+        number,
+        chunk: chunk.map(SavedBytes::Memory),
+        was_deferred: reused.is_some(),
+    });
+    Ok(Some(ChangeUndo { file: undo, chunk_file, removed }))
 }
 
-fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut FileUndo<'_>) -> Result<()> {
+fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut FileUndo) -> Result<()> {
     let mut size = undo.size();
+    undo.move_bytes(stream, disk.base)?;
     if let Some(moved) = plan.moved {
-        undo.move_bytes(stream, disk.base, moved)?;
         size = size.max(disk.base + moved.to + moved.len);
     }
     let mut parts: Vec<(u64, &[u8])> = Vec::new();
@@ -154,7 +181,7 @@ fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
 
 /// Removes a chunk file that is no longer referenced. A file that cannot be removed stays as an orphan, without an
 /// error.
-fn remove_superseded(disk: &Disk, number: u64) {
+pub(super) fn remove_superseded(disk: &Disk, number: u64) {
     if let Err(error) = disk.remove_chunk_file(number) {
         trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
     }

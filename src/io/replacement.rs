@@ -85,6 +85,18 @@ fn sync(file: &File) -> Result<()> {
     file.sync_all().map_err(|error| err!(FileWrite, "the file could not be written to disk: {error}"))
 }
 
+/// Creates a file in the directory of the file `beside`, and removes its name: the file exists until it is closed.
+///
+/// # Errors
+/// `FileOpen`.
+pub(crate) fn create_unnamed_file(beside: &Path) -> Result<File> {
+    let failed = |error| err!(FileOpen, "no temporary file beside {}: {error}", beside.display());
+    let created =
+        TemporaryFile::create(beside).ok_or_else(|| failed(io::Error::other("it cannot be created")))?;
+    // Dropping `created` removes the name.
+    created.file.try_clone().map_err(failed)
+}
+
 /// A file beside the one that it will replace. Dropping it removes the file.
 struct TemporaryFile {
     file: File,
@@ -101,7 +113,7 @@ impl TemporaryFile {
             let mut name = target.file_name()?.to_owned();
             name.push(format!(".{}-{count}.tmp", std::process::id()));
             let path = target.with_file_name(name);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => return Some(TemporaryFile { file, path }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(_) => return None,

@@ -94,6 +94,11 @@ impl Span {
         self.start / self.chunksize
     }
 
+    /// Returns the number of the chunk behind the last one of the span.
+    fn end_chunk(&self) -> i64 {
+        (self.stop - 1) / self.chunksize + 1
+    }
+
     fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
         let first = self.first_chunk();
         // Avoids a division for small slices, which lie in one chunk.
@@ -377,8 +382,9 @@ impl SuperChunk {
     }
 
     /// Writes items `start..stop` from `src`, which has their size. The write is atomic for other threads and handles,
-    /// unless compressing runs functions of the program. Chunks before the one that failed are written. Items behind
-    /// the end of a short last chunk are omitted, unless the whole chunk is written.
+    /// unless compressing runs functions of the program. If a chunk fails, nothing is written to plain files; elsewhere,
+    /// and for a slice beyond the last chunk, the chunks before it are. Items behind the end of a short last chunk are
+    /// omitted, unless the whole chunk is written.
     ///
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
@@ -405,6 +411,9 @@ impl SuperChunk {
                 Some(now) => span = now,
                 None => return Ok(()),
             }
+        }
+        if span.end_chunk() > target.counters().nchunks {
+            target.keep_changes_in_place();
         }
         for part in span.parts() {
             let new = ChunkPartToWrite {

@@ -1,10 +1,12 @@
 //! Calls that change several chunks or metalayers of a frame on disk: all changes are committed together, or none of
 //! them (`frame.md` 2.13). Also the brackets of `blosc2_schunk_lock` and `blosc2_schunk_unlock`.
 //!
-//! Frames that are changed in place have no transactions; see [`crate::frame::durability`].
+//! One thread at a time changes a frame with atomic changes: a transaction excludes changes by other threads until it
+//! ends, because rolling it back, and committing it, concerns all changes since its begin. Threads may read meanwhile.
 //!
-//! One thread at a time changes such a frame: a transaction excludes changes by other threads until it ends, because
-//! rolling it back, and committing it, concerns all changes since its begin. Threads may read meanwhile.
+//! On a frame that is changed in place, a transaction does not exclude other threads, and its changes can be seen before
+//! it ends. If it fails, its changes are reverted, unless another thread or another handle has changed the frame
+//! meanwhile. Frames in memory, and those of other back-ends than plain files, have no transactions.
 
 use super::SuperChunk;
 use super::access_lock::{AccessLock, Lockable, WriteGuard};
@@ -47,8 +49,8 @@ struct Transaction<'a> {
     frame: &'a Frame,
     /// `None` once the transaction has ended.
     savepoint: Option<Savepoint>,
-    _frame_lock: FrameLockGuard<'a>,
-    _change_lock: ChangeLockGuard<'a>,
+    /// The locks that exclude other processes and threads; `None` for a frame that is changed in place.
+    _locks: Option<(FrameLockGuard<'a>, ChangeLockGuard<'a>)>,
 }
 
 /// The state of a super-chunk at the begin of a transaction.
@@ -101,22 +103,30 @@ impl SuperChunk {
     }
 
     fn begin_transaction(&self) -> Result<Option<Transaction<'_>>> {
-        let Some(frame) = self.frame() else { return Ok(None) };
-        let Some(change_lock) = self.lock_changes()? else { return Ok(None) };
+        let Some(frame) = self.frame().filter(|frame| frame.is_native()) else { return Ok(None) };
+        let change_lock = self.lock_changes()?;
         let mut guard = WriteGuard::lock(self)?;
-        let frame_lock = frame.lock(true)?;
-        guard.update_frame(frame)?;
+        let locks = match change_lock {
+            Some(change_lock) => {
+                let frame_lock = frame.lock(true)?;
+                guard.update_frame(frame)?;
+                Some((frame_lock, change_lock))
+            }
+            None => None,
+        };
         let Some(savepoint) = frame.begin_transaction()? else { return Ok(None) };
         let metalayers = guard.lock_proof().metalayers(MetalayerKind::Fixed);
         let metalayers = metalayers.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
         let savepoint = Savepoint { frame: savepoint, counters: self.counters(), metalayers };
-        Ok(Some(Transaction {
-            schunk: self,
-            frame,
-            savepoint: Some(savepoint),
-            _frame_lock: frame_lock,
-            _change_lock: change_lock,
-        }))
+        Ok(Some(Transaction { schunk: self, frame, savepoint: Some(savepoint), _locks: locks }))
+    }
+
+    /// States that the running transaction, if it changes the frame in place, keeps its changes although the call fails:
+    /// writes beyond the end return an error, and C-Blosc2 writes the part before the end.
+    pub(crate) fn keep_changes_in_place(&self) {
+        if let Some(frame) = self.frame() {
+            frame.discard_undo_log();
+        }
     }
 
     /// Begins a bracket: the changes until [`end_bracket`](Self::end_bracket) are committed together.
@@ -209,15 +219,17 @@ impl SuperChunk {
 impl Transaction<'_> {
     /// Commits the changes. After an error they are rolled back.
     fn commit(mut self) -> Result<()> {
-        let guard = WriteGuard::lock(self.schunk)?;
-        self.frame.end_transaction()?;
+        let _guard = WriteGuard::lock(self.schunk)?;
+        if let Some(savepoint) = &self.savepoint {
+            self.frame.commit(&savepoint.frame)?;
+        }
         self.savepoint = None;
-        drop(guard);
         Ok(())
     }
 
     fn roll_back(&mut self, savepoint: Savepoint) -> Result<()> {
         let mut guard = WriteGuard::lock(self.schunk)?;
+        let is_in_place = matches!(savepoint.frame, FrameSavepoint::InPlace(_));
         let has_changes = self.frame.roll_back(savepoint.frame);
         if !has_changes {
             return Ok(());
@@ -226,7 +238,7 @@ impl Transaction<'_> {
         guard.set_counters(&savepoint.counters);
         guard.replace_metalayers(MetalayerKind::Fixed, &savepoint.metalayers)?;
         guard.increment_change_tick();
-        Ok(())
+        if is_in_place { guard.update_frame(self.frame) } else { Ok(()) }
     }
 }
 

@@ -22,6 +22,7 @@ mod delta;
 mod dictionaries;
 mod environment;
 mod failed_creation;
+mod failed_slices;
 mod failed_writes;
 mod frame_backends;
 mod frame_changes;

@@ -46,7 +46,7 @@ enum StagedStore {
 }
 
 /// The state of a frame at the begin of a transaction.
-pub(crate) struct FrameSavepoint {
+pub(crate) struct StagingSavepoint {
     checksums: Option<Arc<Checksums>>,
     offsets: Offsets,
     pending: Option<Pending>,
@@ -265,10 +265,10 @@ impl Staging {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(super) fn savepoint(&self, index: &FrameIndex) -> Result<FrameSavepoint> {
+    pub(super) fn savepoint(&self, index: &FrameIndex) -> Result<StagingSavepoint> {
         let offsets = plan::copy_offsets(&index.offsets)?;
         let checksums = index.checksums.clone();
-        Ok(FrameSavepoint { checksums, offsets, pending: self.pending.clone(), store: self.store.clone() })
+        Ok(StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store: self.store.clone() })
     }
 
     /// Discards the changes since a savepoint, none of which is committed. Returns whether there were any.
@@ -276,7 +276,7 @@ impl Staging {
         &mut self,
         disk: &Disk,
         index: &mut FrameIndex,
-        savepoint: FrameSavepoint,
+        savepoint: StagingSavepoint,
     ) -> bool {
         let number =
             |pending: &Option<Pending>| pending.as_ref().map(|pending| Arc::as_ptr(&pending.header_image));

@@ -1,0 +1,100 @@
+//! Bytes that are kept for reverting a change: in memory, or in a temporary file without a name.
+
+use crate::err;
+use crate::error::Result;
+use crate::io::replacement;
+use std::borrow::Cow;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes that were overwritten.
+pub(super) enum SavedBytes {
+    /// The bytes.
+    Memory(Vec<u8>),
+    /// The bytes are in a file: `len` bytes at offset `at`.
+    File { file: Arc<File>, at: u64, len: usize },
+}
+
+impl SavedBytes {
+    /// Returns the number of bytes that are in memory.
+    pub(super) fn len_in_memory(&self) -> usize {
+        match self {
+            SavedBytes::Memory(bytes) => bytes.len(),
+            SavedBytes::File { .. } => 0,
+        }
+    }
+
+    /// Returns the bytes.
+    ///
+    /// # Errors
+    /// `FileRead`, `MemoryAlloc`.
+    pub(super) fn read(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            SavedBytes::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
+            SavedBytes::File { file, at, len } => {
+                let mut bytes = Vec::new();
+                bytes.try_reserve_exact(*len).map_err(|_| err!(MemoryAlloc, "{len} saved bytes"))?;
+                bytes.resize(*len, 0);
+                let failed = |error| err!(FileRead, "cannot read {len} saved bytes: {error}");
+                file.read_exact_at(&mut bytes, *at).map_err(failed)?;
+                Ok(Cow::Owned(bytes))
+            }
+        }
+    }
+}
+
+/// A temporary file for [`SavedBytes`]. It has no name, so that the system removes it when it is closed.
+pub(super) struct SpillFile {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl SpillFile {
+    /// Creates a file in the directory of the file `beside`.
+    ///
+    /// # Errors
+    /// `FileOpen`.
+    pub(super) fn create(beside: &Path) -> Result<SpillFile> {
+        Ok(SpillFile { file: Arc::new(replacement::create_unnamed_file(beside)?), len: 0 })
+    }
+
+    /// Moves bytes from memory to the file.
+    ///
+    /// # Errors
+    /// `FileWrite`; the bytes stay in memory then.
+    pub(super) fn spill(&mut self, saved: &mut SavedBytes) -> Result<()> {
+        let SavedBytes::Memory(bytes) = &*saved else { return Ok(()) };
+        let failed = |error| err!(FileWrite, "cannot save {} bytes: {error}", bytes.len());
+        self.file.write_all_at(bytes, self.len).map_err(failed)?;
+        let (at, len) = (self.len, bytes.len());
+        self.len += len as u64;
+        *saved = SavedBytes::File { file: self.file.clone(), at, len };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spilled_bytes_are_read_back_and_the_file_has_no_name() {
+        let directory = std::env::temp_dir().join(format!("b2spill-{}", std::process::id()));
+        std::fs::create_dir(&directory).expect("a new directory");
+        let mut spill = SpillFile::create(&directory.join("frame")).expect("a file");
+        let pieces = [vec![1_u8; 7], Vec::new(), vec![2; 100_000]];
+        let mut saved: Vec<_> = pieces.iter().map(|piece| SavedBytes::Memory(piece.clone())).collect();
+        for (saved, piece) in saved.iter_mut().zip(&pieces) {
+            assert_eq!(saved.len_in_memory(), piece.len());
+            spill.spill(saved).expect("spilled");
+            assert_eq!(saved.len_in_memory(), 0);
+        }
+        drop(spill);
+        for (saved, piece) in saved.iter().zip(&pieces) {
+            assert_eq!(*saved.read().expect("the bytes"), **piece);
+        }
+        std::fs::remove_dir(&directory).expect("an empty directory");
+    }
+}
