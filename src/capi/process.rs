@@ -74,20 +74,10 @@ pub extern "C" fn blosc2_list_compressors() -> *const c_char {
     c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
 }
 
-fn builtin_name(codec: BuiltInCodec) -> &'static CStr {
-    match codec {
-        BuiltInCodec::BloscLz => c"blosclz",
-        BuiltInCodec::Lz4 => c"lz4",
-        BuiltInCodec::Lz4Hc => c"lz4hc",
-        BuiltInCodec::Zlib => c"zlib",
-        BuiltInCodec::Zstd => c"zstd",
-    }
-}
-
 /// Returns the name of a codec: `None` for an unknown id, `Some(None)` for a codec that was registered without a
 /// name.
 fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
-    let builtin = BuiltInCodec::from_compcode(compcode).map(|codec| Some(builtin_name(codec)));
+    let builtin = BuiltInCodec::from_compcode(compcode).map(|codec| Some(codec.name()));
     builtin.or_else(|| registry::codec(compcode).map(|codec| codec.name))
 }
 
@@ -173,7 +163,7 @@ fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
     let of_builtin = |codec: BuiltInCodec| {
         (c_int::from(codec.library_code()), codec.library_name().as_bytes(), codec.library_version())
     };
-    if let Some(codec) = name.to_str().ok().and_then(BuiltInCodec::from_name) {
+    if let Some(codec) = BuiltInCodec::from_name(name) {
         return Some(of_builtin(codec));
     }
     let complib = registry::codec_by_name(name)?.complib;

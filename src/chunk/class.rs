@@ -112,7 +112,7 @@ fn is_undone_by_decompression(id: u8) -> bool {
 /// Returns whether the chunk may come from a Blosc 1 release without DONT_SPLIT: a block that fails as several streams
 /// is then decoded as one. The reference cannot read these chunks (`chunk.md` 1.15).
 pub(crate) fn may_predate_dont_split(header: &ChunkHeader) -> bool {
-    !header.is_extended() && header.version <= version::BLOSC1 && header.is_split()
+    header.is_blosc1() && header.is_split()
 }
 
 #[cfg(test)]

@@ -255,6 +255,11 @@ impl ChunkHeader {
         }
     }
 
+    /// Returns whether the chunk has the format of Blosc 1.
+    pub(crate) fn is_blosc1(&self) -> bool {
+        !self.is_extended() && self.version <= version::BLOSC1
+    }
+
     /// Returns whether the header has 32 bytes.
     pub(crate) fn is_extended(&self) -> bool {
         self.flags & flag::EXTENDED == flag::EXTENDED

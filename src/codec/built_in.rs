@@ -1,13 +1,16 @@
-//! The five codecs that every Blosc2 library has: their numbers and names (`codecs.md` 1), and the
-//! [`Encoder`] and [`Decoder`] of each.
+//! The five codecs that every Blosc2 library has, and Snappy, which only Blosc 1 has: their numbers and names
+//! (`codecs.md` 1), and the [`Encoder`] and [`Decoder`] of each.
 //!
 //! Owns the choice between them by number. Does not handle codecs that are registered at run time.
 
 use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
+#[cfg(feature = "snappy")]
+use super::snappy;
 use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
+use std::ffi::CStr;
 
-/// A codec that every build has. The numbers are the ABI's codes.
+/// A codec of the library itself. The numbers are the ABI's codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum BuiltInCodec {
@@ -17,6 +20,9 @@ pub(crate) enum BuiltInCodec {
     Lz4 = 1,
     /// LZ4, the high-compression encoder: the streams are [`BuiltInCodec::Lz4`]'s.
     Lz4Hc = 2,
+    /// Snappy, for chunks of Blosc 1 only.
+    #[cfg(feature = "snappy")]
+    Snappy = 3,
     /// Deflate in a zlib wrapper.
     Zlib = 4,
     /// Zstandard.
@@ -24,7 +30,7 @@ pub(crate) enum BuiltInCodec {
 }
 
 impl BuiltInCodec {
-    /// All built-in codecs, by ascending code.
+    /// The codecs of Blosc2, by ascending code.
     pub(crate) const ALL: [BuiltInCodec; 5] = [
         BuiltInCodec::BloscLz,
         BuiltInCodec::Lz4,
@@ -44,18 +50,20 @@ impl BuiltInCodec {
     }
 
     /// Returns the codec of that name, exactly as written, or `None` if there is none.
-    pub(crate) fn from_name(name: &str) -> Option<BuiltInCodec> {
+    pub(crate) fn from_name(name: &CStr) -> Option<BuiltInCodec> {
         BuiltInCodec::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
     /// Returns the ABI's name.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static CStr {
         match self {
-            BuiltInCodec::BloscLz => "blosclz",
-            BuiltInCodec::Lz4 => "lz4",
-            BuiltInCodec::Lz4Hc => "lz4hc",
-            BuiltInCodec::Zlib => "zlib",
-            BuiltInCodec::Zstd => "zstd",
+            BuiltInCodec::BloscLz => c"blosclz",
+            BuiltInCodec::Lz4 => c"lz4",
+            BuiltInCodec::Lz4Hc => c"lz4hc",
+            #[cfg(feature = "snappy")]
+            BuiltInCodec::Snappy => c"snappy",
+            BuiltInCodec::Zlib => c"zlib",
+            BuiltInCodec::Zstd => c"zstd",
         }
     }
 
@@ -69,6 +77,8 @@ impl BuiltInCodec {
         match self {
             BuiltInCodec::BloscLz => 0,
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => 1,
+            #[cfg(feature = "snappy")]
+            BuiltInCodec::Snappy => 2,
             BuiltInCodec::Zlib => 3,
             BuiltInCodec::Zstd => 4,
         }
@@ -81,13 +91,24 @@ impl BuiltInCodec {
         match self {
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => Some(lz4::decompress_prefix(src, dest, wanted)),
             BuiltInCodec::BloscLz => Some(blosclz::decompress_prefix(src, dest, wanted)),
+            #[cfg(feature = "snappy")]
+            BuiltInCodec::Snappy => None,
             BuiltInCodec::Zlib | BuiltInCodec::Zstd => None,
         }
     }
 
-    /// Returns the codec that decodes that format code, or `None` if there is none.
+    /// Returns the codec that decodes that format code in chunks of Blosc2, or `None` if there is none.
     pub(crate) fn from_format(format: u8) -> Option<BuiltInCodec> {
         BuiltInCodec::ALL.into_iter().find(|codec| codec.format() == format)
+    }
+
+    /// Returns the codec that decodes that format code in chunks of Blosc 1, or `None` if there is none.
+    pub(crate) fn from_blosc1_format(format: u8) -> Option<BuiltInCodec> {
+        #[cfg(feature = "snappy")]
+        if format == BuiltInCodec::Snappy.format() {
+            return Some(BuiltInCodec::Snappy);
+        }
+        BuiltInCodec::from_format(format)
     }
 
     /// Returns the code of the library that the codec belongs to (`blosc2_get_complib_info`).
@@ -100,6 +121,8 @@ impl BuiltInCodec {
         match self {
             BuiltInCodec::BloscLz => "BloscLZ",
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => "LZ4",
+            #[cfg(feature = "snappy")]
+            BuiltInCodec::Snappy => "Snappy",
             BuiltInCodec::Zlib => "Zlib",
             BuiltInCodec::Zstd => "Zstd",
         }
@@ -111,6 +134,8 @@ impl BuiltInCodec {
             // The version whose streams and encoder decisions this implementation reproduces.
             BuiltInCodec::BloscLz => "2.5.3",
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => lz4::VERSION,
+            #[cfg(feature = "snappy")]
+            BuiltInCodec::Snappy => snappy::VERSION,
             BuiltInCodec::Zlib => zlib::VERSION,
             BuiltInCodec::Zstd => zstd::VERSION,
         }
@@ -153,6 +178,8 @@ impl Encoder for BuiltInEncoder<'_> {
                 lz4::compress_hc_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
             (BuiltInCodec::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
+            #[cfg(feature = "snappy")]
+            (BuiltInCodec::Snappy, _) => snappy::compress(&mut workspace.snappy, src, dest),
             (BuiltInCodec::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
             (BuiltInCodec::Zstd, Some(EncoderDictionaryData::Zstd(dictionary))) => {
                 zstd::compress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
@@ -204,6 +231,8 @@ impl BuiltInDecoder<'_> {
     #[inline(never)]
     fn decode_large(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match (self.codec, self.dictionary) {
+            #[cfg(feature = "snappy")]
+            (BuiltInCodec::Snappy, _) => Ok(snappy::decompress(src, dest)),
             (BuiltInCodec::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
             (_, Some(DecoderDictionaryData::Zstd(dictionary))) => {
                 zstd::decompress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)

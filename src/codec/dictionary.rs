@@ -30,12 +30,12 @@ impl EncoderDictionary {
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
-            BuiltInCodec::BloscLz | BuiltInCodec::Zlib => EncoderDictionaryData::Ignored,
             BuiltInCodec::Lz4 => EncoderDictionaryData::Lz4(lz4::Dictionary::new(try_copy(bytes)?)),
             BuiltInCodec::Lz4Hc => EncoderDictionaryData::Lz4Hc(lz4::Dictionary::new(try_copy(bytes)?)),
             BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(
                 zstd::encoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
             ),
+            _ => EncoderDictionaryData::Ignored,
         }))
     }
 }
@@ -57,11 +57,11 @@ impl DecoderDictionary {
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
-            BuiltInCodec::BloscLz | BuiltInCodec::Zlib => DecoderDictionaryData::Ignored,
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => DecoderDictionaryData::Lz4(try_copy(bytes)?),
             BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(
                 zstd::decoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
             ),
+            _ => DecoderDictionaryData::Ignored,
         }))
     }
 }

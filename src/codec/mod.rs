@@ -13,6 +13,8 @@ mod match_copy;
 #[cfg(feature = "ndlz")]
 pub(crate) mod ndlz;
 mod plugin;
+#[cfg(feature = "snappy")]
+mod snappy;
 mod stream_codec;
 mod zlib;
 mod zstd;

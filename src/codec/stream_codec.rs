@@ -13,6 +13,8 @@ pub(crate) struct Workspace {
     pub(super) lz4: lz4::State,
     #[cfg(feature = "ndlz")]
     pub(crate) ndlz: ndlz::Tables,
+    #[cfg(feature = "snappy")]
+    pub(super) snappy: super::snappy::State,
     pub(super) zlib: zlib::State,
     pub(super) zstd: zstd::State,
 }

@@ -7,7 +7,7 @@ mod compression;
 
 use super::callbacks::Postfilter;
 use super::container;
-use super::decompress::{self, DecompressOutcome, ItemRange, VarlenReader};
+use super::decompress::{self, DecompressOutcome, ItemRange, VarlenReader, built_in_codec};
 use super::env_overrides;
 use super::filters;
 use super::head::ContextHeadCell;
@@ -88,8 +88,7 @@ pub(crate) struct ReadSettings {
 
 /// Returns whether decoding a chunk with that header runs functions of the program.
 pub(crate) fn decoding_runs_callbacks(header: &ChunkHeader) -> bool {
-    let format = header.codec_format();
-    (BuiltInCodec::from_format(format).is_none() && is_user_codec(i32::from(header.udcompcode)))
+    (built_in_codec(header).is_none() && is_user_codec(i32::from(header.udcompcode)))
         || header.filters.iter().any(|&id| is_user_filter(id))
 }
 

@@ -23,6 +23,16 @@ pub(super) enum ChunkDecoder<'a> {
     Unknown(u8),
 }
 
+/// Returns the codec of the library that decodes the streams of a chunk with that header; `None` if there is none.
+pub(crate) fn built_in_codec(header: &ChunkHeader) -> Option<BuiltInCodec> {
+    let format = header.codec_format();
+    if header.is_blosc1() {
+        BuiltInCodec::from_blosc1_format(format)
+    } else {
+        BuiltInCodec::from_format(format)
+    }
+}
+
 impl<'a> ChunkDecoder<'a> {
     /// Returns the decoder for the header's codec: by the format bits, and for the format UDCODEC by the codec id.
     pub(super) fn new(
@@ -32,7 +42,7 @@ impl<'a> ChunkDecoder<'a> {
         chunk: &[u8],
     ) -> Self {
         let format = header.codec_format();
-        if let Some(codec) = BuiltInCodec::from_format(format) {
+        if let Some(codec) = built_in_codec(header) {
             return ChunkDecoder::BuiltIn(codec.decoder(dictionary));
         }
         let code = Some(i32::from(header.udcompcode)).filter(|_| format == codec_format::UDCODEC);

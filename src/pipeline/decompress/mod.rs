@@ -30,6 +30,7 @@ mod lazy_tests;
 mod part_tests;
 
 pub(crate) use check::check_content;
+pub(crate) use chunk_decoder::built_in_codec;
 pub(crate) use fast_path::try_decompress_fast;
 pub(crate) use items::{ItemRange, RangeReader, getitem};
 pub(crate) use old_chunk::OldChunk;

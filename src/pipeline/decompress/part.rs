@@ -1,6 +1,7 @@
 //! Decodes some bytes of a block: streams are decoded only as far as these bytes need, and only these are unshuffled.
 
 use super::super::scratch::{BlockScratch, ScratchBuffer};
+use super::chunk_decoder::built_in_codec;
 use super::plan::DecodePlan;
 use super::ranges::{self, ByteRanges, MAX_GATHER_UNIT};
 use super::streams::{decode_streams_with_raw, neblock};
@@ -50,7 +51,7 @@ impl PartDecoding {
             _ => return PartDecoding::WholeBlock,
         };
         let format = header.codec_format();
-        let codec = BuiltInCodec::from_format(format);
+        let codec = built_in_codec(header);
         if codec.is_none() && unit == 1 && format == codec_format::UDCODEC {
             let plugin = PluginCodec::from_compcode(i32::from(header.udcompcode));
             return match plugin {

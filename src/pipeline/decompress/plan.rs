@@ -3,13 +3,13 @@
 
 use super::super::filters::FilterSteps;
 use super::super::params::DecompressParams;
-use super::chunk_decoder::ChunkDecoder;
+use super::chunk_decoder::{ChunkDecoder, built_in_codec};
 use super::lazy;
 use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::stream;
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{BlockGeometry, ChunkHeader, LazyBlocks, ParsedChunk, SpecialValue, dictionary, read_i32};
-use crate::codec::{BuiltInCodec, DecoderDictionary};
+use crate::codec::DecoderDictionary;
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -270,9 +270,7 @@ impl<'a> DecodePlan<'a> {
 
 /// Returns the digested dictionary for the chunk's codec; `None` for codecs that are not of the format.
 fn digest_dictionary(header: &ChunkHeader, bytes: &[u8]) -> Result<Option<DecoderDictionary>> {
-    BuiltInCodec::from_format(header.codec_format())
-        .map(|codec| DecoderDictionary::new(codec, bytes))
-        .transpose()
+    built_in_codec(header).map(|codec| DecoderDictionary::new(codec, bytes)).transpose()
 }
 
 /// Content that is not coded.
