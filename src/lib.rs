@@ -27,16 +27,22 @@
 //! | [`frame`] | frames: their byte formats, and frames as containers of chunks, in memory and on disk |
 //! | [`schunk`] | super-chunks: sequences of chunks, in memory or in a frame; metalayers, slices |
 //! | [`b2nd`] | N-dimensional arrays in super-chunks |
+//! | [`blosc1`] | chunks of Blosc 1, for the crate `blosc1` |
 //! | [`internals`] | the items that tests, benchmarks and fuzz targets use besides the C functions |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
 // `pub` marks exactly the items that can be reached from outside the crate; other items are at most `pub(crate)`.
 #![deny(unreachable_pub)]
+// Without the C functions, most of the library has no callers.
+#![cfg_attr(not(feature = "c-api"), allow(dead_code, unused_imports))]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for developers of the crate")]
 
 pub mod abi;
 mod b2nd;
+#[doc(hidden)]
+pub mod blosc1;
 mod buffers;
+#[cfg(feature = "c-api")]
 pub mod capi;
 mod chunk;
 mod codec;

@@ -95,6 +95,13 @@ impl Default for OutBuffer<'_> {
     }
 }
 
+impl<'a> From<&'a mut [MaybeUninit<u8>]> for OutBuffer<'a> {
+    #[inline(always)]
+    fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
+        OutBuffer { bytes }
+    }
+}
+
 impl<'a> From<&'a mut [u8]> for OutBuffer<'a> {
     #[inline(always)]
     fn from(bytes: &'a mut [u8]) -> Self {

@@ -9,6 +9,8 @@ pub(crate) const EXTENDED_HEADER_LENGTH: usize = 32;
 pub(crate) const MIN_DESTSIZE: usize = 32;
 /// Sources shorter than this, in bytes, are stored uncompressed.
 pub(crate) const MIN_BUFFERSIZE: usize = 32;
+/// As [`MIN_BUFFERSIZE`], for chunks of Blosc 1 (`blosc1.md` 6.1).
+pub(crate) const BLOSC1_MIN_BUFFERSIZE: usize = 128;
 /// The maximum length of a source, in bytes.
 pub(crate) const MAX_BUFFERSIZE: usize = i32::MAX as usize - 32;
 /// The largest item size that a header can hold, in bytes.

@@ -44,6 +44,15 @@ impl BuiltInCodec {
         BuiltInCodec::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
     }
 
+    /// Returns the codec of Blosc 1 with that code, or `None` if there is none.
+    pub(crate) fn from_blosc1_compcode(code: i32) -> Option<BuiltInCodec> {
+        #[cfg(feature = "snappy")]
+        if code == i32::from(BuiltInCodec::Snappy.compcode()) {
+            return Some(BuiltInCodec::Snappy);
+        }
+        BuiltInCodec::from_compcode(code)
+    }
+
     /// Returns the ABI's code.
     pub(crate) const fn compcode(self) -> u8 {
         self as u8

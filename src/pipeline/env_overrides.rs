@@ -1,7 +1,7 @@
 //! Parameters that environment variables override (`abi.md` 10.1 and 10.2, `chunk.md` 3.2).
 
 use super::library;
-use super::params::CompressParams;
+use super::params::{ChunkFormat, CompressParams};
 use crate::abi::{
     BLOSC_ALWAYS_SPLIT, BLOSC_AUTO_SPLIT, BLOSC_BITSHUFFLE, BLOSC_FORWARD_COMPAT_SPLIT, BLOSC_NEVER_SPLIT,
     BLOSC_NOSHUFFLE, BLOSC_SHUFFLE,
@@ -167,7 +167,7 @@ pub(crate) fn params_without_context(clevel: i32, doshuffle: i32, typesize: i32)
         library::set_splitmode(mode);
     }
     let unlocked = crate::environment::is_set(c"BLOSC_NOLOCK");
-    let short_header = !unlocked && crate::environment::is_set(c"BLOSC_BLOSC1_COMPAT");
+    let has_short_header = !unlocked && crate::environment::is_set(c"BLOSC_BLOSC1_COMPAT");
     let mut params = CompressParams {
         compcode: library::compressor(),
         clevel,
@@ -175,7 +175,7 @@ pub(crate) fn params_without_context(clevel: i32, doshuffle: i32, typesize: i32)
         nthreads: usize::from(library::nthreads().unsigned_abs()),
         blocksize: library::blocksize(),
         splitmode: library::splitmode(),
-        has_blosc1_header: short_header,
+        format: if has_short_header { ChunkFormat::ShortHeader } else { ChunkFormat::Blosc2 },
         ..CompressParams::default()
     };
     if !unlocked {

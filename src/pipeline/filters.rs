@@ -148,6 +148,7 @@ impl<'c> FilterSteps<'c> {
         cparams: &blosc2_cparams,
         mut front: &'a mut [u8],
         mut back: &'a mut [u8],
+        chunk_version: u8,
     ) -> Result<&'a [u8]> {
         let (block, len, mut in_front) = match input {
             BlockInput::InSource(block) => (block, block.len(), false),
@@ -171,6 +172,9 @@ impl<'c> FilterSteps<'c> {
                     Some(revision) => bytedelta::shuffle_encode(revision, nstreams, src, dest),
                     None => shuffle::shuffle(nstreams, src, dest),
                 },
+                FilterStep::Bitshuffle if chunk_version == version::BLOSC1 => {
+                    bitshuffle::bitshuffle_v2(self.typesize, src, dest);
+                }
                 FilterStep::Bitshuffle => bitshuffle::bitshuffle(self.typesize, src, dest),
                 FilterStep::Delta => match reference {
                     Some(reference) => delta::encode_other(self.typesize, src, reference, dest),

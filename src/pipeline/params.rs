@@ -4,6 +4,7 @@ use super::callbacks::{Postfilter, Prefilter};
 use crate::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
 use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id};
+use crate::codec::BuiltInCodec;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -46,6 +47,22 @@ unsafe impl Send for CallbackPointer {}
 // SAFETY: as for `CallbackPointers`.
 unsafe impl Sync for CallbackPointer {}
 
+/// The format of a chunk that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChunkFormat {
+    /// The 32-byte header of Blosc2.
+    Blosc2,
+    /// The 16-byte header of Blosc 1 with the version byte of Blosc2, as C-Blosc2 writes it (`BLOSC_BLOSC1_COMPAT`).
+    ShortHeader,
+    /// Format 2, which Blosc 1 reads (`blosc1.md` 5). The header has the bits `filter_flags`, also where the filter
+    /// does nothing.
+    Blosc1 {
+        /// [`flag::SHUFFLE`](crate::chunk::format::flag::SHUFFLE) or
+        /// [`flag::BITSHUFFLE`](crate::chunk::format::flag::BITSHUFFLE), or 0.
+        filter_flags: u8,
+    },
+}
+
 /// Parameters of a compression.
 #[derive(Clone, Copy)]
 pub(crate) struct CompressParams {
@@ -71,8 +88,8 @@ pub(crate) struct CompressParams {
     pub filters: [u8; MAX_FILTERS],
     /// The meta bytes of the filters, one for each slot.
     pub filters_meta: [u8; MAX_FILTERS],
-    /// Whether to write the 16-byte header of Blosc 1.
-    pub has_blosc1_header: bool,
+    /// The format of the chunk.
+    pub format: ChunkFormat,
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,
     /// Id of the tuner, for callbacks.
@@ -100,7 +117,7 @@ impl Default for CompressParams {
             splitmode: crate::abi::BLOSC_FORWARD_COMPAT_SPLIT,
             filters: [0, 0, 0, 0, 0, filter_id::SHUFFLE],
             filters_meta: [0; MAX_FILTERS],
-            has_blosc1_header: false,
+            format: ChunkFormat::Blosc2,
             prefilter: None,
             tuner_id: 0,
             nchunk: -1,
@@ -111,6 +128,14 @@ impl Default for CompressParams {
 }
 
 impl CompressParams {
+    /// Returns the codec, if it is one of the library itself in that format.
+    pub(crate) fn built_in_codec(&self) -> Option<BuiltInCodec> {
+        match self.format {
+            ChunkFormat::Blosc1 { .. } => BuiltInCodec::from_blosc1_compcode(self.compcode),
+            ChunkFormat::Blosc2 | ChunkFormat::ShortHeader => BuiltInCodec::from_compcode(self.compcode),
+        }
+    }
+
     /// Returns the struct that is passed to the program's codecs and filters (`codecs.md` 14.1).
     pub(crate) fn c_cparams(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
         blosc2_cparams {

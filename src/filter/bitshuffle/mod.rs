@@ -34,8 +34,20 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(cpu::level(), Direction::Backward, typesize, src, dest);
 }
 
-/// [`bitunshuffle`] for blocks of version 2 chunks (`filters.md` 5.1): their writers shuffled a block only when its
-/// number of whole elements was a multiple of 8, and stored other blocks unchanged.
+/// [`bitshuffle`] for blocks of version 2 chunks (`filters.md` 5.1): a block is shuffled only if its number of whole
+/// elements is a multiple of 8, and stored unchanged otherwise.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn bitshuffle_v2(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    if (src.len() / typesize).is_multiple_of(GROUP) {
+        bitshuffle(typesize, src, dest);
+    } else {
+        copy(src, dest);
+    }
+}
+
+/// [`bitunshuffle`] for blocks of version 2 chunks: reverts [`bitshuffle_v2`].
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.

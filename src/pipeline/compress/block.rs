@@ -156,7 +156,14 @@ impl BlockEncoder<'_> {
         };
         let back = if self.filters.is_empty() { &mut [][..] } else { back.get(buffer_len)? };
         let reference = self.delta_reference(nblock);
-        let block = self.filters.forward(input, reference, self.cparams.get(), front, back)?;
+        let block = self.filters.forward(
+            input,
+            reference,
+            self.cparams.get(),
+            front,
+            back,
+            self.plan.header.version,
+        )?;
         then(block, stream, encoded, workspace)
     }
 

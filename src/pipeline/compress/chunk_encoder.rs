@@ -3,9 +3,7 @@
 use super::super::callbacks::UserEncoder;
 use super::super::params::CompressParams;
 use super::plan::CompressionPlan;
-use crate::codec::{
-    BuiltInCodec, BuiltInEncoder, Encoder, EncoderDictionary, PluginCodec, PluginEncoder, Workspace,
-};
+use crate::codec::{BuiltInEncoder, Encoder, EncoderDictionary, PluginCodec, PluginEncoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -31,7 +29,7 @@ impl<'a> ChunkEncoder<'a> {
         dictionary: Option<&'a EncoderDictionary>,
         source: *const u8,
     ) -> Self {
-        if let Some(codec) = BuiltInCodec::from_compcode(params.compcode) {
+        if let Some(codec) = params.built_in_codec() {
             return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
         }
         if let Some(codec) = PluginCodec::from_compcode(params.compcode) {

@@ -2,10 +2,11 @@
 //! 3.5).
 
 use super::super::block_size::DefaultTuner;
-use super::super::params::CompressParams;
+use super::super::params::{ChunkFormat, CompressParams};
 use crate::chunk::format::{
-    EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE, MAX_TYPESIZE, MIN_BUFFERSIZE,
-    MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2, version,
+    BLOSC1_MIN_BUFFERSIZE, EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE,
+    MAX_TYPESIZE, MIN_BUFFERSIZE, MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2,
+    version,
 };
 use crate::chunk::{BlockGeometry, ChunkHeader};
 use crate::codec::BuiltInCodec;
@@ -63,16 +64,16 @@ pub(crate) fn stored_typesize(typesize: i32) -> i32 {
 }
 
 /// Returns the codec format that the flags store (`chunk.md` 1.4).
-fn codec_format_of(compcode: i32) -> u8 {
-    BuiltInCodec::from_compcode(compcode).map_or(codec_format::UDCODEC, BuiltInCodec::format)
+fn codec_format_of(params: &CompressParams) -> u8 {
+    params.built_in_codec().map_or(codec_format::UDCODEC, BuiltInCodec::format)
 }
 
 /// Returns the codec version that a header stores.
-fn codec_version_of(compcode: i32) -> u8 {
-    if BuiltInCodec::from_compcode(compcode).is_some() {
+fn codec_version_of(params: &CompressParams) -> u8 {
+    if params.built_in_codec().is_some() {
         return 1;
     }
-    registry::codec(compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.version)
+    registry::codec(params.compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.version)
 }
 
 /// The layout of a chunk, decided before its blocks are encoded.
@@ -99,29 +100,38 @@ impl CompressionPlan {
         let typesize = stored_typesize(params.typesize);
         let blocksize = params.blocksize.max(1);
         let blocks = BlockGeometry::new(nbytes, blocksize as usize);
-        let header_len = if params.has_blosc1_header { MIN_HEADER_LENGTH } else { EXTENDED_HEADER_LENGTH };
+        let (header_len, min_len) = match params.format {
+            ChunkFormat::Blosc2 => (EXTENDED_HEADER_LENGTH, MIN_BUFFERSIZE),
+            ChunkFormat::ShortHeader => (MIN_HEADER_LENGTH, MIN_BUFFERSIZE),
+            ChunkFormat::Blosc1 { .. } => (MIN_HEADER_LENGTH, BLOSC1_MIN_BUFFERSIZE),
+        };
         let tables = header_len + 4 * blocks.count();
-        let plain = params.clevel == 0 || nbytes < MIN_BUFFERSIZE || tables > destsize;
+        let plain = params.clevel == 0 || nbytes < min_len || tables > destsize;
         // A block of less than one item cannot be split (chunk.md 10.29).
         let split = DefaultTuner::from_params(params).is_split(typesize, blocksize) && blocksize >= typesize;
 
-        let mut flags = if params.has_blosc1_header { 0 } else { flag::EXTENDED };
-        if plain {
-            flags |= flag::MEMCPYED;
-        } else {
-            if params.has_blosc1_header {
-                flags |= blosc1_filter_flags(params);
-            }
-            flags |= codec_flags(params, split);
-        }
-        let header = ChunkHeader { flags, blocksize, ..common_header(params, nbytes, typesize) };
+        let coding = || codec_flags(params, split);
+        let flags = match (params.format, plain) {
+            (ChunkFormat::Blosc2, true) => flag::EXTENDED | flag::MEMCPYED,
+            (ChunkFormat::Blosc2, false) => flag::EXTENDED | coding(),
+            (ChunkFormat::ShortHeader, true) => flag::MEMCPYED,
+            (ChunkFormat::ShortHeader, false) => blosc1_filter_flags(params) | coding(),
+            // A plain chunk keeps the flags of the coding.
+            (ChunkFormat::Blosc1 { filter_flags }, true) => filter_flags | coding() | flag::MEMCPYED,
+            (ChunkFormat::Blosc1 { filter_flags }, false) => filter_flags | coding(),
+        };
+        let version = match params.format {
+            ChunkFormat::Blosc1 { .. } => version::BLOSC1,
+            ChunkFormat::Blosc2 | ChunkFormat::ShortHeader => version::STABLE,
+        };
+        let header = ChunkHeader { flags, blocksize, version, ..common_header(params, nbytes, typesize) };
         CompressionPlan {
             header,
             blocks,
             typesize: typesize as usize,
             is_split: split,
             block_starts_end: tables,
-            can_use_runs: !params.has_blosc1_header,
+            can_use_runs: params.format == ChunkFormat::Blosc2,
         }
     }
 
@@ -164,7 +174,7 @@ impl CompressionPlan {
 fn common_header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader {
     ChunkHeader {
         version: version::STABLE,
-        versionlz: codec_version_of(params.compcode),
+        versionlz: codec_version_of(params),
         typesize: typesize as u8,
         nbytes: i32::try_from(nbytes).unwrap_or(i32::MAX),
         filters: params.filters,
@@ -178,7 +188,7 @@ fn common_header(params: &CompressParams, nbytes: usize, typesize: i32) -> Chunk
 
 /// Returns the flags of a chunk whose blocks are compressed by a codec (`chunk.md` 1.3).
 fn codec_flags(params: &CompressParams, split: bool) -> u8 {
-    let mut flags = codec_format_of(params.compcode) << flag::FORMAT_SHIFT;
+    let mut flags = codec_format_of(params) << flag::FORMAT_SHIFT;
     if params.filters.contains(&filter_id::DELTA) {
         flags |= flag::DELTA;
     }
@@ -209,8 +219,11 @@ mod tests {
     fn codec_ids_map_to_the_format_and_version_in_the_header() {
         for (compcode, format) in [(0, 0), (1, 1), (2, 1), (BLOSC_ZLIB, 3), (5, 4), (3, 6), (32, 6), (-1, 6)]
         {
-            assert_eq!(codec_format_of(compcode), format, "{compcode}");
+            let params = CompressParams { compcode, ..CompressParams::default() };
+            assert_eq!(codec_format_of(&params), format, "{compcode}");
         }
-        assert_eq!((codec_version_of(0), codec_version_of(33), codec_version_of(99)), (1, 1, 0xff));
+        let versions = [0, 33, 99]
+            .map(|compcode| codec_version_of(&CompressParams { compcode, ..CompressParams::default() }));
+        assert_eq!(versions, [1, 1, 0xff]);
     }
 }

@@ -4,7 +4,7 @@
 use super::super::callbacks::Prefilter;
 use super::super::compress::{self, Source, plan};
 use super::super::container;
-use super::super::params::{CallbackPointers, CompressParams};
+use super::super::params::{CallbackPointers, ChunkFormat, CompressParams};
 use super::super::tuner;
 use super::{Context, effective_thread_count, update_thread_fields};
 use crate::abi::{blosc2_prefilter_params, blosc2_schunk};
@@ -191,7 +191,7 @@ impl Context {
             splitmode: head.splitmode(),
             filters: head.filters(),
             filters_meta: head.filters_meta(),
-            has_blosc1_header: false,
+            format: ChunkFormat::Blosc2,
             prefilter: self.prefilter(),
             tuner_id: head.tuner_id(),
             nchunk,

@@ -1,0 +1,23 @@
+//! A drop-in implementation of the C library C-Blosc 1.21 (`libblosc.so.1`): the same functions, and chunks that every
+//! release of it reads, on the code of the crate `blosc2`.
+//!
+//! Terms: "the reference" is C-Blosc 1.21.6; numbers in parentheses are sections of `blosc1.md`.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`header`] | the 16 bytes at the start of a chunk, and the checks of a reader |
+//! | [`layout`] | the block size and the split decision of a writer |
+//! | [`settings`] | the state of the process: threads, codec, block size, split mode |
+//! | [`environment`] | the environment variables |
+//! | [`chunk`] | compressing, decompressing and reading items, with the codes of Blosc 1 |
+//! | [`capi`] | the 25 exported functions |
+
+#![deny(unreachable_pub)]
+#![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for developers of the crate")]
+
+pub mod capi;
+mod chunk;
+mod environment;
+mod header;
+mod layout;
+mod settings;

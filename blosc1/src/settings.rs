@@ -1,0 +1,81 @@
+//! The state of the process (3.1). The settings are atomics: no call waits for another, and a change applies to later
+//! calls.
+
+use crate::layout::FORWARD_COMPAT_SPLIT;
+use blosc2::blosc1::{Codec, end_threads};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The number of threads that a program can use.
+pub(crate) const MAX_THREADS: i32 = 256;
+
+static NTHREADS: AtomicI32 = AtomicI32::new(1);
+static COMPRESSOR: AtomicI32 = AtomicI32::new(0);
+static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
+static SPLITMODE: AtomicI32 = AtomicI32::new(FORWARD_COMPAT_SPLIT);
+/// The process that has initialised the library; 0 for none. A forked child is not initialised.
+static INITIALISED_BY: AtomicI32 = AtomicI32::new(0);
+
+fn process_id() -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { libc::getpid() }
+}
+
+/// Marks the library as initialised.
+pub(crate) fn init() {
+    INITIALISED_BY.store(process_id(), Ordering::Relaxed);
+}
+
+/// Ends the threads. Returns whether the library was initialised. The settings stay.
+pub(crate) fn free_resources() -> bool {
+    let is_initialised = INITIALISED_BY.load(Ordering::Relaxed) == process_id();
+    if is_initialised {
+        end_threads();
+    }
+    is_initialised
+}
+
+/// Ends the threads, and marks the library as not initialised. The settings stay.
+pub(crate) fn destroy() {
+    end_threads();
+    INITIALISED_BY.store(0, Ordering::Relaxed);
+}
+
+/// Returns the number of threads, as set: any number.
+pub(crate) fn nthreads() -> i32 {
+    NTHREADS.load(Ordering::Relaxed)
+}
+
+/// Sets the number of threads. Returns the previous one.
+pub(crate) fn set_nthreads(nthreads: i32) -> i32 {
+    NTHREADS.swap(nthreads, Ordering::Relaxed)
+}
+
+/// Returns the codec of functions without an argument for it.
+pub(crate) fn compressor() -> Option<Codec> {
+    Codec::from_code(COMPRESSOR.load(Ordering::Relaxed))
+}
+
+/// Sets the codec of functions without an argument for it.
+pub(crate) fn set_compressor(codec: Codec) {
+    COMPRESSOR.store(codec.code(), Ordering::Relaxed);
+}
+
+/// Returns the block size in bytes; 0 for an automatic one.
+pub(crate) fn blocksize() -> i32 {
+    BLOCKSIZE.load(Ordering::Relaxed)
+}
+
+/// Sets the block size in bytes.
+pub(crate) fn set_blocksize(blocksize: i32) {
+    BLOCKSIZE.store(blocksize, Ordering::Relaxed);
+}
+
+/// Returns the split mode.
+pub(crate) fn splitmode() -> i32 {
+    SPLITMODE.load(Ordering::Relaxed)
+}
+
+/// Sets the split mode. Any number is stored.
+pub(crate) fn set_splitmode(splitmode: i32) {
+    SPLITMODE.store(splitmode, Ordering::Relaxed);
+}
