@@ -69,7 +69,13 @@ impl Disk {
     /// Returns whether the path names another file than the one that was read last. `current` is the stamp that the
     /// path has now.
     pub(crate) fn was_replaced(&self, current: Option<&ObservedStamp>) -> bool {
-        self.reader.revalidate(current.map(|current| current.stamp.identity))
+        self.reader.revalidate(current.map(|current| current.stamp.version()))
+    }
+
+    /// Sets whether a replacement of the index file must also be detected while no read handle is kept: for a directory with
+    /// atomic changes. `current` is the stamp that the path has before the file is read.
+    pub(crate) fn detect_replacements(&self, current: Option<&ObservedStamp>) {
+        self.reader.set_unkept(current.map(|current| current.stamp.version()));
     }
 
     /// Drops the kept read handle if the program has closed its descriptor; the next read opens the file again.
@@ -177,8 +183,8 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileWrite`; the old file is unchanged then.
     pub(super) fn replace_index_file(&self, bytes: &[u8], is_synced: bool) -> Result<()> {
-        self.backend.write_whole_file(&self.path, bytes, is_synced)?;
-        self.reader.drop_open_file();
+        let new = self.backend.write_whole_file(&self.path, bytes, is_synced)?;
+        self.reader.replace_open_file(new);
         Ok(())
     }
 

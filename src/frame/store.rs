@@ -154,9 +154,12 @@ impl Frame {
             table_len: 0,
         };
         let mut memory = MallocVec::new();
+        let level = match &destination {
+            Destination::Memory => Durability::Off,
+            Destination::Disk(_, backend) => new_handle_level(backend),
+        };
         if let Destination::Disk(path, backend) = &destination
-            && backend.is_native()
-            && Durability::from_environment() > Durability::Off
+            && level > Durability::Off
         {
             let disk = Disk::new(kind, path, 0, backend.clone());
             if kind == FrameKind::Contiguous {
@@ -167,7 +170,7 @@ impl Frame {
             inner.staging = Some(staging);
             inner.open_transactions = 1;
             inner.is_new = true;
-            return Ok(Frame::assemble(kind, Some(Box::new(disk)), inner));
+            return Ok(Frame::assemble(kind, level, Some(Box::new(disk)), inner));
         }
         let disk = match destination {
             Destination::Memory => {
@@ -182,17 +185,15 @@ impl Frame {
             }
         };
         let images = if disk.is_some() { images } else { Images::default() };
-        Ok(Frame::assemble(kind, disk, Inner::new(memory, layout, images)))
+        Ok(Frame::assemble(kind, level, disk, Inner::new(memory, layout, images)))
     }
 
-    fn assemble(kind: FrameKind, disk: Option<Box<Disk>>, inner: Inner) -> Frame {
+    fn assemble(kind: FrameKind, level: Durability, disk: Option<Box<Disk>>, inner: Inner) -> Frame {
         let force_refresh = Arc::<AtomicBool>::default();
         let lock = disk
             .as_ref()
             .filter(|disk| disk.backend.needs_locking())
             .map(|disk| FrameLock::new(disk.lock_file_path(), force_refresh.clone()));
-        let is_native = disk.as_ref().is_some_and(|disk| disk.backend.is_native());
-        let level = if is_native { Durability::from_environment() } else { Durability::Off };
         Frame {
             kind,
             disk,
@@ -224,7 +225,7 @@ impl Frame {
         header.check_for_opening(bytes)?;
         let layout = layout_from_header(&header, FrameKind::Contiguous, 0);
         let inner = Inner::new(memory, layout, Images::default());
-        let frame = Frame::assemble(FrameKind::Contiguous, None, inner);
+        let frame = Frame::assemble(FrameKind::Contiguous, Durability::Off, None, inner);
         let trailer_len = frame.read_trailer_len(header.frame_len)?;
         let contents = frame.load(header, trailer_len)?;
         Ok((frame, contents))
@@ -242,6 +243,7 @@ impl Frame {
         base: u64,
         backend: Backend,
     ) -> Result<(Frame, FrameContents, u8)> {
+        let level = new_handle_level(&backend);
         let disk = Disk::new(kind, path, base, backend);
         journal::recover(&disk);
         let layout = FrameLayout {
@@ -253,7 +255,7 @@ impl Frame {
             table_len: 0,
         };
         let inner = Inner::new(MallocVec::new(), layout, Images::default());
-        let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
+        let frame = Frame::assemble(kind, level, Some(Box::new(disk)), inner);
         // With a lock, another process may be writing the frame at this moment, so an invalid frame is read again.
         if frame.lock.is_some() {
             retry(FRAME_READ_ATTEMPTS, || frame.read_header_and_trailer_len())?;
@@ -290,10 +292,14 @@ impl Frame {
         Ok((header, trailer_len))
     }
 
-    /// Drops the kept read handle if the path names another file now.
+    /// Drops the kept read handle if the path names another file now, before the frame is opened.
     fn drop_replaced_reader(&self) {
         if let Some(disk) = &self.disk {
-            disk.was_replaced(disk.stamp().as_ref());
+            let stamp = disk.stamp();
+            disk.was_replaced(stamp.as_ref());
+            if self.kind == FrameKind::Sparse && self.level() > Durability::Off {
+                disk.detect_replacements(stamp.as_ref());
+            }
         }
     }
 
@@ -622,6 +628,12 @@ impl Drop for FrameLockGuard<'_> {
             crate::trace::error(&error);
         }
     }
+}
+
+/// Returns the durability of changes through a new handle. A handle must read the environment only once: another thread
+/// may change it.
+fn new_handle_level(backend: &Backend) -> Durability {
+    if backend.is_native() { Durability::from_environment() } else { Durability::Off }
 }
 
 fn layout_from_header(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -> FrameLayout {

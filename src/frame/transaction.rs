@@ -4,6 +4,7 @@
 //! readers see before the commit. Every other frame is changed in place by [`super::writer`]. On native files, a
 //! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
 
+use super::FrameKind;
 use super::checksums::ChecksumMode;
 use super::disk::Disk;
 use super::durability::Durability;
@@ -183,6 +184,8 @@ impl Frame {
     fn check_unchanged(&self, inner: &Inner) -> Result<()> {
         let Some(disk) = &self.disk else { return Ok(()) };
         if disk.was_replaced(disk.stamp().as_ref()) || !self.has_header_on_disk(&inner.images)? {
+            // A new index file can have the old header.
+            self.force_refresh.store(true, Ordering::Relaxed);
             return Err(err!(FileRead, "another handle has changed the frame during a transaction"));
         }
         Ok(())
@@ -306,7 +309,16 @@ impl Frame {
         if let Some(log) = &mut self.inner.write().undo_log {
             log.lose("the durability of the frame has changed");
         }
+        let old = self.level();
         self.level.store(level as u8, Ordering::Relaxed);
+        if let Some(disk) = self.disk.as_deref().filter(|_| self.kind == FrameKind::Sparse) {
+            if level == Durability::Off {
+                disk.detect_replacements(None);
+            } else if old == Durability::Off {
+                disk.detect_replacements(disk.stamp().as_ref());
+                self.force_refresh.store(true, Ordering::Relaxed);
+            }
+        }
         Ok(())
     }
 

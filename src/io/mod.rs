@@ -30,6 +30,6 @@ mod user;
 pub(crate) use backend::Backend;
 pub(crate) use lock::FrameLock;
 pub(crate) use mode::{OpenMode, WriteUnit};
-pub(crate) use native::{FileStamp, ObservedStamp, read_file_stamp};
+pub(crate) use native::{FileStamp, FileVersion, ObservedStamp, read_file_stamp};
 pub(crate) use reader::CachedReader;
 pub(crate) use stream::{IoStream, try_resize};

@@ -51,6 +51,37 @@ pub(crate) struct FileStamp {
     times: [(i64, i64); 2],
 }
 
+/// The identity of a file, and the time of the last change of its content. Unlike the other properties, both stay the
+/// same when the file gets another name. The number of a removed file can be that of a newer file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileVersion {
+    /// Device and inode number.
+    pub identity: (u64, u64),
+    modified: (i64, i64),
+}
+
+impl FileVersion {
+    /// Returns the version of an open file; `None` when the descriptor was closed.
+    #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
+    pub(super) fn of_open_file(file: &File) -> Option<FileVersion> {
+        let found = stat_with(|place| {
+            // SAFETY: any descriptor number is allowed, and `place` is a struct to be filled.
+            unsafe { libc::fstat(file.as_raw_fd(), place) }
+        })?;
+        Some(FileVersion {
+            identity: (found.st_dev as u64, found.st_ino as u64),
+            modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
+        })
+    }
+}
+
+impl FileStamp {
+    /// Returns the part of the stamp that does not depend on the name of the file.
+    pub(crate) fn version(&self) -> FileVersion {
+        FileVersion { identity: self.identity, modified: self.times[0] }
+    }
+}
+
 /// The stamp of a file, and whether it detects every later change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObservedStamp {

@@ -1,6 +1,6 @@
 //! The cached read handle of a frame on disk (`frame.md` 5.4).
 
-use super::{Backend, IoStream, OpenMode, native};
+use super::{Backend, FileVersion, IoStream, OpenMode, native};
 use crate::environment;
 use crate::error::Result;
 use std::ffi::CString;
@@ -23,6 +23,8 @@ pub(crate) struct CachedReader {
 struct ReaderState {
     file: Option<Arc<OpenFile>>,
     slot: CacheSlot,
+    /// The file that is read while none is kept open, if a replacement must be detected then.
+    unkept: Option<FileVersion>,
 }
 
 /// Whether this reader may keep its handle; decided when it first opens the file.
@@ -110,7 +112,7 @@ impl CachedReader {
     /// Creates a reader that keeps its handle if the limit allows. Opens nothing yet.
     pub(crate) fn new(backend: Backend, path: CString) -> Self {
         let slot = if backend.is_native() { CacheSlot::Undecided } else { CacheSlot::Unavailable };
-        CachedReader { backend, path, state: RwLock::new(ReaderState { file: None, slot }) }
+        CachedReader { backend, path, state: RwLock::new(ReaderState { slot, ..ReaderState::default() }) }
     }
 
     /// Creates a reader that opens the file for every read, like a reader beyond the limit.
@@ -119,7 +121,7 @@ impl CachedReader {
         CachedReader {
             backend,
             path,
-            state: RwLock::new(ReaderState { file: None, slot: CacheSlot::Unavailable }),
+            state: RwLock::new(ReaderState { slot: CacheSlot::Unavailable, ..ReaderState::default() }),
         }
     }
 
@@ -130,15 +132,16 @@ impl CachedReader {
     }
 
     /// Drops the handle if the program closed it, or if the path now names another file; `there` is the current
-    /// identity of the path. Returns true in these cases: everything read before came from another file. A path that
+    /// version of the path. Returns true in these cases: everything read before came from another file. A path that
     /// names no file is not such a case: the old file can still be read.
-    pub(crate) fn revalidate(&self, there: Option<(u64, u64)>) -> bool {
-        let Some(kept) = self.open_file() else { return false };
+    pub(crate) fn revalidate(&self, there: Option<FileVersion>) -> bool {
+        let Some(kept) = self.open_file() else { return self.revalidate_unkept(there) };
         let is_lost = kept.is_lost();
-        if !is_lost && there.is_none_or(|there| there == kept.identity) {
+        if !is_lost && there.is_none_or(|there| there.identity == kept.identity) {
             return false;
         }
         self.drop_file(&kept, is_lost);
+        self.revalidate_unkept(there);
         true
     }
 
@@ -149,12 +152,36 @@ impl CachedReader {
         }
     }
 
-    /// Drops the handle, because this handle of the frame has replaced the file. The next read opens the new file.
-    pub(crate) fn drop_open_file(&self) {
+    /// As [`revalidate`](Self::revalidate), without an open handle.
+    fn revalidate_unkept(&self, there: Option<FileVersion>) -> bool {
+        let is_changed =
+            |unkept: &Option<FileVersion>| unkept.is_some() && there.is_some() && *unkept != there;
+        if !is_changed(&self.state.read().unwrap_or_else(PoisonError::into_inner).unkept) {
+            return false;
+        }
+        self.set_unkept(there);
+        true
+    }
+
+    /// Sets the file that is read while none is kept open; `None` if a replacement need not be detected then. The file
+    /// must not be changed in place: each change counts as a replacement.
+    pub(crate) fn set_unkept(&self, unkept: Option<FileVersion>) {
+        self.state.write().unwrap_or_else(PoisonError::into_inner).unkept = unkept;
+    }
+
+    /// Continues with the file `new`, by which this handle of the frame has replaced the file; `None` if the file was
+    /// overwritten. Without a free descriptor the reader remembers which file it is, so that a later replacement is
+    /// detected all the same.
+    pub(crate) fn replace_open_file(&self, new: Option<IoStream>) {
         if let Some(file) = self.open_file() {
             let is_lost = file.is_lost();
             self.drop_file(&file, is_lost);
         }
+        let Some(new) = new else { return };
+        let version = new.as_file().and_then(FileVersion::of_open_file);
+        // The stream is closed if it is not kept.
+        let _ = self.cache_stream(new);
+        self.set_unkept(version);
     }
 
     fn drop_file(&self, file: &Arc<OpenFile>, is_lost: bool) {

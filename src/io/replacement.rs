@@ -28,31 +28,34 @@ const NAME_ATTEMPTS: u32 = 100;
 ///
 /// With `is_synced`, the call waits until the file and its name are on disk.
 ///
+/// Returns the new file, open for reading and writing; `None` if the existing file was overwritten.
+///
 /// # Errors
 /// `FileOpen`, `FileWrite`.
-pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
+pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<Option<File>> {
     // A link stays a link: the file that it names is replaced.
     let named = paths::as_path(path);
     let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
     let old = fs::metadata(&target).ok();
     if let Some(old) = &old {
         if !old.is_file() || old.nlink() > 1 {
-            return overwrite(path, bytes, is_synced);
+            return overwrite(path, bytes, is_synced).map(|()| None);
         }
         // A file that the process may not write is not replaced either.
         OpenOptions::new().write(true).open(&target).map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
     }
     let Some(new) = TemporaryFile::create(&target) else {
-        return overwrite(path, bytes, is_synced);
+        return overwrite(path, bytes, is_synced).map(|()| None);
     };
     if old.as_ref().is_some_and(|old| !new.has_owner_of(old)) {
-        return overwrite(path, bytes, is_synced);
+        return overwrite(path, bytes, is_synced).map(|()| None);
     }
     native::write_at(&new.file, 0, bytes)?;
     if is_synced {
         sync(&new.file)?;
     }
-    new.rename_to(&target, old, is_synced)
+    let file = new.file.try_clone().ok();
+    new.rename_to(&target, old, is_synced).map(|()| file)
 }
 
 /// Truncates the file and writes it.

@@ -10,7 +10,7 @@ use crate::schunk_fixtures::{
     assert_chunks, compress_chunk, int32_bytes, int32_params, numbered_data, schunk_with_chunks,
 };
 use crate::support::calls::{Special, special_chunk, vlcompress};
-use crate::support::child::{in_new_process, test_name};
+use crate::support::child::{in_new_process, in_new_process_with, test_name};
 use crate::support::has_atomic_changes;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
@@ -338,6 +338,39 @@ fn frame_9_locked_slice_reads_never_mix_two_states() {
             });
         }
     });
+}
+
+/// Two handles change different chunks in turn. The index of a directory keeps its length, and at level `kill` also its
+/// header: each handle must detect the commit of the other one, also after its own.
+#[test]
+fn frame_9_alternate_updates_of_two_handles_are_all_kept() {
+    for limit in ["96", "0"] {
+        in_new_process_with(test_name!(), &[("BLOSC_MAX_CACHED_READERS", limit)], || {
+            let scratch = ScratchDir::new();
+            let noise = |seed| Random::new(seed).bytes(4000);
+            for store in Store::ON_DISK {
+                let path = scratch.new_path();
+                let w = SuperChunk::create(ours(), store, &path, &int32_params());
+                let mut model: Vec<Vec<u8>> = (0..2).map(noise).collect();
+                for content in &model {
+                    assert!(w.append_chunk(&compress_chunk(content)).is_ok(), "{store:?}");
+                }
+                let handles = [w, open(&path)];
+                for round in 0..12 {
+                    // One, two or three changes by a handle before the other one continues: the file system may give
+                    // the number of a removed file to a new one.
+                    let (handle, changes) = (round % 2, 1 + round / 2 % 3);
+                    for change in 0..changes {
+                        model[handle] = noise(10 * (round as u64 + 1) + change as u64);
+                        let chunk = compress_chunk(&model[handle]);
+                        let result = handles[handle].update_chunk(handle as i64, &chunk);
+                        assert_eq!(result, Ok(2), "{store:?}, round {round}");
+                    }
+                    assert_chunks(&open(&path), store, &path, &model);
+                }
+            }
+        });
+    }
 }
 
 /// The file is replaced by another frame of the same length: the handle reads the new one.

@@ -13,7 +13,7 @@ fn read_text(reader: &CachedReader) -> crate::Result<String> {
 
 /// Revalidates the reader with the current identity of its path.
 fn revalidate_path(reader: &CachedReader) -> bool {
-    reader.revalidate(read_file_stamp(reader.path()).map(|there| there.stamp.identity))
+    reader.revalidate(read_file_stamp(reader.path()).map(|there| there.stamp.version()))
 }
 
 #[test]
@@ -93,4 +93,30 @@ fn threads_read_while_the_file_is_replaced() {
             fs::rename(dir.join("new"), dir.join("file")).unwrap();
         }
     });
+}
+
+/// A handle that has replaced the file itself continues with the new one, and detects the next replacement.
+#[test]
+fn replacement_after_an_own_replacement_is_detected() {
+    let dir = TempDir::new();
+    let uncached = CachedReader::uncached(Backend::native(), dir.c_path("file"));
+    for reader in [CachedReader::new(Backend::native(), dir.c_path("file")), uncached] {
+        let replace = |text: &str| {
+            let new = Backend::native().write_whole_file(reader.path(), text.as_bytes(), false);
+            new.expect("written").expect("a new file")
+        };
+        fs::write(dir.join("file"), "one").unwrap();
+        assert_eq!(read_text(&reader).unwrap(), "one");
+        reader.replace_open_file(Some(replace("two")));
+        assert!(!revalidate_path(&reader));
+        assert_eq!(read_text(&reader).unwrap(), "two");
+        // The second file may get the number of the first one, which was removed.
+        for text in ["three", "four"] {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            replace(text);
+        }
+        assert!(revalidate_path(&reader));
+        assert!(!revalidate_path(&reader));
+        assert_eq!(read_text(&reader).unwrap(), "four");
+    }
 }
