@@ -189,8 +189,8 @@ fn updates(store: Store, change: fn(&SuperChunk, &Scenario, usize)) -> Scenario 
         initial_chunks: 10,
         steps: 1000,
         change,
-        open_limit: 4.0,
-        closed_limit: 2.0,
+        open_limit: 3.0,
+        closed_limit: 1.05,
         is_identical: false,
     }
 }

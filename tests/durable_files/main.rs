@@ -5,13 +5,15 @@
 //! - `releases`: releases of C-Blosc2 read and change the frames, also frames whose writer was killed; this library
 //!   changes the results again.
 //! - `growth`: sizes of files after many appends and updates, before and after the frame is closed.
+//! - `reopened`: sizes of a file that is opened, updated and closed 200 times.
+//! - `space`: sizes, bytes written and time of closing for random histories of a file, beside level `off`.
 //! - `checksums`: frames with checksums, changed in turn by our library and releases of C-Blosc2; flipped bits.
 //!
 //! `BLOSC2_READER_SECONDS` is how long a writer works on each combination of change, store and lock (default 3),
 //! `BLOSC2_READER_LEVEL` its durability level (default `kill`), `BLOSC2_GROWTH_APPENDS` the number of appends to a file
-//! (default 5000; a fifth of it to a directory). `BLOSC2_OLD_RELEASES` names a directory other than
-//! `reference/releases`, where `scripts/fetch-old-releases.sh` puts old releases. `cargo test --test durable_files --
-//! --nocapture` prints the counts.
+//! (default 5000; a fifth of it to a directory). The variables of `space` are described there. `BLOSC2_OLD_RELEASES`
+//! names a directory other than `reference/releases`, where `scripts/fetch-old-releases.sh` puts old releases. `cargo
+//! test --test durable_files -- --nocapture` prints the counts.
 
 #![cfg(target_os = "linux")]
 
@@ -21,5 +23,7 @@ mod levels;
 mod processes;
 mod readers;
 mod releases;
+mod reopened;
+mod space;
 #[path = "../support/mod.rs"]
 mod support;

@@ -52,8 +52,8 @@ impl StagedDirectory {
         }
     }
 
-    /// Publishes the pending state. `index` is the new index, if it has changed; `checksums` are those of the chunks, for
-    /// a state with a table.
+    /// Publishes the pending state, with these bytes of index and trailer. `checksums` are those of the chunks, for a
+    /// state with a table.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
@@ -61,14 +61,9 @@ impl StagedDirectory {
         &mut self,
         committed: &mut Committed<'_>,
         pending: &Pending,
-        index: Option<Vec<u8>>,
+        (index, mut trailer): (Vec<u8>, Vec<u8>),
         checksums: Option<&Checksums>,
     ) -> Result<()> {
-        let index = index.unwrap_or_else(|| committed.images.index.clone());
-        let mut trailer = match &pending.trailer {
-            Some(trailer) => trailer.to_vec(),
-            None => committed.images.trailer.clone(),
-        };
         let mut header = pending.header_image.to_vec();
         let header_len = header.len() as u64;
         let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);

@@ -6,10 +6,11 @@
 //! A frame without chunks has its trailer directly behind the header. Its first chunks belong where that trailer is, so
 //! the bytes of the first sector are written together with the header.
 
+use super::compaction::HoleSearch;
 use super::state::{Committed, Pending, seal};
 use crate::error::Result;
 use crate::frame::checksums::Checksums;
-use crate::frame::disk::{self, Disk};
+use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
 use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::index::Offsets;
@@ -25,9 +26,6 @@ use std::sync::Arc;
 /// if they lie in one sector.
 const SECTOR_LEN: u64 = 512;
 
-/// Upper limit, in bytes, for moving chunks to holes when a frame is closed that has few holes.
-const MAX_UNCONDITIONAL_MOVE: u64 = 4 << 20;
-
 /// The bytes between index and trailer.
 static ZEROS: [u8; 64] = [0; 64];
 
@@ -36,8 +34,9 @@ static ZEROS: [u8; 64] = [0; 64];
 pub(super) struct StagedFile {
     /// Length of the header of the pending state, in bytes.
     header_len: u64,
-    space: DataSpace,
-    slot: IndexSlot,
+    pub(super) space: DataSpace,
+    pub(super) slot: IndexSlot,
+    pub(super) search: HoleSearch,
     /// Whether nothing was committed yet: the file is empty, and is no frame.
     is_new: bool,
     /// Length of the last chunk that was stored, in bytes; a guess for the next one.
@@ -60,6 +59,7 @@ impl StagedFile {
             header_len: layout.header_len,
             space: DataSpace::new(layout.header_len),
             slot: IndexSlot::new(layout.header_len..layout.frame_len),
+            search: HoleSearch::of_new_frame(),
             is_new: true,
             last_len: 0,
             unwritten: Vec::new(),
@@ -90,6 +90,7 @@ impl StagedFile {
         Ok(Some(StagedFile {
             space: DataSpace::new(disk.end_of_chunks(layout, offsets)),
             slot: IndexSlot::new(start..layout.frame_len),
+            search: HoleSearch::default(),
             is_new: false,
             ..StagedFile::of_new_frame(layout)
         }))
@@ -122,8 +123,9 @@ impl StagedFile {
         (index_start != self.space.end()).then_some(self.commits & 0x3f)
     }
 
-    /// Marks a range as free after the next commit.
+    /// Marks the range of a chunk that is replaced or deleted as free after the next commit.
     pub(super) fn supersede(&mut self, range: Range<u64>) {
+        self.search.replaced += 1;
         let limit = self.space.end();
         self.space.supersede(range.start.min(limit)..range.end.min(limit));
     }
@@ -157,7 +159,7 @@ impl StagedFile {
             self.unwritten.push((at - header_len, Arc::from(&bytes[..kept as usize])));
         } else if self.slot.overlaps(at, len) {
             if is_replacement || committed.is_empty() {
-                at = self.slot.range.end;
+                at = self.place_at_end(len);
             } else {
                 self.move_index(committed, &stream, len)?;
             }
@@ -171,6 +173,12 @@ impl StagedFile {
         Ok(at - header_len)
     }
 
+    /// Returns a place for `len` bytes at the end of the chunks, or behind the committed slot.
+    pub(super) fn place_at_end(&self, len: u64) -> u64 {
+        let end = self.space.end();
+        if self.slot.overlaps(end, len) { self.slot.range.end } else { end }
+    }
+
     /// Commits the present state again, with the index behind a gap in which a chunk of `next` bytes has room.
     fn move_index(&mut self, committed: &mut Committed<'_>, stream: &IoStream, next: u64) -> Result<()> {
         let data = committed.layout.header_len..self.space.end();
@@ -180,7 +188,12 @@ impl StagedFile {
     }
 
     /// Commits the present state with index and trailer at another place.
-    fn commit_same(&mut self, committed: &mut Committed<'_>, stream: &IoStream, slot: NewSlot) -> Result<()> {
+    pub(super) fn commit_same(
+        &mut self,
+        committed: &mut Committed<'_>,
+        stream: &IoStream,
+        slot: NewSlot,
+    ) -> Result<()> {
         let Images { header, index, table, trailer } = &*committed.images;
         let mut trailer = trailer.clone();
         let checksums = (!table.is_empty()).then(|| Checksums::of_table(table));
@@ -199,8 +212,8 @@ impl StagedFile {
         Ok(())
     }
 
-    /// Publishes the pending state. `index` is the new index, if it has changed; `checksums` are those of the chunks, for
-    /// a state with a table.
+    /// Publishes the pending state, with these bytes of index and trailer. `checksums` are those of the chunks, for a
+    /// state with a table.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
@@ -208,7 +221,7 @@ impl StagedFile {
         &mut self,
         committed: &mut Committed<'_>,
         pending: &Pending,
-        index: Option<Vec<u8>>,
+        (index, mut trailer): (Vec<u8>, Vec<u8>),
         checksums: Option<&Checksums>,
     ) -> Result<()> {
         let stream = committed.stream()?;
@@ -216,13 +229,8 @@ impl StagedFile {
             committed.disk.sync_names()?;
             self.has_synced_name = true;
         }
-        let index = index.unwrap_or_else(|| committed.images.index.clone());
         let has_table = checksums.is_some() || !committed.images.table.is_empty();
         let is_content_only = pending.index.is_none() && pending.trailer.is_none() && !has_table;
-        let mut trailer = match &pending.trailer {
-            Some(trailer) => trailer.to_vec(),
-            None => committed.images.trailer.clone(),
-        };
         if index.is_empty() {
             return self.commit_empty(committed, &stream, pending, trailer);
         }
@@ -349,58 +357,6 @@ impl StagedFile {
         let end = committed.disk.base + committed.layout.frame_len;
         if stream.size()? > end { stream.truncate(end) } else { Ok(()) }
     }
-
-    /// Moves chunks from the end of the data to holes, as long as that makes the frame shorter.
-    fn fill_holes(
-        &mut self,
-        committed: &mut Committed<'_>,
-        stream: &IoStream,
-        index: &mut FrameIndex,
-    ) -> Result<()> {
-        let Some(first_hole) = self.space.holes().first().map(|hole| hole.start) else { return Ok(()) };
-        let header_len = committed.layout.header_len;
-        let mut last_chunks: Vec<(u64, usize)> = index
-            .offsets
-            .iter()
-            .enumerate()
-            .filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, n)))
-            .filter(|&(at, _)| at > first_hole)
-            .collect();
-        last_chunks.sort_unstable();
-        let (mut changed_from, mut moved) = (usize::MAX, 0);
-        while let Some((at, nchunk)) = last_chunks.pop() {
-            let end = self.space.end();
-            let is_shared = last_chunks.last().is_some_and(|before| before.0 == at);
-            let len = end.saturating_sub(at);
-            let Some(hole) = self.space.find_hole(len).filter(|&hole| hole < at && !is_shared) else { break };
-            if moved + len > MAX_UNCONDITIONAL_MOVE && !self.space.has_many_holes(header_len) {
-                break;
-            }
-            let bytes = stream.read_vec_at(committed.disk.base + at, len)?;
-            if disk::stored_len(&bytes) != Some(len) {
-                break;
-            }
-            stream.write_at(committed.disk.base + hole, &bytes, WriteUnit::Bytes)?;
-            self.space.occupy(hole, len);
-            self.space.cut(at);
-            moved += len;
-            index.replace_entry(nchunk, (hole - header_len) as i64)?;
-            changed_from = changed_from.min(nchunk);
-        }
-        if changed_from == usize::MAX {
-            return Ok(());
-        }
-        let len = index.offsets.len();
-        let image = index.encoder.encode(&index.offsets, changed_from, len)?;
-        // The chunks are still needed at their old places until the index refers to the new ones.
-        let old_index = std::mem::replace(&mut committed.images.index, image);
-        let slot = self.slot.place_behind(committed.images.len_behind_chunks());
-        let done = self.commit_same(committed, stream, slot);
-        if done.is_err() {
-            committed.images.index = old_index;
-        }
-        done
-    }
 }
 
 /// Returns whether the file has data behind the frame that are not remains of changes: another frame, or, behind a
@@ -421,8 +377,8 @@ fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
     })
 }
 
-/// Returns a header with other lengths of the data section and the frame, the number of the commit if there is a gap, and
-/// the flag of the checksums.
+/// Returns a header with other lengths of the data section and the frame, the number of the commit if there is a gap,
+/// and the flag of the checksums.
 fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, gap: Option<u8>, has_checksums: bool) -> Vec<u8> {
     let mut header = header.to_vec();
     FrameHeader::set_lengths(&mut header, cbytes, frame_len, gap, has_checksums);

@@ -9,6 +9,7 @@
 //! A change outside of a transaction is committed at once. Inside, the index in memory is ahead of the files, and reads
 //! through the same handle find the pending state.
 
+mod compaction;
 mod directory;
 mod file;
 mod state;
@@ -119,9 +120,15 @@ impl Staging {
         target: &TargetState<'_>,
         in_transaction: bool,
     ) -> Result<()> {
+        committed.stream = self.stream.take();
+        if let StagedStore::File(file) = &mut self.store
+            && self.pending.is_none()
+            && matches!(change, Change::Update { .. } | Change::Delete { .. })
+        {
+            file.search_holes_before_change(&mut committed, &index.offsets)?;
+        }
         let before = (self.pending.clone(), self.store.clone());
         let checksums = index.checksums.clone();
-        committed.stream = self.stream.take();
         let staged = self.stage(&mut committed, index, change, target, in_transaction);
         let (undo, done) = match staged {
             Ok(undo) if in_transaction => (undo, Ok(())),
@@ -248,12 +255,12 @@ impl Staging {
     pub(super) fn commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         committed.stream = committed.stream.take().or(self.stream.take());
         let Some(pending) = &self.pending else { return Ok(()) };
-        let image = pending.index_image(index)?;
+        let parts = pending.index_and_trailer(index, committed.images)?;
         let checksums = index.writable_checksums().filter(|_| committed.writes_checksums);
         match &mut self.store {
-            StagedStore::File(file) => file.commit(committed, pending, image, checksums.as_deref())?,
+            StagedStore::File(file) => file.commit(committed, pending, parts, checksums.as_deref())?,
             StagedStore::Directory(directory) => {
-                directory.commit(committed, pending, image, checksums.as_deref())?
+                directory.commit(committed, pending, parts, checksums.as_deref())?
             }
         }
         index.index_checksum = index_checksum_in_table(&committed.images.table);

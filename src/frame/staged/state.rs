@@ -121,8 +121,21 @@ impl Pending {
         Ok((image, trailer))
     }
 
+    /// Returns the bytes of the index and of the trailer of the pending state. `images` are those of the committed
+    /// state.
+    pub(super) fn index_and_trailer(
+        &self,
+        index: &mut FrameIndex,
+        images: &Images,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        let index = self.index_image(index)?.unwrap_or_else(|| images.index.clone());
+        let trailer =
+            self.trailer.as_ref().map_or_else(|| images.trailer.clone(), |trailer| trailer.to_vec());
+        Ok((index, trailer))
+    }
+
     /// Encodes the index; `None` if it is unchanged.
-    pub(super) fn index_image(&self, index: &mut FrameIndex) -> Result<Option<Vec<u8>>> {
+    fn index_image(&self, index: &mut FrameIndex) -> Result<Option<Vec<u8>>> {
         let Some(change) = self.index else { return Ok(None) };
         if let Some((special, nchunks)) =
             change.fill.filter(|_| matches!(index.offsets, Offsets::Uniform { .. }))
@@ -136,8 +149,8 @@ impl Pending {
     }
 }
 
-/// Builds the table of checksums of a state, and stores its root in the trailer; without checksums, returns an empty table,
-/// and the trailer gets no root.
+/// Builds the table of checksums of a state, and stores its root in the trailer; without checksums, returns an empty
+/// table, and the trailer gets no root.
 pub(super) fn seal(
     checksums: Option<&Checksums>,
     header: &[u8],

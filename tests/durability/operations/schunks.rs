@@ -1,6 +1,6 @@
 //! Changes of super-chunks: one call, several calls in a bracket, and the release after changes.
 
-use super::setups::{ITEMS, Setup, chunk, noise, zeros};
+use super::setups::{ITEMS, Setup, chunk, half_zeros, noise, zeros};
 use super::{Change, Group, Operation};
 use crate::support::super_chunk::SuperChunk;
 
@@ -72,6 +72,10 @@ const CHANGES_BEFORE_CLOSE: &[(&str, SchunkChange)] = &[
             && schunk.vlmeta_delete("another") >= 0
             && schunk.vlmeta_update("variable", &noise(95, 30)) >= 0
     }),
+    // The hole is too short for the last chunk, so that the chunks behind it are moved down.
+    ("close after an update that leaves a short hole", |schunk| {
+        schunk.update_chunk(0, &half_zeros()).is_ok()
+    }),
     ("close after all chunks were deleted", |schunk| (0..5).all(|_| schunk.delete_chunk(0).is_ok())),
 ];
 
@@ -127,6 +131,10 @@ pub fn operations() -> Vec<Operation> {
     let (name, change) = CHANGES_BEFORE_CLOSE[0];
     add(Group::Close, Setup::Empty, name, Change::CloseSchunk(change));
     add(Group::Close, Setup::Fragmented, name, Change::CloseSchunk(change));
+    // The handle searches the holes of the handle before it.
+    for &(name, change) in &CHANGES_BEFORE_CLOSE[1..] {
+        add(Group::Close, Setup::Fragmented, name, Change::CloseSchunk(change));
+    }
     add(Group::Journal, Setup::LongHeader, name, Change::CloseSchunk(change));
     add(Group::Journal, Setup::SecondFrame, name, Change::CloseSchunk(change));
     add(Group::Journal, Setup::SplitHeader, name, Change::CloseSchunk(change));

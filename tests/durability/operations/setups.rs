@@ -57,6 +57,12 @@ pub fn chunk(seed: u64, count: usize) -> Vec<u8> {
     compress(ours(), &params(), &content, content.len() + 100).expect("a chunk")
 }
 
+/// Returns a compressed chunk of random items and zeros, of about half the length of [`chunk`].
+pub fn half_zeros() -> Vec<u8> {
+    let content = [noise(96, ITEMS / 2), vec![0; 4 * (ITEMS - ITEMS / 2)]].concat();
+    compress(ours(), &params(), &content, content.len() + 100).expect("a chunk")
+}
+
 /// Returns a payload-free chunk of zeros.
 pub fn zeros() -> Vec<u8> {
     special_chunk(ours(), &params(), Special::Zeros, 4 * ITEMS as i32, 32).expect("a chunk")
