@@ -88,7 +88,7 @@ enum {
   BLOSC2X_PART_VLMETALAYER = 3,
   /** Part of a frame: the index, which has the positions of the chunks. */
   BLOSC2X_PART_INDEX = 4,
-  /** Part of a frame: the trailer. */
+  /** Part of a frame: the trailer, or the table of checksums before it. */
   BLOSC2X_PART_TRAILER = 5,
   /** Part of a frame: a chunk. */
   BLOSC2X_PART_CHUNK = 6,
@@ -139,16 +139,21 @@ typedef struct blosc2x_verify_options {
 /**
  * Checks everything in the frame at `urlpath`, a file or a directory: header, metalayers, index,
  * trailer, metalayers of variable length, and every chunk, which is decompressed completely.
- * Changes nothing, and needs memory for one compressed chunk, one block per thread, and the
- * index. `options` gives the offset of the frame in its file in bytes and the number of threads;
- * NULL stands for zeros.
+ * Changes nothing, and needs memory for one compressed chunk, one block per thread, the index,
+ * and the checksums. `options` gives the offset of the frame in its file in bytes and the number
+ * of threads; NULL stands for zeros.
  *
  * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part. The struct belongs
  * to the library and is valid during the call. Chunks are reported in the order of their places.
  * A frame that cannot be opened has a damaged part, too. Codecs and filters of the program run
- * without a super-chunk; a chunk whose codec is not registered is damaged with the cause -7. The
- * checksums of a frame (`BLOSC2_CHECKSUMS`) are not compared: bytes that were replaced by others
- * that can be decompressed are found only by reading the chunk.
+ * without a super-chunk; a chunk whose codec is not registered is damaged with the cause -7.
+ *
+ * The parts of a frame with checksums (`BLOSC2_CHECKSUMS`) are compared with them, unless the
+ * variable is `off`. A part with another checksum has the cause -3, and `message` gives both
+ * values. The header and its metalayers have one checksum, and are reported as the header; the
+ * trailer and its metalayers of variable length also have one, and are reported as the trailer,
+ * as is the table of checksums. A frame that was changed by a library without checksums has none.
+ * Without checksums, bytes that were replaced by others that can be decompressed are no damage.
  *
  * Returns the number of damaged parts; 0 for a frame without damage. Errors: -12 for NULL, a
  * negative offset or number of threads, or a wrong `options->size`; -15 when nothing exists at
@@ -175,6 +180,11 @@ int64_t blosc2x_verify(const char *urlpath,
  * Chunks without bytes (zeros, NaNs, uninitialised) are lost then, chunks that were deleted or
  * replaced may come back, and the last chunks of an array are filled with zeros. If the header is
  * lost, the metalayers are lost, too.
+ *
+ * In a frame with checksums (`BLOSC2_CHECKSUMS`), a chunk with another checksum is damaged, also
+ * if it can be decompressed. If the index is damaged, a chunk must have the checksum of any chunk
+ * of the frame. Metalayers are kept although the checksum of the header or of the trailer
+ * differs. The new frame has checksums if `BLOSC2_CHECKSUMS` is `on`.
  *
  * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as
  * `blosc2x_verify` does. For bytes between chunks, the number of the chunk is -1.

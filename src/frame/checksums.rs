@@ -1,15 +1,17 @@
 //! The checksums of a frame (`frame.md` 2.14): the table before the trailer, and its root in the fingerprint.
 //!
 //! The root has its own checksum and that of the table; the table has the checksums of header, index, trailer and
-//! chunks. All checksums are CRC-32C. Pure functions of bytes: a [`Checksums`] that was [parsed](Checksums::parse) is
-//! that of the frame whose parts were passed.
+//! chunks. All checksums are CRC-32C. Pure functions of bytes: a [`ChecksumTable`] fits its root, and a [`Checksums`]
+//! that was [parsed](Checksums::parse) is that of the frame whose parts were passed.
 
 #![forbid(unsafe_code)]
 
+use super::header::FrameHeader;
 use super::plan::{Change, FrameChunk};
 use crate::environment;
 use crate::err;
 use crate::error::Result;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The use of checksums by a handle.
@@ -55,7 +57,11 @@ impl ChecksumMode {
 /// The first bytes of a table: the magic, the version and zeros.
 const TABLE_START: [u8; 8] = *b"b2cs\x01\0\0\0";
 /// Length of a table without chunks, in bytes.
-const TABLE_HEAD_LEN: usize = 32;
+pub(super) const TABLE_HEAD_LEN: usize = 32;
+/// Offset of the length of the frame in a table, in bytes.
+const FRAME_LEN_OFFSET: usize = 8;
+/// Offset of the number of chunks in a table, in bytes.
+const COUNT_OFFSET: usize = 16;
 /// Size of the checksum of a chunk in a table, in bytes.
 const ENTRY_LEN: usize = 4;
 /// The maximum number of chunks for which a table is written: the table has 64 MiB then, and every change writes it.
@@ -68,7 +74,7 @@ const ROOT_TYPE: [u8; 2] = [0xd8, 3];
 /// See [`ROOT_TYPE`].
 const NO_ROOT_TYPE: [u8; 2] = [0xd8, 0];
 /// Length of the end of a trailer that holds the fingerprint with its marker and its type, in bytes.
-const FINGERPRINT_LEN: usize = 18;
+pub(super) const FINGERPRINT_LEN: usize = 18;
 
 /// Returns the checksum of some bytes.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
@@ -78,6 +84,18 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
 /// Returns the length of the table of a frame with `nchunks` chunks, in bytes.
 pub(super) fn table_len(nchunks: usize) -> u64 {
     (TABLE_HEAD_LEN + nchunks * ENTRY_LEN) as u64
+}
+
+/// Returns the length, in bytes, that the first bytes of a table give; `None` if no table begins there.
+pub(super) fn stated_table_len(head: &[u8]) -> Option<u64> {
+    let head = head.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START)?;
+    Some(table_len(le_u32(head, COUNT_OFFSET) as usize))
+}
+
+/// Returns the length of the frame, in bytes, that the first bytes of a table give; `None` if no table begins there.
+pub(super) fn stated_frame_len(head: &[u8]) -> Option<u64> {
+    let head = head.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START)?;
+    Some(le_u64(head, FRAME_LEN_OFFSET))
 }
 
 /// The root of the checksums. A value that was parsed has a correct checksum of its own.
@@ -120,9 +138,14 @@ pub(super) fn index_checksum_in_table(table: &[u8]) -> u32 {
     if table.len() < TABLE_HEAD_LEN { 0 } else { le_u32(table, 24) }
 }
 
-/// Returns whether a trailer has a root, whole or damaged. A header that has the flag of a table before a trailer without
-/// a root was not written by this library.
-pub(super) fn has_root(trailer: &[u8]) -> bool {
+/// Returns whether a frame has a table of checksums, which must fit the frame then. A header that has the flag of a
+/// table before a trailer without a root was not written by this library.
+pub(super) fn has_table(header: &FrameHeader, trailer: &[u8], mode: ChecksumMode) -> bool {
+    header.has_checksums && mode != ChecksumMode::Off && has_root(trailer)
+}
+
+/// Returns whether a trailer has a root, whole or damaged.
+fn has_root(trailer: &[u8]) -> bool {
     trailer
         .last_chunk::<FINGERPRINT_LEN>()
         .is_some_and(|end| end[..2] == ROOT_TYPE || end[2..6] == ROOT_MAGIC)
@@ -150,6 +173,107 @@ pub(super) struct FrameParts<'a> {
     pub(super) frame_len: u64,
 }
 
+/// The table of a frame. Its bytes have the checksum that the root gives.
+#[derive(Debug)]
+pub(crate) struct ChecksumTable {
+    /// Offset of the table in the frame, in bytes.
+    pub(super) at: u64,
+    /// Length of the frame to which the table belongs, in bytes.
+    pub(super) frame_len: u64,
+    /// The checksums of the chunks, in the order of their numbers.
+    pub(super) chunks: Vec<u32>,
+    header: u32,
+    index: u32,
+    trailer: u32,
+}
+
+impl ChecksumTable {
+    /// Returns the offset of the table, which lies between the index and the trailer. All numbers are in bytes.
+    ///
+    /// # Errors
+    /// `Data` if the table is too long for its place.
+    pub(super) fn offset(root: Root, index_end: u64, trailer_at: u64, trailer_len: u64) -> Result<u64> {
+        let table_len = u64::from(root.table_len);
+        trailer_at.checked_sub(table_len).filter(|&at| at >= index_end).ok_or_else(|| {
+            err!(
+                Data,
+                "the checksum table of {table_len} bytes does not fit between the index, which ends at {index_end}, \
+                 and the trailer of {trailer_len} bytes"
+            )
+        })
+    }
+
+    /// Reads the table of a frame, which begins at byte `at` of the frame.
+    ///
+    /// # Errors
+    /// `Data` for a table that does not fit the root.
+    pub(super) fn parse(bytes: &[u8], root: Root, at: u64) -> Result<ChecksumTable> {
+        expect(format_args!("the checksum table (offset {at})"), root.table_checksum, checksum(bytes))?;
+        let Some(head) = bytes.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START) else {
+            return Err(err!(
+                Data,
+                "the checksum table at offset {at} has an unknown version, expected {TABLE_START:?}"
+            ));
+        };
+        let count = le_u32(head, COUNT_OFFSET);
+        let (len, expected) = (bytes.len() as u64, table_len(count as usize));
+        if len != expected || len != u64::from(root.table_len) {
+            return Err(err!(
+                Data,
+                "the checksum table has {len} bytes, expected {expected} for {count} chunks"
+            ));
+        }
+        let [header, index, trailer] = [20, 24, 28].map(|offset| le_u32(head, offset));
+        let frame_len = le_u64(head, FRAME_LEN_OFFSET);
+        Ok(ChecksumTable { at, frame_len, chunks: chunk_entries(bytes), header, index, trailer })
+    }
+
+    /// Returns the offset of the end of the table in the frame, in bytes.
+    pub(super) fn end(&self) -> u64 {
+        self.at.saturating_add(table_len(self.chunks.len()))
+    }
+
+    /// Checks that the table belongs to a frame of that length, in bytes, with that number of chunks.
+    ///
+    /// # Errors
+    /// `Data`.
+    pub(super) fn check_frame(&self, frame_len: u64, nchunks: usize) -> Result<()> {
+        if self.frame_len != frame_len || self.chunks.len() != nchunks {
+            let (len, count) = (self.frame_len, self.chunks.len());
+            return Err(err!(
+                Data,
+                "the checksum table is that of a frame of {len} bytes and {count} chunks, expected {frame_len} \
+                 bytes and {nchunks} chunks"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks the whole header.
+    ///
+    /// # Errors
+    /// `Data` for another checksum.
+    pub(super) fn check_header(&self, header: &[u8]) -> Result<()> {
+        expect(format_args!("the frame header (offset 0)"), self.header, checksum(header))
+    }
+
+    /// Checks the index chunk, which begins at byte `at` of the frame. `found` is its checksum.
+    ///
+    /// # Errors
+    /// `Data` for another checksum.
+    pub(super) fn check_index(&self, at: u64, found: u32) -> Result<()> {
+        expect(format_args!("the index chunk (offset {at})"), self.index, found)
+    }
+
+    /// Checks the trailer, which begins at byte `at` of the frame, except its fingerprint.
+    ///
+    /// # Errors
+    /// `Data` for another checksum.
+    pub(super) fn check_trailer(&self, at: u64, trailer: &[u8]) -> Result<()> {
+        expect(format_args!("the trailer (offset {at})"), self.trailer, trailer_checksum(trailer))
+    }
+}
+
 /// The checksums of the chunks of a frame, and which of the chunks were checked.
 #[derive(Default, Debug)]
 pub(super) struct Checksums {
@@ -172,53 +296,30 @@ impl Checksums {
         Checksums { chunks, is_verified }
     }
 
-    /// Reads the table of a frame, and checks it and the parts of the frame.
+    /// Checks the parts of a frame by its table. The index is at byte `index_at`. Returns the checksums of its chunks.
     ///
     /// # Errors
-    /// `Data` for a table that does not fit the root or the frame, and for a part with another checksum.
+    /// `Data` for the table of another frame, and for a part with another checksum.
     pub(super) fn parse(
-        table: &[u8],
-        root: Root,
+        table: ChecksumTable,
         frame: &FrameParts<'_>,
+        index_at: u64,
         nchunks: usize,
     ) -> Result<Checksums> {
-        let at = frame.frame_len.saturating_sub((frame.trailer.len() + table.len()) as u64);
-        if table.len() as u64 != table_len(nchunks) || table.len() as u64 != u64::from(root.table_len) {
-            return Err(err!(
-                Data,
-                "the checksum table has {} bytes, expected {} for {nchunks} chunks",
-                root.table_len,
-                table_len(nchunks)
-            ));
-        }
-        expect("checksum table", at, root.table_checksum, checksum(table))?;
-        if table[..8] != TABLE_START {
-            return Err(err!(
-                Data,
-                "the checksum table at offset {at} has an unknown version, expected {TABLE_START:?}"
-            ));
-        }
-        let frame_len = u64::from(le_u32(table, 8)) | u64::from(le_u32(table, 12)) << 32;
-        let count = le_u32(table, 16);
-        if frame_len != frame.frame_len || count as usize != nchunks {
-            return Err(err!(
-                Data,
-                "the checksum table is that of a frame of {frame_len} bytes and {count} chunks, expected {} bytes and \
-                 {nchunks} chunks",
-                frame.frame_len
-            ));
-        }
-        expect("frame header", 0, le_u32(table, 20), checksum(frame.header))?;
-        expect("index chunk", frame.header.len() as u64, le_u32(table, 24), frame.index)?;
+        table.check_frame(frame.frame_len, nchunks)?;
+        table.check_header(frame.header)?;
+        table.check_index(index_at, frame.index)?;
         let trailer_at = frame.frame_len.saturating_sub(frame.trailer.len() as u64);
-        expect("trailer", trailer_at, le_u32(table, 28), trailer_checksum(frame.trailer))?;
-        Ok(Checksums::of_table(table))
+        table.check_trailer(trailer_at, frame.trailer)?;
+        Ok(Checksums::of_unread_chunks(table.chunks))
     }
 
     /// Reads the checksums of the chunks from a table that was checked or written by this handle.
     pub(super) fn of_table(table: &[u8]) -> Checksums {
-        let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
-        let chunks: Vec<u32> = entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)).collect();
+        Checksums::of_unread_chunks(chunk_entries(table))
+    }
+
+    fn of_unread_chunks(chunks: Vec<u32>) -> Checksums {
         let is_verified = chunks.iter().map(|_| AtomicBool::new(false)).collect();
         Checksums { chunks, is_verified }
     }
@@ -274,13 +375,7 @@ impl Checksums {
         if flag.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let found = checksum(bytes);
-        if found != expected {
-            return Err(err!(
-                Data,
-                "the checksum of chunk {nchunk} at offset or in file {place} is {found:08x}, expected {expected:08x}"
-            ));
-        }
+        expect(format_args!("chunk {nchunk} at offset or in file {place}"), expected, checksum(bytes))?;
         flag.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -340,15 +435,26 @@ fn trailer_checksum(trailer: &[u8]) -> u32 {
     checksum(&trailer[..trailer.len().saturating_sub(FINGERPRINT_LEN)])
 }
 
-/// Checks the checksum of a part of the frame that begins at byte `at`, or directly behind the chunks.
-fn expect(part: &str, at: u64, expected: u32, found: u32) -> Result<()> {
+/// Returns the checksums of the chunks in the bytes of a table.
+fn chunk_entries(table: &[u8]) -> Vec<u32> {
+    let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
+    entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)).collect()
+}
+
+/// Compares the checksum of a part of the frame.
+///
+/// # Errors
+/// `Data` if they differ.
+pub(super) fn expect(part: fmt::Arguments<'_>, expected: u32, found: u32) -> Result<()> {
     if expected != found {
-        return Err(err!(
-            Data,
-            "the checksum of the {part} (offset {at}) is {found:08x}, expected {expected:08x}"
-        ));
+        return Err(err!(Data, "the checksum of {part} is {found:08x}, expected {expected:08x}"));
     }
     Ok(())
+}
+
+/// Reads eight bytes, which must be inside `bytes`.
+fn le_u64(bytes: &[u8], at: usize) -> u64 {
+    u64::from(le_u32(bytes, at)) | u64::from(le_u32(bytes, at + 4)) << 32
 }
 
 /// Reads four bytes, which must be inside `bytes`.
@@ -389,7 +495,7 @@ mod tests {
             prop_assert_eq!(table.len() as u64, table_len(nchunks));
             let read = |table: &[u8], header: &[u8], trailer: &[u8]| {
                 let parts = FrameParts { header, index: 5, trailer, frame_len };
-                Checksums::parse(table, Root::parse(trailer)?, &parts, nchunks)
+                Checksums::parse(ChecksumTable::parse(table, Root::parse(trailer)?, 0)?, &parts, 87, nchunks)
             };
             prop_assert_eq!(read(&table, &header, &trailer).map(|read| read.chunks).ok(), Some(sums));
             let mut header = header;
@@ -442,10 +548,10 @@ mod tests {
         #[test]
         fn arbitrary_bytes_are_no_table(table in prop::collection::vec(any::<u8>(), 0..80), trailer in
             prop::collection::vec(any::<u8>(), 0..60)) {
-            let parts = FrameParts { header: &[0; 87], index: 0, trailer: &trailer, frame_len: 200 };
             prop_assert!(Root::parse(&trailer).is_err());
             let root = Root { table_len: table.len() as u32, table_checksum: checksum(&table) };
-            prop_assert!(Checksums::parse(&table, root, &parts, table.len() / 4).is_err());
+            prop_assert!(ChecksumTable::parse(&table, root, 0).is_err());
+            prop_assert_eq!(stated_table_len(&table), None);
         }
     }
 

@@ -479,7 +479,7 @@ fn read_stored_chunk(
 }
 
 /// Returns the chunk at the start of a chunk file, without bytes behind it.
-fn stored_part(file: &[u8]) -> &[u8] {
+pub(super) fn stored_part(file: &[u8]) -> &[u8] {
     let cbytes = read_i32(file, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
     cbytes.and_then(|cbytes| file.get(..cbytes)).unwrap_or(file)
 }

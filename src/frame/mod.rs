@@ -18,15 +18,16 @@
 //! | [`journal`] | undoing a commit of several sectors whose writer has died |
 //! | [`transaction`] | changes one by one or several as one, by either of the two |
 //! | [`disk`] | the files of a frame |
+//! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`verify`] | checking the parts of a frame by its checksums |
 //! | [`check`], [`repair`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
-//! All modules except `writer`, `undo`, `undo_log`, `spill`, `staged`, `journal`, `transaction`, `disk`, `store`,
-//! `status`, `verify`, `fetch`, `check` and `repair` are pure functions of bytes: they do no I/O, check every field that
-//! they read, and never panic.
+//! All modules except `writer`, `undo`, `undo_log`, `spill`, `staged`, `journal`, `transaction`, `disk`, `load`,
+//! `store`, `status`, `verify`, `fetch`, `check` and `repair` are pure functions of bytes: they do no I/O, check every
+//! field that they read, and never panic.
 
 pub(crate) mod check;
 pub(crate) mod checksums;
@@ -37,6 +38,7 @@ pub(crate) mod fetch;
 pub(crate) mod header;
 pub(crate) mod index;
 mod journal;
+mod load;
 pub(crate) mod metalayers;
 pub(crate) mod msgpack;
 pub(crate) mod plan;

@@ -9,8 +9,9 @@ use super::checksums::{self, ChecksumMode, Checksums};
 use super::disk::Disk;
 use super::durability::Durability;
 use super::header::{self, FIXED_HEADER_LEN, FrameHeader};
-use super::index::{self, Offsets};
+use super::index::Offsets;
 use super::journal;
+use super::load::{self, FrameBytes};
 use super::metalayers::{self, Metalayer};
 use super::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use super::staged::Staging;
@@ -18,7 +19,6 @@ use super::status::LastCheck;
 use super::trailer;
 use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
-use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Backend, FrameLock, OpenMode, WriteUnit};
@@ -29,9 +29,6 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
-
-/// The minimum length, in bytes, of a frame that is opened from a file (`frame.md` 4.1).
-const MIN_FILE_LEN: u64 = 112;
 
 /// Number of attempts to read a frame that another process may be writing, and the pause between two attempts.
 const FRAME_READ_ATTEMPTS: usize = 50;
@@ -226,7 +223,7 @@ impl Frame {
         let layout = layout_from_header(&header, FrameKind::Contiguous, 0);
         let inner = Inner::new(memory, layout, Images::default());
         let frame = Frame::assemble(FrameKind::Contiguous, Durability::Off, None, inner);
-        let trailer_len = frame.read_trailer_len(header.frame_len)?;
+        let trailer_len = load::read_trailer_len(&frame, header.frame_len)?;
         let contents = frame.load(header, trailer_len)?;
         Ok((frame, contents))
     }
@@ -281,14 +278,8 @@ impl Frame {
         self.read(0, &mut bytes)?;
         let header = FrameHeader::parse(&bytes, self.kind)?;
         header.check_for_opening(&bytes)?;
-        if header.frame_len < MIN_FILE_LEN {
-            return Err(err!(
-                FileRead,
-                "the frame length is {}, expected at least {MIN_FILE_LEN}",
-                header.frame_len
-            ));
-        }
-        let trailer_len = self.confirm_read(&header, self.read_trailer_len(header.frame_len))?;
+        load::check_file_len(&header)?;
+        let trailer_len = self.confirm_read(&header, load::read_trailer_len(self, header.frame_len))?;
         Ok((header, trailer_len))
     }
 
@@ -301,15 +292,6 @@ impl Frame {
                 disk.detect_replacements(stamp.as_ref());
             }
         }
-    }
-
-    fn read_trailer_len(&self, frame_len: u64) -> Result<u64> {
-        let mut tail = [0; trailer::MIN_LEN];
-        let at = frame_len
-            .checked_sub(tail.len() as u64)
-            .ok_or_else(|| err!(ReadBuffer, "the frame length is {frame_len}, too short for a trailer"))?;
-        self.read(at, &mut tail)?;
-        Ok(trailer::parse_trailer_len(&tail, frame_len)? as u64)
     }
 
     /// Reads the fixed part of the header.
@@ -377,15 +359,7 @@ impl Frame {
         let mut layout = layout_from_header(header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
         let metalayers = to_owned_metalayers(metalayers::parse_header_section(&header_image)?);
-        let trailer_at =
-            if header.nbytes > 0 { header.frame_len - trailer_len } else { header.header_len as u64 };
-        if trailer_at < 32 || trailer_at.checked_add(trailer_len).is_none_or(|end| end > header.frame_len) {
-            return Err(err!(
-                ReadBuffer,
-                "the trailer of {trailer_len} bytes at offset {trailer_at} is outside the frame of {} bytes",
-                header.frame_len
-            ));
-        }
+        let trailer_at = load::trailer_offset(header, trailer_len)?;
         let trailer_image = self.read_vec(trailer_at, trailer_len)?;
         let vlmetalayers = to_owned_metalayers(metalayers::parse_trailer_section(&trailer_image)?);
         let (index_image, offsets) = self.load_index(header, &layout)?;
@@ -393,11 +367,8 @@ impl Frame {
             FrameContents { header: header.clone(), nchunks: offsets.len(), metalayers, vlmetalayers };
         let mut images =
             Images { header: header_image, index: index_image, table: Vec::new(), trailer: trailer_image };
-        let has_checksums = header.has_checksums
-            && self.checksum_mode() != ChecksumMode::Off
-            && checksums::has_root(&images.trailer);
         let mut checksums = None;
-        if has_checksums {
+        if checksums::has_table(header, &images.trailer, self.checksum_mode()) {
             checksums = Some(self.load_checksums(&layout, &mut images, offsets.len())?);
             layout.table_len = images.table.len() as u64;
         }
@@ -409,38 +380,10 @@ impl Frame {
         if header.nbytes <= 0 {
             return Ok((Vec::new(), Offsets::default()));
         }
-        let at = layout.index_offset();
         let end = layout.frame_len - layout.trailer_len;
-        let head_end = at.checked_add(EXTENDED_HEADER_LENGTH as u64);
-        if head_end.is_none_or(|head_end| head_end > layout.frame_len) {
-            return Err(err!(
-                InvalidHeader,
-                "the index at offset {at} is outside the frame of {} bytes",
-                layout.frame_len
-            ));
-        }
-        let mut head = [0; EXTENDED_HEADER_LENGTH];
-        self.read(at, &mut head)?;
-        let chunk = ChunkHeader::parse(&head)?;
-        let cbytes = u64::try_from(chunk.cbytes).unwrap_or(0);
         let limit = if self.disk.is_some() { end } else { layout.frame_len };
-        if at + cbytes > limit {
-            return Err(err!(
-                InvalidHeader,
-                "the index of {cbytes} bytes at offset {at} is not inside the first {limit} bytes"
-            ));
-        }
-        let nchunks = header.nchunks(|| index::stored_nbytes(&chunk))?;
-        let nchunks = usize::try_from(nchunks).unwrap_or(0);
-        let image = self.read_vec(at, cbytes)?;
-        let offsets = index::decode(&image, nchunks)?;
-        if self.kind == FrameKind::Contiguous {
-            let last = header.cbytes - EXTENDED_HEADER_LENGTH as i64;
-            let offset = offsets.max_number();
-            if offset >= 0 && offset > last {
-                return Err(err!(InvalidHeader, "a chunk offset is {offset}, expected at most {last}"));
-            }
-        }
+        let (image, offsets) = load::read_index(self, header, limit)?;
+        load::check_offsets(header, &offsets)?;
         Ok((image, offsets))
     }
 
@@ -539,17 +482,11 @@ impl Frame {
     /// # Errors
     /// `FileRead` for a length below the minimum; if the frame has a lock, also every error of reading the frame.
     pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<FrameContents>> {
-        if header.frame_len < MIN_FILE_LEN {
-            return Err(err!(
-                FileRead,
-                "the frame length is {}, expected at least {MIN_FILE_LEN}",
-                header.frame_len
-            ));
-        }
+        load::check_file_len(&header)?;
         if let Some(disk) = &self.disk {
             journal::recover(disk);
         }
-        if self.read_trailer_len(header.frame_len).is_err() && !self.has_changed_since(&header) {
+        if load::read_trailer_len(self, header.frame_len).is_err() && !self.has_changed_since(&header) {
             return Ok(None);
         }
         self.force_refresh.store(false, Ordering::Relaxed);
@@ -562,7 +499,7 @@ impl Frame {
                 None => self.read_header()?,
             };
             header.check_for_reading()?;
-            let trailer_len = self.read_trailer_len(header.frame_len)?;
+            let trailer_len = load::read_trailer_len(self, header.frame_len)?;
             self.load(header, trailer_len)
         });
         match loaded {
@@ -596,6 +533,16 @@ impl Frame {
             return None;
         }
         Some(then(&mut self.inner.write().memory))
+    }
+}
+
+impl FrameBytes for Frame {
+    fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+        self.read(at, dest)
+    }
+
+    fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+        self.read_vec(at, len)
     }
 }
 

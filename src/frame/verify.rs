@@ -1,10 +1,11 @@
 //! Checking the parts of a frame by its checksums (`frame.md` 2.14), and computing the checksums of a frame that has
 //! none.
 
-use super::checksums::{self, ChecksumMode, Checksums, FrameParts, MAX_TABLE_CHUNKS, Root};
+use super::checksums::{self, ChecksumMode, Checksums, FrameParts, MAX_TABLE_CHUNKS};
 use super::fetch::FetchMode;
 use super::header::FrameHeader;
 use super::index::{IndexEntry, decode_entry};
+use super::load;
 use super::plan::{FrameLayout, Images};
 use super::store::Frame;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -30,26 +31,17 @@ impl Frame {
         images: &mut Images,
         nchunks: usize,
     ) -> Result<Checksums> {
-        let root = Root::parse(&images.trailer)?;
-        let table_len = u64::from(root.table_len);
         let index_end = layout.index_offset() + images.index.len() as u64;
-        let at = (layout.frame_len - layout.trailer_len).checked_sub(table_len);
-        let Some(at) = at.filter(|&at| at >= index_end) else {
-            return Err(err!(
-                Data,
-                "the checksum table of {table_len} bytes does not fit between the index, which ends at {index_end}, and \
-                 the trailer of {} bytes",
-                layout.trailer_len
-            ));
-        };
-        images.table = self.read_vec(at, table_len)?;
+        let trailer_at = layout.frame_len - layout.trailer_len;
+        let (bytes, table) = load::read_table(self, index_end, trailer_at, &images.trailer)?;
+        images.table = bytes;
         let parts = FrameParts {
             header: &images.header,
             index: checksums::checksum(&images.index),
             trailer: &images.trailer,
             frame_len: layout.frame_len,
         };
-        Checksums::parse(&images.table, root, &parts, nchunks)
+        Checksums::parse(table, &parts, layout.index_offset(), nchunks)
     }
 
     /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.

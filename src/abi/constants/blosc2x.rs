@@ -15,7 +15,7 @@ pub const BLOSC2X_PART_METALAYER: i32 = 2;
 pub const BLOSC2X_PART_VLMETALAYER: i32 = 3;
 /// Part of a frame: the index, which has the positions of the chunks.
 pub const BLOSC2X_PART_INDEX: i32 = 4;
-/// Part of a frame: the trailer.
+/// Part of a frame: the trailer, or the table of checksums before it.
 pub const BLOSC2X_PART_TRAILER: i32 = 5;
 /// Part of a frame: a chunk.
 pub const BLOSC2X_PART_CHUNK: i32 = 6;

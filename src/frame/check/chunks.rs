@@ -1,12 +1,13 @@
 //! Reading and checking the stored chunks of a frame.
 
 use super::super::FrameKind;
-use super::super::fetch::{check_chunk_file_len, stored_cbytes};
+use super::super::fetch::{check_chunk_file_len, stored_cbytes, stored_part};
 use super::super::header::FrameHeader;
 use super::super::index::Offsets;
 use super::super::metalayers::Metalayer;
 use super::files::FrameFiles;
 use super::report::Place;
+use super::table::ChunkChecksums;
 use crate::chunk::container::B2ND_METALAYER;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{BlockShape, ChunkHeader, Container, ParsedChunk, read_i32};
@@ -37,6 +38,14 @@ impl ChunkNumbers<'_> {
         list.iter().copied().chain(0..all).map(u64::from)
     }
 
+    /// Returns the lowest number; there is at least one.
+    fn first(&self) -> u32 {
+        match self {
+            ChunkNumbers::List(list) => list.first().copied().unwrap_or(0),
+            ChunkNumbers::All(_) => 0,
+        }
+    }
+
     /// Returns how many chunks there are.
     pub(crate) fn len(&self) -> u64 {
         match self {
@@ -60,27 +69,29 @@ pub(crate) struct StoredChunk<'a> {
     pub claimed_nbytes: Option<i32>,
 }
 
-/// Reads stored chunks and decodes them.
+/// Reads stored chunks, compares their checksums, and decodes them.
 pub(crate) struct ChunkChecker<'a> {
     files: &'a FrameFiles,
     header: &'a FrameHeader,
+    checksums: &'a ChunkChecksums,
     container: Container,
     nthreads: usize,
 }
 
 impl<'a> ChunkChecker<'a> {
-    /// Creates a checker of the frame with that header and these metalayers. `nthreads` threads, at least 1, decode a
-    /// chunk.
+    /// Creates a checker of the frame with that header, these metalayers, and these checksums of chunks. `nthreads`
+    /// threads, at least 1, decode a chunk.
     pub(crate) fn new(
         files: &'a FrameFiles,
         header: &'a FrameHeader,
         metalayers: &[Metalayer<'_>],
+        checksums: &'a ChunkChecksums,
         nthreads: usize,
     ) -> Self {
         let is_array = |metalayer: &&Metalayer<'_>| metalayer.name == B2ND_METALAYER.to_bytes();
         let blockshape = metalayers.iter().find(is_array).and_then(|array| BlockShape::parse(array.content));
         let container = Container { typesize: header.typesize, blockshape };
-        ChunkChecker { files, header, container, nthreads }
+        ChunkChecker { files, header, checksums, container, nthreads }
     }
 
     /// Returns the offset in its file of the chunk at `location`.
@@ -140,7 +151,17 @@ impl<'a> ChunkChecker<'a> {
         Ok(header)
     }
 
-    /// Reads and checks each stored chunk once, in the order of the places, and passes it to `visit`.
+    /// Checks the bytes of a chunk whose number is not known, as [`check`](Self::check).
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); `Data` for a checksum that no chunk of the frame has.
+    pub(crate) fn check_found(&self, chunk: &[u8]) -> Result<ChunkHeader> {
+        self.checksums.check_any(chunk)?;
+        self.check(chunk)
+    }
+
+    /// Reads and checks each stored chunk once, in the order of the places, and passes it to `visit`. A chunk that has
+    /// several numbers with different checksums is passed once for each checksum.
     ///
     /// # Errors
     /// Those of `visit`; `MemoryAlloc` for the order of the chunks.
@@ -150,21 +171,21 @@ impl<'a> ChunkChecker<'a> {
         visit: &mut dyn FnMut(&StoredChunk<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut buffer = Vec::new();
-        let list = match offsets {
-            Offsets::Uniform { code, len } => {
-                let count = u32::try_from(*len).unwrap_or(u32::MAX);
-                return match u64::try_from(*code) {
-                    Ok(location) if count > 0 => {
-                        self.visit_stored(location, ChunkNumbers::All(count), &mut buffer, visit)
-                    }
-                    _ => Ok(()),
-                };
-            }
-            Offsets::List(list) => list,
-        };
-        let order = stored_in_order(list)?;
-        for same in order.chunk_by(|&a, &b| list[a as usize] == list[b as usize]) {
-            let location = list[same[0] as usize] as u64;
+        if let Offsets::Uniform { code, len } = offsets
+            && self.checksums.is_uniform()
+        {
+            let count = u32::try_from(*len).unwrap_or(u32::MAX);
+            return match u64::try_from(*code) {
+                Ok(location) if count > 0 => {
+                    self.visit_stored(location, ChunkNumbers::All(count), &mut buffer, visit)
+                }
+                _ => Ok(()),
+            };
+        }
+        let place = |n: u32| (offsets.get(n as usize).unwrap_or(-1), self.checksums.expected(n));
+        let order = stored_in_order(offsets.len(), place)?;
+        for same in order.chunk_by(|&a, &b| place(a) == place(b)) {
+            let location = place(same[0]).0 as u64;
             self.visit_stored(location, ChunkNumbers::List(same), &mut buffer, visit)?;
         }
         Ok(())
@@ -180,7 +201,10 @@ impl<'a> ChunkChecker<'a> {
         let offset = self.file_offset(location);
         let read = self.read(location, buffer);
         let len = read.is_ok().then_some(buffer.len() as u64);
-        let content = read.and_then(|()| Ok((self.check(buffer)?, &buffer[..])));
+        let content = read.and_then(|()| {
+            self.checksums.check(numbers.first(), stored_part(buffer))?;
+            Ok((self.check(buffer)?, &buffer[..]))
+        });
         let claimed_nbytes = match (len, &content) {
             (Some(_), Err(_)) => ChunkHeader::parse(buffer).ok().map(|header| header.nbytes),
             _ => None,
@@ -189,14 +213,16 @@ impl<'a> ChunkChecker<'a> {
     }
 }
 
-/// Returns the numbers of the entries that have a location, ordered by it.
-fn stored_in_order(list: &[i64]) -> Result<Vec<u32>> {
-    let stored = |&(_, &code): &(u32, &i64)| code >= 0;
-    let count = list.iter().filter(|&&code| code >= 0).count();
+/// Returns the numbers below `len` for which `place` gives a location that is not negative, ordered by their places. A
+/// place is a location and the checksum of the chunk.
+fn stored_in_order(len: usize, place: impl Fn(u32) -> (i64, Option<u32>)) -> Result<Vec<u32>> {
+    let len = u32::try_from(len).unwrap_or(u32::MAX);
+    let stored = || (0..len).filter(|&n| place(n).0 >= 0);
+    let count = stored().count();
     let mut order = Vec::new();
     order.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "the order of {count} chunks"))?;
-    order.extend((0u32..).zip(list).filter(stored).map(|(n, _)| n));
-    order.sort_unstable_by_key(|&n| (list[n as usize], n));
+    order.extend(stored());
+    order.sort_unstable_by_key(|&n| (place(n), n));
     Ok(order)
 }
 
@@ -211,8 +237,13 @@ mod tests {
 
     #[test]
     fn stored_chunks_are_visited_by_location() {
-        assert_eq!(stored_in_order(&[500, -1, 0, 500, 64]).unwrap(), [2, 4, 0, 3]);
-        assert_eq!(stored_in_order(&[-1, -2]).unwrap(), []);
+        let order = |list: &[i64], checksums: &[u32]| {
+            let checksum = |n: u32| checksums.get(n as usize).copied();
+            stored_in_order(list.len(), |n| (list[n as usize], checksum(n))).unwrap()
+        };
+        assert_eq!(order(&[500, -1, 0, 500, 64], &[]), [2, 4, 0, 3]);
+        assert_eq!(order(&[500, -1, 0, 500, 64], &[7, 0, 7, 3, 7]), [2, 4, 3, 0]);
+        assert_eq!(order(&[-1, -2], &[]), []);
         let numbers = ChunkNumbers::All(3);
         assert_eq!((numbers.iter().collect::<Vec<_>>(), numbers.len()), (vec![0, 1, 2], 3));
         let numbers = ChunkNumbers::List(&[4, 7]);

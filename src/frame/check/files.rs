@@ -2,6 +2,7 @@
 
 use super::super::FrameKind;
 use super::super::disk::Disk;
+use super::super::load::FrameBytes;
 use crate::chunk::format::MIN_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
@@ -183,6 +184,16 @@ impl FrameFiles {
         }
         numbers.sort_unstable();
         Ok(numbers)
+    }
+}
+
+impl FrameBytes for FrameFiles {
+    fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+        self.read_exact(at, dest)
+    }
+
+    fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+        self.read_vec(at, len)
     }
 }
 

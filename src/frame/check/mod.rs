@@ -6,13 +6,13 @@
 //! | [`parts`] | reading and checking header, metalayers, trailer, index and special chunks |
 //! | [`chunks`] | reading and checking stored chunks |
 //! | [`overlap`] | chunks that extend into the next one |
+//! | [`table`] | the checksums of the parts |
 //! | [`report`] | the description of a damaged part, and its report |
 //! | [`walk`] | the check of all chunks |
 //! | [`verify`] | the check of a whole frame |
 //!
-//! Each part has one function that gets all its stored bytes, so that a comparison with a checksum has one place:
-//! [`parts::read_header_image`], [`parts::read_trailer`], [`parts::read_index`], [`parts::check_vlmetalayer`] and
-//! [`chunks::ChunkChecker::check`].
+//! A frame with a table of checksums (`frame.md` 2.14) is compared with it, where readers do so. Each damaged part is
+//! reported once; its cause is the error that a read returns.
 //!
 //! The parts are read independently of each other, with the checks and the error codes of opening and reading a frame
 //! (`frame.md` 4), so that a damaged part does not hide the others. Memory is allocated only for bytes that the files
@@ -23,5 +23,6 @@ pub(crate) mod files;
 pub(crate) mod overlap;
 pub(crate) mod parts;
 pub(crate) mod report;
+pub(crate) mod table;
 pub(crate) mod verify;
 mod walk;

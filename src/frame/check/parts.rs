@@ -1,24 +1,19 @@
 //! Reading and checking the parts of a frame other than stored chunks, with the checks of opening a frame (`frame.md` 4.1,
 //! 4.4, 4.5).
 
-use super::super::FrameKind;
 use super::super::chunk_info::build_special_chunk;
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
-use super::super::index::{self, IndexEntry, Offsets, decode_entry, encode_entry};
+use super::super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
+use super::super::load;
 use super::super::metalayers::Metalayer;
-use super::super::trailer;
 use super::files::FrameFiles;
 use super::report::Place;
-use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 use crate::registry;
-
-/// The minimum length, in bytes, of a frame that is opened from a file (`frame.md` 4.1).
-const MIN_FRAME_LEN: u64 = 112;
 
 /// A part with the offset in the frame at which it begins.
 pub(crate) struct StoredPart {
@@ -29,6 +24,11 @@ pub(crate) struct StoredPart {
 }
 
 impl StoredPart {
+    /// Returns the offset in the frame at which the part ends, in bytes.
+    pub(crate) fn end(&self) -> u64 {
+        self.at + self.bytes.len() as u64
+    }
+
     /// Returns the place of the part in its file.
     pub(crate) fn place(&self, files: &FrameFiles) -> Place {
         Place::new(files.file_offset(self.at), Some(self.bytes.len() as u64))
@@ -59,13 +59,7 @@ pub(crate) fn read_header(files: &FrameFiles) -> Result<([u8; FIXED_HEADER_LEN],
 /// below the minimum; `InvalidParam` for a filter id that is not defined.
 pub(crate) fn check_header(bytes: &[u8], header: &FrameHeader) -> Result<()> {
     header.check_for_opening(bytes)?;
-    if header.frame_len < MIN_FRAME_LEN {
-        return Err(err!(
-            FileRead,
-            "the frame length is {}, expected at least {MIN_FRAME_LEN}",
-            header.frame_len
-        ));
-    }
+    load::check_file_len(header)?;
     if let Some(&id) = header.filters.iter().find(|&&id| !registry::is_valid_filter_id(id)) {
         return Err(err!(InvalidParam, "filter id {id} is not defined"));
     }
@@ -86,78 +80,22 @@ pub(crate) fn read_header_image(files: &FrameFiles, header: &FrameHeader) -> Res
 /// `FileRead` when the file ends earlier, `Data` for bytes that are not the end of a trailer, `ReadBuffer` for a trailer
 /// outside the frame, `MemoryAlloc`.
 pub(crate) fn read_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<StoredPart> {
-    let frame_len = header.frame_len;
-    let mut tail = [0; trailer::MIN_LEN];
-    let tail_at = frame_len
-        .checked_sub(tail.len() as u64)
-        .ok_or_else(|| err!(ReadBuffer, "the frame length is {frame_len}, too short for a trailer"))?;
-    files.read_exact(tail_at, &mut tail)?;
-    let len = trailer::parse_trailer_len(&tail, frame_len)? as u64;
-    let at = if header.nbytes > 0 { frame_len - len } else { header.header_len as u64 };
-    if at < 32 || at + len > frame_len {
-        return Err(err!(
-            ReadBuffer,
-            "the trailer of {len} bytes at offset {at} is outside the frame of {frame_len} bytes"
-        ));
-    }
+    let len = load::read_trailer_len(files, header.frame_len)?;
+    let at = load::trailer_offset(header, len)?;
     Ok(StoredPart { at, bytes: files.read_vec(at, len)? })
 }
 
-/// Returns the offset at which the index of the frame begins.
-pub(crate) fn index_offset(header: &FrameHeader) -> u64 {
-    let data_len = match header.kind {
-        FrameKind::Contiguous => u64::try_from(header.cbytes).unwrap_or(0),
-        FrameKind::Sparse => 0,
-    };
-    (header.header_len as u64).saturating_add(data_len)
-}
-
-/// Reads and decodes the index, which ends before `limit`. The entries are checked by [`check_offsets`].
+/// Reads and decodes the index, which ends before `limit`. The entries are checked by [`load::check_offsets`].
 ///
 /// # Errors
-/// `InvalidHeader` for an index outside the frame or with another number of entries than the frame has chunks, `FileRead`,
-/// and those of [`index::decode`].
+/// Those of [`load::read_index`].
 pub(crate) fn read_index(
     files: &FrameFiles,
     header: &FrameHeader,
     limit: u64,
 ) -> Result<(StoredPart, Offsets)> {
-    let at = index_offset(header);
-    let head_end = at.checked_add(EXTENDED_HEADER_LENGTH as u64);
-    if head_end.is_none_or(|end| end > header.frame_len) {
-        return Err(err!(
-            InvalidHeader,
-            "the index at offset {at} is outside the frame of {} bytes",
-            header.frame_len
-        ));
-    }
-    let mut head = [0; EXTENDED_HEADER_LENGTH];
-    files.read_exact(at, &mut head)?;
-    let chunk = ChunkHeader::parse(&head)?;
-    let cbytes = u64::try_from(chunk.cbytes).unwrap_or(0);
-    if at + cbytes > limit {
-        return Err(err!(
-            InvalidHeader,
-            "the index of {cbytes} bytes at offset {at} is not inside the first {limit} bytes"
-        ));
-    }
-    let nchunks = header.nchunks(|| index::stored_nbytes(&chunk))?;
-    let bytes = files.read_vec(at, cbytes)?;
-    let offsets = index::decode(&bytes, usize::try_from(nchunks).unwrap_or(0))?;
-    Ok((StoredPart { at, bytes }, offsets))
-}
-
-/// Checks that the offsets of all chunks of a contiguous frame are inside its data section.
-///
-/// # Errors
-/// `InvalidHeader`.
-pub(crate) fn check_offsets(header: &FrameHeader, offsets: &Offsets) -> Result<()> {
-    let last = header.cbytes - EXTENDED_HEADER_LENGTH as i64;
-    let offset = offsets.max_number();
-    if header.kind == FrameKind::Contiguous && offset >= 0 && offset > last {
-        return Err(err!(InvalidHeader, "a chunk offset is {offset}, expected at most {last}"));
-    }
-    Ok(())
+    let (bytes, offsets) = load::read_index(files, header, limit)?;
+    Ok((StoredPart { at: load::index_offset(header), bytes }, offsets))
 }
 
 /// Checks a metalayer of variable length: its content is a whole chunk.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// A part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FramePart {
-    /// The fixed part of the header.
+    /// The fixed part of the header; if its checksum differs, the header with its metalayers.
     Header,
     /// The section of metalayers in the header, or one metalayer.
     Metalayer,
@@ -17,7 +17,7 @@ pub(crate) enum FramePart {
     Vlmetalayer,
     /// The index chunk.
     Index,
-    /// The trailer.
+    /// The trailer, or the table of checksums before it.
     Trailer,
     /// A chunk.
     Chunk,
@@ -81,17 +81,24 @@ pub(crate) type ReportFn<'r> = dyn FnMut(&Damage<'_>) -> Result<()> + 'r;
 pub(crate) struct Reporter<'r, 'f> {
     report: &'r mut ReportFn<'f>,
     count: u64,
+    /// One bit for each kind of part that was reported; the position of the bit is the number of the part.
+    reported: u32,
 }
 
 impl<'r, 'f> Reporter<'r, 'f> {
     /// Creates a reporter that calls `report`.
     pub(crate) fn new(report: &'r mut ReportFn<'f>) -> Reporter<'r, 'f> {
-        Reporter { report, count: 0 }
+        Reporter { report, count: 0, reported: 0 }
     }
 
     /// Returns the number of reported parts.
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns whether a part of one of these kinds was reported.
+    pub(crate) fn has_reported(&self, parts: &[FramePart]) -> bool {
+        parts.iter().any(|part| self.reported & 1 << part.id() != 0)
     }
 
     /// Reports a part other than a chunk.
@@ -112,6 +119,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
 
     fn report(&mut self, damage: &Damage<'_>) -> Result<()> {
         self.count += 1;
+        self.reported |= 1 << damage.part.id();
         (self.report)(damage)
     }
 }

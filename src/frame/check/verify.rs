@@ -1,13 +1,15 @@
 //! The check of a whole frame.
 
+use super::super::checksums::ChecksumTable;
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader, has_magic};
 use super::super::index::Offsets;
+use super::super::load;
 use super::super::metalayers::{self, Metalayer};
-use super::super::trailer;
 use super::chunks::ChunkChecker;
 use super::files::FrameFiles;
 use super::parts::{self, StoredPart};
 use super::report::{FramePart, Place, ReportFn, Reporter};
+use super::table::{CheckedParts, ChunkChecksums, find_table, report_checksums};
 use super::walk::ChunkWalk;
 use crate::err;
 use crate::error::{Error, Result};
@@ -48,16 +50,32 @@ pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut Repor
     report_short_file(&files, &header, &mut reporter)?;
     let image = read_metalayers(&files, &header, options.check_metalayer, &mut reporter)?;
     let trailer = read_trailer(&files, &header, &mut reporter)?;
+    let parsed_trailer = trailer.as_ref().filter(|_| !reporter.has_reported(&[FramePart::Trailer]));
+    let table = find_table(&files, &header, parsed_trailer, &mut reporter)?;
     // Without a valid number of chunks, the header is reported already.
+    let mut index = None;
     if header.nbytes > 0 && header.nchunks(|| Ok(0)).is_ok() {
-        let trailer_len = trailer.map_or(0, |trailer| trailer.bytes.len() as u64);
+        let trailer_len = trailer.as_ref().map_or(0, |trailer| trailer.bytes.len() as u64);
         let limit = header.frame_len.saturating_sub(trailer_len);
-        if let Some(offsets) = read_index(&files, &header, limit, &mut reporter)? {
-            let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
-            let metalayers = metalayers.transpose().ok().flatten().unwrap_or_default();
-            let checker = ChunkChecker::new(&files, &header, &metalayers, options.nthreads);
-            ChunkWalk::new(&header, &offsets).run(&checker, &mut reporter)?;
-        }
+        let limit = table.as_ref().map_or(limit, ChecksumTable::end);
+        index = read_index(&files, &header, limit, &mut reporter)?;
+    }
+    let mut is_header_whole = true;
+    if let Some(table) = &table {
+        let parts = CheckedParts {
+            header: image.as_ref(),
+            index: index.as_ref().map(|(index, offsets)| (index, offsets)),
+            trailer: trailer.as_ref(),
+        };
+        report_checksums(&files, &header, table, &parts, &mut reporter)?;
+        is_header_whole = image.as_ref().is_some_and(|image| table.check_header(&image.bytes).is_ok());
+    }
+    if let Some((_, offsets)) = index {
+        let checksums = table.map_or(ChunkChecksums::Unknown, |table| ChunkChecksums::ByNumber(table.chunks));
+        let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
+        let metalayers = metalayers.transpose().ok().flatten().unwrap_or_default();
+        let checker = ChunkChecker::new(&files, &header, &metalayers, &checksums, options.nthreads);
+        ChunkWalk::new(&header, &offsets, is_header_whole).run(&checker, &mut reporter)?;
     }
     Ok(reporter.count())
 }
@@ -76,13 +94,9 @@ fn is_frame(files: &FrameFiles) -> bool {
 /// Reads the trailer at the end of the file, whatever the header says. Its position is returned with it.
 ///
 /// # Errors
-/// Those of [`trailer::parse_trailer_len`] and of the section of metalayers, `FileRead`, `MemoryAlloc`.
+/// Those of [`load::read_trailer_len`] and of the section of metalayers, `MemoryAlloc`.
 pub(crate) fn read_trailer_at_end(files: &FrameFiles) -> Result<StoredPart> {
-    let mut tail = [0; trailer::MIN_LEN];
-    let missing = || err!(FileRead, "the file has {} bytes, too few for a trailer", files.len());
-    let at = files.len().checked_sub(tail.len() as u64).ok_or_else(missing)?;
-    files.read_exact(at, &mut tail)?;
-    let len = trailer::parse_trailer_len(&tail, files.len())? as u64;
+    let len = load::read_trailer_len(files, files.len())?;
     let at = files.len() - len;
     let bytes = files.read_vec(at, len)?;
     metalayers::parse_trailer_section(&bytes)?;
@@ -204,22 +218,22 @@ pub(crate) fn report_vlmetalayer(
     Ok(false)
 }
 
-/// Reads and checks the index. Returns its entries if they could be decoded.
+/// Reads and checks the index. Returns it with its entries if they could be decoded.
 fn read_index(
     files: &FrameFiles,
     header: &FrameHeader,
     limit: u64,
     reporter: &mut Reporter<'_, '_>,
-) -> Result<Option<Offsets>> {
+) -> Result<Option<(StoredPart, Offsets)>> {
     match parts::read_index(files, header, limit) {
         Ok((index, offsets)) => {
-            if let Err(error) = parts::check_offsets(header, &offsets) {
+            if let Err(error) = load::check_offsets(header, &offsets) {
                 reporter.report_part(FramePart::Index, index.place(files), &error)?;
             }
-            Ok(Some(offsets))
+            Ok(Some((index, offsets)))
         }
         Err(error) => {
-            let place = Place::new(files.file_offset(parts::index_offset(header)), None);
+            let place = Place::new(files.file_offset(load::index_offset(header)), None);
             reporter.report_part(FramePart::Index, place, &error)?;
             Ok(None)
         }

@@ -19,6 +19,8 @@ const MAX_KNOWN_SPECIALS: usize = 64;
 pub(super) struct ChunkWalk<'a> {
     header: &'a FrameHeader,
     offsets: &'a Offsets,
+    /// Whether the sizes of the chunks are compared with those in the header: not if it has another checksum.
+    is_header_whole: bool,
     /// Sum of the uncompressed sizes of the chunks so far, in bytes; `None` after a damaged chunk.
     nbytes: Option<i64>,
     overlaps: OverlapCheck,
@@ -28,10 +30,11 @@ pub(super) struct ChunkWalk<'a> {
 
 impl<'a> ChunkWalk<'a> {
     /// Prepares the check of the chunks with these entries in the index.
-    pub(super) fn new(header: &'a FrameHeader, offsets: &'a Offsets) -> ChunkWalk<'a> {
+    pub(super) fn new(header: &'a FrameHeader, offsets: &'a Offsets, is_header_whole: bool) -> ChunkWalk<'a> {
         ChunkWalk {
             header,
             offsets,
+            is_header_whole,
             nbytes: Some(0),
             overlaps: OverlapCheck::default(),
             has_unexpected_size: false,
@@ -50,7 +53,9 @@ impl<'a> ChunkWalk<'a> {
         self.check_specials(reporter)?;
         checker.for_each_stored(self.offsets, &mut |chunk| self.check_stored(chunk, reporter))?;
         match self.nbytes {
-            Some(nbytes) if nbytes != self.header.nbytes => self.report_sizes(nbytes, checker, reporter),
+            Some(nbytes) if self.is_header_whole && nbytes != self.header.nbytes => {
+                self.report_sizes(nbytes, checker, reporter)
+            }
             _ => Ok(()),
         }
     }
@@ -136,7 +141,7 @@ impl<'a> ChunkWalk<'a> {
     /// Checks that the chunk is not larger than the frame's chunks are.
     fn check_size(&self, header: &ChunkHeader) -> Result<()> {
         let chunksize = self.header.chunksize;
-        if chunksize > 0 && header.nbytes > chunksize {
+        if self.is_header_whole && chunksize > 0 && header.nbytes > chunksize {
             let nbytes = header.nbytes;
             return Err(err!(
                 Data,

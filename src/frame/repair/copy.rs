@@ -6,6 +6,7 @@ use super::super::check::files::FrameFiles;
 use super::super::check::overlap::OverlapCheck;
 use super::super::check::parts;
 use super::super::check::report::{FramePart, Place, Reporter};
+use super::super::check::table::ChunkChecksums;
 use super::super::check::verify::CheckOptions;
 use super::super::header::FrameHeader;
 use super::super::index::{Offsets, decode_entry, encode_entry};
@@ -113,7 +114,7 @@ fn copy_indexed(
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<ChunkCopy> {
     let metalayers = metadata::borrow(&survey.metalayers);
-    let checker = ChunkChecker::new(files, &survey.header, &metalayers, options.nthreads);
+    let checker = ChunkChecker::new(files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
     let sizes = match offsets {
         Offsets::Uniform { len, .. } => ChunkSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX)),
         Offsets::List(list) => ChunkSizes::List(list_of(UNKNOWN, list.len())?),
@@ -128,7 +129,10 @@ fn copy_indexed(
         saved: 0,
     };
     checker.for_each_stored(offsets, &mut |chunk| copy.copy_stored(chunk, frame, reporter))?;
-    copy.adopt_orphans(files, &checker, offsets, frame, reporter)?;
+    if !matches!(survey.checksums, ChunkChecksums::ByNumber(_)) {
+        // No entry of an index with its checksum is damaged.
+        copy.adopt_orphans(files, &checker, offsets, frame, reporter)?;
+    }
     copy.correct_special_entries(reporter)?;
     Ok(copy)
 }

@@ -2,10 +2,11 @@
 
 use super::super::FrameKind;
 use super::super::check::files::FrameFiles;
-use super::super::check::parts::{self, StoredPart};
+use super::super::check::parts::StoredPart;
 use super::super::header::FrameHeader;
 use super::super::index::{self, IndexEntry, Offsets, decode_entry};
-use super::sections::{FileWindow, trailer_end};
+use super::super::load;
+use super::sections::{FileWindow, table_len_before_trailer};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -17,7 +18,7 @@ use crate::error::Result;
 /// # Errors
 /// Those of reading and decoding the index; `Data` for a chunk that is not credible as the index of the frame.
 pub(super) fn read_credible_index(files: &FrameFiles, header: &FrameHeader) -> Result<(StoredPart, Offsets)> {
-    let at = parts::index_offset(header);
+    let at = load::index_offset(header);
     let mut head = [0; EXTENDED_HEADER_LENGTH];
     files.read_exact(at, &mut head)?;
     let chunk = ChunkHeader::parse(&head)?;
@@ -50,7 +51,7 @@ fn is_credible(
     };
     let has_stated_count = header.chunksize > 0
         && header.nchunks(|| Ok(0)).is_ok_and(|nchunks| usize::try_from(nchunks) == Ok(offsets.len()));
-    let has_trailer = trailer_end(&mut FileWindow::new(files), part.at + part.bytes.len() as u64)?.is_some();
+    let has_trailer = table_len_before_trailer(&mut FileWindow::new(files), part.end())?.is_some();
     let lens = || entries.iter().filter_map(|&code| len_of_chunk(files, header, code));
     if has_trailer || has_stated_count {
         let needed = if has_trailer { 1 } else { entries.len().div_ceil(2) };

@@ -9,7 +9,7 @@ use super::super::check::verify::{
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::super::msgpack::u16_at;
-use super::sections::{FileWindow, trailer_end};
+use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::err;
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -144,7 +144,9 @@ fn trailer_elsewhere(files: &FrameFiles, hints: &TrailerHints<'_>) -> Option<Sto
         check_section(StoredPart { at: range.start, bytes })
     };
     if let Some(at) = hints.index_end {
-        let end = trailer_end(&mut FileWindow::new(files), at).ok().flatten()?;
+        let window = &mut FileWindow::new(files);
+        let at = at + table_len_before_trailer(window, at).ok().flatten()?;
+        let end = trailer_end(window, at).ok().flatten()?;
         return read(at..end).ok();
     }
     match &hints.scanned {
@@ -154,7 +156,10 @@ fn trailer_elsewhere(files: &FrameFiles, hints: &TrailerHints<'_>) -> Option<Sto
 }
 
 /// Returns the trailer if its section of metalayers can be parsed.
-fn check_section(trailer: StoredPart) -> std::result::Result<StoredPart, Error> {
+///
+/// # Errors
+/// Those of the section.
+pub(super) fn check_section(trailer: StoredPart) -> std::result::Result<StoredPart, Error> {
     metalayers::parse_trailer_section(&trailer.bytes)?;
     Ok(trailer)
 }

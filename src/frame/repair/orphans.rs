@@ -3,8 +3,8 @@
 use super::super::FrameKind;
 use super::super::check::chunks::ChunkChecker;
 use super::super::check::files::FrameFiles;
-use super::super::check::parts;
 use super::super::header::FrameHeader;
+use super::super::load;
 use super::scan::{FoundChunk, ScanRules, scan};
 use crate::error::Result;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(super) fn find_orphans(
     if header.kind == FrameKind::Sparse {
         return Ok(None);
     }
-    let (start, end) = (header.header_len as u64, parts::index_offset(header));
+    let (start, end) = (header.header_len as u64, load::index_offset(header));
     let found = scan(files, checker, start..end, ScanRules::of_frame(header))?;
     if !found.gaps.is_empty() || found.index.is_some() || found.trailer.is_some() {
         return Ok(None);

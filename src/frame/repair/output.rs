@@ -1,7 +1,9 @@
 //! The new frame that a repair writes: under a temporary name beside its destination until it is complete.
 
 use super::super::FrameKind;
+use super::super::checksums::{ChecksumMode, Checksums, MAX_TABLE_CHUNKS, checksum};
 use super::super::disk::Disk;
+use super::super::fetch::stored_part;
 use super::super::header::FrameHeader;
 use super::super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry};
 use super::super::metalayers::Metalayer;
@@ -33,6 +35,8 @@ pub(super) struct NewFrame {
     data_len: u64,
     /// Number of chunk files so far.
     nfiles: u32,
+    /// The locations of the chunks so far, in ascending order, and their checksums; `None` if the frame gets none.
+    checksums: Option<Vec<(u64, u32)>>,
 }
 
 /// The parts of a frame besides its chunks.
@@ -59,13 +63,15 @@ impl NewFrame {
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, 0, backend.clone());
         let stream = backend.open(&disk.path, OpenMode::Create)?;
-        Ok(NewFrame { kind, files, disk, stream, header_len: header_len as u64, data_len: 0, nfiles: 0 })
+        let header_len = header_len as u64;
+        let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
+        Ok(NewFrame { kind, files, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
     }
 
     /// Adds the bytes of a chunk. Returns its entry in the index.
     ///
     /// # Errors
-    /// `FileOpen`, `FileWrite`.
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
         let location = match self.kind {
             FrameKind::Contiguous => {
@@ -81,17 +87,44 @@ impl NewFrame {
             }
         };
         self.data_len += chunk.len() as u64;
+        if let Some(checksums) = &mut self.checksums {
+            checksums.try_reserve(1).map_err(|_| err!(MemoryAlloc, "the checksums of the new frame"))?;
+            checksums.push((location, checksum(stored_part(chunk))));
+        }
         Ok(encode_entry(IndexEntry::Payload(location)))
     }
 
-    /// Writes index, trailer and header, and gives the frame its name.
+    /// Returns the checksums of the chunks with these entries; `None` if the frame gets no table.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn checksums_of(&self, offsets: &Offsets) -> Result<Option<Checksums>> {
+        let len = offsets.len();
+        let Some(known) = self.checksums.as_ref().filter(|_| len <= MAX_TABLE_CHUNKS) else {
+            return Ok(None);
+        };
+        let mut checksums = Vec::new();
+        checksums.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} checksums"))?;
+        for code in offsets.iter() {
+            let Ok(location) = u64::try_from(code) else {
+                checksums.push(0);
+                continue;
+            };
+            let found = known.binary_search_by_key(&location, |&(location, _)| location);
+            let at = found.map_err(|_| err!(Failure, "no chunk was written at location {location}"))?;
+            checksums.push(known[at].1);
+        }
+        Ok(Some(Checksums::of_read_chunks(checksums)))
+    }
+
+    /// Writes index, table of checksums, trailer and header, and gives the frame its name.
     ///
     /// # Errors
     /// `FileWrite`, `FileTruncate`, `FileOpen` if something exists at the destination by now, and the errors of building
     /// the parts.
     pub(super) fn finish(self, parts: FrameParts<'_>) -> Result<()> {
         let FrameParts { mut header, metalayers, vlmetalayers, offsets } = parts;
-        let trailer = trailer::build(vlmetalayers)?;
+        let mut trailer = trailer::build(vlmetalayers)?;
         let (mut index, mut index_at) = (Vec::new(), self.header_len);
         // Readers do not read chunks and index of a frame without bytes, and find the trailer behind the header.
         if header.nbytes > 0 {
@@ -103,14 +136,21 @@ impl NewFrame {
         } else {
             (header.nbytes, header.cbytes) = (0, 0);
         }
-        header.frame_len = index_at + (index.len() + trailer.len()) as u64;
+        let checksums = self.checksums_of(offsets)?.filter(|_| header.nbytes > 0);
+        let table_len = checksums.as_ref().and_then(Checksums::writable_table_len);
+        header.frame_len = index_at + (index.len() + trailer.len()) as u64 + table_len.unwrap_or(0);
         header.has_vlmetalayers = !vlmetalayers.is_empty();
+        (header.gap, header.has_checksums) = (None, table_len.is_some());
         let image = header.build(metalayers)?;
         if image.len() as u64 != self.header_len {
             let (found, expected) = (image.len(), self.header_len);
             return Err(err!(Failure, "the new header has {found} bytes, expected {expected}"));
         }
-        self.stream.write_vectored_at(index_at, &[&index, &trailer])?;
+        let table = match checksums.filter(|_| table_len.is_some()) {
+            Some(checksums) => checksums.seal(&image, checksum(&index), &mut trailer, header.frame_len),
+            None => Vec::new(),
+        };
+        self.stream.write_vectored_at(index_at, &[&index, &table, &trailer])?;
         self.stream.write_at(0, &image, WriteUnit::Item)?;
         self.stream.truncate(header.frame_len)?;
         self.sync()?;

@@ -6,7 +6,7 @@ use super::super::check::chunks::{ChunkChecker, cbytes_of};
 use super::super::check::files::FrameFiles;
 use super::super::header::{FrameHeader, has_magic};
 use super::super::index::{self, IndexEntry, Offsets, decode_entry};
-use super::sections::{FileWindow, trailer_end};
+use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, codec_format, flag2, offset, version};
 use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::codec::BuiltInCodec;
@@ -92,6 +92,8 @@ pub(super) struct Findings {
 enum FoundPart {
     Chunk(FoundChunk),
     Index(FoundIndex),
+    /// A table of checksums of that length.
+    Table(u64),
     Trailer(u64),
     /// The header of the next frame in the same file.
     NextFrame,
@@ -170,6 +172,7 @@ impl Scanner<'_> {
     fn record(&mut self, at: u64, part: FoundPart) -> Option<u64> {
         match part {
             FoundPart::NextFrame => None,
+            FoundPart::Table(len) => Some(at + len),
             FoundPart::Trailer(end) => {
                 self.found.trailer = Some(at..end);
                 Some(end)
@@ -208,6 +211,10 @@ impl Scanner<'_> {
         let head = self.window.slice(at, EXTENDED_HEADER_LENGTH as u64)?;
         match head.first() {
             Some(0x94) => Ok(trailer_end(&mut self.window, at)?.map(FoundPart::Trailer)),
+            Some(b'b') => {
+                let len = table_len_before_trailer(&mut self.window, at)?;
+                Ok(len.filter(|&len| len > 0).map(FoundPart::Table))
+            }
             Some(0x9e) if at > self.start && has_magic(head) => Ok(Some(FoundPart::NextFrame)),
             Some(&first) if (version::BLOSC1..=version::VL_BLOCKS).contains(&first) => {
                 let Ok(head) = <[u8; EXTENDED_HEADER_LENGTH]>::try_from(head) else { return Ok(None) };
@@ -229,7 +236,7 @@ impl Scanner<'_> {
             return Ok(None);
         }
         if is_index {
-            let has_trailer = trailer_end(&mut self.window, at + cbytes)?.is_some();
+            let has_trailer = table_len_before_trailer(&mut self.window, at + cbytes)?.is_some();
             // A chunk of the frame is an index only if a trailer proves it.
             if has_trailer || !is_data {
                 let index = self.index_at(at, &header, cbytes)?;
@@ -312,7 +319,7 @@ impl Scanner<'_> {
 
     fn data_at(&mut self, at: u64, header: &ChunkHeader, cbytes: u64) -> Result<Option<FoundPart>> {
         let bytes = self.window.slice(at, cbytes)?;
-        if self.checker.check(bytes).is_err() {
+        if self.checker.check_found(bytes).is_err() {
             self.waste_left = self.waste_left.saturating_sub(cbytes + header.nbytes() as u64);
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! Recognising headers and trailers by their own bytes, whatever the lengths stored elsewhere say.
 
 use super::super::check::files::FrameFiles;
+use super::super::checksums::{TABLE_HEAD_LEN, stated_table_len};
 use super::super::header::FIXED_HEADER_LEN;
 use super::super::metalayers::MAX_READ_VLMETALAYERS;
 use super::super::msgpack::{Marker, i32_at, u16_at, u32_at};
@@ -108,6 +109,16 @@ pub(super) fn trailer_end(window: &mut FileWindow<'_>, at: u64) -> Result<Option
         && u32_at(end, 1).map(u64::from) == Some(len)
         && end[5] == Marker::FixExt16.to_u8();
     Ok(is_end.then_some(at + len))
+}
+
+/// Returns the length of the table of checksums that begins at `at`, if a well-formed trailer follows it; 0 if the
+/// trailer begins at `at`, `None` without a trailer.
+///
+/// # Errors
+/// Those of reading the file.
+pub(super) fn table_len_before_trailer(window: &mut FileWindow<'_>, at: u64) -> Result<Option<u64>> {
+    let len = stated_table_len(window.slice(at, TABLE_HEAD_LEN as u64)?).unwrap_or(0);
+    Ok(trailer_end(window, at.saturating_add(len))?.map(|_| len))
 }
 
 /// Returns the length of the header, from its section of metalayers.

@@ -3,11 +3,14 @@
 use super::super::FrameKind;
 use super::super::check::chunks::ChunkChecker;
 use super::super::check::files::FrameFiles;
-use super::super::check::parts;
+use super::super::check::parts::{self, StoredPart};
 use super::super::check::report::{FramePart, Place, Reporter};
+use super::super::check::table::{CheckedParts, ChunkChecksums, find_table, report_checksums, search_table};
 use super::super::check::verify::{CheckOptions, report_header, report_short_file};
+use super::super::checksums::{ChecksumTable, checksum};
 use super::super::header::FrameHeader;
 use super::super::index::Offsets;
+use super::super::load;
 use super::header::{RecoveredHeader, recover_header};
 use super::index::read_credible_index;
 use super::metadata::{self, OwnedMetalayer, TrailerHints, recover_metalayers, recover_vlmetalayers};
@@ -39,16 +42,33 @@ pub(super) struct Survey {
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length.
     pub vlmetalayers: Vec<OwnedMetalayer>,
+    /// The checksums of the chunks.
+    pub checksums: ChunkChecksums,
 }
 
 /// The list of chunks while the other parts are being read.
 struct FoundList {
     chunks: ChunkList,
     is_order_guessed: bool,
-    /// End of the index in the file, if it was found where the header says.
-    index_end: Option<u64>,
+    /// The index, if there is one.
+    index: Option<StoredPart>,
+    /// Whether the index was found where the header says.
+    is_index_stated: bool,
     /// The result of a scan for the trailer.
     scanned: Option<Option<Range<u64>>>,
+}
+
+impl FoundList {
+    /// Returns whether the table has the checksum of the index, and one for each of its entries.
+    fn is_whole(&self, table: &ChecksumTable) -> bool {
+        match (&self.index, &self.chunks) {
+            (Some(index), ChunkList::Indexed(offsets)) => {
+                offsets.len() == table.chunks.len()
+                    && table.check_index(index.at, checksum(&index.bytes)).is_ok()
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Survey {
@@ -71,17 +91,24 @@ impl Survey {
             report_short_file(files, &header, reporter)?;
             list_by_header(files, &mut header, reporter)?
         };
+        let table = match is_lost {
+            true => search_table(files, &header),
+            false => find_table(files, &header, stated_trailer(files, &header).as_ref(), reporter)?,
+        };
+        let checksums = checksums_of_any(table.as_ref())?;
         let metalayers = match is_lost {
             true => Vec::new(),
             false => recover_metalayers(files, &header, options, reporter)?,
         };
-        let list = match indexed {
+        let mut list = match indexed {
             Ok(list) => list,
             Err(error) => {
-                let place = Place::new(files.file_offset(parts::index_offset(&header)), None);
+                let place = Place::new(files.file_offset(load::index_offset(&header)), None);
                 let place = if is_lost { Place::unknown() } else { place };
                 reporter.report_part(FramePart::Index, place, &error)?;
-                list_without_index(files, &mut header, is_lost, &metalayers, options, reporter)?
+                let source =
+                    Source { files, is_header_lost: is_lost, metalayers: &metalayers, checksums: &checksums };
+                list_without_index(&source, &mut header, options, reporter)?
             }
         };
         let is_empty = match &list.chunks {
@@ -93,10 +120,17 @@ impl Survey {
         }
         let hints = TrailerHints {
             header: (!is_lost).then_some(&header),
-            index_end: list.index_end,
-            scanned: list.scanned,
+            index_end: list.index.as_ref().filter(|_| list.is_index_stated).map(StoredPart::end),
+            scanned: list.scanned.take(),
         };
         let vlmetalayers = recover_vlmetalayers(files, &hints, reporter)?;
+        let mut checksums = checksums;
+        if let Some(table) = table {
+            report_differences(files, &header, &table, &list, reporter)?;
+            if list.is_whole(&table) {
+                checksums = ChunkChecksums::ByNumber(table.chunks);
+            }
+        }
         // Chunks are read wherever the file has them, whatever length the header gives.
         header.frame_len = files.len();
         Ok(Survey {
@@ -106,6 +140,7 @@ impl Survey {
             is_order_guessed: list.is_order_guessed,
             metalayers,
             vlmetalayers,
+            checksums,
         })
     }
 }
@@ -137,7 +172,7 @@ fn list_by_header(
     }
     match (list, error) {
         (Ok(list), Some(error)) => {
-            let place = Place::new(files.file_offset(parts::index_offset(header)), None);
+            let place = Place::new(files.file_offset(load::index_offset(header)), None);
             reporter.report_part(FramePart::Index, place, &error)?;
             Ok(Ok(list))
         }
@@ -152,7 +187,7 @@ fn check_index(files: &FrameFiles, header: &FrameHeader) -> Result<()> {
         return Ok(());
     }
     let (_, offsets) = parts::read_index(files, header, header.frame_len)?;
-    parts::check_offsets(header, &offsets)
+    load::check_offsets(header, &offsets)
 }
 
 /// Returns the length of the header as its metalayers give it, or the stated one if they are damaged.
@@ -163,30 +198,81 @@ fn computed_header_len(files: &FrameFiles, header: &FrameHeader) -> usize {
 
 fn try_list_by_header(files: &FrameFiles, header: &FrameHeader) -> Result<FoundList> {
     if header.nbytes <= 0 {
-        // A frame without chunks has no index. The trailer shows that no chunk was being added.
-        parts::read_trailer(files, header)?;
+        // A frame without chunks has no index. The trailer shows that no chunk was being added, and that the number of
+        // bytes in the header is right.
+        parts::read_trailer(files, header).and_then(metadata::check_section)?;
         let chunks = ChunkList::Indexed(Offsets::default());
-        return Ok(FoundList { chunks, is_order_guessed: false, index_end: None, scanned: Some(None) });
+        let scanned = Some(None);
+        return Ok(FoundList {
+            chunks,
+            is_order_guessed: false,
+            index: None,
+            is_index_stated: false,
+            scanned,
+        });
     }
     let (index, offsets) = read_credible_index(files, header)?;
-    let index_end = Some(index.at + index.bytes.len() as u64);
     let chunks = ChunkList::Indexed(offsets);
-    Ok(FoundList { chunks, is_order_guessed: false, index_end, scanned: None })
+    let index = Some(index);
+    Ok(FoundList { chunks, is_order_guessed: false, index, is_index_stated: true, scanned: None })
+}
+
+/// Returns the trailer that is where the header says.
+fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Option<StoredPart> {
+    parts::read_trailer(files, header).and_then(metadata::check_section).ok()
+}
+
+/// Returns the checksums of all chunks in ascending order.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn checksums_of_any(table: Option<&ChecksumTable>) -> Result<ChunkChecksums> {
+    let Some(table) = table else { return Ok(ChunkChecksums::Unknown) };
+    let (mut all, len) = (Vec::new(), table.chunks.len());
+    all.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} checksums"))?;
+    all.extend_from_slice(&table.chunks);
+    all.sort_unstable();
+    Ok(ChunkChecksums::AnyOf(all))
+}
+
+/// Reports the header, the trailer and the index that have other checksums than the table.
+fn report_differences(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    table: &ChecksumTable,
+    list: &FoundList,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<()> {
+    let image = parts::read_header_image(files, header).ok();
+    let trailer = stated_trailer(files, header);
+    let index = match (&list.index, &list.chunks) {
+        (Some(index), ChunkList::Indexed(offsets)) => Some((index, offsets)),
+        _ => None,
+    };
+    let parts = CheckedParts { header: image.as_ref(), index, trailer: trailer.as_ref() };
+    report_checksums(files, header, table, &parts, reporter)
+}
+
+/// A frame without an index.
+struct Source<'a> {
+    files: &'a FrameFiles,
+    is_header_lost: bool,
+    metalayers: &'a [OwnedMetalayer],
+    checksums: &'a ChunkChecksums,
 }
 
 /// Finds the chunks by their headers, or by the names of their files.
 fn list_without_index(
-    files: &FrameFiles,
+    source: &Source<'_>,
     header: &mut FrameHeader,
-    is_header_lost: bool,
-    metalayers: &[OwnedMetalayer],
     options: &CheckOptions<'_>,
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<FoundList> {
+    let Source { files, is_header_lost, metalayers, checksums } = *source;
     let is_sparse = files.kind() == FrameKind::Sparse;
     let rules = ScanRules::of_frame(header);
     let borrowed = metadata::borrow(metalayers);
-    let checker = ChunkChecker::new(files, header, &borrowed, options.nthreads);
+    let checker = ChunkChecker::new(files, header, &borrowed, checksums, options.nthreads);
     let header_lens = match is_header_lost {
         true => Vec::new(),
         false => vec![header.header_len, computed_header_len(files, header)],
@@ -199,12 +285,19 @@ fn list_without_index(
     {
         header.header_len = header_len;
         header.cbytes = i64::try_from(index.at.saturating_sub(header_len as u64)).unwrap_or(i64::MAX);
-        let chunks = ChunkList::Indexed(index.offsets);
-        return Ok(FoundList { chunks, is_order_guessed: false, index_end: None, scanned });
+        let part = StoredPart { at: index.at, bytes: files.read_vec(index.at, index.len)? };
+        let (chunks, index) = (ChunkList::Indexed(index.offsets), Some(part));
+        return Ok(FoundList { chunks, is_order_guessed: false, index, is_index_stated: false, scanned });
     }
     if is_sparse {
         let chunks = ChunkList::Indexed(list_chunk_files(files)?);
-        return Ok(FoundList { chunks, is_order_guessed: true, index_end: None, scanned });
+        return Ok(FoundList {
+            chunks,
+            is_order_guessed: true,
+            index: None,
+            is_index_stated: false,
+            scanned,
+        });
     }
     report_gaps(files, &gaps, reporter)?;
     let chunks = match is_header_lost {
@@ -212,12 +305,12 @@ fn list_without_index(
         false => without_incomplete(files, header, chunks, reporter)?,
     };
     let chunks = ChunkList::Found(without_old_states(chunks, rules.chunksize));
-    Ok(FoundList { chunks, is_order_guessed: true, index_end: None, scanned })
+    Ok(FoundList { chunks, is_order_guessed: true, index: None, is_index_stated: false, scanned })
 }
 
-/// Returns the length of the header, from which the offsets of the index count: of `header_lens`, and of the one with
-/// which the first entry is the first chunk, the one for which most entries are places of chunks. `None` if there are
-/// none.
+/// Returns the length of the header, from which the offsets of the index count: of `header_lens`, and of those with
+/// which the lowest entry is the first chunk or the highest entry is the last one, the one for which most entries are
+/// places of chunks. `None` if there are none.
 fn header_len_for_index(
     index: &FoundIndex,
     chunks: &[FoundChunk],
@@ -229,7 +322,9 @@ fn header_len_for_index(
         return Some(header_lens.first().copied().unwrap_or(0));
     };
     let of_first = chunks.first().and_then(|chunk| chunk.at.checked_sub(first));
-    header_lens.extend(of_first.and_then(|header_len| usize::try_from(header_len).ok()));
+    let of_last = chunks.last().and_then(|chunk| chunk.at.checked_sub(stored().max()?));
+    let given = [of_first, of_last].into_iter().flatten();
+    header_lens.extend(given.filter_map(|header_len| usize::try_from(header_len).ok()));
     let is_chunk = |at: u64| chunks.binary_search_by_key(&at, |chunk| chunk.at).is_ok();
     let matches = |header_len: usize| {
         stored().filter(|&offset| is_chunk((header_len as u64).saturating_add(offset))).count()
@@ -268,7 +363,7 @@ fn without_incomplete(
     if files.len() > header.frame_len {
         return Ok(chunks);
     }
-    let data_end = parts::index_offset(header);
+    let data_end = load::index_offset(header);
     let complete = chunks.partition_point(|chunk| chunk.at < data_end);
     for chunk in chunks.drain(complete..) {
         let error =

@@ -198,7 +198,7 @@ fn check_flips(original: &Original, scratch: &ScratchDir, random: &mut Random) {
 }
 
 #[test]
-fn one_changed_byte_is_reported_if_a_full_read_finds_it() {
+pub fn one_changed_byte_is_reported_if_a_full_read_finds_it() {
     let scratch = ScratchDir::new();
     let mut random = Random::new(from_environment("BLOSC2_FLIPS_SEED", 11));
     for original in FORMS.into_iter().flat_map(originals) {

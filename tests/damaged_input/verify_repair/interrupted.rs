@@ -205,7 +205,7 @@ fn torn_in_place(before: &Sample, after: &[u8], written: usize) -> Files {
 }
 
 #[test]
-fn an_interrupted_append_loses_no_old_chunk() {
+pub fn an_interrupted_append_loses_no_old_chunk() {
     let scratch = ScratchDir::new();
     for sample in samples(&scratch) {
         let path = write_frame(&scratch, &[("frame".to_string(), sample.bytes.clone())].into());

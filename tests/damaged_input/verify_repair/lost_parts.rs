@@ -126,7 +126,7 @@ fn a_missing_chunk_file_becomes_zeros() {
 }
 
 #[test]
-fn chunks_are_found_without_the_index() {
+pub fn chunks_are_found_without_the_index() {
     each_frame(|scratch, _, path, before| {
         change(&main_file(&path), |bytes| {
             let at = index_at(bytes);
@@ -164,7 +164,7 @@ fn metalayers_of_variable_length_are_saved_one_by_one() {
 }
 
 #[test]
-fn everything_else_is_saved_without_the_trailer() {
+pub fn everything_else_is_saved_without_the_trailer() {
     each_frame(|scratch, _, path, before| {
         change(&main_file(&path), |bytes| {
             let len = bytes.len();
@@ -178,7 +178,7 @@ fn everything_else_is_saved_without_the_trailer() {
 }
 
 #[test]
-fn chunks_and_variable_length_metalayers_are_saved_without_the_header() {
+pub fn chunks_and_variable_length_metalayers_are_saved_without_the_header() {
     each_frame(|scratch, store, path, before| {
         change(&main_file(&path), |bytes| bytes[..97].fill(0));
         let (count, reports) = verify(&path);
@@ -210,7 +210,7 @@ fn chunk_files_are_saved_without_the_index_file() {
 
 /// A wrong number in the header does not lose the chunks.
 #[test]
-fn wrong_numbers_in_the_header_are_corrected() {
+pub fn wrong_numbers_in_the_header_are_corrected() {
     each_frame(|scratch, store, path, before| {
         let bytes = fs::read(main_file(&path)).expect("a file");
         let numbers = [

@@ -28,7 +28,7 @@ fn whole_originals(scratch: &ScratchDir) -> Vec<(PathBuf, Original)> {
 }
 
 #[test]
-fn frames_of_both_libraries_have_no_damage() {
+pub fn frames_of_both_libraries_have_no_damage() {
     let scratch = ScratchDir::new();
     for (path, original) in whole_originals(&scratch) {
         assert_eq!(verify(&path), (0, vec![]), "{}", original.name);
@@ -37,7 +37,7 @@ fn frames_of_both_libraries_have_no_damage() {
 }
 
 #[test]
-fn the_repair_of_a_whole_frame_has_the_same_content() {
+pub fn the_repair_of_a_whole_frame_has_the_same_content() {
     let scratch = ScratchDir::new();
     for (path, original) in whole_originals(&scratch) {
         let saved = scratch.new_path();
@@ -77,7 +77,7 @@ fn arrays(library: &'static Library, scratch: &ScratchDir, store: Store) -> Vec<
 }
 
 #[test]
-fn arrays_have_no_damage_and_stay_arrays() {
+pub fn arrays_have_no_damage_and_stay_arrays() {
     let scratch = ScratchDir::new();
     for library in all_libraries() {
         for store in Store::ON_DISK {
@@ -95,7 +95,7 @@ fn arrays_have_no_damage_and_stay_arrays() {
 }
 
 #[test]
-fn a_frame_inside_another_file_is_checked_at_its_offset() {
+pub fn a_frame_inside_another_file_is_checked_at_its_offset() {
     let scratch = ScratchDir::new();
     for library in all_libraries() {
         let path = scratch.new_path();
