@@ -7,6 +7,7 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
+use crate::io::replacement::{FileProperties, Replacement};
 use crate::io::{
     Backend, CachedReader, IoStream, ObservedStamp, OpenMode, WriteUnit, paths, read_file_stamp, replacement,
 };
@@ -156,36 +157,61 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileWrite`.
     pub(super) fn sync_names(&self) -> Result<()> {
-        replacement::sync_directory(paths::as_path(&self.path))?;
+        self.sync_file_names()?;
         self.directory
             .as_ref()
             .map_or(Ok(()), |directory| replacement::sync_directory(paths::as_path(directory)))
     }
 
-    /// Writes a native chunk file with a number that no index refers to, and waits until it is on disk if `is_synced`.
-    /// After an error the file does not exist.
+    /// Waits until the names in the directory of the index file are on disk.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
-    pub(super) fn create_chunk_file(&self, number: u64, bytes: &[u8], is_synced: bool) -> Result<()> {
+    pub(super) fn sync_file_names(&self) -> Result<()> {
+        replacement::sync_directory(paths::as_path(&self.path))
+    }
+
+    /// Writes a native chunk file with a number that no index refers to. Returns the open file. After an error the file
+    /// does not exist.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`.
+    pub(super) fn create_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<IoStream> {
         let path = self.chunk_path(number)?;
         let stream = self.backend.open(&path, OpenMode::Create)?;
         let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
         stream.write_at(0, bytes, WriteUnit::Bytes)?;
-        if is_synced {
-            stream.sync_data()?;
-        }
-        written.commit().map(drop)
+        written.commit()?;
+        Ok(stream)
+    }
+
+    /// Writes a new index file of a native directory beside the existing one. `last` are the properties of the file
+    /// that [`commit_index_file`](Self::commit_index_file) has put there last.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`.
+    pub(super) fn prepare_index_file<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        last: Option<FileProperties>,
+    ) -> Result<Replacement<'a>> {
+        Replacement::prepare(&self.path, bytes, last)
     }
 
     /// Replaces the index file of a native directory by a new file, and waits until it is on disk if `is_synced`.
+    /// Returns the properties of the file; `None` if the existing one was overwritten.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`; the old file is unchanged then.
-    pub(super) fn replace_index_file(&self, bytes: &[u8], is_synced: bool) -> Result<()> {
-        let new = self.backend.write_whole_file(&self.path, bytes, is_synced)?;
-        self.reader.replace_open_file(new);
-        Ok(())
+    pub(super) fn commit_index_file(
+        &self,
+        new: Replacement<'_>,
+        is_synced: bool,
+    ) -> Result<Option<FileProperties>> {
+        let new = new.commit(is_synced)?;
+        let properties = new.as_ref().map(|new| new.properties);
+        self.reader.replace_open_file(new.map(|new| new.file));
+        Ok(properties)
     }
 
     /// Writes a chunk file and returns a guard that restores the old state on drop. With `replaced`, the chunk that is

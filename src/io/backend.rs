@@ -115,23 +115,15 @@ impl Backend {
     }
 
     /// Writes a file that holds exactly `bytes`; an existing file is replaced. After an error, a plain file has its old
-    /// contents, or does not exist if it did not before. With `is_synced`, waits until a plain file is on disk. Returns
-    /// the new file, open for reading, if it is another one than before.
+    /// contents, or does not exist if it did not before. With `is_synced`, waits until a plain file is on disk.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
-    pub(crate) fn write_whole_file(
-        &self,
-        path: &CStr,
-        bytes: &[u8],
-        is_synced: bool,
-    ) -> Result<Option<IoStream>> {
+    pub(crate) fn write_whole_file(&self, path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
         if self.is_native() {
-            let new = replacement::write_whole_file(path, bytes, is_synced)?;
-            return Ok(new.map(|file| IoStream(StreamKind::Native(file))));
+            return replacement::write_whole_file(path, bytes, is_synced);
         }
-        self.open(path, OpenMode::Create)?.write_at(0, bytes, WriteUnit::Item)?;
-        Ok(None)
+        self.open(path, OpenMode::Create)?.write_at(0, bytes, WriteUnit::Item)
     }
 
     /// Removes the file of a chunk; a missing file is no error. A back-end of the program has no callback for removal

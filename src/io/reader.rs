@@ -1,9 +1,11 @@
 //! The cached read handle of a frame on disk (`frame.md` 5.4).
 
+use super::stream::StreamKind;
 use super::{Backend, FileVersion, IoStream, OpenMode, native};
 use crate::environment;
 use crate::error::Result;
 use std::ffi::CString;
+use std::fs::File;
 use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -59,7 +61,7 @@ impl OpenFile {
 impl Drop for OpenFile {
     fn drop(&mut self) {
         if *self.is_descriptor_lost.get_mut()
-            && let Some(IoStream(super::stream::StreamKind::Native(file))) = self.stream.take()
+            && let Some(IoStream(StreamKind::Native(file))) = self.stream.take()
         {
             let _ = file.into_raw_fd();
         }
@@ -172,15 +174,15 @@ impl CachedReader {
     /// Continues with the file `new`, by which this handle of the frame has replaced the file; `None` if the file was
     /// overwritten. Without a free descriptor the reader remembers which file it is, so that a later replacement is
     /// detected all the same.
-    pub(crate) fn replace_open_file(&self, new: Option<IoStream>) {
+    pub(crate) fn replace_open_file(&self, new: Option<File>) {
         if let Some(file) = self.open_file() {
             let is_lost = file.is_lost();
             self.drop_file(&file, is_lost);
         }
         let Some(new) = new else { return };
-        let version = new.as_file().and_then(FileVersion::of_open_file);
+        let version = FileVersion::of_open_file(&new);
         // The stream is closed if it is not kept.
-        let _ = self.cache_stream(new);
+        let _ = self.cache_stream(IoStream(StreamKind::Native(new)));
         self.set_unkept(version);
     }
 

@@ -22,40 +22,116 @@ const NAME_ATTEMPTS: u32 = 100;
 /// Writes a file that holds exactly `bytes`; an existing file is replaced. After an error, the file has its old
 /// contents, or does not exist if it did not before.
 ///
-/// The existing file is overwritten in place, without that guarantee, where a new file could not take its place: if it
-/// has several names, is not a regular file, or belongs to another user or group, and if the directory cannot be
-/// written.
-///
 /// With `is_synced`, the call waits until the file and its name are on disk.
-///
-/// Returns the new file, open for reading and writing; `None` if the existing file was overwritten.
 ///
 /// # Errors
 /// `FileOpen`, `FileWrite`.
-pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<Option<File>> {
-    // A link stays a link: the file that it names is replaced.
-    let named = paths::as_path(path);
-    let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
-    let old = fs::metadata(&target).ok();
-    if let Some(old) = &old {
-        if !old.is_file() || old.nlink() > 1 {
-            return overwrite(path, bytes, is_synced).map(|()| None);
+pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
+    Replacement::prepare(path, bytes, None)?.commit(is_synced).map(drop)
+}
+
+/// The new contents of a file, before they take the place of the old ones. Dropping this value leaves the old contents.
+pub(crate) enum Replacement<'a> {
+    /// They are in a file beside `target`; `is_first` states that there is no file at `target`.
+    Beside { new: TemporaryFile, target: PathBuf, is_first: bool },
+    /// They will be written to the existing file, in place and thus not atomically, because a new file cannot take its
+    /// place: it has several names, is not a regular file, or belongs to another user or group, or the process may not
+    /// create files in the directory.
+    InPlace { path: &'a CStr, bytes: &'a [u8] },
+}
+
+/// A file that has taken the place of another one.
+pub(crate) struct NewFile {
+    /// The file, opened for reading and writing.
+    pub(crate) file: File,
+    pub(crate) properties: FileProperties,
+}
+
+/// The properties of a file by which a writer recognises the file that it wrote last: then it need not check again
+/// whether it may replace it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileProperties {
+    /// Device and inode number.
+    identity: (u64, u64),
+    /// User and group.
+    owner: (u32, u32),
+    mode: u32,
+}
+
+impl FileProperties {
+    fn of(metadata: &Metadata) -> FileProperties {
+        FileProperties {
+            identity: (metadata.dev(), metadata.ino()),
+            owner: (metadata.uid(), metadata.gid()),
+            mode: metadata.mode(),
         }
-        // A file that the process may not write is not replaced either.
-        OpenOptions::new().write(true).open(&target).map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
     }
-    let Some(new) = TemporaryFile::create(&target) else {
-        return overwrite(path, bytes, is_synced).map(|()| None);
-    };
-    if old.as_ref().is_some_and(|old| !new.has_owner_of(old)) {
-        return overwrite(path, bytes, is_synced).map(|()| None);
+}
+
+impl<'a> Replacement<'a> {
+    /// Writes the new contents beside the file at `path`. `last` are the properties of the file that this process
+    /// wrote there last, if any.
+    ///
+    /// # Errors
+    /// `FileOpen` if the process may not write the existing file; `FileWrite`.
+    pub(crate) fn prepare(path: &'a CStr, bytes: &'a [u8], last: Option<FileProperties>) -> Result<Self> {
+        let named = paths::as_path(path);
+        let found = fs::symlink_metadata(named).ok();
+        let (target, old) = match found {
+            // A link stays a link: the file that it names is replaced.
+            Some(link) if link.is_symlink() => {
+                let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
+                let old = fs::metadata(&target).ok();
+                (target, old)
+            }
+            found => (named.to_owned(), found),
+        };
+        let in_place = Replacement::InPlace { path, bytes };
+        if let Some(old) = &old {
+            if !old.is_file() || old.nlink() > 1 {
+                return Ok(in_place);
+            }
+            if last != Some(FileProperties::of(old)) {
+                // A file that the process may not write is not replaced either.
+                let opened = OpenOptions::new().write(true).open(&target);
+                opened.map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
+            }
+        }
+        let Some(mut new) = TemporaryFile::create(&target)? else { return Ok(in_place) };
+        if old.as_ref().is_some_and(|old| new.properties.owner != (old.uid(), old.gid())) {
+            return Ok(in_place);
+        }
+        native::write_at(&new.file, 0, bytes)?;
+        if let Some(old) = &old {
+            new.set_permissions_of(old)?;
+        }
+        Ok(Replacement::Beside { new, target, is_first: old.is_none() })
     }
-    native::write_at(&new.file, 0, bytes)?;
-    if is_synced {
-        sync(&new.file)?;
+
+    /// Starts writing the new contents to disk, without waiting for it.
+    pub(crate) fn start_write_back(&self) {
+        if let Replacement::Beside { new, .. } = self {
+            native::start_write_back(&new.file);
+        }
     }
-    let file = new.file.try_clone().ok();
-    new.rename_to(&target, old, is_synced).map(|()| file)
+
+    /// Replaces the file, and waits until the new one and its name are on disk if `is_synced`. Returns the new file;
+    /// `None` if the existing one was overwritten.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`. The file has its old contents then, or does not exist if it did not before, unless it
+    /// is overwritten in place.
+    pub(crate) fn commit(self, is_synced: bool) -> Result<Option<NewFile>> {
+        match self {
+            Replacement::InPlace { path, bytes } => overwrite(path, bytes, is_synced).map(|()| None),
+            Replacement::Beside { new, target, is_first } => {
+                if is_synced {
+                    sync(&new.file)?;
+                }
+                new.rename_to(&target, is_first, is_synced).map(Some)
+            }
+        }
+    }
 }
 
 /// Truncates the file and writes it.
@@ -93,41 +169,64 @@ fn sync(file: &File) -> Result<()> {
 /// # Errors
 /// `FileOpen`.
 pub(crate) fn create_unnamed_file(beside: &Path) -> Result<File> {
-    let failed = |error| err!(FileOpen, "no temporary file beside {}: {error}", beside.display());
-    let created =
-        TemporaryFile::create(beside).ok_or_else(|| failed(io::Error::other("it cannot be created")))?;
-    // Dropping `created` removes the name.
-    created.file.try_clone().map_err(failed)
+    let created = TemporaryFile::create(beside)?;
+    // Dropping the other fields removes the name.
+    created
+        .map(|created| created.file)
+        .ok_or_else(|| err!(FileOpen, "the process may not create a file beside {}", beside.display()))
 }
 
 /// A file beside the one that it will replace. Dropping it removes the file.
-struct TemporaryFile {
+pub(crate) struct TemporaryFile {
+    name: TemporaryName,
     file: File,
-    /// Empty once the file has replaced the other one.
-    path: PathBuf,
+    properties: FileProperties,
 }
 
+/// The path of a temporary file, which is removed on drop.
+struct TemporaryName(PathBuf);
+
 impl TemporaryFile {
-    /// Creates a file in the directory of `target`; `None` if none can be created there.
-    fn create(target: &Path) -> Option<TemporaryFile> {
+    /// Creates a file in the directory of `target`; `None` if the process may not create files there, and if the name is
+    /// too long.
+    ///
+    /// # Errors
+    /// `FileOpen` for other reasons, such as a full disk or too many open files.
+    fn create(target: &Path) -> Result<Option<TemporaryFile>> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
+        let Some(file_name) = target.file_name() else { return Ok(None) };
         for _ in 0..NAME_ATTEMPTS {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let mut name = target.file_name()?.to_owned();
+            let mut name = file_name.to_owned();
             name.push(format!(".{}-{count}.tmp", std::process::id()));
             let path = target.with_file_name(name);
+            let failed = |error| err!(FileOpen, "cannot create a file beside {}: {error}", target.display());
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-                Ok(file) => return Some(TemporaryFile { file, path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(_) => return None,
+                Ok(file) => {
+                    let name = TemporaryName(path);
+                    let properties = FileProperties::of(&file.metadata().map_err(failed)?);
+                    return Ok(Some(TemporaryFile { name, file, properties }));
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::AlreadyExists => {}
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => return Ok(None),
+                    _ if error.raw_os_error() == Some(libc::ENAMETOOLONG) => return Ok(None),
+                    _ => return Err(failed(error)),
+                },
             }
         }
-        None
+        Ok(None)
     }
 
-    /// Returns whether the file has the user and the group of `old`.
-    fn has_owner_of(&self, old: &Metadata) -> bool {
-        self.file.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (old.uid(), old.gid()))
+    /// Gives the file the permissions of `old`.
+    fn set_permissions_of(&mut self, old: &Metadata) -> Result<()> {
+        if self.properties.mode != old.mode() {
+            self.file.set_permissions(old.permissions()).map_err(|error| {
+                err!(FileWrite, "cannot set the permissions of {}: {error}", self.name.0.display())
+            })?;
+            self.properties.mode = old.mode();
+        }
+        Ok(())
     }
 
     /// Exchanges the names of the file and of the file at `target`, which must exist. Returns `false` if the file
@@ -135,7 +234,7 @@ impl TemporaryFile {
     /// systems (ext4), which takes many times longer; exchanging does not.
     #[cfg(target_os = "linux")]
     fn exchange_with(&self, target: &Path) -> bool {
-        let (Some(new), Some(old)) = (to_c_path(&self.path), to_c_path(target)) else { return false };
+        let (Some(new), Some(old)) = (to_c_path(&self.name.0), to_c_path(target)) else { return false };
         // SAFETY: two C strings.
         let result = unsafe {
             libc::renameat2(libc::AT_FDCWD, new.as_ptr(), libc::AT_FDCWD, old.as_ptr(), libc::RENAME_EXCHANGE)
@@ -148,38 +247,34 @@ impl TemporaryFile {
         false
     }
 
-    /// Gives the file the permissions of the old one, and renames it to `target`. With `is_synced`, waits until the
-    /// name is on disk; if that fails, the old file gets its name again.
-    fn rename_to(mut self, target: &Path, old: Option<Metadata>, is_synced: bool) -> Result<()> {
+    /// Renames the file to `target`. With `is_synced`, waits until the name is on disk; if that fails, the old file
+    /// gets its name again. `is_first` states that there is no old file.
+    fn rename_to(mut self, target: &Path, is_first: bool, is_synced: bool) -> Result<NewFile> {
         let sync_name = || if is_synced { sync_directory(target) } else { Ok(()) };
-        let place = self.path.display();
-        let is_first = old.is_none();
-        if let Some(old) = old {
-            let set = self.file.set_permissions(old.permissions());
-            set.map_err(|error| err!(FileWrite, "cannot set the permissions of {place}: {error}"))?;
-            if self.exchange_with(target) {
-                // Dropping `self` removes the old file, or, after an error, the new one.
-                return sync_name().inspect_err(|_| {
-                    self.exchange_with(target);
-                });
-            }
+        if !is_first && self.exchange_with(target) {
+            // Dropping the name removes the old file, or, after an error, the new one.
+            sync_name().inspect_err(|_| {
+                self.exchange_with(target);
+            })?;
+            return Ok(NewFile { file: self.file, properties: self.properties });
         }
-        fs::rename(&self.path, target)
+        let place = self.name.0.display();
+        fs::rename(&self.name.0, target)
             .map_err(|error| err!(FileWrite, "cannot rename {place} to {}: {error}", target.display()))?;
         // The path is not that of a temporary file any more.
-        self.path = PathBuf::new();
+        self.name.0 = PathBuf::new();
         match sync_name() {
             Err(error) if is_first => {
                 let _ = fs::remove_file(target);
-                Err(error)
+                return Err(error);
             }
+            // The old file does not exist any more, so the change cannot be undone.
             Err(error) => {
-                // The old file does not exist any more, so the change cannot be undone.
                 trace::warning(|| format!("the new name {} may be lost: {error}", target.display()));
-                Ok(())
             }
-            Ok(()) => Ok(()),
+            Ok(()) => {}
         }
+        Ok(NewFile { file: self.file, properties: self.properties })
     }
 }
 
@@ -188,12 +283,12 @@ fn to_c_path(path: &Path) -> Option<CString> {
     CString::new(path.as_os_str().as_bytes()).ok()
 }
 
-impl Drop for TemporaryFile {
+impl Drop for TemporaryName {
     fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty()
-            && let Err(error) = fs::remove_file(&self.path)
+        if !self.0.as_os_str().is_empty()
+            && let Err(error) = fs::remove_file(&self.0)
         {
-            trace::warning(|| format!("the temporary file {} stays: {error}", self.path.display()));
+            trace::warning(|| format!("the temporary file {} stays: {error}", self.0.display()));
         }
     }
 }

@@ -124,6 +124,13 @@ impl IoStream {
         }
     }
 
+    /// Starts writing a plain file to disk, without waiting for it. Does nothing for other back-ends.
+    pub(crate) fn start_write_back(&self) {
+        if let StreamKind::Native(file) = &self.0 {
+            native::start_write_back(file);
+        }
+    }
+
     /// Waits until the content of a plain file, and its length, are on disk. Does nothing for other back-ends.
     ///
     /// # Errors

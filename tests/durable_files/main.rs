@@ -7,6 +7,7 @@
 //! - `growth`: sizes of files after many appends and updates, before and after the frame is closed.
 //! - `reopened`: sizes of a file that is opened, updated and closed 200 times.
 //! - `space`: sizes, bytes written and time of closing for random histories of a file, beside level `off`.
+//! - `directories`: directories that are changed through two handles, and with few file descriptors.
 //! - `checksums`: frames with checksums, changed in turn by our library and releases of C-Blosc2; flipped bits.
 //!
 //! `BLOSC2_READER_SECONDS` is how long a writer works on each combination of change, store and lock (default 3),
@@ -18,6 +19,7 @@
 #![cfg(target_os = "linux")]
 
 mod checksums;
+mod directories;
 mod growth;
 mod levels;
 mod processes;

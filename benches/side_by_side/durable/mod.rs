@@ -3,7 +3,10 @@
 //!
 //! Each cell has two ratios: to our library at level `off` without checksums, and to the reference. The variants of an
 //! operation alternate. Before an operation is timed, the reference reads the files of every variant, and the contents
-//! are compared. Files are in the system's temporary directory; the times of level `power` depend on its disk.
+//! are compared. Files are in the system's temporary directory (`TMPDIR`). The times of level `power` depend on its disk.
+//! Those of directories depend on its file system, because a commit to a directory creates and removes files. On ext4
+//! without a journal (no `jbd2` thread), the system searches all recently freed inodes for each new file
+//! (`recently_deleted` in `perf`): 0.3 ms for a new file were measured there, and 0.02 ms on ext4 with a journal.
 
 mod arrays;
 mod changes;

@@ -1,14 +1,20 @@
 //! Atomic changes of a frame in a directory (`frame.md` 2.12, scheme C): a chunk is written to a file with a number
 //! that the committed index does not have, and a commit replaces the index file by a new one. The files of superseded
 //! chunks are removed afterwards.
+//!
+//! No file that a committed index has referred to, and no index file, is overwritten: a reader without the lock may
+//! have it open, and would find parts of two states.
 
 use super::state::{Committed, Pending, seal};
-use crate::error::Result;
+use super::unsynced::UnsyncedFiles;
+use crate::error::{ErrorKind, Result};
 use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
 use crate::frame::header::FrameHeader;
 use crate::frame::plan::{FrameIndex, FrameLayout, Images};
+use crate::io::IoStream;
+use crate::io::replacement::FileProperties;
 use crate::trace;
 
 /// The files of a directory that an atomic change creates and supersedes.
@@ -16,8 +22,14 @@ use crate::trace;
 pub(super) struct StagedDirectory {
     /// The numbers of chunk files that were created since the last commit.
     created: Vec<u64>,
+    /// Those of them that must be on disk before the next commit and may not be.
+    unsynced: UnsyncedFiles,
     /// The numbers of chunk files that the pending state does not refer to any more.
     superseded: Vec<u64>,
+    /// The properties of the index file that this handle wrote last.
+    index_file: Option<FileProperties>,
+    /// Whether the name of the directory is on disk.
+    is_name_synced: bool,
 }
 
 impl StagedDirectory {
@@ -34,15 +46,35 @@ impl StagedDirectory {
         cbytes: u64,
     ) -> Result<u64> {
         let number = index.next_chunk_file_number(cbytes, is_replacement, &self.superseded)?;
-        let is_synced = committed.level == Durability::Power;
-        committed.disk.create_chunk_file(number, bytes, is_synced)?;
+        let file = self.create_chunk_file(committed.disk, number, bytes)?;
         self.created.push(number);
+        if committed.level == Durability::Power {
+            self.unsynced.add(number, file)?;
+        }
         Ok(number)
+    }
+
+    /// Creates a chunk file.
+    fn create_chunk_file(&mut self, disk: &Disk, number: u64, bytes: &[u8]) -> Result<IoStream> {
+        self.retry_with_closed_files(|| disk.create_chunk_file(number, bytes))
+    }
+
+    /// Calls `open`. If it cannot open a file, the new chunk files are synchronised and closed, and it is called again:
+    /// the process may have too many open files.
+    fn retry_with_closed_files<T>(&mut self, open: impl Fn() -> Result<T>) -> Result<T> {
+        match open() {
+            Err(error) if error.kind() == ErrorKind::FileOpen && !self.unsynced.is_empty() => {
+                self.unsynced.keep_none_open()?;
+                open()
+            }
+            opened => opened,
+        }
     }
 
     /// Removes a chunk file after the next commit.
     pub(super) fn supersede(&mut self, number: u64) {
         self.superseded.push(number);
+        self.unsynced.forget(number);
     }
 
     /// Removes the chunk files that were created since the state `before`.
@@ -71,13 +103,7 @@ impl StagedDirectory {
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
         FrameHeader::set_lengths(&mut header, cbytes, frame_len, None, table_len > 0);
         let table = seal(checksums, &header, &index, &mut trailer, frame_len);
-        let file = [&header[..], &index, &table, &trailer].concat();
-        let is_synced = committed.level == Durability::Power;
-        if is_synced {
-            // The new chunk files must have names before the index refers to them.
-            committed.disk.sync_names()?;
-        }
-        committed.disk.replace_index_file(&file, is_synced)?;
+        self.replace_index_file(committed, &[&header[..], &index, &table, &trailer].concat())?;
         *committed.layout = FrameLayout {
             header_len,
             cbytes,
@@ -91,6 +117,31 @@ impl StagedDirectory {
         for number in self.superseded.drain(..) {
             remove(committed.disk, number);
         }
+        Ok(())
+    }
+
+    /// Replaces the index file by one that holds `bytes`. At level `power`, the chunk files and their names are on disk
+    /// before.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`; the old file is unchanged then.
+    fn replace_index_file(&mut self, committed: &Committed<'_>, bytes: &[u8]) -> Result<()> {
+        let disk = committed.disk;
+        let is_synced = committed.level == Durability::Power;
+        let last = self.index_file;
+        let new = self.retry_with_closed_files(|| disk.prepare_index_file(bytes, last))?;
+        if is_synced {
+            // The disk writes the index file while the calls below wait for the chunk files.
+            new.start_write_back();
+            self.unsynced.sync()?;
+            if self.is_name_synced {
+                disk.sync_file_names()?;
+            } else {
+                disk.sync_names()?;
+                self.is_name_synced = true;
+            }
+        }
+        self.index_file = disk.commit_index_file(new, is_synced)?;
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ mod compaction;
 mod directory;
 mod file;
 mod state;
+mod unsynced;
 
 use super::FrameKind;
 use super::checksums::{Checksums, index_checksum_in_table};

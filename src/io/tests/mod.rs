@@ -5,6 +5,7 @@ mod lock;
 mod mmap;
 mod native;
 mod reader;
+mod replacement;
 mod user;
 
 use super::*;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::io::replacement::Replacement;
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::thread;
@@ -54,6 +55,27 @@ fn uncached_reader_opens_the_file_for_every_read() {
 }
 
 #[test]
+fn replaced_handle_reads_the_new_file_without_opening_it() {
+    let dir = TempDir::new();
+    fs::write(dir.join("file"), "one").unwrap();
+    fs::write(dir.join("new"), "two").unwrap();
+    for (reader, is_kept) in [
+        (CachedReader::new(Backend::native(), dir.c_path("file")), true),
+        (CachedReader::uncached(Backend::native(), dir.c_path("file")), false),
+    ] {
+        assert_eq!(read_text(&reader).unwrap(), "one");
+        reader.replace_open_file(Some(fs::File::open(dir.join("new")).unwrap()));
+        assert_eq!(read_text(&reader).unwrap(), if is_kept { "two" } else { "one" });
+        assert_eq!(revalidate_path(&reader), is_kept, "the path names the old file");
+        assert_eq!(read_text(&reader).unwrap(), "one");
+        reader.replace_open_file(None);
+        fs::rename(dir.join("file"), dir.join("moved")).unwrap();
+        assert_eq!(error_code(read_text(&reader)), -15, "the file is opened again");
+        fs::rename(dir.join("moved"), dir.join("file")).unwrap();
+    }
+}
+
+#[test]
 fn running_read_keeps_the_old_file_after_revalidation() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "one").unwrap();
@@ -102,8 +124,8 @@ fn replacement_after_an_own_replacement_is_detected() {
     let uncached = CachedReader::uncached(Backend::native(), dir.c_path("file"));
     for reader in [CachedReader::new(Backend::native(), dir.c_path("file")), uncached] {
         let replace = |text: &str| {
-            let new = Backend::native().write_whole_file(reader.path(), text.as_bytes(), false);
-            new.expect("written").expect("a new file")
+            let new = Replacement::prepare(reader.path(), text.as_bytes(), None).expect("written");
+            new.commit(false).expect("replaced").expect("a new file").file
         };
         fs::write(dir.join("file"), "one").unwrap();
         assert_eq!(read_text(&reader).unwrap(), "one");

@@ -56,6 +56,8 @@ const BRACKETS: &[(&str, SchunkChange)] = &[
     ("all chunks replaced", |schunk| {
         (0..schunk.nchunks()).all(|nchunk| schunk.update_chunk(nchunk, &chunk(80, ITEMS)).is_ok())
     }),
+    // More new files in a directory than stay open until they are synchronised together.
+    ("forty appends", |schunk| (100..140).all(|seed| schunk.append(&noise(seed, ITEMS)).is_ok())),
 ];
 
 /// Changes before the release of the handle.
