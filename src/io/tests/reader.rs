@@ -66,7 +66,7 @@ fn replaced_handle_reads_the_new_file_without_opening_it() {
         assert_eq!(read_text(&reader).unwrap(), "one");
         reader.replace_open_file(Some(fs::File::open(dir.join("new")).unwrap()));
         assert_eq!(read_text(&reader).unwrap(), if is_kept { "two" } else { "one" });
-        assert_eq!(revalidate_path(&reader), is_kept, "the path names the old file");
+        assert!(revalidate_path(&reader), "the path names the old file");
         assert_eq!(read_text(&reader).unwrap(), "one");
         reader.replace_open_file(None);
         fs::rename(dir.join("file"), dir.join("moved")).unwrap();
