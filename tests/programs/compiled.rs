@@ -48,7 +48,7 @@ impl Origin {
 
     fn library(self) -> PathBuf {
         match self {
-            Origin::Ours => path_of_ours(),
+            Origin::Ours => crate::copy_of_ours().to_owned(),
             Origin::Reference => path_of_reference().expect("the reference"),
         }
     }

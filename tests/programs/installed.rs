@@ -18,6 +18,7 @@ const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
 fn installed_prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
+        crate::copy_of_ours();
         let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let prefix = temporary.join("a prefix");
         if prefix.exists() {

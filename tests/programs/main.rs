@@ -6,3 +6,18 @@ mod compiled;
 mod installed;
 #[path = "../support/mod.rs"]
 mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Returns the path of a copy of the library. Installing the library may build it again, during which the file that Cargo
+/// has built is missing.
+fn copy_of_ours() -> &'static Path {
+    static COPY: OnceLock<PathBuf> = OnceLock::new();
+    COPY.get_or_init(|| {
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libblosc2-under-test.so");
+        fs::copy(support::library::path_of_ours(), &copy).expect("a copy of the library");
+        copy
+    })
+}
