@@ -11,6 +11,8 @@ pub(super) struct Block {
 
 // SAFETY: the block owns its bytes.
 unsafe impl Send for Block {}
+// SAFETY: a shared reference only permits reading the bytes.
+unsafe impl Sync for Block {}
 
 impl Block {
     /// Allocates `capacity` zero bytes; returns `None` if that fails. The system maps the pages of a large block at

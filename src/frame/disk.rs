@@ -3,6 +3,7 @@
 use super::FrameKind;
 use super::index::Offsets;
 use super::plan::FrameLayout;
+use super::spill::SavedBytes;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
@@ -230,7 +231,7 @@ impl Disk {
         // longer.
         if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
             let size = stream.size()?;
-            let old = stream.read_vec_at(0, size)?;
+            let old = SavedBytes::read_from(&stream, 0, size)?;
             let done = overwrite_chunk(&stream, bytes);
             let written =
                 ChunkFileGuard(Some(OldChunkFile::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
@@ -289,7 +290,7 @@ enum OldChunkFile {
     /// No file, or an orphan, which no index entry refers to.
     Unused { path: CString },
     /// A chunk; the new one is `len` bytes long.
-    Chunk { stream: IoStream, bytes: Vec<u8>, len: u64 },
+    Chunk { stream: IoStream, bytes: SavedBytes, len: u64 },
 }
 
 impl ChunkFileGuard {
@@ -298,9 +299,9 @@ impl ChunkFileGuard {
     ///
     /// # Errors
     /// `FileTruncate`; the old state is restored then.
-    pub(crate) fn commit(mut self) -> Result<Option<Vec<u8>>> {
+    pub(super) fn commit(mut self) -> Result<Option<SavedBytes>> {
         if let Some(OldChunkFile::Chunk { stream, bytes, len }) = &self.0
-            && *len < bytes.len() as u64
+            && *len < bytes.len_in_memory() as u64
         {
             stream.truncate(*len)?;
         }
@@ -316,7 +317,9 @@ impl Drop for ChunkFileGuard {
         let restored = match self.0.take() {
             None => Ok(()),
             Some(OldChunkFile::Unused { path }) => remove_file(&path),
-            Some(OldChunkFile::Chunk { stream, bytes, .. }) => restore_chunk(&stream, &bytes),
+            Some(OldChunkFile::Chunk { stream, bytes, .. }) => {
+                bytes.get().and_then(|bytes| restore_chunk(&stream, &bytes))
+            }
         };
         if let Err(error) = restored {
             trace::warning(|| format!("a chunk file could not be restored: {error}"));

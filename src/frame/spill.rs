@@ -1,8 +1,9 @@
 //! Bytes that are kept for reverting a change: in memory, or in a temporary file without a name.
 
+use crate::buffers::{Buffer, take_buffer};
 use crate::err;
 use crate::error::Result;
-use crate::io::replacement;
+use crate::io::{IoStream, replacement};
 use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,17 +12,28 @@ use std::sync::Arc;
 
 /// Bytes that were overwritten.
 pub(super) enum SavedBytes {
-    /// The bytes.
-    Memory(Vec<u8>),
+    /// The bytes are the first `len` of a buffer.
+    Memory { buffer: Buffer, len: usize },
     /// The bytes are in a file: `len` bytes at offset `at`.
     File { file: Arc<File>, at: u64, len: usize },
 }
 
 impl SavedBytes {
+    /// Reads `len` bytes at `position`, or fewer if the file ends earlier.
+    ///
+    /// # Errors
+    /// `FileRead`, `MemoryAlloc`.
+    pub(super) fn read_from(stream: &IoStream, position: u64, len: u64) -> Result<SavedBytes> {
+        let len = usize::try_from(len).map_err(|_| err!(MemoryAlloc, "{len} saved bytes"))?;
+        let mut buffer = take_buffer(len)?;
+        let len = stream.read_at(position, &mut buffer[..len])?;
+        Ok(SavedBytes::Memory { buffer, len })
+    }
+
     /// Returns the number of bytes that are in memory.
     pub(super) fn len_in_memory(&self) -> usize {
         match self {
-            SavedBytes::Memory(bytes) => bytes.len(),
+            SavedBytes::Memory { len, .. } => *len,
             SavedBytes::File { .. } => 0,
         }
     }
@@ -30,9 +42,9 @@ impl SavedBytes {
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
-    pub(super) fn read(&self) -> Result<Cow<'_, [u8]>> {
+    pub(super) fn get(&self) -> Result<Cow<'_, [u8]>> {
         match self {
-            SavedBytes::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
+            SavedBytes::Memory { buffer, len } => Ok(Cow::Borrowed(&buffer[..*len])),
             SavedBytes::File { file, at, len } => {
                 let mut bytes = Vec::new();
                 bytes.try_reserve_exact(*len).map_err(|_| err!(MemoryAlloc, "{len} saved bytes"))?;
@@ -65,7 +77,8 @@ impl SpillFile {
     /// # Errors
     /// `FileWrite`; the bytes stay in memory then.
     pub(super) fn spill(&mut self, saved: &mut SavedBytes) -> Result<()> {
-        let SavedBytes::Memory(bytes) = &*saved else { return Ok(()) };
+        let SavedBytes::Memory { buffer, len } = &*saved else { return Ok(()) };
+        let bytes = &buffer[..*len];
         let failed = |error| err!(FileWrite, "cannot save {} bytes: {error}", bytes.len());
         self.file.write_all_at(bytes, self.len).map_err(failed)?;
         let (at, len) = (self.len, bytes.len());
@@ -85,7 +98,12 @@ mod tests {
         std::fs::create_dir(&directory).expect("a new directory");
         let mut spill = SpillFile::create(&directory.join("frame")).expect("a file");
         let pieces = [vec![1_u8; 7], Vec::new(), vec![2; 100_000]];
-        let mut saved: Vec<_> = pieces.iter().map(|piece| SavedBytes::Memory(piece.clone())).collect();
+        let in_memory = |piece: &Vec<u8>| {
+            let mut buffer = take_buffer(piece.len()).expect("a buffer");
+            buffer[..piece.len()].copy_from_slice(piece);
+            SavedBytes::Memory { buffer, len: piece.len() }
+        };
+        let mut saved: Vec<_> = pieces.iter().map(in_memory).collect();
         for (saved, piece) in saved.iter_mut().zip(&pieces) {
             assert_eq!(saved.len_in_memory(), piece.len());
             spill.spill(saved).expect("spilled");
@@ -93,7 +111,7 @@ mod tests {
         }
         drop(spill);
         for (saved, piece) in saved.iter().zip(&pieces) {
-            assert_eq!(*saved.read().expect("the bytes"), **piece);
+            assert_eq!(*saved.get().expect("the bytes"), **piece);
         }
         std::fs::remove_dir(&directory).expect("an empty directory");
     }

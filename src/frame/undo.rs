@@ -113,8 +113,8 @@ impl FileUndo {
             let end = (at + len).min(bytes_in_file);
             for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
                 if from < to {
-                    let bytes = stream.read_vec_at(disk.base + from, to - from)?;
-                    overwritten.push((from, SavedBytes::Memory(bytes)));
+                    let bytes = SavedBytes::read_from(stream, disk.base + from, to - from)?;
+                    overwritten.push((from, bytes));
                 }
             }
         }
@@ -147,7 +147,7 @@ impl FileUndo {
         }
         for (at, bytes) in &self.overwritten {
             let written =
-                bytes.read().and_then(|bytes| stream.write_at(disk.base + at, &bytes, WriteUnit::Bytes));
+                bytes.get().and_then(|bytes| stream.write_at(disk.base + at, &bytes, WriteUnit::Bytes));
             restoration.record(written);
         }
     }

@@ -203,7 +203,7 @@ impl ChangeUndo {
     fn revert(self, disk: &Disk, stream: &IoStream, deferred: &mut Vec<u64>, restoration: &mut Restoration) {
         self.file.restore(disk, stream, restoration);
         if let Some(file) = self.chunk_file {
-            let old = file.chunk.as_ref().map(SavedBytes::read).transpose();
+            let old = file.chunk.as_ref().map(SavedBytes::get).transpose();
             restoration.record(old.and_then(|old| disk.restore_chunk_file(file.number, old.as_deref())));
             deferred.extend(file.was_deferred.then_some(file.number));
         }

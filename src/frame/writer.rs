@@ -9,7 +9,6 @@ use super::FrameKind;
 use super::disk::{ChunkFileGuard, Disk};
 use super::header::FRAME_LEN_POSITION;
 use super::plan::{FrameLayout, FramePlan, Images, Move, RemovalTime};
-use super::spill::SavedBytes;
 use super::undo::{self, FileUndo, Restoration};
 use super::undo_log::{ChangeUndo, OldChunkFile};
 use crate::err;
@@ -95,11 +94,9 @@ pub(super) fn write_on_disk(
         }
         None => removed.into_iter().for_each(|number| remove_superseded(disk, number)),
     }
-    let chunk_file = number.zip(old_chunk).map(|(number, chunk)| OldChunkFile {
-        number,
-        chunk: chunk.map(SavedBytes::Memory),
-        was_deferred: reused.is_some(),
-    });
+    let was_deferred = reused.is_some();
+    let chunk_file =
+        number.zip(old_chunk).map(|(number, chunk)| OldChunkFile { number, chunk, was_deferred });
     Ok(Some(ChangeUndo { file: undo, chunk_file, removed }))
 }
 
