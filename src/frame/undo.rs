@@ -52,7 +52,7 @@ impl Restoration {
         }
     }
 
-    /// Writes header, index, table and trailer, and cuts the file to `size` bytes.
+    /// Writes header, index, table and trailer, and cuts the file to its old `size` in bytes, if it is longer.
     pub(super) fn write_images(
         &mut self,
         disk: &Disk,
@@ -70,7 +70,7 @@ impl Restoration {
         for (at, bytes) in parts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
             self.record(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
         }
-        self.record(stream.truncate(size));
+        self.record(stream.size().and_then(|now| stream.truncate(size.min(now))));
     }
 
     /// Logs the first error. Returns whether there was none.

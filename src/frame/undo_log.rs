@@ -172,13 +172,14 @@ impl UndoLog {
         }
         let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
         let mut restoration = Restoration::default();
-        let mut state = None;
+        let (mut state, mut size) = (None, 0);
         for change in self.changes.drain(savepoint..).rev() {
+            size = change.undo.file.size();
             change.undo.revert(disk, &stream, &mut self.deferred, &mut restoration);
             state = change.state.or(state);
         }
         if let Some(state) = &state {
-            let size = disk.base + state.layout.frame_len;
+            // Other data may follow the frame in its file.
             restoration.write_images(disk, &stream, &state.layout, &state.images, size);
         }
         restoration.finish();
