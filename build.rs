@@ -4,9 +4,7 @@
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let os = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
-    // Without the C functions the library is part of another one, to which Cargo would pass this argument, too.
-    let is_library = std::env::var_os("CARGO_FEATURE_C_API").is_some();
-    if is_library && os != "windows" && os != "macos" {
+    if os != "windows" && os != "macos" {
         let abi = if std::env::var_os("CARGO_FEATURE_ABI7").is_some() { 7 } else { 9 };
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libblosc2.so.{abi}");
     }

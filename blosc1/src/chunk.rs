@@ -15,6 +15,9 @@ use std::mem::MaybeUninit;
 /// The largest item size that a chunk stores, in bytes.
 const MAX_TYPESIZE: usize = 255;
 
+/// Sources shorter than this, in bytes, are stored plain.
+const MIN_CODED_LEN: usize = 128;
+
 /// The arguments and settings of a compression.
 pub(crate) struct Compression {
     pub clevel: i32,
@@ -79,6 +82,10 @@ impl Compression {
         };
         let codec = self.codec.ok_or(NO_CODEC)?;
         let nbytes = i32::try_from(src.len()).map_err(|_| FAILURE)?;
+        let is_plain = clevel == 0 || src.len() < MIN_CODED_LEN;
+        if is_plain && src.len() + HEADER_LEN > dest.len() {
+            return Ok(0);
+        }
         let layout = LayoutParams {
             codec,
             clevel,

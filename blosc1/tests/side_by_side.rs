@@ -1,0 +1,257 @@
+//! Beside C-Blosc 1.21.6 (`scripts/fetch-blosc1.sh`): each library reads the chunks of the other, and both return the same
+//! codes, except for the differences that are listed here.
+//!
+//! `BLOSC1_DRAWS` is the number of drawn chunks (default 2000), `BLOSC1_SEED` the seed.
+
+mod reference;
+
+use blosc::capi;
+use reference::{Library, Random, load_reference};
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const CODECS: [&CStr; 6] = [c"blosclz", c"lz4", c"lz4hc", c"snappy", c"zlib", c"zstd"];
+
+/// The split modes (`blosc_set_splitmode`).
+const ALWAYS_SPLIT: i32 = 1;
+const FORWARD_COMPAT_SPLIT: i32 = 4;
+const SPLIT_MODES: [i32; 4] = [ALWAYS_SPLIT, 2, 3, FORWARD_COMPAT_SPLIT];
+
+fn ours() -> Library {
+    Library {
+        name: "ours",
+        compress_ctx: capi::blosc_compress_ctx,
+        decompress_ctx: capi::blosc_decompress_ctx,
+        getitem: capi::blosc_getitem,
+        cbuffer_sizes: capi::blosc_cbuffer_sizes,
+        cbuffer_validate: capi::blosc_cbuffer_validate,
+        cbuffer_metainfo: capi::blosc_cbuffer_metainfo,
+        set_splitmode: capi::blosc_set_splitmode,
+    }
+}
+
+/// Returns both libraries, and a guard: the split mode is a setting of the process, so that one test at a time may run. Its
+/// value is the default then.
+fn libraries() -> Option<([Library; 2], MutexGuard<'static, ()>)> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let libraries = [ours(), load_reference()?];
+    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    for library in &libraries {
+        // SAFETY: a setting.
+        unsafe { (library.set_splitmode)(FORWARD_COMPAT_SPLIT) };
+    }
+    Some((libraries, guard))
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// Returns whether the reference writes chunks that it cannot read itself: it splits blocks of which readers expect that
+/// they are not split (blosc1.md 12.7).
+fn is_undecodable(splitmode: i32, chunk: &[u8]) -> bool {
+    let field = |at: usize| i32::from_le_bytes(chunk[at..at + 4].try_into().expect("4 bytes"));
+    let (typesize, blocksize) = (i32::from(chunk[3]), field(8));
+    splitmode == ALWAYS_SPLIT && (typesize > 16 || blocksize / typesize < 128)
+}
+
+#[test]
+fn each_library_reads_the_chunks_of_the_other() {
+    let Some((libraries, _guard)) = libraries() else { return };
+    let [ours, reference] = &libraries;
+    let seed = number("BLOSC1_SEED", 25);
+    let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ seed);
+    let draws = number("BLOSC1_DRAWS", 2000);
+    let mut sizes = [0_u64; 2];
+    for draw in 0..draws {
+        let limit = [300, 5_000, 70_000, 1 << 20][random.below(if draw % 8 == 0 { 4 } else { 3 })];
+        let lens = [127, 128, 129, 143, 144, random.below(limit), random.below(limit), random.below(limit)];
+        let len = lens[random.below(lens.len())];
+        let widths = [1, 2, 4, 7, 8, 12, 16, 17, 255, 256, 1 + random.below(300), 1 + random.below(300)];
+        let typesize = widths[random.below(widths.len())];
+        let content = random.content(len);
+        let (clevel, doshuffle) = (random.below(10) as i32, random.below(3) as i32);
+        let codec = CODECS[random.below(6)];
+        let blocksize = if random.below(3) == 0 { random.below(100_000) } else { 0 };
+        let nthreads = [1, 3][random.below(2)];
+        let splitmode = SPLIT_MODES[random.below(4)];
+        let what = format!(
+            "seed {seed}, draw {draw}: {len} bytes, typesize {typesize}, {codec:?} {clevel}, shuffle {doshuffle}, \
+             blocksize {blocksize}, {nthreads} threads, split {splitmode}"
+        );
+        let [of_ours, of_reference] = libraries.each_ref().map(|library| {
+            // SAFETY: a setting.
+            unsafe { (library.set_splitmode)(splitmode) };
+            let arguments = (clevel, doshuffle, typesize);
+            let chunk = library.compress(arguments, &content, len + 16, codec, blocksize, nthreads);
+            chunk.unwrap_or_else(|code| panic!("{what}: {} returns {code}", library.name))
+        });
+        // All modes but ALWAYS give the same header; a chunk may be stored plain by one library only.
+        let flags = of_ours[2] ^ of_reference[2];
+        assert!(splitmode == ALWAYS_SPLIT || flags & !0x02 == 0, "{what}: flags {flags:#x} differ");
+        assert!(splitmode == ALWAYS_SPLIT || of_ours[3..12] == of_reference[3..12], "{what}: headers differ");
+        assert!(
+            reference.decompress(&of_ours, len, nthreads) == Ok(content.clone()),
+            "{what}: they read ours"
+        );
+        if !is_undecodable(splitmode, &of_reference) {
+            assert!(
+                ours.decompress(&of_reference, len, nthreads) == Ok(content.clone()),
+                "{what}: we read theirs"
+            );
+        }
+        let item = usize::from(of_ours[3]);
+        if len >= item {
+            let start = random.below(len / item);
+            let nitems = random.below(len / item - start + 1);
+            let expected = &content[start * item..(start + nitems) * item];
+            for library in &libraries {
+                let found = library.getitem(&of_ours, start as i32, nitems as i32, expected.len());
+                assert!(found.as_deref() == Ok(expected), "{what}: getitem of {}", library.name);
+            }
+        }
+        if codec != c"snappy" && splitmode != ALWAYS_SPLIT {
+            // The reference rarely compresses with Snappy (blosc1.md 12.8).
+            sizes[0] += of_ours.len() as u64;
+            sizes[1] += of_reference.len() as u64;
+        }
+    }
+    println!(
+        "{draws} chunks, size of ours by size of the reference: {:.3}",
+        sizes[0] as f64 / sizes[1] as f64
+    );
+}
+
+/// Compressions that fail or give no chunk, in the order of the checks (blosc1.md 2.1).
+#[test]
+fn codes_of_compressions_are_equal() {
+    let Some((libraries, _guard)) = libraries() else { return };
+    let content: Vec<u8> = (0..4000_u32).flat_map(u32::to_le_bytes).collect();
+    let codecs = [c"lz4", c"nonesuch", c"LZ4", c""];
+    let mut tried = 0;
+    for clevel in [-1, 0, 5, 9, 10] {
+        for doshuffle in [-1, 0, 1, 2, 3] {
+            for typesize in [1, 4, 255, 256, 1000] {
+                for codec in codecs {
+                    for (len, destsize) in [
+                        (0, 15),
+                        (0, 16),
+                        (100, 15),
+                        (100, 115),
+                        (100, 116),
+                        (16_000, 16_016),
+                        (16_000, 16_015),
+                        (16_000, 20),
+                    ] {
+                        for nthreads in [1, 0, -1, 256, 257] {
+                            let [of_ours, of_reference] = libraries.each_ref().map(|library| {
+                                let arguments = (clevel, doshuffle, typesize);
+                                let blocksize = 1000;
+                                let chunk = library.compress(
+                                    arguments,
+                                    &content[..len],
+                                    destsize,
+                                    codec,
+                                    blocksize,
+                                    nthreads,
+                                );
+                                // Whether there is a chunk; its length may differ.
+                                chunk.map(|chunk| !chunk.is_empty())
+                            });
+                            // The reference writes beyond a destination of 16 to 19 bytes (blosc1.md 12.1).
+                            tried += 1;
+                            assert_eq!(
+                                of_ours, of_reference,
+                                "clevel {clevel}, shuffle {doshuffle}, typesize {typesize}, {codec:?}, {len} bytes, \
+                                 destsize {destsize}, {nthreads} threads"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 10_000);
+}
+
+/// Headers with one changed field (blosc1.md 2.2 to 2.4).
+#[test]
+fn codes_of_damaged_headers_are_equal() {
+    let Some((libraries, _guard)) = libraries() else { return };
+    let content: Vec<u8> = (0..600_u32).flat_map(u32::to_le_bytes).collect();
+    let [ours, _] = &libraries;
+    let mut differences = Vec::new();
+    for (clevel, doshuffle) in [(5, 1), (5, 0), (0, 1)] {
+        let chunk = ours.compress((clevel, doshuffle, 4), &content, 2416, c"lz4", 1000, 1).expect("a chunk");
+        let mut mutants = Vec::new();
+        for (at, values) in [(0, 0..=6), (1, 0..=3), (3, 0..=2)] {
+            for value in values {
+                let mut mutant = chunk.clone();
+                mutant[at] = value;
+                mutants.push(mutant);
+            }
+        }
+        for bit in 0..8 {
+            let mut mutant = chunk.clone();
+            mutant[2] ^= 1 << bit;
+            mutants.push(mutant);
+        }
+        for at in [4, 8, 12] {
+            let field = i32::from_le_bytes(chunk[at..at + 4].try_into().expect("4 bytes"));
+            for value in [0, 1, -1, i32::MIN, field - 1, field + 1, field / 2] {
+                // The functions read as many bytes as the header says.
+                if at == 12 && value > field {
+                    continue;
+                }
+                let mut mutant = chunk.clone();
+                mutant[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                mutants.push(mutant);
+            }
+        }
+        for mutant in mutants {
+            let [of_ours, of_reference] = libraries.each_ref().map(|library| {
+                let code = library.decompress(&mutant, 2400, 1).map(|found| found.len());
+                let items = library.getitem(&mutant, 3, 7, 7 * 256).map(|found| found.len());
+                // A block whose streams do not fit is -1 for the reference, and -2 for this library, as a damaged stream.
+                let items = items.map_err(|code| if code == -2 { -1 } else { code });
+                (code, items, library.information(&mutant))
+            });
+            if of_ours != of_reference {
+                differences.push(format!("{:02x?}: {of_ours:?}, reference {of_reference:?}", &mutant[..16]));
+            }
+        }
+    }
+    differences.retain(|text| !is_listed(text));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Returns whether a difference is a known one. A negative size of the content is an error; the reference returns 0. A
+/// chunk that is shorter than its header is an error; the reference may read beyond it (blosc1.md 12.6). A block that
+/// begins inside the table of block starts is an error; the reference reads it.
+fn is_listed(difference: &str) -> bool {
+    let bytes: Vec<&str> = difference.trim_start_matches('[').split([',', ']']).map(str::trim).collect();
+    let is_negative = |at: usize| bytes[at] == "ff" || bytes[at] == "80";
+    let has_one_more_block = bytes[4..8] == ["61", "09", "00", "00"];
+    is_negative(7) || is_negative(15) || bytes[13..16] == ["00", "00", "00"] || has_one_more_block
+}
+
+/// NULL where a name or a place is expected: no crash.
+#[test]
+fn null_pointers_are_errors() {
+    // SAFETY: NULL is allowed.
+    unsafe {
+        assert_eq!(capi::blosc_compress(5, 1, 4, 10, ptr::null(), ptr::null_mut(), 100), -10);
+        assert_eq!(capi::blosc_decompress(ptr::null(), ptr::null_mut(), 10), -1);
+        assert_eq!(capi::blosc_getitem(ptr::null(), 0, 1, ptr::null_mut()), -1);
+        assert_eq!(capi::blosc_set_compressor(ptr::null()), -1);
+        assert_eq!(capi::blosc_compname_to_compcode(ptr::null()), -1);
+        assert_eq!(capi::blosc_compcode_to_compname(1, ptr::null_mut()), 1);
+        assert_eq!(capi::blosc_get_complib_info(ptr::null(), ptr::null_mut(), ptr::null_mut()), -1);
+        assert_eq!(capi::blosc_cbuffer_validate(ptr::null(), 100, ptr::null_mut()), -1);
+        assert!(capi::blosc_cbuffer_complib(ptr::null()).is_null());
+        capi::blosc_cbuffer_sizes(ptr::null(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        capi::blosc_cbuffer_metainfo(ptr::null(), ptr::null_mut(), ptr::null_mut());
+        capi::blosc_cbuffer_versions(ptr::null(), ptr::null_mut(), ptr::null_mut());
+    }
+}
