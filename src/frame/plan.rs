@@ -10,6 +10,7 @@ use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_speci
 use super::metalayers::{Metalayer, section_len};
 use super::trailer;
 use crate::chunk::SpecialValue;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
 use std::sync::Arc;
@@ -290,6 +291,11 @@ impl FrameIndex {
             .ok_or_else(|| err!(InvalidParam, "no chunk {at} in a frame of {} chunks", self.offsets.len()))
     }
 
+    /// Returns the highest number of a chunk file; -1 without one.
+    pub(super) fn max_number(&mut self) -> i64 {
+        *self.cached_max_number.get_or_insert_with(|| self.offsets.max_number())
+    }
+
     /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
     /// 32`, since the reference does not open a directory with a larger number (`frame.md` 9). Above that limit,
     /// returns the lowest free number, and also for a replacement: otherwise each replacement would raise the numbers.
@@ -303,10 +309,9 @@ impl FrameIndex {
         is_replacement: bool,
         taken: &[u64],
     ) -> Result<u64> {
-        let highest = *self.cached_max_number.get_or_insert_with(|| self.offsets.max_number());
-        let next = u64::try_from(highest).map_or(0, |highest| highest + 1);
+        let next = u64::try_from(self.max_number()).map_or(0, |highest| highest + 1);
         let next = taken.iter().fold(next, |next, &taken| next.max(taken + 1));
-        let number = if next <= cbytes.saturating_sub(32) && !is_replacement {
+        let number = if next <= max_chunk_file_number(cbytes) && !is_replacement {
             next
         } else {
             self.offsets.lowest_free_number(taken)?
@@ -316,6 +321,12 @@ impl FrameIndex {
         }
         Ok(number)
     }
+}
+
+/// Returns the highest number of a chunk file in a directory with `cbytes` bytes of chunks that C-Blosc2 opens
+/// (`frame.md` 9).
+pub(super) fn max_chunk_file_number(cbytes: u64) -> u64 {
+    cbytes.saturating_sub(EXTENDED_HEADER_LENGTH as u64)
 }
 
 /// Plans `change` for a frame with that layout and index. The index is changed at once; the second result reverts that,

@@ -169,6 +169,31 @@ fn taken_names(level: Level) {
     assert_directory(&path, &chunks);
 }
 
+/// Appends and deletes short chunks: the numbers of the chunk files become higher than C-Blosc2 allows for the few bytes
+/// that stay in the end (frame.md 9).
+fn few_short_chunks(level: Level) {
+    let scratch = ScratchDir::new();
+    let path = scratch.new_path();
+    // SAFETY: the only thread of this child that uses the environment.
+    let schunk =
+        unsafe { level.run(|| SuperChunk::create(Library::ours(), Store::Directory, &path, &params())) };
+    let mut chunks: Vec<Vec<u8>> = Vec::new();
+    for number in 0..400 {
+        chunks.push(Random::of_item(44, number).bytes(40));
+        assert_eq!(schunk.append(chunks.last().expect("a chunk")), Ok(chunks.len() as i64));
+        if chunks.len() > 20 {
+            chunks.remove(0);
+            assert_eq!(schunk.delete_chunk(0), Ok(chunks.len() as i64));
+        }
+    }
+    while chunks.len() > 1 {
+        assert_directory(&path, &chunks);
+        chunks.remove(0);
+        assert_eq!(schunk.delete_chunk(0), Ok(chunks.len() as i64));
+    }
+    assert_directory(&path, &chunks);
+}
+
 #[test]
 fn two_handles_change_a_directory_in_turn() {
     check_levels(test_name!(), two_handles);
@@ -182,4 +207,9 @@ fn bracket_needs_few_descriptors() {
 #[test]
 fn remains_with_the_names_of_temporary_files_are_left() {
     check_levels(test_name!(), taken_names);
+}
+
+#[test]
+fn numbers_of_chunk_files_stay_in_the_range_of_the_c_library() {
+    check_levels(test_name!(), few_short_chunks);
 }

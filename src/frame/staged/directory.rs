@@ -12,7 +12,8 @@ use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
 use crate::frame::header::FrameHeader;
-use crate::frame::plan::{FrameIndex, FrameLayout, Images};
+use crate::frame::index::{IndexEntry, Offsets, encode_entry};
+use crate::frame::plan::{self, FrameIndex, FrameLayout, Images};
 use crate::io::IoStream;
 use crate::io::replacement::FileProperties;
 use crate::trace;
@@ -46,12 +47,68 @@ impl StagedDirectory {
         cbytes: u64,
     ) -> Result<u64> {
         let number = index.next_chunk_file_number(cbytes, is_replacement, &self.superseded)?;
+        self.store_as(committed, number, bytes)?;
+        Ok(number)
+    }
+
+    /// Moves chunks to files with lower numbers, if the numbers are too high for `cbytes` bytes of chunks: C-Blosc2 does
+    /// not open such a directory. Returns the old entries if one has changed.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, `FileWrite`, `MemoryAlloc`; no entry has changed then.
+    pub(super) fn lower_numbers(
+        &mut self,
+        committed: &Committed<'_>,
+        index: &mut FrameIndex,
+        cbytes: u64,
+    ) -> Result<Option<Offsets>> {
+        let limit = plan::max_chunk_file_number(cbytes);
+        if u64::try_from(index.max_number()).is_ok_and(|highest| highest > limit) {
+            let before = plan::copy_offsets(&index.offsets)?;
+            return match self.lower_numbers_above(limit, committed, index) {
+                Ok(()) => Ok(Some(before)),
+                Err(error) => {
+                    index.replace(before);
+                    Err(error)
+                }
+            };
+        }
+        Ok(None)
+    }
+
+    fn lower_numbers_above(
+        &mut self,
+        limit: u64,
+        committed: &Committed<'_>,
+        index: &mut FrameIndex,
+    ) -> Result<()> {
+        for at in 0..index.offsets.len() {
+            let Ok(old) = u64::try_from(index.entry(at)?) else { continue };
+            let is_shared = || index.offsets.iter().filter(|&code| code == old as i64).count() > 1;
+            if old <= limit || is_shared() {
+                continue;
+            }
+            let number = index.offsets.lowest_free_number(&self.superseded)?;
+            if number > limit {
+                continue;
+            }
+            let stream = committed.disk.open_chunk_file(old)?;
+            let bytes = stream.read_vec_at(0, stream.size()?)?;
+            self.store_as(committed, number, &bytes)?;
+            self.supersede(old);
+            index.replace_entry(at, encode_entry(IndexEntry::Payload(number)))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a chunk to a new file with that number.
+    fn store_as(&mut self, committed: &Committed<'_>, number: u64, bytes: &[u8]) -> Result<()> {
         let file = self.create_chunk_file(committed.disk, number, bytes)?;
         self.created.push(number);
         if committed.level == Durability::Power {
             self.unsynced.add(number, file)?;
         }
-        Ok(number)
+        Ok(())
     }
 
     /// Creates a chunk file.

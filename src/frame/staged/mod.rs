@@ -255,6 +255,27 @@ impl Staging {
     /// `FileOpen`, `FileWrite`, those of encoding the index. The committed state is unchanged then.
     pub(super) fn commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         committed.stream = committed.stream.take().or(self.stream.take());
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        let mut before = None;
+        if let StagedStore::Directory(directory) = &mut self.store {
+            let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
+            before = directory.lower_numbers(committed, index, cbytes)?;
+            if before.is_some() {
+                let all = IndexChange { changed_from: 0, capacity: index.offsets.len(), fill: None };
+                pending.index = IndexChange::merge(pending.index, Some(all));
+            }
+        }
+        let done = self.write_commit(committed, index);
+        if done.is_err()
+            && let Some(offsets) = before
+        {
+            index.replace(offsets);
+        }
+        done
+    }
+
+    /// Writes the pending state, and makes it the committed one.
+    fn write_commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         let Some(pending) = &self.pending else { return Ok(()) };
         let parts = pending.index_and_trailer(index, committed.images)?;
         let checksums = index.writable_checksums().filter(|_| committed.writes_checksums);
