@@ -8,6 +8,7 @@ use crate::header::{
 };
 use crate::layout::LayoutParams;
 use crate::settings::MAX_THREADS;
+use crate::streams::{blocks_with, check_streams};
 use blosc2::ErrorKind;
 use blosc2::blosc1::{self, ChunkSettings, Codec, Filter};
 use std::mem::MaybeUninit;
@@ -109,7 +110,7 @@ fn normalized(chunk: &[u8], header: &Header) -> Option<Vec<u8>> {
     })
 }
 
-/// Decompresses a chunk, whose header is checked, into `dest`. Returns the length of the content in bytes.
+/// Decompresses a chunk, whose header is checked, into `dest`, which has the length of the content. Returns the length of the content in bytes.
 ///
 /// # Errors
 /// -1.
@@ -120,6 +121,7 @@ pub(crate) fn decompress(
     dest: &mut [MaybeUninit<u8>],
 ) -> CodeResult<usize> {
     let nthreads = checked_nthreads(nthreads, header.nbytes, header.blocksize)?;
+    check_streams(chunk, header, blocks_with(header, 0..dest.len())).map_err(|_| FAILURE)?;
     let copy = normalized(chunk, header);
     blosc1::decompress(copy.as_deref().unwrap_or(chunk), nthreads, dest).map_err(|_| FAILURE)
 }
@@ -139,7 +141,7 @@ pub(crate) fn items_len(header: &Header, start: i32, nitems: i32) -> CodeResult<
     if is_inside { Ok((nitems * typesize) as usize) } else { Err(FAILURE) }
 }
 
-/// Reads items, which are [inside](items_len) the chunk, whose header is checked. Returns their length in bytes.
+/// Reads items, which are [inside](items_len) the chunk, whose header is checked, into `dest`, which has their length. Returns their length in bytes.
 ///
 /// # Errors
 /// -2 for a damaged stream, -1 for other damage.
@@ -150,7 +152,9 @@ pub(crate) fn read_items(
     nitems: i32,
     dest: &mut [MaybeUninit<u8>],
 ) -> CodeResult<usize> {
+    let first = usize::try_from(start).map_err(|_| FAILURE)? * usize::from(header.typesize);
+    check_streams(chunk, header, blocks_with(header, first..first + dest.len()))?;
     let copy = normalized(chunk, header);
     let read = blosc1::read_items(copy.as_deref().unwrap_or(chunk), start, nitems, dest);
-    read.map_err(|error| if error.kind() == ErrorKind::Data { DAMAGED_STREAM } else { FAILURE })
+    read.map_err(|error| if error.kind() == ErrorKind::MemoryAlloc { FAILURE } else { DAMAGED_STREAM })
 }

@@ -13,9 +13,9 @@ const SPLIT_BLOCKSIZE_LIMITS: (i64, i64) = (64 << 10, 1 << 20);
 /// The largest size, in bytes, of the streams of blocks that are split.
 const MAX_SPLIT_STREAM_LEN: i32 = 256 << 10;
 /// Items wider than this, in bytes, are not split.
-const MAX_SPLIT_TYPESIZE: i32 = 16;
+pub(crate) const MAX_SPLIT_TYPESIZE: i32 = 16;
 /// Blocks with fewer items are not split.
-const MIN_SPLIT_ITEMS: i32 = 128;
+pub(crate) const MIN_SPLIT_ITEMS: i32 = 128;
 
 /// Block sizes by level in KiB, for fast codecs.
 const FAST_CODEC_BLOCK_KIB: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];

@@ -6,6 +6,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`header`] | the 16 bytes at the start of a chunk, and the checks of a reader |
+//! | [`streams`] | the lengths of the streams of a chunk, checked before it is decoded |
 //! | [`layout`] | the block size and the split decision of a writer |
 //! | [`settings`] | the state of the process: threads, codec, block size, split mode |
 //! | [`environment`] | the environment variables |
@@ -21,3 +22,4 @@ mod environment;
 mod header;
 mod layout;
 mod settings;
+mod streams;
