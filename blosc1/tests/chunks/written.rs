@@ -1,10 +1,8 @@
 //! Chunks: those of the reference are read (blosc1.md 13), ours have its header, and every chunk is read back.
 
-use blosc::capi::{blosc_compress_ctx, blosc_decompress_ctx, blosc_getitem};
+use crate::support::{CODECS, Random, lock_settings, ours};
 use std::ffi::CStr;
 use std::ops::Range;
-
-const CODECS: [&CStr; 6] = [c"blosclz", c"lz4", c"lz4hc", c"snappy", c"zlib", c"zstd"];
 
 /// Parses hexadecimal digits; spaces are ignored, and `a..b` counts from `a` to `b`.
 fn parse_hex(text: &str) -> Vec<u8> {
@@ -31,49 +29,15 @@ struct Arguments {
 
 fn compress(arguments: Arguments, src: &[u8], destsize: usize) -> Result<Vec<u8>, i32> {
     let Arguments { clevel, doshuffle, typesize, codec, blocksize, nthreads } = arguments;
-    let mut dest = vec![0xA5; destsize + 64];
-    // SAFETY: buffers of these lengths.
-    let rc = unsafe {
-        blosc_compress_ctx(
-            clevel,
-            doshuffle,
-            typesize,
-            src.len(),
-            src.as_ptr().cast(),
-            dest.as_mut_ptr().cast(),
-            destsize,
-            codec.as_ptr(),
-            blocksize,
-            nthreads,
-        )
-    };
-    assert!(
-        dest[destsize..].iter().all(|&byte| byte == 0xA5),
-        "{arguments:?}: written beyond the destination"
-    );
-    let len = usize::try_from(rc).map_err(|_| rc)?;
-    dest.truncate(len);
-    Ok(dest)
+    ours().compress((clevel, doshuffle, typesize), src, destsize, codec, blocksize, nthreads)
 }
 
 fn decompress(chunk: &[u8], len: usize, nthreads: i32) -> Result<Vec<u8>, i32> {
-    let mut dest = vec![0xA5; len + 64];
-    // SAFETY: a whole chunk, and a buffer of that length.
-    let rc = unsafe { blosc_decompress_ctx(chunk.as_ptr().cast(), dest.as_mut_ptr().cast(), len, nthreads) };
-    assert!(dest[len..].iter().all(|&byte| byte == 0xA5), "written beyond the destination");
-    dest.truncate(usize::try_from(rc).map_err(|_| rc)?);
-    Ok(dest)
+    ours().decompress(chunk, len, nthreads)
 }
 
 fn read_items(chunk: &[u8], items: Range<usize>, typesize: usize) -> Result<Vec<u8>, i32> {
-    let mut dest = vec![0; items.len() * typesize];
-    // SAFETY: a whole chunk, and a buffer for the items.
-    let rc = unsafe {
-        let (start, nitems) = (items.start as i32, items.len() as i32);
-        blosc_getitem(chunk.as_ptr().cast(), start, nitems, dest.as_mut_ptr().cast())
-    };
-    dest.truncate(usize::try_from(rc).map_err(|_| rc)?);
-    Ok(dest)
+    ours().getitem(chunk, items.start as i32, items.len() as i32, items.len() * typesize)
 }
 
 /// The golden vectors: clevel, doshuffle, typesize, codec, content, chunk of C-Blosc 1.21.3.
@@ -145,6 +109,7 @@ fn golden_vectors() -> Vec<(Arguments, Vec<u8>, Vec<u8>)> {
 
 #[test]
 fn golden_vectors_are_decoded_and_ours_have_the_same_header() {
+    let _guard = lock_settings(&[ours()]);
     for (arguments, content, chunk) in golden_vectors() {
         assert_eq!(decompress(&chunk, content.len(), 1).as_ref(), Ok(&content), "{arguments:?}");
         let ours = compress(arguments, &content, content.len() + 16).expect("a chunk");
@@ -153,39 +118,16 @@ fn golden_vectors_are_decoded_and_ours_have_the_same_header() {
     }
 }
 
-/// A generator of pseudo-random numbers (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    fn content(&mut self, len: usize) -> Vec<u8> {
-        match self.below(4) {
-            0 => (0..len).map(|_| self.next() as u8).collect(),
-            1 => vec![self.next() as u8; len],
-            2 => (0..len.div_ceil(4) as u32).flat_map(u32::to_le_bytes).take(len).collect(),
-            _ => (0..len).map(|_| (self.next() % 7 % 3) as u8).collect(),
-        }
-    }
-
-    fn arguments(&mut self) -> Arguments {
+impl Arguments {
+    fn draw(random: &mut Random) -> Arguments {
         let typesizes = [1, 2, 4, 8, 16, 17, 255, 256];
         Arguments {
-            clevel: self.below(10) as i32,
-            doshuffle: self.below(3) as i32,
-            typesize: if self.below(2) == 0 { typesizes[self.below(8)] } else { 1 + self.below(300) },
-            codec: CODECS[self.below(6)],
-            blocksize: if self.below(3) == 0 { self.below(50_000) } else { 0 },
-            nthreads: 1 + 2 * self.below(2) as i32,
+            clevel: random.below(10) as i32,
+            doshuffle: random.below(3) as i32,
+            typesize: if random.below(2) == 0 { typesizes[random.below(8)] } else { 1 + random.below(300) },
+            codec: CODECS[random.below(6)],
+            blocksize: if random.below(3) == 0 { random.below(50_000) } else { 0 },
+            nthreads: 1 + 2 * random.below(2) as i32,
         }
     }
 }
@@ -196,7 +138,7 @@ fn drawn_chunks_are_read_back_whole_and_in_part() {
     for _ in 0..2000 {
         let limit = [200, 3000, 100_000][random.below(3)];
         let len = random.below(limit);
-        let (arguments, content) = (random.arguments(), random.content(len));
+        let (arguments, content) = (Arguments::draw(&mut random), random.content(len));
         let chunk = compress(arguments, &content, len + 16).expect("a chunk");
         assert!(!chunk.is_empty() && chunk.len() <= len + 16, "{arguments:?}");
         assert_eq!(chunk[12..16], (chunk.len() as u32).to_le_bytes(), "{arguments:?}");
@@ -240,7 +182,7 @@ fn mutated_chunks_are_safe() {
     let mut random = Random(0x5EED_0003);
     for _ in 0..300 {
         let len = 1 + random.below(3000);
-        let (arguments, content) = (random.arguments(), random.content(len));
+        let (arguments, content) = (Arguments::draw(&mut random), random.content(len));
         let chunk = compress(arguments, &content, len + 16).expect("a chunk");
         for _ in 0..60 {
             let mut mutant = chunk.clone();

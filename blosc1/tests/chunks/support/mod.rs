@@ -1,7 +1,9 @@
-//! The functions of a library, and drawn contents.
+//! The functions of this library and of the reference, and drawn contents.
 
+use blosc::capi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type CompressCtx = unsafe extern "C" fn(
     c_int,
@@ -26,6 +28,42 @@ pub struct Library {
     pub cbuffer_validate: unsafe extern "C" fn(*const c_void, usize, *mut usize) -> c_int,
     pub cbuffer_metainfo: unsafe extern "C" fn(*const c_void, *mut usize, *mut c_int),
     pub set_splitmode: unsafe extern "C" fn(c_int),
+}
+
+/// The codecs of Blosc 1.
+pub const CODECS: [&CStr; 6] = [c"blosclz", c"lz4", c"lz4hc", c"snappy", c"zlib", c"zstd"];
+
+/// The byte behind destinations, which must not change.
+const CANARY: u8 = 0xA5;
+/// Number of these bytes.
+const CANARIES: usize = 64;
+
+/// The default split mode (`blosc_set_splitmode`).
+pub const FORWARD_COMPAT_SPLIT: i32 = 4;
+
+/// Waits until no other test depends on the split mode, a setting of the process, and sets it to its default.
+pub fn lock_settings(libraries: &[Library]) -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    for library in libraries {
+        // SAFETY: a setting.
+        unsafe { (library.set_splitmode)(FORWARD_COMPAT_SPLIT) };
+    }
+    guard
+}
+
+/// Returns this library.
+pub fn ours() -> Library {
+    Library {
+        name: "ours",
+        compress_ctx: capi::blosc_compress_ctx,
+        decompress_ctx: capi::blosc_decompress_ctx,
+        getitem: capi::blosc_getitem,
+        cbuffer_sizes: capi::blosc_cbuffer_sizes,
+        cbuffer_validate: capi::blosc_cbuffer_validate,
+        cbuffer_metainfo: capi::blosc_cbuffer_metainfo,
+        set_splitmode: capi::blosc_set_splitmode,
+    }
 }
 
 /// Loads the reference; `None`, with a message, if it was not fetched.
@@ -81,8 +119,7 @@ impl Library {
         blocksize: usize,
         nthreads: c_int,
     ) -> Result<Vec<u8>, c_int> {
-        // The reference may write beyond a short destination (blosc1.md 12.1).
-        let mut dest = vec![0; destsize + 64];
+        let mut dest = vec![CANARY; destsize + CANARIES];
         // SAFETY: buffers of these lengths.
         let rc = unsafe {
             (self.compress_ctx)(
@@ -98,25 +135,31 @@ impl Library {
                 nthreads,
             )
         };
+        // The reference may write beyond a short destination (blosc1.md 12.1).
+        if self.name == "ours" {
+            assert_canaries(&dest);
+        }
         dest.truncate(usize::try_from(rc).map_err(|_| rc)?);
         Ok(dest)
     }
 
     /// Decompresses a chunk into `len` bytes. Returns the content, or the code of the error.
     pub fn decompress(&self, chunk: &[u8], len: usize, nthreads: c_int) -> Result<Vec<u8>, c_int> {
-        let mut dest = vec![0; len + 64];
+        let mut dest = vec![CANARY; len + CANARIES];
         // SAFETY: a chunk whose length is that of its header or longer, and a buffer of that length.
         let rc =
             unsafe { (self.decompress_ctx)(chunk.as_ptr().cast(), dest.as_mut_ptr().cast(), len, nthreads) };
+        assert_canaries(&dest);
         dest.truncate(usize::try_from(rc).map_err(|_| rc)?);
         Ok(dest)
     }
 
     /// Reads items of a chunk, which have at most `len` bytes. Returns their bytes, or the code of the error.
     pub fn getitem(&self, chunk: &[u8], start: c_int, nitems: c_int, len: usize) -> Result<Vec<u8>, c_int> {
-        let mut dest = vec![0; len + 64];
+        let mut dest = vec![CANARY; len + CANARIES];
         // SAFETY: as in `decompress`.
         let rc = unsafe { (self.getitem)(chunk.as_ptr().cast(), start, nitems, dest.as_mut_ptr().cast()) };
+        assert_canaries(&dest);
         dest.truncate(usize::try_from(rc).map_err(|_| rc)?);
         Ok(dest)
     }
@@ -136,11 +179,16 @@ impl Library {
     }
 }
 
+fn assert_canaries(dest: &[u8]) {
+    assert!(dest.ends_with(&[CANARY; CANARIES]), "bytes behind the destination have changed");
+}
+
 /// A generator of pseudo-random numbers (xorshift64*).
 pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// Returns the next number.
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

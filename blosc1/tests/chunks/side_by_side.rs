@@ -3,44 +3,19 @@
 //!
 //! `BLOSC1_DRAWS` is the number of drawn chunks (default 2000), `BLOSC1_SEED` the seed.
 
-mod reference;
-
+use crate::support::{CODECS, FORWARD_COMPAT_SPLIT, Library, Random, load_reference, lock_settings, ours};
 use blosc::capi;
-use reference::{Library, Random, load_reference};
-use std::ffi::CStr;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-const CODECS: [&CStr; 6] = [c"blosclz", c"lz4", c"lz4hc", c"snappy", c"zlib", c"zstd"];
+use std::sync::MutexGuard;
 
 /// The split modes (`blosc_set_splitmode`).
 const ALWAYS_SPLIT: i32 = 1;
-const FORWARD_COMPAT_SPLIT: i32 = 4;
 const SPLIT_MODES: [i32; 4] = [ALWAYS_SPLIT, 2, 3, FORWARD_COMPAT_SPLIT];
 
-fn ours() -> Library {
-    Library {
-        name: "ours",
-        compress_ctx: capi::blosc_compress_ctx,
-        decompress_ctx: capi::blosc_decompress_ctx,
-        getitem: capi::blosc_getitem,
-        cbuffer_sizes: capi::blosc_cbuffer_sizes,
-        cbuffer_validate: capi::blosc_cbuffer_validate,
-        cbuffer_metainfo: capi::blosc_cbuffer_metainfo,
-        set_splitmode: capi::blosc_set_splitmode,
-    }
-}
-
-/// Returns both libraries, and a guard: the split mode is a setting of the process, so that one test at a time may run. Its
-/// value is the default then.
+/// Returns both libraries, and a guard of the settings.
 fn libraries() -> Option<([Library; 2], MutexGuard<'static, ()>)> {
-    static LOCK: Mutex<()> = Mutex::new(());
     let libraries = [ours(), load_reference()?];
-    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    for library in &libraries {
-        // SAFETY: a setting.
-        unsafe { (library.set_splitmode)(FORWARD_COMPAT_SPLIT) };
-    }
+    let guard = lock_settings(&libraries);
     Some((libraries, guard))
 }
 
