@@ -16,6 +16,7 @@ use crate::pipeline::params::{ChunkFormat, CompressParams, DecompressParams};
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
+pub use crate::panics::catch_panics;
 pub use crate::pool::shutdown as end_threads;
 
 /// A codec of Blosc 1.

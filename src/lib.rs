@@ -22,6 +22,7 @@
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
 //! | [`pipeline`] | contexts; compression of a buffer to blocks, streams and a chunk, and decompression |
 //! | [`buffers`] | caches of free memory blocks, per thread and per process |
+//! | [`panics`] | catching panics where C code calls the library |
 //! | [`out_buffer`] | output buffers of callers, whose memory may be uninitialised |
 //! | [`malloc`] | memory that is allocated on one side of the C ABI and freed on the other |
 //! | [`frame`] | frames: their byte formats, and frames as containers of chunks, in memory and on disk |
@@ -56,6 +57,7 @@ pub mod internals;
 mod io;
 mod malloc;
 mod out_buffer;
+mod panics;
 mod pipeline;
 mod pool;
 #[cfg(test)]

@@ -12,15 +12,14 @@ use crate::chunk::{self, Compression};
 use crate::environment::{self, Overrides};
 use crate::header::{BAD_ARGUMENT, CodeResult, FAILURE, HEADER_LEN, Header, MAX_BUFFERSIZE, VERSION_FORMAT};
 use crate::settings;
-use blosc2::blosc1::Codec;
+use blosc2::blosc1::{Codec, catch_panics};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 /// Runs `body`. A panic, which only a defect of the library can cause, becomes -1.
 fn result_code(body: impl FnOnce() -> CodeResult<usize>) -> c_int {
-    let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(FAILURE));
+    let result = catch_panics(body).unwrap_or(Err(FAILURE));
     result.map_or_else(|code| code, |len| c_int::try_from(len).unwrap_or(c_int::MAX))
 }
 
@@ -86,7 +85,7 @@ pub extern "C" fn blosc_init() {
 /// Ends the threads of the library. The settings stay, and the library can be used again.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_destroy() {
-    let _ = catch_unwind(settings::destroy);
+    let _ = catch_panics(settings::destroy);
 }
 
 /// Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`, which has room for

@@ -7,57 +7,18 @@ use crate::chunk::format::{flag2, offset};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::out_buffer::OutBuffer;
+use crate::panics::catch_panics;
 use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
 use crate::schunk::read::SchunkBlockSource;
-use crate::{pool, trace};
-use std::cell::Cell;
+use crate::trace;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
-use std::thread;
-
-thread_local! {
-    /// Whether this thread runs a function of the library.
-    static IN_LIBRARY_CALL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Installs, once, a panic hook that reports panics inside the library only through `BLOSC_TRACE`: a program's
-/// stderr does not belong to the library. Panics elsewhere in a Rust program go to the hook that was installed
-/// before.
-fn install_panic_hook() {
-    static ONCE: Once = Once::new();
-    // A thread that is unwinding must not change the hook; a later call changes it.
-    if thread::panicking() {
-        return;
-    }
-    ONCE.call_once(|| {
-        let elsewhere = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if IN_LIBRARY_CALL.try_with(Cell::get).unwrap_or(false) || pool::is_in_job() {
-                trace::warning(|| format!("a defect of the library: {info}"));
-            } else {
-                elsewhere(info);
-            }
-        }));
-    });
-}
 
 /// Runs `body` and returns its result, or `on_error(&error)` for an error, which it [reports](report). A panic, which
 /// only a defect of the library can cause, becomes the error `Failure`.
 pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
-    install_panic_hook();
-    // `IN_LIBRARY_CALL` is accessed once: finding a thread-local value takes as long as everything else in this
-    // function.
-    let result = IN_LIBRARY_CALL.with(|inside| {
-        let before = inside.replace(true);
-        let result = catch_unwind(AssertUnwindSafe(body));
-        inside.set(before);
-        result
-    });
-    // The values that a panicking call was using are not used again: the caller receives an error for this call.
-    let result =
-        result.unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
+    let result = catch_panics(body)
+        .unwrap_or_else(|| Err(err!(Failure, "a defect of the library: a function panicked")));
     result.unwrap_or_else(|error| {
         let result = on_error(&error);
         report(error);
@@ -205,7 +166,6 @@ mod tests {
         assert_eq!(result_code(|| Err(err!(Data, "bad"))), -3);
         assert_eq!(result_code(|| Ok(7)), 7);
         assert_eq!(result_code(|| Ok(usize::MAX)), c_int::MAX);
-        assert!(!IN_LIBRARY_CALL.get());
     }
 
     #[test]

@@ -19,7 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["b2nd"],
     &["schunk"],
     &["frame"],
-    &["pipeline", "io"],
+    &["pipeline", "io", "panics"],
     &["registry", "codec", "pool", "malloc"],
     &["filter"],
     &["chunk"],

@@ -1,0 +1,60 @@
+//! Catching panics, which only defects of the library cause, where C code calls the library.
+
+use crate::{pool, trace};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::thread;
+
+thread_local! {
+    /// Whether this thread runs a function of the library.
+    static IN_LIBRARY_CALL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Installs, once, a panic hook that reports panics inside the library only through `BLOSC_TRACE`: a program's
+/// stderr does not belong to the library. Panics elsewhere in a Rust program go to the hook that was installed
+/// before.
+fn install_panic_hook() {
+    static ONCE: Once = Once::new();
+    // A thread that is unwinding must not change the hook; a later call changes it.
+    if thread::panicking() {
+        return;
+    }
+    ONCE.call_once(|| {
+        let elsewhere = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if IN_LIBRARY_CALL.try_with(Cell::get).unwrap_or(false) || pool::is_in_job() {
+                trace::warning(|| format!("a defect of the library: {info}"));
+            } else {
+                elsewhere(info);
+            }
+        }));
+    });
+}
+
+/// Runs `body`. Returns `None` if it panics; the caller must not use the values that `body` was using again.
+#[inline(always)]
+pub fn catch_panics<R>(body: impl FnOnce() -> R) -> Option<R> {
+    install_panic_hook();
+    // `IN_LIBRARY_CALL` is accessed once: finding a thread-local value takes as long as everything else in this
+    // function.
+    let result = IN_LIBRARY_CALL.with(|inside| {
+        let before = inside.replace(true);
+        let result = catch_unwind(AssertUnwindSafe(body));
+        inside.set(before);
+        result
+    });
+    result.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_are_caught_and_the_call_ends() {
+        assert_eq!(catch_panics(|| 7), Some(7));
+        assert_eq!(catch_panics(|| -> i32 { panic!("on purpose") }), None);
+        assert!(!IN_LIBRARY_CALL.get());
+    }
+}
