@@ -11,7 +11,7 @@ use blosc2::abi::{CBool, blosc2_storage};
 
 use crate::support::calls::{Params, dparams};
 use crate::support::library::Library;
-use crate::support::memory::{PeakMemory, resident_bytes};
+use crate::support::memory::{PeakMemory, anonymous_bytes};
 use crate::support::super_chunk::functions::Functions;
 
 /// The environment variable that names the [`Task`] of a process.
@@ -87,7 +87,7 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
         dparams: &mut dparams,
         io: ptr::null_mut(),
     };
-    let before = resident_bytes();
+    let before = anonymous_bytes();
     let peak_memory = PeakMemory::start();
     let nbytes = CHUNKSIZE as i32;
     // SAFETY: a storage whose pointers are valid during the call, and buffers with their true lengths; the super-chunk
@@ -113,7 +113,7 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
         assert_eq!((functions.blosc2_schunk_free)(schunk), 0);
         peak
     };
-    Usage { peak, after_free: resident_bytes().saturating_sub(before) }
+    Usage { peak, after_free: anonymous_bytes().saturating_sub(before) }
 }
 
 /// Returns numbers of 4 bytes that compress to about half their size.

@@ -40,6 +40,12 @@ pub fn resident_bytes() -> usize {
     process_counter("VmRSS:")
 }
 
+/// Returns the resident memory that does not belong to files: which pages of a library are resident depends on what the
+/// system has cached.
+pub fn anonymous_bytes() -> usize {
+    process_counter("RssAnon:")
+}
+
 /// The resident memory at the start of a case.
 pub struct PeakMemory {
     before: usize,
