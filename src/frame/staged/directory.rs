@@ -52,28 +52,39 @@ impl StagedDirectory {
     }
 
     /// Moves chunks to files with lower numbers, if the numbers are too high for `cbytes` bytes of chunks: C-Blosc2 does
-    /// not open such a directory. Returns the old entries if one has changed.
+    /// not open such a directory. A chunk that cannot be read keeps its number. Returns the state before, for
+    /// [`restore_numbers`](Self::restore_numbers), if a number may have changed.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `MemoryAlloc`; no entry has changed then.
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`; nothing has changed then.
     pub(super) fn lower_numbers(
         &mut self,
         committed: &Committed<'_>,
         index: &mut FrameIndex,
         cbytes: u64,
-    ) -> Result<Option<Offsets>> {
+    ) -> Result<Option<(Offsets, StagedDirectory)>> {
         let limit = plan::max_chunk_file_number(cbytes);
         if u64::try_from(index.max_number()).is_ok_and(|highest| highest > limit) {
-            let before = plan::copy_offsets(&index.offsets)?;
-            return match self.lower_numbers_above(limit, committed, index) {
-                Ok(()) => Ok(Some(before)),
-                Err(error) => {
-                    index.replace(before);
-                    Err(error)
-                }
-            };
+            let before = (plan::copy_offsets(&index.offsets)?, self.clone());
+            if let Err(error) = self.lower_numbers_above(limit, committed, index) {
+                self.restore_numbers(committed.disk, index, before);
+                return Err(error);
+            }
+            return Ok(Some(before));
         }
         Ok(None)
+    }
+
+    /// Reverts [`lower_numbers`](Self::lower_numbers): the old files are needed again.
+    pub(super) fn restore_numbers(
+        &mut self,
+        disk: &Disk,
+        index: &mut FrameIndex,
+        (offsets, directory): (Offsets, StagedDirectory),
+    ) {
+        self.remove_new_files(disk, &directory);
+        *self = directory;
+        index.replace(offsets);
     }
 
     fn lower_numbers_above(
@@ -92,8 +103,9 @@ impl StagedDirectory {
             if number > limit {
                 continue;
             }
-            let stream = committed.disk.open_chunk_file(old)?;
-            let bytes = stream.read_vec_at(0, stream.size()?)?;
+            let opened = committed.disk.open_chunk_file(old);
+            let read = opened.and_then(|stream| stream.read_vec_at(0, stream.size()?));
+            let Ok(bytes) = read else { continue };
             self.store_as(committed, number, &bytes)?;
             self.supersede(old);
             index.replace_entry(at, encode_entry(IndexEntry::Payload(number)))?;

@@ -267,9 +267,9 @@ impl Staging {
         }
         let done = self.write_commit(committed, index);
         if done.is_err()
-            && let Some(offsets) = before
+            && let (Some(before), StagedStore::Directory(directory)) = (before, &mut self.store)
         {
-            index.replace(offsets);
+            directory.restore_numbers(committed.disk, index, before);
         }
         done
     }
