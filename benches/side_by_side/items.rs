@@ -7,7 +7,8 @@ use crate::datasets::{Dataset, SplitMix64};
 use crate::report::Report;
 use crate::timing::speed_ratio;
 
-const COUNTS: [usize; 3] = [1, 100, 10_000];
+/// Numbers of items.
+pub const COUNTS: [usize; 3] = [1, 100, 10_000];
 
 /// The number of random positions that are read in turn.
 const POSITIONS: usize = 64;
@@ -15,8 +16,7 @@ const POSITIONS: usize = 64;
 /// Measures the middle level of the grid: both libraries read 1, 100 and 10 000 items of the reference's chunk.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("items", &["getitem"], bench.options.summary);
-    let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 3 })];
-    let sets = Dataset::load(names, bench.options.chunk_nbytes);
+    let sets = load_sets(bench);
     for point in GridPoint::of_middle_level(bench) {
         for set in &sets {
             let typesize = set.typesize as usize;
@@ -53,13 +53,20 @@ pub fn run(bench: &Bench) -> Report {
     report
 }
 
-fn random_positions(last: usize) -> Vec<i32> {
+/// Loads the first of the selected data sets: 3, or 6 with `--full`.
+pub fn load_sets(bench: &Bench) -> Vec<Dataset> {
+    let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 3 })];
+    Dataset::load(names, bench.options.chunk_nbytes)
+}
+
+/// Returns the items that are read, each at most `last`.
+pub fn random_positions(last: usize) -> Vec<i32> {
     let mut random = SplitMix64::new(7);
     (0..POSITIONS).map(|_| random.below(last + 1) as i32).collect()
 }
 
 /// Returns a function that calls `work` once for each of `places`.
-fn call_for_each<'a>(places: &'a [i32], mut work: impl FnMut(i32) + 'a) -> impl FnMut() + 'a {
+pub fn call_for_each<'a>(places: &'a [i32], mut work: impl FnMut(i32) + 'a) -> impl FnMut() + 'a {
     move || places.iter().for_each(|&start| work(start))
 }
 

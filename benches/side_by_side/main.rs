@@ -9,6 +9,8 @@
 //! cargo bench --bench side_by_side -- --group schunk   # lz4 at level 5; --full: 20 000 chunks in a frame, too
 //! cargo bench --bench side_by_side -- --group arrays   # lz4 at level 5; one thread and two
 //! cargo bench --bench side_by_side -- --group durable  # durability levels and checksums of frames on disk
+//! cargo build --release -p libblosc1-rs; scripts/fetch-blosc1.sh
+//! cargo bench --bench side_by_side -- --group blosc1,blosc1-drawn   # libblosc.so.1 beside C-Blosc 1
 //! cargo bench --bench side_by_side -- --help
 //! ```
 //!
@@ -18,7 +20,16 @@
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+#[allow(dead_code, reason = "the cells of this benchmark are drawn, none has a name")]
+#[path = "../drawn/cell.rs"]
+mod cell;
+#[path = "../drawn/families.rs"]
+mod families;
+#[path = "../drawn/files.rs"]
+mod files;
+
 mod arrays;
+mod blosc1;
 mod boxes;
 mod chart;
 mod chunks;
@@ -54,7 +65,7 @@ struct Bench {
 /// A group of measurements: its name on the command line, and the function that measures it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 10] = [
+const GROUPS: [Group; 14] = [
     ("chunks", chunks::run),
     ("small", small::run),
     ("items", items::run),
@@ -65,11 +76,15 @@ const GROUPS: [Group; 10] = [
     ("arrays", arrays::run),
     ("apart", arrays::separate_processes::run),
     ("durable", durable::run),
+    ("blosc1", blosc1::run),
+    ("blosc1-small", blosc1::run_small),
+    ("blosc1-items", blosc1::run_items),
+    ("blosc1-drawn", blosc1::run_drawn),
 ];
 
-/// The groups that run only if `--group` names them: their cells compare settings of our library, and synchronise
-/// files.
-const REQUESTED_ONLY: [&str; 1] = ["durable"];
+/// The groups that run only if `--group` names them: the cells of `durable` compare settings of our library, and
+/// synchronise files; the others need another library.
+const REQUESTED_ONLY: [&str; 5] = ["durable", "blosc1", "blosc1-small", "blosc1-items", "blosc1-drawn"];
 
 fn main() -> ExitCode {
     if arrays::separate_processes::run_if_child() {

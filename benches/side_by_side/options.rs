@@ -12,7 +12,8 @@ chunks (1200 cells, 0.7 s each), and more for the others.
 options (lists are separated by commas):
   --full            larger chunks, all data sets, more rounds
   --group LIST      chunks, small, items, shuffles, schunk, boxes, arrays, plugins,
-                    apart, durable                          (default: all but durable)
+                    apart, durable, blosc1, blosc1-small, blosc1-items,
+                    blosc1-drawn                            (default: all but durable and blosc1)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
   --levels LIST     0-9, or `all`                                 (default: 1,5,9; --full: 1,3,5,7,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)
@@ -20,6 +21,9 @@ options (lists are separated by commas):
   --data LIST       data sets by name                             (default: a few; --full: all)
   --kib N           size of a chunk in KiB                        (default: 512; --full: 4096)
   --only TEXT       the cells with this in their name
+  --seed N          seed of the drawn cells                         (default: 1)
+  --cells N         number of drawn cells                           (default: 1000)
+  --sizes           only sizes, in the groups blosc1, blosc1-small and blosc1-drawn
   --rounds N        batches of each library per figure            (default: 5; --full: 15), fewer of long calls
   --summary         only means and worst cells
   --table FILE      writes means and worst cells as a Markdown table, too (`-`: prints it)
@@ -40,6 +44,11 @@ pub struct Options {
     /// Only cells whose name contains this text are measured.
     pub only: String,
     pub chunk_nbytes: usize,
+    /// The seed and the number of the cells of the groups whose cells are drawn.
+    pub seed: u64,
+    pub cells: u64,
+    /// Whether only sizes are measured.
+    pub sizes: bool,
     pub rounds: usize,
     /// The least duration of a timed batch.
     pub min_batch: Duration,
@@ -74,6 +83,9 @@ impl Options {
             data: datasets::names(full),
             only: String::new(),
             chunk_nbytes: if full { 4096 } else { 512 } * 1024,
+            seed: 1,
+            cells: 1000,
+            sizes: false,
             rounds: if full { 15 } else { 5 },
             min_batch: Duration::from_millis(if full { 4 } else { 2 }),
             budget: Duration::from_millis(if full { 600 } else { 30 }),
@@ -104,6 +116,9 @@ impl Options {
                 "--table" => options.table = Some(value()?.into()),
                 "--svg" => options.svg = Some(value()?.into()),
                 "--kib" => options.chunk_nbytes = parse_number::<usize>(&value()?)?.max(1) * 1024,
+                "--seed" => options.seed = parse_number(&value()?)?,
+                "--cells" => options.cells = parse_number(&value()?)?,
+                "--sizes" => options.sizes = true,
                 "--rounds" => options.rounds = parse_number::<usize>(&value()?)?.max(1),
                 "--help" | "-h" => {
                     println!("{USAGE}");

@@ -8,6 +8,9 @@ pub const COMPRESS: &str = "compress";
 pub const SPEED: &str = "speed";
 pub const BY_MEMCPY: &str = "by memcpy";
 
+/// The ratio of lengths above which a chunk is counted as longer than the reference's.
+const LONGER: f64 = 1.01;
+
 /// The cells of one group.
 pub struct Report {
     group: &'static str,
@@ -60,6 +63,14 @@ impl Report {
             let worst = self.cells.iter().min_by(|a, b| a.ratios[number].total_cmp(&b.ratios[number]));
             if let Some(cell) = worst {
                 println!("  worst {column}: {:.2} at {} {}", cell.ratios[number], cell.family, cell.name);
+            }
+            if *column == SIZE {
+                let longer = self.cells.iter().filter(|cell| cell.ratios[number] < 1.0 / LONGER).count();
+                println!(
+                    "  over {:.0} % longer: {longer} of {} cells",
+                    100.0 * (LONGER - 1.0),
+                    self.cells.len()
+                );
             }
         }
         println!();

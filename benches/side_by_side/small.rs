@@ -6,13 +6,13 @@ use crate::codec_grid::{ContextPair, GridPoint};
 use crate::datasets::Dataset;
 use crate::report::{COMPRESS, Report, SIZE};
 
-const SIZES: [usize; 4] = [512, 2048, 8192, 32768];
+/// Lengths in bytes.
+pub const SIZES: [usize; 4] = [512, 2048, 8192, 32768];
 
 /// Measures the middle level of the grid on the first bytes of a few data sets.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("small", &[SIZE, COMPRESS, "decompress"], bench.options.summary);
-    let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 2 })];
-    let sets = Dataset::load(names, SIZES[SIZES.len() - 1]);
+    let sets = load_sets(bench);
     for point in GridPoint::of_middle_level(bench) {
         for set in &sets {
             for size in SIZES.into_iter().filter(|&size| size <= set.bytes.len()) {
@@ -26,4 +26,10 @@ pub fn run(bench: &Bench) -> Report {
         }
     }
     report
+}
+
+/// Loads the first of the selected data sets: 2, or 6 with `--full`.
+pub fn load_sets(bench: &Bench) -> Vec<Dataset> {
+    let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 2 })];
+    Dataset::load(names, SIZES[SIZES.len() - 1])
 }

@@ -153,7 +153,8 @@ impl BuiltInCodec {
     /// Returns an encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. A dictionary that was
     /// prepared for another codec is ignored.
     pub(crate) fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
-        BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary: dictionary.map(|d| &d.0) }
+        let dictionary = dictionary.map(|d| &d.0);
+        BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary, reference: Reference::CBlosc2 }
     }
 
     /// Returns a decoder, for streams made with `dictionary` if there is one. A dictionary that was prepared for
@@ -170,6 +171,27 @@ pub(crate) struct BuiltInEncoder<'a> {
     codec: BuiltInCodec,
     clevel: i32,
     dictionary: Option<&'a EncoderDictionaryData>,
+    reference: Reference,
+}
+
+/// The library than whose streams those of an encoder must not be longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reference {
+    /// C-Blosc 1.21.6.
+    CBlosc1 {
+        /// Whether blocks are split into one stream for each byte of an item.
+        is_split: bool,
+    },
+    /// C-Blosc2 3.3.5.
+    CBlosc2,
+}
+
+impl BuiltInEncoder<'_> {
+    /// Returns the encoder for chunks of Blosc 1, whose blocks are split or not: its streams are as short as those of
+    /// C-Blosc 1.21.6, which has other releases of the codecs.
+    pub(crate) fn for_blosc1(self, is_split: bool) -> Self {
+        BuiltInEncoder { reference: Reference::CBlosc1 { is_split }, ..self }
+    }
 }
 
 impl Encoder for BuiltInEncoder<'_> {
@@ -178,7 +200,13 @@ impl Encoder for BuiltInEncoder<'_> {
         match (self.codec, self.dictionary) {
             // The reference's encoder crashes at level 0 (`codecs.md` 18.18).
             (BuiltInCodec::BloscLz, _) if clevel == 0 => Ok(0),
-            (BuiltInCodec::BloscLz, _) => Ok(blosclz::compress(&mut workspace.blosclz, clevel, src, dest)),
+            (BuiltInCodec::BloscLz, _) => {
+                let release = match self.reference {
+                    Reference::CBlosc1 { is_split } => blosclz::Release::V2_5_1 { is_split },
+                    Reference::CBlosc2 => blosclz::Release::V2_5_3,
+                };
+                Ok(blosclz::compress(&mut workspace.blosclz, release, clevel, src, dest))
+            }
             (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
                 lz4::compress_fast_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
@@ -189,7 +217,13 @@ impl Encoder for BuiltInEncoder<'_> {
             (BuiltInCodec::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => snappy::compress(&mut workspace.snappy, src, dest),
-            (BuiltInCodec::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
+            (BuiltInCodec::Zlib, _) => {
+                let levels = match self.reference {
+                    Reference::CBlosc1 { .. } => zlib::LevelSet::Zlib,
+                    Reference::CBlosc2 => zlib::LevelSet::ZlibNg,
+                };
+                zlib::compress(&mut workspace.zlib, src, dest, levels, clevel)
+            }
             (BuiltInCodec::Zstd, Some(EncoderDictionaryData::Zstd(dictionary))) => {
                 zstd::compress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }

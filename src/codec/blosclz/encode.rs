@@ -1,5 +1,6 @@
 //! The encoder. It makes the reference's decisions, byte for byte (`codecs.md` 3.3), so that stream sizes agree, and
-//! so do the inputs that are given up.
+//! so do the inputs that are given up. There are two references: BloscLZ 2.5.3 of C-Blosc2 and 2.5.1 of C-Blosc 1
+//! ([`Release`]).
 //!
 //! Both passes use the same matches ([`MatchFinder`]): the probe, which decides whether the input is worth compressing,
 //! and the encoder. Literals are not copied one by one: a literal run is written when the match that ends it is
@@ -16,16 +17,35 @@ const MAX_TABLE_LOG2: u32 = 14;
 const NO_MATCH_TAIL: usize = 12;
 /// Matches at this distance, in bytes, or beyond are not used.
 const MAX_DISTANCE: usize = 73725;
-/// The difference between the number of equal bytes of a match and its coded length.
-const EQUAL_BIAS: usize = 3;
-/// The coded length of the shortest match: its four-byte key and three more bytes are equal.
-const MIN_CODED_LEN: usize = 7 - EQUAL_BIAS;
+/// The number of equal bytes from which on the length of a match is counted in a loop.
+const LONG_MATCH_LEN: usize = 8;
 /// Far matches below this coded length are not used, as in the reference (`codecs.md` 3.3).
 const MIN_FAR_CODED_LEN: usize = 6;
 /// Inputs below this length, in bytes, are not compressed.
 const MIN_INPUT: usize = 16;
 /// Nothing is compressed into an output below this length, in bytes.
 const MIN_OUTPUT: usize = 66;
+
+/// A release of BloscLZ, whose decisions the encoder makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// The release of C-Blosc 1.21.6. It uses matches of 5 bytes, and probes at most 4 KiB, from 3/4 of the input on.
+    V2_5_1 {
+        /// Whether the chunk has one stream for each byte of an item. Inputs that the probe estimates to shrink to a
+        /// quarter are then encoded as by [`Release::V2_5_3`].
+        is_split: bool,
+    },
+    /// The release of C-Blosc2 3.3.5. Its shortest match is 7 equal bytes, of which 6 are coded.
+    V2_5_3,
+}
+
+/// The difference between the number of equal bytes of a match and its coded length, a constant parameter of the
+/// encoder: if matches are coded completely.
+const COMPLETE_MATCHES: usize = 2;
+/// The same if the last equal byte of a match is not coded.
+const SHORTENED_MATCHES: usize = 3;
+/// The ratio from which on [`Release::V2_5_1`] shortens matches.
+const SHORTENED_MATCHES_RATIO: f64 = 4.0;
 
 /// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
@@ -75,7 +95,10 @@ impl<S: TablePosition> Default for HashTable<S> {
 
 impl<S: TablePosition> HashTable<S> {
     /// Returns a match finder for `input` with an empty table. Every position in the input fits into a slot.
-    fn new_match_finder<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> MatchFinder<'a, S, LOG> {
+    fn new_match_finder<'a, const LOG: u32, const EQUAL_BIAS: usize>(
+        &'a mut self,
+        input: &'a [u8],
+    ) -> MatchFinder<'a, S, LOG, EQUAL_BIAS> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
         MatchFinder {
@@ -90,47 +113,105 @@ impl<S: TablePosition> HashTable<S> {
 /// Compresses `src` into `dest` and returns the number of bytes written. Returns 0 if the stream does not fit into
 /// `dest`, if a probe of the input's tail estimates too low a ratio, or if `clevel` is 0 or less. Levels above 9 are
 /// the same as 9.
-pub(crate) fn compress(tables: &mut HashTables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
-    if src.len() < MIN_INPUT || src.len() > i32::MAX as usize || dest.len() < MIN_OUTPUT {
+pub(crate) fn compress(
+    tables: &mut HashTables,
+    release: Release,
+    clevel: i32,
+    src: &[u8],
+    dest: &mut [u8],
+) -> usize {
+    if src.len() < MIN_INPUT || src.len() > i32::MAX as usize || dest.len() < MIN_OUTPUT || clevel <= 0 {
         return 0;
     }
-    let tail = |part: usize| &src[src.len() - src.len() / part..];
-    let stream = match clevel {
-        ..=0 => None,
-        1 => compress_at_level::<12>(tables, tail(8), 2.0, src, dest, false),
-        2 => compress_at_level::<13>(tables, tail(4), 1.5, src, dest, false),
-        3 => compress_at_level::<14>(tables, tail(4), 1.2, src, dest, false),
-        4..=6 => compress_at_level::<14>(tables, tail(2), 1.2, src, dest, false),
-        7 => compress_at_level::<14>(tables, src, 1.15, src, dest, false),
-        8 => compress_at_level::<14>(tables, src, 1.1, src, dest, false),
-        9.. => compress_at_level::<14>(tables, src, 1.0, src, dest, true),
+    let stream = match release {
+        Release::V2_5_1 { is_split } => compress_2_5_1(tables, is_split, clevel, src, dest),
+        Release::V2_5_3 => compress_2_5_3(tables, clevel, src, dest),
     };
     stream.unwrap_or(0)
 }
 
-/// Compresses at one level: with a hash table of `2^LOG` slots, the part of the input to probe, the minimum ratio of
-/// the probe, and a flag for storing a second position of each match in the table.
-fn compress_at_level<const LOG: u32>(
+fn compress_2_5_1(
+    tables: &mut HashTables,
+    is_split: bool,
+    clevel: i32,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Option<usize> {
+    let probed = &src[src.len() - src.len() / 4..];
+    if is_split && probe::<12, COMPLETE_MATCHES>(tables, probed, SHORTENED_MATCHES_RATIO) {
+        return encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest);
+    }
+    let is_worthwhile = probe::<12, COMPLETE_MATCHES>(tables, probed, min_ratio(clevel));
+    if is_worthwhile { encode_at_level::<COMPLETE_MATCHES>(tables, clevel, src, dest) } else { None }
+}
+
+fn compress_2_5_3(tables: &mut HashTables, clevel: i32, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    let tail = |divisor: usize| &src[src.len() - src.len() / divisor..];
+    let min_ratio = min_ratio(clevel);
+    let is_worthwhile = match clevel {
+        ..=1 => probe::<12, SHORTENED_MATCHES>(tables, tail(8), min_ratio),
+        2 => probe::<13, SHORTENED_MATCHES>(tables, tail(4), min_ratio),
+        3 => probe::<14, SHORTENED_MATCHES>(tables, tail(4), min_ratio),
+        4..=6 => probe::<14, SHORTENED_MATCHES>(tables, tail(2), min_ratio),
+        7.. => probe::<14, SHORTENED_MATCHES>(tables, src, min_ratio),
+    };
+    if is_worthwhile { encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest) } else { None }
+}
+
+/// Returns the minimum ratio of the probe at `clevel`.
+fn min_ratio(clevel: i32) -> f64 {
+    match clevel {
+        ..=1 => 2.0,
+        2 => 1.5,
+        3..=6 => 1.2,
+        7 => 1.15,
+        8 => 1.1,
+        9.. => 1.0,
+    }
+}
+
+/// Returns whether the first `2^LOG` bytes of `probed` would shrink by at least `min_ratio` with a hash table of `2^LOG`
+/// slots.
+fn probe<const LOG: u32, const EQUAL_BIAS: usize>(
     tables: &mut HashTables,
     probed: &[u8],
     min_ratio: f64,
+) -> bool {
+    let probed = &probed[..probed.len().min(1 << LOG)];
+    can_reach_ratio(tables.u16_table.new_match_finder::<LOG, EQUAL_BIAS>(probed), min_ratio)
+}
+
+/// Encodes `src` with the hash table of a level.
+fn encode_at_level<const EQUAL_BIAS: usize>(
+    tables: &mut HashTables,
+    clevel: i32,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Option<usize> {
+    match clevel {
+        ..=1 => encode_with_table::<12, EQUAL_BIAS>(tables, src, dest, false),
+        2 => encode_with_table::<13, EQUAL_BIAS>(tables, src, dest, false),
+        3..=8 => encode_with_table::<14, EQUAL_BIAS>(tables, src, dest, false),
+        9.. => encode_with_table::<14, EQUAL_BIAS>(tables, src, dest, true),
+    }
+}
+
+/// Encodes `src` with a hash table of `2^LOG` slots, and a flag for storing a second position of each match in it.
+fn encode_with_table<const LOG: u32, const EQUAL_BIAS: usize>(
+    tables: &mut HashTables,
     src: &[u8],
     dest: &mut [u8],
     second_insert: bool,
 ) -> Option<usize> {
-    let probed = &probed[..probed.len().min(1 << LOG)];
-    if !can_reach_ratio(tables.u16_table.new_match_finder::<LOG>(probed), min_ratio) {
-        return None;
-    }
     if src.len() <= u16::MAX as usize + 1 {
-        encode(tables.u16_table.new_match_finder::<LOG>(src), dest, second_insert)
+        encode(tables.u16_table.new_match_finder::<LOG, EQUAL_BIAS>(src), dest, second_insert)
     } else {
-        encode(tables.u32_table.new_match_finder::<LOG>(src), dest, second_insert)
+        encode(tables.u32_table.new_match_finder::<LOG, EQUAL_BIAS>(src), dest, second_insert)
     }
 }
 
 /// Finds matches through a hash table of the last position of every 4-byte key. An empty slot holds position 0.
-struct MatchFinder<'a, S, const LOG: u32> {
+struct MatchFinder<'a, S, const LOG: u32, const EQUAL_BIAS: usize> {
     slots: &'a mut Slots<S>,
     input: &'a [u8],
     /// All positions in the table are below this one, whenever a method of the match finder is called.
@@ -139,7 +220,12 @@ struct MatchFinder<'a, S, const LOG: u32> {
     length_predictor: LengthPredictor,
 }
 
-impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
+impl<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S, LOG, EQUAL_BIAS> {
+    /// The coded length of the shortest match.
+    const MIN_CODED_LEN: usize = EQUAL_BIAS + 1;
+    /// The number of equal bytes of the shortest match.
+    const MIN_EQUAL: usize = Self::MIN_CODED_LEN + EQUAL_BIAS;
+
     /// Returns the first position where no match may begin.
     fn match_start_limit(&self) -> usize {
         self.input.len().saturating_sub(NO_MATCH_TAIL)
@@ -172,8 +258,7 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
             // SAFETY: `old` < `inserted_end` <= `from`, or it was put there by this loop, which goes upwards: `old` <
             // `at`.
             let differing = here ^ unsafe { read64(input, old) };
-            // Seven bytes are equal in the shortest match.
-            if differing << 8 != 0 {
+            if differing << (8 * (LONG_MATCH_LEN - Self::MIN_EQUAL)) != 0 {
                 continue;
             }
             let distance = at - old;
@@ -181,10 +266,15 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
                 continue;
             }
             let coded = if differing != 0 {
-                MIN_CODED_LEN
+                // The shortest match is often the only length below `LONG_MATCH_LEN`.
+                match Self::MIN_EQUAL + 1 {
+                    LONG_MATCH_LEN => Self::MIN_CODED_LEN,
+                    _ => differing.trailing_zeros() as usize / 8 - EQUAL_BIAS,
+                }
             } else {
                 // SAFETY: `distance` = `at` - `old`.
-                self.length_predictor.speculate(unsafe { coded_length(input, at, distance) })
+                let coded = unsafe { coded_length::<EQUAL_BIAS>(input, at, distance) };
+                self.length_predictor.speculate(coded)
             };
             let found = EncoderMatch { start: at, distance, coded_len: coded };
             if !(SKIP_SHORT_FAR && coded < MIN_FAR_CODED_LEN && found.is_far()) {
@@ -203,7 +293,7 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
     #[inline(always)]
     unsafe fn insert_match_end(&mut self, found: &EncoderMatch, second_insert: bool) {
         let at = found.start + found.coded_len;
-        // SAFETY: matches of 8 bytes and more end, at `at` + 2, at least 2 bytes before the last byte of the input
+        // SAFETY: `at` is at least 3 bytes before the last byte of the input for matches of 8 bytes and more
         // (`coded_length`). Shorter matches begin at least 12 bytes before the end
         // (`match_start_limit`).
         let key = unsafe { read32(self.input, at) };
@@ -219,13 +309,13 @@ impl<S: TablePosition, const LOG: u32> MatchFinder<'_, S, LOG> {
     }
 }
 
-/// Returns the coded length of a match of 8 bytes or more at `at`. The match ends at least 2 bytes before the last byte
-/// of `input`.
+/// Returns the coded length of a match of 8 bytes or more at `at`: `at` and this length are at least
+/// `EQUAL_BIAS + 1` bytes before the last byte of `input`.
 ///
 /// # Safety
 /// `distance <= at`.
 #[inline(always)]
-unsafe fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
+unsafe fn coded_length<const EQUAL_BIAS: usize>(input: &[u8], at: usize, distance: usize) -> usize {
     // Short matches are compared word by word: in items of one size, the processor predicts the word that differs.
     const WORDS: usize = 5;
     if at + 8 * WORDS < input.len() {
@@ -271,8 +361,8 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 /// Returns whether the match finder's input would shrink by at least `min_ratio`. The size is only computed, nothing is
 /// written, and the loop ends as soon as the result is certain.
 #[inline(never)]
-fn can_reach_ratio<S: TablePosition, const LOG: u32>(
-    mut finder: MatchFinder<S, LOG>,
+fn can_reach_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
+    mut finder: MatchFinder<S, LOG, EQUAL_BIAS>,
     min_ratio: f64,
 ) -> bool {
     let (len, stop) = (finder.input.len(), finder.match_start_limit());
@@ -326,8 +416,8 @@ fn can_reach_ratio<S: TablePosition, const LOG: u32>(
 
 /// Encodes the match finder's whole input and returns the length of the stream; `None` if it does not fit.
 #[inline(never)]
-fn encode<S: TablePosition, const LOG: u32>(
-    mut finder: MatchFinder<S, LOG>,
+fn encode<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
+    mut finder: MatchFinder<S, LOG, EQUAL_BIAS>,
     dest: &mut [u8],
     second_insert: bool,
 ) -> Option<usize> {

@@ -22,4 +22,4 @@ mod tokens;
 #[cfg(test)]
 use decode::decompress;
 pub(crate) use decode::{decompress_prefix, decompress_with_slack};
-pub(crate) use encode::{HashTables, compress};
+pub(crate) use encode::{HashTables, Release, compress};

@@ -3,9 +3,9 @@
 //! Owns the decoder, the choice of the encoder's entry function by level, and the states of a thread. Never decides
 //! which codec runs, and has no access to chunks.
 //!
-//! Data flow of the encoder: at level 1, stream -> [`deflate`]. At levels 2 to 9, stream -> [`segments`]: parts without
-//! repetitions, and others -> [`deflate`], which writes the former as literals and searches the latter for matches as
-//! the reference does.
+//! Data flow of the encoder: at level 1 of zlib-ng, stream -> [`deflate`]. At other levels, stream -> [`segments`]: parts
+//! without repetitions, and others -> [`deflate`], which writes the former as literals and searches the latter for matches
+//! as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
 
 mod deflate;
 mod inflate;
@@ -14,6 +14,8 @@ mod segments;
 use super::incompressible::is_incompressible;
 use crate::error::Result;
 use inflate::ADLER_LEN;
+
+pub(in crate::codec) use deflate::LevelSet;
 
 /// The version that the ABI reports for the codec: that of the zlib whose streams it writes.
 pub(super) const VERSION: &str = "1.3.1";
@@ -35,9 +37,15 @@ pub(super) struct State {
     segments: segments::SegmentBuffers,
 }
 
-/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
+/// Compresses `src` at a level of zlib or zlib-ng. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
 /// longer than `src` and the result is not shorter than `dest` by 1 / [`MIN_SAVING_DIVISOR`].
-pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+pub(super) fn compress(
+    state: &mut State,
+    src: &[u8],
+    dest: &mut [u8],
+    levels: LevelSet,
+    clevel: i32,
+) -> Result<usize> {
     let can_store = dest.len() <= src.len();
     let max_len =
         if can_store { dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR } else { dest.len() };
@@ -47,14 +55,14 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
         return Ok(0);
     }
     let (header, rest) = dest.split_at_mut(HEADER.len());
-    let written = match clevel {
-        1 => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room]),
+    let written = match (levels, clevel) {
+        (LevelSet::ZlibNg, 1) => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room]),
         _ => {
-            // Matches of three bytes are searched for only at the last level.
-            let shortest = if clevel == 9 { 3 } else { 4 };
+            // zlib-ng searches for matches of three bytes only at the last level.
+            let shortest = if clevel == 9 || levels == LevelSet::Zlib { 3 } else { 4 };
             let segments = segments::find_segments(&mut state.segments, src, shortest);
             let encoder = state.encoder.get_or_insert_with(deflate::DeflateWorkspace::new);
-            deflate::compress(encoder, src, segments, &mut rest[..room], clevel)
+            deflate::compress(encoder, src, segments, &mut rest[..room], levels, clevel)
         }
     };
     let Some(written) = written else { return Ok(0) };
@@ -95,6 +103,12 @@ mod tests {
         bytes.take(len).collect()
     }
 
+    /// Returns one in `step` levels of both sets.
+    fn all_levels(step: usize) -> impl Iterator<Item = (LevelSet, i32)> {
+        let sets = [LevelSet::ZlibNg, LevelSet::Zlib];
+        sets.into_iter().flat_map(move |levels| (1..=9).step_by(step).map(move |clevel| (levels, clevel)))
+    }
+
     /// Returns streams that an encoder would misjudge by a sample.
     fn hard_to_sample_streams() -> Vec<(String, Vec<u8>)> {
         let noise = noise(200_000);
@@ -130,19 +144,25 @@ mod tests {
         for (name, src) in hard_to_sample_streams() {
             let mut dest = vec![0; 2 * src.len() + 100];
             let mut back = vec![0; src.len()];
-            for clevel in 1..=9 {
-                let len = compress(&mut state, &src, &mut dest, clevel).unwrap();
-                assert_eq!(decompress(&mut state, &dest[..len], &mut back), src.len(), "{name}, {clevel}");
-                assert!(back == src, "{name}, {clevel}");
+            for (levels, clevel) in all_levels(1) {
+                let len = compress(&mut state, &src, &mut dest, levels, clevel).unwrap();
+                assert_eq!(
+                    decompress(&mut state, &dest[..len], &mut back),
+                    src.len(),
+                    "{name}, {levels:?} {clevel}"
+                );
+                assert!(back == src, "{name}, {levels:?} {clevel}");
                 let mut plain = vec![0; 2 * src.len() + 100];
+                // The lengths of zlib's levels are compared with C-Blosc 1 in the tests of the crate `blosc1`.
                 let mut library = flate2::Compress::new(flate2::Compression::new(clevel as u32), false);
                 library.compress(&src, &mut plain, flate2::FlushCompress::Finish).unwrap();
                 let plain = library.total_out() as usize;
                 let limit = plain + plain / 100 + 20;
-                assert!(len <= limit, "{name}, {clevel}: {len} against {plain}");
+                let is_short = levels == LevelSet::Zlib || len <= limit;
+                assert!(is_short, "{name}, {levels:?} {clevel}: {len} against {plain}");
                 // One byte less is too few, and the encoders remain usable.
-                let tight = compress(&mut state, &src, &mut dest[..len - 1], clevel).unwrap();
-                assert_eq!(tight, 0, "{name}, {clevel}");
+                let tight = compress(&mut state, &src, &mut dest[..len - 1], levels, clevel).unwrap();
+                assert_eq!(tight, 0, "{name}, {levels:?} {clevel}");
             }
         }
     }
@@ -150,15 +170,18 @@ mod tests {
     #[test]
     fn compress_returns_0_if_storing_is_possible_and_saving_is_small() {
         // Zeros are 1/400 of the stream, or 1/68.
-        let levels = if cfg!(miri) { 4 } else { 1 };
+        let step = if cfg!(miri) { 4 } else { 1 };
         for (zeros, is_encoded) in [(20, false), (120, true)] {
             let src = [&noise(8000)[..], &vec![0; zeros]].concat();
             let mut dest = vec![0; 2 * src.len()];
             let mut state = State::default();
-            for clevel in (1..=9).step_by(levels) {
-                assert!(compress(&mut state, &src, &mut dest, clevel).unwrap() > 0, "{clevel}");
-                let len = compress(&mut state, &src, &mut dest[..src.len()], clevel).unwrap();
-                assert_eq!(len > 0, is_encoded, "{zeros}, {clevel}: {len}");
+            for (levels, clevel) in all_levels(step) {
+                assert!(
+                    compress(&mut state, &src, &mut dest, levels, clevel).unwrap() > 0,
+                    "{levels:?} {clevel}"
+                );
+                let len = compress(&mut state, &src, &mut dest[..src.len()], levels, clevel).unwrap();
+                assert_eq!(len > 0, is_encoded, "{zeros}, {levels:?} {clevel}: {len}");
             }
         }
     }
@@ -167,14 +190,17 @@ mod tests {
     fn noise_is_not_compressed_if_dest_is_not_longer_than_src() {
         let noise = noise(16 << 10);
         let mut dest = vec![0; 2 * noise.len()];
-        for clevel in (1..=9).step_by(if cfg!(miri) { 4 } else { 1 }) {
+        for (levels, clevel) in all_levels(if cfg!(miri) { 4 } else { 1 }) {
             let mut state = State::default();
             assert_eq!(
-                compress(&mut state, &noise, &mut dest[..noise.len()], clevel).unwrap(),
+                compress(&mut state, &noise, &mut dest[..noise.len()], levels, clevel).unwrap(),
                 0,
-                "{clevel}"
+                "{levels:?} {clevel}"
             );
-            assert!(compress(&mut state, &noise, &mut dest, clevel).unwrap() > 0, "{clevel}");
+            assert!(
+                compress(&mut state, &noise, &mut dest, levels, clevel).unwrap() > 0,
+                "{levels:?} {clevel}"
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The encoder of a chunk: a codec of the format, a registered one, or none.
 
 use super::super::callbacks::UserEncoder;
-use super::super::params::CompressParams;
+use super::super::params::{ChunkFormat, CompressParams};
 use super::plan::CompressionPlan;
+use crate::abi::BLOSC_ALWAYS_SPLIT;
 use crate::codec::{BuiltInEncoder, Encoder, EncoderDictionary, PluginCodec, PluginEncoder, Workspace};
 use crate::err;
 use crate::error::Result;
@@ -30,7 +31,11 @@ impl<'a> ChunkEncoder<'a> {
         source: *const u8,
     ) -> Self {
         if let Some(codec) = params.built_in_codec() {
-            return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
+            let encoder = codec.encoder(params.clevel, dictionary);
+            return ChunkEncoder::BuiltIn(match params.format {
+                ChunkFormat::Blosc1 { .. } => encoder.for_blosc1(params.splitmode == BLOSC_ALWAYS_SPLIT),
+                ChunkFormat::Blosc2 | ChunkFormat::ShortHeader => encoder,
+            });
         }
         if let Some(codec) = PluginCodec::from_compcode(params.compcode) {
             let typesize = plan.typesize;

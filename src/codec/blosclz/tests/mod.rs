@@ -18,9 +18,15 @@ fn rounds(all: usize) -> usize {
 }
 
 /// Compresses with `maxout` bytes of room; panics if a byte behind them is written.
-fn compress_guarded(tables: &mut HashTables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
+fn compress_guarded(
+    tables: &mut HashTables,
+    release: Release,
+    clevel: i32,
+    src: &[u8],
+    maxout: usize,
+) -> Vec<u8> {
     let mut dest = vec![0xA5; maxout + GUARD];
-    let size = compress(tables, clevel, src, &mut dest[..maxout]);
+    let size = compress(tables, release, clevel, src, &mut dest[..maxout]);
     assert!(size <= maxout);
     assert!(dest[maxout..].iter().all(|&b| b == 0xA5));
     dest.truncate(size);

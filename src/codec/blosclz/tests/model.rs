@@ -1,4 +1,7 @@
-//! Naive implementations of the encoder and the decoder, written step by step from `codecs.md` 3.2 and 3.3.
+//! Naive implementations of the encoder and the decoder, written step by step from `codecs.md` 3.2 and 3.3. The rules of
+//! release 2.5.1 were found by comparing streams of C-Blosc 1.21.6 with this model.
+
+use super::Release;
 
 fn hash(value: u32, log: u32) -> usize {
     (value.wrapping_mul(2_654_435_761) >> (32 - log)) as usize
@@ -8,12 +11,25 @@ fn key(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-fn coded_length(bytes: &[u8], at: usize, distance: usize, last: usize) -> usize {
-    let end = (at + 4..last).find(|&d| bytes[d] != bytes[d - distance]).map_or(last, |d| d + 1);
-    end - 4 - at
+/// The rules in which releases differ.
+struct Rules {
+    /// The difference between the end of a match in the input, with the byte that differs, and its coded end.
+    shift: usize,
+    /// The coded length of the shortest match.
+    min_coded: usize,
 }
 
-fn probe_ratio(input: &[u8], log: u32) -> f64 {
+const RULES_2_5_1: Rules = Rules { shift: 3, min_coded: 3 };
+const RULES_2_5_3: Rules = Rules { shift: 4, min_coded: 4 };
+
+impl Rules {
+    fn coded_length(&self, bytes: &[u8], at: usize, distance: usize, last: usize) -> usize {
+        let end = (at + 4..last).find(|&d| bytes[d] != bytes[d - distance]).map_or(last, |d| d + 1);
+        end - self.shift - at
+    }
+}
+
+fn probe_ratio(rules: &Rules, input: &[u8], log: u32) -> f64 {
     let mut table = vec![0usize; 1 << log];
     let limit = input.len().min(1 << log) as isize;
     let (last, stop) = (limit - 1, limit - 12);
@@ -24,9 +40,9 @@ fn probe_ratio(input: &[u8], log: u32) -> f64 {
         let distance = at - old;
         let mut coded = 0;
         if distance != 0 && distance < 73725 && key(input, old) == key(input, at) {
-            coded = coded_length(input, at, distance, last as usize);
+            coded = rules.coded_length(input, at, distance, last as usize);
         }
-        if coded < 4 {
+        if coded < rules.min_coded {
             size += 1;
             ip = at + 1;
             copy += 1;
@@ -85,7 +101,7 @@ impl ModelOutput {
 }
 
 /// Compresses `input`. Returns `None` where the reference returns 0.
-pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>> {
+pub(super) fn encode(release: Release, clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>> {
     let (log, part, threshold) = match clevel {
         1 => (12, 8, 2.0),
         2 => (13, 4, 1.5),
@@ -97,7 +113,14 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
         _ => return None,
     };
     let n = input.len();
-    if probe_ratio(&input[n - n / part..], log) < threshold {
+    let (rules, ratio) = match release {
+        Release::V2_5_1 { is_split } => {
+            let ratio = probe_ratio(&RULES_2_5_1, &input[n - n / 4..], 12);
+            (if is_split && ratio >= 4.0 { RULES_2_5_3 } else { RULES_2_5_1 }, ratio)
+        }
+        Release::V2_5_3 => (RULES_2_5_3, probe_ratio(&RULES_2_5_3, &input[n - n / part..], log)),
+    };
+    if ratio < threshold {
         return None;
     }
     if n < 16 || maxout < 66 {
@@ -114,9 +137,9 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
         let distance = at - old;
         let mut coded = 0;
         if distance != 0 && distance < 73725 && key(input, old) == key(input, at) {
-            coded = coded_length(input, at, distance, last);
+            coded = rules.coded_length(input, at, distance, last);
         }
-        if coded < 4 || distance > 8191 && coded <= 5 {
+        if coded < rules.min_coded || distance > 8191 && coded <= 5 {
             out.write_literal(input[at])?;
             ip = at + 1;
             continue;

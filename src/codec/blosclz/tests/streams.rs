@@ -4,14 +4,18 @@ use super::data::{KINDS, Random, generate_sample};
 use super::*;
 use proptest::prelude::*;
 
-/// Encodes with both encoders, compares, and decodes.
+/// Encodes with both encoders as each release, compares, and decodes. Returns the stream of 2.5.3.
 fn check_encoder(tables: &mut HashTables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
-    let stream = compress_guarded(tables, clevel, src, maxout);
-    let expected = model::encode(clevel, src, maxout).unwrap_or_default();
-    assert!(stream == expected, "{} bytes, clevel {clevel}, maxout {maxout}", src.len());
-    if !stream.is_empty() {
-        assert!(decompress_guarded(&stream, src.len()).as_deref() == Some(src));
-    }
+    let [split, unsplit] = [true, false].map(|is_split| Release::V2_5_1 { is_split });
+    let [.., stream] = [split, unsplit, Release::V2_5_3].map(|release| {
+        let stream = compress_guarded(tables, release, clevel, src, maxout);
+        let expected = model::encode(release, clevel, src, maxout).unwrap_or_default();
+        assert!(stream == expected, "{release:?}: {} bytes, clevel {clevel}, maxout {maxout}", src.len());
+        if !stream.is_empty() {
+            assert!(decompress_guarded(&stream, src.len()).as_deref() == Some(src));
+        }
+        stream
+    });
     stream
 }
 
@@ -125,7 +129,7 @@ fn damaged_streams_decode_as_the_model() {
         for kind in 1..KINDS {
             let len = 300 + random.below(1 << (round % 13));
             let src = generate_sample(&mut random, kind, len);
-            let stream = compress_guarded(&mut tables, 9, &src, src.len());
+            let stream = compress_guarded(&mut tables, Release::V2_5_3, 9, &src, src.len());
             if stream.is_empty() {
                 continue;
             }

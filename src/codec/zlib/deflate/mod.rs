@@ -1,7 +1,7 @@
 //! The deflate encoder (RFC 1951).
 //!
-//! Data flow: stream -> parts ([`Segment`]) -> at level 1 [`quick`], which writes in one pass; at levels 2 to 9 the
-//! matches that [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`block_writer`]). Parts
+//! Data flow: stream -> parts ([`Segment`]) -> at level 1 of zlib-ng [`quick`], which writes in one pass; at other levels
+//! the matches that [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`block_writer`]). Parts
 //! without repetitions become blocks of [`literal_blocks`]; the caller decides which parts these are.
 
 mod bit_writer;
@@ -27,6 +27,7 @@ use parse::{Parser, Strategy};
 use search::Search;
 
 pub(super) use matches::MAX_DISTANCE;
+pub(in crate::codec) use parse::LevelSet;
 pub(super) use quick::{Positions, compress as compress_level_1};
 
 /// The number of candidates of a level from which on runs are held separately from words.
@@ -51,19 +52,23 @@ impl DeflateWorkspace {
     }
 }
 
-/// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes,
-/// or `None` if it does not fit.
+/// Compresses `src`, which consists of these segments, as raw deflate at `clevel`, 1 to 9 of zlib or 2 to 9 of zlib-ng.
+/// Returns the length in bytes, or `None` if it does not fit.
 pub(super) fn compress(
     workspace: &mut DeflateWorkspace,
     src: &[u8],
     segments: &[Segment],
     dest: &mut [u8],
+    levels: LevelSet,
     clevel: i32,
 ) -> Option<usize> {
-    let level = parse::Level::of(clevel);
+    let level = parse::Level::of(levels, clevel);
     let out = block_writer::BlockWriter::new(&mut workspace.symbols, src, dest);
     let (tables, effort) = (&mut workspace.tables, level.effort);
     match (level.strategy, effort.candidates >= MIN_CANDIDATES_FOR_RUNS) {
+        (Strategy::Greedy(parser), _) if level.has_3_byte_matches => {
+            encode(Search::<false, true>::new(tables, src, effort), out, segments, parser)
+        }
         (Strategy::Greedy(parser), _) => {
             encode(Search::<false, false>::new(tables, src, effort), out, segments, parser)
         }
@@ -185,12 +190,12 @@ mod tests {
             &mut self,
             src: &[u8],
             dest: &mut [u8],
-            clevel: i32,
+            (levels, clevel): (LevelSet, i32),
             segments: &[Segment],
         ) -> Option<usize> {
-            match clevel {
-                1 => compress_level_1(&mut self.positions, src, dest),
-                _ => compress(&mut self.state, src, segments, dest, clevel),
+            match (levels, clevel) {
+                (LevelSet::ZlibNg, 1) => compress_level_1(&mut self.positions, src, dest),
+                _ => compress(&mut self.state, src, segments, dest, levels, clevel),
             }
         }
     }
@@ -202,6 +207,7 @@ mod tests {
         let mut inflater = Inflater::default();
         for round in 0..if cfg!(miri) { 8 } else { 800 } {
             let clevel = 1 + random(9) as i32;
+            let levels = [LevelSet::ZlibNg, LevelSet::Zlib][random(2)];
             let len = [round, random(5000), random(5000), random(200_000)][round % 4];
             // Miri is a thousand times slower.
             let len = if cfg!(miri) { len % 1000 } else { len };
@@ -218,7 +224,8 @@ mod tests {
                 .collect::<Vec<_>>();
             let segments = if round % 3 == 0 && !parts.is_empty() { &parts[..] } else { &whole };
             let mut dest = vec![0xa5; src.len() + src.len() / 1000 + 1000];
-            let written = encoders.compress(&src, &mut dest, clevel, segments).expect("there is room");
+            let written =
+                encoders.compress(&src, &mut dest, (levels, clevel), segments).expect("there is room");
             assert!(dest[written + 8..].iter().all(|&byte| byte == 0xa5));
             let mut back = vec![0; src.len()];
             flate2::Decompress::new(false)
@@ -230,12 +237,13 @@ mod tests {
             assert!(back == src, "round {round}");
             let room = written.saturating_sub(1 + random(3));
             let mut tight = vec![0; written];
-            assert_eq!(encoders.compress(&src, &mut tight[..room], clevel, segments), None);
-            assert_eq!(encoders.compress(&src, &mut tight, clevel, segments), Some(written));
+            assert_eq!(encoders.compress(&src, &mut tight[..room], (levels, clevel), segments), None);
+            assert_eq!(encoders.compress(&src, &mut tight, (levels, clevel), segments), Some(written));
             assert!(tight == dest[..written], "the same stream twice");
             if clevel > 1 && round % 4 > 1 {
                 // The content that earlier streams left in the tables has no effect.
-                let fresh = compress(&mut DeflateWorkspace::new(), &src, segments, &mut tight, clevel);
+                let mut fresh = DeflateWorkspace::new();
+                let fresh = compress(&mut fresh, &src, segments, &mut tight, levels, clevel);
                 assert!(fresh == Some(written) && tight == dest[..written], "round {round}");
             }
         }
@@ -253,7 +261,8 @@ mod tests {
                 let src = random_stream(len, &mut random);
                 let mut dest = vec![0; src.len() + 1000];
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
-                lens.0 += compress(&mut workspace, &src, &whole, &mut dest, clevel).expect("there is room");
+                lens.0 += compress(&mut workspace, &src, &whole, &mut dest, LevelSet::ZlibNg, clevel)
+                    .expect("there is room");
                 let mut library = flate2::Compress::new(flate2::Compression::new(clevel as u32), false);
                 library.compress(&src, &mut dest, flate2::FlushCompress::Finish).unwrap();
                 lens.1 += library.total_out() as usize;
@@ -275,7 +284,8 @@ mod tests {
                 (1..4).for_each(|nth| src[nth * 50_000] ^= 1);
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
                 let mut dest = vec![0; src.len()];
-                let written = compress(&mut DeflateWorkspace::new(), &src, &whole, &mut dest, clevel)
+                let mut workspace = DeflateWorkspace::new();
+                let written = compress(&mut workspace, &src, &whole, &mut dest, LevelSet::ZlibNg, clevel)
                     .expect("there is room");
                 // For each match of 258 bytes: one bit for its length, one for its distance, since all matches have the
                 // same, and the extra bits of the distance.

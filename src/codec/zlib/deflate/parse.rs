@@ -1,7 +1,7 @@
-//! The choice of the literals and matches of a stream, at levels 2 to 9.
+//! The choice of the literals and matches of a stream.
 //!
-//! Owns the three strategies of zlib-ng, the C library's encoder, for choosing among the matches that [`Search`] finds,
-//! with its limits.
+//! Owns the three strategies of zlib-ng, the encoder of C-Blosc2, for choosing among the matches that [`Search`] finds,
+//! with its limits and those of zlib, the encoder of C-Blosc 1.
 
 use std::ops::Range;
 
@@ -10,7 +10,8 @@ use super::matches::{MAX_MATCH, MIN_MATCH, Match};
 use super::period::{InsertPolicy, Period};
 use super::search::{Effort, Search};
 
-/// The shortest match, in bytes, of the strategies that do not compare a match with the next one.
+/// The shortest match, in bytes, of the strategies that do not compare a match with the next one, unless matches of three
+/// bytes are searched for.
 const MIN_GREEDY_MATCH: usize = 4;
 /// The number of bytes at the end of a part in which [`GreedyLookahead`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
 const MIN_LOOKAHEAD: usize = MAX_MATCH + MIN_GREEDY_MATCH;
@@ -64,34 +65,103 @@ pub(super) trait Parser: Copy {
     ) -> Option<()>;
 }
 
+/// The library whose levels are meant: with the same level, streams are as short as its streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::codec) enum LevelSet {
+    /// zlib-ng, which C-Blosc2 uses. Only level 9 has matches of three bytes.
+    ZlibNg,
+    /// zlib, which C-Blosc 1 uses. All levels have matches of three bytes.
+    Zlib,
+}
+
+/// The value of [`Effort::good_len`] for strategies that have no match to beat, so that all their searches have all
+/// candidates.
+const NEVER_GOOD: usize = usize::MAX;
+
 impl Level {
-    /// Returns the parameters of `clevel`, 2 to 9. The values are zlib-ng's, except [`Effort::word_chain_candidates`].
-    pub(super) fn of(clevel: i32) -> Level {
-        let level = |strategy, (candidates, first), good, nice| Level {
+    /// Returns the parameters of `clevel`: 1 to 9 of zlib, 2 to 9 of zlib-ng.
+    pub(super) fn of(set: LevelSet, clevel: i32) -> Level {
+        match set {
+            LevelSet::ZlibNg => Level::of_zlib_ng(clevel),
+            LevelSet::Zlib => Level::of_zlib(clevel),
+        }
+    }
+
+    /// Returns the level with these numbers of candidates, lengths of good and of nice matches, as in [`Effort`].
+    fn new(strategy: Strategy, (candidates, first): (u32, u32), good: usize, nice: usize) -> Level {
+        Level {
             strategy,
-            effort: Effort { candidates, word_chain_candidates: first, good_len: good, nice_len: nice },
+            effort: Effort {
+                candidates,
+                word_chain_candidates: first,
+                good_len: good,
+                nice_len: nice,
+                has_unlimited_positions: false,
+            },
             has_3_byte_matches: false,
-        };
-        let greedy = |longest| Strategy::Greedy(Greedy { insert_policy: InsertPolicy::UpTo(longest) });
+        }
+    }
+
+    fn with_3_byte_matches(self) -> Level {
+        Level { has_3_byte_matches: true, ..self }
+    }
+
+    /// Returns the parameters of a level of zlib-ng: its own values, except [`Effort::word_chain_candidates`].
+    fn of_zlib_ng(clevel: i32) -> Level {
         let lookahead = |longest, has_lookahead| {
             Strategy::GreedyLookahead(GreedyLookahead {
                 insert_policy: InsertPolicy::UpTo(longest),
                 has_lookahead,
             })
         };
-        let lazy = |max_lazy| Strategy::Lazy(Lazy { max_lazy });
-        // These strategies have no match to beat, so all their searches have all candidates.
-        const NONE: usize = usize::MAX;
         match clevel {
-            ..=2 => level(greedy(4), (4, 4), NONE, 8),
-            3 => level(lookahead(16 * 6, false), (6, 6), NONE, 16),
-            4 => level(lookahead(16 * 12, false), (24, 24), NONE, 32),
-            5 => level(lookahead(16 * 16, true), (32, 32), NONE, 32),
-            6 => level(lookahead(16 * 16, true), (128, 32), NONE, 128),
-            7 => level(lazy(32), (256, 4), 8, 128),
-            8 => level(lazy(128), (1024, 4), 32, MAX_MATCH),
-            _ => Level { has_3_byte_matches: true, ..level(lazy(MAX_MATCH), (4096, 4), 32, MAX_MATCH) },
+            ..=2 => Level::new(Strategy::greedy(4), (4, 4), NEVER_GOOD, 8),
+            3 => Level::new(lookahead(16 * 6, false), (6, 6), NEVER_GOOD, 16),
+            4 => Level::new(lookahead(16 * 12, false), (24, 24), NEVER_GOOD, 32),
+            5 => Level::new(lookahead(16 * 16, true), (32, 32), NEVER_GOOD, 32),
+            6 => Level::new(lookahead(16 * 16, true), (128, 32), NEVER_GOOD, 128),
+            7 => Level::new(Strategy::lazy(32), (256, 4), 8, 128),
+            8 => Level::new(Strategy::lazy(128), (1024, 4), 32, MAX_MATCH),
+            _ => Level::last(),
         }
+    }
+
+    /// Returns the parameters of a level of zlib: its own values, except that level 3 has half as many candidates, and
+    /// [`Effort::word_chain_candidates`]. Its encoder searches for matches of three bytes only where there is no longer
+    /// one, so that streams are shorter than zlib's at levels 1 to 3: by 7, 6 and 4 %
+    /// (`cargo bench --bench side_by_side -- --group blosc1-drawn --codecs zlib`).
+    fn of_zlib(clevel: i32) -> Level {
+        let level = match clevel {
+            ..=1 => Level::new(Strategy::greedy(4), (4, 4), NEVER_GOOD, 8),
+            2 => Level::new(Strategy::greedy(5), (8, 8), NEVER_GOOD, 16),
+            3 => Level::new(Strategy::greedy(6), (16, 16), NEVER_GOOD, 32),
+            4 => Level::new(Strategy::lazy(4), (16, 16), 4, 16),
+            5 => Level::new(Strategy::lazy(16), (32, 8), 8, 32),
+            6 => Level::new(Strategy::lazy(16), (128, 4), 8, 128),
+            7 => Level::new(Strategy::lazy(32), (256, 4), 8, 128),
+            8 => Level::new(Strategy::lazy(128), (1024, 4), 32, MAX_MATCH),
+            _ => Level::last(),
+        };
+        level.with_3_byte_matches()
+    }
+
+    /// Returns the parameters of level 9.
+    fn last() -> Level {
+        let mut level = Level::new(Strategy::lazy(MAX_MATCH), (4096, 4), 32, MAX_MATCH).with_3_byte_matches();
+        level.effort.has_unlimited_positions = true;
+        level
+    }
+}
+
+impl Strategy {
+    /// Returns [`Strategy::Greedy`], which inserts all positions of matches of up to `longest` bytes.
+    fn greedy(longest: usize) -> Strategy {
+        Strategy::Greedy(Greedy { insert_policy: InsertPolicy::UpTo(longest) })
+    }
+
+    /// Returns [`Strategy::Lazy`], which does not search beyond matches of `max_lazy` bytes.
+    fn lazy(max_lazy: usize) -> Strategy {
+        Strategy::Lazy(Lazy { max_lazy })
     }
 }
 
@@ -126,7 +196,7 @@ impl Parser for Greedy {
         let mut at = range.start;
         while at < range.end {
             let found = search.find_longest(at, 0);
-            if found.len < MIN_GREEDY_MATCH {
+            if found.len < if THREES { MIN_MATCH } else { MIN_GREEDY_MATCH } {
                 out.write_literal(at)?;
                 at += 1;
                 continue;

@@ -23,8 +23,8 @@ const LEAST_HEADS_LOG2: u32 = 10;
 const HEADS_PER_BYTE_LOG2: u32 = 2;
 /// log2 of the number of hash values of three bytes.
 const CHAIN3_HEADS_LOG2: u32 = 15;
-/// The number of candidates with the same hash of three bytes that are compared.
-const MAX_CHAIN3_CANDIDATES: usize = 16;
+/// The greatest number of candidates with the same hash of three bytes that are compared.
+const MAX_CHAIN3_CANDIDATES: u32 = 16;
 /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
 const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
 /// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
@@ -49,6 +49,8 @@ pub(super) struct Effort {
     pub good_len: usize,
     /// A match of this length in bytes, or more, ends the search.
     pub nice_len: usize,
+    /// Whether the search for a match that is longer than a given one passes any number of positions that match less.
+    pub has_unlimited_positions: bool,
 }
 
 /// The tables of a thread. A stream does not depend on the content that earlier streams left in them.
@@ -223,19 +225,26 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         if RUNS && is_run(read32(self.src, start)) {
             start = self.tables.runs.insert(self.src, start, end);
         }
-        if THREES {
-            if self.tables.next_chain3 < start {
-                self.insert_3_bytes_up_to(start - 1);
-            }
-            self.tables.next_chain3 = end;
-        }
+        self.skip_3_bytes(start..end);
         self.tables.long_words.skip(start..end);
         self.mark_not_inserted(start.max(end.saturating_sub(WINDOW))..end);
+    }
+
+    /// Excludes positions, behind the first one of the stream, from the chain of three bytes.
+    #[inline(always)]
+    fn skip_3_bytes(&mut self, positions: Range<usize>) {
+        if THREES {
+            if self.tables.next_chain3 < positions.start {
+                self.insert_3_bytes_up_to(positions.start - 1);
+            }
+            self.tables.next_chain3 = positions.end;
+        }
     }
 
     /// Excludes positions: the source of no later match will begin at one of them.
     #[inline(always)]
     pub(super) fn mark_not_inserted(&mut self, positions: Range<usize>) {
+        self.skip_3_bytes(positions.clone());
         if self.effort.candidates > self.effort.word_chain_candidates {
             self.tables.word_chain.mark_not_inserted(positions);
         }
@@ -275,10 +284,10 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         let Effort { candidates, good_len: good, nice_len: nice, .. } = self.effort;
         let most = (self.end - at).min(MAX_MATCH);
         let candidates = if longer_than >= good { candidates / 4 } else { candidates };
-        // At level 9, zlib searches for a match that is longer than a given one by the rarest word of the given one,
+        // At level 9, zlib-ng searches for a match that is longer than a given one by the rarest word of the given one,
         // and so skips positions that match less: the number of positions is unlimited. For the first match it is
         // limited: without this limit, chunks of sparse numbers are 5 % longer.
-        let is_unlimited = THREES && longer_than >= MIN_MATCH;
+        let is_unlimited = self.effort.has_unlimited_positions && longer_than >= MIN_MATCH;
         let positions = if is_unlimited { u32::MAX / 2 } else { candidates };
         SearchLimits { candidates, positions, nice_len: nice.min(most), max_len: most }
     }
@@ -450,7 +459,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     #[inline(never)]
     fn find_3_byte_match(&self, at: usize, mut distance: usize) -> Option<Match> {
         let word = read32(self.src, at);
-        for _ in 0..MAX_CHAIN3_CANDIDATES {
+        for _ in 0..MAX_CHAIN3_CANDIDATES.min(self.effort.candidates / 2) {
             if (read32(self.src, at - distance) ^ word) << 8 == 0 {
                 return Some(Match { len: MIN_MATCH, distance });
             }
@@ -515,8 +524,13 @@ mod tests {
         first: u32,
         random: &mut impl FnMut(usize) -> usize,
     ) -> Vec<(usize, [Match; 2])> {
-        let effort =
-            |first| Effort { candidates: 256, word_chain_candidates: first, good_len: 8, nice_len: 128 };
+        let effort = |first| Effort {
+            candidates: 256,
+            word_chain_candidates: first,
+            good_len: 8,
+            nice_len: 128,
+            has_unlimited_positions: false,
+        };
         let [with, without] = &mut [new_tables(), new_tables()];
         let mut with = Search::<true, false>::new(with, src, effort(first));
         let mut without = Search::<true, false>::new(without, src, effort(256));
@@ -566,6 +580,7 @@ mod tests {
             word_chain_candidates: 4,
             good_len: usize::MAX,
             nice_len: MAX_MATCH,
+            has_unlimited_positions: true,
         };
         let search_behind = |candidates, skipped: Range<usize>| {
             let mut tables = new_tables();
