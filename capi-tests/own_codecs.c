@@ -1,8 +1,18 @@
 /* A program statically linked with zstd, LZ4 and zlib and with the static library: the program must call its own
-   codecs, of the versions that it was compiled for, and the library its embedded ones. */
+   codecs, of the versions that it was compiled for, and the library its embedded ones. The library is libblosc with
+   -DUSES_BLOSC1, otherwise libblosc2. */
 
+#ifdef USES_BLOSC1
+#include <blosc.h>
+#else
+#define BLOSC1_COMPAT
 #include <blosc2.h>
+#endif
+
 #include <lz4.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -38,9 +48,9 @@ static int library(void) {
   static const char *const codecs[] = {"blosclz", "lz4", "lz4hc", "zlib", "zstd"};
   int good = 1;
   for (size_t c = 0; c < sizeof codecs / sizeof codecs[0]; c++) {
-    blosc1_set_compressor(codecs[c]);
-    int cbytes = blosc2_compress(5, BLOSC_SHUFFLE, 4, in, BYTES, packed, sizeof packed);
-    int nbytes = blosc2_decompress(packed, cbytes, out, BYTES);
+    blosc_set_compressor(codecs[c]);
+    int cbytes = blosc_compress(5, BLOSC_SHUFFLE, 4, BYTES, in, packed, sizeof packed);
+    int nbytes = blosc_decompress(packed, out, BYTES);
     good &= check(codecs[c], cbytes > 0 && cbytes < BYTES / 2 && nbytes == BYTES && memcmp(in, out, BYTES) == 0);
   }
   return good;
@@ -49,7 +59,7 @@ static int library(void) {
 int main(void) {
   for (int i = 0; i < ITEMS; i++) in[i] = i % 1000 + (i >> 10);
   int good = own_codecs() & library() & own_codecs();
-  printf("zstd %s, LZ4 %s, zlib %s of the program's own beside Blosc2 %s\n", ZSTD_versionString(), LZ4_versionString(),
-         zlibVersion(), blosc2_get_version_string());
+  printf("zstd %s, LZ4 %s, zlib %s of the program's own beside Blosc %s\n", ZSTD_versionString(), LZ4_versionString(),
+         zlibVersion(), blosc_get_version_string());
   return good ? 0 : 1;
 }

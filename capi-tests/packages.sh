@@ -13,7 +13,6 @@ work=$1 profile=${2:-release}
 rm -rf "$work"
 mkdir -p "$work/packages"
 work=$(cd "$work" && pwd)
-export SOURCE_DATE_EPOCH=0
 "$root/scripts/package.sh" --out "$work/packages" --profile "$profile"
 
 # Runs a command as root, or as root of a user namespace.
@@ -32,7 +31,7 @@ run_inside() {
 # Copies what a program needs besides the library under test to the root $1: the C library and the loader.
 add_c_library() {
   for file in $(ldd "$1/program" | grep -o '/[^ ]*' | sort -u); do
-    case $file in *libblosc2*) continue ;; esac
+    case $file in *libblosc*) continue ;; esac
     mkdir -p "$1$(dirname "$file")"
     cp -L "$file" "$1$file"
   done
@@ -43,23 +42,27 @@ if ! as_root true 2>/dev/null; then
   exit 0
 fi
 
-# 1. The tarball, somewhere, through its pkg-config file.
-inside=$work/tarball
-mkdir -p "$inside/opt"
-tar -xzf "$work"/packages/libblosc2-*.tar.gz -C "$inside/opt"
-prefix=$(echo "$inside"/opt/libblosc2-*)
-if command -v pkg-config >/dev/null; then
-  flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs blosc2)
-else
-  echo "skipped: no pkg-config" >&2
-  flags="-I$prefix/include -L$prefix/lib -lblosc2"
-fi
-# shellcheck disable=SC2086 # The flags are words.
-cc -o "$inside/program" "$root/capi-tests/installed.c" $flags -Wl,-rpath,"${prefix#"$inside"}/lib"
-LD_LIBRARY_PATH=$prefix/lib ldd "$inside/program" | grep -q "$prefix/lib/libblosc2.so" || { echo "another library was linked" >&2; exit 1; }
-LD_LIBRARY_PATH=$prefix/lib add_c_library "$inside"
-run_inside "$inside"
-echo "tarball: works in an empty root"
+# 1. The tarballs, somewhere, through their pkg-config files.
+try_tarball() { # library program
+  inside=$work/tarball-$1
+  mkdir -p "$inside/opt"
+  tar -xzf "$work/packages/lib$1"-[0-9]*.tar.gz -C "$inside/opt"
+  prefix=$(echo "$inside/opt/lib$1"-*)
+  if command -v pkg-config >/dev/null; then
+    flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs "$1")
+  else
+    echo "skipped: no pkg-config" >&2
+    flags="-I$prefix/include -L$prefix/lib -l$1"
+  fi
+  # shellcheck disable=SC2086 # The flags are words.
+  cc -o "$inside/program" "$root/capi-tests/$2" $flags -Wl,-rpath,"${prefix#"$inside"}/lib"
+  LD_LIBRARY_PATH=$prefix/lib ldd "$inside/program" | grep -q "$prefix/lib/lib$1.so" || { echo "another library was linked" >&2; exit 1; }
+  LD_LIBRARY_PATH=$prefix/lib add_c_library "$inside"
+  run_inside "$inside"
+  echo "tarball of lib$1: works in an empty root"
+}
+try_tarball blosc2 installed.c
+try_tarball blosc installed_blosc1.c
 
 # 2. The Debian packages, installed by dpkg into an empty root, and removed again.
 if ! command -v dpkg >/dev/null; then
@@ -68,18 +71,44 @@ if ! command -v dpkg >/dev/null; then
 fi
 inside=$work/debian
 mkdir -p "$inside/var/lib/dpkg/updates" "$inside/var/lib/dpkg/info" "$inside/var/lib/dpkg/triggers"
-: >"$inside/var/lib/dpkg/status"
-# The C library is not installed as a package: dpkg must ignore that dependency.
-dpkg_inside() { as_root dpkg --root="$inside" --force-depends --log=/dev/null "$@" >/dev/null 2>"$work/dpkg.log" || { cat "$work/dpkg.log" >&2; exit 1; }; }
-dpkg_inside -i "$work"/packages/*.deb
+# The C library is copied to this root, not installed: this entry satisfies the dependencies on it.
+libc_version=$(dpkg-query -W -f '${Version}' libc6 2>/dev/null || echo 2.34)
+cat >"$inside/var/lib/dpkg/status" <<END
+Package: libc6
+Status: install ok installed
+Architecture: $(dpkg --print-architecture)
+Multi-Arch: same
+Maintainer: none
+Version: $libc_version
+Description: the C library
+
+END
+dpkg_inside() { as_root dpkg --root="$inside" --log=/dev/null "$@" >/dev/null 2>"$work/dpkg.log" || { cat "$work/dpkg.log" >&2; exit 1; }; }
+
+# A package with the dependencies of programs and of development packages in Debian.
+mkdir -p "$work/dependent/DEBIAN"
+cat >"$work/dependent/DEBIAN/control" <<END
+Package: dependent
+Version: 1
+Architecture: all
+Maintainer: none
+Depends: libblosc1 (>= 1.21.3+ds), libblosc-dev (>= 1.21.3+ds-1), libblosc2-9 (>= 3.3.5), libblosc2-dev
+Description: depends on the libraries
+END
+dpkg-deb --root-owner-group --build "$work/dependent" "$work/dependent.deb" >/dev/null
+
+dpkg_inside -i "$work"/packages/*.deb "$work/dependent.deb"
 libdir=$(dirname "$(find "$inside/usr/lib" -name 'libblosc2.so')")
-cc -o "$inside/program" "$root/capi-tests/installed.c" -I"$inside/usr/include" -L"$libdir" -lblosc2
-LD_LIBRARY_PATH=$libdir add_c_library "$inside"
-# The loader searches the directory of the packages by default.
-run_inside "$inside"
-echo "Debian packages: work in an empty root"
-dpkg_inside -r libblosc2-dev
-dpkg_inside -r "$(cd "$work/packages" && for f in libblosc2-[0-9]*.deb; do echo "${f%%_*}"; done)"
-left=$(find "$inside" -path "$inside/var" -prune -o -name '*blosc2*' -print)
+for library_and_program in blosc2:installed.c blosc:installed_blosc1.c; do
+  library=${library_and_program%:*}
+  cc -o "$inside/program" "$root/capi-tests/${library_and_program#*:}" -I"$inside/usr/include" -L"$libdir" "-l$library"
+  LD_LIBRARY_PATH=$libdir ldd "$inside/program" | grep -q "$libdir/lib$library.so" || { echo "another library was linked" >&2; exit 1; }
+  LD_LIBRARY_PATH=$libdir add_c_library "$inside"
+  # The loader searches the directory of the packages by default.
+  run_inside "$inside"
+done
+echo "Debian packages: work in an empty root, and satisfy dependencies"
+dpkg_inside -r dependent libblosc2-dev libblosc-dev libblosc1 libblosc2-9
+left=$(find "$inside" -path "$inside/var" -prune -o -name '*blosc*' -print)
 [ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
 echo "Debian packages: removed without a trace"

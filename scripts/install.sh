@@ -1,26 +1,28 @@
 #!/bin/sh
-# Builds the library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
+# Builds a library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
 #
-#   scripts/install.sh --prefix DIR [--libdir lib] [--default-link static|shared] [--profile release] [--abi 9|7]
-#                      [--runtime-only]
+#   scripts/install.sh --prefix DIR [--api blosc2|blosc1] [--libdir lib] [--default-link static|shared]
+#                      [--profile release] [--abi 9|7] [--runtime-only]
 #
+# --api blosc1 installs libblosc.so.1, for programs of C-Blosc 1, instead of libblosc2.so.9; both fit into one prefix.
 # --abi 7 installs the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
 # installs only the shared library, so that the one for old programs can be installed beside the current one.
 #
 # DESTDIR is put before every installed path, for packagers. Needs an ELF system with GNU binutils; LD, OBJCOPY, STRIP,
 # NM, READELF, AR and CARGO name other tools.
 #
-# Both libraries export only the public ABI. The compiler does this for the shared one. For the static one, all members
-# that the ABI needs are linked into one object, in which every other symbol is made local, so that a program can link
-# it together with another zstd, LZ4 or Rust library.
+# The shared and the static library export only the public ABI. The compiler does this for the shared one. For the
+# static one, all members that the ABI needs are linked into one object, in which every other symbol is made local, so
+# that a program can link it together with another zstd, LZ4 or Rust library, for example the static library of the
+# other API.
 set -eu
 
-prefix='' libdir=lib default_link=static profile=release abi=9 runtime_only=no
+prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' runtime_only=no
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
     --runtime-only) runtime_only=yes; shift; continue ;;
-    --prefix | --libdir | --default-link | --profile | --abi)
+    --prefix | --api | --libdir | --default-link | --profile | --abi)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
     -h | --help) sed -n '2,/^set -eu/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
@@ -28,6 +30,7 @@ while [ $# -gt 0 ]; do
   esac
   case $option in
     --prefix) prefix=$value ;;
+    --api) api=$value ;;
     --libdir) libdir=$value ;;
     --default-link) default_link=$value ;;
     --profile) profile=$value ;;
@@ -39,9 +42,26 @@ done
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
 case $default_link in static | shared) ;; *) echo "--default-link is static or shared" >&2; exit 2 ;; esac
-case $abi in 9 | 7) ;; *) echo "--abi is 9 or 7" >&2; exit 2 ;; esac
-
 root=$(cd "$(dirname "$0")/.." && pwd)
+# What differs between the APIs: the package of Cargo, the name in lib*.so and -l, that of the CMake package and its
+# components, the prefix of the version macros, the directory of the headers, and the headers.
+case $api in
+  blosc2)
+    case ${abi:=9} in 9 | 7) ;; *) echo "--abi is 9 or 7" >&2; exit 2 ;; esac
+    crate=libblosc2-rs library=blosc2 package=Blosc2 version_prefix=BLOSC2
+    # There is no IPP any more; the component exists because it always did.
+    parts='THREADS LZ4 ZLIB ZSTD ZFP IPP'
+    include=$root/include headers='blosc2.h b2nd.h' ;;
+  blosc1)
+    [ -z "$abi" ] || { echo "--abi is for --api blosc2" >&2; exit 2; }
+    crate=libblosc1-rs library=blosc package=Blosc version_prefix=BLOSC
+    parts='THREADS LZ4 SNAPPY ZLIB ZSTD'
+    include=$root/blosc1/include headers='blosc.h blosc-export.h' ;;
+  *) echo "--api is blosc2 or blosc1" >&2; exit 2 ;;
+esac
+headers_include=$include
+[ "$abi" != 7 ] || headers_include=$root/include-abi7
+
 target=${CARGO_TARGET_DIR:-$root/target}
 features=
 if [ "$abi" = 7 ]; then target=$target/abi7 features=abi7; fi
@@ -49,44 +69,47 @@ case $profile in dev) built=$target/debug ;; *) built=$target/$profile ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-(cd "$root" && "${CARGO:-cargo}" build --lib --profile "$profile" --features "$features" --target-dir "$target")
-[ -f "$built/libblosc2.so" ] || { echo "no $built/libblosc2.so: this script is for ELF systems" >&2; exit 1; }
+(cd "$root" && "${CARGO:-cargo}" build --lib --package $crate --profile "$profile" --features "$features" \
+  --target-dir "$target")
+built_library=$built/lib$library
+[ -f "$built_library.so" ] || { echo "no $built_library.so: this script is for ELF systems" >&2; exit 1; }
 
 # The version is that of the header that is installed.
-version_part() { sed -n "s/^#define BLOSC2_VERSION_$1 \([0-9]*\).*/\1/p" "$root/include/blosc2.h"; }
+version_part() { sed -n "s/^#define ${version_prefix}_VERSION_$1 \([0-9]*\).*/\1/p" "$include/$library.h"; }
 version_major=$(version_part MAJOR)
 version=$version_major.$(version_part MINOR).$(version_part RELEASE)
-soname=$("${READELF:-readelf}" -d "$built/libblosc2.so" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
+soname=$("${READELF:-readelf}" -d "$built_library.so" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
 [ -n "$soname" ] || { echo "the shared library has no SONAME" >&2; exit 1; }
-case $("${READELF:-readelf}" -h "$built/libblosc2.so") in *ELF64*) pointer_bytes=8 ;; *) pointer_bytes=4 ;; esac
-# The file names differ so that both libraries can be installed in one directory.
-shared_file=libblosc2.so.$version
-[ "$abi" = 9 ] || shared_file=libblosc2.so.$abi.$version
+case $("${READELF:-readelf}" -h "$built_library.so") in *ELF64*) pointer_bytes=8 ;; *) pointer_bytes=4 ;; esac
+# The file names differ so that the libraries of both ABIs can be installed in one directory.
+shared_file=lib$library.so.$version
+[ "$abi" != 7 ] || shared_file=lib$library.so.$abi.$version
 
 # Prints the exported symbols. The exports of the shared library define the ABI of the static one too.
 exported() { "${NM:-nm}" "$@" --defined-only | awk 'NF == 3 { print $3 }' | sort; }
-exported -D "$built/libblosc2.so" >"$work/abi"
+exported -D "$built_library.so" >"$work/abi"
 [ -s "$work/abi" ] || { echo "the shared library exports nothing" >&2; exit 1; }
 
 # Resolves section groups: a linker cannot distinguish them after their names are made local.
 sed 's/^/-u /' "$work/abi" >"$work/roots"
-"${LD:-ld}" -r --force-group-allocation -o "$work/blosc2.o" "@$work/roots" "$built/libblosc2.a"
+"${LD:-ld}" -r --force-group-allocation -o "$work/$library.o" "@$work/roots" "$built_library.a"
 # Removes LLVM bitcode: link-time optimisation cannot use it after the members are merged.
 "${OBJCOPY:-objcopy}" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
-  --keep-global-symbols="$work/abi" "$work/blosc2.o"
-exported -g "$work/blosc2.o" >"$work/left"
+  --keep-global-symbols="$work/abi" "$work/$library.o"
+exported -g "$work/$library.o" >"$work/left"
 cmp -s "$work/abi" "$work/left" || { echo "the static library does not export the ABI:" >&2; diff "$work/abi" "$work/left" >&2; exit 1; }
-(cd "$work" && "${AR:-ar}" rcs libblosc2.a blosc2.o)
-"${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built/libblosc2.so"
+(cd "$work" && "${AR:-ar}" rcs "lib$library.a" "$library.o")
+"${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built_library.so"
 
 # Escaped for the pkg-config file, and then for the replacement text of sed.
 pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
-relative_prefix=$(printf '%s\n' "$libdir/cmake/Blosc2" | sed 's|[^/][^/]*|..|g')
-fill() {
+relative_prefix=$(printf '%s\n' "$libdir/cmake/$package" | sed 's|[^/][^/]*|..|g')
+fill() { # template file
   sed -e "s|@PC_PREFIX@|$pc_prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
     -e "s|@VERSION_MAJOR@|$version_major|g" -e "s|@SONAME@|$soname|g" -e "s|@SHARED_FILE@|$shared_file|g" \
     -e "s|@POINTER_BYTES@|$pointer_bytes|g" -e "s|@DEFAULT_LINK@|$default_link|g" \
-    -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" "$root/cmake/$1.in" >"$work/$1"
+    -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" -e "s|@PACKAGE@|$package|g" -e "s|@LIBRARY@|$library|g" \
+    -e "s|@PARTS@|$parts|g" "$root/cmake/$1" >"$work/$2"
 }
 
 at=${DESTDIR:-}$prefix
@@ -106,22 +129,20 @@ tell_loader() {
 }
 tell_loader
 if [ $runtime_only = yes ]; then
-  echo "Blosc2 $version ($soname) is installed in $at"
+  echo "$package $version ($soname) is installed in $at"
   exit 0
 fi
-headers=$root/include
-[ "$abi" = 9 ] || headers=$root/include-abi$abi
-put 644 "$at/include" "$headers/blosc2.h" "$headers/b2nd.h"
-put 644 "$at/include/blosc2" "$root"/include/blosc2/*.h
-ln -sf "$soname" "$at/$libdir/libblosc2.so"
-put 644 "$at/$libdir" "$work/libblosc2.a"
-fill blosc2.pc
-put 644 "$at/$libdir/pkgconfig" "$work/blosc2.pc"
-for file in Blosc2Config.cmake Blosc2ConfigVersion.cmake Blosc2Targets.cmake Blosc2Targets-release.cmake; do
-  fill "$file"
-  put 644 "$at/$libdir/cmake/Blosc2" "$work/$file"
+for header in $headers; do put 644 "$at/include" "$headers_include/$header"; done
+if [ -d "$include/$library" ]; then put 644 "$at/include/$library" "$include/$library"/*.h; fi
+ln -sf "$soname" "$at/$libdir/lib$library.so"
+put 644 "$at/$libdir" "$work/lib$library.a"
+fill pkgconfig.pc.in "$library.pc"
+put 644 "$at/$libdir/pkgconfig" "$work/$library.pc"
+for file in Config.cmake ConfigVersion.cmake Targets.cmake Targets-release.cmake; do
+  fill "$file.in" "$package$file"
+  put 644 "$at/$libdir/cmake/$package" "$work/$package$file"
 done
-echo "Blosc2 $version is installed in $at"
+echo "$package $version is installed in $at"
 if [ "$prefix" != /usr ] && [ "$prefix" != /usr/local ]; then
-  echo "Programs are built with: cc program.c -I$prefix/include -L$prefix/$libdir -lblosc2 -Wl,-rpath,$prefix/$libdir"
+  echo "Programs are built with: cc program.c -I$prefix/include -L$prefix/$libdir -l$library -Wl,-rpath,$prefix/$libdir"
 fi

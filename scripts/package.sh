@@ -1,10 +1,14 @@
 #!/bin/sh
-# Builds packages of the library: a relocatable tarball and, if dpkg-deb is installed, two Debian packages (the shared
-# library; headers, static library, pkg-config and CMake files).
+# Builds packages of libblosc2 and of libblosc, the library for programs of C-Blosc 1. For each: a relocatable tarball
+# and, if dpkg-deb is installed, two Debian packages (the shared library; headers, static library, pkg-config and CMake
+# files).
 #
 #   scripts/package.sh [--out DIR] [--profile release]
 #
-# Writes them to DIR, by default target/packages. Both contain the files that scripts/install.sh installs.
+# Writes them to DIR, by default target/packages. All contain the files that scripts/install.sh installs.
+#
+# The Debian packages have the names of Debian's packages of the C libraries, and later versions: they replace those as
+# an upgrade does, and satisfy the dependencies of other packages.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -26,9 +30,6 @@ out=$(cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-define() { sed -n "s/^#define $1 \"\{0,1\}\([^\" ]*\).*/\1/p" "$root/include/blosc2.h"; }
-version=$(define BLOSC2_VERSION_MAJOR).$(define BLOSC2_VERSION_MINOR).$(define BLOSC2_VERSION_RELEASE)
-crate_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
 machine=$(uname -m)
 
 # Writes a reproducible archive: fixed order, owners and times.
@@ -38,36 +39,39 @@ archive() { # file directory name
 
 say() { printf '%s\n' "${1#"$PWD"/}"; }
 
-# The tarball: its pkg-config file derives the prefix from its own path, as the CMake files do.
-name=libblosc2-$version-linux-$machine
-DESTDIR=$work/tar "$root/scripts/install.sh" --profile "$profile" --prefix "/$name" >/dev/null
-pc=$work/tar/$name/lib/pkgconfig/blosc2.pc
-sed 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$pc" >"$work/pc" && cp "$work/pc" "$pc"
-install -m 644 "$root/LICENSE" "$root/README.md" "$work/tar/$name/"
-archive "$out/$name.tar.gz" "$work/tar" "$name"
-say "$out/$name.tar.gz"
+# Selects the library of an API for the functions below.
+select_library() { # blosc2|blosc1
+  api=$1
+  case $api in
+    blosc2) library=blosc2 original=C-Blosc2 crate=$root macro=BLOSC2_VERSION ;;
+    blosc1) library=blosc original=C-Blosc crate=$root/blosc1 macro=BLOSC_VERSION ;;
+  esac
+  crate_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$crate/Cargo.toml" | head -n 1)
+  version=$(version_part MAJOR).$(version_part MINOR).$(version_part RELEASE)
+  tree=$work/$api
+}
 
-command -v dpkg-deb >/dev/null || { echo "there is no dpkg-deb: no Debian packages" >&2; exit 0; }
-architecture=$(dpkg-deb --version >/dev/null && dpkg --print-architecture)
-triplet=$(cc -dumpmachine | sed 's/-unknown-/-/; s/-pc-/-/')
-libdir=lib/$triplet
-deb_version=$version+rust$crate_version
-DESTDIR=$work/all "$root/scripts/install.sh" --profile "$profile" --prefix /usr --libdir "$libdir" --default-link shared >/dev/null
-shared=$work/all/usr/$libdir/libblosc2.so.$version
-soname=$("${READELF:-readelf}" -d "$shared" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
-so_version=${soname##*.}
-runtime=libblosc2-$so_version
-development=libblosc2-dev
-# The newest version of the C library that the shared object requires.
-glibc=$("${READELF:-readelf}" -V "$shared" | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
+version_part() { sed -n "s/^#define ${macro}_$1 \([0-9]*\).*/\1/p" "$crate/include/$library.h"; }
+
+# Writes the tarball: its pkg-config file derives the prefix from its own path, as the CMake files do.
+make_tarball() {
+  name=lib$library-$version-linux-$machine
+  DESTDIR=$tree/tar "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix "/$name" >/dev/null
+  pc=$tree/tar/$name/lib/pkgconfig/$library.pc
+  sed 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$pc" >"$tree/pc" && cp "$tree/pc" "$pc"
+  install -m 644 "$root/LICENSE" "$root/README.md" "$tree/tar/$name/"
+  archive "$out/$name.tar.gz" "$tree/tar" "$name"
+  say "$out/$name.tar.gz"
+}
 
 control() { # package section depends summary description
-  mkdir -p "$work/$1/DEBIAN" "$work/$1/usr/share/doc/$1"
-  install -m 644 "$root/LICENSE" "$work/$1/usr/share/doc/$1/copyright"
-  cat >"$work/$1/DEBIAN/control" <<END
+  mkdir -p "$tree/$1/DEBIAN" "$tree/$1/usr/share/doc/$1"
+  install -m 644 "$root/LICENSE" "$tree/$1/usr/share/doc/$1/copyright"
+  cat >"$tree/$1/DEBIAN/control" <<END
 Package: $1
 Version: $deb_version
 Architecture: $architecture
+Multi-Arch: same
 Maintainer: The libblosc2-rs developers <libblosc2-rs@localhost>
 Section: $2
 Priority: optional
@@ -76,26 +80,49 @@ Description: $4
  $5
 END
 }
-control "$runtime" libs "libc6 (>= $glibc)" "compressor for binary data (shared library)" \
-  "A drop-in for C-Blosc2 $version, written in Rust: same functions, same files."
-control "$development" libdevel "$runtime (= $deb_version)" "compressor for binary data (development files)" \
-  "Headers, static library, pkg-config and CMake files of $runtime."
 
-mkdir -p "$work/$runtime/usr/$libdir" "$work/$development/usr/$libdir"
-mv "$shared" "$work/all/usr/$libdir/$soname" "$work/$runtime/usr/$libdir/"
-mv "$work/all/usr/include" "$work/$development/usr/"
-mv "$work/all/usr/$libdir"/* "$work/$development/usr/$libdir/"
-echo "libblosc2 $so_version $runtime (>= $version)" >"$work/$runtime/DEBIAN/shlibs"
-echo "activate-noawait ldconfig" >"$work/$runtime/DEBIAN/triggers"
-for package in "$runtime" "$development"; do
-  find "$work/$package" -type d -exec chmod 755 {} +
-  (cd "$work/$package" && find usr -type f -exec md5sum {} + | sort -k 2 >DEBIAN/md5sums)
-  echo "Installed-Size: $(du -sk "$work/$package/usr" | cut -f 1)" >>"$work/$package/DEBIAN/control"
-  # Moves the description, which has several lines, behind the size: no field may follow it.
-  sed -n '/^Description/,/^ /!p' "$work/$package/DEBIAN/control" >"$work/control"
-  sed -n '/^Description/p; /^ /p' "$work/$package/DEBIAN/control" >>"$work/control"
-  cp "$work/control" "$work/$package/DEBIAN/control"
-  file=$out/${package}_${deb_version}_$architecture.deb
-  SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} dpkg-deb --root-owner-group -Zgzip --build "$work/$package" "$file" >/dev/null
-  say "$file"
-done
+# Writes the Debian packages: one with the shared library, one for development.
+make_debian_packages() {
+  architecture=$(dpkg-deb --version >/dev/null && dpkg --print-architecture)
+  triplet=$(cc -dumpmachine | sed 's/-unknown-/-/; s/-pc-/-/')
+  libdir=lib/$triplet
+  deb_version=$version+rust$crate_version
+  DESTDIR=$tree/all "$root/scripts/install.sh" --api "$api" --profile "$profile" --prefix /usr --libdir "$libdir" \
+    --default-link shared >/dev/null
+  shared=$tree/all/usr/$libdir/lib$library.so.$version
+  soname=$("${READELF:-readelf}" -d "$shared" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
+  so_version=${soname##*.}
+  # Debian puts a hyphen between a name that ends in a digit and the version of the SONAME.
+  case $library in *[0-9]) runtime=lib$library-$so_version ;; *) runtime=lib$library$so_version ;; esac
+  development=lib$library-dev
+  # The newest version of the C library that the shared object requires.
+  glibc=$("${READELF:-readelf}" -V "$shared" | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
+
+  control "$runtime" libs "libc6 (>= $glibc)" "compressor for binary data (shared library)" \
+    "A drop-in for $original $version, written in Rust: same functions, same files."
+  control "$development" libdevel "$runtime (= $deb_version)" "compressor for binary data (development files)" \
+    "Headers, static library, pkg-config and CMake files of $runtime."
+
+  mkdir -p "$tree/$runtime/usr/$libdir" "$tree/$development/usr/$libdir"
+  mv "$shared" "$tree/all/usr/$libdir/$soname" "$tree/$runtime/usr/$libdir/"
+  mv "$tree/all/usr/include" "$tree/$development/usr/"
+  mv "$tree/all/usr/$libdir"/* "$tree/$development/usr/$libdir/"
+  echo "lib$library $so_version $runtime (>= $version)" >"$tree/$runtime/DEBIAN/shlibs"
+  echo "activate-noawait ldconfig" >"$tree/$runtime/DEBIAN/triggers"
+  for package in "$runtime" "$development"; do
+    find "$tree/$package" -type d -exec chmod 755 {} +
+    (cd "$tree/$package" && find usr -type f -exec md5sum {} + | sort -k 2 >DEBIAN/md5sums)
+    echo "Installed-Size: $(du -sk "$tree/$package/usr" | cut -f 1)" >>"$tree/$package/DEBIAN/control"
+    # Moves the description, which has several lines, behind the size: no field may follow it.
+    sed -n '/^Description/,/^ /!p' "$tree/$package/DEBIAN/control" >"$tree/control"
+    sed -n '/^Description/p; /^ /p' "$tree/$package/DEBIAN/control" >>"$tree/control"
+    cp "$tree/control" "$tree/$package/DEBIAN/control"
+    file=$out/${package}_${deb_version}_$architecture.deb
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} dpkg-deb --root-owner-group -Zgzip --build "$tree/$package" "$file" >/dev/null
+    say "$file"
+  done
+}
+
+for api in blosc2 blosc1; do select_library $api; make_tarball; done
+command -v dpkg-deb >/dev/null || { echo "there is no dpkg-deb: no Debian packages" >&2; exit 0; }
+for api in blosc2 blosc1; do select_library $api; make_debian_packages; done

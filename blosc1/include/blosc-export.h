@@ -1,3 +1,5 @@
+/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test abi headers`:
+   change those, not this file. */
 /* Visibility of symbols. Programs that use the library define neither BLOSC_SHARED_LIBRARY nor BLOSC_TESTING. */
 
 #ifndef BLOSC_EXPORT_H

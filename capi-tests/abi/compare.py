@@ -1,8 +1,8 @@
 """Compares the interface of our headers and library with that of the reference. Fails for each difference that is not
 in the list of accepted differences, and for each entry of that list that matches no difference.
 
-    compare.py NAME --theirs DIR [--their-library FILE] --ours DIR... [--our-library FILE] --accepted FILE [--later DIR...]
-               [--stand-ins DIR]
+    compare.py NAME [--api blosc2|blosc1] --theirs DIR [--their-library FILE] --ours DIR... [--our-library FILE]
+               --accepted FILE [--later DIR...] [--stand-ins DIR]
 
 NAME is the name of the comparison in the list. With --later, the headers of a later release, an addition in our headers
 is a difference only if that release does not have it too. --stand-ins writes `theirs.so` and `ours.so` to DIR; they
@@ -12,7 +12,13 @@ import argparse
 import re
 import sys
 
-from facts import facts, library_facts, stand_in
+from facts import HEADERS, facts, library_facts, stand_in
+
+# The smallest number of facts of each kind. If the extraction failed on both sides, there would be no differences.
+LEAST = {
+    "blosc2": {"function": 150, "field": 150, "enumerator": 160, "macro": 40, "typedef": 30},
+    "blosc1": {"function": 25, "macro": 57},
+}
 
 
 def differences(theirs, ours, later=None):
@@ -62,6 +68,7 @@ def judge(name, found, entries):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("name")
+    parser.add_argument("--api", choices=HEADERS, default="blosc2")
     parser.add_argument("--theirs", required=True)
     parser.add_argument("--their-library")
     parser.add_argument("--ours", required=True, nargs="+")
@@ -71,18 +78,17 @@ def main():
     parser.add_argument("--stand-ins")
     options = parser.parse_args()
 
-    theirs, ours = facts([options.theirs]), facts(options.ours)
-    later = facts(options.later) if options.later else None
+    theirs, ours = facts(options.api, [options.theirs]), facts(options.api, options.ours)
+    later = facts(options.api, options.later) if options.later else None
     if options.their_library:
         theirs |= library_facts(options.their_library)
         ours |= library_facts(options.our_library)
         if later is not None:
             later |= {f"symbol {key.removeprefix('function ')}": "function" for key in later if key.startswith("function ")}
     if options.stand_ins:
-        stand_in([options.theirs], f"{options.stand_ins}/theirs.so")
-        stand_in(options.ours, f"{options.stand_ins}/ours.so")
-    # If the extraction failed on both sides, there would be no differences.
-    for kind, least in (("function", 150), ("field", 150), ("enumerator", 160), ("macro", 40), ("typedef", 30)):
+        stand_in(options.api, [options.theirs], f"{options.stand_ins}/theirs.so")
+        stand_in(options.api, options.ours, f"{options.stand_ins}/ours.so")
+    for kind, least in LEAST[options.api].items():
         for side, known in (("theirs", theirs), ("ours", ours)):
             count = sum(key.startswith(f"{kind} ") for key in known)
             if count < least:

@@ -1,5 +1,5 @@
 """Extracts the interface of a set of C headers with GCC, by one method for every set: the declarations (-aux-info), the
-types (debug information), the macros (-dD) and the values. The text of the headers is not parsed. `facts(include)`
+types (debug information), the macros (-dD) and the values. The text of the headers is not parsed. `facts(api, include)`
 returns a dictionary from a name such as `function blosc2_init` to its type or value, `void (void)`."""
 
 import os
@@ -7,8 +7,12 @@ import re
 import subprocess
 import tempfile
 
-HEADERS = ["blosc2.h", "b2nd.h", "blosc2/blosc2-common.h", "blosc2/blosc2-export.h", "blosc2/blosc2-stdio.h",
-           "blosc2/codecs-registry.h", "blosc2/filters-registry.h", "blosc2/tuners-registry.h"]
+# The public headers of an API.
+HEADERS = {
+    "blosc2": ["blosc2.h", "b2nd.h", "blosc2/blosc2-common.h", "blosc2/blosc2-export.h", "blosc2/blosc2-stdio.h",
+               "blosc2/codecs-registry.h", "blosc2/filters-registry.h", "blosc2/tuners-registry.h"],
+    "blosc1": ["blosc.h", "blosc-export.h"],
+}
 # Macros that change the names that the headers define.
 MODES = ["BLOSC1_COMPAT", "BLOSC_TESTING", "BLOSC_SHARED_LIBRARY"]
 
@@ -268,11 +272,11 @@ def types_unit(declared, source):
     return source + "".join(f"__typeof__({name}) *type_of_{name};\n" for name in sorted(declared))
 
 
-def stand_in(include, path):
+def stand_in(api, include, path):
     """Writes a shared object with the types of the headers, for abidiff: the reference has no debug information."""
     with tempfile.TemporaryDirectory() as place:
         compiler = Compiler(include, place)
-        source = text_of(header for header in HEADERS if compiler.has(header))
+        source = text_of(header for header in HEADERS[api] if compiler.has(header))
         unit = types_unit(functions(compiler, source), source)
         compiler(["-shared", "-fPIC", "-nostdlib", "-Wl,-soname,stand-in", *DEBUG, "-o", path], unit)
 
@@ -325,11 +329,11 @@ def system_headers(compiler, source):
     return found
 
 
-def facts(include):
-    """Returns all facts about the headers in these directories; the first directory that has a header counts."""
+def facts(api, include):
+    """Returns all facts about the headers of an API in these directories; the first directory that has a header counts."""
     with tempfile.TemporaryDirectory() as place:
         compiler = Compiler(include, place)
-        headers = [header for header in HEADERS if compiler.has(header)]
+        headers = [header for header in HEADERS[api] if compiler.has(header)]
         found = {f"header {header}": "there" for header in headers}
         everything = text_of(headers)
         declared = functions(compiler, everything)

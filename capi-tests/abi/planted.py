@@ -1,9 +1,9 @@
 """Tests the comparison: makes one change to our headers at a time, and checks that exactly this difference is
 reported.
 
-    planted.py DIR
+    planted.py API DIR
 
-DIR contains our headers."""
+API is `blosc2` or `blosc1`, and DIR contains its headers."""
 
 import shutil
 import sys
@@ -12,8 +12,9 @@ import tempfile
 from compare import accepted, differences, judge
 from facts import facts, library_facts, run
 
-# File, a text that occurs in it once, its replacement, and the prefixes of the differences that must be reported.
-PLANTED = [
+# For each API: a file, a text that occurs in it once, its replacement, and the prefixes of the differences that must be
+# reported.
+PLANTED = {"blosc2": [
     # Functions: the result type, an argument, const, a missing one, an additional one, a renamed inline function.
     ("blosc2.h", "int blosc2_compress(int clevel,", "int64_t blosc2_compress(int clevel,",
      ["other: function blosc2_compress = int (int, int, int32_t, void const *, int32_t, void *, int32_t); here int64_t ("]),
@@ -57,7 +58,20 @@ PLANTED = [
      ["other: value of BLOSC2_CPARAMS_DEFAULTS.clevel = 05; here 06"]),
     # A system header that a header includes.
     ("b2nd.h", '#include "blosc2.h"', '#include "blosc2.h"\n#include <math.h>', ["more: includes math.h = there"]),
-]
+], "blosc1": [
+    ("blosc.h", "int blosc_getitem(const void *src, int start, int nitems, void *dest);",
+     "int blosc_getitem(void *src, int start, int nitems, void *dest);",
+     ["other: function blosc_getitem = int (void const *, int, int, void *); here int (void *, int, int, void *)"]),
+    ("blosc.h", "BLOSC_EXPORT void blosc_set_splitmode(int splitmode);", "",
+     ["missing: function blosc_set_splitmode = void (int)"]),
+    # A macro of another type, with the same value.
+    ("blosc.h", "BLOSC_MAX_TYPESIZE * sizeof(int)) / 3)", "BLOSC_MAX_TYPESIZE * (int)sizeof(int)) / 3)",
+     ["other: macro BLOSC_MAX_BLOCKSIZE = unsigned long 715827542; here int 715827542"]),
+    ("blosc.h", "#define BLOSC_ZLIB_LIB 3", "#define BLOSC_ZLIB_LIB 2",
+     ["other: macro BLOSC_ZLIB_FORMAT = int 3; here int 2", "other: macro BLOSC_ZLIB_LIB = int 3; here int 2"]),
+    # An additional system header.
+    ("blosc.h", "#include <limits.h>", "#include <limits.h>\n#include <math.h>", ["more: includes math.h = there"]),
+]}
 
 # Lists of accepted differences, and the results of `judge` for the differences `missing: a = 1` and `more: ab = 2`.
 LISTS = [
@@ -106,10 +120,10 @@ def check_library():
 
 
 def main():
-    (include,) = sys.argv[1:]
+    api, include = sys.argv[1:]
     failed = check_lists() + check_library()
-    start = facts([include])
-    for name, before, after, expected in PLANTED:
+    start = facts(api, [include])
+    for name, before, after, expected in PLANTED[api]:
         with tempfile.TemporaryDirectory() as place:
             copy = f"{place}/include"
             shutil.copytree(include, copy)
@@ -119,11 +133,11 @@ def main():
                 raise SystemExit(f"{name} has {before!r} {text.count(before)} times, expected once")
             with open(f"{copy}/{name}", "w") as file:
                 file.write(text.replace(before, after))
-            told = differences(start, facts([copy]))
+            told = differences(start, facts(api, [copy]))
         if not is_as_expected(told, expected):
             print(f"planted {after!r} in {name}: expected {expected}, got {told}")
             failed += 1
-    print(f"ABI guard: {len(PLANTED)} planted differences, {failed} failures", file=sys.stderr)
+    print(f"ABI guard: {len(PLANTED[api])} planted differences of {api}, {failed} failures", file=sys.stderr)
     return 1 if failed else 0
 
 

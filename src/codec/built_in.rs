@@ -6,7 +6,10 @@
 use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
 #[cfg(feature = "snappy")]
 use super::snappy;
-use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
+use super::{
+    Decoder, DecoderDictionary, Encoder, EncoderDictionary, HAS_BLOSC1_ENCODERS, Workspace, blosclz, lz4,
+    zlib, zstd,
+};
 use crate::error::Result;
 use std::ffi::CStr;
 
@@ -192,6 +195,20 @@ impl BuiltInEncoder<'_> {
     pub(crate) fn for_blosc1(self, is_split: bool) -> Self {
         BuiltInEncoder { reference: Reference::CBlosc1 { is_split }, ..self }
     }
+
+    fn blosclz_release(&self) -> blosclz::Release {
+        match self.reference {
+            Reference::CBlosc1 { is_split } if HAS_BLOSC1_ENCODERS => blosclz::Release::V2_5_1 { is_split },
+            _ => blosclz::Release::V2_5_3,
+        }
+    }
+
+    fn zlib_levels(&self) -> zlib::LevelSet {
+        match self.reference {
+            Reference::CBlosc1 { .. } if HAS_BLOSC1_ENCODERS => zlib::LevelSet::Zlib,
+            _ => zlib::LevelSet::ZlibNg,
+        }
+    }
 }
 
 impl Encoder for BuiltInEncoder<'_> {
@@ -201,10 +218,7 @@ impl Encoder for BuiltInEncoder<'_> {
             // The reference's encoder crashes at level 0 (`codecs.md` 18.18).
             (BuiltInCodec::BloscLz, _) if clevel == 0 => Ok(0),
             (BuiltInCodec::BloscLz, _) => {
-                let release = match self.reference {
-                    Reference::CBlosc1 { is_split } => blosclz::Release::V2_5_1 { is_split },
-                    Reference::CBlosc2 => blosclz::Release::V2_5_3,
-                };
+                let release = self.blosclz_release();
                 Ok(blosclz::compress(&mut workspace.blosclz, release, clevel, src, dest))
             }
             (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
@@ -218,11 +232,7 @@ impl Encoder for BuiltInEncoder<'_> {
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => snappy::compress(&mut workspace.snappy, src, dest),
             (BuiltInCodec::Zlib, _) => {
-                let levels = match self.reference {
-                    Reference::CBlosc1 { .. } => zlib::LevelSet::Zlib,
-                    Reference::CBlosc2 => zlib::LevelSet::ZlibNg,
-                };
-                zlib::compress(&mut workspace.zlib, src, dest, levels, clevel)
+                zlib::compress(&mut workspace.zlib, src, dest, self.zlib_levels(), clevel)
             }
             (BuiltInCodec::Zstd, Some(EncoderDictionaryData::Zstd(dictionary))) => {
                 zstd::compress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)

@@ -27,6 +27,9 @@ pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
 pub(crate) use plugin::{PluginCodec, PluginDecoder, PluginEncoder};
 pub(crate) use stream_codec::{DECODE_SLACK, Decoder, Encoder, Workspace};
 
+/// Whether the encoders for Blosc 1 are compiled in: `libblosc2` does not write chunks of Blosc 1.
+const HAS_BLOSC1_ENCODERS: bool = cfg!(any(feature = "blosc1", test));
+
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]
 pub mod zfp;

@@ -1,5 +1,7 @@
-//! Programs in C, C++ and Python that use the library: compiled against its headers, and with an installed copy.
+//! Programs in C, C++ and Python that use the library: compiled against its headers, with an installed copy, and with
+//! two libraries at once.
 
+mod both_libraries;
 #[path = "../c_program/mod.rs"]
 mod c_program;
 mod compiled;

@@ -1,4 +1,5 @@
-//! Generates the C headers in `include/`, and from them the page `docs/api.md`, and checks that both are up to date.
+//! Generates the C headers in `include/`, the header `blosc-export.h` of libblosc, and the page `docs/api.md`, and checks
+//! that all are up to date.
 //!
 //! The committed headers are `include-src/` (hand-written: guards, inline functions, function-like macros, default
 //! objects, platform cases) with the declarations that mirror Rust filled in: constants from `src/abi/constants`,
@@ -51,12 +52,20 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 /// The headers that differ for programs built with the layout of SOVERSION 7, in `include-abi7/`; the rest is shared.
 const ABI7_HEADERS: [&str; 2] = ["blosc2.h", "b2nd.h"];
 
+/// Returns the header of libblosc that has the same macros as one of libblosc2, with its path.
+fn generate_blosc1_header(nine: &[(&str, String)]) -> (PathBuf, String) {
+    let (_, text) = nine.iter().find(|(name, _)| *name == "blosc2/blosc2-export.h").expect("the header");
+    let path = PathBuf::from("blosc1/include/blosc-export.h");
+    (path, text.replace("BLOSC_BLOSC2_BLOSC2_EXPORT_H", "BLOSC_EXPORT_H"))
+}
+
 /// Returns every committed header as generated, with its path.
 fn generate_files() -> Vec<(PathBuf, String)> {
     let nine = generate_headers(Abi::Nine);
+    let blosc1 = generate_blosc1_header(&nine);
     let page = api_page::generate_page(nine.iter().map(|(name, text)| (*name, text.as_str())));
     let nine = nine.into_iter().map(|(name, text)| (Path::new("include").join(name), text));
-    let nine = nine.chain([(PathBuf::from("docs/api.md"), page)]);
+    let nine = nine.chain([(PathBuf::from("docs/api.md"), page), blosc1]);
     let seven = generate_headers(Abi::Seven).into_iter().filter(|(name, _)| ABI7_HEADERS.contains(name));
     nine.chain(seven.map(|(name, text)| (Path::new("include-abi7").join(name), text))).collect()
 }

@@ -22,6 +22,7 @@ mod runs;
 mod search;
 
 use super::segments::Segment;
+use crate::codec::HAS_BLOSC1_ENCODERS;
 
 use parse::{Parser, Strategy};
 use search::Search;
@@ -66,7 +67,7 @@ pub(super) fn compress(
     let out = block_writer::BlockWriter::new(&mut workspace.symbols, src, dest);
     let (tables, effort) = (&mut workspace.tables, level.effort);
     match (level.strategy, effort.candidates >= MIN_CANDIDATES_FOR_RUNS) {
-        (Strategy::Greedy(parser), _) if level.has_3_byte_matches => {
+        (Strategy::Greedy(parser), _) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
             encode(Search::<false, true>::new(tables, src, effort), out, segments, parser)
         }
         (Strategy::Greedy(parser), _) => {
