@@ -138,11 +138,14 @@ fn compress_2_5_1(
     dest: &mut [u8],
 ) -> Option<usize> {
     let probed = &src[src.len() - src.len() / 4..];
-    if is_split && probe::<12, COMPLETE_MATCHES>(tables, probed, SHORTENED_MATCHES_RATIO) {
-        return encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest);
+    if !probe::<12, COMPLETE_MATCHES>(tables, probed, min_ratio(clevel)) {
+        return None;
     }
-    let is_worthwhile = probe::<12, COMPLETE_MATCHES>(tables, probed, min_ratio(clevel));
-    if is_worthwhile { encode_at_level::<COMPLETE_MATCHES>(tables, clevel, src, dest) } else { None }
+    if is_split && probe::<12, COMPLETE_MATCHES>(tables, probed, SHORTENED_MATCHES_RATIO) {
+        encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest)
+    } else {
+        encode_at_level::<COMPLETE_MATCHES>(tables, clevel, src, dest)
+    }
 }
 
 fn compress_2_5_3(tables: &mut HashTables, clevel: i32, src: &[u8], dest: &mut [u8]) -> Option<usize> {
