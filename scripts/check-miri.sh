@@ -2,7 +2,8 @@
 # Runs unit tests under Miri, which finds undefined behaviour in Rust code: accesses outside of an allocation or against
 # the rules of references, and data races. It covers the modules that parse and compute in plain Rust (kernels that need
 # an instruction set are replaced by the generic ones, since Miri reports none), the worker pool, and the struct that C
-# code sees of a context. Miri cannot call C code, so tests that reach zstd or the C library are left out.
+# code sees of a context; and the C functions of Blosc 1. Miri cannot call C code, so tests that reach zstd or the C
+# library are left out.
 #
 #     scripts/check-miri.sh            # all these modules, one process each, as many at a time as there are processors
 #     scripts/check-miri.sh --short    # a choice of tests that take seconds each
@@ -30,7 +31,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/miri}
 
 # Each entry is the arguments of one process. Miri rejects the system call with which parking_lot suspends a thread: tests
 # in which a thread waits for an access lock are left out, and loom runs models of them. The longest list of metalayers
-# would take hours.
+# would take hours. `blosc1:` stands for tests of the package libblosc1-rs.
 groups=(
   "pool:: thread::"
   "access_lock::tests::reads_inside access_lock::tests::changing_during access_lock::tests::write_guard
@@ -50,9 +51,10 @@ groups=(
   "filter::bytedelta:: filter::cells:: filter::copy:: filter::cpu:: filter::delta::"
   "filter::int_trunc:: filter::transpose:: filter::trunc_prec::"
   "frame::msgpack:: frame::tests::checks:: frame::tests::golden:: frame::tests::index::"
+  "blosc1: tests::"
   "pipeline::context:: pipeline::scratch:: pipeline::shared_output:: pipeline::compress:: pipeline::block_size:: out_buffer::"
 )
-# Starting a process takes 10 s, mostly to compile the crate: the short form has two processes.
+# Starting a process takes 10 s, mostly to compile the crate: the short form has three processes.
 short=(
   "pool:: thread:: access_lock::tests::reads_inside access_lock::tests::write_guard delta::tests::output filter::transpose::
     pipeline::context:: malloc:: buffers:: chunk_array::tests::chunks_shorter
@@ -60,6 +62,7 @@ short=(
   "chunk:: codec::match_copy:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
     codec::lz4::decode:: deflate::quick::tests::parts deflate::bit_writer:: huffman::tests::codes_are_canonical
     codec::ndlz::tests::encoder_rejects codec::zfp::order:: codec::zfp::transform:: frame::tests::golden:: --skip schunk::"
+  "blosc1: tests::places tests::headers"
 )
 if [ "${1:-}" = --short ]; then
   groups=("${short[@]}")
@@ -72,7 +75,8 @@ limit=${limit:-${MIRI_TIMEOUT:-3600}}
 logs=$CARGO_TARGET_DIR/logs
 mkdir -p "$logs"
 rm -f "$logs"/*.log
-cargo "+$toolchain" miri test --lib --no-run 2>"$logs/build.log" || { cat "$logs/build.log"; exit 1; }
+cargo "+$toolchain" miri test --lib --no-run -p libblosc2-rs -p libblosc1-rs 2>"$logs/build.log" ||
+  { cat "$logs/build.log"; exit 1; }
 
 # Fails if a filter of a group matches no test in the log, for example because a test was renamed: it would check nothing.
 check_filters() {
@@ -88,11 +92,15 @@ check_filters() {
 
 # Runs the tests of one group and prints one line about it, or all of its output if it fails.
 run_group() {
-  local start=$SECONDS name log
+  local start=$SECONDS name log package=libblosc2-rs filters=$1
+  if [[ $filters == "blosc1: "* ]]; then
+    package=libblosc1-rs filters=${filters#blosc1: }
+  fi
   name=$(echo "$1" | tr -c 'a-z0-9\n' _)
   log=$2/${name:0:100}.log
   # shellcheck disable=SC2086 # the arguments are words
-  if timeout --kill-after 10 "$4" cargo "+$3" miri test --lib -- $1 >"$log" 2>&1 && check_filters "$1" "$log" >>"$log"; then
+  if timeout --kill-after 10 "$4" cargo "+$3" miri test -p "$package" --lib -- $filters >"$log" 2>&1 &&
+    check_filters "$filters" "$log" >>"$log"; then
     printf '%s passed in %4d s: %s\n' "$(sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$log")" \
       $((SECONDS - start)) "$1"
   else

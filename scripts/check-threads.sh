@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs capi-tests/threads.c, schunk_threads.c and registry_threads.c, eight threads inside the library at once, under race
-# detectors. Fails on every report that the suppression files do not list; they give the reason for each entry.
+# detectors; and blosc1/tests/threads.c, eight threads inside libblosc.so.1, under ThreadSanitizer. Fails on every report
+# that the suppression files do not list; they give the reason for each entry.
 #
 #     scripts/check-threads.sh [tsan] [helgrind]
 #
@@ -32,6 +33,22 @@ compile() {
         -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread "$@"
 }
 
+# run_with_tsan SOURCE DIRECTORY-OF-THE-HEADER LIBRARY ARGUMENTS...
+# Compiles a program with ThreadSanitizer and runs it. `libraries` and `runtime` are those of `tsan`.
+run_with_tsan() {
+    source=$1 headers=$2 library=$3
+    shift 3
+    echo "=== program $source $*"
+    program=$target/$library-$(basename "$source" .c)-tsan
+    # Links the runtime of rustc instead of the C compiler's, and only once, into the program.
+    $compiler -std=c99 -g -O1 -Wall -Wextra -Werror -fsanitize=thread -I"$headers" -Icapi-tests \
+        -c "$source" -o "$program.o"
+    $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
+        -L"$libraries" "-l$library" -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
+    TSAN_OPTIONS="suppressions=$root/capi-tests/tsan.supp print_suppressions=1 exitcode=66" \
+        LD_LIBRARY_PATH="$libraries" "$program" "$@"
+}
+
 tsan() {
     host=$(rustc -vV | sed -n 's/^host: //p')
     rustlib=$(rustc --print sysroot)/lib/rustlib
@@ -44,25 +61,20 @@ tsan() {
     # Compiles the standard library from the sources of the same release; a stable compiler needs RUSTC_BOOTSTRAP for it.
     env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR="$target/tsan" \
         "CFLAGS_$(echo "$host" | tr - _)=-fsanitize=thread" \
-        cargo build --quiet --lib -Zbuild-std --target "$host"
+        cargo build --quiet --lib -Zbuild-std --target "$host" -p libblosc2-rs -p libblosc1-rs
     libraries=$target/tsan/$host/debug
     ln -sf libblosc2.so "$libraries/libblosc2.so.9"
+    ln -sf libblosc.so "$libraries/libblosc.so.1"
     # Plugins that the last program loads; they are compiled without ThreadSanitizer.
     for kind in codec filter; do
         $compiler -std=gnu11 -O1 -shared -fPIC -Iinclude "-D$(echo $kind | tr a-z A-Z)" capi-tests/plugin.c \
             -o "$libraries/libblosc2_probe_$kind.so"
     done
     for name in "threads --ours" schunk_threads "registry_threads probe_codec probe_filter"; do
-        echo "=== program $name"
-        program=$target/${name%% *}-tsan
-        # Links the runtime of rustc instead of the C compiler's, and only once, into the program.
-        $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c "capi-tests/${name%% *}.c" -o "$program.o"
-        $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
-            -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
         # shellcheck disable=SC2046 # the arguments of the program are words
-        TSAN_OPTIONS="suppressions=$root/capi-tests/tsan.supp print_suppressions=1 exitcode=66" \
-            LD_LIBRARY_PATH="$libraries" "$program" $(echo "$name" | cut -s -d' ' -f2-)
+        run_with_tsan "capi-tests/${name%% *}.c" include blosc2 $(echo "$name" | cut -s -d' ' -f2-)
     done
+    run_with_tsan blosc1/tests/threads.c blosc1/include blosc
     ran=1
 }
 

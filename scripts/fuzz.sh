@@ -54,7 +54,7 @@ fuzz() {
   local target=$1 artifacts=artifacts/$1 log=artifacts/$1.log dictionary=() status=0 findings slow
   mkdir -p "corpus/$target" "$artifacts"
   case $target in
-    decompress | getitem) dictionary=(-dict=dictionaries/chunk) ;;
+    blosc1 | decompress | getitem) dictionary=(-dict=dictionaries/chunk) ;;
     frame | array | vlmeta) dictionary=(-dict=dictionaries/frame) ;;
   esac
   # libFuzzer also saves inputs that are slow but below the time limit.

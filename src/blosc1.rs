@@ -7,7 +7,7 @@
 use crate::abi::{BLOSC_ALWAYS_SPLIT, BLOSC_NEVER_SPLIT};
 use crate::chunk::format::{MAX_FILTERS, filter_id, flag};
 use crate::chunk::{ChunkHeader, ParsedChunk};
-use crate::codec::BuiltInCodec;
+use crate::codec::{BuiltInCodec, Decoder, Workspace};
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::{self, Source};
@@ -152,4 +152,16 @@ pub fn read_items(chunk: &[u8], start: i32, nitems: i32, dest: &mut [MaybeUninit
     let chunk = ParsedChunk::parse(&mut header, chunk)?;
     let range = ItemRange::Items { start, nitems };
     Ok(decompress::getitem(&DecompressParams::default(), &chunk, range, OutBuffer::from(dest))?.nbytes)
+}
+
+/// Returns whether a stream of the codec with that format code decodes to exactly `len` bytes; `None` without the memory
+/// to decode it.
+pub fn is_valid_stream(format: u8, stream: &[u8], len: usize) -> Option<bool> {
+    let mut content = Vec::new();
+    content.try_reserve_exact(len).ok()?;
+    content.resize(len, 0);
+    let codec = BuiltInCodec::from_blosc1_format(format);
+    let decoded =
+        codec.map(|codec| codec.decoder(None).decode(&mut Workspace::default(), stream, &mut content));
+    decoded.map_or(Some(false), |decoded| Some(decoded.ok()? == len))
 }

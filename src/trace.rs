@@ -1,13 +1,20 @@
-//! Diagnostics on stderr, enabled by the environment variables `BLOSC_TRACE` and `BLOSC_INFO` (`abi.md` 10.4).
+//! Diagnostics on stderr, enabled by the environment variables `BLOSC_TRACE` and `BLOSC_INFO` (`abi.md` 10.4). Blosc 1 has
+//! no such variables: the library for it, which is built without the feature `c-api`, has no diagnostics of this kind.
 
 use crate::environment;
 use crate::error::{Error, Text};
+use std::ffi::CStr;
 use std::fmt;
 use std::io::Write;
 use std::panic::Location;
 
+/// Returns whether a variable that enables diagnostics is set.
+fn is_enabled(variable: &CStr) -> bool {
+    cfg!(feature = "c-api") && environment::is_set(variable)
+}
+
 fn is_trace_enabled() -> bool {
-    environment::is_set(c"BLOSC_TRACE")
+    is_enabled(c"BLOSC_TRACE")
 }
 
 /// Length in bytes to which a line is truncated if its memory cannot be allocated.
@@ -58,7 +65,7 @@ pub(crate) fn warning(text: impl FnOnce() -> String) {
 
 /// Reports a decision of the library.
 pub(crate) fn info(text: impl FnOnce() -> String) {
-    if environment::is_set(c"BLOSC_INFO") {
+    if is_enabled(c"BLOSC_INFO") {
         write_line(format_args!("[INFO] - {}\n", text()));
     }
 }

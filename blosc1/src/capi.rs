@@ -271,14 +271,14 @@ pub extern "C" fn blosc_get_nthreads() -> c_int {
     settings::nthreads()
 }
 
-/// Sets the number of threads of the process. A number outside 1 to `BLOSC_MAX_THREADS` is stored, and makes functions
-/// that need it fail.
+/// Sets the number of threads of the process. A lower number than before ends the threads. A number outside 1 to
+/// `BLOSC_MAX_THREADS` is stored, and makes functions that need it fail.
 ///
 /// Returns the previous number.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_set_nthreads(nthreads: c_int) -> c_int {
     settings::init();
-    settings::set_nthreads(nthreads)
+    catch_panics(|| settings::set_nthreads(nthreads)).unwrap_or(FAILURE)
 }
 
 /// Returns the name of the codec of the process: a static string.

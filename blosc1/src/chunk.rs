@@ -3,13 +3,10 @@
 //! Data flow: arguments -> checked in the order of the reference -> layout -> `blosc2::blosc1`, which codes the blocks.
 
 use crate::environment;
-use crate::header::{
-    BAD_ARGUMENT, CodeResult, DAMAGED_STREAM, FAILURE, HEADER_LEN, Header, MAX_BUFFERSIZE, NO_CODEC,
-};
+use crate::header::{BAD_ARGUMENT, CodeResult, FAILURE, HEADER_LEN, Header, MAX_BUFFERSIZE, NO_CODEC};
 use crate::layout::LayoutParams;
 use crate::settings::MAX_THREADS;
-use crate::streams::{blocks_with, check_streams};
-use blosc2::ErrorKind;
+use crate::streams::{blocks_with, check_streams, first_error};
 use blosc2::blosc1::{self, ChunkSettings, Codec, Filter};
 use std::mem::MaybeUninit;
 
@@ -103,14 +100,15 @@ impl Compression {
 
 /// Returns a chunk that readers of Blosc2 take as those of Blosc 1 do, if `chunk` is none.
 fn normalized(chunk: &[u8], header: &Header) -> Option<Vec<u8>> {
-    header.has_both_shuffles().then(|| {
+    header.normalized_flags().map(|flags| {
         let mut copy = chunk.to_vec();
-        copy[2] = header.flags_with_one_shuffle();
+        copy[2] = flags;
         copy
     })
 }
 
-/// Decompresses a chunk, whose header is checked, into `dest`, which has the length of the content. Returns the length of the content in bytes.
+/// Decompresses a chunk, whose header is checked, into `dest`, which has the length of the content. Returns the length of
+/// the content in bytes.
 ///
 /// # Errors
 /// -1.
@@ -141,7 +139,8 @@ pub(crate) fn items_len(header: &Header, start: i32, nitems: i32) -> CodeResult<
     if is_inside { Ok((nitems * typesize) as usize) } else { Err(FAILURE) }
 }
 
-/// Reads items, which are [inside](items_len) the chunk, whose header is checked, into `dest`, which has their length. Returns their length in bytes.
+/// Reads items, which are [inside](items_len) the chunk, whose header is checked, into `dest`, which has their length.
+/// Returns their length in bytes. Of a damaged block, the items before the damage may be read.
 ///
 /// # Errors
 /// -2 for a damaged stream, -1 for other damage.
@@ -153,8 +152,10 @@ pub(crate) fn read_items(
     dest: &mut [MaybeUninit<u8>],
 ) -> CodeResult<usize> {
     let first = usize::try_from(start).map_err(|_| FAILURE)? * usize::from(header.typesize);
-    check_streams(chunk, header, blocks_with(header, first..first + dest.len()))?;
+    let blocks = blocks_with(header, first..first + dest.len());
     let copy = normalized(chunk, header);
-    let read = blosc1::read_items(copy.as_deref().unwrap_or(chunk), start, nitems, dest);
-    read.map_err(|error| if error.kind() == ErrorKind::MemoryAlloc { FAILURE } else { DAMAGED_STREAM })
+    let read = check_streams(chunk, header, blocks.clone()).and_then(|()| {
+        blosc1::read_items(copy.as_deref().unwrap_or(chunk), start, nitems, dest).map_err(|_| FAILURE)
+    });
+    read.map_err(|_| first_error(chunk, header, blocks).err().unwrap_or(FAILURE))
 }

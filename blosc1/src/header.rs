@@ -14,6 +14,8 @@ pub(crate) const MAX_BUFFERSIZE: usize = i32::MAX as usize - HEADER_LEN;
 pub(crate) const MEMCPYED: u8 = 0x02;
 /// Flags bit 3: always 0.
 const RESERVED: u8 = 0x08;
+/// Flags bit 4: blocks are not split into streams.
+pub(crate) const DONT_SPLIT: u8 = 0x10;
 /// Flags bits 0 and 2: byte shuffle and bit shuffle. No writer sets both.
 const BOTH_SHUFFLES: u8 = 0x05;
 
@@ -62,18 +64,31 @@ impl Header {
         self.flags & MEMCPYED != 0
     }
 
-    /// Returns whether both shuffle bits are set. Readers of Blosc2 take that for a longer header.
-    pub(crate) fn has_both_shuffles(&self) -> bool {
-        self.flags & BOTH_SHUFFLES == BOTH_SHUFFLES
+    /// Returns the format code of the codec.
+    pub(crate) fn codec_format(&self) -> u8 {
+        self.flags >> 5
     }
 
-    /// Returns the flags with one shuffle bit, if both were set: the one that readers of Blosc 1 go by.
-    pub(crate) fn flags_with_one_shuffle(&self) -> u8 {
-        match (self.has_both_shuffles(), self.typesize) {
-            (false, _) => self.flags,
-            (true, 0 | 1) => self.flags & !0x01,
-            (true, _) => self.flags & !0x04,
+    /// Returns the number of blocks. The sizes are checked.
+    pub(crate) fn nblocks(&self) -> usize {
+        let len = |field: i32| usize::try_from(field).unwrap_or(0);
+        len(self.nbytes).div_ceil(len(self.blocksize).max(1))
+    }
+
+    /// Returns the flags for a reader of Blosc2, if it does not take these as a reader of Blosc 1 does:
+    /// - With both shuffle bits, it expects a longer header; readers of Blosc 1 shuffle bytes if items are longer than a
+    ///   byte, else bits.
+    /// - Bit 3 has a meaning in Blosc2. `blosc_getitem` ignores it.
+    /// - A block size above that of the content is one short block, which readers of Blosc 1 do not expect to be split.
+    pub(crate) fn normalized_flags(&self) -> Option<u8> {
+        let mut flags = self.flags & !RESERVED;
+        if flags & BOTH_SHUFFLES == BOTH_SHUFFLES {
+            flags &= if self.typesize <= 1 { !0x01 } else { !0x04 };
         }
+        if self.blocksize > self.nbytes {
+            flags |= DONT_SPLIT;
+        }
+        (flags != self.flags).then_some(flags)
     }
 
     /// Checks the header of a chunk with content that is to be decompressed into `destsize` bytes. Returns the length of
@@ -131,7 +146,7 @@ impl Header {
             let is_whole = i64::from(self.cbytes) == i64::from(self.nbytes) + HEADER_LEN as i64;
             return cbytes.filter(|_| is_whole).ok_or(FAILURE);
         }
-        let format = self.flags >> 5;
+        let format = self.codec_format();
         if !Codec::all().any(|codec| codec.format() == format) {
             return Err(NO_CODEC);
         }

@@ -23,3 +23,5 @@ mod header;
 mod layout;
 mod settings;
 mod streams;
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,4 @@
-//! The state of the process (3.1). The settings are atomics: no call waits for another, and a change applies to later
-//! calls.
+//! The state of the process (3.1). The settings are atomics: a change applies to later calls.
 
 use crate::layout::FORWARD_COMPAT_SPLIT;
 use blosc2::blosc1::{Codec, end_threads};
@@ -45,9 +44,14 @@ pub(crate) fn nthreads() -> i32 {
     NTHREADS.load(Ordering::Relaxed)
 }
 
-/// Sets the number of threads. Returns the previous one.
+/// Sets the number of threads. A lower number ends the threads, after the jobs that they work on; the next job starts as
+/// many as it needs. Returns the previous number.
 pub(crate) fn set_nthreads(nthreads: i32) -> i32 {
-    NTHREADS.swap(nthreads, Ordering::Relaxed)
+    let previous = NTHREADS.swap(nthreads, Ordering::Relaxed);
+    if nthreads < previous {
+        end_threads();
+    }
+    previous
 }
 
 /// Returns the codec of functions without an argument for it.

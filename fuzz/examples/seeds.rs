@@ -27,7 +27,7 @@ const MAX_SEED_LEN: usize = 12_000;
 const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
 
 /// The targets that read chunks.
-const CHUNK_TARGETS: [&str; 2] = ["decompress", "getitem"];
+const CHUNK_TARGETS: [&str; 3] = ["blosc1", "decompress", "getitem"];
 
 struct Corpus {
     root: PathBuf,

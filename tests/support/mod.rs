@@ -8,6 +8,8 @@ pub mod calls;
 pub mod child;
 pub mod data;
 pub mod files;
+pub mod fixtures;
+pub mod fork;
 pub mod guard;
 pub mod known_defects;
 pub mod library;

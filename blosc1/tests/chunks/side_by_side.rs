@@ -3,25 +3,16 @@
 //!
 //! `BLOSC1_DRAWS` is the number of drawn chunks (default 2000), `BLOSC1_SEED` the seed.
 
-use crate::support::{CODECS, FORWARD_COMPAT_SPLIT, Library, Random, load_reference, lock_settings, ours};
+use crate::support::{CODECS, FORWARD_COMPAT_SPLIT, Random, from_environment, libraries};
 use blosc::capi;
 use std::ptr;
-use std::sync::MutexGuard;
 
 /// The split modes (`blosc_set_splitmode`).
 const ALWAYS_SPLIT: i32 = 1;
 const SPLIT_MODES: [i32; 4] = [ALWAYS_SPLIT, 2, 3, FORWARD_COMPAT_SPLIT];
 
-/// Returns both libraries, and a guard of the settings.
-fn libraries() -> Option<([Library; 2], MutexGuard<'static, ()>)> {
-    let libraries = [ours(), load_reference()?];
-    let guard = lock_settings(&libraries);
-    Some((libraries, guard))
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
-}
+/// The greatest ratio of the length of all chunks of a codec to that of the reference.
+const MAX_SIZE_RATIO: f64 = 1.01;
 
 /// Returns whether the reference writes chunks that it cannot read itself: it splits blocks of which readers expect that
 /// they are not split (blosc1.md 12.7).
@@ -35,10 +26,11 @@ fn is_undecodable(splitmode: i32, chunk: &[u8]) -> bool {
 fn each_library_reads_the_chunks_of_the_other() {
     let Some((libraries, _guard)) = libraries() else { return };
     let [ours, reference] = &libraries;
-    let seed = number("BLOSC1_SEED", 25);
+    let seed = from_environment("BLOSC1_SEED", 25);
     let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ seed);
-    let draws = number("BLOSC1_DRAWS", 2000);
-    let mut sizes = [0_u64; 2];
+    let draws = from_environment("BLOSC1_DRAWS", 2000);
+    // For each codec: the lengths of all chunks of ours, and of the reference.
+    let mut sizes = [[0_u64; 2]; CODECS.len()];
     for draw in 0..draws {
         let limit = [300, 5_000, 70_000, 1 << 20][random.below(if draw % 8 == 0 { 4 } else { 3 })];
         let lens = [127, 128, 129, 143, 144, random.below(limit), random.below(limit), random.below(limit)];
@@ -47,7 +39,8 @@ fn each_library_reads_the_chunks_of_the_other() {
         let typesize = widths[random.below(widths.len())];
         let content = random.content(len);
         let (clevel, doshuffle) = (random.below(10) as i32, random.below(3) as i32);
-        let codec = CODECS[random.below(6)];
+        let ncodec = random.below(CODECS.len());
+        let codec = CODECS[ncodec];
         let blocksize = if random.below(3) == 0 { random.below(100_000) } else { 0 };
         let nthreads = [1, 3][random.below(2)];
         let splitmode = SPLIT_MODES[random.below(4)];
@@ -57,7 +50,7 @@ fn each_library_reads_the_chunks_of_the_other() {
         );
         let [of_ours, of_reference] = libraries.each_ref().map(|library| {
             // SAFETY: a setting.
-            unsafe { (library.set_splitmode)(splitmode) };
+            unsafe { (library.blosc_set_splitmode)(splitmode) };
             let arguments = (clevel, doshuffle, typesize);
             let chunk = library.compress(arguments, &content, len + 16, codec, blocksize, nthreads);
             chunk.unwrap_or_else(|code| panic!("{what}: {} returns {code}", library.name))
@@ -86,16 +79,19 @@ fn each_library_reads_the_chunks_of_the_other() {
                 assert!(found.as_deref() == Ok(expected), "{what}: getitem of {}", library.name);
             }
         }
-        if codec != c"snappy" && splitmode != ALWAYS_SPLIT {
-            // The reference rarely compresses with Snappy (blosc1.md 12.8).
-            sizes[0] += of_ours.len() as u64;
-            sizes[1] += of_reference.len() as u64;
+        if splitmode != ALWAYS_SPLIT {
+            // Several threads of the reference write blocks in the order in which they are ready.
+            let is_equal = of_ours.len() == of_reference.len() && (nthreads > 1 || of_ours == of_reference);
+            assert!(codec != c"blosclz" || is_equal, "{what}: the chunks differ");
+            sizes[ncodec][0] += of_ours.len() as u64;
+            sizes[ncodec][1] += of_reference.len() as u64;
         }
     }
-    println!(
-        "{draws} chunks, size of ours by size of the reference: {:.3}",
-        sizes[0] as f64 / sizes[1] as f64
-    );
+    for (codec, [of_ours, of_reference]) in CODECS.iter().zip(sizes) {
+        let ratio = of_ours as f64 / of_reference as f64;
+        println!("{draws} chunks, {codec:?}: size of ours by size of the reference {ratio:.4}");
+        assert!(ratio <= MAX_SIZE_RATIO, "{codec:?}: {of_ours} bytes, the reference {of_reference}");
+    }
 }
 
 /// Compressions that fail or give no chunk, in the order of the checks (blosc1.md 2.1).
@@ -150,55 +146,6 @@ fn codes_of_compressions_are_equal() {
     assert!(tried > 10_000);
 }
 
-/// Headers with one changed field (blosc1.md 2.2 to 2.4).
-#[test]
-fn codes_of_damaged_headers_are_equal() {
-    let Some((libraries, _guard)) = libraries() else { return };
-    let content: Vec<u8> = (0..600_u32).flat_map(u32::to_le_bytes).collect();
-    let [ours, _] = &libraries;
-    let mut differences = Vec::new();
-    for (clevel, doshuffle) in [(5, 1), (5, 0), (0, 1)] {
-        let chunk = ours.compress((clevel, doshuffle, 4), &content, 2416, c"lz4", 1000, 1).expect("a chunk");
-        let mut mutants = Vec::new();
-        for (at, values) in [(0, 0..=6), (1, 0..=3), (3, 0..=2)] {
-            for value in values {
-                let mut mutant = chunk.clone();
-                mutant[at] = value;
-                mutants.push(mutant);
-            }
-        }
-        for bit in 0..8 {
-            let mut mutant = chunk.clone();
-            mutant[2] ^= 1 << bit;
-            mutants.push(mutant);
-        }
-        for at in [4, 8, 12] {
-            let field = i32::from_le_bytes(chunk[at..at + 4].try_into().expect("4 bytes"));
-            for value in [0, 1, -1, i32::MIN, field - 1, field + 1, field / 2] {
-                // The functions read as many bytes as the header says.
-                if at == 12 && value > field {
-                    continue;
-                }
-                let mut mutant = chunk.clone();
-                mutant[at..at + 4].copy_from_slice(&value.to_le_bytes());
-                mutants.push(mutant);
-            }
-        }
-        for mutant in mutants {
-            let [of_ours, of_reference] = libraries.each_ref().map(|library| {
-                let code = library.decompress(&mutant, 2400, 1).map(|found| found.len());
-                let items = library.getitem(&mutant, 3, 7, 7 * 256).map(|found| found.len());
-                (code, items, library.information(&mutant))
-            });
-            if of_ours != of_reference {
-                differences.push(format!("{:02x?}: {of_ours:?}, reference {of_reference:?}", &mutant[..16]));
-            }
-        }
-    }
-    differences.retain(|text| !is_listed(text));
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-}
-
 /// Lengths of streams that are changed: streams of no bytes, runs as in Blosc2, and streams that do not fit.
 #[test]
 fn codes_of_damaged_stream_lengths_are_equal() {
@@ -227,16 +174,6 @@ fn codes_of_damaged_stream_lengths_are_equal() {
             }
         }
     }
-}
-
-/// Returns whether a difference is a known one. A negative size of the content is an error; the reference returns 0. A
-/// chunk that is shorter than its header is an error; the reference may read beyond it (blosc1.md 12.6). A block that
-/// begins inside the table of block starts is an error; the reference reads it.
-fn is_listed(difference: &str) -> bool {
-    let bytes: Vec<&str> = difference.trim_start_matches('[').split([',', ']']).map(str::trim).collect();
-    let is_negative = |at: usize| bytes[at] == "ff" || bytes[at] == "80";
-    let has_one_more_block = bytes[4..8] == ["61", "09", "00", "00"];
-    is_negative(7) || is_negative(15) || bytes[13..16] == ["00", "00", "00"] || has_one_more_block
 }
 
 /// NULL where a name or a place is expected: no crash.

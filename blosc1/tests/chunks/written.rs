@@ -154,21 +154,31 @@ fn drawn_chunks_are_read_back_whole_and_in_part() {
     }
 }
 
-/// A destination of any size gets a chunk that fits, or the result is 0; nothing is written beyond it.
+/// A destination of any size gets a chunk that fits, or the result is 0; nothing is written beyond it. For chunks of one
+/// block and of many.
 #[test]
 fn destinations_of_any_size_are_safe() {
     let mut random = Random(0x5EED_0002);
-    for codec in CODECS {
-        for clevel in [0, 1, 5, 9] {
-            for nthreads in [1, 4] {
-                let content = random.content(600);
-                let arguments =
-                    Arguments { clevel, doshuffle: 1, typesize: 4, codec, blocksize: 0, nthreads };
-                for destsize in 0..content.len() + 40 {
-                    let chunk = compress(arguments, &content, destsize).expect("no error");
-                    assert!(chunk.len() <= destsize.min(content.len() + 16));
-                    if !chunk.is_empty() {
-                        assert!(decompress(&chunk, content.len(), 1) == Ok(content.clone()));
+    let _guard = lock_settings(&[ours()]);
+    for (len, blocksize) in [(600, 0), (2401, 128)] {
+        for codec in CODECS {
+            let content = random.content(len);
+            for clevel in 0..=9 {
+                for nthreads in [1, 4] {
+                    let arguments =
+                        Arguments { clevel, doshuffle: 1, typesize: 4, codec, blocksize, nthreads };
+                    let whole = compress(arguments, &content, len + 16).expect("a chunk").len();
+                    // Around the lengths of the header, the table of block starts and the chunk; some between them.
+                    let near = |destsize: &usize| {
+                        *destsize < 120 || destsize.abs_diff(whole) < 12 || destsize.abs_diff(len + 16) < 8
+                    };
+                    for destsize in (0..len + 40).filter(|destsize| near(destsize) || destsize % 29 == 0) {
+                        let chunk = compress(arguments, &content, destsize).expect("no error");
+                        assert!(chunk.len() <= destsize.min(len + 16));
+                        assert_eq!(chunk.is_empty(), destsize < whole, "{arguments:?}: {destsize}, {whole}");
+                        if !chunk.is_empty() {
+                            assert!(decompress(&chunk, len, 1) == Ok(content.clone()));
+                        }
                     }
                 }
             }

@@ -1,0 +1,18 @@
+//! Shared by the test binaries of the crate: both libraries, random data, child processes and guard pages.
+
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of this module")]
+
+#[path = "../../../tests/support/child.rs"]
+pub mod child;
+#[path = "../../../tests/support/fixtures.rs"]
+pub mod fixtures;
+#[path = "../../../tests/support/fork.rs"]
+pub mod fork;
+pub mod forked;
+#[path = "../../../tests/support/guard.rs"]
+pub mod guard;
+pub mod library;
+pub mod random;
+
+pub use library::{CODECS, FORWARD_COMPAT_SPLIT, Library, libraries, load_reference, lock_settings, ours};
+pub use random::{Random, from_environment};
