@@ -8,6 +8,10 @@ target=${CARGO_TARGET_DIR:-$root/target}
 work=${CLIENTS_DIR:-$target/clients}
 python=${PYTHON:-python3}
 reference_version=4.14.1
+# Programs of Debian 12 that link libblosc.so.1; blosc1-gdal.sh has its own. 22 MB with their dependencies.
+debian_packages="python3-numcodecs python3-tables python3-blosc python3-pytest libopenvdb-tools libnanovdb-tools
+  hdf5-filter-plugin-blosc-serial hdf5-tools"
+imagecodecs_version=2026.3.6
 mode=${1:-all}
 case $mode in quick | all) ;; *) echo "usage: $0 [quick|all]" >&2; exit 2 ;; esac
 mkdir -p "$work"
@@ -29,17 +33,30 @@ library() { # 9|7
   echo "$place/release/libblosc2.so"
 }
 
+# Installs packages into a virtual environment that has no pip of its own, without compiling the modules that no test
+# imports: this saves 4 to 8 seconds for each environment.
+install() { # python package...
+  local py=$1
+  shift
+  "$python" -m pip --python "$py" install --root-user-action=ignore --quiet --disable-pip-version-check --no-compile "$@" >&2
+}
+
 # Makes a virtual environment with packages, once, and prints its Python.
 environment() { # name package...
   local place=$work/$1
   shift
-  if [ ! -f "$place/complete" ]; then
+  if [ "$(cat "$place/complete" 2>/dev/null)" != "$*" ]; then
     rm -rf "$place"
-    "$python" -m venv "$place" >&2
-    "$place/bin/python" -m pip install --root-user-action=ignore --quiet --disable-pip-version-check "$@" >&2
-    touch "$place/complete"
+    "$python" -m venv --without-pip "$place" >&2
+    install "$place/bin/python" "$@"
+    echo "$*" >"$place/complete"
   fi
   echo "$place/bin/python"
+}
+
+# Of imagecodecs.sh and blosc1-imagecodecs.sh. The packages blosc and blosc2 are what its tests compare with.
+imagecodecs_environment() {
+  environment imagecodecs "imagecodecs==$imagecodecs_version" "blosc2==$reference_version" blosc==1.11.4 zarr numcodecs pytest
 }
 
 site_packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; }
@@ -80,6 +97,79 @@ print('\n'.join(sorted(names)))")
   while read -r file; do
     cmp -s "$file" "$1" || { echo "$file is not our library" >&2; exit 1; }
   done <<<"$mapped"
+}
+
+# Makes a directory with our libblosc.so.1, and prints the path of the library in it. BLOSC1_LIBRARY names another
+# library that takes its place (to see what the reference does).
+blosc1_library() {
+  local file=${BLOSC1_LIBRARY:-$target/release/libblosc.so} place=$work/blosc1
+  if [ -z "${BLOSC1_LIBRARY:-}" ]; then
+    (cd "$root" && cargo build --release --quiet -p libblosc1-rs --target-dir "$target") >&2
+  fi
+  mkdir -p "$place"
+  cmp -s "$file" "$place/libblosc.so.1" || { rm -f "$place/libblosc.so.1" && cp "$file" "$place/libblosc.so.1"; }
+  echo "$place/libblosc.so.1"
+}
+
+# Downloads packages of Debian 12 and those of their dependencies that this machine does not have, and unpacks them
+# into $work/$name: nothing is installed. Fails, with a line for the log, on another system and without Debian's
+# archive.
+debian() { # name package...
+  debian_place=$work/$1
+  shift
+  [ "$(cat "$debian_place/complete" 2>/dev/null)" = "$*" ] || fetch_debian "$@" || {
+    echo "SKIPPED: programs of Debian with libblosc.so.1 ($*): their packages cannot be fetched here" >&2
+    return 1
+  }
+}
+
+fetch_debian() { # package...
+  local archives=$debian_place/archives
+  (. /etc/os-release && [ "$ID-$VERSION_ID" = debian-12 ]) || return 1
+  rm -rf "$debian_place"
+  mkdir -p "$archives/partial"
+  local fetch=(apt-get install -qq -y --download-only --no-install-recommends -o "Dir::Cache::archives=$archives")
+  { "${fetch[@]}" "$@" || { apt-get update -qq && "${fetch[@]}" "$@"; }; } >&2 || return 1
+  # The original library is needed in any case, also if the machine has it.
+  (cd "$archives" && apt-get download -qq libblosc1 libsnappy1v5) >&2 || return 1
+  local package
+  for package in "$archives"/*.deb; do dpkg -x "$package" "$debian_place" || return 1; done
+  rm -rf "$archives"
+  echo "$*" >"$debian_place/complete"
+}
+
+# Runs a command with the unpacked packages of `debian`, on the libblosc.so.1 of that directory, or on Debian's. The
+# command `python3` is Debian's, whose modules these are.
+on() { # directory|debian command...
+  local usr=$debian_place/usr
+  local libraries=$(echo "$usr"/lib/*-linux-gnu) first=
+  [ "$1" = debian ] || first=$1:
+  shift
+  env LD_LIBRARY_PATH="$first$libraries:$libraries/blas:$libraries/lapack:$usr/lib" PATH="$usr/bin:/usr/bin:$PATH" \
+    PYTHONPATH="$usr/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 \
+    HDF5_PLUGIN_PATH="$libraries/hdf5/serial/plugins:/usr${libraries#"$usr"}/hdf5/serial/plugins" "$@"
+}
+
+# Fails unless a command calls that function of that library, and calls no other library for one of the functions that
+# the library exports.
+assert_calls() { # library function command...
+  local lib function=$2 log=$TMPDIR/bindings name file
+  lib=$(realpath "$1")
+  shift 2
+  rm -f "$log".*
+  LD_BIND_NOW=1 LD_DEBUG=bindings LD_DEBUG_OUTPUT=$log "$@" >/dev/null 2>&1 || { echo "this failed: $*" >&2; exit 1; }
+  nm -D --defined-only "$lib" | awk '$2 == "T" { print $3 }' | LC_ALL=C sort >"$log-functions"
+  cat "$log".* | sed -n "s|.*binding file [^ ]* .* to \([^ ]*\) .*normal symbol .\(blosc[a-z0-9_]*\).*|\2 \1|p" |
+    LC_ALL=C sort -u | LC_ALL=C join "$log-functions" - >"$log-bound"
+  grep -q "^$function " "$log-bound" || { echo "this calls no $function: $*" >&2; exit 1; }
+  while read -r name file; do
+    [ "$(realpath "$file")" = "$lib" ] || { echo "this calls $name of $file, not of $lib: $*" >&2; exit 1; }
+  done <"$log-bound"
+}
+
+# Prints the closing line of a log of pytest, without the time and the tests that were not selected.
+pytest_counts() { # log
+  tail -1 "$1" | sed 's/ in .*//; s/, [0-9]* deselected//; s/, [0-9]* warnings*//'
 }
 
 # One line of the table in docs/clients.md.

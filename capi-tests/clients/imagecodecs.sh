@@ -2,9 +2,9 @@
 # imagecodecs: the wheel bundles a C-Blosc2 2.23 under a name of its own. Our library of that ABI takes its place, and
 # those of the package's own tests run that go through it.
 source "$(dirname "$0")/common.sh"
-version=2026.3.6
 
-py=$(environment imagecodecs "imagecodecs==$version" "blosc2==$reference_version" zarr numcodecs pytest)
+py=$(imagecodecs_environment)
+version=$imagecodecs_version
 site=$(site_packages "$py")
 sources imagecodecs "$version" "$work/imagecodecs-source" tests
 lib=$(library 7)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs the real clients on our library: all of them, or with `quick` a part of the tests of each in a few minutes.
+# Runs the real clients on our libraries: all of them, or with `quick` a part of the tests of each in a few minutes.
 #
 #   capi-tests/clients/run.sh [quick|all] [--update]
 #
-# Prints the table of docs/clients.md; with --update (for `all`) writes it there. Needs Rust, a C and C++ compiler,
-# binutils, Python 3.11 with pip, and the network of pip; the FFI examples run with those runtimes that are there.
+# Prints the tables of docs/clients.md, for programs of C-Blosc2 and of Blosc 1; with --update (for `all`) writes them
+# there. Needs Rust, a C and C++ compiler, binutils, Python 3.11 with pip, and the network of pip; the FFI examples run
+# with those runtimes that are there, and the programs of Debian on Debian 12, with its archive.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mode=all update=no
@@ -17,30 +18,53 @@ for word; do
 done
 [ $update = no ] || [ $mode = all ] || { echo "only the figures of all tests go to docs/clients.md" >&2; exit 2; }
 
-results=$(mktemp)
-trap 'rm -f "$results" "$results.md"' EXIT
-export CLIENTS_RESULTS=$results
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
 failed=()
-clients=(pytables python-blosc2 hdf5plugin imagecodecs old-headers)
-[ $mode = all ] || clients=(pytables python-blosc2 hdf5plugin old-headers)
-for client in "${clients[@]}"; do
-  capi-tests/clients/$client.sh "$mode" || failed+=("$client")
-done
+
+# Runs clients, whose lines become the table of that name.
+run() { # table client...
+  export CLIENTS_RESULTS=$results/$1
+  shift
+  local client start
+  for client; do
+    start=$SECONDS
+    capi-tests/clients/$client.sh "$mode" || failed+=("$client")
+    echo "$client: $((SECONDS - start)) s" >&2
+  done
+}
+
+case $mode in
+  quick)
+    blosc2=(pytables python-blosc2 hdf5plugin old-headers)
+    blosc1=(numcodecs python-blosc pytables openvdb hdf5)
+    ;;
+  all)
+    blosc2=(pytables python-blosc2 hdf5plugin imagecodecs old-headers)
+    blosc1=(numcodecs python-blosc pytables openvdb hdf5 gdal imagecodecs)
+    ;;
+esac
+run blosc2 "${blosc2[@]}"
 
 install=()
 [ $mode = quick ] || install=(--install)
 if ffi=$(examples/ffi/run.sh "${install[@]}"); then verdict=passed; else verdict=failed failed+=(ffi); fi
 echo "$ffi" >&2
 names=$(echo "$ffi" | sed -n 's/^\([A-Za-z]*\): .*/\1/p' | paste -sd, | sed 's/,/, /g')
-echo "| FFI: $names | \`examples/ffi/\` with \`libblosc2.so.9\` | $(echo "$ffi" | tail -1) | $verdict |" >>"$results"
+echo "| FFI: $names | \`examples/ffi/\` with \`libblosc2.so.9\` | $(echo "$ffi" | tail -1) | $verdict |" >>"$results/blosc2"
 
-{ printf '| client | how it meets the library | figures | |\n|---|---|---|---|\n'; cat "$results"; } >"$results.md"
-cat "$results.md"
-if [ $update = yes ]; then
-  sed -i -e '/^<!-- table -->$/,/^<!-- end -->$/{/^<!-- table -->$/{p;r '"$results.md"'
+run blosc1 "${blosc1[@]/#/blosc1-}"
+
+for table in blosc2 blosc1; do
+  touch "$results/$table"
+  { printf '| client | how it meets the library | figures | |\n|---|---|---|---|\n'; cat "$results/$table"; } >"$results/$table.md"
+  printf '\n%s\n' "$table"
+  cat "$results/$table.md"
+  [ $update = no ] || sed -i -e '/^<!-- table '$table' -->$/,/^<!-- end -->$/{/^<!-- table '$table' -->$/{p;r '"$results/$table.md"'
 };/^<!-- end -->$/p;d}' docs/clients.md
-fi
+done
 # The line that a reader of the log looks for.
-total=$(wc -l <"$results")
-echo "clients: $((total - $(grep -c '| failed |$' "$results" || true))) passed, $(grep -c '| failed |$' "$results" || true) failed"
+total=$(cat "$results/blosc2" "$results/blosc1" | wc -l)
+bad=$(cat "$results/blosc2" "$results/blosc1" | grep -c '| failed |$' || true)
+echo "clients: $((total - bad)) passed, $bad failed"
 [ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }
