@@ -2,7 +2,8 @@
 
 use crate::layout::FORWARD_COMPAT_SPLIT;
 use blosc2::blosc1::{Codec, end_threads};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The number of threads that a program can use.
 pub(crate) const MAX_THREADS: i32 = 256;
@@ -11,22 +12,31 @@ static NTHREADS: AtomicI32 = AtomicI32::new(1);
 static COMPRESSOR: AtomicI32 = AtomicI32::new(0);
 static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
 static SPLITMODE: AtomicI32 = AtomicI32::new(FORWARD_COMPAT_SPLIT);
-/// The process that has initialised the library; 0 for none. A forked child is not initialised.
-static INITIALISED_BY: AtomicI32 = AtomicI32::new(0);
+/// Whether the process has initialised the library. A forked child is not initialised.
+static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
+static FORK_HANDLER: Once = Once::new();
 
-fn process_id() -> i32 {
-    // SAFETY: no preconditions.
-    unsafe { libc::getpid() }
+/// The fork handler of the child.
+extern "C" fn reset_in_child() {
+    IS_INITIALISED.store(false, Ordering::Relaxed);
 }
 
 /// Marks the library as initialised.
 pub(crate) fn init() {
-    INITIALISED_BY.store(process_id(), Ordering::Relaxed);
+    // The store is left out if it changes nothing: threads would take the cache line from each other.
+    if IS_INITIALISED.load(Ordering::Relaxed) {
+        return;
+    }
+    FORK_HANDLER.call_once(|| {
+        // SAFETY: the handler stores an atomic, and stays mapped: unloading the library is not supported.
+        unsafe { libc::pthread_atfork(None, None, Some(reset_in_child)) };
+    });
+    IS_INITIALISED.store(true, Ordering::Relaxed);
 }
 
 /// Ends the threads. Returns whether the library was initialised. The settings stay.
 pub(crate) fn free_resources() -> bool {
-    let is_initialised = INITIALISED_BY.load(Ordering::Relaxed) == process_id();
+    let is_initialised = IS_INITIALISED.load(Ordering::Relaxed);
     if is_initialised {
         end_threads();
     }
@@ -36,7 +46,7 @@ pub(crate) fn free_resources() -> bool {
 /// Ends the threads, and marks the library as not initialised. The settings stay.
 pub(crate) fn destroy() {
     end_threads();
-    INITIALISED_BY.store(0, Ordering::Relaxed);
+    IS_INITIALISED.store(false, Ordering::Relaxed);
 }
 
 /// Returns the number of threads, as set: any number.

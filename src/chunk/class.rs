@@ -30,7 +30,7 @@ pub(crate) enum BlockCoding {
     },
     /// The decoded streams are bitunshuffled.
     Bitshuffled,
-    /// Any other filter pipeline; also chunks of Blosc 1 releases without the DONT_SPLIT flag.
+    /// Any other filter pipeline.
     General,
 }
 
@@ -65,9 +65,6 @@ impl BlockCoding {
         if header.is_instrumented() {
             // Records are not filtered.
             return BlockCoding::Direct;
-        }
-        if may_predate_dont_split(header) {
-            return BlockCoding::General;
         }
         // Reads the six ids with two loads that are no wider than the stores that wrote them: store-to-load forwarding
         // fails for wider loads, which then stall.
@@ -172,12 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn version_2_chunks_use_general_coding() {
+    fn version_2_has_another_bitshuffle() {
         let filters = [0, 0, 0, 0, 0, filter_id::BITSHUFFLE];
         let version2 = ChunkHeader { version: version::BLOSC1, ..header(filters, [0; MAX_FILTERS]) };
         assert_eq!(BlockCoding::of(&version2), BlockCoding::General);
-        let unmarked = ChunkHeader { flags: LZ4, ..version2 };
+        let shuffled = header([0, 0, 0, 0, 0, filter_id::SHUFFLE], [0; MAX_FILTERS]);
+        let unmarked = ChunkHeader { version: version::BLOSC1, flags: LZ4, ..shuffled };
         assert!(may_predate_dont_split(&unmarked));
-        assert_eq!(BlockCoding::of(&unmarked), BlockCoding::General);
+        assert_eq!(BlockCoding::of(&unmarked), BlockCoding::Shuffled { unit: 4 });
     }
 }

@@ -138,27 +138,31 @@ fn compress_2_5_1(
     dest: &mut [u8],
 ) -> Option<usize> {
     let probed = &src[src.len() - src.len() / 4..];
-    if !probe::<12, COMPLETE_MATCHES>(tables, probed, min_ratio(clevel)) {
-        return None;
-    }
-    if is_split && probe::<12, COMPLETE_MATCHES>(tables, probed, SHORTENED_MATCHES_RATIO) {
-        encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest)
-    } else {
-        encode_at_level::<COMPLETE_MATCHES>(tables, clevel, src, dest)
+    let min = min_ratio(clevel);
+    let limits = RatioLimits { min, high: if is_split { SHORTENED_MATCHES_RATIO } else { min } };
+    match probe::<12, COMPLETE_MATCHES>(tables, probed, limits) {
+        ProbedRatio::TooLow => None,
+        ProbedRatio::High if is_split => encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest),
+        ProbedRatio::High | ProbedRatio::Sufficient => {
+            encode_at_level::<COMPLETE_MATCHES>(tables, clevel, src, dest)
+        }
     }
 }
 
 fn compress_2_5_3(tables: &mut HashTables, clevel: i32, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let tail = |divisor: usize| &src[src.len() - src.len() / divisor..];
-    let min_ratio = min_ratio(clevel);
-    let is_worthwhile = match clevel {
-        ..=1 => probe::<12, SHORTENED_MATCHES>(tables, tail(8), min_ratio),
-        2 => probe::<13, SHORTENED_MATCHES>(tables, tail(4), min_ratio),
-        3 => probe::<14, SHORTENED_MATCHES>(tables, tail(4), min_ratio),
-        4..=6 => probe::<14, SHORTENED_MATCHES>(tables, tail(2), min_ratio),
-        7.. => probe::<14, SHORTENED_MATCHES>(tables, src, min_ratio),
+    let limits = RatioLimits { min: min_ratio(clevel), high: min_ratio(clevel) };
+    let ratio = match clevel {
+        ..=1 => probe::<12, SHORTENED_MATCHES>(tables, tail(8), limits),
+        2 => probe::<13, SHORTENED_MATCHES>(tables, tail(4), limits),
+        3 => probe::<14, SHORTENED_MATCHES>(tables, tail(4), limits),
+        4..=6 => probe::<14, SHORTENED_MATCHES>(tables, tail(2), limits),
+        7.. => probe::<14, SHORTENED_MATCHES>(tables, src, limits),
     };
-    if is_worthwhile { encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest) } else { None }
+    match ratio {
+        ProbedRatio::TooLow => None,
+        _ => encode_at_level::<SHORTENED_MATCHES>(tables, clevel, src, dest),
+    }
 }
 
 /// Returns the minimum ratio of the probe at `clevel`.
@@ -173,15 +177,42 @@ fn min_ratio(clevel: i32) -> f64 {
     }
 }
 
-/// Returns whether the first `2^LOG` bytes of `probed` would shrink by at least `min_ratio` with a hash table of `2^LOG`
-/// slots.
+/// The ratios between which a probe distinguishes: `min` is at most `high`.
+#[derive(Clone, Copy)]
+struct RatioLimits {
+    min: f64,
+    high: f64,
+}
+
+/// The ratio by which an input would shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProbedRatio {
+    /// Below the minimum.
+    TooLow,
+    /// At least the minimum, but not high.
+    Sufficient,
+    /// High.
+    High,
+}
+
+impl RatioLimits {
+    fn classify(self, ratio: f64) -> ProbedRatio {
+        match ratio {
+            _ if ratio >= self.high => ProbedRatio::High,
+            _ if ratio >= self.min => ProbedRatio::Sufficient,
+            _ => ProbedRatio::TooLow,
+        }
+    }
+}
+
+/// Returns the ratio by which the first `2^LOG` bytes of `probed` would shrink with a hash table of `2^LOG` slots.
 fn probe<const LOG: u32, const EQUAL_BIAS: usize>(
     tables: &mut HashTables,
     probed: &[u8],
-    min_ratio: f64,
-) -> bool {
+    limits: RatioLimits,
+) -> ProbedRatio {
     let probed = &probed[..probed.len().min(1 << LOG)];
-    can_reach_ratio(tables.u16_table.new_match_finder::<LOG, EQUAL_BIAS>(probed), min_ratio)
+    probe_ratio(tables.u16_table.new_match_finder::<LOG, EQUAL_BIAS>(probed), limits)
 }
 
 /// Encodes `src` with the hash table of a level.
@@ -361,21 +392,23 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     n + a[n..].iter().zip(&b[n..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Returns whether the match finder's input would shrink by at least `min_ratio`. The size is only computed, nothing is
-/// written, and the loop ends as soon as the result is certain.
+/// Returns the ratio by which the match finder's input would shrink. The size is only computed, nothing is written, and
+/// the loop ends as soon as the result is certain.
 #[inline(never)]
-fn can_reach_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
+fn probe_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
     mut finder: MatchFinder<S, LOG, EQUAL_BIAS>,
-    min_ratio: f64,
-) -> bool {
+    limits: RatioLimits,
+) -> ProbedRatio {
     let (len, stop) = (finder.input.len(), finder.match_start_limit());
     if stop == 0 {
-        return false;
+        return ProbedRatio::TooLow;
     }
     // With a size of `hopeless`, the ratio is missed even if the loop ended at `len`; with a size of `safe`, it is
     // reached even if the loop ends at `stop`. One more or one less byte compensates for rounding.
-    let hopeless = (len as f64 / min_ratio) as usize + 2;
-    let safe = ((stop as f64 / min_ratio) as usize).saturating_sub(1);
+    let hopeless = |ratio: f64| (len as f64 / ratio) as usize + 2;
+    let safe = |ratio: f64| ((stop as f64 / ratio) as usize).saturating_sub(1);
+    let (hopeless, hopeless_high) = (hopeless(limits.min), hopeless(limits.high));
+    let (safe, safe_high) = (safe(limits.min), safe(limits.high));
     let mut literals = 4; // in the open run
     let mut size = 5;
     let mut run_start = 0;
@@ -387,10 +420,10 @@ fn can_reach_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
         literals += run_end - run_start;
         size += run_end - run_start + literals / MAX_LITERALS;
         if size >= hopeless {
-            return false;
+            return ProbedRatio::TooLow;
         }
         let Some(found) = found else {
-            return run_end as f64 / size as f64 >= min_ratio;
+            return limits.classify(run_end as f64 / size as f64);
         };
         size -= usize::from(literals % MAX_LITERALS == 0);
         literals = 0;
@@ -404,15 +437,19 @@ fn can_reach_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
         run_start = found.end();
         from = run_start;
         if from >= stop {
-            return from as f64 / size as f64 >= min_ratio;
+            return limits.classify(from as f64 / size as f64);
         }
         if size >= hopeless {
-            return false;
+            return ProbedRatio::TooLow;
         }
         // The rest costs at most 33 bytes for each 32, and a match across `stop` at most 6 bytes more than it covers.
         let left = stop - from;
-        if size + left + left / MAX_LITERALS + 8 <= safe {
-            return true;
+        let most = size + left + left / MAX_LITERALS + 8;
+        if most <= safe_high {
+            return ProbedRatio::High;
+        }
+        if size >= hopeless_high && most <= safe {
+            return ProbedRatio::Sufficient;
         }
     }
 }

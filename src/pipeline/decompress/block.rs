@@ -128,7 +128,9 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Decodes block `nblock` of a chunk with equal blocks. The block's streams are at the start of `bytes`.
+    /// Decodes block `nblock` of a chunk with equal blocks. The block's streams are at the start of `bytes`. A block of
+    /// several streams that cannot be decoded is tried as one stream, if the chunk may come from a release without the
+    /// DONT_SPLIT flag.
     #[inline]
     fn decode_streams(
         &self,
@@ -139,8 +141,26 @@ impl DecodePlan<'_> {
         dest: &mut [u8],
         reference: Option<&[u8]>,
     ) -> Result<()> {
-        let len = dest.len();
         let nstreams = self.nstreams(nblock);
+        let decoded = self.decode_nstreams(nstreams, coding, bytes, scratch, dest, reference);
+        if decoded.is_err() && may_predate_dont_split(self.header) && self.lazy.is_none() {
+            return self.decode_nstreams(1, coding, bytes, scratch, dest, reference).or(decoded);
+        }
+        decoded
+    }
+
+    /// Decodes a block whose `nstreams` streams are at the start of `bytes`.
+    #[inline]
+    fn decode_nstreams(
+        &self,
+        nstreams: usize,
+        coding: BlockCoding,
+        bytes: &[u8],
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        let len = dest.len();
         let decoder = || self.decoder();
         let BlockScratch { front, workspace, .. } = scratch;
         match coding {
@@ -155,11 +175,7 @@ impl DecodePlan<'_> {
                 decode_bitshuffled(decoder, (nstreams, typesize), bytes, workspace, front, dest)
             }
             BlockCoding::General => self.decode_with_filters(scratch, dest, reference, |workspace, dest| {
-                let decoded = decode_block_streams(decoder, nstreams, bytes, workspace, dest, len);
-                if decoded.is_err() && may_predate_dont_split(self.header) && self.lazy.is_none() {
-                    return decode_block_streams(decoder, 1, bytes, workspace, dest, len).or(decoded);
-                }
-                decoded
+                decode_block_streams(decoder, nstreams, bytes, workspace, dest, len)
             }),
         }
     }

@@ -5,7 +5,7 @@ use super::chunk_decoder::built_in_codec;
 use super::plan::DecodePlan;
 use super::ranges::{self, ByteRanges, MAX_GATHER_UNIT};
 use super::streams::{decode_streams_with_raw, neblock};
-use crate::chunk::class::{BlockCoding, ChunkClass};
+use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_dont_split};
 use crate::chunk::format::codec_format;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::{ChunkHeader, ParsedChunk};
@@ -50,6 +50,10 @@ impl PartDecoding {
             ChunkClass::Blocks(BlockCoding::Shuffled { unit }) => unit,
             _ => return PartDecoding::WholeBlock,
         };
+        // Only whole streams show whether a block of these chunks has several.
+        if may_predate_dont_split(header) {
+            return PartDecoding::WholeBlock;
+        }
         let format = header.codec_format();
         let codec = built_in_codec(header);
         if codec.is_none() && unit == 1 && format == codec_format::UDCODEC {
