@@ -143,8 +143,8 @@ BLOSC_EXPORT int blosc_getitem(const void *src, int start, int nitems, void *des
 /* Returns the number of threads of the process. */
 BLOSC_EXPORT int blosc_get_nthreads(void);
 
-/* Sets the number of threads of the process. A number outside 1 to BLOSC_MAX_THREADS is stored, and makes
-   functions that need it fail.
+/* Sets the number of threads of the process. A lower number than before ends the threads. A number outside 1
+   to BLOSC_MAX_THREADS is stored, and makes functions that need it fail.
 
    Returns the previous number. */
 BLOSC_EXPORT int blosc_set_nthreads(int nthreads);

@@ -1,7 +1,8 @@
 //! A drop-in implementation of the C library C-Blosc 1.21 (`libblosc.so.1`): the same functions, and chunks that every
 //! release of it reads, on the code of the crate `blosc2`.
 //!
-//! Terms: "the reference" is C-Blosc 1.21.6; numbers in parentheses are sections of `blosc1.md`.
+//! Terms: "the reference" is C-Blosc 1.21.6; numbers in parentheses are sections of `docs/format/blosc1.md`, which
+//! describes the functions, the chunks and the differences from the reference.
 //!
 //! | module | owns |
 //! |---|---|

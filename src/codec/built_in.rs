@@ -4,12 +4,10 @@
 //! Owns the choice between them by number. Does not handle codecs that are registered at run time.
 
 use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
+use super::reference::{HAS_BLOSC1_ENCODERS, Reference};
 #[cfg(feature = "snappy")]
 use super::snappy;
-use super::{
-    Decoder, DecoderDictionary, Encoder, EncoderDictionary, HAS_BLOSC1_ENCODERS, Workspace, blosclz, lz4,
-    zlib, zstd,
-};
+use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 use std::ffi::CStr;
 
@@ -175,18 +173,6 @@ pub(crate) struct BuiltInEncoder<'a> {
     clevel: i32,
     dictionary: Option<&'a EncoderDictionaryData>,
     reference: Reference,
-}
-
-/// The library than whose streams those of an encoder must not be longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reference {
-    /// C-Blosc 1.21.6.
-    CBlosc1 {
-        /// Whether blocks are split into one stream for each byte of an item.
-        is_split: bool,
-    },
-    /// C-Blosc2 3.3.5.
-    CBlosc2,
 }
 
 impl BuiltInEncoder<'_> {

@@ -1,7 +1,8 @@
 //! The compressors of single streams, each behind [`Encoder`] and [`Decoder`].
 //!
 //! Owns the codecs, their libraries and their working memory. Never decides how a chunk is split into streams, and has
-//! access to nothing but the given stream. In this module, "the reference" is C-Blosc2 3.3.5 with its codec libraries.
+//! access to nothing but the given stream. In this module, "the reference" is C-Blosc2 3.3.5 with its codec libraries, or
+//! C-Blosc 1.21.6 ([`reference`]).
 
 mod built_in;
 mod common_prefix;
@@ -13,6 +14,7 @@ mod match_copy;
 #[cfg(feature = "ndlz")]
 pub(crate) mod ndlz;
 mod plugin;
+mod reference;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod stream_codec;
@@ -26,9 +28,6 @@ pub(crate) use built_in::{BuiltInCodec, BuiltInDecoder, BuiltInEncoder};
 pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
 pub(crate) use plugin::{PluginCodec, PluginDecoder, PluginEncoder};
 pub(crate) use stream_codec::{DECODE_SLACK, Decoder, Encoder, Workspace};
-
-/// Whether the encoders for Blosc 1 are compiled in: `libblosc2` does not write chunks of Blosc 1.
-const HAS_BLOSC1_ENCODERS: bool = cfg!(any(feature = "blosc1", test));
 
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]

@@ -1,4 +1,4 @@
-//! Snappy streams (`blosc1.md` 2.5), which only chunks of Blosc 1 have. The codec has no levels.
+//! Snappy streams (`blosc1.md` 5.5), which only chunks of Blosc 1 have. The codec has no levels.
 //!
 //! Owns the encoder and the buffer of a thread; the format is that of the crate `snap`.
 

@@ -1,4 +1,4 @@
-//! Damaged chunks: an error or some content; no access outside of the buffers, no signal, no hang (blosc1.md 12, 14.11).
+//! Damaged chunks: an error or some content; no access outside of the buffers, no signal, no hang (blosc1.md 7, 12.6).
 //!
 //! | module | contents |
 //! |---|---|

@@ -22,7 +22,7 @@ mod runs;
 mod search;
 
 use super::segments::Segment;
-use crate::codec::HAS_BLOSC1_ENCODERS;
+use crate::codec::reference::HAS_BLOSC1_ENCODERS;
 
 use parse::{Parser, Strategy};
 use search::Search;
