@@ -2,7 +2,6 @@
 
 use crate::layout::FORWARD_COMPAT_SPLIT;
 use blosc2::blosc1::{Codec, end_threads};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The number of threads that a program can use.
@@ -14,7 +13,9 @@ static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
 static SPLITMODE: AtomicI32 = AtomicI32::new(FORWARD_COMPAT_SPLIT);
 /// Whether the process has initialised the library. A forked child is not initialised.
 static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
-static FORK_HANDLER: Once = Once::new();
+/// Whether the fork handler is registered. Not a `Once`: a child that is forked during the registration would wait for
+/// it for ever. Two registrations do no harm.
+static HAS_FORK_HANDLER: AtomicBool = AtomicBool::new(false);
 
 /// The fork handler of the child.
 extern "C" fn reset_in_child() {
@@ -27,10 +28,11 @@ pub(crate) fn init() {
     if IS_INITIALISED.load(Ordering::Relaxed) {
         return;
     }
-    FORK_HANDLER.call_once(|| {
+    if !HAS_FORK_HANDLER.load(Ordering::Acquire) {
         // SAFETY: the handler stores an atomic, and stays mapped: unloading the library is not supported.
         unsafe { libc::pthread_atfork(None, None, Some(reset_in_child)) };
-    });
+        HAS_FORK_HANDLER.store(true, Ordering::Release);
+    }
     IS_INITIALISED.store(true, Ordering::Relaxed);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the codecs, their libraries and their working memory. Never decides how a chunk is split into streams, and has
 //! access to nothing but the given stream. In this module, "the reference" is C-Blosc2 3.3.5 with its codec libraries, or
-//! C-Blosc 1.21.6 ([`reference`]).
+//! C-Blosc 1.21.6 ([`mod@reference`]).
 
 mod built_in;
 mod common_prefix;

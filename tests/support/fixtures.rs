@@ -23,7 +23,7 @@ fn lcg(seed: usize) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the uncompressed bytes of a record. Must match `make_data` of `scripts/make-fixtures.py`.
-fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
+pub fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
     match kind {
         "zeros" => vec![0; nbytes],
         "constant" => (0..nbytes).map(|i| (37 + 11 * (i % typesize)) as u8).collect(),

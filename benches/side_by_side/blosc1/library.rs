@@ -1,9 +1,11 @@
 //! A shared object with the functions of Blosc 1, loaded by path: ours and C-Blosc 1.21.6.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use libloading::os::unix::{Library as OsLibrary, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW};
+
+use crate::support::blosc1_reference;
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) -> $ret:ty;)*) => {
@@ -70,7 +72,11 @@ impl Blosc1Library {
             .filter(|path| path.is_file())
             .max_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok())
             .ok_or("no libblosc.so (run cargo build --release -p libblosc1-rs)")?;
-        Ok(Blosc1Library::load("ours", &path, RTLD_LOCAL))
+        // SAFETY: the library has no initialisers that others can observe.
+        let loaded = unsafe { OsLibrary::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
+            .map_err(|error| format!("cannot load {}: {error}", path.display()))?;
+        // Never unloaded: the function pointers must stay valid for the rest of the process.
+        Ok(Blosc1Library::initialised("ours", &path, Box::leak(Box::new(loaded))))
     }
 
     /// Returns the library that `scripts/fetch-blosc1.sh` fetched.
@@ -78,31 +84,12 @@ impl Blosc1Library {
     /// # Errors
     /// What to do if it was not fetched.
     pub fn reference() -> Result<Blosc1Library, String> {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference-blosc1");
-        let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
-        let files: Vec<PathBuf> = entries
-            .map(|entry| entry.path())
-            .filter(|path| path.to_string_lossy().contains(".so."))
-            .collect();
-        let is_blosc = |path: &PathBuf| path.to_string_lossy().contains("libblosc-");
-        // The library finds its codecs by their names once they are loaded.
-        for path in files.iter().filter(|path| !is_blosc(path)) {
-            // SAFETY: C libraries without requirements for their initialisation.
-            let codec = unsafe { OsLibrary::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
-            std::mem::forget(codec.map_err(|error| format!("cannot load {}: {error}", path.display()))?);
-        }
-        let path = files.iter().find(|path| is_blosc(path));
-        let path = path.ok_or("no C-Blosc 1 to compare with (run scripts/fetch-blosc1.sh)")?;
-        Ok(Blosc1Library::load("reference", path, RTLD_LOCAL))
+        let loaded = blosc1_reference::open(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+        Ok(Blosc1Library::initialised("reference", Path::new("C-Blosc 1"), loaded))
     }
 
-    fn load(name: &'static str, path: &Path, visibility: c_int) -> Blosc1Library {
-        // SAFETY: neither library has observable initialisers.
-        let loaded = unsafe { OsLibrary::open(Some(path), RTLD_NOW | visibility) }
-            .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
-        let library = Blosc1Library::resolve(name, path, &loaded);
-        // Never unloaded: the function pointers must stay valid for the rest of the process.
-        std::mem::forget(loaded);
+    fn initialised(name: &'static str, path: &Path, loaded: &'static OsLibrary) -> Blosc1Library {
+        let library = Blosc1Library::resolve(name, path, loaded);
         // SAFETY: takes no argument.
         unsafe { (library.blosc_init)() };
         library

@@ -1,5 +1,6 @@
 //! The functions of this library and of the reference, and calls of them that check the bytes behind destinations.
 
+use super::blosc1_reference;
 use blosc::capi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
@@ -24,7 +25,7 @@ macro_rules! functions {
         ///
         /// # Safety
         /// It has functions of these names and types.
-        unsafe fn resolve(library: &'static libloading::Library) -> Library {
+        unsafe fn resolve(library: &'static libloading::os::unix::Library) -> Library {
             // SAFETY: the condition of this function.
             unsafe {
                 Library {
@@ -95,27 +96,15 @@ pub fn lock_settings(libraries: &[Library]) -> MutexGuard<'static, ()> {
 /// # Panics
 /// If it was not fetched and `BLOSC2_REQUIRE_REFERENCE` is set.
 pub fn load_reference() -> Option<Library> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference-blosc1");
-    let mut files: Vec<_> =
-        std::fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.to_string_lossy().contains(".so."));
-    if files.is_empty() {
-        assert!(
-            std::env::var_os("BLOSC2_REQUIRE_REFERENCE").is_none(),
-            "scripts/fetch-blosc1.sh was not run"
-        );
-        eprintln!("SKIPPED: C-Blosc 1 was not fetched (scripts/fetch-blosc1.sh)");
-        return None;
-    }
-    // The codecs first: the library finds them by their names once they are loaded.
-    files.sort_by_key(|path| path.to_string_lossy().contains("libblosc"));
-    let mut last = None;
-    for path in files {
-        // SAFETY: C libraries without requirements for their initialisation.
-        let library = unsafe { libloading::Library::new(&path) }.expect("a library");
-        last = Some(Box::leak(Box::new(library)));
-    }
-    let library: &libloading::Library = last?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let library = match blosc1_reference::open(&root) {
+        Ok(library) => library,
+        Err(message) => {
+            assert!(std::env::var_os("BLOSC2_REQUIRE_REFERENCE").is_none(), "{message}");
+            eprintln!("SKIPPED: {message}");
+            return None;
+        }
+    };
     // SAFETY: a library with the functions of the header.
     Some(unsafe { resolve(library) })
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of this module")]
 
+#[path = "../../../tests/support/blosc1_reference.rs"]
+pub mod blosc1_reference;
 #[path = "../../../tests/support/child.rs"]
 pub mod child;
 #[path = "../../../tests/support/fixtures.rs"]
