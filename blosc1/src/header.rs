@@ -132,7 +132,6 @@ impl Header {
         }
         let cbytes = self.check_coding()?;
         let nblocks = (self.nbytes as usize).div_ceil(self.blocksize as usize);
-        // Also for plain chunks, whose blocks are at least 4 bytes long or whose content is short enough.
         if !self.is_memcpyed() && nblocks >= (cbytes - HEADER_LEN) / 4 {
             return Err(FAILURE);
         }
