@@ -251,6 +251,8 @@ fn run(are_validated: bool) {
 const DONT_SPLIT: u8 = 0x10;
 const LZ4_FORMAT: u8 = 1;
 const DISTANCE_0: &str = "LZ4 streams with a match of distance 0";
+const LZ4_END: &str =
+    "an LZ4 stream with a match near its end, which only this library decodes, before other damage";
 const IN_TABLE: &str = "a block that begins inside the header or the table of block starts";
 const UNEVEN: &str = "streams that are shorter than their block";
 const UNMARKED: &str = "blocks that are not split and not marked";
@@ -318,6 +320,9 @@ fn listed_items(case: &Case, ours: i32, reference: i32) -> Option<&'static str> 
     }
     if source[2] >> 5 == LZ4_FORMAT && ours == -2 {
         return Some(DISTANCE_0);
+    }
+    if source[2] >> 5 == LZ4_FORMAT && ours == -1 && reference == -2 {
+        return Some(LZ4_END);
     }
     let is_marked = source[2] & DONT_SPLIT != 0;
     (!is_marked && has_all && reference < 0).then_some(UNMARKED)
