@@ -12,7 +12,7 @@ const CONTENT_LEN: usize = 2400;
 const START: i32 = 3;
 const NITEMS: i32 = 7;
 
-/// A read-only copy of a chunk, followed by so many zero bytes that no header can claim more. They take no memory.
+/// A read-only copy of a chunk, followed by zero bytes, more than a header can claim. They take no memory.
 struct LongSource {
     start: *mut u8,
 }
