@@ -282,23 +282,19 @@ impl<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, 
     #[inline(always)]
     fn next_match<const SKIP_SHORT_FAR: bool>(&mut self, from: usize, to: usize) -> Option<EncoderMatch> {
         let input = self.input;
-        assert!(self.inserted_end <= from && to <= self.match_start_limit());
-        for at in from..to {
-            // SAFETY: `at` < `to` <= `match_start_limit()`, 12 bytes before the end.
-            let here = unsafe { read64(input, at) };
-            // SAFETY: `inserted_end` is set when the loop ends, with or without a match.
-            let old = unsafe { self.replace_slot(here as u32, at) };
-            debug_assert!(old < at);
-            // SAFETY: `old` < `inserted_end` <= `from`, or it was put there by this loop, which goes upwards: `old` <
-            // `at`.
-            let differing = here ^ unsafe { read64(input, old) };
-            if differing << (8 * (LONG_MATCH_LEN - Self::MIN_EQUAL)) != 0 {
-                continue;
+        let mut from = from;
+        loop {
+            let (at, old) = self.next_candidate(from, to);
+            if at >= to {
+                return None;
             }
+            from = at + 1;
             let distance = at - old;
             if distance >= MAX_DISTANCE {
                 continue;
             }
+            // SAFETY: `old` < `at` < `match_start_limit()`, 12 bytes before the end.
+            let differing = unsafe { read64(input, at) ^ read64(input, old) };
             let coded = if differing != 0 {
                 // The shortest match is often the only length below `LONG_MATCH_LEN`.
                 match Self::MIN_EQUAL + 1 {
@@ -312,12 +308,38 @@ impl<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, 
             };
             let found = EncoderMatch { start: at, distance, coded_len: coded };
             if !(SKIP_SHORT_FAR && coded < MIN_FAR_CODED_LEN && found.is_far()) {
-                self.inserted_end = at + 1;
                 return Some(found);
             }
         }
-        self.inserted_end = to.max(self.inserted_end);
-        None
+    }
+
+    /// Inserts the positions from `from` on, which is beyond all inserted ones, up to the first one before `to` where the
+    /// bytes of a shortest match equal those at the position that was in its slot. Returns both positions; `to`, or
+    /// `from` if it is greater, and 0 if there is none.
+    ///
+    /// Not inlined: with the registers of its callers, the loop takes twice as many instructions.
+    #[inline(never)]
+    fn next_candidate(&mut self, from: usize, to: usize) -> (usize, usize) {
+        let input = self.input;
+        assert!(self.inserted_end <= from && to <= self.match_start_limit());
+        let mut at = from;
+        while at < to {
+            // SAFETY: `at` < `to` <= `match_start_limit()`, 12 bytes before the end.
+            let here = unsafe { read64(input, at) };
+            // SAFETY: `inserted_end` is set when the loop ends, with or without a candidate.
+            let old = unsafe { self.replace_slot(here as u32, at) };
+            debug_assert!(old < at);
+            // SAFETY: `old` < `inserted_end` <= `from`, or it was put there by this loop, which goes upwards: `old` <
+            // `at`.
+            let differing = here ^ unsafe { read64(input, old) };
+            if differing << (8 * (LONG_MATCH_LEN - Self::MIN_EQUAL)) == 0 {
+                self.inserted_end = at + 1;
+                return (at, old);
+            }
+            at += 1;
+        }
+        self.inserted_end = at;
+        (at, 0)
     }
 
     /// Puts a position near the end of a match that was used into the table.
