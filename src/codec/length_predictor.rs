@@ -16,11 +16,12 @@ impl LengthPredictor {
     #[inline(always)]
     pub(super) fn speculate(&mut self, length: usize) -> usize {
         if length != self.0 {
-            // Without `black_box`, the compiler infers that the result is `length` in both cases, and removes the
-            // comparison.
+            // Without `black_box`, the compiler may store `length` in both cases.
             self.0 = black_box(length);
         }
-        self.0
+        // A volatile read: the compiler would return `length`, which is equal, instead.
+        // SAFETY: the pointer is from a reference.
+        unsafe { (&raw const self.0).read_volatile() }
     }
 }
 

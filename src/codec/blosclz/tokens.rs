@@ -8,8 +8,11 @@ const CODED_BIAS: usize = 2;
 const FAR_BITS: u32 = 31;
 /// The coded length from which a second extension byte is needed.
 const TWO_EXTENSION_BYTES_MIN: usize = EXTENDED_LENGTH_CODE + 255;
+/// Room, in bytes, for a literal token, a match token written as a word, and one byte that the reference requires.
+const SHORT_TOKENS: usize = 1 + MAX_LITERALS + 8 + 1;
 
 /// A match: `coded_len + CODED_BIAS` bytes from `start` on are equal to those `distance` bytes before.
+#[derive(Clone, Copy)]
 pub(super) struct EncoderMatch {
     pub start: usize,
     pub distance: usize,
@@ -28,10 +31,80 @@ impl EncoderMatch {
     }
 }
 
+/// Writes the stream of an input.
+pub(super) struct TokenWriter<'a> {
+    input: &'a [u8],
+    dest: &'a mut [u8],
+    /// The length of the stream so far.
+    written: usize,
+    /// The number of bytes of `input` that are in the stream.
+    consumed: usize,
+}
+
+impl<'a> TokenWriter<'a> {
+    pub(super) fn new(input: &'a [u8], dest: &'a mut [u8]) -> Self {
+        TokenWriter { input, dest, written: 0, consumed: 0 }
+    }
+
+    /// Returns the position in `input` from which on a literal run since the last match does not fit into `dest`.
+    pub(super) fn literal_limit(&self) -> usize {
+        self.consumed + (self.dest.len() - self.written)
+    }
+
+    /// Writes the literals before `found`, which begins at or after the end of the last match, and its token. Returns
+    /// `None` if they do not fit.
+    #[inline(always)]
+    pub(super) fn write(&mut self, found: EncoderMatch) -> Option<()> {
+        self.written = self.write_short(found).or_else(|| {
+            let literals_end =
+                write_literals(self.dest, self.written, self.input, self.consumed, found.start)?;
+            write_match(self.dest, literals_end, found)
+        })?;
+        self.consumed = found.end();
+        Some(())
+    }
+
+    /// Writes up to 32 literals and a match with at most one extension byte, and returns the position behind them;
+    /// `None` for others, and near the ends of the buffers.
+    ///
+    /// Whether there are literals between two matches, and their number, are often random: no branch depends on them.
+    #[inline(always)]
+    fn write_short(&mut self, found: EncoderMatch) -> Option<usize> {
+        let count = found.start - self.consumed;
+        if count > MAX_LITERALS || found.coded_len >= TWO_EXTENSION_BYTES_MIN {
+            return None;
+        }
+        let room = self.dest.get_mut(self.written..)?.first_chunk_mut::<SHORT_TOKENS>()?;
+        let literals = self.input.get(self.consumed..)?.first_chunk::<MAX_LITERALS>()?;
+        room[0] = count.wrapping_sub(1) as u8;
+        room[1..=MAX_LITERALS].copy_from_slice(literals);
+        let token = count + usize::from(count > 0);
+        let (high, low) = distance_bytes(found);
+        let token_len = if found.coded_len < EXTENDED_LENGTH_CODE {
+            let bytes = (found.coded_len as u32) << 5 | high | low << 8;
+            room[token..token + 4].copy_from_slice(&bytes.to_le_bytes());
+            2
+        } else {
+            let head =
+                ((found.coded_len - EXTENDED_LENGTH_CODE) << 8 | EXTENDED_LENGTH_CODE << 5) as u32 | high;
+            room[token..token + 8].copy_from_slice(&(u64::from(head) | u64::from(low) << 16).to_le_bytes());
+            3
+        };
+        Some(self.written + token + token_len + 2 * usize::from(found.is_far()))
+    }
+
+    /// Writes the rest of the input as literals and returns the length of the stream; `None` if it does not fit.
+    pub(super) fn finish(self) -> Option<usize> {
+        let written = write_literals(self.dest, self.written, self.input, self.consumed, self.input.len())?;
+        self.dest[0] |= 0x20;
+        Some(written)
+    }
+}
+
 /// Writes `input[start..end]` as literal tokens at `at`, and returns the position behind them; `None` if they do not
 /// fit. Like the reference, requires one more byte of room than the tokens have.
-#[inline(always)]
-pub(super) fn write_literals(
+#[inline(never)]
+fn write_literals(
     dest: &mut [u8],
     mut at: usize,
     input: &[u8],
@@ -39,16 +112,6 @@ pub(super) fn write_literals(
     end: usize,
 ) -> Option<usize> {
     let count = end - start;
-    // Whether there are literals between two matches, and their number, are often random: no branch depends on them.
-    if count <= MAX_LITERALS
-        && let Some(room) =
-            dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 1 + MAX_LITERALS + 1 }>())
-        && let Some(from) = input.get(start..).and_then(|input| input.first_chunk::<MAX_LITERALS>())
-    {
-        room[0] = count.wrapping_sub(1) as u8;
-        room[1..=MAX_LITERALS].copy_from_slice(from);
-        return Some(at + usize::from(count > 0) + count);
-    }
     if count == 0 {
         return Some(at);
     }
@@ -70,40 +133,19 @@ pub(super) fn write_literals(
     Some(at)
 }
 
-/// Writes a match token at `at`, and returns the position behind it; `None` if it does not fit. There must also be
-/// room for the next token's control byte.
-#[inline(always)]
-pub(super) fn write_match(dest: &mut [u8], at: usize, found: &EncoderMatch) -> Option<usize> {
-    if found.coded_len < EXTENDED_LENGTH_CODE
-        && let Some(room) = dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 4 + 1 }>())
-    {
-        let (high, low) = distance_bytes(found);
-        let bytes = (found.coded_len as u32) << 5 | high | low << 8;
-        room[..4].copy_from_slice(&bytes.to_le_bytes());
-        return Some(at + 2 + 2 * usize::from(found.is_far()));
-    }
-    if (EXTENDED_LENGTH_CODE..TWO_EXTENSION_BYTES_MIN).contains(&found.coded_len)
-        && let Some(room) = dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 8 + 1 }>())
-    {
-        let (high, low) = distance_bytes(found);
-        let head = ((found.coded_len - EXTENDED_LENGTH_CODE) << 8 | EXTENDED_LENGTH_CODE << 5) as u32 | high;
-        room[..8].copy_from_slice(&(u64::from(head) | u64::from(low) << 16).to_le_bytes());
-        return Some(at + 3 + 2 * usize::from(found.is_far()));
-    }
-    write_match_any_length(dest, at, found)
-}
-
 /// Returns the five bits of the distance in the control byte, and the distance bytes behind the length: one, or three
 /// if the match is far. Computed without a branch on the distance.
 #[inline(always)]
-fn distance_bytes(found: &EncoderMatch) -> (u32, u32) {
+fn distance_bytes(found: EncoderMatch) -> (u32, u32) {
     let distance = found.distance as u32 - 1;
     let more = (distance.wrapping_sub(MAX_NEAR_DISTANCE as u32) as u16).swap_bytes();
     if found.is_far() { (FAR_BITS, 255 | u32::from(more) << 8) } else { (distance >> 8, distance & 255) }
 }
 
-/// Writes a match token like [`write_match`], for every length and with the exact room.
-fn write_match_any_length(dest: &mut [u8], mut at: usize, found: &EncoderMatch) -> Option<usize> {
+/// Writes a match token at `at`, and returns the position behind it; `None` if it does not fit. There must also be
+/// room for the next token's control byte.
+#[inline(never)]
+fn write_match(dest: &mut [u8], mut at: usize, found: EncoderMatch) -> Option<usize> {
     let (code, rest) = match found.coded_len.checked_sub(EXTENDED_LENGTH_CODE) {
         Some(rest) => (EXTENDED_LENGTH_CODE, Some(rest)),
         None => (found.coded_len, None),
