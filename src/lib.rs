@@ -29,6 +29,7 @@
 //! | [`schunk`] | super-chunks: sequences of chunks, in memory or in a frame; metalayers, slices |
 //! | [`b2nd`] | N-dimensional arrays in super-chunks |
 //! | [`blosc1`] | chunks of Blosc 1, for the crate `blosc1` |
+//! | [`rust_api`] | safe functions for the crate `blosc2`, the Rust API |
 //! | [`internals`] | the items that tests, benchmarks and fuzz targets use besides the C functions |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
@@ -63,6 +64,8 @@ mod pool;
 #[cfg(test)]
 mod reference_library;
 mod registry;
+#[doc(hidden)]
+pub mod rust_api;
 mod schunk;
 mod sync;
 mod thread;

@@ -12,7 +12,7 @@ use crate::chunk::{self, Compression};
 use crate::environment::{self, Overrides};
 use crate::header::{BAD_ARGUMENT, CodeResult, FAILURE, HEADER_LEN, Header, MAX_BUFFERSIZE, VERSION_FORMAT};
 use crate::settings;
-use blosc2::blosc1::{Codec, catch_panics};
+use blosc2_core::blosc1::{Codec, catch_panics};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;

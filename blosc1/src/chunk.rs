@@ -1,13 +1,13 @@
 //! Compressing, decompressing and reading items, with the codes of Blosc 1 (2.1 to 2.3).
 //!
-//! Data flow: arguments -> checked in the order of the reference -> layout -> `blosc2::blosc1`, which codes the blocks.
+//! Data flow: arguments -> checked in the order of the reference -> layout -> `blosc2_core::blosc1`, which codes the blocks.
 
 use crate::environment;
 use crate::header::{BAD_ARGUMENT, CodeResult, FAILURE, HEADER_LEN, Header, MAX_BUFFERSIZE, NO_CODEC};
 use crate::layout::LayoutParams;
 use crate::settings::MAX_THREADS;
 use crate::streams::{blocks_with, check_streams, first_error};
-use blosc2::blosc1::{self, ChunkSettings, Codec, Filter};
+use blosc2_core::blosc1::{self, ChunkSettings, Codec, Filter};
 use std::mem::MaybeUninit;
 
 /// The largest item size that a chunk stores, in bytes.

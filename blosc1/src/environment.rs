@@ -4,7 +4,7 @@
 use crate::header::{CodeResult, FAILURE};
 use crate::layout::{ALWAYS_SPLIT, AUTO_SPLIT, FORWARD_COMPAT_SPLIT, NEVER_SPLIT};
 use crate::settings;
-use blosc2::blosc1::Codec;
+use blosc2_core::blosc1::Codec;
 use std::ffi::{CStr, CString};
 
 /// Returns a copy of the value of a variable; `None` if it is not set.

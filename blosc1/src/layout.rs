@@ -1,6 +1,6 @@
 //! The block size and the split decision of a writer (6.2, 6.3).
 
-use blosc2::blosc1::Codec;
+use blosc2_core::blosc1::Codec;
 
 /// The largest block, in bytes.
 pub(crate) const MAX_BLOCKSIZE: i32 = 715_827_542;

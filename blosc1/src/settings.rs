@@ -1,7 +1,7 @@
 //! The state of the process (3.1). The settings are atomics: a change applies to later calls.
 
 use crate::layout::FORWARD_COMPAT_SPLIT;
-use blosc2::blosc1::{Codec, end_threads};
+use blosc2_core::blosc1::{Codec, end_threads};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The number of threads that a program can use.

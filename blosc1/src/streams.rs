@@ -3,7 +3,7 @@
 
 use crate::header::{CodeResult, DAMAGED_STREAM, DONT_SPLIT, FAILURE, HEADER_LEN, Header};
 use crate::layout::{MAX_SPLIT_TYPESIZE, MIN_SPLIT_ITEMS};
-use blosc2::blosc1;
+use blosc2_core::blosc1;
 use std::ops::Range;
 
 /// Length in bytes of a block start, and of the length of a stream.

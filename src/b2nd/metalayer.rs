@@ -8,6 +8,7 @@ use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
+use crate::frame::metalayers::Metalayer;
 use crate::frame::msgpack::{Marker, MsgpackWriter, i32_at, i64_at};
 use std::ffi::CStr;
 
@@ -100,6 +101,17 @@ impl ArrayMeta {
             typesize,
         )
     }
+}
+
+/// Checks the metalayer of an array, of items of `typesize` bytes; any content of other metalayers is valid.
+///
+/// # Errors
+/// Those of [`ArrayMeta::parse_nonempty`] and [`ArrayMeta::geometry`].
+pub(crate) fn check_array_metalayer(metalayer: &Metalayer<'_>, typesize: i32) -> Result<()> {
+    if ![B2ND_METALAYER, CATERVA_METALAYER].iter().any(|name| name.to_bytes() == metalayer.name) {
+        return Ok(());
+    }
+    ArrayMeta::parse_nonempty(metalayer.content)?.geometry(typesize).map(|_| ())
 }
 
 /// Overwrites the shape in a metalayer of either name; all other bytes stay unchanged.

@@ -3,12 +3,11 @@
 use super::ffi::c_str;
 use super::schunk::result_code_i64;
 use crate::abi::{blosc2x_damage, blosc2x_report, blosc2x_verify_options};
-use crate::b2nd::metalayer::{ArrayMeta, B2ND_METALAYER, CATERVA_METALAYER};
+use crate::b2nd::metalayer::check_array_metalayer;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, Text};
 use crate::frame::check::report::Damage;
 use crate::frame::check::verify::{CheckOptions, verify};
-use crate::frame::metalayers::Metalayer;
 use crate::frame::repair::repair;
 use crate::pipeline::library;
 use std::ffi::{CStr, c_char, c_void};
@@ -53,8 +52,11 @@ pub unsafe extern "C" fn blosc2x_verify(
         };
         let nthreads = usize::try_from(nthreads)
             .map_err(|_| err!(InvalidParam, "`nthreads` is {nthreads}, expected 0 or more"))?;
-        let options =
-            CheckOptions { offset: given.offset, nthreads: nthreads.max(1), check_metalayer: &check_array };
+        let options = CheckOptions {
+            offset: given.offset,
+            nthreads: nthreads.max(1),
+            check_metalayer: &check_array_metalayer,
+        };
         // SAFETY: guaranteed by the caller.
         let count = verify(path, &options, &mut |damage| unsafe { call_report(report, user_data, damage) })?;
         Ok(i64::try_from(count).unwrap_or(i64::MAX))
@@ -97,7 +99,7 @@ pub unsafe extern "C" fn blosc2x_repair(
         // SAFETY: by the rules of the module.
         let (source, destination) = unsafe { (c_str(source)?, c_str(destination)?) };
         let nthreads = usize::try_from(library::nthreads()).unwrap_or(1).max(1);
-        let options = CheckOptions { offset: 0, nthreads, check_metalayer: &check_array };
+        let options = CheckOptions { offset: 0, nthreads, check_metalayer: &check_array_metalayer };
         // SAFETY: guaranteed by the caller.
         let count = repair(source, destination, &options, &mut |damage| unsafe {
             call_report(report, user_data, damage)
@@ -150,12 +152,4 @@ unsafe fn call_report(report: blosc2x_report, user_data: *mut c_void, damage: &D
             format_args!("the report function returned {code}"),
         )),
     }
-}
-
-/// Checks the metalayer of an array; any content of other metalayers is valid.
-fn check_array(metalayer: &Metalayer<'_>, typesize: i32) -> Result<()> {
-    if ![B2ND_METALAYER, CATERVA_METALAYER].iter().any(|name| name.to_bytes() == metalayer.name) {
-        return Ok(());
-    }
-    ArrayMeta::parse_nonempty(metalayer.content)?.geometry(typesize).map(|_| ())
 }

@@ -110,6 +110,7 @@ getters! {
 }
 
 setters! {
+    set_new_nthreads, new_nthreads: i16;
     set_src, src: *const u8;
     set_dest, dest: *mut u8;
     set_header_flags, header_flags: u8;

@@ -120,7 +120,7 @@ impl SuperChunk {
     }
 
     /// Returns copies of the metalayers of a list, all in the same state.
-    fn copy_metalayers(&self, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
+    pub(crate) fn copy_metalayers(&self, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
         let reading = self.read_lock();
         reading.lock_proof().metalayers(kind).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
@@ -202,7 +202,7 @@ impl SuperChunk {
     }
 
     /// Lends the bytes of the super-chunk as one frame to `then`.
-    fn with_frame_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+    pub(crate) fn with_frame_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
         let copy;
         let holder = if self.is_frame_in_memory() {
             self

@@ -322,7 +322,7 @@ fn failing_calls(library: &Library) {
     chunk[2] = 0xFF;
     assert!(super::work::decompress(library, &chunk, CONTENT_LEN).is_err());
     // A defect of the library.
-    assert!(blosc2::blosc1::catch_panics(|| panic!("on purpose")).is_none());
+    assert!(blosc2_core::blosc1::catch_panics(|| panic!("on purpose")).is_none());
 }
 
 /// Runs this test again with these variables. Returns what [`failing_calls`] writes to stderr.

@@ -1,0 +1,428 @@
+//! Arrays.
+
+use super::params::{CompressSettings, decompress_params};
+use super::schunk::{BackendParams, FileAccess, Place, SuperChunk, SuperChunkRef};
+use super::{c_path, c_text};
+use crate::b2nd::array::{Array as CoreArray, ArrayBuilder, ArrayParams};
+use crate::b2nd::geometry;
+use crate::b2nd::selection::Selection;
+use crate::chunk::SpecialValue;
+use crate::err;
+use crate::error::Result;
+use crate::malloc::MallocVec;
+use crate::out_buffer::OutBuffer;
+use crate::schunk::copy::CopyDestination;
+use crate::schunk::storage::Storage;
+use std::ffi::CString;
+use std::path::Path;
+
+/// Maximum number of dimensions.
+pub const MAX_DIM: usize = crate::b2nd::MAX_DIM;
+
+/// The content of a new array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fill<'a> {
+    /// Zeros.
+    Zeros,
+    /// NaNs, of items of 4 or 8 bytes.
+    Nans,
+    /// Unspecified items.
+    Uninit,
+    /// One item, repeated.
+    Value(&'a [u8]),
+}
+
+/// The shape and the items of a new array.
+#[derive(Clone, Copy, Debug)]
+pub struct ArraySettings<'a> {
+    /// Extents in items.
+    pub shape: &'a [u64],
+    /// Extents of a chunk in items.
+    pub chunkshape: &'a [u32],
+    /// Extents of a block in items.
+    pub blockshape: &'a [u32],
+    /// Data type of the items as text, in the format `dtype_format`.
+    pub dtype: &'a str,
+    /// Format of `dtype`; 0 for NumPy.
+    pub dtype_format: i8,
+    /// Metalayers besides the array's own.
+    pub metalayers: &'a [(String, Vec<u8>)],
+}
+
+/// The parts of [`ArraySettings`] with the types of the core.
+struct CoreSettings {
+    shape: Vec<i64>,
+    chunkshape: Vec<i32>,
+    blockshape: Vec<i32>,
+    dtype: CString,
+    dtype_format: i8,
+    metalayers: Vec<(CString, Vec<u8>)>,
+}
+
+fn extent(value: u32) -> Result<i32> {
+    i32::try_from(value).map_err(|_| err!(InvalidParam, "the extent {value} exceeds 2^31 - 1"))
+}
+
+/// Returns extents or coordinates for the core.
+fn signed_all(values: &[u64]) -> Result<Vec<i64>> {
+    values.iter().map(|&value| super::schunk::signed(value)).collect()
+}
+
+fn unsigned_all(values: &[i64]) -> Vec<u64> {
+    values.iter().map(|&value| u64::try_from(value).unwrap_or(0)).collect()
+}
+
+impl CoreSettings {
+    fn new(settings: &ArraySettings<'_>) -> Result<CoreSettings> {
+        let shape = signed_all(settings.shape)?;
+        let chunkshape = settings.chunkshape.iter().map(|&n| extent(n)).collect::<Result<Vec<i32>>>()?;
+        let blockshape = settings.blockshape.iter().map(|&n| extent(n)).collect::<Result<Vec<i32>>>()?;
+        let ndim = shape.len();
+        if ndim > MAX_DIM || chunkshape.len() != ndim || blockshape.len() != ndim {
+            return Err(err!(
+                InvalidParam,
+                "{ndim} extents of the shape, {} of chunks and {} of blocks, expected the same number, at most {MAX_DIM}",
+                chunkshape.len(),
+                blockshape.len()
+            ));
+        }
+        geometry::check_shapes(&shape, &chunkshape, &blockshape)?;
+        let metalayers = settings
+            .metalayers
+            .iter()
+            .map(|(name, content)| Ok((c_text(name)?, content.clone())))
+            .collect::<Result<Vec<_>>>()?;
+        let (dtype, dtype_format) = (c_text(settings.dtype)?, settings.dtype_format);
+        Ok(CoreSettings { shape, chunkshape, blockshape, dtype, dtype_format, metalayers })
+    }
+
+    /// Returns the parameters, with storage of the block size that the block shape has.
+    fn params<'a>(&'a self, storage: Storage<'a>) -> ArrayParams<'a> {
+        ArrayParams {
+            shape: &self.shape,
+            chunkshape: &self.chunkshape,
+            blockshape: &self.blockshape,
+            dtype: Some(&self.dtype),
+            dtype_format: self.dtype_format,
+            storage,
+            metalayers: &self.metalayers,
+        }
+    }
+
+    /// Returns the size of a block of items of `typesize` bytes.
+    fn blocksize(&self, typesize: i32) -> Result<i32> {
+        let nitems = self.blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
+        nitems.and_then(|items| items.checked_mul(typesize)).ok_or_else(|| {
+            err!(InvalidParam, "a block of {:?} items of {typesize} bytes exceeds 2 GB", self.blockshape)
+        })
+    }
+}
+
+/// An array.
+pub struct Array {
+    // Dropped before the parameters of its back-end.
+    inner: Box<CoreArray>,
+    params: BackendParams,
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        let released = self.inner.schunk().map(|schunk| schunk.release_backend());
+        if let Ok(Err(error)) | Err(error) = released {
+            crate::trace::error(&error);
+        }
+    }
+}
+
+impl Array {
+    /// Creates an array. `nthreads` is the number of threads that decompress.
+    ///
+    /// # Errors
+    /// `InvalidParam` for shapes that do not fit; `Failure` if the path exists or cannot be written.
+    pub fn create(
+        place: &Place<'_>,
+        compress: &CompressSettings,
+        nthreads: i16,
+        settings: &ArraySettings<'_>,
+        fill: Fill<'_>,
+    ) -> Result<Array> {
+        let settings = CoreSettings::new(settings)?;
+        let path = place.c_path()?;
+        let params = BackendParams::new(place.access);
+        let (mut cparams, dparams) = (compress.to_c(), decompress_params(nthreads));
+        cparams.blocksize = settings.blocksize(cparams.typesize)?;
+        let typesize = cparams.typesize;
+        let special = match fill {
+            Fill::Zeros | Fill::Value(_) => SpecialValue::Zero,
+            Fill::Nans if typesize != 4 && typesize != 8 => {
+                return Err(err!(InvalidParam, "NaNs need items of 4 or 8 bytes, not {typesize}"));
+            }
+            Fill::Nans => SpecialValue::Nan,
+            Fill::Uninit => SpecialValue::Uninit,
+        };
+        let storage = Storage {
+            contiguous: place.is_contiguous,
+            urlpath: path.as_deref(),
+            cparams: &cparams,
+            dparams: &dparams,
+            io: params.io(),
+        };
+        // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the array.
+        let mut inner = unsafe { CoreArray::create(&settings.params(storage), special) }?;
+        if let Fill::Value(value) = fill {
+            if usize::try_from(typesize).ok() != Some(value.len()) {
+                return Err(err!(InvalidParam, "the value has {} bytes, expected {typesize}", value.len()));
+            }
+            inner.fill(value)?;
+        }
+        inner.schunk()?.finish_creation()?;
+        Ok(Array { inner, params })
+    }
+
+    /// Opens the array at byte `offset` of a file, or in a directory.
+    ///
+    /// # Errors
+    /// Those of opening a super-chunk; `MetalayerNotFound` if it holds no array.
+    pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<Array> {
+        let params = BackendParams::new(access);
+        let offset = super::schunk::signed(offset)?;
+        // SAFETY: the parameters of the back-end outlive the array.
+        let schunk = unsafe { crate::schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
+        let builder = ArrayBuilder::read(&schunk)?;
+        Ok(Array { inner: builder.into_array(schunk), params })
+    }
+
+    /// Opens a copy of the contiguous frame in `bytes`.
+    ///
+    /// # Errors
+    /// Those of parsing a frame; `MetalayerNotFound` if it holds no array.
+    pub fn from_frame(bytes: &[u8]) -> Result<Array> {
+        let mut memory = MallocVec::new();
+        memory.write_at(0, bytes)?;
+        let schunk = crate::schunk::SuperChunk::from_frame(memory)?;
+        let builder = ArrayBuilder::read(&schunk)?;
+        Ok(Array { inner: builder.into_array(schunk), params: BackendParams::new(FileAccess::Plain) })
+    }
+
+    /// Returns whether a super-chunk holds an array.
+    pub fn is_in(schunk: &SuperChunk) -> bool {
+        schunk.inner().array_meta().is_some()
+    }
+
+    /// Copies the array with its metalayers. Without `settings` the chunks and blocks keep their shapes; without
+    /// `compress`, the compression parameters stay.
+    ///
+    /// # Errors
+    /// Those of creating the copy, of reading, and of writing.
+    pub fn copy(
+        &self,
+        place: &Place<'_>,
+        compress: Option<&CompressSettings>,
+        settings: &ArraySettings<'_>,
+    ) -> Result<Array> {
+        let settings = CoreSettings::new(settings)?;
+        let path = place.c_path()?;
+        let params = BackendParams::new(place.access);
+        let mut cparams =
+            compress.map_or_else(|| self.inner.schunk().map(|schunk| schunk.cparams()), |c| Ok(c.to_c()))?;
+        cparams.schunk = std::ptr::null_mut();
+        cparams.blocksize = settings.blocksize(cparams.typesize)?;
+        let dparams = decompress_params(cparams.nthreads);
+        let storage = Storage {
+            contiguous: place.is_contiguous,
+            urlpath: path.as_deref(),
+            cparams: &cparams,
+            dparams: &dparams,
+            io: params.io(),
+        };
+        let to = CopyDestination {
+            contiguous: place.is_contiguous,
+            urlpath: path.as_deref(),
+            cparams: Some(&cparams),
+            dparams: Some(&dparams),
+            io: Some(params.io()),
+        };
+        // SAFETY: as in `create`.
+        let inner = unsafe { self.inner.copy(&settings.params(storage), &to) }?;
+        inner.schunk()?.finish_creation()?;
+        Ok(Array { inner, params })
+    }
+
+    /// Returns the super-chunk of the array.
+    ///
+    /// # Errors
+    /// None in practice: the array always has its super-chunk.
+    pub fn schunk(&self) -> Result<SuperChunkRef<'_>> {
+        self.inner.schunk().map(SuperChunkRef)
+    }
+
+    /// Reads the shape again, which another handle may have changed.
+    ///
+    /// # Errors
+    /// `Lock`, `Data`.
+    pub fn refresh(&self) -> Result<bool> {
+        self.inner.refresh()
+    }
+
+    /// Returns whether the file is mapped.
+    pub fn is_mapped(&self) -> bool {
+        self.params.is_mapped()
+    }
+
+    /// Returns the extents in items.
+    pub fn shape(&self) -> Vec<u64> {
+        unsigned_all(self.inner.geometry().shape())
+    }
+
+    /// Returns the extents of a chunk in items.
+    pub fn chunkshape(&self) -> Vec<u32> {
+        self.inner.geometry().chunkshape().iter().map(|&n| n.unsigned_abs()).collect()
+    }
+
+    /// Returns the extents of a block in items.
+    pub fn blockshape(&self) -> Vec<u32> {
+        self.inner.geometry().blockshape().iter().map(|&n| n.unsigned_abs()).collect()
+    }
+
+    /// Returns the item size in bytes.
+    pub fn typesize(&self) -> usize {
+        usize::try_from(self.inner.geometry().typesize()).unwrap_or(0)
+    }
+
+    /// Returns the data type as text, and the format of the text.
+    pub fn dtype(&self) -> (String, i8) {
+        let text = self.inner.dtype().map(|dtype| dtype.to_string_lossy().into_owned());
+        (text.unwrap_or_default(), self.inner.dtype_format())
+    }
+
+    /// Reads the box from `start` to `stop` into `dest`, in C order.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a box outside the array or a `dest` of another length; `Failure` for damaged chunks.
+    pub fn read_box(&self, start: &[u64], stop: &[u64], dest: &mut [u8]) -> Result<()> {
+        let [start, stop, shape] = self.check_box(start, stop, dest.len())?;
+        if dest.is_empty() {
+            return Ok(());
+        }
+        self.inner.get_box(&start, &stop, &shape, OutBuffer::from(dest))
+    }
+
+    /// Overwrites the box from `start` to `stop` with `src`, in C order.
+    ///
+    /// # Errors
+    /// As [`read_box`](Self::read_box); those of writing.
+    pub fn write_box(&self, start: &[u64], stop: &[u64], src: &[u8]) -> Result<()> {
+        let [start, stop, shape] = self.check_box(start, stop, src.len())?;
+        if src.is_empty() {
+            return Ok(());
+        }
+        self.inner.set_box(&start, &stop, &shape, src)
+    }
+
+    fn check_box(&self, start: &[u64], stop: &[u64], len: usize) -> Result<[Vec<i64>; 3]> {
+        let shape = self.shape();
+        let fits = start.len() == shape.len()
+            && stop.len() == shape.len()
+            && (0..shape.len()).all(|dim| start[dim] <= stop[dim] && stop[dim] <= shape[dim]);
+        if !fits {
+            return Err(err!(
+                InvalidParam,
+                "the box from {start:?} to {stop:?} is not in the shape {shape:?}"
+            ));
+        }
+        let extents: Vec<u64> = start.iter().zip(stop).map(|(start, stop)| stop - start).collect();
+        let nitems =
+            extents.iter().try_fold(1usize, |n, &extent| n.checked_mul(usize::try_from(extent).ok()?));
+        let expected = nitems.and_then(|n| n.checked_mul(self.typesize()));
+        if expected != Some(len) {
+            return Err(err!(
+                InvalidParam,
+                "the buffer has {len} bytes, expected {extents:?} items of {} bytes",
+                self.typesize()
+            ));
+        }
+        Ok([signed_all(start)?, signed_all(stop)?, signed_all(&extents)?])
+    }
+
+    /// Reads the items at all combinations of the coordinates in `lists`, one list for each dimension.
+    ///
+    /// # Errors
+    /// `InvalidIndex` for a coordinate outside the array; `InvalidParam` for a `dest` of another length.
+    pub fn read_orthogonal(&self, lists: &[Vec<u64>], dest: &mut [u8]) -> Result<()> {
+        let (lists, shape) = selection_lists(lists)?;
+        let lists: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
+        let selection = self.check_selection(&lists, &shape, dest.len())?;
+        self.inner.get_orthogonal(&selection, OutBuffer::from(dest))
+    }
+
+    /// Overwrites the items at all combinations of the coordinates in `lists`.
+    ///
+    /// # Errors
+    /// As [`read_orthogonal`](Self::read_orthogonal); those of writing.
+    pub fn write_orthogonal(&self, lists: &[Vec<u64>], src: &[u8]) -> Result<()> {
+        let (lists, shape) = selection_lists(lists)?;
+        let lists: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
+        let selection = self.check_selection(&lists, &shape, src.len())?;
+        self.inner.set_orthogonal(&selection, src)
+    }
+
+    fn check_selection<'a>(
+        &self,
+        lists: &'a [&'a [i64]],
+        shape: &'a [i64],
+        len: usize,
+    ) -> Result<Selection<'a>> {
+        let nitems = shape.iter().try_fold(1i64, |n, &extent| n.checked_mul(extent));
+        let expected = nitems.and_then(|n| n.checked_mul(self.typesize() as i64));
+        let len = i64::try_from(len).ok().filter(|&len| Some(len) == expected).ok_or_else(|| {
+            err!(
+                InvalidParam,
+                "the buffer has {len} bytes, expected {shape:?} items of {} bytes",
+                self.typesize()
+            )
+        })?;
+        Selection::new(&self.inner, lists, shape, len)
+    }
+
+    /// Changes the shape; new items are zeros.
+    ///
+    /// # Errors
+    /// `InvalidParam`; `Failure` if chunks cannot be changed.
+    pub fn resize(&self, shape: &[u64]) -> Result<()> {
+        let shape = signed_all(shape)?;
+        if shape.len() != self.inner.geometry().ndim() {
+            return Err(err!(
+                InvalidParam,
+                "the array has another number of dimensions than {}",
+                shape.len()
+            ));
+        }
+        self.inner.resize(&shape, None)
+    }
+
+    /// Inserts `items` along `axis`, before position `at` or at the end.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an axis or position out of range, or items that are no whole rows; those of writing.
+    pub fn insert(&self, axis: usize, at: Option<u64>, items: &[u8]) -> Result<()> {
+        match at {
+            Some(at) => self.inner.insert(items, axis, Some(super::schunk::signed(at)?)),
+            None => self.inner.append(items, axis),
+        }
+    }
+
+    /// Deletes `count` rows along `axis`, from `at` on.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an axis or rows out of range; those of writing.
+    pub fn delete(&self, axis: usize, at: u64, count: u64) -> Result<()> {
+        self.inner.delete(axis, super::schunk::signed(at)?, super::schunk::signed(count)?)
+    }
+}
+
+/// Returns the lists for the core, and their lengths.
+fn selection_lists(lists: &[Vec<u64>]) -> Result<(Vec<Vec<i64>>, Vec<i64>)> {
+    let lists = lists.iter().map(|list| signed_all(list)).collect::<Result<Vec<_>>>()?;
+    let shape = lists.iter().map(|list| i64::try_from(list.len()).unwrap_or(i64::MAX)).collect();
+    Ok((lists, shape))
+}

@@ -1,0 +1,99 @@
+//! Checking and repairing frames.
+
+use super::c_path;
+use crate::b2nd::metalayer::check_array_metalayer;
+use crate::error::Result;
+use crate::frame::check::report::{Damage as CoreDamage, FramePart};
+use crate::frame::check::verify::CheckOptions;
+use crate::frame::{check, repair};
+use std::path::Path;
+
+/// A part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The header.
+    Header,
+    /// The metalayers in the header, or one of them.
+    Metalayer,
+    /// A metalayer of variable length.
+    VariableMetalayer,
+    /// The index of the chunks.
+    Index,
+    /// The trailer, or the table of checksums.
+    Trailer,
+    /// A chunk.
+    Chunk,
+    /// The file with the header.
+    File,
+}
+
+/// A damaged part.
+#[derive(Clone, Debug)]
+pub struct Damage {
+    /// The part.
+    pub part: Part,
+    /// Number of the chunk; `None` for other parts, and for bytes between chunks.
+    pub nchunk: Option<u64>,
+    /// Offset in the file in bytes, if it is known.
+    pub offset: Option<u64>,
+    /// Length in bytes, if it is known.
+    pub len: Option<u64>,
+    /// What a read of the part returns.
+    pub message: String,
+    /// The code of that error.
+    pub code: i32,
+}
+
+impl Damage {
+    fn new(damage: &CoreDamage<'_>) -> Damage {
+        Damage {
+            part: match damage.part {
+                FramePart::Header => Part::Header,
+                FramePart::Metalayer => Part::Metalayer,
+                FramePart::Vlmetalayer => Part::VariableMetalayer,
+                FramePart::Index => Part::Index,
+                FramePart::Trailer => Part::Trailer,
+                FramePart::Chunk => Part::Chunk,
+                FramePart::File => Part::File,
+            },
+            nchunk: damage.nchunk,
+            offset: damage.place.offset,
+            len: damage.place.len,
+            message: damage.error.to_string(),
+            code: damage.error.code(),
+        }
+    }
+}
+
+fn options(offset: u64, nthreads: usize) -> Result<CheckOptions<'static>> {
+    let offset = super::schunk::signed(offset)?;
+    Ok(CheckOptions { offset, nthreads: nthreads.max(1), check_metalayer: &check_array_metalayer })
+}
+
+/// Checks all parts of the frame at `path`, and passes each damaged part to `report`. Returns their number.
+///
+/// # Errors
+/// `FileOpen`; the error of the header if the file holds no frame.
+pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(Damage)) -> Result<u64> {
+    check::verify::verify(&c_path(path)?, &options(offset, nthreads)?, &mut |damage| {
+        report(Damage::new(damage));
+        Ok(())
+    })
+}
+
+/// Saves everything that is whole in the frame at `source` into a new frame at `destination`. Returns the number of
+/// chunks that were saved.
+///
+/// # Errors
+/// `FileOpen`; the error of the header if the source holds neither a header nor chunks; those of writing.
+pub fn repair(
+    source: &Path,
+    destination: &Path,
+    nthreads: usize,
+    report: &mut dyn FnMut(Damage),
+) -> Result<u64> {
+    repair::repair(&c_path(source)?, &c_path(destination)?, &options(0, nthreads)?, &mut |damage| {
+        report(Damage::new(damage));
+        Ok(())
+    })
+}

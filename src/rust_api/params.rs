@@ -1,0 +1,86 @@
+//! Parameters of compression and decompression.
+
+use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams};
+use crate::chunk::format::MAX_FILTERS;
+use crate::pipeline::library;
+
+/// Parameters of compression, with the numbers of the format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompressSettings {
+    /// Codec id.
+    pub compcode: u8,
+    /// The codec's own byte.
+    pub compcode_meta: u8,
+    /// Level, 0 to 9.
+    pub clevel: u8,
+    /// Whether chunks have a dictionary.
+    pub use_dict: bool,
+    /// Item size in bytes.
+    pub typesize: i32,
+    /// Number of threads.
+    pub nthreads: i16,
+    /// Block size in bytes; 0 for a choice by codec, level and item size.
+    pub blocksize: i32,
+    /// Split mode.
+    pub splitmode: i32,
+    /// Filter ids, slot by slot.
+    pub filters: [u8; MAX_FILTERS],
+    /// One byte for each filter slot.
+    pub filters_meta: [u8; MAX_FILTERS],
+}
+
+impl Default for CompressSettings {
+    fn default() -> Self {
+        CompressSettings::from_c(&BLOSC2_CPARAMS_DEFAULTS)
+    }
+}
+
+impl CompressSettings {
+    pub(super) fn to_c(&self) -> blosc2_cparams {
+        blosc2_cparams {
+            compcode: self.compcode,
+            compcode_meta: self.compcode_meta,
+            clevel: self.clevel,
+            use_dict: i32::from(self.use_dict),
+            typesize: self.typesize,
+            nthreads: self.nthreads,
+            blocksize: self.blocksize,
+            splitmode: self.splitmode,
+            filters: self.filters,
+            filters_meta: self.filters_meta,
+            ..BLOSC2_CPARAMS_DEFAULTS
+        }
+    }
+
+    pub(super) fn from_c(cparams: &blosc2_cparams) -> Self {
+        CompressSettings {
+            compcode: cparams.compcode,
+            compcode_meta: cparams.compcode_meta,
+            clevel: cparams.clevel,
+            use_dict: cparams.use_dict != 0,
+            typesize: cparams.typesize,
+            nthreads: cparams.nthreads,
+            blocksize: cparams.blocksize,
+            splitmode: cparams.splitmode,
+            filters: cparams.filters,
+            filters_meta: cparams.filters_meta,
+        }
+    }
+}
+
+pub(super) fn decompress_params(nthreads: i16) -> blosc2_dparams {
+    blosc2_dparams { nthreads, ..BLOSC2_DPARAMS_DEFAULTS }
+}
+
+/// Returns the number of threads that super-chunks use which are opened without another number.
+pub fn default_nthreads() -> i16 {
+    library::nthreads()
+}
+
+/// Sets the number of threads of super-chunks that are opened from now on.
+///
+/// # Errors
+/// `InvalidParam` for less than 1.
+pub fn set_default_nthreads(nthreads: i16) -> crate::Result<()> {
+    library::set_nthreads(nthreads).map(|_| ())
+}

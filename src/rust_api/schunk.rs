@@ -1,0 +1,583 @@
+//! Super-chunks and their metalayers.
+
+use super::chunk::ChunkInfo;
+use super::params::{CompressSettings, decompress_params};
+use super::{c_path, c_text};
+use crate::abi::{
+    BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io,
+    blosc2_stdio_mmap, blosc2_stdio_params,
+};
+use crate::err;
+use crate::error::Result;
+use crate::frame::durability::Durability as FrameDurability;
+use crate::io::paths;
+use crate::malloc::MallocVec;
+use crate::out_buffer::OutBuffer;
+use crate::schunk::change::InputChunk;
+use crate::schunk::copy::CopyDestination;
+use crate::schunk::read::ReturnedChunk;
+use crate::schunk::slice::slice_len;
+use crate::schunk::storage::Storage;
+use crate::schunk::{self, MetalayerKind, OwnedSuperChunk, StorageKind};
+use std::cell::UnsafeCell;
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+/// What a change of a super-chunk on disk leaves if the process dies or the machine loses power in the middle of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing is guaranteed; the bytes are written as by C-Blosc2.
+    Off,
+    /// After the death of the process, each change is there completely or not at all.
+    Kill,
+    /// As `Kill`, also after a loss of power.
+    Power,
+}
+
+impl From<Durability> for FrameDurability {
+    fn from(level: Durability) -> Self {
+        match level {
+            Durability::Off => FrameDurability::Off,
+            Durability::Kill => FrameDurability::Kill,
+            Durability::Power => FrameDurability::Power,
+        }
+    }
+}
+
+/// How the files of a super-chunk are accessed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileAccess {
+    /// Reads and writes by position.
+    #[default]
+    Plain,
+    /// As `Plain`, with a lock between processes.
+    Locked,
+    /// The file is mapped into memory for reading.
+    Mapped,
+}
+
+/// The parameters of a back-end, which live as long as the super-chunk.
+pub(super) struct BackendParams {
+    io: blosc2_io,
+    /// The struct that `io` points at for mapped files. The library writes to it.
+    mapping: Option<Box<UnsafeCell<blosc2_stdio_mmap>>>,
+}
+
+// SAFETY: the library accesses the struct of a mapping under its own lock, and no other code does.
+unsafe impl Send for BackendParams {}
+// SAFETY: as above.
+unsafe impl Sync for BackendParams {}
+
+impl BackendParams {
+    pub(super) fn new(access: FileAccess) -> Self {
+        static LOCKED: blosc2_stdio_params = blosc2_stdio_params { locking: CBool::TRUE };
+        let mut io = BLOSC2_IO_DEFAULTS;
+        let mapping =
+            (access == FileAccess::Mapped).then(|| Box::new(UnsafeCell::new(BLOSC2_STDIO_MMAP_DEFAULTS)));
+        match &mapping {
+            Some(mapping) => {
+                io.id = BLOSC2_IO_FILESYSTEM_MMAP as u8;
+                io.params = mapping.get().cast();
+            }
+            // The library only reads the struct.
+            None if access == FileAccess::Locked => io.params = ptr::from_ref(&LOCKED).cast_mut().cast(),
+            None => {}
+        }
+        BackendParams { io, mapping: mapping }
+    }
+
+    pub(super) fn io(&self) -> &blosc2_io {
+        &self.io
+    }
+
+    pub(super) fn is_mapped(&self) -> bool {
+        self.mapping.is_some()
+    }
+}
+
+/// The place of a new super-chunk or array.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The file or directory, which must not exist; `None` for memory.
+    pub path: Option<&'a Path>,
+    /// Whether the chunks are in one frame; otherwise in a directory, or one by one in memory.
+    pub is_contiguous: bool,
+    /// How the files are accessed: not `Mapped`.
+    pub access: FileAccess,
+}
+
+impl Place<'_> {
+    pub(super) fn c_path(&self) -> Result<Option<CString>> {
+        if self.access == FileAccess::Mapped {
+            return Err(err!(InvalidParam, "mapped files can only be read"));
+        }
+        self.path.map(c_path).transpose()
+    }
+}
+
+/// The size and the properties of a super-chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuperChunkInfo {
+    /// Number of chunks.
+    pub nchunks: u64,
+    /// Length of the content in bytes.
+    pub nbytes: u64,
+    /// Length of the chunks in bytes.
+    pub cbytes: u64,
+    /// Length of the content of a chunk in bytes, of the last one at most that; `None` for chunks of different sizes.
+    pub chunksize: Option<usize>,
+    /// Length of the frame in bytes; an estimate without a frame.
+    pub frame_len: u64,
+    /// Whether the chunks are in one frame.
+    pub is_contiguous: bool,
+    /// Whether the chunks have blocks of variable length.
+    pub has_variable_blocks: bool,
+    /// Compression parameters.
+    pub settings: CompressSettings,
+}
+
+/// A super-chunk.
+pub struct SuperChunk {
+    // Dropped before the parameters of its back-end.
+    inner: OwnedSuperChunk,
+    params: BackendParams,
+}
+
+impl Drop for SuperChunk {
+    fn drop(&mut self) {
+        if let Err(error) = self.inner.release_backend() {
+            crate::trace::error(&error);
+        }
+    }
+}
+
+impl SuperChunk {
+    /// Creates a super-chunk without chunks. `nthreads` is the number of threads that decompress.
+    ///
+    /// # Errors
+    /// `FileOpen` if the path exists or cannot be created; `InvalidParam`; those of writing.
+    pub fn create(place: &Place<'_>, settings: &CompressSettings, nthreads: i16) -> Result<SuperChunk> {
+        let path = place.c_path()?;
+        let params = BackendParams::new(place.access);
+        let (cparams, dparams) = (settings.to_c(), decompress_params(nthreads));
+        let storage = Storage {
+            contiguous: place.is_contiguous,
+            urlpath: path.as_deref(),
+            cparams: &cparams,
+            dparams: &dparams,
+            io: params.io(),
+        };
+        // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the super-chunk.
+        let inner = unsafe { schunk::SuperChunk::create(&storage) }?;
+        inner.finish_creation()?;
+        Ok(SuperChunk { inner, params })
+    }
+
+    /// Opens the frame at byte `offset` of a file, or in a directory.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, and those of parsing a frame.
+    pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<SuperChunk> {
+        let params = BackendParams::new(access);
+        let offset = i64::try_from(offset)
+            .map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected less than 2^63"))?;
+        // SAFETY: the parameters of the back-end outlive the super-chunk.
+        let inner = unsafe { schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
+        Ok(SuperChunk { inner, params })
+    }
+
+    /// Opens a copy of the contiguous frame in `bytes`.
+    ///
+    /// # Errors
+    /// Those of parsing a frame; `MemoryAlloc`.
+    pub fn from_frame(bytes: &[u8]) -> Result<SuperChunk> {
+        let mut memory = MallocVec::new();
+        memory.write_at(0, bytes)?;
+        let inner = schunk::SuperChunk::from_frame(memory)?;
+        Ok(SuperChunk { inner, params: BackendParams::new(FileAccess::Plain) })
+    }
+
+    /// Copies the super-chunk with its metalayers. With other parameters, the chunks are compressed again.
+    ///
+    /// # Errors
+    /// Those of creating the copy, of reading, and of writing; files of the copy are removed then.
+    pub fn copy(&self, place: &Place<'_>, settings: Option<&CompressSettings>) -> Result<SuperChunk> {
+        let path = place.c_path()?;
+        let params = BackendParams::new(place.access);
+        let cparams = settings.map(CompressSettings::to_c);
+        let to = CopyDestination {
+            contiguous: place.is_contiguous,
+            urlpath: path.as_deref(),
+            cparams: cparams.as_ref(),
+            dparams: None,
+            io: Some(params.io()),
+        };
+        // SAFETY: as in `create`.
+        let inner = unsafe { self.inner.copy(&to) }?;
+        inner.finish_creation()?;
+        Ok(SuperChunk { inner, params })
+    }
+
+    /// Returns the functions of the super-chunk.
+    pub fn as_ref(&self) -> SuperChunkRef<'_> {
+        SuperChunkRef(&self.inner)
+    }
+
+    /// Returns the owner of the super-chunk, and the parameters of its back-end.
+    pub(super) fn inner(&self) -> &OwnedSuperChunk {
+        &self.inner
+    }
+
+    /// Returns whether the file is mapped.
+    pub fn is_mapped(&self) -> bool {
+        self.params.is_mapped()
+    }
+}
+
+/// A borrowed super-chunk, of a [`SuperChunk`] or of an array. Any number of threads may use it, also for changes.
+#[derive(Clone, Copy)]
+pub struct SuperChunkRef<'a>(pub(super) &'a schunk::SuperChunk);
+
+/// The two lists of metalayers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metalayers {
+    /// Those of fixed length, in the header.
+    Fixed,
+    /// Those of variable length, compressed, in the trailer.
+    Variable,
+}
+
+impl Metalayers {
+    fn kind(self) -> MetalayerKind {
+        match self {
+            Metalayers::Fixed => MetalayerKind::Fixed,
+            Metalayers::Variable => MetalayerKind::Variable,
+        }
+    }
+}
+
+fn number(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+/// Returns a number of chunks or items for the core.
+///
+/// # Errors
+/// `InvalidParam` from 2^63 on.
+pub(super) fn signed(value: u64) -> Result<i64> {
+    i64::try_from(value).map_err(|_| err!(InvalidParam, "{value} is too large, expected less than 2^63"))
+}
+
+impl SuperChunkRef<'_> {
+    /// Returns the size and the properties.
+    pub fn info(self) -> SuperChunkInfo {
+        let counters = self.0.counters();
+        SuperChunkInfo {
+            nchunks: number(counters.nchunks),
+            nbytes: number(counters.nbytes),
+            cbytes: number(counters.cbytes),
+            chunksize: usize::try_from(counters.chunksize).ok().filter(|&size| size > 0),
+            frame_len: number(self.0.frame_len()),
+            is_contiguous: self.0.storage_kind() == StorageKind::Contiguous,
+            has_variable_blocks: counters.flags2 & crate::chunk::format::flag2::VL_BLOCKS != 0,
+            settings: CompressSettings::from_c(&self.0.cparams()),
+        }
+    }
+
+    /// Returns the number of chunks.
+    pub fn nchunks(self) -> u64 {
+        number(self.0.counters().nchunks)
+    }
+
+    /// Reads the changes of other handles on the same files. Returns whether there were any.
+    ///
+    /// # Errors
+    /// `Lock`, and those of reading a frame.
+    pub fn refresh(self) -> Result<bool> {
+        self.0.refresh()
+    }
+
+    /// Returns the fields of the header of chunk `nchunk`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of reading.
+    pub fn chunk_info(self, nchunk: u64) -> Result<ChunkInfo> {
+        match self.0.get_chunk(signed(nchunk)?, true)? {
+            // SAFETY: the bytes are valid until the super-chunk changes, which no code does during this call: a change
+            // takes `&mut` of the owner in the crate `blosc2`.
+            ReturnedChunk::Borrowed(start, len) => {
+                ChunkInfo::parse(unsafe { std::slice::from_raw_parts(start, len) })
+            }
+            ReturnedChunk::Owned(bytes) => ChunkInfo::parse(&bytes),
+        }
+    }
+
+    /// Returns a copy of chunk `nchunk`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of reading.
+    pub fn chunk(self, nchunk: u64) -> Result<Vec<u8>> {
+        Ok(self.0.chunk_copy(signed(nchunk)?)?.to_vec())
+    }
+
+    /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range or a `dest` that is too short; those of a damaged chunk.
+    pub fn decompress_chunk(self, nchunk: u64, dest: &mut [u8]) -> Result<usize> {
+        self.0.decompress_chunk(signed(nchunk)?, OutBuffer::from(dest))
+    }
+
+    /// Reads the items `start..stop` into `dest`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items outside the content, a `dest` of another length, or chunks of different sizes; those of
+    /// damaged chunks.
+    pub fn read_items(self, start: u64, stop: u64, dest: &mut [u8]) -> Result<()> {
+        let (start, stop) = self.check_items(start, stop, dest.len())?;
+        if start == stop {
+            return Ok(());
+        }
+        self.0.check_slice(start, stop)?;
+        self.0.get_slice(start, stop, OutBuffer::from(dest))
+    }
+
+    /// Overwrites the items `start..stop`.
+    ///
+    /// # Errors
+    /// As [`read_items`](Self::read_items), and those of writing.
+    pub fn write_items(self, start: u64, stop: u64, src: &[u8]) -> Result<()> {
+        let (start, stop) = self.check_items(start, stop, src.len())?;
+        if start == stop {
+            return Ok(());
+        }
+        self.0.set_slice(start, stop, src)
+    }
+
+    fn check_items(self, start: u64, stop: u64, len: usize) -> Result<(i64, i64)> {
+        let typesize = self.0.typesize();
+        let nitems = number(self.0.counters().nbytes) / u64::try_from(typesize).unwrap_or(1).max(1);
+        if start > stop || stop > nitems {
+            return Err(err!(InvalidParam, "items {start}..{stop} of {nitems}"));
+        }
+        let (start, stop) = (signed(start)?, signed(stop)?);
+        let expected = slice_len(start, stop, typesize)?;
+        if len != expected {
+            return Err(err!(InvalidParam, "the buffer has {len} bytes, expected {expected}"));
+        }
+        Ok((start, stop))
+    }
+
+    /// Reads single items, one after the other, into `dest`.
+    ///
+    /// # Errors
+    /// As [`read_items`](Self::read_items).
+    pub fn read_sparse(self, items: &[u64], dest: &mut [u8]) -> Result<()> {
+        let items = items.iter().map(|&item| signed(item)).collect::<Result<Vec<i64>>>()?;
+        let expected = slice_len(0, signed(items.len() as u64)?, self.0.typesize())?;
+        if dest.len() != expected {
+            return Err(err!(InvalidParam, "the buffer has {} bytes, expected {expected}", dest.len()));
+        }
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.0.get_sparse(&items, OutBuffer::from(dest))
+    }
+
+    /// Compresses `content`, and appends it as a chunk. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// `ChunkAppend` for a size that does not fit; those of compression and of writing.
+    pub fn append(self, content: &[u8]) -> Result<u64> {
+        self.0.append_buffer(Some(content), content.len()).map(number)
+    }
+
+    /// Appends a chunk. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// Those of a damaged chunk; `ChunkAppend` for a size that does not fit; those of writing.
+    pub fn append_chunk(self, chunk: &[u8]) -> Result<u64> {
+        self.0.append_chunk(InputChunk::Copy(checked_chunk(chunk)?)).map(number)
+    }
+
+    /// Inserts a chunk before chunk `nchunk`. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk); `ChunkInsert`.
+    pub fn insert_chunk(self, nchunk: u64, chunk: &[u8]) -> Result<u64> {
+        self.0.insert_chunk(signed(nchunk)?, InputChunk::Copy(checked_chunk(chunk)?)).map(number)
+    }
+
+    /// Replaces chunk `nchunk`.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk); `ChunkUpdate`.
+    pub fn update_chunk(self, nchunk: u64, chunk: &[u8]) -> Result<()> {
+        self.0.update_chunk(signed(nchunk)?, InputChunk::Copy(checked_chunk(chunk)?)).map(|_| ())
+    }
+
+    /// Deletes chunk `nchunk`. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of writing.
+    pub fn delete_chunk(self, nchunk: u64) -> Result<u64> {
+        self.0.delete_chunk(signed(nchunk)?).map(number)
+    }
+
+    /// Puts the chunks in another order: chunk `order[i]` becomes chunk `i`.
+    ///
+    /// # Errors
+    /// `Data` if `order` is no permutation; those of writing.
+    pub fn reorder(self, order: &[u64]) -> Result<()> {
+        let order = order.iter().map(|&n| signed(n)).collect::<Result<Vec<i64>>>()?;
+        let nchunks = self.nchunks();
+        if order.len() as u64 != nchunks {
+            return Err(err!(InvalidParam, "{} numbers for {nchunks} chunks", order.len()));
+        }
+        self.0.reorder(&order)
+    }
+
+    /// Returns the names of the metalayers, in their order.
+    pub fn metalayer_names(self, list: Metalayers) -> Vec<Vec<u8>> {
+        self.0.copy_metalayers(list.kind()).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Returns the content of a metalayer; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// Those of a damaged content.
+    pub fn metalayer(self, list: Metalayers, name: &str) -> Result<Option<Vec<u8>>> {
+        let all = || self.0.copy_metalayers(list.kind());
+        match list {
+            Metalayers::Fixed => {
+                Ok(all().into_iter().find(|(other, _)| other == name.as_bytes()).map(|(_, content)| content))
+            }
+            Metalayers::Variable if !all().iter().any(|(other, _)| other == name.as_bytes()) => Ok(None),
+            Metalayers::Variable => {
+                let (_, content) = self.0.vlmeta_get(&c_text(name)?)?;
+                Ok(Some(content?.to_vec()))
+            }
+        }
+    }
+
+    /// Sets the content of a metalayer. A new fixed metalayer needs a super-chunk without chunks; the content of an
+    /// existing one must have the same length.
+    ///
+    /// # Errors
+    /// `InvalidParam`; those of writing.
+    pub fn set_metalayer(self, list: Metalayers, name: &str, content: &[u8]) -> Result<()> {
+        let c_name = c_text(name)?;
+        let there =
+            self.0.copy_metalayers(list.kind()).into_iter().find(|(other, _)| other == name.as_bytes());
+        match (list, there) {
+            (Metalayers::Fixed, None) => self.0.meta_add(&c_name, content).map(|_| ()),
+            (Metalayers::Fixed, Some((_, old))) if old.len() != content.len() => Err(err!(
+                InvalidParam,
+                "metalayer {name:?} has {} bytes, expected the same number instead of {}",
+                old.len(),
+                content.len()
+            )),
+            (Metalayers::Fixed, Some(_)) => self.0.meta_update(&c_name, content).map(|_| ()),
+            // SAFETY: there are no parameters.
+            (Metalayers::Variable, None) => unsafe { self.0.vlmeta_add(&c_name, content, None) }.map(|_| ()),
+            // SAFETY: as above.
+            (Metalayers::Variable, Some(_)) => {
+                unsafe { self.0.vlmeta_update(&c_name, content, None) }.map(|_| ())
+            }
+        }
+    }
+
+    /// Deletes a metalayer of variable length.
+    ///
+    /// # Errors
+    /// `NotFound`; those of writing.
+    pub fn delete_metalayer(self, name: &str) -> Result<()> {
+        self.0.vlmeta_delete(&c_text(name)?).map(|_| ())
+    }
+
+    /// Returns the super-chunk as one contiguous frame.
+    ///
+    /// # Errors
+    /// `SchunkCopy`, `MemoryAlloc`.
+    pub fn to_frame(self) -> Result<Vec<u8>> {
+        self.0.with_frame_bytes(|bytes| Ok(bytes.to_vec()))
+    }
+
+    /// Appends the super-chunk as one contiguous frame to a file. Returns the offset of the frame in bytes.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `SchunkCopy`.
+    pub fn append_to_file(self, path: &Path) -> Result<u64> {
+        self.0.append_file(&c_path(path)?)
+    }
+
+    /// Sets the durability of changes.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a super-chunk that is not in plain files; those of writing.
+    pub fn set_durability(self, level: Durability) -> Result<()> {
+        self.0.set_durability(level.into())
+    }
+
+    /// Waits until all changes survive a loss of power.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a mapped file; `FileOpen`, `FileWrite`.
+    pub fn sync(self) -> Result<()> {
+        self.0.sync()
+    }
+
+    /// Takes the lock between processes, if there is one, and begins a bracket: changes until [`unlock`](Self::unlock)
+    /// are committed together.
+    ///
+    /// # Errors
+    /// `Lock`; those of reading the frame.
+    pub fn lock(self) -> Result<()> {
+        self.0.hold_frame_lock()
+    }
+
+    /// Ends what [`lock`](Self::lock) has begun.
+    ///
+    /// # Errors
+    /// `Lock`; those of writing the frame.
+    pub fn unlock(self) -> Result<()> {
+        self.0.release_frame_lock()
+    }
+
+    /// Sets the numbers of threads that compress and decompress.
+    ///
+    /// # Errors
+    /// None in practice: the super-chunk always has its contexts.
+    pub fn set_nthreads(self, nthreads: i16) -> Result<()> {
+        self.0.cctx()?.head().set_new_nthreads(nthreads);
+        if let Some(dctx) = self.0.dctx() {
+            dctx.head().set_new_nthreads(nthreads);
+        }
+        Ok(())
+    }
+}
+
+/// Returns `chunk`, whose header states no more bytes than it has.
+///
+/// # Errors
+/// `ReadBuffer`; those of a damaged header.
+fn checked_chunk(chunk: &[u8]) -> Result<&[u8]> {
+    let info = ChunkInfo::parse_whole(chunk)?;
+    chunk
+        .get(..info.cbytes)
+        .ok_or_else(|| err!(ReadBuffer, "the chunk has {} bytes, expected {}", chunk.len(), info.cbytes))
+}
+
+/// Removes the files of a super-chunk; a missing path is no error.
+///
+/// # Errors
+/// `FileRemove`, `Failure`.
+pub fn remove(path: &Path) -> Result<()> {
+    paths::remove_urlpath(&c_path(path)?)
+}
+
+/// Returns the name of the index file of the directory of a super-chunk.
+pub fn index_file(directory: &Path) -> PathBuf {
+    directory.join(crate::frame::disk::INDEX_FILE)
+}

@@ -1,0 +1,1 @@
+//! Frames that are written to, and read from, any stream.
