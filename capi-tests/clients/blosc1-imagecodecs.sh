@@ -33,7 +33,8 @@ for codec in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]:
     for shuffle in [0, 1, 2]:
         ours = imagecodecs.blosc_encode(values, level=5, compressor=codec, shuffle=shuffle, typesize=2, numthreads=2)
         assert imagecodecs.blosc_decode(ours) == content, (codec, shuffle)
-        assert len(ours) < len(content), (codec, shuffle)
+        # BloscLZ does not compress this content without a shuffle, as in C-Blosc.
+        assert len(ours) < len(content) or (codec, shuffle) == ("blosclz", 0), (codec, shuffle)
         # The package blosc lacks Snappy.
         if codec != "snappy":
             assert blosc.decompress(ours) == content, (codec, shuffle)

@@ -6,7 +6,8 @@ clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$clients/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 work=${CLIENTS_DIR:-$target/clients}
-python=${PYTHON:-python3}
+# With its path: a script may put another Python in front.
+python=$(command -v "${PYTHON:-python3}")
 reference_version=4.14.1
 # Programs of Debian 12 that link libblosc.so.1; blosc1-gdal.sh has its own. 22 MB with their dependencies.
 debian_packages="python3-numcodecs python3-tables python3-blosc python3-pytest libopenvdb-tools libnanovdb-tools
