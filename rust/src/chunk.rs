@@ -1,0 +1,302 @@
+//! Single chunks.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::params::{self, Codec, Filter, Params};
+use blosc2_core::rust_api::chunk::{self as core, Compressor, Decompressor, MAX_OVERHEAD};
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use blosc2_core::rust_api::chunk::Special;
+
+/// The properties of a chunk, from its header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkInfo {
+    /// Length of the content in bytes.
+    pub nbytes: usize,
+    /// Length of the chunk in bytes.
+    pub cbytes: usize,
+    /// Length of a block in bytes; of variable-length blocks, their number.
+    pub blocksize: usize,
+    /// Size of an item in bytes.
+    pub typesize: usize,
+    /// The codec. A chunk of LZ4HC has LZ4.
+    pub codec: Codec,
+    /// The filters, in the order in which they were applied.
+    pub filters: Vec<Filter>,
+    /// The content of a chunk without streams; `None` for other chunks.
+    pub special: Option<Special>,
+    /// Whether the content is stored without compression.
+    pub is_stored: bool,
+    /// Whether the chunk has a dictionary.
+    pub has_dictionary: bool,
+    /// Whether the blocks have variable lengths.
+    pub has_variable_blocks: bool,
+}
+
+impl From<core::ChunkInfo> for ChunkInfo {
+    fn from(info: core::ChunkInfo) -> ChunkInfo {
+        ChunkInfo {
+            nbytes: info.nbytes,
+            cbytes: info.cbytes,
+            blocksize: info.blocksize,
+            typesize: info.typesize,
+            codec: Codec::from_id(info.compcode),
+            filters: params::filters(&info.filters, &info.filters_meta),
+            special: info.special,
+            is_stored: info.is_stored,
+            has_dictionary: info.has_dictionary,
+            has_variable_blocks: info.has_variable_blocks,
+        }
+    }
+}
+
+/// A chunk: up to 2 GiB of content, compressed, with a header of 16 or 32 bytes. Borrowed or owned.
+///
+/// ```
+/// use blosc2::{Chunk, Params};
+///
+/// let content: Vec<u8> = (0..100_000u32).flat_map(|n| n.to_le_bytes()).collect();
+/// let chunk = blosc2::compress(&content, &Params::new().typesize(4))?;
+/// std::fs::write(std::env::temp_dir().join("numbers.chunk"), chunk.as_bytes())?;
+///
+/// let bytes = std::fs::read(std::env::temp_dir().join("numbers.chunk"))?;
+/// let chunk = Chunk::from_bytes(&bytes)?;
+/// assert_eq!((chunk.info().nbytes, chunk.info().typesize), (400_000, 4));
+/// assert_eq!(chunk.decompress()?, content);
+/// assert_eq!(chunk.read_items(1000..1002)?, content[4000..4008]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk<'a> {
+    bytes: Cow<'a, [u8]>,
+    info: ChunkInfo,
+}
+
+impl<'a> Chunk<'a> {
+    /// Borrows a chunk. Bytes behind it are left out.
+    ///
+    /// # Errors
+    /// `ReadBuffer` if the chunk is longer than `bytes`; `InvalidHeader`, `VersionSupport`.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Chunk<'a>> {
+        Chunk::new(Cow::Borrowed(bytes))
+    }
+
+    fn new(bytes: Cow<'a, [u8]>) -> Result<Chunk<'a>> {
+        let info = ChunkInfo::from(core::ChunkInfo::parse_whole(&bytes)?);
+        if bytes.len() < info.cbytes {
+            let (len, cbytes) = (bytes.len(), info.cbytes);
+            return Err(Error::new(
+                ErrorKind::ReadBuffer,
+                format!("the chunk has {len} bytes, expected {cbytes}"),
+            ));
+        }
+        let bytes = match bytes {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..info.cbytes]),
+            Cow::Owned(mut bytes) => {
+                bytes.truncate(info.cbytes);
+                Cow::Owned(bytes)
+            }
+        };
+        Ok(Chunk { bytes, info })
+    }
+
+    /// Returns the bytes of the chunk.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the properties.
+    pub fn info(&self) -> &ChunkInfo {
+        &self.info
+    }
+
+    /// Returns the chunk with bytes of its own.
+    pub fn into_owned(self) -> Chunk<'static> {
+        Chunk { bytes: Cow::Owned(self.bytes.into_owned()), info: self.info }
+    }
+
+    /// Returns the bytes.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_owned()
+    }
+
+    /// Decompresses the chunk, with one thread.
+    ///
+    /// # Errors
+    /// Those of a damaged chunk; `MemoryAlloc`.
+    pub fn decompress(&self) -> Result<Vec<u8>> {
+        Decoder::new()?.decompress(self)
+    }
+
+    /// Decompresses the items of a range, and no more blocks than hold them.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items outside the chunk; those of a damaged chunk.
+    pub fn read_items(&self, items: Range<usize>) -> Result<Vec<u8>> {
+        Decoder::new()?.read_items(self, items)
+    }
+}
+
+impl TryFrom<Vec<u8>> for Chunk<'static> {
+    type Error = Error;
+
+    /// Takes over the bytes of a chunk, as [`Chunk::from_bytes`].
+    fn try_from(bytes: Vec<u8>) -> Result<Chunk<'static>> {
+        Chunk::new(Cow::Owned(bytes))
+    }
+}
+
+impl AsRef<[u8]> for Chunk<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+/// Compresses `content`, up to 2 GiB, into a chunk.
+///
+/// ```
+/// let chunk = blosc2::compress(b"Hello, hello, hello, hello, hello!", &blosc2::Params::new().typesize(1))?;
+/// assert_eq!(blosc2::decompress(chunk.as_bytes())?, b"Hello, hello, hello, hello, hello!");
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Encoder::new`] and [`Encoder::compress`].
+pub fn compress(content: &[u8], params: &Params) -> Result<Chunk<'static>> {
+    Encoder::new(params)?.compress(content)
+}
+
+/// Decompresses a chunk, with one thread.
+///
+/// # Errors
+/// Those of a damaged chunk; `MemoryAlloc`.
+pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
+    Chunk::from_bytes(chunk)?.decompress()
+}
+
+/// Compresses buffers into chunks.
+///
+/// ```
+/// use blosc2::{Codec, Encoder, Params};
+///
+/// let mut encoder = Encoder::new(&Params::new().codec(Codec::Lz4).typesize(2).threads(2))?;
+/// let chunks: Vec<_> = (0..3).map(|n| encoder.compress(&vec![n; 100_000])).collect::<Result<_, _>>()?;
+/// assert!(chunks.iter().all(|chunk| chunk.info().nbytes == 100_000));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub struct Encoder(Compressor);
+
+impl Encoder {
+    /// Returns an encoder.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a parameter out of range or a filter that does not exist.
+    pub fn new(params: &Params) -> Result<Encoder> {
+        Ok(Encoder(Compressor::new(&params.settings()?)?))
+    }
+
+    /// Compresses `content`.
+    ///
+    /// # Errors
+    /// `MaxBufsizeExceeded` for more than 2 GiB; `CodecSupport`, `CodecParam`, `FilterPipeline`, `MemoryAlloc`.
+    pub fn compress(&mut self, content: &[u8]) -> Result<Chunk<'static>> {
+        let mut bytes = zeros(content.len() + MAX_OVERHEAD)?;
+        let len = self.0.compress(content, &mut bytes)?;
+        bytes.truncate(len);
+        bytes.shrink_to_fit();
+        Chunk::try_from(bytes)
+    }
+
+    /// Compresses `content` into `dest`. Returns the length of the chunk in bytes; `None` if it does not fit. The
+    /// length of the content and 32 bytes are always enough.
+    ///
+    /// # Errors
+    /// As [`compress`](Self::compress).
+    pub fn compress_into(&mut self, content: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
+        if dest.len() < MAX_OVERHEAD {
+            return Ok(None);
+        }
+        Ok(Some(self.0.compress(content, dest)?).filter(|&len| len > 0))
+    }
+}
+
+/// Decompresses chunks.
+///
+/// ```
+/// use blosc2::{Decoder, Params};
+///
+/// let chunk = blosc2::compress(&[7; 10_000], &Params::new())?;
+/// let mut content = vec![0; 10_000];
+/// assert_eq!(Decoder::new()?.decompress_into(&chunk, &mut content)?, 10_000);
+/// assert_eq!(content, [7; 10_000]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub struct Decoder(Decompressor);
+
+impl Decoder {
+    /// Returns a decoder with one thread.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn new() -> Result<Decoder> {
+        Decoder::with_threads(1)
+    }
+
+    /// Returns a decoder with up to `threads` threads.
+    ///
+    /// # Errors
+    /// `InvalidParam` for 0 or more than 32767; `MemoryAlloc`.
+    pub fn with_threads(threads: usize) -> Result<Decoder> {
+        Ok(Decoder(Decompressor::new(params::nthreads(threads)?)?))
+    }
+
+    /// Decompresses a chunk.
+    ///
+    /// # Errors
+    /// Those of a damaged chunk; `MemoryAlloc`.
+    pub fn decompress(&mut self, chunk: &Chunk<'_>) -> Result<Vec<u8>> {
+        let mut content = zeros(chunk.info().nbytes)?;
+        self.decompress_into(chunk, &mut content)?;
+        Ok(content)
+    }
+
+    /// Decompresses a chunk into `dest`. Returns the number of bytes.
+    ///
+    /// # Errors
+    /// `WriteBuffer` if the content does not fit; those of a damaged chunk. The content of `dest` is unspecified then.
+    pub fn decompress_into(&mut self, chunk: &Chunk<'_>, dest: &mut [u8]) -> Result<usize> {
+        Ok(self.0.decompress(chunk.as_bytes(), dest)?)
+    }
+
+    /// Decompresses the items of a range, and no more blocks than hold them.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items outside the chunk; those of a damaged chunk.
+    pub fn read_items(&mut self, chunk: &Chunk<'_>, items: Range<usize>) -> Result<Vec<u8>> {
+        let info = chunk.info();
+        let count = info.nbytes / info.typesize.max(1);
+        if items.start > items.end || items.end > count {
+            return Err(Error::param(format!("items {items:?} of {count}")));
+        }
+        let mut content = zeros(items.len() * info.typesize)?;
+        if !items.is_empty() {
+            let (start, nitems) = (items.start as i32, items.len() as i32);
+            self.0.read_items(chunk.as_bytes(), start, nitems, &mut content)?;
+        }
+        Ok(content)
+    }
+}
+
+/// Returns `len` zeros.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn zeros(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(len)
+        .map_err(|_| Error::new(ErrorKind::MemoryAlloc, format!("a buffer of {len} bytes")))?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}

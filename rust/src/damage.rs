@@ -1,0 +1,56 @@
+//! Checking and repairing files.
+
+use crate::error::Result;
+use blosc2_core::rust_api::check;
+use std::path::Path;
+
+pub use blosc2_core::rust_api::check::{Damage, Part};
+
+/// The result of a repair.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// Number of chunks that were saved, without those that were replaced by zeros.
+    pub saved: u64,
+    /// The damaged parts of the source.
+    pub damages: Vec<Damage>,
+}
+
+/// Reads and checks everything in the file or directory `path`, with up to `threads` threads, and returns the damaged
+/// parts: none if there is no damage. Parts are compared with their checksums, where the file has them.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("zeros.b2frame");
+/// # blosc2::SuperChunk::create(&path, &blosc2::Params::new().typesize(1))?.append(&(0..=255).collect::<Vec<u8>>())?;
+/// assert!(blosc2::verify(&path, 1)?.is_empty());
+///
+/// let mut bytes = std::fs::read(&path)?;
+/// let header_len = usize::from(bytes[14]);
+/// bytes[header_len] = 99; // the version in the header of the chunk
+/// std::fs::write(&path, bytes)?;
+/// let damages = blosc2::verify(&path, 1)?;
+/// assert_eq!((damages[0].part, damages[0].nchunk), (blosc2::Part::Chunk, Some(0)));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+///
+/// # Errors
+/// `FileOpen`; the error of the header if the file holds no frame.
+pub fn verify(path: impl AsRef<Path>, threads: usize) -> Result<Vec<Damage>> {
+    let mut damages = Vec::new();
+    check::verify(path.as_ref(), 0, threads, &mut |damage| damages.push(damage))?;
+    Ok(damages)
+}
+
+/// Saves everything that is whole in the damaged file or directory `source` to `destination`, which must not exist. The
+/// source is not changed. A damaged chunk is replaced by zeros if the index is whole.
+///
+/// # Errors
+/// `FileOpen`; the error of the header if the source holds neither a header nor chunks; those of writing. Nothing is at
+/// `destination` then.
+pub fn repair(source: impl AsRef<Path>, destination: impl AsRef<Path>, threads: usize) -> Result<Repaired> {
+    let mut damages = Vec::new();
+    let report = &mut |damage| damages.push(damage);
+    let saved = check::repair(source.as_ref(), destination.as_ref(), threads, report)?;
+    Ok(Repaired { saved, damages })
+}

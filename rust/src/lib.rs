@@ -1,0 +1,73 @@
+//! Compressed chunks, files and N-dimensional arrays in the formats of Blosc2.
+//!
+//! An array that is compressed on disk, of which a part is read:
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("temperature.b2nd");
+//! use blosc2::{Array, Codec, Filter, Params};
+//!
+//! let params = Params::new().codec(Codec::Zstd).level(5).filters([Filter::Shuffle]).threads(2);
+//! let items: Vec<f32> = (0..1000 * 1000).map(|n| (n % 1000) as f32).collect();
+//! let array = Array::<f32>::builder([1000, 1000]).params(params).create_from(&path, &items)?;
+//! assert!(array.ratio() > 10.0);
+//!
+//! let row = Array::<f32>::open(&path)?.read((3, 10..20))?;
+//! assert_eq!(row, [10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0]);
+//! # Ok::<(), blosc2::Error>(())
+//! ```
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Params`] | codec, level, filters, item size, threads |
+//! | [`Chunk`], [`Encoder`], [`Decoder`] | a buffer of up to 2 GiB, compressed |
+//! | [`SuperChunk`], [`OpenOptions`] | a sequence of chunks in memory, in a file, or in a directory, with metalayers |
+//! | [`Reader`], [`Writer`] | the content of a super-chunk as `Read + Seek`, and as `Write` |
+//! | [`Array`], [`ArrayView`], [`AnyArray`] | an N-dimensional array in a super-chunk |
+//! | [`verify`], [`repair`](fn@repair) | damaged files |
+//!
+//! Chunks, files and arrays are those of C-Blosc2 3, in both directions. Single chunks of Blosc 1 can be read.
+//!
+//! # Threads
+//! All types are `Send` and `Sync`, so that any number of threads may read one super-chunk or array; a change needs
+//! `&mut`. [`Params::threads`] and [`OpenOptions::threads`] set the number of threads that work on one call.
+//!
+//! # Environment
+//! The environment variables of C-Blosc2 that override parameters (`BLOSC_CLEVEL`, `BLOSC_COMPRESSOR`, `BLOSC_NTHREADS`
+//! and others) also apply here.
+//!
+//! # Features
+//! `ndlz` and `zfp` (codecs), `plugins` (more filters) and `snappy` (reading chunks of Blosc 1) are on by default.
+//! `ndarray` adds conversions to and from arrays of the crate `ndarray`.
+//!
+//! The minimum supported Rust version is 1.89.
+
+mod array;
+mod chunk;
+mod damage;
+mod element;
+mod error;
+mod metalayers;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod options;
+mod params;
+mod ranges;
+mod reader;
+mod super_chunk;
+mod view;
+mod writer;
+
+pub use array::{AnyArray, Array, ArrayBuilder};
+pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, decompress};
+pub use damage::{Damage, Part, Repaired, repair, verify};
+pub use element::Element;
+pub use error::{Error, ErrorKind, Result};
+pub use metalayers::{Metalayers, MetalayersMut};
+pub use options::{Durability, OpenOptions};
+pub use params::{Codec, Filter, Params, Split};
+pub use ranges::{AxisRange, Ranges};
+pub use reader::Reader;
+pub use super_chunk::{SuperChunk, SuperChunkInfo};
+pub use view::ArrayView;
+pub use writer::Writer;

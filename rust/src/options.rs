@@ -1,0 +1,222 @@
+//! Opening and creating files.
+
+use crate::Array;
+use crate::array::AnyArray;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::params::{Params, nthreads};
+use crate::super_chunk::SuperChunk;
+use blosc2_core::rust_api::array::Array as CoreArray;
+use blosc2_core::rust_api::schunk::{self as core, FileAccess, Place};
+use std::path::Path;
+
+pub use blosc2_core::rust_api::schunk::Durability;
+
+/// How a super-chunk or an array on disk is opened or created, as [`std::fs::OpenOptions`] for files.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("log.b2frame");
+/// use blosc2::{Durability, OpenOptions, Params};
+///
+/// let mut log = OpenOptions::new()
+///     .write(true)
+///     .create(true)
+///     .durability(Durability::Kill)
+///     .params(Params::new().typesize(1))
+///     .open(&path)?;
+/// log.append(b"a chunk")?;
+///
+/// // Read-only, the default: changes are errors.
+/// let mut log = OpenOptions::new().open(&path)?;
+/// assert_eq!(log.decompress_chunk(0)?, b"a chunk");
+/// assert!(log.append(b"another").is_err());
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    write: bool,
+    create: bool,
+    create_new: bool,
+    truncate: bool,
+    directory: bool,
+    access: FileAccess,
+    offset: u64,
+    durability: Option<Durability>,
+    threads: Option<usize>,
+    params: Params,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions::new()
+    }
+}
+
+impl OpenOptions {
+    /// Returns the options for reading an existing file or directory.
+    pub fn new() -> OpenOptions {
+        OpenOptions {
+            write: false,
+            create: false,
+            create_new: false,
+            truncate: false,
+            directory: false,
+            access: FileAccess::Plain,
+            offset: 0,
+            durability: None,
+            threads: None,
+            params: Params::new(),
+        }
+    }
+
+    /// Sets whether changes are allowed.
+    #[must_use]
+    pub fn write(mut self, write: bool) -> Self {
+        self.write = write;
+        self
+    }
+
+    /// Sets whether a missing file is created; needs [`write`](Self::write).
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Sets whether the file is created, and an existing one is an error; needs [`write`](Self::write).
+    #[must_use]
+    pub fn create_new(mut self, create_new: bool) -> Self {
+        self.create_new = create_new;
+        self
+    }
+
+    /// Sets whether an existing file or directory is removed and created again; needs [`write`](Self::write).
+    #[must_use]
+    pub fn truncate(mut self, truncate: bool) -> Self {
+        self.truncate = truncate;
+        self
+    }
+
+    /// Sets whether a new super-chunk is a directory with one file for each chunk instead of one file.
+    #[must_use]
+    pub fn directory(mut self, directory: bool) -> Self {
+        self.directory = directory;
+        self
+    }
+
+    /// Sets whether a lock file (`<path>.b2lock`) excludes other processes, so that several may change one file.
+    #[must_use]
+    pub fn locking(mut self, locking: bool) -> Self {
+        self.access = if locking { FileAccess::Locked } else { FileAccess::Plain };
+        self
+    }
+
+    /// Sets whether the file is mapped into memory. Only for reading one file; it must not be changed meanwhile.
+    #[must_use]
+    pub fn mapped(mut self, mapped: bool) -> Self {
+        self.access = if mapped { FileAccess::Mapped } else { FileAccess::Plain };
+        self
+    }
+
+    /// Sets the offset, in bytes, of a frame inside a file.
+    #[must_use]
+    pub fn offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Sets what a change leaves if the process dies, or the machine loses power, in the middle of it. The default is
+    /// the environment variable `BLOSC2_DURABILITY`, otherwise [`Durability::Off`].
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = Some(durability);
+        self
+    }
+
+    /// Sets the number of threads that work on one call; the default is that of the parameters, for an existing file 1.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Sets the parameters of a new super-chunk. An existing one has its own.
+    #[must_use]
+    pub fn params(mut self, params: Params) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Opens or creates the super-chunk at `path`.
+    ///
+    /// # Errors
+    /// `FileOpen` if it does not exist, or exists and must not; `InvalidParam` for options that contradict each other;
+    /// those of a damaged header.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
+        let path = path.as_ref();
+        let is_new = self.prepare(path)?;
+        let schunk = if is_new {
+            let params = self.params.clone().threads(self.threads.unwrap_or(self.params.get_threads()));
+            core::SuperChunk::create(&self.place(path), &params.settings()?, params.nthreads()?)?
+        } else {
+            let schunk = core::SuperChunk::open(path, self.offset, self.access)?;
+            schunk.as_ref().set_nthreads(nthreads(self.threads.unwrap_or(1))?)?;
+            schunk
+        };
+        self.set_durability(schunk.as_ref())?;
+        Ok(SuperChunk::new_on_disk(schunk, self.write))
+    }
+
+    /// Opens the array at `path`, whose items are `T`. For a new array, see [`Array::builder`].
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); `MetalayerNotFound` if there is no array; `InvalidParam` for items of another type.
+    pub fn open_array<T: Element>(&self, path: impl AsRef<Path>) -> Result<Array<T>> {
+        Array::try_from(self.open_any_array(path)?)
+    }
+
+    /// Opens the array at `path`, with items of any type.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); `MetalayerNotFound` if there is no array.
+    pub fn open_any_array(&self, path: impl AsRef<Path>) -> Result<AnyArray> {
+        if self.create || self.create_new || self.truncate {
+            return Err(Error::param("an array is created by `Array::builder`".to_owned()));
+        }
+        let array = CoreArray::open(path.as_ref(), self.offset, self.access)?;
+        array.schunk()?.set_nthreads(nthreads(self.threads.unwrap_or(1))?)?;
+        self.set_durability(array.schunk()?)?;
+        Ok(AnyArray::from_core(array, self.write))
+    }
+
+    /// Checks the options, and removes a file that is created again. Returns whether the file is created.
+    fn prepare(&self, path: &Path) -> Result<bool> {
+        if (self.create || self.create_new || self.truncate) && !self.write {
+            return Err(Error::param("a file is created without `write`".to_owned()));
+        }
+        if self.write && self.access == FileAccess::Mapped {
+            return Err(Error::param("a mapped file is opened with `write`".to_owned()));
+        }
+        let exists = path.exists();
+        if exists && self.create_new {
+            return Err(Error::new(ErrorKind::FileOpen, format!("{} exists already", path.display())));
+        }
+        let is_new = self.create_new || self.truncate || (self.create && !exists);
+        if is_new && self.offset != 0 {
+            return Err(Error::param(format!("offset {}, expected 0 for a new file", self.offset)));
+        }
+        if exists && self.truncate {
+            core::remove(path)?;
+        }
+        Ok(is_new && (self.create || self.create_new || exists))
+    }
+
+    fn place<'a>(&self, path: &'a Path) -> Place<'a> {
+        Place { path: Some(path), is_contiguous: !self.directory, access: self.access }
+    }
+
+    fn set_durability(&self, schunk: core::SuperChunkRef<'_>) -> Result<()> {
+        self.durability.map_or(Ok(()), |level| Ok(schunk.set_durability(level)?))
+    }
+}

@@ -1,0 +1,141 @@
+//! Boxes in arrays: one range for each dimension.
+
+use crate::error::{Error, Result};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+/// The range of one dimension: a range of coordinates, or a single coordinate.
+pub trait AxisRange {
+    /// Returns the range in a dimension of that extent, which may exceed it.
+    fn to_range(&self, extent: u64) -> Range<u64>;
+}
+
+impl AxisRange for u64 {
+    fn to_range(&self, _: u64) -> Range<u64> {
+        *self..self.saturating_add(1)
+    }
+}
+
+impl AxisRange for Range<u64> {
+    fn to_range(&self, _: u64) -> Range<u64> {
+        self.clone()
+    }
+}
+
+impl AxisRange for RangeFull {
+    fn to_range(&self, extent: u64) -> Range<u64> {
+        0..extent
+    }
+}
+
+impl AxisRange for RangeFrom<u64> {
+    fn to_range(&self, extent: u64) -> Range<u64> {
+        self.start..extent
+    }
+}
+
+impl AxisRange for RangeTo<u64> {
+    fn to_range(&self, _: u64) -> Range<u64> {
+        0..self.end
+    }
+}
+
+impl AxisRange for RangeInclusive<u64> {
+    fn to_range(&self, _: u64) -> Range<u64> {
+        *self.start()..self.end().saturating_add(1)
+    }
+}
+
+impl AxisRange for RangeToInclusive<u64> {
+    fn to_range(&self, _: u64) -> Range<u64> {
+        0..self.end.saturating_add(1)
+    }
+}
+
+/// One range for each dimension of an array: a tuple, an array or a slice of [`AxisRange`]s; `..` alone is the whole
+/// array. A single coordinate is a range of one; the dimension stays.
+///
+/// ```
+/// use blosc2::Array;
+///
+/// let array = Array::<i32>::builder([2, 3]).in_memory_from(&[0, 1, 2, 10, 11, 12])?;
+/// assert_eq!(array.read((1, 1..))?, [11, 12]);
+/// assert_eq!(array.read([0..2, 0..1])?, [0, 10]);
+/// assert_eq!(array.read(..)?, [0, 1, 2, 10, 11, 12]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub trait Ranges {
+    /// Returns the ranges in an array of that shape.
+    ///
+    /// # Errors
+    /// `InvalidParam` for another number of ranges than dimensions, and for a range outside the shape.
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>>;
+}
+
+/// Returns the ranges, checked against the shape.
+fn checked(ranges: &[&dyn AxisRange], shape: &[u64]) -> Result<Vec<Range<u64>>> {
+    if ranges.len() != shape.len() {
+        return Err(Error::param(format!("{} ranges for {} dimensions", ranges.len(), shape.len())));
+    }
+    let ranges: Vec<Range<u64>> =
+        ranges.iter().zip(shape).map(|(range, &extent)| range.to_range(extent)).collect();
+    if ranges.iter().zip(shape).any(|(range, &extent)| range.start > range.end || range.end > extent) {
+        return Err(Error::param(format!("the ranges {ranges:?} are not in the shape {shape:?}")));
+    }
+    Ok(ranges)
+}
+
+impl Ranges for RangeFull {
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+        Ok(shape.iter().map(|&extent| 0..extent).collect())
+    }
+}
+
+impl<R: AxisRange> Ranges for [R] {
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+        let ranges: Vec<&dyn AxisRange> = self.iter().map(|range| range as &dyn AxisRange).collect();
+        checked(&ranges, shape)
+    }
+}
+
+impl<R: AxisRange, const N: usize> Ranges for [R; N] {
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+        self.as_slice().to_ranges(shape)
+    }
+}
+
+impl<R: AxisRange> Ranges for Vec<R> {
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+        self.as_slice().to_ranges(shape)
+    }
+}
+
+impl<R: Ranges + ?Sized> Ranges for &R {
+    fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+        (*self).to_ranges(shape)
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)*))*) => {
+        $(
+            impl<$($name: AxisRange),*> Ranges for ($($name,)*) {
+                fn to_ranges(&self, shape: &[u64]) -> Result<Vec<Range<u64>>> {
+                    #[allow(non_snake_case, reason = "one name for a type and its value")]
+                    let ($($name,)*) = self;
+                    checked(&[$($name as &dyn AxisRange),*], shape)
+                }
+            }
+        )*
+    };
+}
+
+tuples! {
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
+}

@@ -1,0 +1,470 @@
+//! Super-chunks.
+
+use crate::chunk::{Chunk, ChunkInfo, zeros};
+use crate::error::{Error, ErrorKind, Result};
+use crate::metalayers::{Metalayers, MetalayersMut};
+use crate::options::OpenOptions;
+use crate::params::Params;
+use crate::reader::Reader;
+use crate::writer::Writer;
+use blosc2_core::rust_api::schunk::{self as core, FileAccess, Metalayers as List, Place, SuperChunkRef};
+use std::ops::Range;
+use std::path::Path;
+
+/// The size and the properties of a super-chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SuperChunkInfo {
+    /// Number of chunks.
+    pub nchunks: u64,
+    /// Length of the content in bytes.
+    pub nbytes: u64,
+    /// Length of the chunks in bytes.
+    pub cbytes: u64,
+    /// Length of the content of a chunk in bytes, and the upper limit for the last one; `None` without chunks, and for
+    /// chunks of different sizes.
+    pub chunksize: Option<usize>,
+    /// Length of the frame in bytes: of the file, or of the index file of a directory. Without a frame, about what a
+    /// frame would have.
+    pub frame_len: u64,
+    /// Whether the chunks are in one frame, in memory or in a file.
+    pub is_contiguous: bool,
+    /// Whether the chunks have blocks of variable length.
+    pub has_variable_blocks: bool,
+    /// Compression parameters.
+    pub params: Params,
+}
+
+/// A sequence of chunks with metalayers: in memory, in a file, or in a directory.
+///
+/// The content is the concatenation of the contents of the chunks. All chunks have the same size, except that the last
+/// one may be shorter; chunks of different sizes are possible, but have no random access by items.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("numbers.b2frame");
+/// use blosc2::{Params, SuperChunk};
+///
+/// let mut schunk = SuperChunk::create(&path, &Params::new().typesize(4))?;
+/// for n in 0..10u32 {
+///     let content: Vec<u8> = (n * 1000..(n + 1) * 1000).flat_map(|n| n.to_le_bytes()).collect();
+///     schunk.append(&content)?;
+/// }
+/// schunk.metalayers_mut()?.set_variable("source", b"a counter")?;
+///
+/// let schunk = SuperChunk::open(&path)?;
+/// assert_eq!((schunk.nchunks(), schunk.nbytes()), (10, 40_000));
+/// assert_eq!(schunk.read_items(5000..5001)?, 5000u32.to_le_bytes());
+/// assert_eq!(schunk.metalayers().variable("source")?.as_deref(), Some(&b"a counter"[..]));
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub struct SuperChunk {
+    core: core::SuperChunk,
+    is_writable: bool,
+}
+
+impl std::fmt::Debug for SuperChunk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SuperChunk").field("info", &self.info()).finish_non_exhaustive()
+    }
+}
+
+impl SuperChunk {
+    /// Creates a super-chunk in memory, whose chunks are stored one by one.
+    ///
+    /// # Errors
+    /// `InvalidParam` for parameters out of range.
+    pub fn new(params: &Params) -> Result<SuperChunk> {
+        SuperChunk::create_at(None, false, params)
+    }
+
+    /// Creates a super-chunk in memory, in one frame: the bytes of a file.
+    ///
+    /// # Errors
+    /// `InvalidParam` for parameters out of range.
+    pub fn new_frame(params: &Params) -> Result<SuperChunk> {
+        SuperChunk::create_at(None, true, params)
+    }
+
+    /// Creates a super-chunk in the new file `path`. For other choices see [`OpenOptions`].
+    ///
+    /// # Errors
+    /// `FileOpen` if the file exists or cannot be created; `InvalidParam`.
+    pub fn create(path: impl AsRef<Path>, params: &Params) -> Result<SuperChunk> {
+        OpenOptions::new().write(true).create_new(true).params(params.clone()).open(path)
+    }
+
+    /// Opens the super-chunk in a file or a directory for reading. For other choices see [`OpenOptions`].
+    ///
+    /// # Errors
+    /// `FileOpen` if it does not exist; those of a damaged header.
+    pub fn open(path: impl AsRef<Path>) -> Result<SuperChunk> {
+        OpenOptions::new().open(path)
+    }
+
+    /// Opens a copy of a frame in memory.
+    ///
+    /// # Errors
+    /// Those of a damaged header.
+    pub fn from_frame(frame: &[u8]) -> Result<SuperChunk> {
+        Ok(SuperChunk { core: core::SuperChunk::from_frame(frame)?, is_writable: true })
+    }
+
+    fn create_at(path: Option<&Path>, is_contiguous: bool, params: &Params) -> Result<SuperChunk> {
+        let place = Place { path, is_contiguous, access: FileAccess::Plain };
+        let core = core::SuperChunk::create(&place, &params.settings()?, params.nthreads()?)?;
+        Ok(SuperChunk { core, is_writable: true })
+    }
+
+    pub(crate) fn new_on_disk(core: core::SuperChunk, is_writable: bool) -> SuperChunk {
+        SuperChunk { core, is_writable }
+    }
+
+    pub(crate) fn core(&self) -> SuperChunkRef<'_> {
+        self.core.as_ref()
+    }
+
+    /// Returns the functions that change the super-chunk.
+    ///
+    /// # Errors
+    /// `FileWrite` for a super-chunk that was opened for reading.
+    pub(crate) fn core_mut(&mut self) -> Result<SuperChunkRef<'_>> {
+        if !self.is_writable {
+            return Err(read_only());
+        }
+        Ok(self.core.as_ref())
+    }
+
+    /// Returns whether the super-chunk holds an array. See [`AnyArray::open`](crate::AnyArray::open).
+    pub fn is_array(&self) -> bool {
+        blosc2_core::rust_api::array::Array::is_in(&self.core)
+    }
+
+    /// Returns the size and the properties.
+    pub fn info(&self) -> SuperChunkInfo {
+        info(self.core())
+    }
+
+    /// Returns the number of chunks.
+    pub fn nchunks(&self) -> u64 {
+        self.core().nchunks()
+    }
+
+    /// Returns the length of the content in bytes.
+    pub fn nbytes(&self) -> u64 {
+        self.core().info().nbytes
+    }
+
+    /// Returns the length of the chunks in bytes.
+    pub fn cbytes(&self) -> u64 {
+        self.core().info().cbytes
+    }
+
+    /// Returns the size of an item in bytes.
+    pub fn typesize(&self) -> usize {
+        usize::try_from(self.core().info().settings.typesize).unwrap_or(1)
+    }
+
+    /// Returns the number of items.
+    pub fn nitems(&self) -> u64 {
+        self.nbytes() / self.typesize().max(1) as u64
+    }
+
+    /// Reads the changes that others have made to the same files. Returns whether there were any.
+    ///
+    /// # Errors
+    /// `Lock`; those of a damaged frame.
+    pub fn refresh(&self) -> Result<bool> {
+        Ok(self.core().refresh()?)
+    }
+
+    /// Sets the number of threads that work on one call.
+    ///
+    /// # Errors
+    /// `InvalidParam` for 0 or more than 32767.
+    pub fn set_threads(&mut self, threads: usize) -> Result<()> {
+        Ok(self.core().set_nthreads(crate::params::nthreads(threads)?)?)
+    }
+
+    /// Compresses `content`, and appends it as one chunk. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// `ChunkAppend` if the chunk does not fit behind the others: all but the last have the same size;
+    /// `MaxBufsizeExceeded` for more than 2 GiB; those of writing.
+    pub fn append(&mut self, content: &[u8]) -> Result<u64> {
+        Ok(self.core_mut()?.append(content)?)
+    }
+
+    /// Appends a chunk. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn append_chunk(&mut self, chunk: &Chunk<'_>) -> Result<u64> {
+        Ok(self.core_mut()?.append_chunk(chunk.as_bytes())?)
+    }
+
+    /// Inserts a chunk before chunk `nchunk`. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// `ChunkInsert`, `InvalidParam` for a number out of range; those of writing.
+    pub fn insert_chunk(&mut self, nchunk: u64, chunk: &Chunk<'_>) -> Result<u64> {
+        Ok(self.core_mut()?.insert_chunk(nchunk, chunk.as_bytes())?)
+    }
+
+    /// Replaces chunk `nchunk`.
+    ///
+    /// # Errors
+    /// `ChunkUpdate`, `InvalidParam` for a number out of range; those of writing.
+    pub fn update_chunk(&mut self, nchunk: u64, chunk: &Chunk<'_>) -> Result<()> {
+        Ok(self.core_mut()?.update_chunk(nchunk, chunk.as_bytes())?)
+    }
+
+    /// Deletes chunk `nchunk`. Returns the number of chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of writing.
+    pub fn delete_chunk(&mut self, nchunk: u64) -> Result<u64> {
+        Ok(self.core_mut()?.delete_chunk(nchunk)?)
+    }
+
+    /// Puts the chunks in another order: chunk `order[i]` becomes chunk `i`.
+    ///
+    /// # Errors
+    /// `InvalidParam`, `Data` if `order` is no permutation of all numbers; those of writing.
+    pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
+        Ok(self.core_mut()?.reorder(order)?)
+    }
+
+    /// Returns a copy of chunk `nchunk`, compressed.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of a damaged frame.
+    pub fn chunk(&self, nchunk: u64) -> Result<Chunk<'static>> {
+        Chunk::try_from(self.core().chunk(nchunk)?)
+    }
+
+    /// Returns the properties of chunk `nchunk`, of which only the header is read.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of a damaged frame.
+    pub fn chunk_info(&self, nchunk: u64) -> Result<ChunkInfo> {
+        Ok(self.core().chunk_info(nchunk)?.into())
+    }
+
+    /// Decompresses chunk `nchunk`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of a damaged chunk.
+    pub fn decompress_chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
+        let mut content = zeros(self.core().chunk_info(nchunk)?.nbytes)?;
+        let len = self.core().decompress_chunk(nchunk, &mut content)?;
+        content.truncate(len);
+        Ok(content)
+    }
+
+    /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.
+    ///
+    /// # Errors
+    /// As [`decompress_chunk`](Self::decompress_chunk); `WriteBuffer`, `InvalidParam` for a `dest` that is too short.
+    pub fn decompress_chunk_into(&self, nchunk: u64, dest: &mut [u8]) -> Result<usize> {
+        Ok(self.core().decompress_chunk(nchunk, dest)?)
+    }
+
+    /// Returns the chunks in order, compressed.
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = Result<Chunk<'static>>> + '_ {
+        (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.chunk(n as u64))
+    }
+
+    /// Returns the contents of the chunks in order.
+    pub fn contents(&self) -> impl ExactSizeIterator<Item = Result<Vec<u8>>> + '_ {
+        (0..usize::try_from(self.nchunks()).unwrap_or(usize::MAX)).map(|n| self.decompress_chunk(n as u64))
+    }
+
+    /// Reads the items of a range.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items outside the content, or chunks of different sizes; those of damaged chunks.
+    pub fn read_items(&self, items: Range<u64>) -> Result<Vec<u8>> {
+        let count = usize::try_from(items.end.saturating_sub(items.start)).unwrap_or(usize::MAX);
+        if items.start > items.end || items.end > self.nitems() {
+            return Err(Error::param(format!("items {items:?} of {}", self.nitems())));
+        }
+        let mut dest = zeros(count.saturating_mul(self.typesize()))?;
+        self.core().read_items(items.start, items.end, &mut dest)?;
+        Ok(dest)
+    }
+
+    /// Reads the items from `start` on into `dest`, which holds whole items.
+    ///
+    /// # Errors
+    /// As [`read_items`](Self::read_items).
+    pub fn read_items_into(&self, start: u64, dest: &mut [u8]) -> Result<()> {
+        let stop = self.end_of_items(start, dest.len())?;
+        Ok(self.core().read_items(start, stop, dest)?)
+    }
+
+    /// Overwrites the items from `start` on with those of `content`.
+    ///
+    /// # Errors
+    /// As [`read_items`](Self::read_items); those of writing.
+    pub fn write_items(&mut self, start: u64, content: &[u8]) -> Result<()> {
+        let stop = self.end_of_items(start, content.len())?;
+        Ok(self.core_mut()?.write_items(start, stop, content)?)
+    }
+
+    fn end_of_items(&self, start: u64, len: usize) -> Result<u64> {
+        let typesize = self.typesize();
+        if !len.is_multiple_of(typesize) {
+            return Err(Error::param(format!("{len} bytes, expected whole items of {typesize} bytes")));
+        }
+        Ok(start.saturating_add((len / typesize) as u64))
+    }
+
+    /// Reads single items, in any order.
+    ///
+    /// # Errors
+    /// As [`read_items`](Self::read_items).
+    pub fn gather(&self, items: &[u64]) -> Result<Vec<u8>> {
+        let mut dest = zeros(items.len().saturating_mul(self.typesize()))?;
+        self.core().read_sparse(items, &mut dest)?;
+        Ok(dest)
+    }
+
+    /// Returns the metalayers.
+    pub fn metalayers(&self) -> Metalayers<'_> {
+        Metalayers::new(self.core())
+    }
+
+    /// Returns the metalayers for changes.
+    ///
+    /// # Errors
+    /// `FileWrite` for a super-chunk that was opened for reading.
+    pub fn metalayers_mut(&mut self) -> Result<MetalayersMut<'_>> {
+        Ok(MetalayersMut::new(self.core_mut()?))
+    }
+
+    /// Returns the content as `Read + Seek`.
+    pub fn reader(&self) -> Reader<&SuperChunk> {
+        Reader::new(self)
+    }
+
+    /// Returns the content as `Read + Seek`, with the super-chunk inside.
+    pub fn into_reader(self) -> Reader<SuperChunk> {
+        Reader::new(self)
+    }
+
+    /// Returns a writer that appends chunks of `chunksize` bytes.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a size that is 0, more than 2 GiB, or no multiple of the item size, and for another size than
+    /// the chunks have; `FileWrite` for a super-chunk that was opened for reading.
+    pub fn writer(&mut self, chunksize: usize) -> Result<Writer<'_>> {
+        Writer::new(self, chunksize)
+    }
+
+    /// Returns the bytes of a file with this super-chunk.
+    ///
+    /// # Errors
+    /// `SchunkCopy`, `MemoryAlloc`.
+    pub fn to_frame(&self) -> Result<Vec<u8>> {
+        Ok(self.core().to_frame()?)
+    }
+
+    /// Copies the super-chunk with its metalayers to the new file `path`, with other parameters if `params` are given;
+    /// the chunks are compressed again then. The size of items stays.
+    ///
+    /// # Errors
+    /// `FileOpen` if the file exists; those of reading and writing. The file does not exist then.
+    pub fn copy_to(&self, path: impl AsRef<Path>, params: Option<&Params>) -> Result<SuperChunk> {
+        let place = Place { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
+        let settings =
+            params.map(|params| params.clone().typesize(self.typesize()).settings()).transpose()?;
+        let core = self.core.copy(&place, settings.as_ref())?;
+        Ok(SuperChunk { core, is_writable: true })
+    }
+
+    /// Appends the super-chunk, as one frame, to a file. Returns its offset in bytes, for [`OpenOptions::offset`].
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `SchunkCopy`.
+    pub fn append_to_file(&self, path: impl AsRef<Path>) -> Result<u64> {
+        Ok(self.core().append_to_file(path.as_ref())?)
+    }
+
+    /// Makes several changes as one: at a [durability](crate::Durability) above `Off`, all of them or none are in the
+    /// file if the process dies. With [locking](OpenOptions::locking), other processes wait meanwhile.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("pairs.b2frame");
+    /// # let mut schunk = blosc2::SuperChunk::create(&path, &blosc2::Params::new())?;
+    /// schunk.transaction(|schunk| {
+    ///     schunk.append(&[0; 800])?;
+    ///     schunk.append(&[1; 800])
+    /// })?;
+    /// # assert_eq!(schunk.nchunks(), 2);
+    /// # Ok::<(), blosc2::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `changes`, after which the changes so far are kept; `Lock`; those of writing.
+    pub fn transaction<R>(&mut self, changes: impl FnOnce(&mut SuperChunk) -> Result<R>) -> Result<R> {
+        self.core_mut()?.lock()?;
+        let bracket = Bracket(self);
+        let result = changes(bracket.0);
+        let end = bracket.end();
+        let result = result?;
+        end?;
+        Ok(result)
+    }
+
+    /// Waits until all changes survive a loss of power.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`; `InvalidParam` for a mapped file.
+    pub fn sync(&self) -> Result<()> {
+        Ok(self.core().sync()?)
+    }
+
+    /// Returns the names of a list of metalayers, as text.
+    pub(crate) fn metalayer_names(core: SuperChunkRef<'_>, list: List) -> Vec<String> {
+        core.metalayer_names(list).iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+    }
+}
+
+/// A transaction that is open; it is closed on drop, also if the changes panic.
+struct Bracket<'a>(&'a mut SuperChunk);
+
+impl Bracket<'_> {
+    fn end(self) -> Result<()> {
+        let ended = self.0.core().unlock();
+        std::mem::forget(self);
+        Ok(ended?)
+    }
+}
+
+impl Drop for Bracket<'_> {
+    fn drop(&mut self) {
+        // The error that ends the transaction is returned already, or a panic passes.
+        let _ = self.0.core().unlock();
+    }
+}
+
+pub(crate) fn info(core: SuperChunkRef<'_>) -> SuperChunkInfo {
+    let info = core.info();
+    SuperChunkInfo {
+        nchunks: info.nchunks,
+        nbytes: info.nbytes,
+        cbytes: info.cbytes,
+        chunksize: info.chunksize,
+        frame_len: info.frame_len,
+        is_contiguous: info.is_contiguous,
+        has_variable_blocks: info.has_variable_blocks,
+        params: Params::from_settings(&info.settings),
+    }
+}
+
+/// Returns the error of a change of something that was opened for reading.
+pub(crate) fn read_only() -> Error {
+    Error::new(ErrorKind::FileWrite, "opened for reading, expected `OpenOptions::write(true)`".to_owned())
+}

@@ -1,0 +1,64 @@
+//! Boxes of arrays.
+
+use crate::array::Array;
+use crate::element::Element;
+use crate::error::Result;
+use crate::ranges::Ranges;
+use std::ops::Range;
+
+/// A box of an [`Array`], which is read when its items are requested.
+///
+/// ```
+/// use blosc2::Array;
+///
+/// let array = Array::<u16>::builder([4, 4]).in_memory_from(&(0..16).collect::<Vec<u16>>())?;
+/// let view = array.view((1..3, ..2))?;
+/// assert_eq!((view.shape(), view.to_vec()?), (vec![2, 2], vec![4, 5, 8, 9]));
+/// assert_eq!(view.view((1, ..))?.to_vec()?, [8, 9]);
+/// # Ok::<(), blosc2::Error>(())
+/// ```
+pub struct ArrayView<'a, T> {
+    array: &'a Array<T>,
+    /// A range inside the array for each dimension.
+    ranges: Vec<Range<u64>>,
+}
+
+impl<'a, T: Element> ArrayView<'a, T> {
+    pub(crate) fn new(array: &'a Array<T>, ranges: Vec<Range<u64>>) -> Self {
+        ArrayView { array, ranges }
+    }
+
+    /// Returns the array.
+    pub fn array(&self) -> &'a Array<T> {
+        self.array
+    }
+
+    /// Returns the ranges in the array.
+    pub fn ranges(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
+
+    /// Returns the extents in items.
+    pub fn shape(&self) -> Vec<u64> {
+        self.ranges.iter().map(|range| range.end - range.start).collect()
+    }
+
+    /// Returns a box of this box.
+    ///
+    /// # Errors
+    /// `InvalidParam` for ranges that do not fit.
+    pub fn view(&self, ranges: impl Ranges) -> Result<ArrayView<'a, T>> {
+        let inner = ranges.to_ranges(&self.shape())?;
+        let ranges = inner.iter().zip(&self.ranges);
+        let ranges = ranges.map(|(inner, outer)| outer.start + inner.start..outer.start + inner.end);
+        Ok(ArrayView { array: self.array, ranges: ranges.collect() })
+    }
+
+    /// Returns the items, in C order.
+    ///
+    /// # Errors
+    /// As [`AnyArray::read_bytes`](crate::AnyArray::read_bytes).
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.array.read_ranges(&self.ranges)
+    }
+}
