@@ -27,7 +27,7 @@ pub struct Repaired {
 ///
 /// let mut bytes = std::fs::read(&path)?;
 /// let header_len = usize::from(bytes[14]);
-/// bytes[header_len] = 99; // the version in the header of the chunk
+/// bytes[header_len + 12] += 1; // the length of the chunk, in its header
 /// std::fs::write(&path, bytes)?;
 /// let damages = blosc2::verify(&path, 1)?;
 /// assert_eq!((damages[0].part, damages[0].nchunk), (blosc2::Part::Chunk, Some(0)));

@@ -42,6 +42,8 @@
 //!
 //! The minimum supported Rust version is 1.89.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod array;
 mod chunk;
 mod damage;
