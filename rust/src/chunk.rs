@@ -294,9 +294,18 @@ impl Decoder {
 /// `MemoryAlloc`.
 pub(crate) fn zeros(len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    resize(&mut bytes, len)?;
+    Ok(bytes)
+}
+
+/// Sets the length of a buffer; bytes that are added are zero.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<()> {
     bytes
-        .try_reserve_exact(len)
+        .try_reserve_exact(len.saturating_sub(bytes.len()))
         .map_err(|_| Error::new(ErrorKind::MemoryAlloc, format!("a buffer of {len} bytes")))?;
     bytes.resize(len, 0);
-    Ok(bytes)
+    Ok(())
 }

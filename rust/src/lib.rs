@@ -23,6 +23,7 @@
 //! | [`Chunk`], [`Encoder`], [`Decoder`] | a buffer of up to 2 GiB, compressed |
 //! | [`SuperChunk`], [`OpenOptions`] | a sequence of chunks in memory, in a file, or in a directory, with metalayers |
 //! | [`Reader`], [`Writer`] | the content of a super-chunk as `Read + Seek`, and as `Write` |
+//! | [`FrameReader`], [`FrameWriter`] | a file format in any stream: `Read + Seek`, `Write + Seek` |
 //! | [`Array`], [`ArrayView`], [`AnyArray`] | an N-dimensional array in a super-chunk |
 //! | [`verify`], [`repair`](fn@repair) | damaged files |
 //!
@@ -46,9 +47,11 @@
 
 mod array;
 mod chunk;
+mod content;
 mod damage;
 mod element;
 mod error;
+mod frame;
 mod metalayers;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -65,6 +68,7 @@ pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, decompres
 pub use damage::{Damage, Part, Repaired, repair, verify};
 pub use element::Element;
 pub use error::{Error, ErrorKind, Result};
+pub use frame::{FrameReader, FrameWriter};
 pub use metalayers::{Metalayers, MetalayersMut};
 pub use options::{Durability, OpenOptions};
 pub use params::{Codec, Filter, Params, Split};

@@ -1,5 +1,6 @@
 //! Appending to a super-chunk as to a stream.
 
+use crate::content::ChunkCutter;
 use crate::error::{Error, Result};
 use crate::super_chunk::SuperChunk;
 use std::io::{self, Write};
@@ -20,15 +21,13 @@ use std::io::{self, Write};
 #[must_use = "`finish` writes the last chunk"]
 pub struct Writer<'a> {
     schunk: &'a mut SuperChunk,
-    chunksize: usize,
-    /// The begin of the next chunk, less than `chunksize` bytes.
-    rest: Vec<u8>,
+    cutter: ChunkCutter,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(schunk: &'a mut SuperChunk, chunksize: usize) -> Result<Self> {
         schunk.core_mut()?;
-        check_chunksize(chunksize, schunk.typesize())?;
+        let cutter = ChunkCutter::new(chunksize, schunk.typesize())?;
         let info = schunk.info();
         if info.nchunks > 0 {
             let size = info.chunksize.unwrap_or(0);
@@ -39,47 +38,24 @@ impl<'a> Writer<'a> {
                 )));
             }
         }
-        Ok(Writer { schunk, chunksize, rest: Vec::new() })
+        Ok(Writer { schunk, cutter })
     }
 
     /// Writes the rest as a shorter chunk, if there is one.
     ///
     /// # Errors
     /// Those of [`SuperChunk::append`].
-    pub fn finish(mut self) -> Result<()> {
-        if !self.rest.is_empty() {
-            self.schunk.append(&self.rest)?;
-            self.rest.clear();
+    pub fn finish(self) -> Result<()> {
+        if !self.cutter.rest().is_empty() {
+            self.schunk.append(self.cutter.rest())?;
         }
         Ok(())
     }
 }
 
-/// Checks the size of chunks in bytes.
-pub(crate) fn check_chunksize(chunksize: usize, typesize: usize) -> Result<()> {
-    let max = blosc2_core::rust_api::chunk::MAX_CONTENT;
-    if chunksize == 0 || chunksize > max || !chunksize.is_multiple_of(typesize.max(1)) {
-        return Err(Error::param(format!(
-            "chunks of {chunksize} bytes, expected 1 to {max} and a multiple of the item size {typesize}"
-        )));
-    }
-    Ok(())
-}
-
 impl Write for Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.rest.is_empty() && bytes.len() >= self.chunksize {
-            self.schunk.append(&bytes[..self.chunksize])?;
-            return Ok(self.chunksize);
-        }
-        let len = bytes.len().min(self.chunksize - self.rest.len());
-        self.rest.extend_from_slice(&bytes[..len]);
-        if self.rest.len() == self.chunksize {
-            let appended = self.schunk.append(&self.rest);
-            self.rest.clear();
-            appended?;
-        }
-        Ok(len)
+        Ok(self.cutter.take(bytes, |chunk| self.schunk.append(chunk).map(|_| ()))?)
     }
 
     /// Does nothing: a chunk is written when it is complete.

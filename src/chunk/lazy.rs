@@ -54,7 +54,7 @@ impl LazyChunk {
     }
 
     /// Returns the bytes of the header, as they are stored, and of the block starts.
-    pub(super) fn head(&self) -> &[u8] {
+    pub(crate) fn head(&self) -> &[u8] {
         &self.head
     }
 

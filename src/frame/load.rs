@@ -19,7 +19,7 @@ const MIN_FILE_LEN: u64 = 112;
 const MIN_TRAILER_OFFSET: u64 = 32;
 
 /// The bytes of a contiguous frame, or of the index file of a sparse frame.
-pub(super) trait FrameBytes {
+pub(crate) trait FrameBytes {
     /// Fills `dest` with the bytes that begin at byte `at` of the frame.
     ///
     /// # Errors

@@ -23,6 +23,7 @@
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`verify`] | checking the parts of a frame by its checksums |
 //! | [`check`], [`repair`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
+//! | [`sequential`] | frames that are written from the start to the end, or read from any stream |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //!
 //! All modules except `writer`, `undo`, `undo_log`, `spill`, `staged`, `journal`, `transaction`, `disk`, `load`,
@@ -38,11 +39,12 @@ pub(crate) mod fetch;
 pub(crate) mod header;
 pub(crate) mod index;
 mod journal;
-mod load;
+pub(crate) mod load;
 pub(crate) mod metalayers;
 pub(crate) mod msgpack;
 pub(crate) mod plan;
 pub(crate) mod repair;
+pub(crate) mod sequential;
 mod space;
 mod spill;
 mod staged;

@@ -15,7 +15,6 @@ use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::change::InputChunk;
 use crate::schunk::copy::CopyDestination;
-use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
 use crate::schunk::storage::Storage;
 use crate::schunk::{self, MetalayerKind, OwnedSuperChunk, StorageKind};
@@ -84,7 +83,7 @@ impl BackendParams {
             None if access == FileAccess::Locked => io.params = ptr::from_ref(&LOCKED).cast_mut().cast(),
             None => {}
         }
-        BackendParams { io, mapping: mapping }
+        BackendParams { io, mapping }
     }
 
     pub(super) fn io(&self) -> &blosc2_io {
@@ -303,14 +302,7 @@ impl SuperChunkRef<'_> {
     /// # Errors
     /// `InvalidParam` for a number out of range; those of reading.
     pub fn chunk_info(self, nchunk: u64) -> Result<ChunkInfo> {
-        match self.0.get_chunk(signed(nchunk)?, true)? {
-            // SAFETY: the bytes are valid until the super-chunk changes, which no code does during this call: a change
-            // takes `&mut` of the owner in the crate `blosc2`.
-            ReturnedChunk::Borrowed(start, len) => {
-                ChunkInfo::parse(unsafe { std::slice::from_raw_parts(start, len) })
-            }
-            ReturnedChunk::Owned(bytes) => ChunkInfo::parse(&bytes),
-        }
+        ChunkInfo::parse(&self.0.chunk_head(signed(nchunk)?)?)
     }
 
     /// Returns a copy of chunk `nchunk`.
@@ -382,7 +374,16 @@ impl SuperChunkRef<'_> {
         if items.is_empty() {
             return Ok(());
         }
-        self.0.get_sparse(&items, OutBuffer::from(dest))
+        if self.0.blocksize() > 0 {
+            return self.0.get_sparse(&items, OutBuffer::from(dest));
+        }
+        // Blocks of different sizes.
+        let width = dest.len() / items.len();
+        for (&item, dest) in items.iter().zip(dest.chunks_exact_mut(width)) {
+            let (start, stop) = self.check_items(item.unsigned_abs(), item.unsigned_abs() + 1, width)?;
+            self.0.get_slice(start, stop, OutBuffer::from(dest))?;
+        }
+        Ok(())
     }
 
     /// Compresses `content`, and appends it as a chunk. Returns the number of chunks.
@@ -479,10 +480,12 @@ impl SuperChunkRef<'_> {
                 content.len()
             )),
             (Metalayers::Fixed, Some(_)) => self.0.meta_update(&c_name, content).map(|_| ()),
-            // SAFETY: there are no parameters.
-            (Metalayers::Variable, None) => unsafe { self.0.vlmeta_add(&c_name, content, None) }.map(|_| ()),
-            // SAFETY: as above.
+            (Metalayers::Variable, None) => {
+                // SAFETY: there are no parameters.
+                unsafe { self.0.vlmeta_add(&c_name, content, None) }.map(|_| ())
+            }
             (Metalayers::Variable, Some(_)) => {
+                // SAFETY: as above.
                 unsafe { self.0.vlmeta_update(&c_name, content, None) }.map(|_| ())
             }
         }

@@ -1,1 +1,219 @@
 //! Frames that are written to, and read from, any stream.
+
+use super::chunk::ChunkInfo;
+use super::params::CompressSettings;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::err;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::header::FrameHeader;
+use crate::frame::load::FrameBytes;
+use crate::frame::sequential::{FrameBuilder, FrameDirectory, StoredChunk};
+use crate::schunk::metalayers::{compress_content, decompress_content};
+use std::cell::RefCell;
+use std::io::{Read, Seek, SeekFrom};
+
+/// The name and the content of a metalayer.
+pub type Metalayer = (String, Vec<u8>);
+
+/// The parts of a contiguous frame around chunks that are written one after the other.
+pub struct FrameParts(FrameBuilder);
+
+impl FrameParts {
+    /// # Errors
+    /// `InvalidParam` for metalayers that do not fit into a header.
+    pub fn new(settings: &CompressSettings, metalayers: &[Metalayer]) -> Result<FrameParts> {
+        let header = FrameHeader {
+            header_len: 0,
+            frame_len: 0,
+            version: 0,
+            kind: FrameKind::Contiguous,
+            compcode: settings.compcode,
+            compcode_meta: settings.compcode_meta,
+            clevel: settings.clevel,
+            splitmode: u8::try_from(settings.splitmode).unwrap_or(0),
+            use_dict: settings.use_dict,
+            gap: None,
+            has_checksums: false,
+            nbytes: 0,
+            cbytes: 0,
+            typesize: settings.typesize,
+            blocksize: settings.blocksize,
+            chunksize: -1,
+            nthreads_c: settings.nthreads,
+            nthreads_d: settings.nthreads,
+            has_vlmetalayers: false,
+            filters: settings.filters,
+            filters_meta: settings.filters_meta,
+            flags2: 0,
+        };
+        let metalayers =
+            metalayers.iter().map(|(name, content)| (name.clone().into_bytes(), content.clone())).collect();
+        FrameBuilder::new(header, metalayers).map(FrameParts)
+    }
+
+    /// Returns a header, in whose place the final one is written at the end.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn header(&self) -> Result<Vec<u8>> {
+        self.0.header()
+    }
+
+    /// Adds a chunk. Returns the bytes to write behind those of the chunks before.
+    ///
+    /// # Errors
+    /// `ChunkAppend` for a chunk that does not fit behind the others; `InvalidHeader`.
+    pub fn push<'c>(&mut self, chunk: &'c [u8]) -> Result<&'c [u8]> {
+        self.0.push(chunk)
+    }
+
+    /// Returns the number of chunks.
+    pub fn nchunks(&self) -> usize {
+        self.0.nchunks()
+    }
+
+    /// Returns the final header, and the bytes to write behind the chunks. `metalayers` are those of variable length.
+    ///
+    /// # Errors
+    /// `Failure`, `InvalidParam` for metalayers that do not fit into a trailer; `MemoryAlloc`.
+    pub fn finish(self, metalayers: &[Metalayer]) -> Result<(Vec<u8>, Vec<u8>)> {
+        let metalayers = metalayers
+            .iter()
+            .map(|(name, content)| {
+                // SAFETY: there are no parameters.
+                let chunk = unsafe { compress_content(content, None) }?;
+                Ok((name.clone().into_bytes(), chunk.to_vec()))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        self.0.finish(&metalayers)
+    }
+}
+
+/// A stream with a frame that begins at byte `base`.
+struct Source<'r, R> {
+    stream: RefCell<&'r mut R>,
+    base: u64,
+}
+
+impl<R: Read + Seek> FrameBytes for Source<'_, R> {
+    fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+        let mut stream = self.stream.borrow_mut();
+        let len = dest.len();
+        let failed = |error| err!(FileRead, "{len} bytes at offset {at} of a frame: {error}");
+        let position = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "offset {at} of a frame"))?;
+        stream.seek(SeekFrom::Start(position)).map_err(failed)?;
+        stream.read_exact(dest).map_err(failed)
+    }
+
+    /// Reads in steps, so that a damaged length does not allocate more memory than the stream has bytes.
+    fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut stream = self.stream.borrow_mut();
+        let failed = |error| err!(FileRead, "{len} bytes at offset {at} of a frame: {error}");
+        let position = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "offset {at} of a frame"))?;
+        stream.seek(SeekFrom::Start(position)).map_err(failed)?;
+        stream.by_ref().take(len).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 != len {
+            return Err(err!(FileRead, "{} bytes at offset {at} of a frame, expected {len}", bytes.len()));
+        }
+        Ok(bytes)
+    }
+}
+
+/// What a frame in a stream holds besides its chunks.
+pub struct Directory {
+    inner: FrameDirectory,
+    base: u64,
+}
+
+impl Directory {
+    /// Reads the header, the trailer and the index of the contiguous frame that begins at byte `base` of the stream.
+    ///
+    /// # Errors
+    /// Those of opening a frame; `FileRead` with the error of the stream.
+    pub fn read<R: Read + Seek>(stream: &mut R, base: u64) -> Result<Directory> {
+        let source = Source { stream: RefCell::new(stream), base };
+        Ok(Directory { inner: FrameDirectory::read(&source)?, base })
+    }
+
+    /// Returns the number of chunks.
+    pub fn nchunks(&self) -> u64 {
+        self.inner.nchunks() as u64
+    }
+
+    /// Returns the length of the content in bytes.
+    pub fn nbytes(&self) -> u64 {
+        self.inner.header.nbytes.max(0).unsigned_abs()
+    }
+
+    /// Returns the length of the frame in bytes.
+    pub fn frame_len(&self) -> u64 {
+        self.inner.header.frame_len
+    }
+
+    /// Returns the size of a chunk's content in bytes; `None` without chunks, and for different sizes.
+    pub fn chunksize(&self) -> Option<usize> {
+        usize::try_from(self.inner.header.chunksize).ok().filter(|&size| size > 0)
+    }
+
+    /// Returns the compression parameters.
+    pub fn settings(&self) -> CompressSettings {
+        let header = &self.inner.header;
+        CompressSettings {
+            compcode: header.compcode,
+            compcode_meta: header.compcode_meta,
+            clevel: header.clevel,
+            use_dict: header.use_dict,
+            typesize: header.typesize,
+            nthreads: 1,
+            blocksize: header.blocksize.max(0),
+            splitmode: i32::from(header.splitmode),
+            filters: header.filters,
+            filters_meta: header.filters_meta,
+        }
+    }
+
+    /// Returns the fixed metalayers.
+    pub fn metalayers(&self) -> Vec<Metalayer> {
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        self.inner.metalayers.iter().map(|(name, content)| (text(name), content.clone())).collect()
+    }
+
+    /// Returns the metalayers of variable length.
+    ///
+    /// # Errors
+    /// Those of a damaged content.
+    pub fn variable_metalayers(&self) -> Result<Vec<Metalayer>> {
+        let decompressed = |(name, chunk): &(Vec<u8>, Vec<u8>)| {
+            let mut header = crate::chunk::ChunkHeader::default();
+            let content = decompress_content(&crate::chunk::ParsedChunk::parse(&mut header, chunk)?)?;
+            Ok((String::from_utf8_lossy(name).into_owned(), content.to_vec()))
+        };
+        self.inner.vlmetalayers.iter().map(decompressed).collect()
+    }
+
+    /// Reads chunk `nchunk` from the stream of the frame.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number out of range; those of a damaged frame; `FileRead`.
+    pub fn read_chunk<R: Read + Seek>(&self, stream: &mut R, nchunk: u64) -> Result<Vec<u8>> {
+        let nchunk = usize::try_from(nchunk).map_err(|_| err!(InvalidParam, "chunk {nchunk}"))?;
+        let at = match self.inner.chunk_place(nchunk)? {
+            StoredChunk::Special(chunk) => return Ok(chunk.to_vec()),
+            StoredChunk::At(at) => at,
+        };
+        let source = Source { stream: RefCell::new(stream), base: self.base };
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        source.read_at(at, &mut head)?;
+        let len = ChunkInfo::parse(&head)?.cbytes as u64;
+        let frame_len = self.frame_len();
+        if at.checked_add(len).is_none_or(|end| end > frame_len) {
+            return Err(err!(
+                InvalidHeader,
+                "chunk {nchunk} of {len} bytes at offset {at} is outside the frame of {frame_len} bytes"
+            ));
+        }
+        source.read_vec_at(at, len)
+    }
+}

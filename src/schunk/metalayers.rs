@@ -263,7 +263,10 @@ impl SuperChunk {
 ///
 /// # Safety
 /// Pointers in `cparams` fulfil the safety conditions of [`Context::for_compression`] during the call.
-unsafe fn compress_content(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<MallocBytes> {
+pub(crate) unsafe fn compress_content(
+    content: &[u8],
+    cparams: Option<&blosc2_cparams>,
+) -> Result<MallocBytes> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
         return Err(err!(InvalidParam, "the content needs {room} bytes, expected at most {}", i32::MAX));
@@ -294,7 +297,7 @@ fn parse_content_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Resu
 ///
 /// # Errors
 /// Those of decompression; `MemoryAlloc`.
-pub(super) fn decompress_content(chunk: &ParsedChunk<'_>) -> Result<MallocBytes> {
+pub(crate) fn decompress_content(chunk: &ParsedChunk<'_>) -> Result<MallocBytes> {
     let mut content = MallocBytes::zeroed(chunk.header().nbytes())?;
     decompress::decompress(&DecompressParams::default(), chunk, OutBuffer::from(&mut content[..]))?;
     Ok(content)

@@ -5,6 +5,7 @@ use super::access_lock::LockProof;
 use super::cache::{BlockCache, ChunkState};
 use super::frame_sync::{ChunkAccess, ReadSession};
 use crate::abi::blosc2_schunk;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::lazy::{BlockSource, ChunkLocation};
 use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
@@ -196,6 +197,24 @@ impl SuperChunk {
                     Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
                 }
                 chunk => chunk.into_owned().map(ReturnedChunk::Owned),
+            })
+        })
+    }
+
+    /// Returns the header of a chunk: up to 32 bytes. Blocks on disk are not read.
+    ///
+    /// # Errors
+    /// As [`get_chunk`](Self::get_chunk).
+    pub(crate) fn chunk_head(&self, nchunk: i64) -> Result<Vec<u8>> {
+        self.check_nchunk(nchunk)?;
+        self.retry_changed_reads(|| {
+            let session = self.lock_for_read()?;
+            session.access().fetch(nchunk, true, FetchMode::Keep, |chunk| {
+                let bytes: &[u8] = match &chunk {
+                    FetchedChunk::Whole(chunk) => chunk,
+                    FetchedChunk::Lazy(chunk, _) => chunk.head(),
+                };
+                Ok(bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)].to_vec())
             })
         })
     }

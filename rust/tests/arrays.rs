@@ -1,0 +1,157 @@
+//! Arrays, against a model in memory.
+
+use blosc2::{AnyArray, Array, Codec, ErrorKind, OpenOptions, Params, SuperChunk};
+use proptest::prelude::*;
+use std::ops::Range;
+
+/// A shape with chunks and blocks that fit.
+fn shapes() -> impl Strategy<Value = (Vec<u64>, Vec<u32>, Vec<u32>)> {
+    let axis = (0u64..20).prop_flat_map(|extent| {
+        (Just(extent), 1u32..=(extent.max(1) as u32))
+            .prop_flat_map(|(extent, chunk)| (Just(extent), Just(chunk), 1..=chunk))
+    });
+    prop::collection::vec(axis, 1..=3).prop_map(|axes| {
+        let shape = axes.iter().map(|axis| axis.0).collect();
+        (shape, axes.iter().map(|axis| axis.1).collect(), axes.iter().map(|axis| axis.2).collect())
+    })
+}
+
+/// The items of a box of an array in memory.
+fn slice(items: &[i32], shape: &[u64], ranges: &[Range<u64>]) -> Vec<i32> {
+    let mut all = Vec::new();
+    let nitems: u64 = ranges.iter().map(|range| range.end - range.start).product();
+    for n in 0..nitems {
+        let (mut rest, mut at, mut stride) = (n, 0, 1);
+        for dim in (0..shape.len()).rev() {
+            let extent = ranges[dim].end - ranges[dim].start;
+            at += (ranges[dim].start + rest % extent) * stride;
+            rest /= extent;
+            stride *= shape[dim];
+        }
+        all.push(items[at as usize]);
+    }
+    all
+}
+
+fn range(extent: u64, a: &prop::sample::Index, b: &prop::sample::Index) -> Range<u64> {
+    let (a, b) = (a.index(extent as usize + 1) as u64, b.index(extent as usize + 1) as u64);
+    a.min(b)..a.max(b)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn boxes_are_those_of_the_model(
+        (shape, chunks, blocks) in shapes(),
+        on_disk in any::<bool>(),
+        bounds in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 3),
+    ) {
+        let nitems: u64 = shape.iter().product();
+        let mut items: Vec<i32> = (0..nitems as i32).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.b2nd");
+        let builder = Array::<i32>::builder(shape.clone()).chunks(chunks).blocks(blocks);
+        let builder = builder.params(Params::new().codec(Codec::Lz4));
+        let mut array = if on_disk {
+            builder.create_from(&path, &items).unwrap()
+        } else {
+            builder.in_memory_from(&items).unwrap()
+        };
+        prop_assert_eq!(array.read(..).unwrap(), items.clone());
+        let ranges: Vec<Range<u64>> =
+            shape.iter().zip(&bounds).map(|(&extent, (a, b))| range(extent, a, b)).collect();
+        let part = slice(&items, &shape, &ranges);
+        prop_assert_eq!(array.read(&ranges).unwrap(), part.clone());
+        let negated: Vec<i32> = part.iter().map(|item| -item).collect();
+        array.write(&ranges, &negated).unwrap();
+        for item in &part {
+            items[*item as usize] = -item;
+        }
+        prop_assert_eq!(array.read(..).unwrap(), items.clone());
+        let lists: Vec<Vec<u64>> = ranges.iter().map(|range| range.clone().rev().collect()).collect();
+        let mut selected = array.select(&lists).unwrap();
+        selected.reverse();
+        prop_assert_eq!(selected, slice(&items, &shape, &ranges));
+        let copy = Array::<i32>::try_from(AnyArray::from_frame(&array.to_frame().unwrap()).unwrap()).unwrap();
+        prop_assert_eq!(copy.read(..).unwrap(), items);
+    }
+}
+
+#[test]
+fn shapes_change() {
+    let mut array = Array::<u8>::builder([2, 3]).chunks([1, 3]).blocks([1, 2]).fill(7).in_memory().unwrap();
+    array.append(0, &[1, 2, 3]).unwrap();
+    array.insert(0, 1, &[4, 5, 6]).unwrap();
+    assert_eq!(array.read(..).unwrap(), [7, 7, 7, 4, 5, 6, 7, 7, 7, 1, 2, 3]);
+    array.delete(0, 0..2).unwrap();
+    array.resize(&[2, 4]).unwrap();
+    assert_eq!(array.read(..).unwrap(), [7, 7, 7, 0, 1, 2, 3, 0]);
+    array.set(&[1, 3], 9).unwrap();
+    assert_eq!(array.get(&[1, 3]).unwrap(), 9);
+    for error in [array.resize(&[1]), array.append(0, &[1]), array.delete(2, 0..1)] {
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidParam);
+    }
+}
+
+#[test]
+fn wrong_boxes_and_types_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.b2nd");
+    let array = Array::<f32>::builder([4, 5]).create(&path).unwrap();
+    assert_eq!(array.read((0, 5)).unwrap_err().kind(), ErrorKind::InvalidParam);
+    assert_eq!(array.read((0..2,)).unwrap_err().kind(), ErrorKind::InvalidParam);
+    #[allow(clippy::reversed_empty_ranges, reason = "it is what the test is about")]
+    let reversed = array.read((3..1, ..));
+    assert_eq!(reversed.unwrap_err().kind(), ErrorKind::InvalidParam);
+    assert_eq!(array.read_into(.., &mut [0.0; 19]).unwrap_err().kind(), ErrorKind::InvalidParam);
+    assert_eq!(array.read((2..2, ..)).unwrap(), [0f32; 0]);
+    assert!(array.select(&[vec![0], vec![5]]).is_err() && array.select(&[vec![0]]).is_err());
+    for error in [Array::<f64>::open(&path).err(), Array::<i32>::open(&path).err()] {
+        assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::InvalidParam));
+    }
+    assert_eq!(
+        Array::<f32>::open(&path).unwrap().set(&[0, 0], 1.0).unwrap_err().kind(),
+        ErrorKind::FileWrite
+    );
+    assert!(Array::<f32>::builder([4, 5]).create(&path).is_err());
+    Array::<u8>::builder([1]).truncate(true).create(&path).unwrap();
+    assert_eq!(AnyArray::open(&path).unwrap().dtype(), "|u1");
+    assert!(Array::<u8>::builder([1; 17]).in_memory().is_err());
+    assert!(Array::<u8>::builder([4]).in_memory_from(&[1, 2, 3]).is_err());
+
+    let schunk = folder.path().join("no array");
+    SuperChunk::create(&schunk, &Params::new()).unwrap();
+    assert_eq!(AnyArray::open(&schunk).unwrap_err().kind(), ErrorKind::MetalayerNotFound);
+    assert!(!SuperChunk::open(&schunk).unwrap().is_array() && SuperChunk::open(&path).unwrap().is_array());
+}
+
+#[test]
+fn arrays_are_copied_with_their_metalayers() {
+    let folder = tempfile::tempdir().unwrap();
+    let items: Vec<i64> = (0..1000).collect();
+    let builder = Array::<i64>::builder([10, 100]).chunks([5, 50]).metalayer("unit", b"s");
+    let mut array = builder.directory(true).create_from(folder.path().join("a"), &items).unwrap();
+    array.metalayers_mut().unwrap().set_variable("comment", b"none").unwrap();
+    let params = Params::new().codec(Codec::Zstd).level(9);
+    array.copy_to(folder.path().join("b"), Some(&params)).unwrap();
+    let copy = OpenOptions::new().threads(2).open_array::<i64>(folder.path().join("b")).unwrap();
+    assert_eq!(copy.read(..).unwrap(), items);
+    assert_eq!((copy.chunkshape(), copy.info().unwrap().params.get_codec()), (vec![5, 50], Codec::Zstd));
+    assert_eq!(copy.metalayers().unwrap().fixed("unit").unwrap(), Some(b"s".to_vec()));
+    assert_eq!(copy.metalayers().unwrap().variable("comment").unwrap(), Some(b"none".to_vec()));
+    assert!(blosc2::verify(folder.path().join("b"), 2).unwrap().is_empty());
+}
+
+#[cfg(feature = "ndarray")]
+#[test]
+fn arrays_of_ndarray_are_converted() {
+    let original = ndarray::Array::from_shape_fn((3, 4), |(row, column)| row as f64 * 10.0 + column as f64);
+    let mut array = Array::<f64>::builder([]).in_memory_from_ndarray(&original.t()).unwrap();
+    assert_eq!(array.shape(), [4, 3]);
+    assert_eq!(array.to_ndarray().unwrap(), original.t().into_dyn());
+    array.write_ndarray((1..2, ..), &ndarray::array![[1.0, 2.0, 3.0]]).unwrap();
+    let view = array.view((..2, 1)).unwrap().to_ndarray().unwrap();
+    assert_eq!(view, ndarray::array![[10.0], [2.0]].into_dyn());
+    assert!(array.write_ndarray((1..2, ..), &ndarray::array![1.0, 2.0, 3.0]).is_err());
+}
