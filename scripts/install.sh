@@ -2,11 +2,12 @@
 # Builds a library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
 #
 #   scripts/install.sh --prefix DIR [--api blosc2|blosc1] [--libdir lib] [--default-link static|shared]
-#                      [--profile release] [--abi 9|7] [--runtime-only]
+#                      [--profile release] [--abi 9|7] [--runtime-only] [--with-cli]
 #
 # --api blosc1 installs libblosc.so.1, for programs of C-Blosc 1, instead of libblosc2.so.9; both fit into one prefix.
 # --abi 7 installs the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
-# installs only the shared library, so that the one for old programs can be installed beside the current one.
+# installs only the shared library, so that the one for old programs can be installed beside the current one. --with-cli
+# also installs the command `blosc2` with its man pages and shell completions.
 #
 # DESTDIR is put before every installed path, for packagers. Needs an ELF system with GNU binutils; LD, OBJCOPY, STRIP,
 # NM, READELF, AR and CARGO name other tools.
@@ -17,11 +18,12 @@
 # other API.
 set -eu
 
-prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' runtime_only=no
+prefix='' api=blosc2 libdir=lib default_link=static profile=release abi='' runtime_only=no with_cli=no
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
     --runtime-only) runtime_only=yes; shift; continue ;;
+    --with-cli) with_cli=yes; shift; continue ;;
     --prefix | --api | --libdir | --default-link | --profile | --abi)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
@@ -128,6 +130,21 @@ tell_loader() {
   if ldconfig -vN 2>/dev/null | cut -d: -f1 | grep -qxF "$prefix/$libdir"; then ldconfig; fi
 }
 tell_loader
+
+# Builds the command, and installs it with what it generates from its arguments.
+install_cli() {
+  (cd "$root" && "${CARGO:-cargo}" build --package blosc2-cli --profile "$profile" --target-dir "$target")
+  "${STRIP:-strip}" -o "$work/blosc2" "$built/blosc2"
+  "$built/blosc2" generate man "$work/man"
+  "$built/blosc2" generate completions "$work/completions"
+  put 755 "$at/bin" "$work/blosc2"
+  put 644 "$at/share/man/man1" "$work/man"/*.1
+  mv "$work/completions/blosc2.bash" "$work/completions/blosc2"
+  put 644 "$at/share/bash-completion/completions" "$work/completions/blosc2"
+  put 644 "$at/share/zsh/site-functions" "$work/completions/_blosc2"
+  put 644 "$at/share/fish/vendor_completions.d" "$work/completions/blosc2.fish"
+}
+[ $with_cli = no ] || install_cli
 if [ $runtime_only = yes ]; then
   echo "$package $version ($soname) is installed in $at"
   exit 0

@@ -15,7 +15,7 @@ use std::path::Path;
 /// The top-level modules, the highest layer first. A module may import modules of the layers below its own.
 const LAYERS: &[&[&str]] = &[
     &["lib"],
-    &["capi", "internals", "blosc1"],
+    &["capi", "internals", "blosc1", "rust_api"],
     &["b2nd"],
     &["schunk"],
     &["frame"],
