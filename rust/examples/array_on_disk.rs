@@ -8,7 +8,8 @@ fn main() -> blosc2::Result<()> {
     let path = std::env::temp_dir().join("waves.b2nd");
     let waves: Vec<f32> = (0..1000 * 1000).map(|n| (n as f32 / 5000.0).sin()).collect();
     let params = Params::new().codec(Codec::Zstd).level(5).filters([Filter::Shuffle]).threads(2);
-    let array = Array::<f32>::builder([1000, 1000]).params(params).truncate(true).create_from(&path, &waves)?;
+    let array =
+        Array::<f32>::builder([1000, 1000]).params(params).truncate(true).create_from(&path, &waves)?;
     println!("{} items of 4 bytes, {:.1} times smaller on disk", array.nitems(), array.ratio());
 
     let part = Array::<f32>::open(&path)?.read((500, 10..13))?;

@@ -1,0 +1,72 @@
+//! The items of a part of an array as a stream, in C order.
+
+use crate::boxes::{BOX_NBYTES, Boxes, box_nbytes};
+use blosc2::AnyArray;
+use std::io::{self, BufRead, Read};
+use std::ops::Range;
+
+/// The bytes of the items of a part of an array, as [`Read`] and [`BufRead`], whose pieces are whole items.
+pub(crate) struct ArrayReader<'a> {
+    array: &'a AnyArray,
+    boxes: Boxes,
+    /// The items of a box; the memory is used again for the next.
+    items: Vec<u8>,
+    /// Number of bytes of `items` that were consumed.
+    position: usize,
+}
+
+impl<'a> ArrayReader<'a> {
+    /// Returns the items in `ranges`, which are inside the shape.
+    pub(crate) fn new(array: &'a AnyArray, ranges: &[Range<u64>]) -> ArrayReader<'a> {
+        let boxes = Boxes::in_order(ranges, &array.chunkshape(), array.typesize(), BOX_NBYTES);
+        ArrayReader { array, boxes, items: Vec::new(), position: 0 }
+    }
+
+    /// Returns all items.
+    pub(crate) fn of_array(array: &'a AnyArray) -> ArrayReader<'a> {
+        let whole: Vec<Range<u64>> = array.shape().iter().map(|&extent| 0..extent).collect();
+        ArrayReader::new(array, &whole)
+    }
+}
+
+/// Reads the items of a box into `dest`, which gets their length.
+pub(crate) fn read_box(array: &AnyArray, current: &[Range<u64>], dest: &mut Vec<u8>) -> io::Result<()> {
+    resize(dest, current, array.typesize())?;
+    Ok(array.read_bytes_into(current, dest)?)
+}
+
+/// Gives `dest` the length of the items of a box.
+pub(crate) fn resize(dest: &mut Vec<u8>, current: &[Range<u64>], typesize: usize) -> io::Result<()> {
+    let too_large = |message| io::Error::new(io::ErrorKind::OutOfMemory, message);
+    let len = box_nbytes(current, typesize).map_err(too_large)?;
+    let additional = len.saturating_sub(dest.len());
+    dest.try_reserve_exact(additional).map_err(|_| too_large(format!("a buffer of {len} bytes")))?;
+    dest.resize(len, 0);
+    Ok(())
+}
+
+impl BufRead for ArrayReader<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.position == self.items.len()
+            && let Some(current) = self.boxes.next()
+        {
+            read_box(self.array, &current, &mut self.items)?;
+            self.position = 0;
+        }
+        Ok(&self.items[self.position..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.position = (self.position + amount).min(self.items.len());
+    }
+}
+
+impl Read for ArrayReader<'_> {
+    fn read(&mut self, dest: &mut [u8]) -> io::Result<usize> {
+        let rest = self.fill_buf()?;
+        let len = rest.len().min(dest.len());
+        dest[..len].copy_from_slice(&rest[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}

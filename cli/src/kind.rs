@@ -1,0 +1,76 @@
+//! What a path holds, from its first bytes.
+
+use crate::error::{Failure, WithPath};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+/// Length of the shortest header of a chunk in bytes.
+const CHUNK_HEADER_LEN: usize = 16;
+/// What the header of a frame has behind the two bytes that introduce it.
+const FRAME_MAGIC: &[u8; 8] = b"b2frame\0";
+/// The file with the header and the index, in the directory of a sparse frame.
+const INDEX_FILE: &str = "chunks.b2frame";
+/// The last version of the format of chunks that has been defined; the first one is 1.
+const LAST_CHUNK_VERSION: u8 = 6;
+
+/// What a path holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A super-chunk or an array in a file.
+    Frame,
+    /// A super-chunk or an array in a directory.
+    FrameDirectory,
+    /// A single chunk.
+    Chunk,
+    /// Another directory.
+    Directory,
+    /// Another file.
+    Other,
+}
+
+impl Kind {
+    /// Returns what `path` holds. Of a file, up to 16 bytes are read.
+    pub(crate) fn of(path: &Path) -> Result<Kind, Failure> {
+        let metadata = fs::metadata(path).with_path(path)?;
+        if metadata.is_dir() {
+            let has_index = path.join(INDEX_FILE).is_file();
+            return Ok(if has_index { Kind::FrameDirectory } else { Kind::Directory });
+        }
+        if !metadata.is_file() {
+            return Err(Failure::file(path, "expected a file or a directory"));
+        }
+        let mut head = Vec::with_capacity(CHUNK_HEADER_LEN);
+        let file = File::open(path).with_path(path)?;
+        file.take(CHUNK_HEADER_LEN as u64).read_to_end(&mut head).with_path(path)?;
+        if head.get(2..10) == Some(FRAME_MAGIC) {
+            return Ok(Kind::Frame);
+        }
+        Ok(if is_chunk(&head, metadata.len()) { Kind::Chunk } else { Kind::Other })
+    }
+}
+
+/// Returns whether a file of `len` bytes that starts with `head` is a chunk: the header has a known version, and states
+/// the length of the file.
+fn is_chunk(head: &[u8], len: u64) -> bool {
+    let Some(cbytes) = head.get(12..CHUNK_HEADER_LEN) else { return false };
+    let stated = cbytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+    (1..=LAST_CHUNK_VERSION).contains(&head[0]) && stated == len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_states_its_version_and_the_length_of_the_file() {
+        let chunk = blosc2::compress(&[7; 1000], &blosc2::Params::new()).unwrap();
+        let (bytes, len) = (chunk.as_bytes(), chunk.as_bytes().len() as u64);
+        assert!(is_chunk(bytes, len));
+        assert!(!is_chunk(bytes, len + 1));
+        assert!(!is_chunk(&bytes[..15], 15));
+        let mut other = bytes.to_vec();
+        other[0] = 0;
+        assert!(!is_chunk(&other, len));
+    }
+}

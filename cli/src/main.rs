@@ -1,0 +1,74 @@
+//! The command `blosc2`: one verb for each task, in [`verbs`].
+//!
+//! Data flow: arguments ([`args`]) -> a verb -> the crate `blosc2` -> results on stdout, progress and messages on stderr
+//! ([`terminal`]). A verb that writes a file writes a temporary file next to it, and renames it at the end ([`output`]).
+//!
+//! Exit codes: 0; 1 for a problem with data (damage, a difference, a failed read or write); 2 for arguments that are not
+//! valid.
+
+mod args;
+mod array_reader;
+mod boxes;
+mod buffers;
+mod damage;
+mod dtype;
+mod error;
+mod input;
+mod kind;
+mod npy;
+mod output;
+mod pipe;
+mod pipeline;
+mod ranges;
+mod results;
+mod size;
+mod terminal;
+mod transfer;
+mod values;
+mod verbs;
+
+use args::{Arguments, Verb};
+use clap::Parser;
+use error::Failure;
+use std::process::ExitCode;
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Of a broken pipe, nothing can be reported.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let terminal = Terminal::new(arguments.quiet, arguments.verbose);
+    output::remove_temporary_files_on_interrupt();
+    match run(&arguments.verb, &terminal) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(message) = failure.message() {
+                terminal.error(message);
+            }
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(verb: &Verb, terminal: &Terminal) -> Result<(), Failure> {
+    match verb {
+        Verb::Info(arguments) => verbs::info::run(arguments, terminal),
+        Verb::Compress(arguments) => verbs::compress::run(arguments, terminal),
+        Verb::Decompress(arguments) => verbs::decompress::run(arguments, terminal),
+        Verb::Import(arguments) => verbs::import::run(arguments, terminal),
+        Verb::Export(arguments) => verbs::export::run(arguments, terminal),
+        Verb::Cat(arguments) => verbs::cat::run(arguments, terminal),
+        Verb::Slice(arguments) => verbs::slice::run(arguments, terminal),
+        Verb::Verify(arguments) => verbs::verify::run(arguments, terminal),
+        Verb::Repair(arguments) => verbs::repair::run(arguments, terminal),
+        Verb::Recompress(arguments) => verbs::recompress::run(arguments, terminal),
+        Verb::Bench(arguments) => verbs::bench::run(arguments, terminal),
+        Verb::Diff(arguments) => verbs::diff::run(arguments, terminal),
+        Verb::Generate(arguments) => verbs::generate::run(arguments),
+    }
+}

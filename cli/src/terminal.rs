@@ -1,0 +1,122 @@
+//! Messages and progress on stderr.
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// A bar appears when an operation has taken this long.
+const BAR_DELAY: Duration = Duration::from_secs(1);
+/// Time between two redraws of a bar.
+const BAR_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The destination of messages and progress.
+pub(crate) struct Terminal {
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(quiet: bool, verbose: bool) -> Terminal {
+        Terminal { quiet, verbose }
+    }
+
+    /// Returns whether only errors are printed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Prints an error in one line.
+    pub(crate) fn error(&self, message: &str) {
+        let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        print_line(&format!("{style}blosc2:{style:#} {}", one_line(message)));
+    }
+
+    /// Prints a warning in one line, unless quiet.
+    pub(crate) fn warning(&self, message: &str) {
+        if !self.quiet {
+            let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+            print_line(&format!("{style}blosc2:{style:#} {}", one_line(message)));
+        }
+    }
+
+    /// Prints what was done, unless quiet.
+    pub(crate) fn note(&self, message: &str) {
+        if !self.quiet {
+            print_line(message);
+        }
+    }
+
+    /// Prints a detail, if verbose.
+    pub(crate) fn detail(&self, message: &str) {
+        if self.verbose {
+            print_line(message);
+        }
+    }
+
+    /// Returns the progress of an operation on `nbytes` bytes, or on an unknown number. It is shown on a terminal only,
+    /// and after a second.
+    pub(crate) fn progress(&self, label: &str, nbytes: Option<u64>) -> Progress {
+        let template = match nbytes {
+            Some(_) => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}",
+            None => "{msg} {spinner} {binary_bytes} {binary_bytes_per_sec}",
+        };
+        self.bar(label, nbytes, template)
+    }
+
+    /// Returns the progress of an operation on `count` things, as [`progress`](Self::progress).
+    pub(crate) fn count_progress(&self, label: &str, count: u64) -> Progress {
+        self.bar(label, Some(count), "{msg} {wide_bar} {pos}/{len} {eta}")
+    }
+
+    fn bar(&self, label: &str, len: Option<u64>, template: &str) -> Progress {
+        if self.quiet || !std::io::stderr().is_terminal() {
+            return Progress(None);
+        }
+        let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(label.to_owned());
+        let shown = bar.downgrade();
+        std::thread::spawn(move || {
+            std::thread::sleep(BAR_DELAY);
+            // The operation may have ended meanwhile.
+            if let Some(bar) = shown.upgrade() {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(BAR_INTERVAL);
+            }
+        });
+        Progress(Some(bar))
+    }
+}
+
+/// The progress of one operation; cleared on drop.
+pub(crate) struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    /// Adds bytes or things that are done.
+    pub(crate) fn add(&self, done: u64) {
+        if let Some(bar) = &self.0 {
+            bar.inc(done);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Returns the text without line breaks.
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+fn print_line(line: &str) {
+    // Nothing can be reported if stderr is closed.
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}

@@ -1,0 +1,200 @@
+//! What `compress` and `decompress` have in common: inputs, destinations, and the steps from one to the other.
+
+use crate::args::FileArguments;
+use crate::error::{Failure, WithPath};
+use crate::input::is_dash;
+use crate::output::{TemporaryPath, binary_stdout, check_destination};
+use crate::size::with_unit;
+use crate::terminal::Terminal;
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Where the results of a verb go.
+pub(crate) enum Destination<'a> {
+    /// To a file next to each input.
+    Beside,
+    /// To this file.
+    File(&'a Path),
+    Stdout(File),
+}
+
+/// Where the result of one input goes.
+pub(crate) enum Output<'a> {
+    File(PathBuf),
+    Stdout(&'a File),
+}
+
+impl<'a> Destination<'a> {
+    /// Returns the destination for the inputs `files`, with the value of `--output`. A terminal is an error without
+    /// `force`.
+    pub(crate) fn new(
+        files: &[PathBuf],
+        output: Option<&'a Path>,
+        force: bool,
+    ) -> Result<Destination<'a>, Failure> {
+        let count = files.len();
+        let has_stdin = files.iter().any(|file| is_dash(file));
+        match output {
+            Some(_) if count > 1 => {
+                Err(Failure::usage(format!("--output with {count} inputs, expected one")))
+            }
+            None if has_stdin && count > 1 => {
+                Err(Failure::usage(format!("`-` among {count} inputs, expected it alone")))
+            }
+            None if has_stdin => binary_stdout(force).map(Destination::Stdout),
+            None => Ok(Destination::Beside),
+            Some(path) if is_dash(path) => binary_stdout(force).map(Destination::Stdout),
+            Some(path) => Ok(Destination::File(path)),
+        }
+    }
+
+    /// Returns the output of one input: the file `beside` it, unless another was given. Nothing exists there, unless
+    /// `force` is set.
+    pub(crate) fn output(
+        &self,
+        input: &Input<'_>,
+        beside: impl FnOnce() -> Result<PathBuf, Failure>,
+        force: bool,
+    ) -> Result<Output<'_>, Failure> {
+        let file = match self {
+            Destination::Stdout(stdout) => return Ok(Output::Stdout(stdout)),
+            Destination::File(path) => path.to_path_buf(),
+            Destination::Beside => beside()?,
+        };
+        check_destination(&file, force)?;
+        if file.canonicalize().is_ok_and(|file| input.path.canonicalize().is_ok_and(|path| path == file)) {
+            return Err(Failure::file(&file, "is the input, expected another output"));
+        }
+        Ok(Output::File(file))
+    }
+}
+
+/// A file that is read, or stdin.
+pub(crate) struct Input<'a> {
+    path: &'a Path,
+    /// Of a regular file, whose mode and times the output gets; `None` for stdin, pipes and directories.
+    metadata: Option<Metadata>,
+    /// Whether the input is a directory.
+    is_directory: bool,
+}
+
+impl<'a> Input<'a> {
+    /// Returns the input at `path`, where `-` is stdin.
+    pub(crate) fn new(path: &'a Path) -> Result<Input<'a>, Failure> {
+        if is_dash(path) {
+            return Ok(Input { path, metadata: None, is_directory: false });
+        }
+        let metadata = fs::metadata(path).with_path(path)?;
+        let is_directory = metadata.is_dir();
+        Ok(Input { path, metadata: Some(metadata).filter(Metadata::is_file), is_directory })
+    }
+
+    fn is_stdin(&self) -> bool {
+        is_dash(self.path)
+    }
+
+    /// Returns whether the input is a directory.
+    pub(crate) fn is_directory(&self) -> bool {
+        self.is_directory
+    }
+
+    /// Returns whether the input is stdin, a pipe or a device, which is read once from its begin.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.metadata.is_none() && !self.is_directory
+    }
+
+    /// Returns the name for messages.
+    pub(crate) fn name(&self) -> &'a Path {
+        if self.is_stdin() { Path::new("stdin") } else { self.path }
+    }
+
+    /// Returns the metadata of a regular file.
+    pub(crate) fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    /// Opens the input as a stream.
+    pub(crate) fn open(&self) -> Result<Box<dyn io::Read + Send>, Failure> {
+        if self.is_stdin() {
+            return Ok(Box::new(io::stdin()));
+        }
+        Ok(Box::new(File::open(self.path).with_path(self.path)?))
+    }
+
+    /// Moves a whole output to its destination, with the mode and the times of the input. With `--rm`, the input is
+    /// removed.
+    pub(crate) fn finish(&self, output: TemporaryPath, files: &FileArguments) -> Result<(), Failure> {
+        if let Some(metadata) = &self.metadata {
+            output.copy_metadata(metadata)?;
+        }
+        if files.rm {
+            // The content must survive a loss of power before the input is removed.
+            File::open(output.path()).and_then(|file| file.sync_all()).with_path(output.path())?;
+        }
+        output.commit(files.force)?;
+        self.remove(files)
+    }
+
+    /// Removes the input, if it is a regular file, with `--rm`.
+    pub(crate) fn remove(&self, files: &FileArguments) -> Result<(), Failure> {
+        if files.rm && self.metadata.is_some() {
+            fs::remove_file(self.path).with_path(self.path)?;
+        }
+        Ok(())
+    }
+}
+
+/// A path in a new directory of the system's temporary directory that no other user can read. All is removed on drop.
+pub(crate) struct Spool {
+    /// Kept for its removal.
+    _directory: TemporaryPath,
+    path: PathBuf,
+}
+
+impl Spool {
+    /// Creates the directory. Nothing exists at the path in it.
+    pub(crate) fn new() -> Result<Spool, Failure> {
+        let directory = TemporaryPath::new(&std::env::temp_dir().join("blosc2"))?;
+        DirBuilder::new().mode(0o700).create(directory.path()).with_path(directory.path())?;
+        let path = directory.path().join("spool");
+        Ok(Spool { _directory: directory, path })
+    }
+
+    /// Returns the path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Runs `action` for each file. A failure is printed, and the other files follow. Returns the failure with the highest
+/// exit code.
+pub(crate) fn for_each_file(
+    files: &[PathBuf],
+    terminal: &Terminal,
+    action: impl FnMut(&Path) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let failures = files.iter().map(PathBuf::as_path).map(action).filter_map(Result::err);
+    let worst = failures
+        .map(|failure| {
+            if let Some(message) = failure.message() {
+                terminal.error(message);
+            }
+            failure.into_reported()
+        })
+        .max_by_key(Failure::exit_code);
+    worst.map_or(Ok(()), Err)
+}
+
+/// Returns the sizes of a file before and after, with the ratio of content and compressed size, and the time.
+pub(crate) fn summary(name: &Path, sizes: [u64; 2], ratio: &str, start: Instant) -> String {
+    let [before, after] = sizes.map(with_unit);
+    format!("{}: {before} -> {after} ({ratio}), {:.1} s", name.display(), start.elapsed().as_secs_f64())
+}
+
+/// Returns the ratio of a content and its compressed size as text, for example `4.8x`.
+pub(crate) fn ratio(content: u64, compressed: u64) -> String {
+    format!("{:.1}x", content as f64 / compressed.max(1) as f64)
+}

@@ -1,0 +1,89 @@
+//! The combinations that are measured.
+
+use crate::args::BenchArguments;
+use crate::error::Failure;
+use blosc2::{Codec, Filter, Params};
+use std::fmt;
+
+/// The item sizes that are measured if none is known, in bytes: those of numbers.
+const DEFAULT_TYPESIZES: [usize; 4] = [1, 2, 4, 8];
+
+/// A combination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cell {
+    pub codec: Codec,
+    pub level: u8,
+    pub filter: Option<Filter>,
+    /// Size of an item in bytes.
+    pub typesize: usize,
+}
+
+impl Cell {
+    /// Returns the parameters of compression.
+    pub(super) fn params(self, threads: usize) -> Params {
+        Params::new()
+            .codec(self.codec)
+            .level(self.level)
+            .filters(self.filter)
+            .typesize(self.typesize)
+            .threads(threads)
+    }
+
+    /// Returns the name of the filter, or `none`.
+    pub(super) fn filter_name(self) -> String {
+        self.filter.map_or_else(|| "none".to_owned(), |filter| filter.to_string())
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (filter, typesize) = (self.filter_name(), self.typesize);
+        write!(f, "{}, level {}, filter {filter}, item size {typesize}", self.codec, self.level)
+    }
+}
+
+/// Returns the combinations in the order of codecs, levels, filters and item sizes.
+///
+/// # Errors
+/// Codecs and filters that change the content: the measurement compares it.
+pub(super) fn cells(arguments: &BenchArguments, typesize: Option<usize>) -> Result<Vec<Cell>, Failure> {
+    let typesizes = typesize.map_or(DEFAULT_TYPESIZES.to_vec(), |size| vec![size]);
+    if let Some(codec) = arguments.codecs.iter().find(|codec| !is_lossless(**codec)) {
+        return Err(Failure::usage(format!("codec {codec}, expected one that keeps any content")));
+    }
+    let filters: Vec<Option<Filter>> = arguments.filters.iter().map(|filter| filter.0).collect();
+    if let Some(filter) = filters.iter().flatten().find(|filter| !keeps_content(**filter)) {
+        return Err(Failure::usage(format!("filter {filter}, expected one that keeps any content")));
+    }
+    let mut cells = Vec::new();
+    for &codec in &arguments.codecs {
+        for &level in &arguments.levels {
+            for &filter in &filters {
+                let sizes = typesizes.iter().filter(|&&size| makes_difference(filter, size, typesizes[0]));
+                cells.extend(sizes.map(|&typesize| Cell { codec, level, filter, typesize }));
+            }
+        }
+    }
+    if cells.is_empty() {
+        return Err(Failure::usage("the filter shuffle with items of 1 byte, expected a larger item size"));
+    }
+    Ok(cells)
+}
+
+/// Returns whether a filter with items of `typesize` bytes is another combination than those before: a shuffle of single
+/// bytes is none, and without a filter the item size does not matter, so that only the `first` one is measured.
+fn makes_difference(filter: Option<Filter>, typesize: usize, first: usize) -> bool {
+    match filter {
+        None => typesize == first,
+        Some(Filter::Shuffle) => typesize > 1,
+        Some(_) => true,
+    }
+}
+
+fn is_lossless(codec: Codec) -> bool {
+    matches!(codec, Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Zlib | Codec::Zstd)
+}
+
+fn keeps_content(filter: Filter) -> bool {
+    matches!(filter, Filter::Shuffle | Filter::Bitshuffle | Filter::Delta | Filter::ByteDelta)
+}

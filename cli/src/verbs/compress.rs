@@ -1,0 +1,127 @@
+//! `blosc2 compress`: files and streams of bytes to contiguous frames.
+
+use crate::args::CompressArguments;
+use crate::error::{Failure, WithPath};
+use crate::output::TemporaryPath;
+use crate::pipeline::{append_chunks, stream_source};
+use crate::size::Size;
+use crate::terminal::Terminal;
+use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
+use blosc2::{Encoder, OpenOptions, Params, SuperChunk};
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The largest content of a chunk in bytes: its length and that of a header fit into 31 bits.
+const MAX_CHUNKSIZE: usize = i32::MAX as usize - 32;
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &CompressArguments, terminal: &Terminal) -> Result<(), Failure> {
+    let typesize = usize::from(arguments.typesize);
+    let params = arguments.compression.params(typesize, arguments.threads.count());
+    let mut job = Compression {
+        arguments,
+        terminal,
+        chunksize: whole_items(arguments.chunksize, typesize)?,
+        encoder: Encoder::new(&params).map_err(|error| Failure::usage(error.to_string()))?,
+        params,
+    };
+    let force = arguments.files_arguments.force;
+    let destination = Destination::new(&arguments.files, arguments.output.as_deref(), force)?;
+    for_each_file(&arguments.files, terminal, |file| job.compress(file, &destination))
+}
+
+/// Returns the size of a chunk in bytes, rounded down to whole items.
+pub(crate) fn whole_items(size: Size, typesize: usize) -> Result<usize, Failure> {
+    if size.0 > MAX_CHUNKSIZE {
+        return Err(Failure::usage(format!("chunks of {} bytes, expected at most {MAX_CHUNKSIZE}", size.0)));
+    }
+    if size.0 < typesize {
+        return Err(Failure::usage(format!(
+            "chunks of {} bytes, expected at least one item of {typesize} bytes",
+            size.0
+        )));
+    }
+    Ok(size.0 - size.0 % typesize)
+}
+
+/// What is the same for all inputs.
+struct Compression<'a> {
+    arguments: &'a CompressArguments,
+    terminal: &'a Terminal,
+    params: Params,
+    encoder: Encoder,
+    chunksize: usize,
+}
+
+impl Compression<'_> {
+    /// Compresses one input.
+    fn compress(&mut self, path: &Path, destination: &Destination<'_>) -> Result<(), Failure> {
+        if path.extension().is_some_and(|extension| extension == "b2frame" || extension == "b2nd") {
+            self.terminal.warning(&format!("{}: is compressed already, skipped", path.display()));
+            return Err(Failure::reported());
+        }
+        let start = Instant::now();
+        let input = Input::new(path)?;
+        if input.is_directory() {
+            return Err(Failure::file(path, "is a directory, expected a file"));
+        }
+        let files = &self.arguments.files_arguments;
+        let sizes = match destination.output(&input, || Ok(with_suffix(path)), files.force)? {
+            Output::File(file) => {
+                let temporary = TemporaryPath::new(&file)?;
+                let sizes = self.write_frame(&input, temporary.path())?;
+                input.finish(temporary, files)?;
+                sizes
+            }
+            Output::Stdout(mut stdout) => {
+                let spool = Spool::new()?;
+                let sizes = self.write_frame(&input, spool.path())?;
+                let mut frame = File::open(spool.path()).with_path(spool.path())?;
+                io::copy(&mut frame, &mut stdout).with_path(Path::new("stdout"))?;
+                input.remove(files)?;
+                sizes
+            }
+        };
+        let ratio = ratio(sizes[0], sizes[1]);
+        self.terminal.note(&summary(input.name(), sizes, &ratio, start));
+        Ok(())
+    }
+
+    /// Writes the input as a frame to the new file `path`. Returns the sizes of the content and of the frame.
+    fn write_frame(&mut self, input: &Input<'_>, path: &Path) -> Result<[u64; 2], Failure> {
+        let stream = input.open()?;
+        let mut schunk = create_frame(path, &self.params, input.metadata().map(fs::Metadata::permissions))?;
+        let nbytes = input.metadata().map(fs::Metadata::len);
+        let progress = self.terminal.progress(&input.name().display().to_string(), nbytes);
+        let source = stream_source(stream, input.name(), self.chunksize);
+        append_chunks(source, &mut self.encoder, &mut schunk, path, &progress)?;
+        Ok([schunk.nbytes(), schunk.info().frame_len])
+    }
+}
+
+/// Creates an empty frame. With the permissions of its source, no other user can read it who cannot read the source.
+pub(crate) fn create_frame(
+    path: &Path,
+    params: &Params,
+    source: Option<Permissions>,
+) -> Result<SuperChunk, Failure> {
+    let options = OpenOptions::new().write(true).create_new(true).params(params.clone());
+    let schunk = options.open(path).with_path(path)?;
+    if let Some(mut permissions) = source {
+        // The library writes to the file.
+        permissions.set_mode(permissions.mode() & 0o777 | 0o600);
+        fs::set_permissions(path, permissions).with_path(path)?;
+    }
+    Ok(schunk)
+}
+
+/// Returns the name of the frame of a file.
+fn with_suffix(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".b2frame");
+    PathBuf::from(name)
+}

@@ -1,0 +1,119 @@
+//! `blosc2 decompress`: the contents of frames and arrays to files and streams of bytes.
+
+use crate::args::DecompressArguments;
+use crate::error::{Failure, WithPath};
+use crate::input::Content;
+use crate::output::TemporaryPath;
+use crate::pipeline::{chunk_source, item_source, write_contents};
+use crate::terminal::{Progress, Terminal};
+use crate::transfer::{Destination, Input, Output, Spool, for_each_file, ratio, summary};
+use blosc2::SuperChunkInfo;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &DecompressArguments, terminal: &Terminal) -> Result<(), Failure> {
+    let force = arguments.files_arguments.force;
+    let destination = Destination::new(&arguments.files, arguments.output.as_deref(), force)?;
+    for_each_file(&arguments.files, terminal, |file| decompress(file, arguments, &destination, terminal))
+}
+
+/// Decompresses one input.
+fn decompress(
+    path: &Path,
+    arguments: &DecompressArguments,
+    destination: &Destination<'_>,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let start = Instant::now();
+    let (input, files) = (Input::new(path)?, &arguments.files_arguments);
+    if input.is_directory() && files.rm {
+        return Err(Failure::file(path, "is a directory, expected a file, which --rm can remove"));
+    }
+    let output = destination.output(&input, || without_suffix(path), files.force)?;
+    // A frame is read from its end.
+    let spool = if input.is_stream() { Some(spool(&input)?) } else { None };
+    let frame = spool.as_ref().map_or(path, Spool::path);
+    let content = Content::open_as(frame, input.name(), arguments.threads.count())?;
+    let (compressed, nbytes) = sizes(&content, input.name())?;
+    let progress = terminal.progress(&input.name().display().to_string(), Some(nbytes));
+    let written = match output {
+        Output::File(file) => {
+            let temporary = TemporaryPath::new(&file)?;
+            let created = create(&temporary, &input)?;
+            let written = write(&content, input.name(), &created, &file, &progress)?;
+            input.finish(temporary, files)?;
+            written
+        }
+        Output::Stdout(stdout) => {
+            let written = write(&content, input.name(), stdout, Path::new("stdout"), &progress)?;
+            input.remove(files)?;
+            written
+        }
+    };
+    drop(progress);
+    let ratio = ratio(written, compressed);
+    terminal.note(&summary(input.name(), [compressed, written], &ratio, start));
+    Ok(())
+}
+
+/// Writes the content of the input `name` to `output`, with its name. Returns the number of bytes.
+fn write(
+    content: &Content,
+    name: &Path,
+    output: &File,
+    output_name: &Path,
+    progress: &Progress,
+) -> Result<u64, Failure> {
+    match content {
+        Content::SuperChunk(schunk) => {
+            write_contents(chunk_source(schunk, name), output, output_name, progress)
+        }
+        Content::Array(array) => write_contents(item_source(array, name), output, output_name, progress),
+    }
+}
+
+/// Returns the name of the content of a frame.
+fn without_suffix(path: &Path) -> Result<PathBuf, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("b2frame") => Ok(path.with_extension("")),
+        Some("b2nd") => Err(Failure::file(
+            path,
+            "is an array: --output names a file for its raw items, and `blosc2 export` writes a NumPy file",
+        )),
+        _ => Err(Failure::file(path, "expected a name with .b2frame, or --output")),
+    }
+}
+
+/// Copies a stream to a temporary file.
+fn spool(input: &Input<'_>) -> Result<Spool, Failure> {
+    let spool = Spool::new()?;
+    let mut file = File::create_new(spool.path()).with_path(spool.path())?;
+    io::copy(&mut input.open()?, &mut file).with_path(input.name())?;
+    Ok(spool)
+}
+
+/// Returns the sizes of the compressed and of the whole content in bytes.
+fn sizes(content: &Content, name: &Path) -> Result<(u64, u64), Failure> {
+    let compressed = |info: SuperChunkInfo| {
+        if info.is_contiguous { info.frame_len } else { info.frame_len.saturating_add(info.cbytes) }
+    };
+    Ok(match content {
+        Content::SuperChunk(schunk) => (compressed(schunk.info()), schunk.nbytes()),
+        Content::Array(array) => {
+            let info = array.info().with_path(name)?;
+            (compressed(info), array.nitems().saturating_mul(array.typesize() as u64))
+        }
+    })
+}
+
+/// Creates the temporary file for the content of an input, which no other user can read until it has the mode of the
+/// input.
+fn create(output: &TemporaryPath, input: &Input<'_>) -> Result<File, Failure> {
+    let mode = if input.metadata().is_some() { 0o600 } else { 0o666 };
+    let options = OpenOptions::new().write(true).create_new(true).mode(mode).open(output.path());
+    options.with_path(output.path())
+}

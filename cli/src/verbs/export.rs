@@ -1,0 +1,123 @@
+//! `blosc2 export`: an array, or a part of it, to a NumPy file or raw numbers.
+
+use crate::args::ExportArguments;
+use crate::array_reader::{ArrayReader, read_box};
+use crate::boxes::{BOX_NBYTES, Boxes, for_each_run, nbytes, relative_to};
+use crate::dtype::Dtype;
+use crate::error::{Failure, WithPath};
+use crate::input::{Content, is_dash};
+use crate::npy::Header;
+use crate::output::{TemporaryPath, check_destination};
+use crate::pipe::Pipe;
+use crate::ranges::Selection;
+use crate::terminal::Terminal;
+use blosc2::AnyArray;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &ExportArguments, terminal: &Terminal) -> Result<(), Failure> {
+    let (input, output) = (&arguments.input, &arguments.output);
+    if !is_dash(output) {
+        check_destination(output, arguments.force)?;
+    }
+    let Content::Array(array) = Content::open(input, arguments.threads.count())? else {
+        return Err(Failure::file(
+            input,
+            "no array, expected one; `decompress` writes the content of other files",
+        ));
+    };
+    let selection = match &arguments.slice {
+        Some(text) => Selection::parse(text, &array.shape())?,
+        None => Selection::all(&array.shape()),
+    };
+    if is_dash(output) {
+        let mut pipe = Pipe::binary(arguments.force)?;
+        // At the end of the reader there is nothing else to write.
+        let _ = pipe.copy(&mut ArrayReader::new(&array, &selection.ranges), input)?;
+        return pipe.finish();
+    }
+    let is_npy = output.extension().is_some_and(|extension| extension == "npy");
+    let header = if is_npy { header(&array, &selection, input)? } else { Vec::new() };
+    let temporary = TemporaryPath::new(output)?;
+    let mut export = Export {
+        array: &array,
+        selection: &selection,
+        file: File::create_new(temporary.path()).with_path(output)?,
+        offset: header.len() as u64,
+        input,
+        output,
+    };
+    export.file.write_all(&header).with_path(output)?;
+    export.write_items(terminal)?;
+    temporary.commit(arguments.force)?;
+    terminal.detail(&format!(
+        "{} -> {}: {} {:?}",
+        input.display(),
+        output.display(),
+        array.dtype(),
+        selection.shape
+    ));
+    Ok(())
+}
+
+/// Returns the header of a NumPy file with a part of an array.
+fn header(array: &AnyArray, selection: &Selection, input: &Path) -> Result<Vec<u8>, Failure> {
+    let dtype = Dtype::of_array(array).ok_or_else(|| {
+        let (dtype, typesize) = (array.dtype(), array.typesize());
+        Failure::file(
+            input,
+            format!(
+                "items of type {dtype:?} with {typesize} bytes, expected a type without fields for a NumPy file; a file \
+                 of another name gets raw items"
+            ),
+        )
+    })?;
+    let header = Header { dtype, fortran_order: false, shape: selection.shape.clone() };
+    header.to_bytes().map_err(|error| Failure::file(input, error))
+}
+
+/// An export to a file.
+struct Export<'a> {
+    array: &'a AnyArray,
+    selection: &'a Selection,
+    /// The temporary file.
+    file: File,
+    /// Offset of the first item in bytes.
+    offset: u64,
+    input: &'a Path,
+    output: &'a Path,
+}
+
+impl Export<'_> {
+    /// Writes all items, of whole chunks where possible: each to its place in the file.
+    fn write_items(&mut self, terminal: &Terminal) -> Result<(), Failure> {
+        let ranges = &self.selection.ranges;
+        let (chunkshape, typesize) = (self.array.chunkshape(), self.array.typesize());
+        let nbytes = nbytes(&self.selection.shape, typesize).ok_or_else(|| {
+            let shape = &self.selection.shape;
+            Failure::file(self.input, format!("shape {shape:?}, expected fewer than 2^64 bytes"))
+        })?;
+        let progress = terminal.progress("export", Some(nbytes));
+        let mut items = Vec::new();
+        for current in Boxes::of_chunks(ranges, &chunkshape, typesize, BOX_NBYTES) {
+            read_box(self.array, &current, &mut items).with_path(self.input)?;
+            self.write_box(&current, &items)?;
+            progress.add(items.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn write_box(&mut self, current: &[Range<u64>], items: &[u8]) -> Result<(), Failure> {
+        let ranges = &self.selection.ranges;
+        let shape: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
+        let (file, start) = (&mut self.file, self.offset);
+        for_each_run(&shape, &relative_to(current, ranges), self.array.typesize(), |offset, within| {
+            file.seek(SeekFrom::Start(start + offset))?;
+            file.write_all(&items[within])
+        })
+        .with_path(self.output)
+    }
+}

@@ -1,0 +1,130 @@
+//! The chunks of a file: counts, and a list.
+
+use super::subject::Subject;
+use crate::terminal::Terminal;
+use blosc2::{ChunkInfo, Special};
+use serde::{Serialize, Serializer};
+
+/// The numbers of chunks.
+#[derive(Default, Serialize)]
+pub(super) struct ChunkCounts {
+    /// All chunks.
+    pub count: u64,
+    /// Chunks whose content is compressed.
+    pub compressed: u64,
+    /// Chunks whose content is stored without compression.
+    pub stored: u64,
+    /// Special chunks of zeros.
+    pub zeros: u64,
+    /// Special chunks of NaNs.
+    pub nans: u64,
+    /// Special chunks of one value.
+    pub value: u64,
+    /// Special chunks whose content is unspecified.
+    pub uninit: u64,
+    /// Chunks with a dictionary.
+    pub with_dictionary: u64,
+    /// Chunks whose header cannot be read.
+    pub unreadable: u64,
+    /// The error of the first of those.
+    #[serde(skip)]
+    pub first_error: Option<String>,
+}
+
+impl ChunkCounts {
+    /// Reads the headers of all chunks.
+    pub(super) fn read(subject: &Subject, terminal: &Terminal) -> ChunkCounts {
+        /// Number of chunks after which the progress is updated.
+        const STEP: u64 = 1024;
+        let mut counts = ChunkCounts { count: subject.nchunks(), ..ChunkCounts::default() };
+        let progress = terminal.count_progress("chunks", counts.count);
+        for nchunk in 0..counts.count {
+            match subject.chunk_info(nchunk) {
+                Ok(info) => counts.add(&info),
+                Err(error) => {
+                    counts.unreadable += 1;
+                    counts.first_error.get_or_insert_with(|| format!("chunk {nchunk}: {error}"));
+                }
+            }
+            if (nchunk + 1) % STEP == 0 {
+                progress.add(STEP);
+            }
+        }
+        counts
+    }
+
+    fn add(&mut self, info: &ChunkInfo) {
+        let count = match info.special {
+            Some(Special::Zeros) => &mut self.zeros,
+            Some(Special::Nans) => &mut self.nans,
+            Some(Special::Value) => &mut self.value,
+            Some(Special::Uninit) => &mut self.uninit,
+            None if info.is_stored => &mut self.stored,
+            None => &mut self.compressed,
+        };
+        *count += 1;
+        self.with_dictionary += u64::from(info.has_dictionary);
+    }
+}
+
+/// One chunk. In JSON: `number`, `nbytes`, `cbytes`, `ratio`, `kind` (compressed, stored, zeros, nans, value, uninit or
+/// unreadable) and `error`; what cannot be read is null.
+#[derive(Serialize)]
+pub(super) struct ChunkLine {
+    pub number: u64,
+    pub nbytes: Option<usize>,
+    pub cbytes: Option<usize>,
+    pub ratio: Option<f64>,
+    pub kind: &'static str,
+    pub error: Option<String>,
+}
+
+impl ChunkLine {
+    fn new(number: u64, info: blosc2::Result<ChunkInfo>) -> ChunkLine {
+        match info {
+            Ok(info) => ChunkLine {
+                number,
+                nbytes: Some(info.nbytes),
+                cbytes: Some(info.cbytes),
+                ratio: Some(info.nbytes as f64 / info.cbytes.max(1) as f64),
+                kind: kind(&info),
+                error: None,
+            },
+            Err(error) => ChunkLine {
+                number,
+                nbytes: None,
+                cbytes: None,
+                ratio: None,
+                kind: "unreadable",
+                error: Some(error.to_string()),
+            },
+        }
+    }
+}
+
+fn kind(info: &ChunkInfo) -> &'static str {
+    match info.special {
+        Some(Special::Zeros) => "zeros",
+        Some(Special::Nans) => "nans",
+        Some(Special::Value) => "value",
+        Some(Special::Uninit) => "uninit",
+        None if info.is_stored => "stored",
+        None => "compressed",
+    }
+}
+
+/// The list of the chunks of a file, whose headers are read one by one when the list is printed.
+pub(super) struct ChunkList<'a>(pub &'a Subject);
+
+impl ChunkList<'_> {
+    /// Returns the chunks in order.
+    pub(super) fn lines(&self) -> impl Iterator<Item = ChunkLine> + '_ {
+        (0..self.0.nchunks()).map(|nchunk| ChunkLine::new(nchunk, self.0.chunk_info(nchunk)))
+    }
+}
+
+impl Serialize for ChunkList<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.lines())
+    }
+}

@@ -1,0 +1,125 @@
+//! The description of one file.
+
+use super::chunks::{ChunkCounts, ChunkList};
+use super::metalayer::{self, Metalayer};
+use super::subject::{Subject, SubjectContent};
+use crate::args::InfoArguments;
+use crate::terminal::Terminal;
+use serde::Serialize;
+
+/// What a file is: the element of the JSON array. Values that a file does not have are null.
+#[derive(Serialize)]
+pub(super) struct Description<'a> {
+    pub path: String,
+    /// `array`, `super-chunk` or `chunk`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// `file` or `directory`.
+    pub storage: &'static str,
+    /// Extents of an array in items.
+    pub shape: Option<Vec<u64>>,
+    /// Data type of the items of an array.
+    pub dtype: Option<String>,
+    /// Extents of a chunk of an array in items.
+    pub chunk_shape: Option<Vec<u32>>,
+    /// Extents of a block of an array in items.
+    pub block_shape: Option<Vec<u32>>,
+    /// Size of an item in bytes.
+    pub typesize: usize,
+    /// Number of items.
+    pub items: u64,
+    /// Length of the content in bytes.
+    pub nbytes: u64,
+    /// Length of all chunks in bytes.
+    pub cbytes: u64,
+    /// Length of the file, or of all files in the directory, in bytes.
+    pub file_bytes: u64,
+    /// `nbytes` divided by `file_bytes`.
+    pub ratio: f64,
+    pub codec: String,
+    /// The codec's own byte of parameters.
+    pub codec_meta: Option<u8>,
+    pub level: Option<u8>,
+    /// The filters in the order in which they are applied.
+    pub filters: Vec<String>,
+    /// Length of the content of a chunk in bytes, if all have the same.
+    pub chunksize: Option<usize>,
+    pub chunks: ChunkCounts,
+    pub metalayers: Vec<Metalayer>,
+    /// With `--chunks`: all chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_list: Option<ChunkList<'a>>,
+}
+
+impl Description<'_> {
+    /// Returns the description of a file, for which the headers of all chunks are read.
+    pub(super) fn new<'a>(
+        subject: &'a Subject,
+        arguments: &InfoArguments,
+        terminal: &Terminal,
+    ) -> Description<'a> {
+        let array = subject.array();
+        let compression = Compression::of(subject);
+        let metalayers = match &subject.content {
+            SubjectContent::Frame(schunk, _) => metalayer::read_all(schunk.metalayers(), arguments.meta),
+            SubjectContent::Chunk(_) => Vec::new(),
+        };
+        Description {
+            path: subject.path.display().to_string(),
+            kind: subject.type_name(),
+            storage: subject.storage(),
+            shape: array.map(|array| array.shape()),
+            dtype: array.map(|array| array.dtype()),
+            chunk_shape: array.map(|array| array.chunkshape()),
+            block_shape: array.map(|array| array.blockshape()),
+            typesize: subject.typesize(),
+            items: subject.items(),
+            nbytes: subject.nbytes(),
+            cbytes: compression.cbytes,
+            file_bytes: subject.file_bytes,
+            ratio: subject.ratio(),
+            codec: subject.codec(),
+            codec_meta: compression.codec_meta,
+            level: compression.level,
+            filters: compression.filters,
+            chunksize: compression.chunksize,
+            chunks: ChunkCounts::read(subject, terminal),
+            metalayers,
+            chunk_list: arguments.chunks.then_some(ChunkList(subject)),
+        }
+    }
+}
+
+/// How the content is compressed.
+struct Compression {
+    cbytes: u64,
+    codec_meta: Option<u8>,
+    level: Option<u8>,
+    filters: Vec<String>,
+    chunksize: Option<usize>,
+}
+
+impl Compression {
+    fn of(subject: &Subject) -> Compression {
+        match &subject.content {
+            SubjectContent::Frame(schunk, _) => {
+                let info = schunk.info();
+                Compression {
+                    cbytes: info.cbytes,
+                    codec_meta: Some(info.params.get_codec_meta()),
+                    level: Some(info.params.get_level()),
+                    filters: info.params.get_filters().iter().map(ToString::to_string).collect(),
+                    chunksize: info.chunksize,
+                }
+            }
+            // The level and the byte of the codec are not in chunks.
+            SubjectContent::Chunk(info) => Compression {
+                cbytes: info.cbytes as u64,
+                codec_meta: None,
+                level: None,
+                filters: info.filters.iter().map(ToString::to_string).collect(),
+                chunksize: Some(info.nbytes),
+            },
+        }
+    }
+}

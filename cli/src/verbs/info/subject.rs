@@ -1,0 +1,144 @@
+//! Files that are described.
+
+use crate::error::{Failure, WithPath};
+use crate::kind::Kind;
+use blosc2::{AnyArray, Chunk, ChunkInfo, SuperChunk};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file or directory that is described.
+pub(super) struct Subject {
+    pub path: PathBuf,
+    pub is_directory: bool,
+    /// Length of the file, or of all files in the directory, in bytes.
+    pub file_bytes: u64,
+    pub content: SubjectContent,
+}
+
+/// What a file or directory holds.
+pub(super) enum SubjectContent {
+    /// A super-chunk, and the array in it.
+    Frame(Box<SuperChunk>, Option<AnyArray>),
+    /// A single chunk.
+    Chunk(ChunkInfo),
+}
+
+impl Subject {
+    /// Opens the file or directory at `path`.
+    pub(super) fn open(path: &Path) -> Result<Subject, Failure> {
+        let kind = Kind::of(path)?;
+        let content = match kind {
+            Kind::Frame | Kind::FrameDirectory => {
+                let schunk = SuperChunk::open(path).with_path(path)?;
+                let array = schunk.is_array().then(|| AnyArray::open(path)).transpose().with_path(path)?;
+                SubjectContent::Frame(Box::new(schunk), array)
+            }
+            Kind::Chunk => {
+                let bytes = fs::read(path).with_path(path)?;
+                SubjectContent::Chunk(Chunk::from_bytes(&bytes).with_path(path)?.info().clone())
+            }
+            Kind::Directory => {
+                return Err(Failure::file(
+                    path,
+                    "a directory without chunks.b2frame, expected a sparse frame",
+                ));
+            }
+            Kind::Other => {
+                return Err(Failure::file(path, "no frame and no chunk, expected a Blosc2 file"));
+            }
+        };
+        let is_directory = kind == Kind::FrameDirectory;
+        let file_bytes = if is_directory { directory_len(path)? } else { len_of(path)? };
+        Ok(Subject { path: path.to_owned(), is_directory, file_bytes, content })
+    }
+
+    /// Returns the number of chunks.
+    pub(super) fn nchunks(&self) -> u64 {
+        match &self.content {
+            SubjectContent::Frame(schunk, _) => schunk.nchunks(),
+            SubjectContent::Chunk(_) => 1,
+        }
+    }
+
+    /// Returns the properties of chunk `nchunk`, of which only the header is read.
+    pub(super) fn chunk_info(&self, nchunk: u64) -> blosc2::Result<ChunkInfo> {
+        match &self.content {
+            SubjectContent::Frame(schunk, _) => schunk.chunk_info(nchunk),
+            SubjectContent::Chunk(info) => Ok(info.clone()),
+        }
+    }
+
+    /// Returns `array`, `super-chunk` or `chunk`.
+    pub(super) fn type_name(&self) -> &'static str {
+        match &self.content {
+            SubjectContent::Frame(_, Some(_)) => "array",
+            SubjectContent::Frame(_, None) => "super-chunk",
+            SubjectContent::Chunk(_) => "chunk",
+        }
+    }
+
+    /// Returns `directory` or `file`.
+    pub(super) fn storage(&self) -> &'static str {
+        if self.is_directory { "directory" } else { "file" }
+    }
+
+    /// Returns the array, if there is one.
+    pub(super) fn array(&self) -> Option<&AnyArray> {
+        match &self.content {
+            SubjectContent::Frame(_, array) => array.as_ref(),
+            SubjectContent::Chunk(_) => None,
+        }
+    }
+
+    /// Returns the size of an item in bytes.
+    pub(super) fn typesize(&self) -> usize {
+        match &self.content {
+            SubjectContent::Frame(schunk, _) => schunk.typesize(),
+            SubjectContent::Chunk(info) => info.typesize,
+        }
+    }
+
+    /// Returns the number of items.
+    pub(super) fn items(&self) -> u64 {
+        match &self.content {
+            SubjectContent::Frame(_, Some(array)) => array.nitems(),
+            SubjectContent::Frame(schunk, None) => schunk.nitems(),
+            SubjectContent::Chunk(info) => (info.nbytes / info.typesize.max(1)) as u64,
+        }
+    }
+
+    /// Returns the length of the content in bytes; of an array, that of its items.
+    pub(super) fn nbytes(&self) -> u64 {
+        match &self.content {
+            SubjectContent::Frame(_, Some(array)) => array.nitems().saturating_mul(array.typesize() as u64),
+            SubjectContent::Frame(schunk, None) => schunk.nbytes(),
+            SubjectContent::Chunk(info) => info.nbytes as u64,
+        }
+    }
+
+    /// Returns the length of the content divided by that of the files.
+    pub(super) fn ratio(&self) -> f64 {
+        self.nbytes() as f64 / self.file_bytes.max(1) as f64
+    }
+
+    /// Returns the name of the codec.
+    pub(super) fn codec(&self) -> String {
+        match &self.content {
+            SubjectContent::Frame(schunk, _) => schunk.info().params.get_codec().to_string(),
+            SubjectContent::Chunk(info) => info.codec.to_string(),
+        }
+    }
+}
+
+fn len_of(path: &Path) -> Result<u64, Failure> {
+    Ok(fs::metadata(path).with_path(path)?.len())
+}
+
+/// Returns the length of all files in the directory of a sparse frame.
+fn directory_len(path: &Path) -> Result<u64, Failure> {
+    let mut len = 0;
+    for entry in fs::read_dir(path).with_path(path)? {
+        len += entry.and_then(|entry| entry.metadata()).with_path(path)?.len();
+    }
+    Ok(len)
+}

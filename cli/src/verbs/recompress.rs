@@ -1,0 +1,243 @@
+//! `blosc2 recompress`: a file compressed again with other parameters.
+
+use crate::args::RecompressArguments;
+use crate::array_reader::ArrayReader;
+use crate::error::{Failure, WithPath};
+use crate::input::Content;
+use crate::output::TemporaryPath;
+use crate::pipeline::{append_chunks, chunk_source, stream_source};
+use crate::size::with_unit;
+use crate::terminal::{Progress, Terminal};
+use crate::transfer::{for_each_file, ratio};
+use crate::verbs::compress::{create_frame, whole_items};
+use blosc2::{AnyArray, Codec, Encoder, Filter, Metalayers, Params, SuperChunk, SuperChunkInfo};
+use std::fs::{self, File};
+use std::io::BufRead;
+use std::path::Path;
+use std::time::Instant;
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &RecompressArguments, terminal: &Terminal) -> Result<(), Failure> {
+    for_each_file(&arguments.files, terminal, |file| {
+        Recompression { name: file, arguments, terminal, threads: arguments.threads.count() }.run()
+    })
+}
+
+/// The work on one file.
+struct Recompression<'a> {
+    /// The name for messages.
+    name: &'a Path,
+    arguments: &'a RecompressArguments,
+    terminal: &'a Terminal,
+    threads: usize,
+}
+
+impl Recompression<'_> {
+    /// Writes the new file, compares it with the old one, and replaces that.
+    fn run(&self) -> Result<(), Failure> {
+        let start = Instant::now();
+        // The file of a symbolic link is replaced, not the link.
+        let path = self.name.canonicalize().with_path(self.name)?;
+        let metadata = path.metadata().with_path(self.name)?;
+        if metadata.is_dir() {
+            return Err(Failure::usage(format!("{}: is a directory, expected a file", self.name.display())));
+        }
+        let old = Content::open_as(&path, self.name, self.threads)?;
+        let info = match &old {
+            Content::Array(array) => array.info().with_path(self.name)?,
+            Content::SuperChunk(schunk) => schunk.info(),
+        };
+        self.check_source(&info, metadata.len())?;
+        let params = self.params(&info)?;
+        let temporary = TemporaryPath::new(&path)?;
+        match &old {
+            Content::Array(array) => self.write_array(array, &params, temporary.path())?,
+            Content::SuperChunk(schunk) => {
+                self.write_super_chunk(schunk, &params, &metadata, temporary.path())?;
+            }
+        }
+        fs::set_permissions(temporary.path(), metadata.permissions()).with_path(temporary.path())?;
+        self.check_result(&old, temporary.path())?;
+        let file = File::open(temporary.path()).with_path(temporary.path())?;
+        file.sync_all().with_path(temporary.path())?;
+        let (before, after) = (metadata.len(), file.metadata().with_path(temporary.path())?.len());
+        drop(old);
+        temporary.commit(true)?;
+        self.terminal.note(&format!(
+            "{}: {} ({}) -> {} ({}), {:.1} s",
+            self.name.display(),
+            with_unit(before),
+            ratio(info.nbytes, before),
+            with_unit(after),
+            ratio(info.nbytes, after),
+            start.elapsed().as_secs_f64()
+        ));
+        Ok(())
+    }
+
+    /// Refuses a file of which something would be lost.
+    fn check_source(&self, info: &SuperChunkInfo, len: u64) -> Result<(), Failure> {
+        if info.has_variable_blocks {
+            return Err(Failure::file(self.name, "blocks of variable length cannot be compressed again"));
+        }
+        if info.frame_len != len {
+            return Err(Failure::file(
+                self.name,
+                format!("the file has {len} bytes, expected the {} of its frame and no more", info.frame_len),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the parameters of the new file.
+    fn params(&self, info: &SuperChunkInfo) -> Result<Params, Failure> {
+        let mut params = self.arguments.compression.changed(info.params.clone()).threads(self.threads);
+        if self.arguments.chunksize.is_some() && self.arguments.compression.blocksize.is_none() {
+            // The block size was chosen for the old chunks.
+            params = params.blocksize(0);
+        }
+        if let Some(lossy) = lossy(&params) {
+            let name = self.name.display();
+            return Err(Failure::usage(format!(
+                "{name}: {lossy} changes the content, expected other --filters and --codec"
+            )));
+        }
+        Ok(params)
+    }
+
+    /// Writes an array with other parameters to the new file `path`.
+    fn write_array(&self, array: &AnyArray, params: &Params, path: &Path) -> Result<(), Failure> {
+        if self.arguments.chunksize.is_some() || self.arguments.compression.blocksize.is_some() {
+            return Err(Failure::usage(format!(
+                "{}: is an array, whose chunks and blocks keep their shapes: --chunksize and --blocksize are for others",
+                self.name.display()
+            )));
+        }
+        let _progress = self.progress("compressing", None);
+        array.copy_to(path, Some(params)).map(drop).with_path(self.name)
+    }
+
+    /// Writes a super-chunk with other parameters, and with its metalayers, to the new file `path`.
+    fn write_super_chunk(
+        &self,
+        old: &SuperChunk,
+        params: &Params,
+        metadata: &fs::Metadata,
+        path: &Path,
+    ) -> Result<(), Failure> {
+        let chunksize = self.arguments.chunksize.map(|size| whole_items(size, old.typesize())).transpose()?;
+        let mut encoder = Encoder::new(params).with_path(self.name)?;
+        let mut new = create_frame(path, params, Some(metadata.permissions()))?;
+        let layers = old.metalayers();
+        for name in layers.fixed_names() {
+            let content = self.metalayer(&name, layers.fixed(&name))?;
+            new.metalayers_mut().and_then(|mut new| new.set_fixed(&name, &content)).with_path(path)?;
+        }
+        let progress = self.progress("compressing", Some(old.nbytes()));
+        match chunksize {
+            Some(size) => {
+                let source = stream_source(old.reader(), self.name, size);
+                append_chunks(source, &mut encoder, &mut new, path, &progress)?;
+            }
+            None => append_chunks(chunk_source(old, self.name), &mut encoder, &mut new, path, &progress)?,
+        }
+        for name in layers.variable_names() {
+            let content = self.metalayer(&name, layers.variable(&name))?;
+            new.metalayers_mut().and_then(|mut new| new.set_variable(&name, &content)).with_path(path)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the content of a metalayer of the old file.
+    fn metalayer(&self, name: &str, content: blosc2::Result<Option<Vec<u8>>>) -> Result<Vec<u8>, Failure> {
+        // A name that is no UTF-8 is listed with replaced bytes, and not found.
+        content.with_path(self.name)?.ok_or_else(|| {
+            Failure::file(
+                self.name,
+                format!("the metalayer {name:?} cannot be read, expected a name in UTF-8"),
+            )
+        })
+    }
+
+    /// Checks the new file at `path`, and compares its content with that of the old one.
+    fn check_result(&self, old: &Content, path: &Path) -> Result<(), Failure> {
+        if let Some(damage) = blosc2::verify(path, self.threads).with_path(path)?.first() {
+            return Err(Failure::file(self.name, format!("the new file is damaged: {}", damage.message)));
+        }
+        match (old, Content::open(path, self.threads)?) {
+            (Content::Array(old), Content::Array(new)) => {
+                let layers = (old.metalayers().with_path(self.name)?, new.metalayers().with_path(path)?);
+                self.compare_metalayers(layers)?;
+                self.compare_arrays(old, &new)
+            }
+            (Content::SuperChunk(old), Content::SuperChunk(new)) => {
+                self.compare_metalayers((old.metalayers(), new.metalayers()))?;
+                self.compare_contents(old.nbytes(), old.reader(), new.reader())
+            }
+            _ => Err(self.difference("one is an array")),
+        }
+    }
+
+    fn compare_metalayers(&self, (old, new): (Metalayers<'_>, Metalayers<'_>)) -> Result<(), Failure> {
+        let maps = |layers: Metalayers<'_>| -> Result<_, Failure> {
+            Ok((layers.fixed_map().with_path(self.name)?, layers.variable_map().with_path(self.name)?))
+        };
+        if maps(old)? == maps(new)? { Ok(()) } else { Err(self.difference("metalayers")) }
+    }
+
+    fn compare_arrays(&self, old: &AnyArray, new: &AnyArray) -> Result<(), Failure> {
+        if (old.shape(), old.dtype(), old.dtype_format()) != (new.shape(), new.dtype(), new.dtype_format()) {
+            return Err(self.difference("shapes or types"));
+        }
+        let nbytes = old.nitems() * old.typesize() as u64;
+        self.compare_contents(nbytes, ArrayReader::of_array(old), ArrayReader::of_array(new))
+    }
+
+    /// Compares two contents, of which the first has `nbytes` bytes.
+    fn compare_contents(
+        &self,
+        nbytes: u64,
+        mut old: impl BufRead,
+        mut new: impl BufRead,
+    ) -> Result<(), Failure> {
+        let progress = self.progress("comparing", Some(nbytes));
+        let mut position = 0;
+        loop {
+            let (first, second) =
+                (old.fill_buf().with_path(self.name)?, new.fill_buf().with_path(self.name)?);
+            let len = first.len().min(second.len());
+            if first[..len] != second[..len] || first.is_empty() != second.is_empty() {
+                return Err(self.difference(&format!("bytes {position} to {}", position + len as u64)));
+            }
+            if len == 0 {
+                return Ok(());
+            }
+            old.consume(len);
+            new.consume(len);
+            position += len as u64;
+            progress.add(len as u64);
+        }
+    }
+
+    /// Returns the failure of a new file with another content.
+    fn difference(&self, what: &str) -> Failure {
+        Failure::file(self.name, format!("the new file differs from the old one, which is kept: {what}"))
+    }
+
+    fn progress(&self, action: &str, nbytes: Option<u64>) -> Progress {
+        self.terminal.progress(&format!("{}: {action}", self.name.display()), nbytes)
+    }
+}
+
+/// Returns the name of a filter or codec that does not keep the content.
+fn lossy(params: &Params) -> Option<String> {
+    let is_lossy = |filter: &&Filter| {
+        matches!(filter, Filter::TruncatePrecision(_) | Filter::TruncateInteger(_) | Filter::NdMean(_))
+    };
+    if let Some(filter) = params.get_filters().iter().find(is_lossy) {
+        return Some(format!("the filter {filter}"));
+    }
+    let codec = params.get_codec();
+    matches!(codec, Codec::ZfpAccuracy | Codec::ZfpPrecision | Codec::ZfpRate)
+        .then(|| format!("the codec {codec}"))
+}

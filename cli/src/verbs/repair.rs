@@ -1,0 +1,98 @@
+//! `blosc2 repair`: saves what is whole in a damaged file to a new file.
+//!
+//! With `--json`, one object: `source`, `destination` (null if nothing was saved), `saved` and `lost` (numbers of
+//! chunks), `damages`: the [damaged parts](DamagedPart).
+
+use crate::args::RepairArguments;
+use crate::damage::DamagedPart;
+use crate::error::{Failure, WithPath};
+use crate::output::{TemporaryPath, check_is_new};
+use crate::results::Results;
+use crate::terminal::Terminal;
+use blosc2::{Part, Repaired, SuperChunk};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+#[derive(Serialize)]
+struct Repair {
+    source: String,
+    destination: Option<String>,
+    saved: u64,
+    lost: u64,
+    damages: Vec<DamagedPart>,
+}
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<(), Failure> {
+    let source = &arguments.file;
+    let destination = match &arguments.output {
+        Some(output) => output.clone(),
+        None => default_destination(source)?,
+    };
+    check_is_new(&destination)?;
+    let metadata = source.metadata().with_path(source)?;
+    let temporary = TemporaryPath::new(&destination)?;
+    let repaired = blosc2::repair(source, temporary.path(), arguments.threads.count()).with_path(source)?;
+    let lost = lost_chunks(&repaired, temporary.path())?;
+    // A file without chunks is whole without any.
+    let is_saved = repaired.saved > 0 || lost == 0;
+    if is_saved {
+        // Nobody may read the new file who may not read the damaged one.
+        temporary.copy_metadata(&metadata)?;
+        temporary.commit(false)?;
+    }
+    let repair = Repair {
+        source: source.display().to_string(),
+        destination: is_saved.then(|| destination.display().to_string()),
+        saved: repaired.saved,
+        lost,
+        damages: repaired.damages.iter().map(DamagedPart::from).collect(),
+    };
+    print(&repair, arguments.json)?;
+    if !is_saved {
+        return Err(Failure::file(source, "no chunk could be saved, no file was written"));
+    }
+    if !repair.damages.is_empty() {
+        terminal.warning(&format!("{}: damaged parts are not in {}", repair.source, destination.display()));
+    }
+    Ok(())
+}
+
+/// Returns the path next to `source` whose name has `.repaired` before the extension.
+fn default_destination(source: &Path) -> Result<PathBuf, Failure> {
+    let stem =
+        source.file_stem().ok_or_else(|| Failure::usage("--output is missing for a file without a name"))?;
+    let mut name = OsString::from(stem);
+    name.push(".repaired");
+    if let Some(extension) = source.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    Ok(source.with_file_name(name))
+}
+
+/// Returns the number of chunks that were lost: those with zeros in their place in the new file at `path`, or if the
+/// index was lost, the damaged places.
+fn lost_chunks(repaired: &Repaired, path: &Path) -> Result<u64, Failure> {
+    let replaced = SuperChunk::open(path).with_path(path)?.nchunks().saturating_sub(repaired.saved);
+    let of_chunks = repaired.damages.iter().filter(|damage| damage.part == Part::Chunk);
+    let places: BTreeSet<_> = of_chunks.map(|damage| (damage.nchunk, damage.offset)).collect();
+    let is_index_lost = repaired.damages.iter().any(|damage| damage.part == Part::Index);
+    Ok(if is_index_lost { replaced.max(places.len() as u64) } else { replaced })
+}
+
+fn print(repair: &Repair, as_json: bool) -> Result<(), Failure> {
+    let mut results = Results::new();
+    if as_json {
+        results.json(repair)?;
+        return results.finish();
+    }
+    for damage in &repair.damages {
+        results.line(format_args!("{}: {damage}", repair.source))?;
+    }
+    let path = repair.destination.as_ref().unwrap_or(&repair.source);
+    results.line(format_args!("{path}: {} chunks saved, {} lost", repair.saved, repair.lost))?;
+    results.finish()
+}

@@ -1,0 +1,162 @@
+//! NumPy files and raw numbers to arrays and back.
+
+use crate::support::*;
+use blosc2::{AnyArray, Codec, Filter, SuperChunk};
+use proptest::prelude::*;
+
+/// Returns extents as an argument.
+fn list(extents: &[u32]) -> String {
+    extents.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Checks the array of a file against a sample.
+fn check_array(directory: &Directory, name: &str, sample: &Sample) -> Result<(), TestCaseError> {
+    let array = AnyArray::open(directory.path(name)).unwrap();
+    prop_assert_eq!((array.dtype(), array.typesize()), (sample.dtype.to_owned(), sample.typesize));
+    prop_assert_eq!(array.shape(), sample.shape.clone());
+    prop_assert_eq!(array.read_bytes(..).unwrap(), sample.items.clone());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(few_cases())]
+
+    #[test]
+    fn numpy_files_become_arrays_and_numpy_files_again(sample in samples(), has_chunks: bool) {
+        let directory = Directory::new();
+        let c_order = npy(sample.dtype, false, &sample.shape, &sample.items);
+        let items = to_fortran_order(&sample.items, sample.typesize, &sample.shape);
+        directory.write("c.npy", &c_order);
+        directory.write("f.npy", &npy(sample.dtype, true, &sample.shape, &items));
+        let chunks = format!("--chunks={}", list(&sample.chunks));
+        let options: &[&str] = if has_chunks && !sample.shape.is_empty() { &[&chunks] } else { &[] };
+        for name in ["c", "f"] {
+            let (source, array, result) =
+                (format!("{name}.npy"), format!("{name}.b2nd"), format!("{name}.again.npy"));
+            directory.run(&[&["import", &source, &array], options].concat());
+            check_array(&directory, &array, &sample)?;
+            directory.run(&["export", &array, &result]);
+            prop_assert_eq!(directory.read(&result), c_order.clone());
+        }
+        directory.run_with_stdin(&[&["import", "-", "stdin.b2nd"], options].concat(), &c_order);
+        check_array(&directory, "stdin.b2nd", &sample)?;
+        if has_chunks && !sample.shape.is_empty() {
+            prop_assert_eq!(AnyArray::open(directory.path("c.b2nd")).unwrap().chunkshape(), sample.chunks);
+        }
+    }
+
+    #[test]
+    fn raw_numbers_become_arrays_and_raw_numbers_again(sample in samples()) {
+        prop_assume!(!sample.shape.is_empty());
+        let directory = Directory::new();
+        directory.write("raw", &sample.items);
+        let shape: Vec<String> = sample.shape.iter().map(u64::to_string).collect();
+        let (shape, dtype) = (format!("--shape={}", shape.join(",")), format!("--dtype={}", sample.dtype));
+        directory.run(&["import", "raw", "file.b2nd", &shape, &dtype]);
+        directory.run_with_stdin(&["import", "-", "stdin.b2nd", &shape, &dtype], &sample.items);
+        for name in ["file.b2nd", "stdin.b2nd"] {
+            check_array(&directory, name, &sample)?;
+            prop_assert_eq!(directory.run(&["export", name, "-"]), sample.items.clone());
+            directory.run(&["export", "--force", name, "again"]);
+            prop_assert_eq!(directory.read("again"), sample.items.clone());
+        }
+    }
+
+    #[test]
+    fn parts_of_arrays_are_those_of_a_model(sample in samples()) {
+        let directory = Directory::new();
+        sample.write(&directory.path("a.b2nd"));
+        let (items, slice) = (sample.part_items(), format!("--slice={}", sample.part_text()));
+        prop_assert_eq!(directory.run(&["export", "a.b2nd", "-", &slice]), items.clone());
+        directory.run(&["export", "a.b2nd", "raw", &slice]);
+        prop_assert_eq!(directory.read("raw"), items.clone());
+        directory.run(&["export", "a.b2nd", "a.npy", &slice]);
+        prop_assert_eq!(directory.read("a.npy"), npy(sample.dtype, false, &sample.part_shape(), &items));
+        let printed = directory.run(&["slice", "a.b2nd", &sample.part_text(), "--format=raw"]);
+        prop_assert_eq!(printed, items);
+    }
+}
+
+/// Arrays that are larger than the boxes in which they are read and written, with whole rows of chunks below and above
+/// the size of a box.
+#[test]
+fn large_arrays_are_converted_in_boxes() {
+    let cases: [(&[u64], &str); 2] = [(&[40, 1500, 1500], "7,1500,1500"), (&[2, 7000, 6000], "2,900,1100")];
+    for (shape, chunks) in cases {
+        let directory = Directory::new();
+        let nitems = shape.iter().product::<u64>() as usize;
+        // Long enough rows that all boxes differ, and short enough to compress fast.
+        let items: Vec<u8> = (0..nitems).map(|n| ((n / 977) % 251) as u8).collect();
+        let fortran = to_fortran_order_of_bytes(&items, shape);
+        directory.write("c.npy", &npy("|u1", false, shape, &items));
+        directory.write("f.npy", &npy("|u1", true, shape, &fortran));
+        for name in ["c", "f"] {
+            let (source, array) = (format!("{name}.npy"), format!("{name}.b2nd"));
+            directory.run(&["import", "--codec=lz4", "--level=1", "--chunks", chunks, &source, &array]);
+            directory.run(&["export", "-F", &array, "again.npy"]);
+            assert!(directory.read("again.npy") == directory.read("c.npy"), "{name}");
+            assert!(directory.run(&["export", &array, "-"]) == items, "{name}");
+        }
+        assert_eq!(directory.text(&["diff", "c.b2nd", "f.b2nd"]), "");
+    }
+}
+
+/// Returns the items of a three-dimensional array in Fortran order.
+fn to_fortran_order_of_bytes(items: &[u8], shape: &[u64]) -> Vec<u8> {
+    let [a, b, c] = [0, 1, 2].map(|dim| shape[dim] as usize);
+    let mut fortran = Vec::with_capacity(items.len());
+    for k in 0..c {
+        for j in 0..b {
+            fortran.extend((0..a).map(|i| items[(i * b + j) * c + k]));
+        }
+    }
+    fortran
+}
+
+#[test]
+fn the_parameters_of_compression_are_used() {
+    let directory = Directory::new();
+    directory.write("a.npy", &npy("<f8", false, &[100, 100], &noise(80_000, 1)));
+    directory.run(&[
+        "import",
+        "a.npy",
+        "a.b2nd",
+        "--codec=lz4",
+        "--level=3",
+        "--filters=bitshuffle",
+        "--chunks=50,100",
+        "--blocks=10,20",
+    ]);
+    let array = AnyArray::open(directory.path("a.b2nd")).unwrap();
+    assert_eq!((array.chunkshape(), array.blockshape()), (vec![50, 100], vec![10, 20]));
+    let params = array.info().unwrap().params;
+    assert_eq!((params.get_codec(), params.get_level()), (Codec::Lz4, 3));
+    assert_eq!(params.get_filters(), [Filter::Bitshuffle]);
+    directory.run(&["import", "a.npy", "default.b2nd"]);
+    let params = SuperChunk::open(directory.path("default.b2nd")).unwrap().info().params;
+    assert_eq!((params.get_codec(), params.get_level()), (Codec::Zstd, 5));
+    assert_eq!(params.get_filters(), [Filter::Shuffle]);
+}
+
+#[test]
+fn arrays_in_directories_are_exported() {
+    let directory = Directory::new();
+    let builder = blosc2::Array::<i16>::builder([2, 3]).directory(true);
+    builder.create_from(directory.path("a.b2nd"), &[1, 2, 3, 4, 5, 6]).unwrap();
+    directory.run(&["export", "a.b2nd", "a.npy", "--slice=-1"]);
+    assert_eq!(directory.read("a.npy"), npy("<i2", false, &[3], &[4, 0, 5, 0, 6, 0]));
+    assert_eq!(directory.text(&["cat", "a.b2nd"]), "1 2 3\n4 5 6\n");
+}
+
+#[test]
+fn details_are_printed_if_verbose() {
+    let directory = Directory::new();
+    directory.write("a.npy", &npy("<i2", false, &[2], &[1, 0, 2, 0]));
+    let stderr = |arguments: &[&str]| {
+        let output = directory.command(arguments).output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(stderr(&["-v", "import", "a.npy", "a.b2nd"]).starts_with("a.npy -> a.b2nd: <i2 [2], ratio "));
+    assert_eq!(stderr(&["-v", "export", "a.b2nd", "b.npy"]), "a.b2nd -> b.npy: <i2 [2]\n");
+}

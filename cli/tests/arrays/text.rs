@@ -1,0 +1,193 @@
+//! Values as text and as bytes: `cat` and `slice`.
+
+use crate::support::*;
+use proptest::prelude::*;
+use std::io::Read;
+use std::process::Stdio;
+
+fn little_endian<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|&value| bytes(value)).collect()
+}
+
+/// Returns the text of integers of that shape: lines of the last dimension, planes of the last two.
+fn expected_text(values: &[i32], shape: &[u64]) -> String {
+    let Some((&row, outer)) = shape.split_last() else { return format!("{}\n", values[0]) };
+    if values.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = values
+        .chunks(row as usize)
+        .map(|row| row.iter().map(i32::to_string).collect::<Vec<_>>().join(" ") + "\n")
+        .collect();
+    match outer.split_last() {
+        Some((&plane, rest)) if !rest.is_empty() => {
+            lines.chunks(plane as usize).map(|plane| plane.concat()).collect::<Vec<_>>().join("\n")
+        }
+        _ => lines.concat(),
+    }
+}
+
+proptest! {
+    #![proptest_config(few_cases())]
+
+    #[test]
+    fn integers_are_lines_and_planes(sample in samples()) {
+        let nitems: u64 = sample.shape.iter().product();
+        let values: Vec<i32> = (0..nitems as i32).map(|n| n * 7919 - 5).collect();
+        let items = little_endian(&values, i32::to_le_bytes);
+        let sample = Sample { dtype: "<i4", typesize: 4, items, ..sample };
+        let directory = Directory::new();
+        sample.write(&directory.path("a.b2nd"));
+        prop_assert_eq!(directory.text(&["cat", "a.b2nd"]), expected_text(&values, &sample.shape));
+        prop_assert_eq!(directory.run(&["cat", "a.b2nd", "--format=raw"]), sample.items.clone());
+        let part: Vec<i32> =
+            sample.part_items().chunks(4).map(|item| i32::from_le_bytes(item.try_into().unwrap())).collect();
+        let printed = directory.text(&["slice", "a.b2nd", &sample.part_text()]);
+        prop_assert_eq!(printed, expected_text(&part, &sample.part_shape()));
+    }
+
+    #[test]
+    fn text_of_any_items_has_one_field_for_each(sample in samples()) {
+        let directory = Directory::new();
+        sample.write(&directory.path("a.b2nd"));
+        let text = directory.text(&["cat", "a.b2nd"]);
+        let nitems = sample.shape.iter().product::<u64>() as usize;
+        if nitems > 0 {
+            let row = sample.shape.last().map_or(1, |&extent| extent as usize);
+            // Text that is empty is an empty field, and an empty line if the row has one item.
+            if row > 1 {
+                let fields: Vec<usize> =
+                    text.lines().filter(|line| !line.is_empty()).map(|line| line.split(' ').count()).collect();
+                prop_assert_eq!(fields, vec![row; nitems / row]);
+            }
+        } else {
+            prop_assert_eq!(text, "");
+        }
+    }
+}
+
+#[test]
+fn each_type_has_its_text() {
+    let complex = little_endian(&[1.5f32, -2.0, 0.0, f32::NAN], f32::to_le_bytes);
+    let unicode = little_endian(&['é' as u32, 0, ' ' as u32, 'b' as u32], u32::to_be_bytes);
+    let cases: [(&str, usize, &[u8], &str); 11] = [
+        ("|b1", 1, &[0, 1], "False True"),
+        ("|i1", 1, &[0xff, 1], "-1 1"),
+        (">u2", 2, &[1, 0, 0, 2], "256 2"),
+        ("<f2", 2, &[0, 0x3c, 0, 0xfc], "1 -inf"),
+        ("<f4", 4, &little_endian(&[0.1f32, -1e30], f32::to_le_bytes), "0.1 -1e30"),
+        (">f8", 8, &little_endian(&[0.1f64, 1e-10], f64::to_be_bytes), "0.1 1e-10"),
+        ("<c8", 8, &complex, "1.5-2j 0+nanj"),
+        ("|S3", 3, b"a\n\0a b", "a\\n a\\x20b"),
+        (">U2", 8, &unicode, "é \\x20b"),
+        ("|V2", 2, &[1, 2, 0xfe, 0xff], "0102 feff"),
+        ("[('a', '<i2')]", 2, &[1, 2, 3, 4], "0102 0304"),
+    ];
+    for (dtype, typesize, items, expected) in cases {
+        let directory = Directory::new();
+        write_array(&directory.path("a.b2nd"), dtype, typesize, &[2], &[2], items);
+        assert_eq!(directory.text(&["cat", "a.b2nd"]), format!("{expected}\n"), "{dtype}");
+    }
+}
+
+/// With an extent of 0 there are no values, whatever the product of the others is.
+#[test]
+fn arrays_without_items_are_empty() {
+    let directory = Directory::new();
+    directory.write("raw", b"");
+    for shape in ["0,1099511627776,1099511627776", "3,0", "0", "2,0,2"] {
+        directory.run(&["import", "--force", "raw", "a.b2nd", "--dtype=f8", &format!("--shape={shape}")]);
+        assert_eq!(directory.text(&["cat", "a.b2nd"]), "", "{shape}");
+        assert_eq!(directory.text(&["export", "a.b2nd", "-"]), "", "{shape}");
+        assert_eq!(directory.text(&["diff", "a.b2nd", "raw"]), "", "{shape}");
+        assert_eq!(directory.text(&["diff", "a.b2nd", "a.b2nd"]), "", "{shape}");
+    }
+}
+
+#[test]
+fn several_files_are_concatenated() {
+    let directory = Directory::new();
+    write_array(&directory.path("a.b2nd"), "|u1", 1, &[2, 2], &[2, 2], &[1, 2, 3, 4]);
+    write_schunk(&directory.path("b.b2frame"), 1, &[b"one ", b"two\n"]);
+    assert_eq!(directory.text(&["cat", "a.b2nd", "b.b2frame", "a.b2nd"]), "1 2\n3 4\none two\n1 2\n3 4\n");
+    assert_eq!(directory.run(&["cat", "--format=raw", "a.b2nd", "b.b2frame"]), b"\x01\x02\x03\x04one two\n");
+    assert_eq!(directory.run(&["cat", "--format=text", "b.b2frame"]), b"one two\n");
+}
+
+#[test]
+fn slices_of_super_chunks_are_items() {
+    let directory = Directory::new();
+    // Chunks of different sizes, and a content that ends within an item.
+    write_schunk(&directory.path("a.b2frame"), 2, &[b"00112233", b"44"]);
+    for (ranges, expected) in
+        [("0:2", "0011"), ("3:5", "3344"), ("-1", "44"), (":", "0011223344"), ("2:2", "")]
+    {
+        assert_eq!(directory.text(&["slice", "a.b2frame", ranges]), expected, "{ranges}");
+    }
+    directory.fails(&["slice", "a.b2frame", "0:6"], 2, &["\"0:6\"", "START and STOP in 0 to 5"]);
+    directory.fails(&["slice", "a.b2frame", "0,1"], 2, &["2 dimensions, expected at most 1"]);
+}
+
+/// A reader such as `head` ends the command without a message.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let directory = Directory::new();
+    let values: Vec<u8> = (0..4_000_000u32).map(|n| n as u8).collect();
+    write_array(&directory.path("a.b2nd"), "|u1", 1, &[1000, 4000], &[100, 4000], &values);
+    write_schunk(&directory.path("b.b2frame"), 1, &[&values]);
+    let cases: [&[&str]; 5] = [
+        &["cat", "a.b2nd", "a.b2nd"],
+        &["cat", "b.b2frame"],
+        &["cat", "--format=raw", "a.b2nd"],
+        &["slice", "a.b2nd", "1:"],
+        &["export", "a.b2nd", "-"],
+    ];
+    for arguments in cases {
+        let mut command = directory.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut [0; 100]).unwrap();
+        drop(stdout);
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn binary_values_are_not_written_to_a_terminal() {
+    let directory = Directory::new();
+    write_array(&directory.path("a.b2nd"), "|S2", 2, &[1], &[1], b"hi");
+    write_schunk(&directory.path("b.b2frame"), 1, &[b"hello"]);
+    let refused: [&[&str]; 4] = [
+        &["cat", "b.b2frame"],
+        &["cat", "--format=raw", "a.b2nd"],
+        &["slice", "b.b2frame", "1:3"],
+        &["export", "a.b2nd", "-"],
+    ];
+    for arguments in refused {
+        let (code, text) = on_terminal(&directory, arguments);
+        assert_eq!(code, 2, "{arguments:?}: {text}");
+        assert!(text.contains("stdout is a terminal"), "{arguments:?}: {text}");
+        let (code, text) = on_terminal(&directory, &[arguments, &["--force"]].concat());
+        assert_eq!(code, 0, "{arguments:?}: {text}");
+        assert!(["hello", "hi", "el"].contains(&text.as_str()), "{arguments:?}: {text}");
+    }
+    assert_eq!(on_terminal(&directory, &["cat", "a.b2nd"]), (0, "hi\r\n".to_owned()));
+    assert_eq!(on_terminal(&directory, &["cat", "--format=text", "b.b2frame"]), (0, "hello".to_owned()));
+}
+
+/// Runs the command with a terminal. Returns the exit code and what is shown.
+fn on_terminal(directory: &Directory, arguments: &[&str]) -> (u32, String) {
+    let pair = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
+    let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_blosc2"));
+    command.args(arguments);
+    command.cwd(directory.path(""));
+    let mut child = pair.slave.spawn_command(command).unwrap();
+    let mut reader = pair.master.try_clone_reader().unwrap();
+    drop(pair.slave);
+    let mut shown = Vec::new();
+    // The end of a terminal is an error on some systems.
+    let _ = reader.read_to_end(&mut shown);
+    (child.wait().unwrap().exit_code(), String::from_utf8(shown).unwrap())
+}

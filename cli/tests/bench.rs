@@ -1,0 +1,107 @@
+//! `blosc2 bench`.
+
+mod samples;
+
+use samples::{blosc2, json, write_super_chunk};
+use std::fs;
+
+/// Checks that each tag of an XML document is closed, in order, and returns the number of elements.
+fn count_elements(text: &str) -> usize {
+    let (mut open, mut count) = (Vec::new(), 0);
+    for piece in text.split('<').skip(1) {
+        let (tag, rest) = piece.split_once('>').expect("a tag that ends");
+        assert!(!rest.contains('>') || open.last() == Some(&"style"), "{rest}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else {
+            count += 1;
+            if !tag.ends_with('/') {
+                open.push(name);
+            }
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    count
+}
+
+#[test]
+fn the_table_has_a_row_for_each_cell_and_the_best_ones_are_recommended() {
+    let dir = tempfile::tempdir().unwrap();
+    write_super_chunk(&dir.path().join("s.b2frame"), false);
+    let ran = blosc2(dir.path(), &["bench", "s.b2frame", "--codecs", "lz4,zstd", "--levels", "1", "-T", "2"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let rows =
+        ran.stdout.lines().filter(|line| line.starts_with("lz4 ") || line.starts_with("zstd ")).count();
+    assert_eq!(rows, 2 * 3, "{}", ran.stdout);
+    for name in ["smallest", "fastest to read", "fastest to write", "balanced"] {
+        let line = ran.stdout.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line.contains("blosc2 compress --codec "), "{line}");
+    }
+}
+
+#[test]
+fn json_and_the_chart_have_all_cells() {
+    let dir = tempfile::tempdir().unwrap();
+    let content: Vec<u8> = (0..30_000u32).flat_map(|n| (n * 3).to_le_bytes()).collect();
+    fs::write(dir.path().join("raw <&>"), content).unwrap();
+    let arguments = [
+        "bench",
+        "raw <&>",
+        "-c",
+        "lz4",
+        "-l",
+        "5",
+        "--json",
+        "--chunksize",
+        "16K",
+        "--sample",
+        "64K",
+        "--svg",
+        "c.svg",
+    ];
+    let report = json(dir.path(), &arguments);
+    assert_eq!((&report["content_bytes"], &report["sample_bytes"]), (&120_000.into(), &65_536.into()));
+    assert_eq!(report["sample_chunks"], 4);
+    let rows = report["rows"].as_array().unwrap();
+    // No filter once, shuffle for 2, 4 and 8 bytes, bitshuffle for 1, 2, 4 and 8 bytes.
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        let ratio = row["nbytes"].as_f64().unwrap() / row["cbytes"].as_f64().unwrap();
+        assert!((row["ratio"].as_f64().unwrap() - ratio).abs() < 1e-9);
+        assert!(
+            row["compress_mb_s"].as_f64().unwrap() > 0.0 && row["decompress_mb_s"].as_f64().unwrap() > 0.0
+        );
+    }
+    let best = rows.iter().map(|row| row["ratio"].as_f64().unwrap()).fold(0.0, f64::max);
+    let smallest = &report["recommended"][0];
+    assert_eq!(
+        (&smallest["name"], &rows[smallest["row"].as_u64().unwrap() as usize]["ratio"]),
+        (&"smallest".into(), &best.into())
+    );
+    let svg = fs::read_to_string(dir.path().join("c.svg")).unwrap();
+    assert!(count_elements(&svg) > 30);
+    assert_eq!(svg.matches("<title>").count(), 8);
+    // The chart is not overwritten.
+    assert_eq!(blosc2(dir.path(), &arguments).code, 1);
+}
+
+#[test]
+fn an_empty_file_and_lossy_filters_are_errors_and_a_small_file_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("empty"), "").unwrap();
+    fs::write(dir.path().join("small"), "x").unwrap();
+    let ran = blosc2(dir.path(), &["bench", "empty"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (1, "blosc2: empty: no content, expected at least one byte\n")
+    );
+    assert_eq!(blosc2(dir.path(), &["bench", "missing"]).code, 1);
+    for arguments in [["--filters", "trunc_prec:3"], ["--codecs", "zfp_acc"], ["--levels", "10"]] {
+        let ran = blosc2(dir.path(), &["bench", "small", arguments[0], arguments[1]]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    }
+    let ran = blosc2(dir.path(), &["bench", "small", "-c", "zstd", "-l", "1", "-f", "none", "-t", "1"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}

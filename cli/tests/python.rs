@@ -1,0 +1,115 @@
+//! Files of this command in Python, and the reverse, with NumPy and python-blosc2.
+//!
+//! The environment variable `BLOSC2_PYTHON` names a Python that has both modules; without it, `python3` is tried. A
+//! machine without them skips the test with a message, unless `BLOSC2_REQUIRE_PYTHON` is set.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// The types of the arrays; without `V`, which python-blosc2 stores as a type with one field.
+const DTYPES: &str = "?,i1,u1,<i2,>i2,<u4,>u8,<i8,<f2,<f4,>f4,<f8,<c8,>c16,S5,U3,>U3,<M8[ns]";
+/// The shapes of the arrays, separated by semicolons.
+const SHAPES: &str = ";3;2,0,4;1;4,5;2,3,4;2,1,3,2,2";
+
+/// Defines `cases()`: pairs of a name and an array.
+const CASES: &str = "
+import sys, numpy as np, blosc2
+def cases():
+    dtypes, shapes = sys.argv[1].split(','), sys.argv[2].split(';')
+    for d, dtype in enumerate(dtypes):
+        for s, shape in enumerate(shapes):
+            shape = tuple(int(extent) for extent in shape.split(',') if extent)
+            count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            if np.dtype(dtype).kind in 'SU':
+                array = np.arange(int(np.prod(shape))).astype(dtype).reshape(shape)
+            else:
+                data = np.arange(count) % 2 if dtype == '?' else np.arange(count) * 7
+                array = data.astype('u1').view(dtype).reshape(shape)
+            yield f'{d}-{s}', array
+def check(found, expected, name):
+    assert found.dtype == expected.dtype, (name, found.dtype, expected.dtype)
+    assert found.shape == expected.shape, (name, found.shape, expected.shape)
+    assert found.tobytes() == expected.tobytes(), (name, found, expected)
+";
+
+/// Writes NumPy files in both orders, and arrays of python-blosc2.
+const WRITE: &str = "
+for name, array in cases():
+    np.save(f'{name}.c.npy', array)
+    np.save(f'{name}.f.npy', np.asfortranarray(array) if array.ndim else array)
+    blosc2.asarray(array, urlpath=f'{name}.python.b2nd')
+print('\\n'.join(name for name, _ in cases()))
+";
+
+/// Reads what the command has written.
+const CHECK: &str = "
+for name, array in cases():
+    for order in 'cf':
+        opened = blosc2.open(f'{name}.{order}.b2nd')
+        check(opened[()] if array.ndim == 0 else opened[:], array, name)
+        assert opened.dtype == array.dtype and opened.shape == array.shape, name
+    for source in ['python', 'c']:
+        check(np.load(f'{name}.{source}.exported.npy'), array, name)
+    if array.ndim:
+        check(np.load(f'{name}.last.npy'), array[..., -1] if array.shape[-1] else array, name)
+";
+
+/// Returns the Python that has the modules.
+fn python() -> Option<OsString> {
+    let python = std::env::var_os("BLOSC2_PYTHON").unwrap_or_else(|| "python3".into());
+    let found = Command::new(&python).args(["-c", "import numpy, blosc2"]).output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    assert!(
+        std::env::var_os("BLOSC2_REQUIRE_PYTHON").is_none(),
+        "{python:?} does not have the modules numpy and blosc2"
+    );
+    // Not `eprintln`, whose text is shown for tests that fail only.
+    let message =
+        format!("SKIPPED: {python:?} does not have numpy and blosc2; BLOSC2_PYTHON names one that has\n");
+    std::io::stderr().write_all(message.as_bytes()).unwrap();
+    None
+}
+
+/// Runs a script in `directory`. Returns what it prints.
+fn run_python(python: &OsString, script: &str, directory: &Path) -> String {
+    let output = Command::new(python)
+        .args(["-c", &format!("{CASES}{script}"), DTYPES, SHAPES])
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn blosc2(directory: &Path, arguments: &[&str]) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_blosc2")).args(arguments).current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn python_reads_our_files_and_we_read_those_of_python() {
+    let Some(python) = python() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path();
+    let names = run_python(&python, WRITE, directory);
+    assert_eq!(names.lines().count(), DTYPES.split(',').count() * SHAPES.split(';').count());
+    for name in names.lines() {
+        let file = |suffix: &str| format!("{name}.{suffix}");
+        blosc2(directory, &["import", &file("c.npy"), &file("c.b2nd")]);
+        blosc2(directory, &["import", &file("f.npy"), &file("f.b2nd")]);
+        blosc2(directory, &["diff", &file("c.b2nd"), &file("python.b2nd")]);
+        blosc2(directory, &["export", &file("python.b2nd"), &file("python.exported.npy")]);
+        blosc2(directory, &["export", &file("c.b2nd"), &file("c.exported.npy")]);
+        let dimensions = SHAPES.split(';').nth(name.rsplit('-').next().unwrap().parse().unwrap()).unwrap();
+        if !dimensions.is_empty() {
+            let last = [vec![":"; dimensions.split(',').count() - 1], vec!["-1"]].concat().join(",");
+            blosc2(directory, &["export", &file("c.b2nd"), &file("last.npy"), "--slice", &last]);
+        }
+    }
+    run_python(&python, CHECK, directory);
+}
