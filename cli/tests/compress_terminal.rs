@@ -1,18 +1,35 @@
-//! `blosc2 compress` and `blosc2 decompress` with a terminal as stdout.
+//! `blosc2 compress` and `blosc2 decompress` on a terminal: binary data, the progress bar, and colours.
 
 mod commands;
 
 use commands::Cli;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// Runs the command with a pseudo-terminal in `directory`. Returns the exit code, and what was printed.
 fn run_in_terminal(directory: &Path, arguments: &[&str]) -> (u32, String) {
+    run_program_in_terminal(directory, env!("CARGO_BIN_EXE_blosc2"), arguments, &[])
+}
+
+/// Runs a program with environment variables in a pseudo-terminal.
+fn run_program_in_terminal(
+    directory: &Path,
+    program: &str,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> (u32, String) {
     let pair = native_pty_system().openpty(PtySize::default()).unwrap();
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_blosc2"));
+    let mut command = CommandBuilder::new(program);
     command.args(arguments);
     command.cwd(directory);
+    command.env("TERM", "xterm-256color");
+    command.env_remove("NO_COLOR");
+    for (name, value) in environment {
+        command.env(name, value);
+    }
     let mut child = pair.slave.spawn_command(command).unwrap();
     drop(pair.slave);
     let mut reader = pair.master.try_clone_reader().unwrap();
@@ -46,4 +63,67 @@ fn binary_data_goes_to_a_terminal_only_by_force() {
         }
     }
     assert_eq!(cli.names(), ["a", "a.b2frame", "tmp"]);
+}
+
+/// A shell command that compresses an input which takes two seconds to arrive.
+const SLOW_INPUT: &str =
+    "{ head -c 5000000 /dev/zero; sleep 2; echo end; } | \"$0\" $1 compress - -o slow.b2frame";
+
+#[test]
+fn a_bar_with_the_rate_appears_on_a_terminal_after_a_second() {
+    let cli = Cli::new();
+    let directory = cli.path("");
+    let program = env!("CARGO_BIN_EXE_blosc2");
+    let run = |option: &str| {
+        let _ = std::fs::remove_file(cli.path("slow.b2frame"));
+        run_program_in_terminal(&directory, "sh", &["-c", SLOW_INPUT, program, option], &[])
+    };
+    let (code, printed) = run("--verbose");
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.contains("MiB/s") || printed.contains("B/s"), "{printed:?}");
+    assert!(printed.contains("stdin: 4.8 MiB -> "), "{printed:?}");
+    let (code, printed) = run("--quiet");
+    assert_eq!((code, printed.as_str()), (0, ""));
+    // A short operation shows no bar.
+    cli.write("short", b"content");
+    let (code, printed) = run_in_terminal(&directory, &["compress", "short"]);
+    assert_eq!(code, 0);
+    assert!(!printed.contains("B/s"), "{printed:?}");
+}
+
+#[test]
+fn a_pipe_gets_no_bar_and_no_colours() {
+    let cli = Cli::new();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_blosc2"))
+        .args(["compress", "-", "-o", "slow.b2frame"])
+        .current_dir(cli.path(""))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&[0; 1000]).unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.starts_with("stdin: 1000 B -> ") && printed.lines().count() == 1, "{printed:?}");
+    assert!(!printed.contains('\u{1b}'), "{printed:?}");
+}
+
+#[test]
+fn errors_have_colours_on_a_terminal_unless_no_color_is_set() {
+    let cli = Cli::new();
+    let directory = cli.path("");
+    let run = |environment: &[(&str, &str)]| {
+        let program = env!("CARGO_BIN_EXE_blosc2");
+        run_program_in_terminal(&directory, program, &["info", "missing"], environment)
+    };
+    let (code, printed) = run(&[]);
+    assert_eq!(code, 1);
+    assert!(printed.contains('\u{1b}') && printed.contains("missing"), "{printed:?}");
+    let (code, printed) = run(&[("NO_COLOR", "1")]);
+    assert_eq!(code, 1);
+    assert!(!printed.contains('\u{1b}') && printed.contains("missing"), "{printed:?}");
+    assert_eq!(printed.trim_end().lines().count(), 1, "{printed:?}");
 }

@@ -113,3 +113,37 @@ fn python_reads_our_files_and_we_read_those_of_python() {
     }
     run_python(&python, CHECK, directory);
 }
+
+/// Reads the frames of the command, and writes frames and a directory for it. Each has 1 MB of numbers.
+const FRAMES: &str = "
+content = open('content', 'rb').read()
+for codec in ['blosclz', 'lz4', 'lz4hc', 'zlib', 'zstd']:
+    schunk = blosc2.open(f'{codec}.b2frame')
+    assert schunk[:] == content and schunk.typesize == 4, codec
+    cparams = dict(codec=getattr(blosc2.Codec, codec.upper()), typesize=4)
+    blosc2.SChunk(chunksize=100_000, data=content, cparams=cparams, urlpath=f'{codec}.python.b2frame', contiguous=True)
+    blosc2.SChunk(chunksize=100_000, data=content, cparams=cparams, urlpath=f'{codec}.python', contiguous=False)
+";
+
+#[test]
+fn python_reads_our_frames_and_we_decompress_those_of_python() {
+    let Some(python) = python() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path();
+    let content: Vec<u8> = (0..250_000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
+    std::fs::write(directory.join("content"), &content).unwrap();
+    let codecs = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
+    for codec in codecs {
+        let frame = format!("{codec}.b2frame");
+        let sizes = ["-t", "4", "--chunksize", "300K"];
+        blosc2(directory, &[&["compress", "content", "-c", codec, "-o", &frame][..], &sizes].concat());
+    }
+    run_python(&python, FRAMES, directory);
+    for codec in codecs {
+        for source in [format!("{codec}.python.b2frame"), format!("{codec}.python")] {
+            blosc2(directory, &["verify", &source]);
+            blosc2(directory, &["decompress", &source, "-o", "back", "--force"]);
+            assert_eq!(std::fs::read(directory.join("back")).unwrap(), content, "{source}");
+        }
+    }
+}

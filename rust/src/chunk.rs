@@ -51,6 +51,16 @@ impl From<core::ChunkInfo> for ChunkInfo {
     }
 }
 
+impl ChunkInfo {
+    /// Reads the header of a chunk: the first 32 bytes, or all of a shorter chunk. The rest need not be there.
+    ///
+    /// # Errors
+    /// `ReadBuffer`, `InvalidHeader`, `VersionSupport`.
+    pub fn from_header(bytes: &[u8]) -> Result<ChunkInfo> {
+        Ok(core::ChunkInfo::parse(bytes)?.into())
+    }
+}
+
 /// A chunk: up to 2 GiB of content, compressed, with a header of 16 or 32 bytes. Borrowed or owned.
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 mod common;
 
-use blosc2::{Chunk, Codec, Decoder, Encoder, ErrorKind, Filter, Params, Special};
+use blosc2::{Chunk, ChunkInfo, Codec, Decoder, Encoder, ErrorKind, Filter, Params, Special};
 use proptest::prelude::*;
 use std::thread;
 
@@ -17,6 +17,8 @@ proptest! {
         prop_assert_eq!(&chunk.decompress().unwrap(), &content);
         let again = Chunk::from_bytes(chunk.as_bytes()).unwrap();
         prop_assert_eq!(&again, &chunk);
+        let head = &chunk.as_bytes()[..chunk.as_bytes().len().min(32)];
+        prop_assert_eq!(&ChunkInfo::from_header(head).unwrap(), chunk.info());
         let typesize = chunk.info().typesize;
         let count = content.len() / typesize;
         let (start, stop) = (count / 3, count - count / 4);

@@ -21,6 +21,8 @@ pub struct Compressor(OwnedContext);
 
 // SAFETY: the context belongs to this value alone, has no callbacks, and is not bound to a thread.
 unsafe impl Send for Compressor {}
+// SAFETY: every method takes `&mut self`.
+unsafe impl Sync for Compressor {}
 
 impl Compressor {
     /// # Errors
@@ -51,6 +53,8 @@ pub struct Decompressor(OwnedContext);
 
 // SAFETY: as for `Compressor`.
 unsafe impl Send for Decompressor {}
+// SAFETY: every method takes `&mut self`.
+unsafe impl Sync for Decompressor {}
 
 impl Decompressor {
     /// # Errors

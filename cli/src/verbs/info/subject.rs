@@ -2,9 +2,13 @@
 
 use crate::error::{Failure, WithPath};
 use crate::kind::Kind;
-use blosc2::{AnyArray, Chunk, ChunkInfo, SuperChunk};
-use std::fs;
+use blosc2::{AnyArray, ChunkInfo, SuperChunk};
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// Length of the longest header of a chunk in bytes.
+const CHUNK_HEADER_LEN: u64 = 32;
 
 /// A file or directory that is described.
 pub(super) struct Subject {
@@ -34,8 +38,10 @@ impl Subject {
                 SubjectContent::Frame(Box::new(schunk), array)
             }
             Kind::Chunk => {
-                let bytes = fs::read(path).with_path(path)?;
-                SubjectContent::Chunk(Chunk::from_bytes(&bytes).with_path(path)?.info().clone())
+                let mut head = Vec::new();
+                let file = File::open(path).with_path(path)?;
+                file.take(CHUNK_HEADER_LEN).read_to_end(&mut head).with_path(path)?;
+                SubjectContent::Chunk(ChunkInfo::from_header(&head).with_path(path)?)
             }
             Kind::Directory => {
                 return Err(Failure::file(
