@@ -46,6 +46,7 @@
 #![deny(missing_docs, unreachable_pub)]
 
 mod array;
+mod array_builder;
 mod chunk;
 mod content;
 mod damage;
@@ -63,7 +64,8 @@ mod super_chunk;
 mod view;
 mod writer;
 
-pub use array::{AnyArray, Array, ArrayBuilder};
+pub use array::{AnyArray, Array};
+pub use array_builder::ArrayBuilder;
 pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, decompress};
 pub use damage::{Damage, Part, Repaired, repair, verify};
 pub use element::Element;

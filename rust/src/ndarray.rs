@@ -1,6 +1,7 @@
 //! Conversion to and from arrays of the crate `ndarray`.
 
-use crate::array::{Array, ArrayBuilder};
+use crate::array::Array;
+use crate::array_builder::ArrayBuilder;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::view::ArrayView;

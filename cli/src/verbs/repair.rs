@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<()
     // A file without chunks is whole without any.
     let is_saved = repaired.saved > 0 || lost == 0;
     if is_saved {
-        // Nobody may read the new file who may not read the damaged one.
+        // The new file has the mode of the damaged one, so that the same users can read it.
         temporary.copy_metadata(&metadata)?;
         temporary.commit(false)?;
     }
