@@ -14,6 +14,7 @@ mod match_copy;
 #[cfg(feature = "ndlz")]
 pub(crate) mod ndlz;
 mod plugin;
+mod position_rows;
 mod reference;
 #[cfg(feature = "snappy")]
 mod snappy;

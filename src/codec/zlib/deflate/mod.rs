@@ -1,7 +1,8 @@
 //! The deflate encoder (RFC 1951).
 //!
 //! Data flow: stream -> parts ([`Segment`]) -> at level 1 of zlib-ng [`quick`], which writes in one pass; at other levels
-//! the matches that [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`block_writer`]). Parts
+//! the matches that [`recent`] or [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks
+//! ([`block_writer`]). Parts
 //! without repetitions become blocks of [`literal_blocks`]; the caller decides which parts these are.
 
 mod bit_writer;
@@ -18,13 +19,15 @@ mod matches;
 mod parse;
 mod period;
 mod quick;
+mod recent;
 mod runs;
 mod search;
 
 use super::segments::Segment;
 use crate::codec::reference::HAS_BLOSC1_ENCODERS;
 
-use parse::{Parser, Strategy};
+use parse::{ChainParser, FastCandidates, FastParser, Parser, Strategy};
+use recent::RecentSearch;
 use search::Search;
 
 pub(super) use matches::MAX_DISTANCE;
@@ -37,6 +40,7 @@ const MIN_CANDIDATES_FOR_RUNS: u32 = 32;
 /// The working memory of a thread.
 pub(super) struct DeflateWorkspace {
     tables: search::SearchTables,
+    recent: recent::RecentTables,
     symbols: block_writer::SymbolBuffer,
 }
 
@@ -64,63 +68,78 @@ pub(super) fn compress(
     clevel: i32,
 ) -> Option<usize> {
     let level = parse::Level::of(levels, clevel);
-    let out = block_writer::BlockWriter::new(&mut workspace.symbols, src, dest);
-    let (tables, effort) = (&mut workspace.tables, level.effort);
-    match (level.strategy, effort.candidates >= MIN_CANDIDATES_FOR_RUNS) {
-        (Strategy::Greedy(parser), _) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
-            encode(Search::<false, true>::new(tables, src, effort), out, segments, parser)
+    let DeflateWorkspace { tables, recent, symbols } = workspace;
+    let out = block_writer::BlockWriter::new(symbols, src, dest);
+    match level.strategy {
+        Strategy::Fast(strategy) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
+            match strategy.candidates {
+                FastCandidates::Four => {
+                    let search = RecentSearch::<1, true>::new(recent, src, strategy.nice_len);
+                    encode(FastParser { strategy, search }, out, segments)
+                }
+                FastCandidates::Eight => {
+                    let search = RecentSearch::<2, true>::new(recent, src, strategy.nice_len);
+                    encode(FastParser { strategy, search }, out, segments)
+                }
+            }
         }
-        (Strategy::Greedy(parser), _) => {
-            encode(Search::<false, false>::new(tables, src, effort), out, segments, parser)
+        Strategy::Fast(strategy) => {
+            let search = RecentSearch::<1, false>::new(recent, src, strategy.nice_len);
+            encode(FastParser { strategy, search }, out, segments)
         }
-        (Strategy::GreedyLookahead(parser), false) => {
-            encode(Search::<false, false>::new(tables, src, effort), out, segments, parser)
+        Strategy::Greedy(strategy, effort) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
+            let search = Search::<false, true>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
         }
-        (Strategy::GreedyLookahead(parser), true) => {
-            encode(Search::<true, false>::new(tables, src, effort), out, segments, parser)
+        Strategy::Greedy(strategy, effort) if effort.candidates < MIN_CANDIDATES_FOR_RUNS => {
+            let search = Search::<false, false>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
         }
-        (Strategy::Lazy(parser), _) if level.has_3_byte_matches => {
-            encode(Search::<true, true>::new(tables, src, effort), out, segments, parser)
+        Strategy::Greedy(strategy, effort) => {
+            let search = Search::<true, false>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
         }
-        (Strategy::Lazy(parser), _) => {
-            encode(Search::<true, false>::new(tables, src, effort), out, segments, parser)
+        Strategy::Lazy(strategy, effort) if level.has_3_byte_matches => {
+            let search = Search::<true, true>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
+        }
+        Strategy::Lazy(strategy, effort) => {
+            let search = Search::<true, false>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
         }
     }
 }
 
 /// Compresses with the instruction set extensions that the processor has.
-fn encode<const RUNS: bool, const THREES: bool>(
-    search: Search<'_, RUNS, THREES>,
+fn encode(
+    parser: impl Parser,
     out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    parser: impl Parser,
 ) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe { encode_bmi(search, out, segments, parser) };
+        return unsafe { encode_bmi(parser, out, segments) };
     }
-    encode_portable(search, out, segments, parser)
+    encode_portable(parser, out, segments)
 }
 
 /// The same with BMI1 and BMI2, where a shift or a bit count is one instruction: level 2 is 5 % faster.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
-fn encode_bmi<const RUNS: bool, const THREES: bool>(
-    search: Search<'_, RUNS, THREES>,
+fn encode_bmi(
+    parser: impl Parser,
     out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    parser: impl Parser,
 ) -> Option<usize> {
-    encode_portable(search, out, segments, parser)
+    encode_portable(parser, out, segments)
 }
 
 #[inline(always)]
-fn encode_portable<const RUNS: bool, const THREES: bool>(
-    mut search: Search<'_, RUNS, THREES>,
+fn encode_portable(
+    mut parser: impl Parser,
     mut out: block_writer::BlockWriter<'_, '_>,
     segments: &[Segment],
-    parser: impl Parser,
 ) -> Option<usize> {
     let mut inserted_end = 0;
     for Segment { range, is_literals } in segments {
@@ -128,8 +147,8 @@ fn encode_portable<const RUNS: bool, const THREES: bool>(
             out.write_literal_blocks(range.start, range.end)?;
         } else {
             // Matches may reach back into literals.
-            search.insert(inserted_end.max(range.start.saturating_sub(MAX_DISTANCE))..range.start);
-            parse::parse(parser, &mut search, range.clone(), &mut out)?;
+            parser.insert(inserted_end.max(range.start.saturating_sub(MAX_DISTANCE))..range.start);
+            parse::parse(&mut parser, range.clone(), &mut out)?;
             inserted_end = range.end;
         }
     }

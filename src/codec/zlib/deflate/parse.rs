@@ -1,26 +1,31 @@
 //! The choice of the literals and matches of a stream.
 //!
-//! Owns the three strategies of zlib-ng, the encoder of C-Blosc2, for choosing among the matches that [`Search`] finds,
-//! with its limits and those of zlib, the encoder of C-Blosc 1.
+//! Owns the three strategies of zlib-ng, the encoder of C-Blosc2, for choosing among the matches that [`Search`] and
+//! [`RecentSearch`] find, with its limits and those of zlib, the encoder of C-Blosc 1.
 
 use std::ops::Range;
 
 use super::block_writer::BlockWriter;
 use super::matches::{MAX_MATCH, MIN_MATCH, Match};
 use super::period::{InsertPolicy, Period};
+use super::recent::RecentSearch;
 use super::search::{Effort, Search};
 
 /// The shortest match, in bytes, of the strategies that do not compare a match with the next one, unless matches of three
 /// bytes are searched for.
 const MIN_GREEDY_MATCH: usize = 4;
-/// The number of bytes at the end of a part in which [`GreedyLookahead`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
+/// Returns the length in bytes of the shortest match of these strategies.
+const fn min_greedy_match(has_3_byte_matches: bool) -> usize {
+    if has_3_byte_matches { MIN_MATCH } else { MIN_GREEDY_MATCH }
+}
+
+/// The number of bytes at the end of a part in which [`Greedy`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
 const MIN_LOOKAHEAD: usize = MAX_MATCH + MIN_GREEDY_MATCH;
 
 /// The parameters of a level.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
     pub strategy: Strategy,
-    pub effort: Effort,
     /// Whether a match of three bytes is searched for where there is no longer one.
     pub has_3_byte_matches: bool,
 }
@@ -28,21 +33,36 @@ pub(super) struct Level {
 /// The strategy by which a level chooses matches.
 #[derive(Clone, Copy)]
 pub(super) enum Strategy {
-    Greedy(Greedy),
-    GreedyLookahead(GreedyLookahead),
-    Lazy(Lazy),
+    Fast(Fast),
+    Greedy(Greedy, Effort),
+    Lazy(Lazy, Effort),
 }
 
-/// Greedy: takes the match at each position.
+/// Takes the match that [`RecentSearch`] finds at each position, unless it has less than `max_lazy` bytes and there is a
+/// longer one at the next position.
+#[derive(Clone, Copy)]
+pub(super) struct Fast {
+    /// The number of candidates.
+    pub candidates: FastCandidates,
+    /// The length in bytes of a match from which on the next position is not searched.
+    max_lazy: usize,
+    /// All positions of matches of up to this length in bytes are inserted; of longer matches, the last one.
+    max_inserted_len: usize,
+    /// A match of this length in bytes, or more, ends the search.
+    pub nice_len: usize,
+}
+
+/// The number of candidates of a search of [`Fast`].
+#[derive(Clone, Copy)]
+pub(super) enum FastCandidates {
+    Four,
+    Eight,
+}
+
+/// Greedy: takes the match at each position. If `has_lookahead`, a match is dropped if the next one can be extended
+/// backwards until at most one byte of the first match remains.
 #[derive(Clone, Copy)]
 pub(super) struct Greedy {
-    insert_policy: InsertPolicy,
-}
-
-/// As [`Greedy`], except that, if `has_lookahead`, a match is dropped if the next one can be extended backwards until
-/// at most one byte of the first match remains.
-#[derive(Clone, Copy)]
-pub(super) struct GreedyLookahead {
     insert_policy: InsertPolicy,
     has_lookahead: bool,
 }
@@ -53,16 +73,14 @@ pub(super) struct Lazy {
     max_lazy: usize,
 }
 
-/// A strategy for choosing matches.
-pub(super) trait Parser: Copy {
+/// A strategy for choosing matches, with its search in a stream.
+pub(super) trait Parser {
+    /// Inserts positions at which no match is searched for.
+    fn insert(&mut self, positions: Range<usize>);
+
     /// Writes the part of a stream at `range`, which must not contain the first byte. Returns `None` if it does not
     /// fit.
-    fn parse_range<const RUNS: bool, const THREES: bool>(
-        self,
-        search: &mut Search<'_, RUNS, THREES>,
-        range: Range<usize>,
-        out: &mut BlockWriter<'_, '_>,
-    ) -> Option<()>;
+    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()>;
 }
 
 /// The library whose levels are meant: with the same level, streams are as short as its streams.
@@ -87,19 +105,20 @@ impl Level {
         }
     }
 
-    /// Returns the level with these numbers of candidates, lengths of good and of nice matches, as in [`Effort`].
-    fn new(strategy: Strategy, (candidates, first): (u32, u32), good: usize, nice: usize) -> Level {
-        Level {
-            strategy,
-            effort: Effort {
-                candidates,
-                word_chain_candidates: first,
-                good_len: good,
-                nice_len: nice,
-                has_unlimited_positions: false,
-            },
-            has_3_byte_matches: false,
-        }
+    /// Returns the level with this strategy, without matches of three bytes.
+    fn new(strategy: Strategy) -> Level {
+        Level { strategy, has_3_byte_matches: false }
+    }
+
+    /// Returns the level with the strategy [`Greedy`], which inserts all positions of matches of up to `longest` bytes.
+    fn greedy(longest: usize, has_lookahead: bool, effort: Effort) -> Level {
+        let insert_policy = InsertPolicy::UpTo(longest);
+        Level::new(Strategy::Greedy(Greedy { insert_policy, has_lookahead }, effort))
+    }
+
+    /// Returns the level with the strategy [`Lazy`], which does not search beyond matches of `max_lazy` bytes.
+    fn lazy(max_lazy: usize, effort: Effort) -> Level {
+        Level::new(Strategy::Lazy(Lazy { max_lazy }, effort))
     }
 
     fn with_3_byte_matches(self) -> Level {
@@ -108,72 +127,62 @@ impl Level {
 
     /// Returns the parameters of a level of zlib-ng: its own values, except [`Effort::word_chain_candidates`].
     fn of_zlib_ng(clevel: i32) -> Level {
-        let lookahead = |longest, has_lookahead| {
-            Strategy::GreedyLookahead(GreedyLookahead {
-                insert_policy: InsertPolicy::UpTo(longest),
-                has_lookahead,
-            })
-        };
         match clevel {
-            ..=2 => Level::new(Strategy::greedy(4), (4, 4), NEVER_GOOD, 8),
-            3 => Level::new(lookahead(16 * 6, false), (6, 6), NEVER_GOOD, 16),
-            4 => Level::new(lookahead(16 * 12, false), (24, 24), NEVER_GOOD, 32),
-            5 => Level::new(lookahead(16 * 16, true), (32, 32), NEVER_GOOD, 32),
-            6 => Level::new(lookahead(16 * 16, true), (128, 32), NEVER_GOOD, 128),
-            7 => Level::new(Strategy::lazy(32), (256, 4), 8, 128),
-            8 => Level::new(Strategy::lazy(128), (1024, 4), 32, MAX_MATCH),
+            ..=2 => Level::first(),
+            3 => Level::greedy(16 * 6, false, Effort::new((6, 6), NEVER_GOOD, 16)),
+            4 => Level::greedy(16 * 12, false, Effort::new((24, 24), NEVER_GOOD, 32)),
+            5 => Level::greedy(16 * 16, true, Effort::new((32, 32), NEVER_GOOD, 32)),
+            6 => Level::greedy(16 * 16, true, Effort::new((128, 32), NEVER_GOOD, 128)),
+            7 => Level::lazy(32, Effort::new((256, 4), 8, 128)),
+            8 => Level::lazy(128, Effort::new((1024, 4), 32, MAX_MATCH)),
             _ => Level::last(),
         }
     }
 
-    /// Returns the parameters of a level of zlib: its own values, except that level 3 has half as many candidates, and
-    /// [`Effort::word_chain_candidates`]. Its encoder searches for matches of three bytes only where there is no longer
-    /// one, so that streams are shorter than zlib's at levels 1 to 3: by 7, 6 and 4 %
+    /// Returns the parameters of a level of zlib: its own values, except the strategy of levels 1 and 2, half of the
+    /// candidates of level 3, and [`Effort::word_chain_candidates`]. The search for matches of three bytes only where there
+    /// is no longer one makes the streams of levels 1 to 3 shorter than zlib's: by 7 %
     /// (`cargo bench --bench side_by_side -- --group blosc1-drawn --codecs zlib`).
     fn of_zlib(clevel: i32) -> Level {
         let level = match clevel {
-            ..=1 => Level::new(Strategy::greedy(4), (4, 4), NEVER_GOOD, 8),
-            2 => Level::new(Strategy::greedy(5), (8, 8), NEVER_GOOD, 16),
-            3 => Level::new(Strategy::greedy(6), (16, 16), NEVER_GOOD, 32),
-            4 => Level::new(Strategy::lazy(4), (16, 16), 4, 16),
-            5 => Level::new(Strategy::lazy(16), (32, 8), 8, 32),
-            6 => Level::new(Strategy::lazy(16), (128, 4), 8, 128),
-            7 => Level::new(Strategy::lazy(32), (256, 4), 8, 128),
-            8 => Level::new(Strategy::lazy(128), (1024, 4), 32, MAX_MATCH),
+            ..=1 => Level::first(),
+            2 => Level::new(Strategy::Fast(Fast {
+                candidates: FastCandidates::Eight,
+                max_lazy: 5,
+                max_inserted_len: 5,
+                nice_len: 16,
+            })),
+            3 => Level::greedy(6, false, Effort::new((16, 16), NEVER_GOOD, 32)),
+            4 => Level::lazy(4, Effort::new((16, 16), 4, 16)),
+            5 => Level::lazy(16, Effort::new((32, 8), 8, 32)),
+            6 => Level::lazy(16, Effort::new((128, 4), 8, 128)),
+            7 => Level::lazy(32, Effort::new((256, 4), 8, 128)),
+            8 => Level::lazy(128, Effort::new((1024, 4), 32, MAX_MATCH)),
             _ => Level::last(),
         };
         level.with_3_byte_matches()
     }
 
+    /// Returns the parameters of the first level that [`parse`] writes.
+    fn first() -> Level {
+        let candidates = FastCandidates::Four;
+        Level::new(Strategy::Fast(Fast { candidates, max_lazy: 0, max_inserted_len: 4, nice_len: 8 }))
+    }
+
     /// Returns the parameters of level 9.
     fn last() -> Level {
-        let mut level = Level::new(Strategy::lazy(MAX_MATCH), (4096, 4), 32, MAX_MATCH).with_3_byte_matches();
-        level.effort.has_unlimited_positions = true;
-        level
-    }
-}
-
-impl Strategy {
-    /// Returns [`Strategy::Greedy`], which inserts all positions of matches of up to `longest` bytes.
-    fn greedy(longest: usize) -> Strategy {
-        Strategy::Greedy(Greedy { insert_policy: InsertPolicy::UpTo(longest) })
-    }
-
-    /// Returns [`Strategy::Lazy`], which does not search beyond matches of `max_lazy` bytes.
-    fn lazy(max_lazy: usize) -> Strategy {
-        Strategy::Lazy(Lazy { max_lazy })
+        let effort = Effort { has_unlimited_positions: true, ..Effort::new((4096, 4), 32, MAX_MATCH) };
+        Level::lazy(MAX_MATCH, effort).with_3_byte_matches()
     }
 }
 
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
 #[inline(always)]
-pub(super) fn parse<const RUNS: bool, const THREES: bool>(
-    parser: impl Parser,
-    search: &mut Search<'_, RUNS, THREES>,
+pub(super) fn parse(
+    parser: &mut impl Parser,
     range: Range<usize>,
     out: &mut BlockWriter<'_, '_>,
 ) -> Option<()> {
-    search.set_end(range.end);
     let mut range = range;
     if range.start == 0 && range.end > 0 {
         // zlib never matches the first byte of a stream, since 0 stands for no position in its tables. A match with
@@ -181,49 +190,74 @@ pub(super) fn parse<const RUNS: bool, const THREES: bool>(
         out.write_literal(0)?;
         range.start = 1;
     }
-    parser.parse_range(search, range, out)
+    parser.parse_range(range, out)
 }
 
-impl Parser for Greedy {
+/// The strategy [`Fast`] in one stream.
+pub(super) struct FastParser<'a, const PARTS: usize, const THREES: bool> {
+    pub strategy: Fast,
+    pub search: RecentSearch<'a, PARTS, THREES>,
+}
+
+impl<const PARTS: usize, const THREES: bool> Parser for FastParser<'_, PARTS, THREES> {
     #[inline(always)]
-    fn parse_range<const RUNS: bool, const THREES: bool>(
-        self,
-        search: &mut Search<'_, RUNS, THREES>,
-        range: Range<usize>,
-        out: &mut BlockWriter<'_, '_>,
-    ) -> Option<()> {
-        let Greedy { insert_policy } = self;
+    fn insert(&mut self, positions: Range<usize>) {
+        self.search.insert(positions);
+    }
+
+    #[inline(always)]
+    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+        let Fast { max_lazy, max_inserted_len, .. } = self.strategy;
+        self.search.set_end(range.end);
         let mut at = range.start;
         while at < range.end {
-            let found = search.find_longest(at, 0);
-            if found.len < if THREES { MIN_MATCH } else { MIN_GREEDY_MATCH } {
+            let mut found = self.search.find_longest(at);
+            if found.len < min_greedy_match(THREES) {
                 out.write_literal(at)?;
                 at += 1;
                 continue;
             }
+            // The first position that has not been inserted.
+            let mut next = at + 1;
+            while found.len < max_lazy {
+                let later = self.search.find_longest(at + 1);
+                next = at + 2;
+                if later.len <= found.len {
+                    break;
+                }
+                out.write_literal(at)?;
+                (at, found) = (at + 1, later);
+            }
             out.write_match(at, found)?;
-            insert_policy.insert(search, at + 1..at + found.len, found);
             at += found.len;
+            self.search.insert(if found.len <= max_inserted_len { next } else { next.max(at - 1) }..at);
         }
         Some(())
     }
 }
 
-impl Parser for GreedyLookahead {
+/// A strategy `S` in one stream, with a search by hash chains.
+pub(super) struct ChainParser<'a, S, const RUNS: bool, const THREES: bool> {
+    pub strategy: S,
+    pub search: Search<'a, RUNS, THREES>,
+}
+
+impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RUNS, THREES> {
     #[inline(always)]
-    fn parse_range<const RUNS: bool, const THREES: bool>(
-        self,
-        search: &mut Search<'_, RUNS, THREES>,
-        range: Range<usize>,
-        out: &mut BlockWriter<'_, '_>,
-    ) -> Option<()> {
-        let GreedyLookahead { insert_policy, has_lookahead } = self;
-        let src = search.src();
+    fn insert(&mut self, positions: Range<usize>) {
+        self.search.insert(positions);
+    }
+
+    #[inline(always)]
+    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+        self.search.set_end(range.end);
+        let Greedy { insert_policy, has_lookahead } = self.strategy;
+        let src = self.search.src();
         let mut period = Period::default();
         let mut at = range.start;
         while at < range.end {
-            let mut found = search.find_longest(at, 0);
-            if found.len < MIN_GREEDY_MATCH {
+            let mut found = self.search.find_longest(at, 0);
+            if found.len < min_greedy_match(THREES) {
                 out.write_literal(at)?;
                 at += 1;
                 continue;
@@ -233,20 +267,21 @@ impl Parser for GreedyLookahead {
             // One match after another, until there is a literal.
             loop {
                 if found.len == MAX_MATCH {
-                    (at, found) = period.write_repeated_matches(search, at, found, out, insert_policy)?;
+                    (at, found) =
+                        period.write_repeated_matches(&mut self.search, at, found, out, insert_policy)?;
                     next = at + 1;
                 }
                 let end = at + found.len;
                 if src.len() - at > found.len + MIN_GREEDY_MATCH {
-                    insert_policy.insert(search, next.max(at + 1).min(end)..end, found);
+                    insert_policy.insert(&mut self.search, next.max(at + 1).min(end)..end, found);
                 }
                 if !has_lookahead || range.end - at <= MIN_LOOKAHEAD {
                     out.write_match(at, found)?;
                     at = end;
                     break;
                 }
-                let behind = search.find_longest(end, 0);
-                let is_match = behind.len >= MIN_GREEDY_MATCH;
+                let behind = self.search.find_longest(end, 0);
+                let is_match = behind.len >= min_greedy_match(THREES);
                 let earlier = if is_match { backward_extension(src, found.len, end, behind) } else { 0 };
                 if earlier == 0 {
                     out.write_match(at, found)?;
@@ -281,15 +316,16 @@ fn backward_extension(src: &[u8], len: usize, at: usize, found: Match) -> usize 
     if len - earlier <= 1 { earlier } else { 0 }
 }
 
-impl Parser for Lazy {
+impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Lazy, RUNS, THREES> {
     #[inline(always)]
-    fn parse_range<const RUNS: bool, const THREES: bool>(
-        self,
-        search: &mut Search<'_, RUNS, THREES>,
-        range: Range<usize>,
-        out: &mut BlockWriter<'_, '_>,
-    ) -> Option<()> {
-        let Lazy { max_lazy } = self;
+    fn insert(&mut self, positions: Range<usize>) {
+        self.search.insert(positions);
+    }
+
+    #[inline(always)]
+    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+        self.search.set_end(range.end);
+        let Lazy { max_lazy } = self.strategy;
         let mut period = Period::default();
         let mut at = range.start;
         // The match at the previous position, and whether that position has not been written yet.
@@ -297,20 +333,25 @@ impl Parser for Lazy {
         let mut is_waiting = false;
         while at < range.end {
             let found = if previous.len < max_lazy {
-                search.find_longest(at, previous.len)
+                self.search.find_longest(at, previous.len)
             } else {
-                search.insert(at..at + 1);
+                self.search.insert(at..at + 1);
                 Match::default()
             };
             if previous.len >= MIN_MATCH && found.len <= previous.len {
                 let mut start = at - 1;
                 if previous.len == MAX_MATCH {
-                    (start, previous) =
-                        period.write_repeated_matches(search, start, previous, out, InsertPolicy::All)?;
+                    (start, previous) = period.write_repeated_matches(
+                        &mut self.search,
+                        start,
+                        previous,
+                        out,
+                        InsertPolicy::All,
+                    )?;
                 }
                 out.write_match(start, previous)?;
                 let end = start + previous.len;
-                search.insert((start + 1).max(at + 1)..end);
+                self.search.insert((start + 1).max(at + 1)..end);
                 (at, previous, is_waiting) = (end, Match::default(), false);
                 continue;
             }

@@ -53,6 +53,20 @@ pub(super) struct Effort {
     pub has_unlimited_positions: bool,
 }
 
+impl Effort {
+    /// Returns the effort with these numbers of candidates, for a search and before long words are searched for, and with
+    /// these lengths of good and of nice matches.
+    pub(super) fn new((candidates, first): (u32, u32), good_len: usize, nice_len: usize) -> Effort {
+        Effort {
+            candidates,
+            word_chain_candidates: first,
+            good_len,
+            nice_len,
+            has_unlimited_positions: false,
+        }
+    }
+}
+
 /// The tables of a thread. A stream does not depend on the content that earlier streams left in them.
 pub(super) struct SearchTables {
     word_chain: HashChain<{ 1 << HEADS_LOG2 }>,

@@ -1,0 +1,124 @@
+//! The search of the greedy levels: the last positions with the same hash.
+//!
+//! Owns the tables of earlier positions and the search in them; never decides which matches are used. The candidates are
+//! those of a hash chain of as many entries.
+
+use std::ops::Range;
+
+use super::hash_chain::{hash, max_distance_at};
+use super::matches::{MAX_MATCH, MIN_MATCH, Match, match_length_up_to, read64};
+use crate::codec::position_rows::{Candidates, PositionRows, RowPart, distance_to};
+
+/// The least and the greatest number of parts of rows. The greatest has room for twice the positions in reach: with half as
+/// many parts, streams of noise with a period of 32,000 bytes are 4 % longer, because some rows overflow.
+const MIN_ROW_PARTS: usize = 1 << 8;
+const MAX_ROW_PARTS: usize = 1 << 14;
+/// log2 of the number of hash values of three bytes.
+const THREES_LOG2: u32 = 14;
+/// The number of bytes that are compared at once. No match begins where fewer are left.
+const COMPARED_LEN: usize = 8;
+
+/// The tables of a thread. A stream does not depend on the content that earlier streams left in them.
+pub(super) struct RecentTables {
+    /// For each hash of four bytes, the last positions.
+    rows: [RowPart; MAX_ROW_PARTS],
+    /// For each hash of three bytes, the lowest 16 bits of the last position.
+    threes: [u16; 1 << THREES_LOG2],
+}
+
+/// The search in one stream among the last `4 * PARTS` positions of each hash. If `THREES`, matches of three bytes are
+/// found, too. Positions are inserted, or searched for, in ascending order, each once.
+pub(super) struct RecentSearch<'a, const PARTS: usize, const THREES: bool> {
+    rows: PositionRows<'a, PARTS>,
+    threes: &'a mut [u16; 1 << THREES_LOG2],
+    src: &'a [u8],
+    /// No match ends behind this position.
+    end: usize,
+    /// The length in bytes of a match that ends the search.
+    nice_len: usize,
+}
+
+impl<'a, const PARTS: usize, const THREES: bool> RecentSearch<'a, PARTS, THREES> {
+    /// Returns a search in `src` with empty tables. The first match of `nice_len` bytes or more ends a search.
+    pub(super) fn new(tables: &'a mut RecentTables, src: &'a [u8], nice_len: usize) -> Self {
+        let RecentTables { rows, threes } = tables;
+        let parts = (src.len() / 4).next_power_of_two().clamp(MIN_ROW_PARTS, MAX_ROW_PARTS);
+        let rows = PositionRows::new(&mut rows[..parts]);
+        if THREES {
+            threes.fill(0);
+        }
+        RecentSearch { rows, threes, src, end: src.len(), nice_len }
+    }
+
+    /// Sets the position behind which no match ends.
+    pub(super) fn set_end(&mut self, end: usize) {
+        self.end = end;
+    }
+
+    /// Inserts positions.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, positions: Range<usize>) {
+        let end = positions.end.min((self.src.len() + 1).saturating_sub(COMPARED_LEN));
+        for at in positions.start..end {
+            self.push(at, read64(self.src, at));
+        }
+    }
+
+    /// Inserts the position `at` of the bytes `here`. Returns the earlier positions with the same four bytes, and the
+    /// lowest bits of the one with the same hash of three bytes.
+    #[inline(always)]
+    fn push(&mut self, at: usize, here: u64) -> (Candidates<PARTS>, u16) {
+        let candidates = self.rows.push(here as u32, at);
+        let three = if THREES {
+            let slot = hash((here as u32) << 8, u32::BITS - THREES_LOG2) % (1 << THREES_LOG2);
+            std::mem::replace(&mut self.threes[slot], at as u16)
+        } else {
+            0
+        };
+        (candidates, three)
+    }
+
+    /// Inserts `at`, which is not the first position, and returns the longest match there, the closest one of several; a
+    /// match of less than [`MIN_MATCH`] bytes if there is none.
+    #[inline(always)]
+    pub(super) fn find_longest(&mut self, at: usize) -> Match {
+        if at + COMPARED_LEN > self.src.len() {
+            return Match::default();
+        }
+        let here = read64(self.src, at);
+        let (candidates, three) = self.push(at, here);
+        let reach = max_distance_at(at);
+        // The number of equal bytes, at most `COMPARED_LEN`.
+        let compare = |distance: usize| {
+            // SAFETY: `distance` <= `reach` <= `at`, where `COMPARED_LEN` bytes are left.
+            let there =
+                u64::from_le(unsafe { self.src.as_ptr().add(at - distance).cast::<u64>().read_unaligned() });
+            (here ^ there).trailing_zeros() as usize / 8
+        };
+        let is_in_reach = |distance: usize| distance.wrapping_sub(1) < reach;
+        let most = (self.end - at).min(MAX_MATCH);
+        let mut longest = Match { len: MIN_MATCH - 1, distance: 0 };
+        for distance in candidates {
+            if !is_in_reach(distance) {
+                continue;
+            }
+            let mut len = compare(distance);
+            if len == COMPARED_LEN {
+                len = match_length_up_to(self.src, at, distance, at + most.max(COMPARED_LEN));
+            }
+            if len > longest.len {
+                longest = Match { len, distance };
+                if len >= self.nice_len {
+                    break;
+                }
+            }
+        }
+        if THREES && longest.distance == 0 {
+            let distance = distance_to(at as u16, three);
+            if is_in_reach(distance) && compare(distance) >= MIN_MATCH {
+                longest = Match { len: MIN_MATCH, distance };
+            }
+        }
+        Match { len: longest.len.min(most), ..longest }
+    }
+}
