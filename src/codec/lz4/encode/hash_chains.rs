@@ -12,8 +12,8 @@
 //! bytes, the match behind a changed byte usually has one of these distances.
 
 use super::{
-    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common_prefix_len, common_suffix_len, empty_table,
-    read32,
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, TablePosition, common_prefix_len,
+    common_suffix_len, empty_table, read32,
 };
 
 /// log2 of the largest and of the smallest number of heads.
@@ -28,10 +28,14 @@ const MIN_RUN: usize = 8;
 /// 2 % longer than the reference's; with 32 they are 5 % to 29 % shorter, and level 3 is 2 % slower.
 const RUN_END_ATTEMPTS: u32 = 32;
 
+type Heads<P> = [P; 1 << MAX_HASH_LOG];
+
 /// The tables, reused from call to call. Only the positions of a dictionary are carried over.
 pub(super) struct ChainTables {
     /// The last position of each hash, plus one.
-    heads: Box<[u32; 1 << MAX_HASH_LOG]>,
+    heads: Box<Heads<u32>>,
+    /// The same for inputs of up to 64 KiB without a dictionary: half as long, it displaces less from the caches.
+    narrow_heads: Box<Heads<u16>>,
     /// The distance from a position back to the previous position with the same hash, indexed by the low 16 bits of
     /// the position. For the start of a long run: the distance back to the start of the previous long run of the same
     /// byte, and in the next element the run's length.
@@ -44,7 +48,13 @@ pub(super) struct ChainTables {
 
 impl Default for ChainTables {
     fn default() -> Self {
-        ChainTables { heads: empty_table(), chain: empty_table(), last_runs: [0; 256], dictionary: None }
+        ChainTables {
+            heads: empty_table(),
+            narrow_heads: empty_table(),
+            chain: empty_table(),
+            last_runs: [0; 256],
+            dictionary: None,
+        }
     }
 }
 
@@ -78,15 +88,6 @@ impl Match {
     }
 }
 
-impl ChainTables {
-    /// Empties the tables; of the heads, the first `1 << log`.
-    fn clear(&mut self, log: u32) {
-        self.heads[..1 << log].fill(0);
-        self.last_runs.fill(0);
-        self.dictionary = None;
-    }
-}
-
 /// Returns log2 of the number of heads for an input of `len` bytes: eight heads for each byte, because two different
 /// words with the same head cost a useless comparison. With two heads for each byte, the slowest of 150 drawn chunks
 /// of up to 64 KiB runs at 0.55 of the C library's speed instead of 0.7.
@@ -94,10 +95,19 @@ fn hash_log(len: usize) -> u32 {
     (len.ilog2() + 3).clamp(MIN_HASH_LOG, MAX_HASH_LOG)
 }
 
+/// The tables in use for one input.
+struct UsedTables<'a, P> {
+    heads: &'a mut Heads<P>,
+    chain: &'a mut [u16; WINDOW],
+    last_runs: &'a mut [u32; 256],
+    /// The dictionary that the tables hold when the input has been compressed.
+    kept: &'a mut Option<Box<LoadedDictionary>>,
+}
+
 /// Searches for matches in one input.
-pub(super) struct ChainFinder<'a> {
+pub(super) struct ChainFinder<'a, P> {
     src: &'a [u8],
-    tables: &'a mut ChainTables,
+    tables: UsedTables<'a, P>,
     /// The right shift that reduces a 32-bit hash to the index of a head.
     shift: u32,
     /// The first position that is not in the tables yet. All positions in them are at least 12 bytes before the end.
@@ -112,16 +122,23 @@ pub(super) struct ChainFinder<'a> {
     recent_distances: [usize; 2],
 }
 
-impl<'a> ChainFinder<'a> {
-    /// Returns a finder for `src`, which is longer than 12 bytes and shorter than 4 GiB. A search compares at most
-    /// `attempts` candidates of a chain.
-    pub(super) fn new(tables: &'a mut ChainTables, src: &'a [u8], attempts: u32) -> Self {
-        let log = hash_log(src.len());
-        tables.clear(log);
-        ChainFinder::with_tables(tables, src, attempts, log, None)
+impl<'a> ChainFinder<'a, u16> {
+    /// Returns a finder for `src`, which is longer than 12 bytes and has at most
+    /// [`MAX_NARROW_INPUT`](super::MAX_NARROW_INPUT) bytes. A search compares at most `attempts` candidates of a chain.
+    pub(super) fn narrow(tables: &'a mut ChainTables, src: &'a [u8], attempts: u32) -> Self {
+        let ChainTables { narrow_heads, chain, last_runs, dictionary, .. } = tables;
+        let tables = UsedTables { heads: narrow_heads, chain, last_runs, kept: dictionary };
+        ChainFinder::with_empty(tables, src, attempts)
+    }
+}
+
+impl<'a> ChainFinder<'a, u32> {
+    /// Returns a finder like [`narrow`](ChainFinder::narrow) for any `src` shorter than 4 GiB.
+    pub(super) fn wide(tables: &'a mut ChainTables, src: &'a [u8], attempts: u32) -> Self {
+        ChainFinder::with_empty(tables.wide(), src, attempts)
     }
 
-    /// Returns a finder like [`new`](Self::new) for matches of `src[start..]`, where `src[..start]` is the dictionary
+    /// Returns a finder like [`wide`](Self::wide) for matches of `src[start..]`, where `src[..start]` is the dictionary
     /// with that `id`. [`reset_to_dictionary`](Self::reset_to_dictionary) leaves the dictionary in the tables.
     pub(super) fn with_dictionary(
         tables: &'a mut ChainTables,
@@ -133,34 +150,16 @@ impl<'a> ChainFinder<'a> {
         let log = hash_log(src.len());
         let loaded = tables.dictionary.take().filter(|loaded| loaded.id == id && loaded.log == log);
         let loaded = loaded.unwrap_or_else(|| {
-            tables.clear(log);
-            let mut finder = ChainFinder::with_tables(tables, &src[..start], attempts, log, None);
+            let mut used = tables.wide();
+            used.clear(log);
+            let mut finder = ChainFinder::with_tables(used, &src[..start], attempts, log, None);
             // Putting a position in reads the eight bytes there.
             // SAFETY: 8 bytes follow each position before this one.
             unsafe { finder.insert_up_to((start + 1).saturating_sub(2 * MIN_MATCH)) };
             let next = finder.next;
             Box::new(LoadedDictionary { id, log, next, runs: tables.last_runs })
         });
-        ChainFinder::with_tables(tables, src, attempts, log, Some(loaded))
-    }
-
-    fn with_tables(
-        tables: &'a mut ChainTables,
-        src: &'a [u8],
-        attempts: u32,
-        log: u32,
-        dictionary: Option<Box<LoadedDictionary>>,
-    ) -> Self {
-        ChainFinder {
-            src,
-            tables,
-            shift: u32::BITS - log,
-            next: dictionary.as_ref().map_or(0, |loaded| loaded.next),
-            end: src.len().saturating_sub(LAST_LITERALS),
-            attempts,
-            dictionary,
-            recent_distances: [1; 2],
-        }
+        ChainFinder::with_tables(tables.wide(), src, attempts, log, Some(loaded))
     }
 
     /// Removes all positions behind the dictionary from the tables. For a short input, this is faster than loading
@@ -182,8 +181,53 @@ impl<'a> ChainFinder<'a> {
                 here += 1;
             }
         }
-        self.tables.last_runs = loaded.runs;
-        self.tables.dictionary = Some(loaded);
+        *self.tables.last_runs = loaded.runs;
+        *self.tables.kept = Some(loaded);
+    }
+}
+
+impl ChainTables {
+    /// Returns the tables for inputs of any length.
+    fn wide(&mut self) -> UsedTables<'_, u32> {
+        let ChainTables { heads, chain, last_runs, dictionary, .. } = self;
+        UsedTables { heads, chain, last_runs, kept: dictionary }
+    }
+}
+
+impl<P: TablePosition> UsedTables<'_, P> {
+    /// Empties the tables; of the heads, the first `1 << log`.
+    fn clear(&mut self, log: u32) {
+        self.heads[..1 << log].fill(P::default());
+        self.last_runs.fill(0);
+        *self.kept = None;
+    }
+}
+
+impl<'a, P: TablePosition> ChainFinder<'a, P> {
+    /// Returns a finder with empty tables.
+    fn with_empty(mut tables: UsedTables<'a, P>, src: &'a [u8], attempts: u32) -> Self {
+        let log = hash_log(src.len());
+        tables.clear(log);
+        ChainFinder::with_tables(tables, src, attempts, log, None)
+    }
+
+    fn with_tables(
+        tables: UsedTables<'a, P>,
+        src: &'a [u8],
+        attempts: u32,
+        log: u32,
+        dictionary: Option<Box<LoadedDictionary>>,
+    ) -> Self {
+        ChainFinder {
+            src,
+            tables,
+            shift: u32::BITS - log,
+            next: dictionary.as_ref().map_or(0, |loaded| loaded.next),
+            end: src.len().saturating_sub(LAST_LITERALS),
+            attempts,
+            dictionary,
+            recent_distances: [1; 2],
+        }
     }
 
     /// Returns the longest match at `at`.
@@ -246,7 +290,7 @@ impl<'a> ChainFinder<'a> {
     /// Returns the last position in the tables with the hash of `word`.
     #[inline(always)]
     fn chain_head(&self, word: u32) -> Option<usize> {
-        (self.tables.heads[self.slot(word)] as usize).checked_sub(1)
+        self.tables.heads[self.slot(word)].position().checked_sub(1)
     }
 
     #[inline(always)]
@@ -287,8 +331,8 @@ impl<'a> ChainFinder<'a> {
             let slot = slot(word, shift);
             // For the first position with its hash, the distance reaches before the start of the input, which ends
             // the chain.
-            chain[here % WINDOW] = (here + 1 - heads[slot] as usize).min(MAX_DISTANCE) as u16;
-            heads[slot] = here as u32 + 1;
+            chain[here % WINDOW] = (here + 1 - heads[slot].position()).min(MAX_DISTANCE) as u16;
+            heads[slot] = P::new(here + 1);
         }
         self.next = at;
     }

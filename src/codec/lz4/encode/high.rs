@@ -4,7 +4,7 @@
 
 use super::hash_chains::{self, ChainFinder, Match};
 use super::output::SequenceWriter;
-use super::{MIN_MATCH, NO_MATCH_TAIL};
+use super::{MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition};
 
 /// The longest match whose length fits into a token.
 const MAX_TOKEN_MATCH: usize = 18;
@@ -35,7 +35,16 @@ pub(in crate::codec::lz4) fn compress(
     if src.len() <= NO_MATCH_TAIL {
         return SequenceWriter::new(dest).finish(src, 0);
     }
-    let mut parser = OverlapParser::new(ChainFinder::new(&mut tables.0, src, attempts), src, 0, dest);
+    if src.len() <= MAX_NARROW_INPUT {
+        encode(ChainFinder::narrow(&mut tables.0, src, attempts), src, dest)
+    } else {
+        encode(ChainFinder::wide(&mut tables.0, src, attempts), src, dest)
+    }
+}
+
+/// Compresses `src` with the matches of `finder`.
+fn encode<P: TablePosition>(finder: ChainFinder<'_, P>, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    let mut parser = OverlapParser::new(finder, src, 0, dest);
     parser.write_matches()?;
     parser.finish()
 }
@@ -62,8 +71,8 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
 }
 
 /// The state of the parse of one input.
-struct OverlapParser<'a, 'b> {
-    finder: ChainFinder<'a>,
+struct OverlapParser<'a, 'b, P> {
+    finder: ChainFinder<'a, P>,
     src: &'a [u8],
     out: SequenceWriter<'b>,
     /// The start of the literals that have not been written.
@@ -72,8 +81,8 @@ struct OverlapParser<'a, 'b> {
     last: usize,
 }
 
-impl<'a, 'b> OverlapParser<'a, 'b> {
-    fn new(finder: ChainFinder<'a>, src: &'a [u8], start: usize, dest: &'b mut [u8]) -> Self {
+impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
+    fn new(finder: ChainFinder<'a, P>, src: &'a [u8], start: usize, dest: &'b mut [u8]) -> Self {
         OverlapParser {
             finder,
             src,
