@@ -96,25 +96,23 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
     fn write_matches(&mut self) -> Option<()> {
         let start = self.anchor;
         let step_log = if self.src.len() - start < SHORT_INPUT_LIMIT { SHORT_STEP_LOG } else { STEP_LOG };
-        // Nothing comes before position 0.
-        let mut at = start.max(1);
         let mut misses = 0;
-        while at <= self.last {
-            if let Some(first) = self.finder.find_longest(at) {
-                self.resolve_overlaps(first)?;
-                at = self.anchor;
-            } else {
+        loop {
+            let anchor = self.anchor;
+            let step = |at: usize| {
                 // Only the search is skipped here: the finder still stores the skipped positions, so later matches
                 // can refer to them.
-                let left_out = ((at - self.anchor) >> step_log).min(MAX_STEP - 1);
+                let left_out = ((at - anchor) >> step_log).min(MAX_STEP - 1);
                 misses += 1;
                 // Without the shift, all positions tried would hold the same bytes if the data had the step as its
                 // period.
                 let shift = left_out > 0 && misses % MISSES_PER_EXTRA_BYTE == 0;
-                at += 1 + left_out + usize::from(shift);
-            }
+                1 + left_out + usize::from(shift)
+            };
+            // Nothing comes before position 0.
+            let Some(first) = self.finder.find_first(anchor.max(1), self.last, step) else { return Some(()) };
+            self.resolve_overlaps(first)?;
         }
-        Some(())
     }
 
     /// Writes the last literals and returns the length of the block; `None` when they do not fit.
