@@ -24,8 +24,7 @@ one=$root/reference-blosc1/python-blosc
 "$python" "$guard/planted.py" blosc2 "$root/include"
 "$python" "$guard/planted.py" blosc1 "$root/blosc1/include"
 
-# The exports and the SONAME are those of every profile: this is the one that the tests have built.
-(cd "$root" && cargo build --lib --quiet --package libblosc1-rs --target-dir "$target") >&2
+(cd "$root" && cargo build --release --lib --quiet --package libblosc1-rs --target-dir "$target") >&2
 
 failed=0
 compare() { # name, their package, their library, our library, arguments of compare.py...
@@ -39,7 +38,7 @@ compare 9 "$nine" "$nine/lib/libblosc2.so" "$(library 9)" --later "$nine/include
 compare 8 "$eight" "$eight/lib/libblosc2.so.8" "$(library 9)" --later "$nine/include" --ours "$root/include"
 compare 7 "$seven" "$seven/lib/libblosc2.so.7" "$(library 7)" --later "$nine/include" \
   --ours "$root/include-abi7" "$root/include"
-compare blosc1 "$one" "$one/lib/libblosc.so" "$target/debug/libblosc.so" --api blosc1 --ours "$root/blosc1/include"
+compare blosc1 "$one" "$one/lib/libblosc.so" "$target/release/libblosc.so" --api blosc1 --ours "$root/blosc1/include"
 
 if command -v abidiff >/dev/null; then
   # SONAME 7 and 9 differ: checks that abidiff reports it, so that its empty output below is meaningful.

@@ -2,8 +2,8 @@
 # Runs the slow checks and prints a table:
 #
 #     scripts/check-deep.sh            # all of them: an hour or more
-#     scripts/check-deep.sh --short    # those of .ci/run: Miri (a choice of tests), loom, leaks; below 5 minutes on 2 cores
-#     scripts/check-deep.sh CHECK...   # only these
+#     scripts/check-deep.sh --short    # those of .ci/run: Miri (a choice of tests), loom, leaks; below 7 minutes on 2 cores
+#     scripts/check-deep.sh [--short] CHECK...   # only these
 #
 # miri      undefined behaviour in Rust code (scripts/check-miri.sh)
 # loom      models of the worker pool and of the access lock of super-chunks, in every order of their threads
@@ -23,7 +23,9 @@ short=
 if [ "${1:-}" = --short ]; then
   short=--short
   checks=(miri loom leaks)
-elif [ $# -gt 0 ]; then
+  shift
+fi
+if [ $# -gt 0 ]; then
   checks=("$@")
 fi
 limit=${CHECK_TIMEOUT:-$([ -n "$short" ] && echo 1200 || echo 10800)}
@@ -91,7 +93,7 @@ status=0
 for check in "${checks[@]}"; do
   case " ${all[*]} " in
     *" $check "*) ;;
-    *) echo "usage: scripts/check-deep.sh [--short | ${all[*]}]" >&2; exit 2 ;;
+    *) echo "usage: scripts/check-deep.sh [--short] [${all[*]}]" >&2; exit 2 ;;
   esac
   log=$logs/$check.log
   echo "--- $check"

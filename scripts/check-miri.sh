@@ -42,7 +42,8 @@ groups=(
   "codec::blosclz:: --skip reference"
   "codec::lz4::decode::"
   "codec::lz4::encode::"
-  "codec::match_copy:: codec::common_prefix:: codec::length_predictor:: codec::incompressible:: codec::plugin::"
+  "codec::match_copy:: codec::common_prefix:: codec::length_predictor:: codec::incompressible:: codec::plugin::
+    codec::position_rows::"
   "codec::ndlz::"
   "codec::zfp::"
   "codec::zlib::deflate::"
@@ -59,7 +60,7 @@ short=(
   "pool:: thread:: access_lock::tests::reads_inside access_lock::tests::write_guard delta::tests::output filter::transpose::
     pipeline::context:: malloc:: buffers:: chunk_array::tests::chunks_shorter
     chunk_array::tests::chunk_numbers metalayer_lists::tests::metalayer_positions"
-  "chunk:: codec::match_copy:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
+  "chunk:: codec::match_copy:: codec::position_rows:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
     codec::lz4::decode:: deflate::quick::tests::parts deflate::bit_writer:: huffman::tests::codes_are_canonical
     codec::ndlz::tests::encoder_rejects codec::zfp::order:: codec::zfp::transform:: frame::tests::golden:: --skip schunk::"
   "blosc1: tests::places tests::headers"

@@ -100,15 +100,12 @@ print('\n'.join(sorted(names)))")
   done <<<"$mapped"
 }
 
-# Makes a directory with our libblosc.so.1, and prints the path of the library in it. With `quick` it is the library of
-# `cargo test`, which is built and has overflow checks. BLOSC1_LIBRARY names another library that takes its place (to see
-# what the reference does).
+# Makes a directory with our libblosc.so.1, and prints the path of the library in it. BLOSC1_LIBRARY names another library
+# that takes its place (to see what the reference does).
 blosc1_library() {
-  local profile=release directory=release place=$work/blosc1 file
-  if [ "$mode" = quick ]; then profile=dev directory=debug; fi
-  file=${BLOSC1_LIBRARY:-$target/$directory/libblosc.so}
+  local place=$work/blosc1 file=${BLOSC1_LIBRARY:-$target/release/libblosc.so}
   if [ -z "${BLOSC1_LIBRARY:-}" ]; then
-    (cd "$root" && cargo build --profile $profile --quiet -p libblosc1-rs --target-dir "$target") >&2
+    (cd "$root" && cargo build --release --quiet -p libblosc1-rs --target-dir "$target") >&2
   fi
   mkdir -p "$place"
   cmp -s "$file" "$place/libblosc.so.1" || { rm -f "$place/libblosc.so.1" && cp "$file" "$place/libblosc.so.1"; }
