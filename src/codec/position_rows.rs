@@ -59,27 +59,35 @@ impl<'a, const PARTS: usize> PositionRows<'a, PARTS> {
     }
 }
 
-/// The positions of a row whose tag is that of the position searched for: nearly all have the same four bytes. Iterates
-/// over their distances, the least one first; 0 stands for 64 KiB.
+/// The positions of a row whose tag is that of the position searched for: nearly all have the same four bytes.
 pub(super) struct Candidates<const PARTS: usize> {
     hits: [u64; PARTS],
     positions: [u64; PARTS],
     at: u16,
 }
 
-impl<const PARTS: usize> Iterator for Candidates<PARTS> {
-    type Item = usize;
-
+impl<const PARTS: usize> Candidates<PARTS> {
     #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        for (hits, positions) in self.hits.iter_mut().zip(&self.positions) {
-            if *hits != 0 {
-                let nth = hits.trailing_zeros() / 16;
-                *hits &= *hits - 1;
-                return Some(distance_to(self.at, (positions >> (16 * nth)) as u16));
+    pub(super) fn is_empty(&self) -> bool {
+        self.hits.iter().all(|&hits| hits == 0)
+    }
+
+    /// Calls `visit` with the distance of each candidate, the least one first, until it returns `true`. A distance of 0
+    /// stands for 64 KiB.
+    ///
+    /// Not an iterator: its state would be kept in memory.
+    #[inline(always)]
+    pub(super) fn visit_until(&self, mut visit: impl FnMut(usize) -> bool) {
+        for (&hits, &positions) in self.hits.iter().zip(&self.positions) {
+            let mut hits = hits;
+            while hits != 0 {
+                let position = (positions >> (hits.trailing_zeros() / 16 * 16)) as u16;
+                if visit(distance_to(self.at, position)) {
+                    return;
+                }
+                hits &= hits - 1;
             }
         }
-        None
     }
 }
 
@@ -93,6 +101,16 @@ pub(super) fn distance_to(at: u16, position: u16) -> usize {
 mod tests {
     use super::*;
 
+    fn distances_of<const PARTS: usize>(candidates: Candidates<PARTS>) -> Vec<usize> {
+        let mut distances = vec![];
+        candidates.visit_until(|distance| {
+            distances.push(distance);
+            false
+        });
+        assert_eq!(candidates.is_empty(), distances.is_empty());
+        distances
+    }
+
     /// Compares rows with lists of the last positions of each word.
     fn check_rows<const PARTS: usize>() {
         let mut memory = [RowPart { positions: u64::MAX, tags: u64::MAX }; 64];
@@ -104,7 +122,7 @@ mod tests {
         for at in (1..300_000).step_by(997) {
             number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let nth = (number >> 16) as usize % words.len();
-            let distances = rows.push(words[nth], at).collect::<Vec<_>>();
+            let distances = distances_of(rows.push(words[nth], at));
             let expected = last[nth].iter().rev().take(4 * PARTS).map(|before| (at - before) % 65536);
             assert!(distances.iter().copied().eq(expected), "{at}: {distances:?}, {:?}", last[nth]);
             last[nth].push(at);
@@ -125,7 +143,7 @@ mod tests {
         let mut rows = PositionRows::<1>::new(&mut memory);
         for at in 1..1000u32 {
             // All words are different.
-            assert_eq!(rows.push(at.wrapping_mul(0x0101_0101), at as usize).count(), 0, "{at}");
+            assert!(rows.push(at.wrapping_mul(0x0101_0101), at as usize).is_empty(), "{at}");
         }
     }
 }

@@ -87,38 +87,48 @@ impl<'a, const PARTS: usize, const THREES: bool> RecentSearch<'a, PARTS, THREES>
         }
         let here = read64(self.src, at);
         let (candidates, three) = self.push(at, here);
-        let reach = max_distance_at(at);
-        // The number of equal bytes, at most `COMPARED_LEN`.
-        let compare = |distance: usize| {
-            // SAFETY: `distance` <= `reach` <= `at`, where `COMPARED_LEN` bytes are left.
-            let there =
-                u64::from_le(unsafe { self.src.as_ptr().add(at - distance).cast::<u64>().read_unaligned() });
-            (here ^ there).trailing_zeros() as usize / 8
-        };
-        let is_in_reach = |distance: usize| distance.wrapping_sub(1) < reach;
+        if !candidates.is_empty() {
+            let longest = self.find_longest_of(candidates, at, here);
+            if longest.distance > 0 {
+                return longest;
+            }
+        }
+        if THREES && let Some(MIN_MATCH..) = self.compare(distance_to(at as u16, three), at, here) {
+            return Match { len: MIN_MATCH.min(self.end - at), distance: distance_to(at as u16, three) };
+        }
+        Match::default()
+    }
+
+    /// Returns the longest match at `at`, of the bytes `here`, among the candidates. A function of its own: most positions
+    /// have no candidate, and what its loop needs would be computed for them, too.
+    #[inline(never)]
+    fn find_longest_of(&self, candidates: Candidates<PARTS>, at: usize, here: u64) -> Match {
         let most = (self.end - at).min(MAX_MATCH);
         let mut longest = Match { len: MIN_MATCH - 1, distance: 0 };
-        for distance in candidates {
-            if !is_in_reach(distance) {
-                continue;
-            }
-            let mut len = compare(distance);
+        candidates.visit_until(|distance| {
+            let Some(mut len) = self.compare(distance, at, here) else { return false };
             if len == COMPARED_LEN {
                 len = match_length_up_to(self.src, at, distance, at + most.max(COMPARED_LEN));
             }
             if len > longest.len {
                 longest = Match { len, distance };
-                if len >= self.nice_len {
-                    break;
-                }
             }
-        }
-        if THREES && longest.distance == 0 {
-            let distance = distance_to(at as u16, three);
-            if is_in_reach(distance) && compare(distance) >= MIN_MATCH {
-                longest = Match { len: MIN_MATCH, distance };
-            }
-        }
+            len >= self.nice_len
+        });
         Match { len: longest.len.min(most), ..longest }
+    }
+
+    /// Returns the number of equal bytes, at most [`COMPARED_LEN`], at `at`, of the bytes `here`, and `distance` bytes
+    /// before; `None` if that is out of reach.
+    #[inline(always)]
+    fn compare(&self, distance: usize, at: usize, here: u64) -> Option<usize> {
+        if distance.wrapping_sub(1) >= max_distance_at(at) {
+            return None;
+        }
+        debug_assert!(at + COMPARED_LEN <= self.src.len());
+        // SAFETY: `distance` <= `at`, where the callers have read `COMPARED_LEN` bytes.
+        let there =
+            u64::from_le(unsafe { self.src.as_ptr().add(at - distance).cast::<u64>().read_unaligned() });
+        Some((here ^ there).trailing_zeros() as usize / 8)
     }
 }
