@@ -5,6 +5,7 @@
 
 use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
 use super::reference::{HAS_BLOSC1_ENCODERS, Reference};
+use super::run_streams::RunParameters;
 #[cfg(feature = "snappy")]
 use super::snappy;
 use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
@@ -225,6 +226,24 @@ impl Encoder for BuiltInEncoder<'_> {
             }
             (BuiltInCodec::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
         }
+    }
+
+    fn encode_run(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        // Chunks of Blosc2 hold runs without a codec.
+        let (&[value, ..], Reference::CBlosc1 { .. }) = (src, self.reference) else {
+            return self.encode(workspace, src, dest);
+        };
+        let &BuiltInEncoder { codec, clevel, reference, .. } = self;
+        let parameters = RunParameters { codec, clevel, reference, len: src.len(), value };
+        if let Some(stream) = workspace.runs.get(&parameters, dest.len()) {
+            dest[..stream.len()].copy_from_slice(stream);
+            return Ok(stream.len());
+        }
+        let written = self.encode(workspace, src, dest)?;
+        if written > 0 {
+            workspace.runs.keep(parameters, dest.len(), &dest[..written]);
+        }
+        Ok(written)
     }
 }
 

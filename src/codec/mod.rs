@@ -16,6 +16,7 @@ pub(crate) mod ndlz;
 mod plugin;
 mod position_rows;
 mod reference;
+mod run_streams;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod stream_codec;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "ndlz")]
 use super::ndlz;
+use super::run_streams::RunStreams;
 use super::{blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
@@ -11,6 +12,7 @@ use crate::error::Result;
 pub(crate) struct Workspace {
     pub(super) blosclz: blosclz::HashTables,
     pub(super) lz4: lz4::State,
+    pub(super) runs: RunStreams,
     #[cfg(feature = "ndlz")]
     pub(crate) ndlz: ndlz::Tables,
     #[cfg(feature = "snappy")]
@@ -27,6 +29,11 @@ pub(crate) trait Encoder: Sync {
     /// Compresses `src` into `dest`. Returns the number of bytes written; 0 when the result does not fit into `dest` or
     /// the codec gives up. A codec of the caller may also return an error.
     fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;
+
+    /// As [`encode`](Self::encode), for one byte or more that are all equal.
+    fn encode_run(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        self.encode(workspace, src, dest)
+    }
 }
 
 /// Decompresses single streams.

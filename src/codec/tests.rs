@@ -520,3 +520,33 @@ fn repeated_noise_is_compressed() {
         }
     }
 }
+
+#[test]
+fn kept_streams_of_runs_are_those_of_a_new_workspace() {
+    let mut codecs = BuiltInCodec::ALL.to_vec();
+    codecs.extend(BuiltInCodec::from_blosc1_format(2));
+    let lens: &[usize] = if cfg!(miri) { &[200] } else { &[1, 15, 16, 67, 200, 4096, 70_000, 3_000_000] };
+    let mut used = Workspace::default();
+    let mut numbers = noise(4000, 1).into_iter().map(usize::from);
+    for round in 0..if cfg!(miri) { 20 } else { 400 } {
+        let mut draw = |bound: usize| numbers.next().expect("enough numbers") % bound;
+        // Few different runs: each one occurs again.
+        let (codec, is_split, clevel) = (codecs[draw(codecs.len())], draw(2) == 0, [1, 5, 9][draw(3)]);
+        // Miri cannot call the C library.
+        let codec = if cfg!(miri) && codec == BuiltInCodec::Zstd { BuiltInCodec::Lz4 } else { codec };
+        let (len, value) = (lens[draw(lens.len())], [0, 7][draw(2)]);
+        let room = [len, len / 2, 2 * len, 70, 20][draw(5)];
+        let encoder = codec.encoder(clevel, None).for_blosc1(is_split);
+        let src = vec![value; len];
+        for _ in 0..2 {
+            let mut dest = vec![GUARD; room + 16];
+            let written = encoder.encode_run(&mut used, &src, &mut dest[..room]).unwrap();
+            let fresh = encode(&encoder, &mut Workspace::default(), &src, room);
+            assert!(
+                dest[..written] == fresh[..],
+                "round {round}: {codec:?} {clevel}, {len} bytes into {room}"
+            );
+            assert!(dest[room..].iter().all(|&byte| byte == GUARD), "wrote outside dest");
+        }
+    }
+}

@@ -264,15 +264,15 @@ impl BlockEncoder<'_> {
             let room = &mut out[pos..];
             let value = match disposable && self.plan.can_use_runs {
                 true => Some(0),
-                false => stream::single_value(bytes).filter(|_| self.plan.can_use_runs),
+                false => stream::single_value(bytes),
             };
-            let written = match value {
+            let written = match value.filter(|_| self.plan.can_use_runs) {
                 Some(value) if !self.is_instrumented => stream::write_run(room, value),
                 Some(value) => self.write_run_record(value, neblock, filter_time, room),
                 None if self.is_instrumented => {
                     self.write_stream_record(bytes, spare, workspace, filter_time, room)?
                 }
-                None => self.encode_stream(bytes, spare, workspace, room)?,
+                None => self.encode_stream(bytes, value.is_some(), spare, workspace, room)?,
             };
             match written {
                 Some(len) => pos += len,
@@ -282,10 +282,11 @@ impl BlockEncoder<'_> {
         Ok(Some(pos))
     }
 
-    /// Writes one stream, compressed or raw, with its length before it.
+    /// Writes one stream, compressed or raw, with its length before it. `is_run` says whether all bytes are equal.
     fn encode_stream(
         &self,
         bytes: &[u8],
+        is_run: bool,
         spare: &mut ScratchBuffer,
         workspace: &mut Workspace,
         out: &mut [u8],
@@ -293,10 +294,10 @@ impl BlockEncoder<'_> {
         let neblock = bytes.len();
         let Some((prefix, room)) = out.split_at_mut_checked(STREAM_SIZE_LEN) else { return Ok(None) };
         let coded = if let Some(dest) = room.get_mut(..neblock) {
-            self.run_codec(bytes, workspace, dest)?
+            self.run_codec(bytes, is_run, workspace, dest)?
         } else {
             let spare = spare.get(neblock)?;
-            let coded = self.run_codec(bytes, workspace, spare)?;
+            let coded = self.run_codec(bytes, is_run, workspace, spare)?;
             match room.get_mut(..coded.unwrap_or(neblock)) {
                 Some(dest) if coded.is_some() => copy(&spare[..dest.len()], dest),
                 _ => return Ok(None),
@@ -314,9 +315,20 @@ impl BlockEncoder<'_> {
         Ok(Some(STREAM_SIZE_LEN + csize))
     }
 
-    /// Runs the codec on one stream. Returns `None` if the result is not smaller than the stream.
-    fn run_codec(&self, bytes: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<Option<usize>> {
-        let coded = self.encoder.encode(workspace, bytes, dest)?;
+    /// Runs the codec on one stream, whose bytes are all equal if `is_run`. Returns `None` if the result is not smaller
+    /// than the stream.
+    fn run_codec(
+        &self,
+        bytes: &[u8],
+        is_run: bool,
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let coded = if is_run {
+            self.encoder.encode_run(workspace, bytes, dest)?
+        } else {
+            self.encoder.encode(workspace, bytes, dest)?
+        };
         if coded > bytes.len() {
             return Err(err!(
                 WriteBuffer,
@@ -337,7 +349,7 @@ impl BlockEncoder<'_> {
         out: &mut [u8],
     ) -> Result<Option<usize>> {
         let started = Instant::now();
-        let coded = self.run_codec(bytes, workspace, spare.get(bytes.len())?)?.unwrap_or(bytes.len());
+        let coded = self.run_codec(bytes, false, workspace, spare.get(bytes.len())?)?.unwrap_or(bytes.len());
         let neblock = bytes.len() as f32;
         let record = blosc2_instr {
             cratio: neblock / (coded + STREAM_SIZE_LEN) as f32,
