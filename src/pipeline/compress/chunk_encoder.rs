@@ -72,4 +72,11 @@ impl Encoder for ChunkEncoder<'_> {
             }
         }
     }
+
+    fn encode_run(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        match self {
+            ChunkEncoder::BuiltIn(encoder) => encoder.encode_run(workspace, src, dest),
+            _ => self.encode(workspace, src, dest),
+        }
+    }
 }
