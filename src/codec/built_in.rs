@@ -234,7 +234,8 @@ impl Encoder for BuiltInEncoder<'_> {
             return self.encode(workspace, src, dest);
         };
         let &BuiltInEncoder { codec, clevel, reference, .. } = self;
-        let parameters = RunParameters { codec, clevel, reference, len: src.len(), value };
+        let parameters =
+            RunParameters { compcode: codec.compcode(), clevel, reference, len: src.len(), value };
         if let Some(stream) = workspace.runs.get(&parameters, dest.len()) {
             dest[..stream.len()].copy_from_slice(stream);
             return Ok(stream.len());

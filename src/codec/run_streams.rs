@@ -4,7 +4,6 @@
 //! takes longer to clear its tables than to encode them, so the last such streams are kept, and copied when they are
 //! needed again. Owns the kept streams; never encodes.
 
-use super::built_in::BuiltInCodec;
 use super::reference::Reference;
 
 /// The number of streams that are kept.
@@ -15,7 +14,8 @@ const MAX_STREAM_LEN: usize = 8 << 10;
 /// What a stream of a run depends on, apart from the room for it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunParameters {
-    pub codec: BuiltInCodec,
+    /// The code of the codec.
+    pub compcode: u8,
     pub clevel: i32,
     pub reference: Reference,
     /// The length of the run in bytes.
