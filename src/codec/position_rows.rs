@@ -1,4 +1,4 @@
-//! The last positions of each hash, in rows: the search tables of the fast levels of LZ4HC and zlib.
+//! The last positions of each hash, in rows: the search table of the fastest level of zlib.
 //!
 //! Owns the layout of a row; never reads the bytes at a position. A row holds a tag with each position, further bits of
 //! its hash: the positions with the same bytes are found without reading their bytes, and without a branch for each. In a
@@ -8,9 +8,9 @@
 //! another position within the last 64 KiB, whose bytes the caller compares like those of any candidate: rows need no
 //! upkeep as a stream goes on. So do the zeros of an empty row.
 
-/// A part of a row: the lowest 16 bits of four positions and their tags, the last position in the lowest bits.
+/// The lowest 16 bits of four positions and their tags, the last position in the lowest bits.
 #[derive(Clone, Copy, Default)]
-pub(super) struct RowPart {
+pub(super) struct PositionRow {
     positions: u64,
     tags: u64,
 }
@@ -19,75 +19,63 @@ pub(super) struct RowPart {
 const LOWEST_BITS: u64 = 0x0001_0001_0001_0001;
 const HIGHEST_BITS: u64 = LOWEST_BITS << 15;
 
-/// The rows of all hash values, each of `4 * PARTS` positions.
-pub(super) struct PositionRows<'a, const PARTS: usize> {
-    rows: &'a mut [[RowPart; PARTS]],
+/// The rows of all hash values.
+pub(super) struct PositionRows<'a> {
+    rows: &'a mut [PositionRow],
     /// The number of bits by which 32-bit hashes are shifted to the right.
     shift: u32,
 }
 
-impl<'a, const PARTS: usize> PositionRows<'a, PARTS> {
-    /// Returns `memory`, whose length is a power of two and at least `2 * PARTS`, as empty rows.
-    pub(super) fn new(memory: &'a mut [RowPart]) -> Self {
-        memory.fill(RowPart::default());
-        let (rows, _) = memory.as_chunks_mut::<PARTS>();
+impl<'a> PositionRows<'a> {
+    /// Returns `rows`, whose number is a power of two, at least 2 and at most 65536, as empty rows.
+    pub(super) fn new(rows: &'a mut [PositionRow]) -> Self {
+        rows.fill(PositionRow::default());
         let shift = u32::BITS - rows.len().ilog2();
         PositionRows { rows, shift }
     }
 
     /// Inserts a position of `word`, in place of the first one in its row. Returns the candidates in the row before.
     #[inline(always)]
-    pub(super) fn push(&mut self, word: u32, at: usize) -> Candidates<PARTS> {
+    pub(super) fn push(&mut self, word: u32, at: usize) -> Candidates {
         // The product of an odd number is different for each word: row and tag are equal for few other words.
         let hash = word.wrapping_mul(0x9e37_79b1);
         let tag = u64::from(hash >> (self.shift - 16) & 0xffff);
         let row = &mut self.rows[(hash >> self.shift) as usize];
-        let before = *row;
-        let mut carried = RowPart { positions: at as u64 & 0xffff, tags: tag };
-        for part in row.iter_mut() {
-            let RowPart { positions, tags } = *part;
-            *part =
-                RowPart { positions: positions << 16 | carried.positions, tags: tags << 16 | carried.tags };
-            carried = RowPart { positions: positions >> 48, tags: tags >> 48 };
-        }
+        let PositionRow { positions, tags } = *row;
+        *row = PositionRow { positions: positions << 16 | at as u64 & 0xffff, tags: tags << 16 | tag };
         // A number that is 0 becomes one with its highest bit set. So may a number above it, which is harmless.
-        let hits = before.map(|part| {
-            let differ = part.tags ^ (tag * LOWEST_BITS);
-            differ.wrapping_sub(LOWEST_BITS) & !differ & HIGHEST_BITS
-        });
-        Candidates { hits, positions: before.map(|part| part.positions), at: at as u16 }
+        let differ = tags ^ (tag * LOWEST_BITS);
+        let hits = differ.wrapping_sub(LOWEST_BITS) & !differ & HIGHEST_BITS;
+        Candidates { hits, positions, at: at as u16 }
     }
 }
 
 /// The positions of a row whose tag is that of the position searched for: nearly all have the same four bytes.
-pub(super) struct Candidates<const PARTS: usize> {
-    hits: [u64; PARTS],
-    positions: [u64; PARTS],
+pub(super) struct Candidates {
+    hits: u64,
+    positions: u64,
     at: u16,
 }
 
-impl<const PARTS: usize> Candidates<PARTS> {
+impl Candidates {
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.hits.iter().all(|&hits| hits == 0)
+        self.hits == 0
     }
+}
 
-    /// Calls `visit` with the distance of each candidate, the least one first, until it returns `true`. A distance of 0
-    /// stands for 64 KiB.
-    ///
-    /// Not an iterator: its state would be kept in memory.
+/// Iterates over the distances of the candidates, the least one first. A distance of 0 stands for 64 KiB.
+impl Iterator for Candidates {
+    type Item = usize;
+
     #[inline(always)]
-    pub(super) fn visit_until(&self, mut visit: impl FnMut(usize) -> bool) {
-        for (&hits, &positions) in self.hits.iter().zip(&self.positions) {
-            let mut hits = hits;
-            while hits != 0 {
-                let position = (positions >> (hits.trailing_zeros() / 16 * 16)) as u16;
-                if visit(distance_to(self.at, position)) {
-                    return;
-                }
-                hits &= hits - 1;
-            }
+    fn next(&mut self) -> Option<usize> {
+        if self.hits == 0 {
+            return None;
         }
+        let position = (self.positions >> (self.hits.trailing_zeros() / 16 * 16)) as u16;
+        self.hits &= self.hits - 1;
+        Some(distance_to(self.at, position))
     }
 }
 
@@ -101,20 +89,10 @@ pub(super) fn distance_to(at: u16, position: u16) -> usize {
 mod tests {
     use super::*;
 
-    fn distances_of<const PARTS: usize>(candidates: Candidates<PARTS>) -> Vec<usize> {
-        let mut distances = vec![];
-        candidates.visit_until(|distance| {
-            distances.push(distance);
-            false
-        });
-        assert_eq!(candidates.is_empty(), distances.is_empty());
-        distances
-    }
-
-    /// Compares rows with lists of the last positions of each word.
-    fn check_rows<const PARTS: usize>() {
-        let mut memory = [RowPart { positions: u64::MAX, tags: u64::MAX }; 64];
-        let mut rows = PositionRows::<PARTS>::new(&mut memory[..32]);
+    #[test]
+    fn candidates_are_the_last_positions_of_a_word() {
+        let mut memory = [PositionRow { positions: u64::MAX, tags: u64::MAX }; 64];
+        let mut rows = PositionRows::new(&mut memory[..32]);
         // Few enough that no row has two of them, and so many that rows are full.
         let words = [1u32, 0x6162_6364, u32::MAX];
         let mut last: [Vec<usize>; 3] = Default::default();
@@ -122,25 +100,20 @@ mod tests {
         for at in (1..300_000).step_by(997) {
             number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let nth = (number >> 16) as usize % words.len();
-            let distances = distances_of(rows.push(words[nth], at));
-            let expected = last[nth].iter().rev().take(4 * PARTS).map(|before| (at - before) % 65536);
+            let candidates = rows.push(words[nth], at);
+            assert_eq!(candidates.is_empty(), last[nth].is_empty());
+            let distances = candidates.collect::<Vec<_>>();
+            let expected = last[nth].iter().rev().take(4).map(|before| (at - before) % 65536);
             assert!(distances.iter().copied().eq(expected), "{at}: {distances:?}, {:?}", last[nth]);
             last[nth].push(at);
         }
-        assert!(memory[32..].iter().all(|part| part.positions == u64::MAX && part.tags == u64::MAX));
-    }
-
-    #[test]
-    fn candidates_are_the_last_positions_of_a_word() {
-        check_rows::<1>();
-        check_rows::<2>();
-        check_rows::<4>();
+        assert!(memory[32..].iter().all(|row| row.positions == u64::MAX && row.tags == u64::MAX));
     }
 
     #[test]
     fn positions_of_other_words_in_a_row_are_no_candidates() {
-        let mut memory = [RowPart::default(); 2];
-        let mut rows = PositionRows::<1>::new(&mut memory);
+        let mut memory = [PositionRow::default(); 2];
+        let mut rows = PositionRows::new(&mut memory);
         for at in 1..1000u32 {
             // All words are different.
             assert!(rows.push(at.wrapping_mul(0x0101_0101), at as usize).is_empty(), "{at}");

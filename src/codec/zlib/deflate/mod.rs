@@ -26,7 +26,7 @@ mod search;
 use super::segments::Segment;
 use crate::codec::reference::HAS_BLOSC1_ENCODERS;
 
-use parse::{ChainParser, FastCandidates, FastParser, Parser, Strategy};
+use parse::{ChainParser, FastParser, Parser, Strategy};
 use recent::RecentSearch;
 use search::Search;
 
@@ -72,19 +72,11 @@ pub(super) fn compress(
     let out = block_writer::BlockWriter::new(symbols, src, dest);
     match level.strategy {
         Strategy::Fast(strategy) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
-            match strategy.candidates {
-                FastCandidates::Four => {
-                    let search = RecentSearch::<1, true>::new(recent, src, strategy.nice_len);
-                    encode(FastParser { strategy, search }, out, segments)
-                }
-                FastCandidates::Eight => {
-                    let search = RecentSearch::<2, true>::new(recent, src, strategy.nice_len);
-                    encode(FastParser { strategy, search }, out, segments)
-                }
-            }
+            let search = RecentSearch::<true>::new(recent, src, strategy.nice_len);
+            encode(FastParser { strategy, search }, out, segments)
         }
         Strategy::Fast(strategy) => {
-            let search = RecentSearch::<1, false>::new(recent, src, strategy.nice_len);
+            let search = RecentSearch::<false>::new(recent, src, strategy.nice_len);
             encode(FastParser { strategy, search }, out, segments)
         }
         Strategy::Greedy(strategy, effort) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {

@@ -38,25 +38,13 @@ pub(super) enum Strategy {
     Lazy(Lazy, Effort),
 }
 
-/// Takes the match that [`RecentSearch`] finds at each position, unless it has less than `max_lazy` bytes and there is a
-/// longer one at the next position.
+/// Greedy among few candidates: takes the match that [`RecentSearch`] finds at each position.
 #[derive(Clone, Copy)]
 pub(super) struct Fast {
-    /// The number of candidates.
-    pub candidates: FastCandidates,
-    /// The length in bytes of a match from which on the next position is not searched.
-    max_lazy: usize,
     /// All positions of matches of up to this length in bytes are inserted; of longer matches, the last one.
     max_inserted_len: usize,
     /// A match of this length in bytes, or more, ends the search.
     pub nice_len: usize,
-}
-
-/// The number of candidates of a search of [`Fast`].
-#[derive(Clone, Copy)]
-pub(super) enum FastCandidates {
-    Four,
-    Eight,
 }
 
 /// Greedy: takes the match at each position. If `has_lookahead`, a match is dropped if the next one can be extended
@@ -139,19 +127,14 @@ impl Level {
         }
     }
 
-    /// Returns the parameters of a level of zlib: its own values, except the strategy of levels 1 and 2, half of the
-    /// candidates of level 3, and [`Effort::word_chain_candidates`]. The search for matches of three bytes only where there
-    /// is no longer one makes the streams of levels 1 to 3 shorter than zlib's: by 7 %
+    /// Returns the parameters of a level of zlib: its own values, except that level 1 compares the candidates of
+    /// [`RecentSearch`], that level 3 has half as many, and [`Effort::word_chain_candidates`]. Matches of three bytes are
+    /// searched for only where there is no longer one, which makes the streams of levels 1 to 3 shorter than zlib's
     /// (`cargo bench --bench side_by_side -- --group blosc1-drawn --codecs zlib`).
     fn of_zlib(clevel: i32) -> Level {
         let level = match clevel {
             ..=1 => Level::first(),
-            2 => Level::new(Strategy::Fast(Fast {
-                candidates: FastCandidates::Eight,
-                max_lazy: 5,
-                max_inserted_len: 5,
-                nice_len: 16,
-            })),
+            2 => Level::greedy(5, false, Effort::new((8, 8), NEVER_GOOD, 16)),
             3 => Level::greedy(6, false, Effort::new((16, 16), NEVER_GOOD, 32)),
             4 => Level::lazy(4, Effort::new((16, 16), 4, 16)),
             5 => Level::lazy(16, Effort::new((32, 8), 8, 32)),
@@ -165,8 +148,7 @@ impl Level {
 
     /// Returns the parameters of the first level that [`parse`] writes.
     fn first() -> Level {
-        let candidates = FastCandidates::Four;
-        Level::new(Strategy::Fast(Fast { candidates, max_lazy: 0, max_inserted_len: 4, nice_len: 8 }))
+        Level::new(Strategy::Fast(Fast { max_inserted_len: 4, nice_len: 8 }))
     }
 
     /// Returns the parameters of level 9.
@@ -194,12 +176,12 @@ pub(super) fn parse(
 }
 
 /// The strategy [`Fast`] in one stream.
-pub(super) struct FastParser<'a, const PARTS: usize, const THREES: bool> {
+pub(super) struct FastParser<'a, const THREES: bool> {
     pub strategy: Fast,
-    pub search: RecentSearch<'a, PARTS, THREES>,
+    pub search: RecentSearch<'a, THREES>,
 }
 
-impl<const PARTS: usize, const THREES: bool> Parser for FastParser<'_, PARTS, THREES> {
+impl<const THREES: bool> Parser for FastParser<'_, THREES> {
     #[inline(always)]
     fn insert(&mut self, positions: Range<usize>) {
         self.search.insert(positions);
@@ -207,30 +189,19 @@ impl<const PARTS: usize, const THREES: bool> Parser for FastParser<'_, PARTS, TH
 
     #[inline(always)]
     fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
-        let Fast { max_lazy, max_inserted_len, .. } = self.strategy;
         self.search.set_end(range.end);
         let mut at = range.start;
         while at < range.end {
-            let mut found = self.search.find_longest(at);
+            let found = self.search.find_longest(at);
             if found.len < min_greedy_match(THREES) {
                 out.write_literal(at)?;
                 at += 1;
                 continue;
             }
-            // The first position that has not been inserted.
-            let mut next = at + 1;
-            while found.len < max_lazy {
-                let later = self.search.find_longest(at + 1);
-                next = at + 2;
-                if later.len <= found.len {
-                    break;
-                }
-                out.write_literal(at)?;
-                (at, found) = (at + 1, later);
-            }
             out.write_match(at, found)?;
+            let next = at + 1;
             at += found.len;
-            self.search.insert(if found.len <= max_inserted_len { next } else { next.max(at - 1) }..at);
+            self.search.insert(if found.len <= self.strategy.max_inserted_len { next } else { at - 1 }..at);
         }
         Some(())
     }

@@ -1,4 +1,4 @@
-//! The search of the greedy levels: the last positions with the same hash.
+//! The search of the fastest level: the last positions with the same hash.
 //!
 //! Owns the tables of earlier positions and the search in them; never decides which matches are used. The candidates are
 //! those of a hash chain of as many entries.
@@ -7,12 +7,12 @@ use std::ops::Range;
 
 use super::hash_chain::{hash, max_distance_at};
 use super::matches::{MAX_MATCH, MIN_MATCH, Match, match_length_up_to, read64};
-use crate::codec::position_rows::{Candidates, PositionRows, RowPart, distance_to};
+use crate::codec::position_rows::{Candidates, PositionRow, PositionRows, distance_to};
 
-/// The least and the greatest number of parts of rows. The greatest has room for twice the positions in reach: with half as
-/// many parts, streams of noise with a period of 32,000 bytes are 4 % longer, because some rows overflow.
-const MIN_ROW_PARTS: usize = 1 << 8;
-const MAX_ROW_PARTS: usize = 1 << 14;
+/// The least and the greatest number of rows. The greatest has room for twice the positions in reach: with half as many rows,
+/// streams of noise with a period of 32,000 bytes are 4 % longer, because some rows overflow.
+const MIN_ROWS: usize = 1 << 8;
+const MAX_ROWS: usize = 1 << 14;
 /// log2 of the number of hash values of three bytes.
 const THREES_LOG2: u32 = 14;
 /// The number of bytes that are compared at once. No match begins where fewer are left.
@@ -21,15 +21,15 @@ const COMPARED_LEN: usize = 8;
 /// The tables of a thread. A stream does not depend on the content that earlier streams left in them.
 pub(super) struct RecentTables {
     /// For each hash of four bytes, the last positions.
-    rows: [RowPart; MAX_ROW_PARTS],
+    rows: [PositionRow; MAX_ROWS],
     /// For each hash of three bytes, the lowest 16 bits of the last position.
     threes: [u16; 1 << THREES_LOG2],
 }
 
-/// The search in one stream among the last `4 * PARTS` positions of each hash. If `THREES`, matches of three bytes are
+/// The search in one stream among the last four positions of each hash. If `THREES`, matches of three bytes are
 /// found, too. Positions are inserted, or searched for, in ascending order, each once.
-pub(super) struct RecentSearch<'a, const PARTS: usize, const THREES: bool> {
-    rows: PositionRows<'a, PARTS>,
+pub(super) struct RecentSearch<'a, const THREES: bool> {
+    rows: PositionRows<'a>,
     threes: &'a mut [u16; 1 << THREES_LOG2],
     src: &'a [u8],
     /// No match ends behind this position.
@@ -38,12 +38,12 @@ pub(super) struct RecentSearch<'a, const PARTS: usize, const THREES: bool> {
     nice_len: usize,
 }
 
-impl<'a, const PARTS: usize, const THREES: bool> RecentSearch<'a, PARTS, THREES> {
+impl<'a, const THREES: bool> RecentSearch<'a, THREES> {
     /// Returns a search in `src` with empty tables. The first match of `nice_len` bytes or more ends a search.
     pub(super) fn new(tables: &'a mut RecentTables, src: &'a [u8], nice_len: usize) -> Self {
         let RecentTables { rows, threes } = tables;
-        let parts = (src.len() / 4).next_power_of_two().clamp(MIN_ROW_PARTS, MAX_ROW_PARTS);
-        let rows = PositionRows::new(&mut rows[..parts]);
+        let count = (src.len() / 4).next_power_of_two().clamp(MIN_ROWS, MAX_ROWS);
+        let rows = PositionRows::new(&mut rows[..count]);
         if THREES {
             threes.fill(0);
         }
@@ -67,7 +67,7 @@ impl<'a, const PARTS: usize, const THREES: bool> RecentSearch<'a, PARTS, THREES>
     /// Inserts the position `at` of the bytes `here`. Returns the earlier positions with the same four bytes, and the
     /// lowest bits of the one with the same hash of three bytes.
     #[inline(always)]
-    fn push(&mut self, at: usize, here: u64) -> (Candidates<PARTS>, u16) {
+    fn push(&mut self, at: usize, here: u64) -> (Candidates, u16) {
         let candidates = self.rows.push(here as u32, at);
         let three = if THREES {
             let slot = hash((here as u32) << 8, u32::BITS - THREES_LOG2) % (1 << THREES_LOG2);
@@ -102,19 +102,21 @@ impl<'a, const PARTS: usize, const THREES: bool> RecentSearch<'a, PARTS, THREES>
     /// Returns the longest match at `at`, of the bytes `here`, among the candidates. A function of its own: most positions
     /// have no candidate, and what its loop needs would be computed for them, too.
     #[inline(never)]
-    fn find_longest_of(&self, candidates: Candidates<PARTS>, at: usize, here: u64) -> Match {
+    fn find_longest_of(&self, candidates: Candidates, at: usize, here: u64) -> Match {
         let most = (self.end - at).min(MAX_MATCH);
         let mut longest = Match { len: MIN_MATCH - 1, distance: 0 };
-        candidates.visit_until(|distance| {
-            let Some(mut len) = self.compare(distance, at, here) else { return false };
+        for distance in candidates {
+            let Some(mut len) = self.compare(distance, at, here) else { continue };
             if len == COMPARED_LEN {
                 len = match_length_up_to(self.src, at, distance, at + most.max(COMPARED_LEN));
             }
             if len > longest.len {
                 longest = Match { len, distance };
+                if len >= self.nice_len {
+                    break;
+                }
             }
-            len >= self.nice_len
-        });
+        }
         Match { len: longest.len.min(most), ..longest }
     }
 
