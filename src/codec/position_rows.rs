@@ -93,7 +93,7 @@ mod tests {
     fn candidates_are_the_last_positions_of_a_word() {
         let mut memory = [PositionRow { positions: u64::MAX, tags: u64::MAX }; 64];
         let mut rows = PositionRows::new(&mut memory[..32]);
-        // Few enough that no row has two of them, and so many that rows are full.
+        // Each of these words has a row of its own. Each is inserted more often than a row has places.
         let words = [1u32, 0x6162_6364, u32::MAX];
         let mut last: [Vec<usize>; 3] = Default::default();
         let mut number = 1u32;

@@ -14,7 +14,7 @@ use super::search::{Effort, Search};
 /// The shortest match, in bytes, of the strategies that do not compare a match with the next one, unless matches of three
 /// bytes are searched for.
 const MIN_GREEDY_MATCH: usize = 4;
-/// Returns the length in bytes of the shortest match of these strategies.
+/// Returns the length in bytes of the shortest match of the strategies that do not compare a match with the next one.
 const fn min_greedy_match(has_3_byte_matches: bool) -> usize {
     if has_3_byte_matches { MIN_MATCH } else { MIN_GREEDY_MATCH }
 }
