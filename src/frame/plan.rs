@@ -178,6 +178,14 @@ pub(crate) struct FramePlan<'a> {
     pub layout: FrameLayout,
 }
 
+impl FramePlan<'_> {
+    /// Returns the new length of the frame if a file with `len` bytes from the start of the frame on is cut to it after
+    /// the writes of this plan.
+    pub(super) fn cut_from(&self, len: u64) -> Option<u64> {
+        Some(self.layout.frame_len).filter(|&end| self.trailer.is_some() && len > end)
+    }
+}
+
 /// The state of a frame after a change, from which its images are built.
 pub(crate) struct TargetState<'a> {
     /// The header; [`plan_change`] computes its lengths.

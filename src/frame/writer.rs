@@ -130,11 +130,10 @@ fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut
         rest = &rest[run.len()..];
     }
     stream.write_at(disk.base, &plan.header, WriteUnit::Item)?;
-    let end = disk.base + plan.layout.frame_len;
-    if plan.trailer.is_some() && size > end {
-        stream.truncate(end)?;
+    match plan.cut_from(size.saturating_sub(disk.base)) {
+        Some(end) => stream.truncate(disk.base + end),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Executes a plan with the same sequence of open and write callbacks as the reference (`frame.md` 5.2).
