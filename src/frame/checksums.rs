@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) enum ChecksumMode {
     /// Tables are neither read nor written.
     Off = 0,
-    /// Existing tables are checked, and none is written.
+    /// Existing tables are checked and updated. A frame without one gets none.
     Verify = 1,
-    /// Tables are checked and written.
+    /// As `Verify`, and a frame without a table gets one with its first change.
     Write = 2,
 }
 
@@ -131,11 +131,6 @@ impl Root {
         end[14..].copy_from_slice(&own.to_le_bytes());
         end
     }
-}
-
-/// Returns the checksum of the index chunk that a table has; 0 without a table.
-pub(super) fn index_checksum_in_table(table: &[u8]) -> u32 {
-    if table.len() < TABLE_HEAD_LEN { 0 } else { le_u32(table, 24) }
 }
 
 /// Returns whether a frame has a table of checksums, which must fit the frame then. A header that has the flag of a

@@ -4,7 +4,7 @@
 //! it.
 
 use super::FrameKind;
-use super::checksums::{self, Checksums};
+use super::checksums::{Checksums, checksum};
 use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
@@ -205,8 +205,6 @@ pub(crate) struct FrameIndex {
     pub encoder: IndexEncoder,
     /// The checksums of the chunks, if they are known.
     pub(super) checksums: Option<Arc<Checksums>>,
-    /// The checksum of the index chunk, if `checksums` are known.
-    pub(super) index_checksum: u32,
     /// The cached result of [`Offsets::max_number`]; `None` while it is not known.
     cached_max_number: Option<i64>,
 }
@@ -338,10 +336,11 @@ pub(super) fn max_chunk_file_number(cbytes: u64) -> u64 {
 }
 
 /// Plans `change` for a frame with that layout and index. The index is changed at once; the second result reverts that,
-/// except for the checksums. `writes_checksums` states that the new state has a table, if the checksums of the old chunks
-/// are known.
+/// except for the checksums. The new state has a table if the checksums of the old chunks are known. `old_index_checksum` returns the checksum of the index chunk that the frame has; it is called if the index
+/// chunk does not change.
 ///
 /// # Errors
+/// Those of `old_index_checksum`,
 /// `Data` for an order that is no permutation, `InvalidHeader` for a chunk that does not lie in the data section,
 /// `FileWrite` when no number is left for a chunk file, and the errors of building the images. The index is unchanged
 /// then.
@@ -350,13 +349,14 @@ pub(crate) fn plan_change<'a>(
     index: &mut FrameIndex,
     change: &Change<'a>,
     target: &TargetState<'_>,
-    writes_checksums: bool,
+    old_index_checksum: &dyn Fn() -> Result<u32>,
 ) -> Result<(FramePlan<'a>, IndexUndo)> {
     let (partial, undo) = edit_index(layout, index, change, target)?;
     index.change_checksums(change);
     let has_chunks = target.header.nbytes > 0;
-    let checksums = index.writable_checksums().filter(|_| writes_checksums && has_chunks);
-    let result = build_plan(layout, index, change, target, partial, checksums.as_deref());
+    let checksums = index.writable_checksums().filter(|_| has_chunks);
+    let checksums = checksums.as_deref().map(|checksums| TableParts { checksums, old_index_checksum });
+    let result = build_plan(layout, index, change, target, partial, checksums);
     match result {
         Ok(plan) => Ok((plan, undo)),
         Err(error) => {
@@ -546,6 +546,14 @@ pub(super) fn copy_offsets(offsets: &Offsets) -> Result<Offsets> {
     }
 }
 
+/// What a table of checksums is built from, besides the images of the plan.
+struct TableParts<'a> {
+    /// The checksums of the chunks.
+    checksums: &'a Checksums,
+    /// Returns the checksum of the old index chunk.
+    old_index_checksum: &'a dyn Fn() -> Result<u32>,
+}
+
 /// Builds the images of header, index, table of checksums and trailer, and puts the plan together.
 fn build_plan<'a>(
     layout: &FrameLayout,
@@ -553,11 +561,11 @@ fn build_plan<'a>(
     change: &Change<'a>,
     target: &TargetState<'_>,
     partial: PartialPlan<'a>,
-    checksums: Option<&Checksums>,
+    table: Option<TableParts<'_>>,
 ) -> Result<FramePlan<'a>> {
     let mut header = target.header.clone();
     let mut trailer = trailer::build(target.vlmetalayers)?;
-    let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
+    let table_len = table.as_ref().and_then(|table| table.checksums.writable_table_len()).unwrap_or(0);
     let has_chunks = header.nbytes > 0;
     let mut new = FrameLayout {
         cbytes: u64::try_from(header.cbytes).unwrap_or(0),
@@ -585,20 +593,18 @@ fn build_plan<'a>(
         (None, true) => layout.frame_len - layout.trailer_len - layout.table_len,
     };
     let keeps_trailer = matches!(change, Change::ReplaceMetalayerContents);
-    let trailer_changes = !keeps_trailer || checksums.is_some() || layout.table_len > 0;
+    let trailer_changes = !keeps_trailer || table.is_some() || layout.table_len > 0;
     if trailer_changes {
         new.frame_len = trailer_at + new.table_len + new.trailer_len;
     } else {
         new = *layout;
     }
     header.frame_len = new.frame_len;
-    header.has_checksums = checksums.is_some();
+    header.has_checksums = table.is_some();
     let header = header.build(target.metalayers)?;
-    if let Some(image) = &index_image {
-        index.index_checksum = checksums.map_or(0, |_| checksums::checksum(image));
-    }
-    if let Some(checksums) = checksums {
-        let table = checksums.seal(&header, index.index_checksum, &mut trailer, new.frame_len);
+    if let Some(TableParts { checksums, old_index_checksum }) = table {
+        let index_checksum = index_image.as_deref().map_or_else(old_index_checksum, |i| Ok(checksum(i)))?;
+        let table = checksums.seal(&header, index_checksum, &mut trailer, new.frame_len);
         trailer.splice(..0, table);
     }
     let trailer = trailer_changes.then_some((trailer_at, trailer));

@@ -344,7 +344,6 @@ impl Frame {
             new.keep_verified(old, |nchunk| inner.index.offsets.get(nchunk) == index.get(nchunk));
         }
         inner.index.replace(index);
-        inner.index.index_checksum = checksums.as_ref().map_or(0, |_| checksums::checksum(&images.index));
         inner.index.checksums = checksums.map(Arc::new);
         inner.last_check = None;
         inner.end_of_chunks = end_of_chunks;

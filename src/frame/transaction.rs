@@ -5,7 +5,6 @@
 //! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
 
 use super::FrameKind;
-use super::checksums::ChecksumMode;
 use super::disk::Disk;
 use super::durability::Durability;
 use super::index::Offsets;
@@ -34,9 +33,12 @@ impl Frame {
     /// # Errors
     /// Those of [`plan::plan_change`], and of writing the frame.
     pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
-        self.prepare_checksums();
-        if !self.prepare_staging()? {
+        let is_staged = self.prepare_staging()?;
+        if !is_staged {
             self.close_old_gap()?;
+        }
+        self.prepare_checksums();
+        if !is_staged {
             return self.apply_in_place(change, target);
         }
         let mut inner = self.inner.write();
@@ -93,9 +95,8 @@ impl Frame {
         let Some(disk) = self.disk.as_deref() else {
             return Err(err!(Failure, "the frame is in memory"));
         };
-        let writes_checksums = self.checksum_mode() == ChecksumMode::Write;
         let level = self.level();
-        work(staging, Committed { disk, level, writes_checksums, layout, images, stream: None }, index)
+        work(staging, Committed { disk, level, layout, images, stream: None }, index)
     }
 
     /// Begins a transaction: changes are committed at its end. A frame with atomic changes must be up to date. Returns
@@ -379,14 +380,14 @@ impl Frame {
             inner.index.offsets = meanwhile;
             (index, inner.layout, std::mem::take(&mut inner.images), state)
         };
-        let (checksums, index_checksum) = (index.checksums.clone(), index.index_checksum);
-        let writes_checksums = self.checksum_mode() == ChecksumMode::Write;
-        let planned = plan::plan_change(&layout, &mut index, change, target, writes_checksums);
+        let checksums = index.checksums.clone();
+        let index_checksum = || self.index_checksum(&images);
+        let planned = plan::plan_change(&layout, &mut index, change, target, &index_checksum);
         let (plan, undo) = match planned {
             Ok(planned) => planned,
             Err(error) => {
                 let mut inner = self.inner.write();
-                (index.checksums, index.index_checksum) = (checksums, index_checksum);
+                index.checksums = checksums;
                 inner.index = index;
                 inner.images = images;
                 return Err(error);
@@ -420,7 +421,7 @@ impl Frame {
             }
             Err(error) => {
                 let undone = index.undo(undo);
-                (index.checksums, index.index_checksum) = (checksums, index_checksum);
+                index.checksums = checksums;
                 inner.index = index;
                 inner.images = images;
                 undone.and(Err(error))

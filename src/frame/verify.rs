@@ -2,7 +2,7 @@
 //! none.
 
 use super::checksums::{self, ChecksumMode, Checksums, FrameParts, MAX_TABLE_CHUNKS};
-use super::fetch::FetchMode;
+use super::fetch::{FetchMode, stored_part};
 use super::header::FrameHeader;
 use super::index::{IndexEntry, decode_entry};
 use super::load;
@@ -115,11 +115,7 @@ impl Frame {
             return;
         }
         match self.compute_checksums() {
-            Ok((checksums, index_checksum)) => {
-                let mut inner = self.inner.write();
-                inner.index.checksums = Some(Arc::new(checksums));
-                inner.index.index_checksum = index_checksum;
-            }
+            Ok(checksums) => self.inner.write().index.checksums = Some(Arc::new(checksums)),
             Err(error) => {
                 trace::warning(|| {
                     format!("the frame gets no checksums, because a chunk is unreadable: {error}")
@@ -129,11 +125,11 @@ impl Frame {
         }
     }
 
-    /// Reads all chunks. Returns their checksums and that of the index.
-    fn compute_checksums(&self) -> Result<(Checksums, u32)> {
+    /// Reads all chunks. Returns their checksums.
+    fn compute_checksums(&self) -> Result<Checksums> {
         let nchunks = self.nchunks();
         if nchunks == 0 {
-            return Ok((Checksums::default(), 0));
+            return Ok(Checksums::default());
         }
         let header = self.read_header()?;
         let mut chunks = Vec::new();
@@ -143,17 +139,20 @@ impl Frame {
             chunks.push(match decode_entry(code)? {
                 IndexEntry::Special(_) => 0,
                 IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
-                    Ok(checksums::checksum(&chunk))
+                    Ok(checksums::checksum(stored_part(&chunk)))
                 })?,
             });
         }
-        Ok((Checksums::of_read_chunks(chunks), self.index_checksum()?))
+        Ok(Checksums::of_read_chunks(chunks))
     }
 
-    /// Returns the checksum of the index chunk.
-    fn index_checksum(&self) -> Result<u32> {
+    /// Returns the checksum of the index chunk. `images` are those of the frame, if it is on disk.
+    ///
+    /// # Errors
+    /// `Data`, `ReadBuffer` for a frame in memory whose index cannot be read.
+    pub(super) fn index_checksum(&self, images: &Images) -> Result<u32> {
         if self.disk.is_some() {
-            return Ok(checksums::checksum(&self.inner.read_recursive().images.index));
+            return Ok(checksums::checksum(&images.index));
         }
         let at = self.inner.read_recursive().layout.index_offset();
         let mut head = [0; EXTENDED_HEADER_LENGTH];

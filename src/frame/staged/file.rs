@@ -252,7 +252,9 @@ impl StagedFile {
         let table = seal(checksums, &header, &index, &mut trailer, slot.end());
         write_slot(committed, &stream, &slot, &[&index, &table, &trailer])?;
         let first_sector = self.first_sector(header_len);
-        let changed_len = if pending.has_new_metalayers || self.is_new || !first_sector.is_empty() {
+        let old_metalayers = committed.images.header.get(FIXED_HEADER_LEN..);
+        let has_new_metalayers = header.get(FIXED_HEADER_LEN..) != old_metalayers;
+        let changed_len = if has_new_metalayers || self.is_new || !first_sector.is_empty() {
             header.len()
         } else {
             FIXED_HEADER_LEN

@@ -16,7 +16,7 @@ mod state;
 mod unsynced;
 
 use super::FrameKind;
-use super::checksums::{Checksums, index_checksum_in_table};
+use super::checksums::Checksums;
 use super::disk::Disk;
 use super::header::FrameHeader;
 use super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
@@ -179,13 +179,11 @@ impl Staging {
         }
         index.change_checksums(change);
         let old = self.pending.take();
-        let is_content = matches!(change, Change::ReplaceMetalayerContents | Change::AddMetalayer);
         self.pending = Some(Pending {
             header,
             header_image: Arc::new(header_image),
             trailer: trailer.map(Arc::new).or_else(|| old.as_ref().and_then(|old| old.trailer.clone())),
             index: IndexChange::merge(old.as_ref().and_then(|old| old.index), index_change),
-            has_new_metalayers: is_content || old.is_some_and(|old| old.has_new_metalayers),
         });
         Ok(undo)
     }
@@ -278,14 +276,13 @@ impl Staging {
     fn write_commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         let Some(pending) = &self.pending else { return Ok(()) };
         let parts = pending.index_and_trailer(index, committed.images)?;
-        let checksums = index.writable_checksums().filter(|_| committed.writes_checksums);
+        let checksums = index.writable_checksums();
         match &mut self.store {
             StagedStore::File(file) => file.commit(committed, pending, parts, checksums.as_deref())?,
             StagedStore::Directory(directory) => {
                 directory.commit(committed, pending, parts, checksums.as_deref())?
             }
         }
-        index.index_checksum = index_checksum_in_table(&committed.images.table);
         self.pending = None;
         Ok(())
     }
@@ -329,12 +326,10 @@ impl Staging {
     /// Those of reading and writing the file. The frame is valid all the same.
     pub(super) fn close(&mut self, mut committed: Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         self.commit(&mut committed, index)?;
-        let done = match &mut self.store {
+        match &mut self.store {
             StagedStore::File(file) => file.close(&mut committed, index),
             StagedStore::Directory(_) => Ok(()),
-        };
-        index.index_checksum = index_checksum_in_table(&committed.images.table);
-        done
+        }
     }
 }
 

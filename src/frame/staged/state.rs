@@ -24,8 +24,6 @@ pub(in crate::frame) struct Pending {
     pub(super) trailer: Option<Arc<Vec<u8>>>,
     /// How the index has changed; `None` if it is unchanged.
     pub(super) index: Option<IndexChange>,
-    /// Whether the content of a metalayer has changed, which is in the header.
-    pub(super) has_new_metalayers: bool,
 }
 
 /// The change of an index, for its encoder.
@@ -43,8 +41,6 @@ pub(super) struct IndexChange {
 pub(in crate::frame) struct Committed<'a> {
     pub(in crate::frame) disk: &'a Disk,
     pub(in crate::frame) level: Durability,
-    /// Whether new states get a table of checksums.
-    pub(in crate::frame) writes_checksums: bool,
     pub(in crate::frame) layout: &'a mut FrameLayout,
     pub(in crate::frame) images: &'a mut Images,
     /// The file, opened for writing by the first call of [`stream`](Self::stream).
@@ -95,7 +91,6 @@ impl Pending {
             header_image: Arc::new(images.header.clone()),
             trailer: Some(Arc::new(images.trailer.clone())),
             index: None,
-            has_new_metalayers: true,
         }
     }
 
