@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Upper limit, in bytes, for the first read of a lazy chunk: header and block starts of most chunks are shorter.
 const MAX_LAZY_FIRST_READ: usize = 4 << 10;
 
-/// The number of chunks that are tried when the first chunk of a sparse frame cannot be read. A process that is killed
+/// The number of chunks that are tried when the first chunk of a frame cannot be read. A process that is killed
 /// leaves one damaged chunk file; opening a directory without most of its files must not try them all.
 const MAX_FLAG_PROBES: usize = 16;
 
@@ -162,12 +162,11 @@ impl Frame {
     }
 
     /// Returns the second flags of the first chunk, which tell whether the chunks have blocks of variable length; 0 for
-    /// a frame without chunks. If the file of the first chunk of a sparse frame is damaged, as it is when a process is
-    /// killed while it writes the file, the flags of the first readable chunk are returned: all chunks of a super-chunk
-    /// agree in that property.
+    /// a frame without chunks. If the first chunk is damaged, as its file is when a process is killed while it writes it,
+    /// the flags of the first readable chunk are returned: all chunks of a super-chunk agree in that property.
     ///
     /// # Errors
-    /// Those of reading the first chunk, if the frame is contiguous or no other chunk can be read; `MemoryAlloc`.
+    /// Those of reading the first chunk, if no other chunk can be read; `MemoryAlloc`.
     pub(crate) fn first_chunk_flags2(&self, contents: &FrameContents) -> Result<u8> {
         if contents.nchunks == 0 {
             return Ok(0);
@@ -178,8 +177,8 @@ impl Frame {
         }
         let first = self.chunk_flags2(0, &contents.header);
         match first {
-            Err(error) if self.kind() == FrameKind::Sparse && error.kind() != ErrorKind::MemoryAlloc => {
-                trace::warning(|| format!("the first chunk of a directory cannot be read: {error}"));
+            Err(error) if error.kind() != ErrorKind::MemoryAlloc => {
+                trace::warning(|| format!("the first chunk of a frame cannot be read: {error}"));
                 let mut others = 1..contents.nchunks.min(1 + MAX_FLAG_PROBES);
                 match others.find_map(|nchunk| self.chunk_flags2(nchunk, &contents.header).ok()) {
                     Some(flags) => Ok(flags),
@@ -371,8 +370,14 @@ impl Frame {
         if self.kind == FrameKind::Sparse
             && let Some(disk) = &self.disk
         {
-            let got = disk.open_chunk_file(offset)?.read_at(0, &mut head)?;
-            return ChunkInfo::parse(&head[..got]);
+            let stream = disk.open_chunk_file(offset)?;
+            let got = stream.read_at(0, &mut head)?;
+            let info = ChunkInfo::parse(&head[..got])?;
+            let size = stream.size()?;
+            if info.cbytes as u64 > size {
+                return Err(err!(InvalidHeader, "the chunk file has {size} bytes, expected {}", info.cbytes));
+            }
+            return Ok(info);
         }
         self.read(self.check_offset(offset, header)?, &mut head)?;
         let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;

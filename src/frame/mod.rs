@@ -26,9 +26,10 @@
 //! | [`check`], [`repair`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
 //! | [`sequential`] | frames that are written from the start to the end, or read from any stream |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
+//! | [`old_chunk`] | the sizes of a chunk that is about to be replaced or deleted |
 //!
 //! All modules except `writer`, `undo`, `undo_log`, `spill`, `staged`, `journal`, `transaction`, `disk`, `load`,
-//! `store`, `status`, `verify`, `fetch`, `check` and `repair` are pure functions of bytes: they do no I/O, check every
+//! `store`, `status`, `verify`, `fetch`, `old_chunk`, `check` and `repair` are pure functions of bytes: they do no I/O, check every
 //! field that they read, and never panic.
 
 pub(crate) mod check;
@@ -43,6 +44,7 @@ mod journal;
 pub(crate) mod load;
 pub(crate) mod metalayers;
 pub(crate) mod msgpack;
+mod old_chunk;
 pub(crate) mod plan;
 pub(crate) mod repair;
 pub(crate) mod sequential;

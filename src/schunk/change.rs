@@ -214,10 +214,10 @@ impl SuperChunk {
 }
 
 impl ChunkAccess<'_> {
-    /// Returns the header fields of chunk `nchunk`, which must exist.
-    pub(super) fn chunk_info(self, nchunk: i64) -> Result<ChunkInfo> {
+    /// Returns the header fields of chunk `nchunk`, which must exist, with the sizes that the counters include.
+    fn counted_chunk_info(self, nchunk: i64) -> Result<ChunkInfo> {
         match (self.lock_proof().frame(), self.header()) {
-            (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
+            (Some(frame), Some(header)) => frame.counted_chunk_info(nchunk as usize, header),
             _ => ChunkInfo::parse(self.lock_proof().chunk_in_memory(nchunk)?),
         }
     }
@@ -228,7 +228,7 @@ impl ChunkAccess<'_> {
         if known >= 0 {
             return Ok(known);
         }
-        Ok(self.chunk_info(nchunks - 1)?.nbytes)
+        Ok(self.counted_chunk_info(nchunks - 1)?.nbytes)
     }
 }
 
@@ -388,7 +388,7 @@ impl ChangeSession<'_> {
         if at >= schunk.counters().nchunks {
             return Err(err!(Failure, "another handle has deleted chunk {at}"));
         }
-        access.chunk_info(at).map_err(unreadable)
+        access.counted_chunk_info(at).map_err(unreadable)
     }
 }
 
