@@ -1,9 +1,11 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
 use super::FrameKind;
+use super::header::FrameHeader;
 use super::index::Offsets;
 use super::plan::FrameLayout;
 use super::spill::SavedBytes;
+use super::trailing;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
@@ -103,6 +105,33 @@ impl Disk {
             .checked_add(at)
             .ok_or_else(|| err!(FileRead, "offset {at} of a frame at byte {} overflows", self.base))?;
         self.with_reader(|stream| stream.read_exact_at(at, dest))
+    }
+
+    /// Checks that the file has only remains of earlier changes behind the frame, before the frame is changed.
+    /// `header_image` is the committed header, `size` the length of the file in bytes.
+    ///
+    /// # Errors
+    /// `FileWrite` if other data follow, `FileRead`, `MemoryAlloc`.
+    pub(super) fn check_end_of_file(
+        &self,
+        layout: &FrameLayout,
+        header_image: &[u8],
+        size: u64,
+    ) -> Result<()> {
+        let end = self.base + layout.frame_len;
+        if size <= end {
+            return Ok(());
+        }
+        let header = FrameHeader::parse(header_image, layout.kind)?;
+        let mut read = |at, dest: &mut [u8]| self.with_reader(|stream| stream.read_exact_at(at, dest));
+        if !trailing::has_other_data_behind(&header, self.base, size, &mut read)? {
+            return Ok(());
+        }
+        let path = paths::as_path(&self.path).display();
+        Err(err!(
+            FileWrite,
+            "other data follow the frame, which ends at byte {end} of {path}: it cannot be changed"
+        ))
     }
 
     /// Returns the end of the last chunk of a contiguous frame, in bytes from the start of the frame. If the length of

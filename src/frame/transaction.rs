@@ -31,7 +31,8 @@ impl Frame {
     /// its bytes can be restored.
     ///
     /// # Errors
-    /// Those of [`plan::plan_change`], and of writing the frame.
+    /// Those of [`plan::plan_change`], and of writing the frame; `FileWrite` also if other data follow the frame in its
+    /// file.
     pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
         let is_staged = self.prepare_staging()?;
         if !is_staged {
@@ -52,17 +53,16 @@ impl Frame {
     /// Prepares atomic changes. Returns whether the frame has them.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`.
+    /// As [`Staging::new`].
     fn prepare_staging(&self) -> Result<bool> {
         let Some(disk) = self.disk.as_deref().filter(|_| self.level() > Durability::Off) else {
             return Ok(false);
         };
         let mut inner = self.inner.write();
         if inner.staging.is_none() {
-            let has_gap = inner.end_of_chunks.is_some();
-            inner.staging = Staging::new(disk, &inner.layout, &inner.index.offsets, has_gap)?;
+            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index.offsets)?);
         }
-        Ok(inner.staging.is_some())
+        Ok(true)
     }
 
     /// Closes the gap that atomic changes of another handle have left, before the frame is changed in place.
@@ -75,7 +75,7 @@ impl Frame {
             return Ok(());
         }
         if let Some(disk) = self.disk.as_deref() {
-            inner.staging = Staging::new(disk, &inner.layout, &inner.index.offsets, true)?;
+            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index.offsets)?);
         }
         let closed =
             self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index));

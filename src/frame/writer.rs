@@ -51,8 +51,8 @@ pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Re
 /// `None` for other back-ends than native files.
 ///
 /// # Errors
-/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are restored to their state before
-/// the change.
+/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; `FileWrite` also if other data follow the frame in
+/// its file. Native files are restored to their state before the change.
 pub(super) fn write_on_disk(
     plan: &FramePlan<'_>,
     disk: &Disk,
@@ -61,6 +61,8 @@ pub(super) fn write_on_disk(
     deferred: Option<&mut Vec<u64>>,
 ) -> Result<Option<ChangeUndo>> {
     if !disk.backend.is_native() {
+        let size = disk.with_reader(IoStream::size)?;
+        disk.check_end_of_file(old, &before.header, size)?;
         return write_by_callbacks(plan, disk).map(|()| None);
     }
     let number = plan.chunk_file.map(|file| file.number);
@@ -72,6 +74,7 @@ pub(super) fn write_on_disk(
     let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
     let mut undo = FileUndo::read(plan, disk, &stream, old)?;
+    disk.check_end_of_file(old, &before.header, undo.size())?;
     let written = write_native(plan, disk, &stream, &mut undo);
     let committed = written.and_then(|()| chunk_file.map(ChunkFileGuard::commit).transpose());
     let old_chunk = match committed {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
-use crate::frame::header::{self, FIXED_HEADER_LEN, FrameHeader};
+use crate::frame::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::index::Offsets;
 use crate::frame::journal::Journal;
 use crate::frame::plan::{FrameIndex, FrameLayout, Images};
@@ -69,31 +69,28 @@ impl StagedFile {
         }
     }
 
-    /// Prepares atomic changes of a frame; `None` if data follow it in its file. `has_gap` states whether changes of
-    /// this kind have left a gap, so that the bytes behind the frame are remains of them.
+    /// Prepares atomic changes of a frame. `images` are those of the committed state.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`.
+    /// `FileWrite` if other data follow the frame in its file, `FileOpen`, `FileRead`, `MemoryAlloc`.
     pub(super) fn new(
         disk: &Disk,
         layout: &FrameLayout,
+        images: &Images,
         offsets: &Offsets,
-        has_gap: bool,
-    ) -> Result<Option<StagedFile>> {
-        if !has_gap && has_following_data(disk, layout)? {
-            return Ok(None);
-        }
+    ) -> Result<StagedFile> {
+        disk.check_end_of_file(layout, &images.header, disk.with_reader(IoStream::size)?)?;
         let start = match offsets.len() {
             0 => layout.header_len,
             _ => layout.index_offset(),
         };
-        Ok(Some(StagedFile {
+        Ok(StagedFile {
             space: DataSpace::new(disk.end_of_chunks(layout, offsets)),
             slot: IndexSlot::new(start..layout.frame_len),
             search: HoleSearch::default(),
             is_new: false,
             ..StagedFile::of_new_frame(layout)
-        }))
+        })
     }
 
     /// Sets the length of the header of the pending state, which has no chunks.
@@ -359,24 +356,6 @@ impl StagedFile {
         let end = committed.disk.base + committed.layout.frame_len;
         if stream.size()? > end { stream.truncate(end) } else { Ok(()) }
     }
-}
-
-/// Returns whether the file has data behind the frame that are not remains of changes: another frame, or, behind a
-/// frame inside a file, any data.
-fn has_following_data(disk: &Disk, layout: &FrameLayout) -> Result<bool> {
-    let end = disk.base + layout.frame_len;
-    disk.with_reader(|stream| {
-        let size = stream.size()?;
-        if size <= end {
-            return Ok(false);
-        }
-        if disk.base > 0 {
-            return Ok(true);
-        }
-        let mut bytes = [0; 16];
-        let got = stream.read_at(end, &mut bytes)?;
-        Ok(header::has_magic(&bytes[..got]))
-    })
 }
 
 /// Returns a header with other lengths of the data section and the frame, the number of the commit if there is a gap,

@@ -56,25 +56,21 @@ pub(crate) struct StagingSavepoint {
 }
 
 impl Staging {
-    /// Prepares atomic changes of a frame. Returns `None` where they are not possible: another frame follows in the
-    /// same file.
+    /// Prepares atomic changes of a frame. `images` are those of the committed state.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`.
+    /// `FileWrite` if other data follow the frame in its file, `FileOpen`, `FileRead`, `MemoryAlloc`.
     pub(super) fn new(
         disk: &Disk,
         layout: &FrameLayout,
+        images: &Images,
         offsets: &Offsets,
-        has_gap: bool,
-    ) -> Result<Option<Staging>> {
+    ) -> Result<Staging> {
         let store = match layout.kind {
             FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
-            FrameKind::Contiguous => match StagedFile::new(disk, layout, offsets, has_gap)? {
-                Some(file) => StagedStore::File(file),
-                None => return Ok(None),
-            },
+            FrameKind::Contiguous => StagedStore::File(StagedFile::new(disk, layout, images, offsets)?),
         };
-        Ok(Some(Staging { pending: None, store, stream: None }))
+        Ok(Staging { pending: None, store, stream: None })
     }
 
     /// Returns the pending state of a frame without chunks that is being created.
