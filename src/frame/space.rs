@@ -101,6 +101,14 @@ impl DataSpace {
         self.merge_holes();
     }
 
+    /// Returns the start of a range, up to the first byte that is free or will be free after the next commit.
+    pub(super) fn used_start(&self, range: Range<u64>) -> Range<u64> {
+        let free = self.holes.iter().chain(&self.superseded);
+        let behind_start = |free: &&Range<u64>| free.end > range.start && free.start < range.end;
+        let end = free.filter(behind_start).map(|free| free.start.max(range.start)).min();
+        range.start..end.unwrap_or(range.end)
+    }
+
     /// Marks a range as free after the next commit.
     pub(super) fn supersede(&mut self, range: Range<u64>) {
         if range.start < range.end {

@@ -47,6 +47,14 @@ enum StagedStore {
     Directory(StagedDirectory),
 }
 
+/// The place of a chunk that is replaced or deleted.
+enum FreedPlace {
+    /// Bytes of the file, counted from the start of the frame.
+    Bytes(Range<u64>),
+    /// The number of a chunk file.
+    File(u64),
+}
+
 /// The state of a frame at the begin of a transaction.
 pub(crate) struct StagingSavepoint {
     checksums: Option<Arc<Checksums>>,
@@ -194,6 +202,12 @@ impl Staging {
         in_transaction: bool,
     ) -> Result<(IndexUndo, Option<IndexChange>)> {
         let len = index.offsets.len();
+        let freed = match *change {
+            Change::Update { at, old_len, .. } | Change::Delete { at, old_len } => {
+                self.store.place_to_free(&index.offsets, at, old_len)
+            }
+            _ => None,
+        };
         let mut store = |index: &mut FrameIndex, chunk, is_replacement| {
             let bytes = match chunk {
                 FrameChunk::Special(special) => return Ok(encode_entry(IndexEntry::Special(special))),
@@ -218,16 +232,16 @@ impl Staging {
                 index.insert(at, code)?;
                 Ok((IndexUndo::Inserted(at), changed(at, len + 1)))
             }
-            Change::Update { at, chunk, old_len } => {
+            Change::Update { at, chunk, .. } => {
                 let old = index.entry(at)?;
                 let code = store(index, chunk, true)?;
-                self.store.supersede(&index.offsets, at, old_len);
+                self.store.supersede(freed);
                 index.replace_entry(at, code)?;
                 Ok((IndexUndo::Replaced(at, old), changed(at, len)))
             }
-            Change::Delete { at, old_len } => {
+            Change::Delete { at, .. } => {
                 let old = index.entry(at)?;
-                self.store.supersede(&index.offsets, at, old_len);
+                self.store.supersede(freed);
                 index.remove(at)?;
                 Ok((IndexUndo::Removed(at, old), changed(at, len)))
             }
@@ -330,22 +344,32 @@ impl Staging {
 }
 
 impl StagedStore {
-    /// Marks the bytes of chunk `at`, which is about to be replaced or deleted, as free after the next commit.
-    fn supersede(&mut self, offsets: &Offsets, at: usize, old_len: u64) {
-        let Some(Ok(IndexEntry::Payload(place))) = offsets.get(at).map(decode_entry) else { return };
+    /// Returns what chunk `at` alone uses, which is about to be replaced or deleted. The length of a damaged chunk is not
+    /// known: `old_len` may include bytes that are free already.
+    fn place_to_free(&self, offsets: &Offsets, at: usize, old_len: u64) -> Option<FreedPlace> {
+        let Some(Ok(IndexEntry::Payload(place))) = offsets.get(at).map(decode_entry) else { return None };
         match self {
             StagedStore::File(file) => {
-                if let Some(range) = unshared_range(offsets, at, place, old_len) {
-                    let header_len = file.header_len();
-                    file.supersede(range.start + header_len..range.end + header_len);
-                }
+                let range = unshared_range(offsets, at, place, old_len)?;
+                let header_len = file.header_len();
+                let used = file.space.used_start(range.start + header_len..range.end + header_len);
+                Some(FreedPlace::Bytes(used))
             }
-            StagedStore::Directory(directory) => {
+            StagedStore::Directory(_) => {
                 let is_shared = offsets.iter().enumerate().any(|(n, code)| n != at && code == place as i64);
-                if !is_shared {
-                    directory.supersede(place);
-                }
+                (!is_shared).then_some(FreedPlace::File(place))
             }
+        }
+    }
+
+    /// Marks the place of a chunk as free after the next commit.
+    fn supersede(&mut self, place: Option<FreedPlace>) {
+        match (self, place) {
+            (StagedStore::File(file), Some(FreedPlace::Bytes(range))) => file.supersede(range),
+            (StagedStore::Directory(directory), Some(FreedPlace::File(number))) => {
+                directory.supersede(number)
+            }
+            _ => {}
         }
     }
 
