@@ -211,7 +211,7 @@ impl Disk {
         let stream = self.backend.open(&path, OpenMode::Create)?;
         let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
         stream.write_at(0, bytes, WriteUnit::Bytes)?;
-        written.commit()?;
+        written.commit(true)?;
         Ok(stream)
     }
 
@@ -284,6 +284,22 @@ impl Disk {
         }
     }
 
+    /// Cuts off a native chunk file behind a chunk of `len` bytes.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileTruncate`.
+    pub(super) fn cut_chunk_file(&self, number: u64, len: u64) -> Result<()> {
+        cut(&self.backend.open(&self.chunk_path(number)?, OpenMode::Update)?, len)
+    }
+
+    /// Cuts off the native file of a contiguous frame, or the index file, behind a frame of `frame_len` bytes.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileTruncate`.
+    pub(super) fn cut_file(&self, frame_len: u64) -> Result<()> {
+        cut(&self.backend.open(&self.path, OpenMode::Update)?, self.base + frame_len)
+    }
+
     /// Removes a chunk file, if it is there.
     ///
     /// # Errors
@@ -323,13 +339,15 @@ enum OldChunkFile {
 }
 
 impl ChunkFileGuard {
-    /// Keeps the new contents. Returns the chunk that was in the file before. The file is truncated only here, where
-    /// the new chunk is shorter than the old one: on a full disk, bytes that were cut off might not be restorable.
+    /// Keeps the new contents. Returns the chunk that was in the file before. If the new chunk is shorter than the old
+    /// one, the file is cut off only here, and only if `is_cut`: on a full disk, bytes that were cut off might not be
+    /// restorable.
     ///
     /// # Errors
     /// `FileTruncate`; the old state is restored then.
-    pub(super) fn commit(mut self) -> Result<Option<SavedBytes>> {
+    pub(super) fn commit(mut self, is_cut: bool) -> Result<Option<SavedBytes>> {
         if let Some(OldChunkFile::Chunk { stream, bytes, len }) = &self.0
+            && is_cut
             && *len < bytes.len_in_memory() as u64
         {
             stream.truncate(*len)?;
@@ -363,6 +381,11 @@ fn restore_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
     let written = stream.write_at(header.len() as u64, content, WriteUnit::Bytes);
     let written = stream.write_at(0, header, WriteUnit::Bytes).and(written);
     written.and(stream.truncate(bytes.len() as u64))
+}
+
+/// Cuts off a file that is longer than `len` bytes.
+fn cut(stream: &IoStream, len: u64) -> Result<()> {
+    if stream.size()? > len { stream.truncate(len) } else { Ok(()) }
 }
 
 fn remove_file(path: &CStr) -> Result<()> {

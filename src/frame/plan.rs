@@ -9,6 +9,7 @@ use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
 use super::trailer;
+use super::trailing::TRAILER_END_LEN;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -179,10 +180,19 @@ pub(crate) struct FramePlan<'a> {
 }
 
 impl FramePlan<'_> {
-    /// Returns the new length of the frame if a file with `len` bytes from the start of the frame on is cut to it after
-    /// the writes of this plan.
-    pub(super) fn cut_from(&self, len: u64) -> Option<u64> {
-        Some(self.layout.frame_len).filter(|&end| self.trailer.is_some() && len > end)
+    /// Returns whether the plan makes a file longer than the frame that has `len` bytes from the start of the frame on.
+    pub(super) fn is_cutting(&self, len: u64) -> bool {
+        self.trailer.is_some() && len > self.layout.frame_len
+    }
+
+    /// Returns the bytes that mark the end of a file that is not cut off yet, and their offset: the end of the trailer, by
+    /// which [`trailing`](super::trailing) recognises the bytes behind the frame as remains. `None` if the file, which
+    /// has `len` bytes from the start of the frame on, ends with the frame.
+    pub(super) fn end_mark(&self, len: u64) -> Option<(u64, &[u8])> {
+        let (_, trailer) = self.trailer.as_ref().filter(|_| self.is_cutting(len))?;
+        let mark_len = (len - self.layout.frame_len).min(TRAILER_END_LEN as u64);
+        let mark = &trailer[trailer.len().saturating_sub(mark_len as usize)..];
+        Some((len - mark.len() as u64, mark))
     }
 }
 

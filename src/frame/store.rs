@@ -101,7 +101,7 @@ impl Inner {
 }
 
 /// The parts of a frame that are read when it is opened, except the chunks.
-type LoadedParts = (FrameLayout, Offsets, Images, FrameContents, Option<Checksums>);
+pub(super) type LoadedParts = (FrameLayout, Offsets, Images, FrameContents, Option<Checksums>);
 
 /// The name and the content of a metalayer.
 pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
@@ -354,7 +354,7 @@ impl Frame {
         Ok(contents)
     }
 
-    fn load_parts(&self, header: &FrameHeader, trailer_len: u64) -> Result<LoadedParts> {
+    pub(super) fn load_parts(&self, header: &FrameHeader, trailer_len: u64) -> Result<LoadedParts> {
         let mut layout = layout_from_header(header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
         let metalayers = to_owned_metalayers(metalayers::parse_header_section(&header_image)?);

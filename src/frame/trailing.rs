@@ -43,7 +43,7 @@ const MAX_EXAMINED: u64 = 32 << 20;
 /// and the end of a trailer have.
 const OVERLAP: u64 = 64;
 /// Length of the end of a trailer that is recognised, in bytes: its length and its fingerprint with their markers.
-const TRAILER_END_LEN: usize = 5 + FINGERPRINT_LEN;
+pub(super) const TRAILER_END_LEN: usize = 5 + FINGERPRINT_LEN;
 
 /// A function that fills its second argument with the bytes of the file at the offset in its first argument.
 pub(crate) type ReadFile<'r> = dyn FnMut(u64, &mut [u8]) -> Result<()> + 'r;

@@ -40,14 +40,23 @@ impl Frame {
         }
         self.prepare_checksums();
         if !is_staged {
-            return self.apply_in_place(change, target);
+            self.apply_in_place(change, target)?;
+            self.check_commit();
+            return Ok(());
         }
-        let mut inner = self.inner.write();
-        inner.last_check = None;
-        let in_transaction = inner.open_transactions > 0;
-        self.with_staging(&mut inner, |staging, committed, index| {
-            staging.apply(committed, index, change, target, in_transaction)
-        })
+        let in_transaction = {
+            let mut inner = self.inner.write();
+            inner.last_check = None;
+            let in_transaction = inner.open_transactions > 0;
+            self.with_staging(&mut inner, |staging, committed, index| {
+                staging.apply(committed, index, change, target, in_transaction)
+            })?;
+            in_transaction
+        };
+        if !in_transaction {
+            self.check_commit();
+        }
+        Ok(())
     }
 
     /// Prepares atomic changes. Returns whether the frame has them.
@@ -143,7 +152,10 @@ impl Frame {
             && log.end()
         {
             if let Some(disk) = &self.disk {
-                log.remove_deferred(disk);
+                if log.has_deferred_cut() && !self.has_header_on_disk(&inner.images).unwrap_or(false) {
+                    log.keep_file_len();
+                }
+                log.finish(disk, inner.layout.frame_len);
             }
             inner.undo_log = None;
         }
@@ -156,7 +168,8 @@ impl Frame {
     /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
     fn end_transaction(&self) -> Result<()> {
         let mut inner = self.inner.write();
-        if inner.open_transactions == 1 && inner.staging.is_some() {
+        let is_outermost = inner.open_transactions == 1;
+        if is_outermost && inner.staging.is_some() {
             if !inner.is_new {
                 self.check_unchanged(&inner)?;
             }
@@ -165,6 +178,10 @@ impl Frame {
             })?;
         }
         inner.open_transactions = inner.open_transactions.saturating_sub(1);
+        drop(inner);
+        if is_outermost {
+            self.check_commit();
+        }
         Ok(())
     }
 
@@ -211,7 +228,7 @@ impl Frame {
     }
 
     /// Returns whether the file has the header of the images.
-    fn has_header_on_disk(&self, images: &Images) -> Result<bool> {
+    pub(super) fn has_header_on_disk(&self, images: &Images) -> Result<bool> {
         let mut found = [0; super::header::FIXED_HEADER_LEN];
         self.disk.as_ref().map_or(Ok(()), |disk| disk.read(0, &mut found))?;
         Ok(images.header.get(..found.len()) == Some(&found[..]))
@@ -439,8 +456,7 @@ impl Frame {
         state: Option<FileState>,
     ) -> Result<()> {
         let mut log = self.inner.write().undo_log.take();
-        let deferred = log.as_mut().map(UndoLog::deferred_removals);
-        let written = writer::write_on_disk(plan, disk, layout, images, deferred);
+        let written = writer::write_on_disk(plan, disk, layout, images, log.as_mut());
         let mut inner = self.inner.write();
         inner.undo_log = log;
         if let (Some(undo), Some(log)) = (written?, &mut inner.undo_log) {

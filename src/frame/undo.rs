@@ -1,5 +1,6 @@
-//! Reverting a change in place that failed: the bytes that the change will overwrite or cut off are read before, and the
-//! progress of moving bytes is recorded.
+//! Reverting a change in place that failed: the bytes that the change will overwrite are read before, and the progress
+//! of moving bytes is recorded. The file is cut off last, and after the last change of a transaction, so that restoring
+//! needs no disk space.
 //!
 //! Header, index and trailer are in memory already ([`Images`]), so an append reads nothing for its undo. An update
 //! reads the chunk that it replaces. Chunks that are moved are not read: they are still in the file, and are moved
@@ -16,12 +17,12 @@ use crate::trace;
 /// Maximum number of bytes that are moved in one read and one write.
 const MAX_SEGMENT_LEN: u64 = 1 << 20;
 
-/// The bytes that a change overwrites in a native file or cuts off, except those of the [`Images`].
+/// The bytes that a change overwrites in a native file, except those of the [`Images`].
 pub(super) struct FileUndo {
     moved: Option<Move>,
     move_progress: MoveProgress,
-    /// Pieces that are overwritten or cut off and not part of an image, with their offsets in the frame in bytes.
-    lost: Vec<(u64, SavedBytes)>,
+    /// Overwritten pieces that are not part of an image, with their offsets in the frame in bytes.
+    overwritten: Vec<(u64, SavedBytes)>,
     /// Length of the file before the change, in bytes.
     size: u64,
 }
@@ -84,7 +85,7 @@ impl Restoration {
 }
 
 impl FileUndo {
-    /// Reads the bytes that `plan` will overwrite or cut off. Must be called before the first write of the plan.
+    /// Reads the bytes that `plan` will overwrite. `is_cut` states that the file will be cut off behind the frame. Must be called before the first write of the plan.
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
@@ -93,30 +94,34 @@ impl FileUndo {
         disk: &Disk,
         stream: &IoStream,
         old: &FrameLayout,
+        is_cut: bool,
     ) -> Result<Self> {
         let size = stream.size()?;
         // The index of a frame without chunks is not written (see the writer).
         let index = plan.index.as_ref().filter(|index| plan.trailer.as_ref().is_none_or(|t| index.0 < t.0));
         let bytes_in_file = size.saturating_sub(disk.base);
-        let lost_ranges = [
+        let writes = [
             plan.moved.map(|moved| (moved.to, moved.len)),
             plan.payload.map(|(at, bytes)| (at, bytes.len() as u64)),
             index.map(|(at, bytes)| (*at, bytes.len() as u64)),
             plan.trailer.as_ref().map(|(at, bytes)| (*at, bytes.len() as u64)),
-            plan.cut_from(bytes_in_file).map(|at| (at, bytes_in_file - at)),
+            plan.end_mark(bytes_in_file).filter(|_| !is_cut).map(|(at, bytes)| (at, bytes.len() as u64)),
         ];
-        // Moved bytes can be read at their new place, so they are not saved. Neither are the images, nor what earlier
-        // changes have left behind the frame.
+        // Moved bytes can be read at their new place, so they are not saved. The bytes behind the frame may be chunks of
+        // the state before the transaction.
         let chunks_end = plan.moved.map_or(old.index_offset(), |moved| moved.from);
-        let mut lost = Vec::new();
-        for (at, len) in lost_ranges.into_iter().flatten() {
+        let mut overwritten = Vec::new();
+        for (at, len) in writes.into_iter().flatten() {
             // At most the bytes that the file has: a damaged header may claim more.
-            let end = (at + len).min(bytes_in_file).min(chunks_end);
-            if at < end {
-                lost.push((at, SavedBytes::read_from(stream, disk.base + at, end - at)?));
+            let end = (at + len).min(bytes_in_file);
+            for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
+                if from < to {
+                    let bytes = SavedBytes::read_from(stream, disk.base + from, to - from)?;
+                    overwritten.push((from, bytes));
+                }
             }
         }
-        Ok(FileUndo { moved: plan.moved, move_progress: MoveProgress::default(), lost, size })
+        Ok(FileUndo { moved: plan.moved, move_progress: MoveProgress::default(), overwritten, size })
     }
 
     /// Returns the length of the file before the change, in bytes.
@@ -132,18 +137,18 @@ impl FileUndo {
         self.moved.map_or(Ok(()), |moved| move_bytes(stream, base, moved, &mut self.move_progress))
     }
 
-    /// Returns the pieces that the change overwrites or cuts off.
+    /// Returns the overwritten pieces.
     pub(super) fn saved_bytes(&mut self) -> impl Iterator<Item = &mut SavedBytes> {
-        self.lost.iter_mut().map(|(_, bytes)| bytes)
+        self.overwritten.iter_mut().map(|(_, bytes)| bytes)
     }
 
-    /// Restores the data section. The restored bytes fit, because they were in the file
+    /// Restores the data section and the bytes behind the frame. The restored bytes fit, because they were in the file
     /// before the change.
     pub(super) fn restore(self, disk: &Disk, stream: &IoStream, restoration: &mut Restoration) {
         if let Some(moved) = self.moved {
             move_back(stream, disk.base, moved, self.move_progress, &mut |result| restoration.record(result));
         }
-        for (at, bytes) in &self.lost {
+        for (at, bytes) in &self.overwritten {
             let written =
                 bytes.get().and_then(|bytes| stream.write_at(disk.base + at, &bytes, WriteUnit::Bytes));
             restoration.record(written);

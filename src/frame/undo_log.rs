@@ -56,6 +56,12 @@ pub(super) struct UndoLog {
     /// The numbers of chunk files that are removed at the end of the transaction: a file that was removed could not be
     /// restored on a full disk.
     deferred: Vec<u64>,
+    /// Whether the file is cut off to the length of the frame at the end of the transaction: bytes that were cut off could
+    /// not be restored on a full disk.
+    has_deferred_cut: bool,
+    /// The chunk files that were overwritten, which may be longer than their chunks until the end of the transaction,
+    /// and the lengths of the chunks in bytes.
+    overwritten: Vec<(u64, u64)>,
     /// Number of changes at the last savepoint.
     last_savepoint: usize,
     bytes_in_memory: usize,
@@ -78,6 +84,8 @@ impl UndoLog {
             depth: 0,
             changes: Vec::new(),
             deferred: Vec::new(),
+            has_deferred_cut: false,
+            overwritten: Vec::new(),
             last_savepoint: 0,
             bytes_in_memory: 0,
             spill_file: None,
@@ -111,6 +119,27 @@ impl UndoLog {
     /// Returns the list of chunk files that are removed at the end of the transaction.
     pub(super) fn deferred_removals(&mut self) -> &mut Vec<u64> {
         &mut self.deferred
+    }
+
+    /// States that the file is longer than the frame.
+    pub(super) fn defer_cut(&mut self) {
+        self.has_deferred_cut = true;
+    }
+
+    /// States that the file must not be cut off: another handle has changed the frame.
+    pub(super) fn keep_file_len(&mut self) {
+        self.has_deferred_cut = false;
+    }
+
+    /// States that the chunk file `number` was overwritten by a chunk of `len` bytes.
+    pub(super) fn defer_cut_of_chunk_file(&mut self, number: u64, len: u64) {
+        self.overwritten.retain(|&(other, _)| other != number);
+        self.overwritten.push((number, len));
+    }
+
+    /// Returns whether a change of the transaction has left bytes behind the frame.
+    pub(super) fn has_deferred_cut(&self) -> bool {
+        self.has_deferred_cut
     }
 
     /// Adds a change that was written.
@@ -175,21 +204,34 @@ impl UndoLog {
         let (mut state, mut size) = (None, 0);
         for change in self.changes.drain(savepoint..).rev() {
             size = change.undo.file.size();
+            if let Some(file) = &change.undo.chunk_file {
+                self.overwritten.retain(|&(other, _)| other != file.number);
+            }
             change.undo.revert(disk, &stream, &mut self.deferred, &mut restoration);
             state = change.state.or(state);
         }
         if let Some(state) = &state {
-            // Other data may follow the frame in its file.
             restoration.write_images(disk, &stream, &state.layout, &state.images, size);
+        }
+        if savepoint == 0 {
+            // The file has its old length again.
+            self.has_deferred_cut = false;
         }
         restoration.finish();
         Ok(state)
     }
 
-    /// Removes the chunk files whose removal was deferred.
-    pub(super) fn remove_deferred(&mut self, disk: &Disk) {
+    /// Removes the chunk files whose removal was deferred, and cuts off the files that are longer than their content: a
+    /// frame of `frame_len` bytes, and chunks. A file that cannot be cut off stays longer, without an error.
+    pub(super) fn finish(&mut self, disk: &Disk, frame_len: u64) {
         for number in self.deferred.drain(..) {
+            self.overwritten.retain(|&(other, _)| other != number);
             remove_superseded(disk, number);
+        }
+        let chunk_files = self.overwritten.drain(..).map(|(number, len)| disk.cut_chunk_file(number, len));
+        let file = std::mem::take(&mut self.has_deferred_cut).then(|| disk.cut_file(frame_len));
+        for error in chunk_files.chain(file).filter_map(Result::err) {
+            trace::warning(|| format!("the end of a file could not be cut off: {error}"));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::plan::{FrameLayout, Images};
 use super::store::Frame;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::trace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -105,6 +105,29 @@ impl Frame {
         };
         let mut found = [0; 16];
         self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
+    }
+
+    /// In debug builds, reads the frame on native files again after a commit, except its chunks.
+    ///
+    /// # Panics
+    /// If this library wrote parts that it rejects.
+    pub(super) fn check_commit(&self) {
+        if !cfg!(debug_assertions) || !self.is_native() {
+            return;
+        }
+        let reread = || {
+            let header = self.read_header()?;
+            header.check_for_reading()?;
+            let trailer_len = load::read_trailer_len(self, header.frame_len)?;
+            self.load_parts(&header, trailer_len)
+        };
+        if let Err(error) = reread()
+            && matches!(error.kind(), ErrorKind::Data | ErrorKind::InvalidHeader)
+            // Another handle without the lock may be changing the frame.
+            && self.has_header_on_disk(&self.inner.read_recursive().images).unwrap_or(false)
+        {
+            panic!("a commit cannot be read: {error}");
+        }
     }
 
     /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be

@@ -6,11 +6,11 @@
 //! in the same order.
 
 use super::FrameKind;
-use super::disk::{ChunkFileGuard, Disk};
+use super::disk::Disk;
 use super::header::FRAME_LEN_POSITION;
 use super::plan::{FrameLayout, FramePlan, Images, Move, RemovalTime};
 use super::undo::{self, FileUndo, Restoration};
-use super::undo_log::{ChangeUndo, OldChunkFile};
+use super::undo_log::{ChangeUndo, OldChunkFile, UndoLog};
 use crate::err;
 use crate::error::Result;
 use crate::io::{IoStream, OpenMode, WriteUnit};
@@ -47,8 +47,8 @@ pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Re
 }
 
 /// Executes a plan on disk. `old` and `before` are the layout and the contents of the file before the change. Files of
-/// removed chunks are added to `deferred`, if there is such a list, and are not removed. Returns what reverts the change;
-/// `None` for other back-ends than native files.
+/// removed chunks are added to `log`, if there is one, and are not removed; neither are files cut off. Returns what
+/// reverts the change; `None` for other back-ends than native files.
 ///
 /// # Errors
 /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; `FileWrite` also if other data follow the frame in
@@ -58,7 +58,7 @@ pub(super) fn write_on_disk(
     disk: &Disk,
     old: &FrameLayout,
     before: &Images,
-    deferred: Option<&mut Vec<u64>>,
+    mut log: Option<&mut UndoLog>,
 ) -> Result<Option<ChangeUndo>> {
     if !disk.backend.is_native() {
         let size = disk.with_reader(IoStream::size)?;
@@ -67,16 +67,31 @@ pub(super) fn write_on_disk(
     }
     let number = plan.chunk_file.map(|file| file.number);
     // A file whose removal is deferred is overwritten.
-    let reused = deferred.as_ref().and_then(|list| list.iter().position(|&other| Some(other) == number));
+    let reused =
+        log.as_mut().and_then(|log| log.deferred_removals().iter().position(|&other| Some(other) == number));
     let chunk_file = plan.chunk_file.map(|file| {
         disk.write_chunk_file_guarded(file.number, file.bytes, file.is_replacement || reused.is_some())
     });
     let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
-    let mut undo = FileUndo::read(plan, disk, &stream, old)?;
-    disk.check_end_of_file(old, &before.header, undo.size())?;
-    let written = write_native(plan, disk, &stream, &mut undo);
-    let committed = written.and_then(|()| chunk_file.map(ChunkFileGuard::commit).transpose());
+    let is_cut = log.is_none();
+    let mut undo = FileUndo::read(plan, disk, &stream, old, is_cut)?;
+    if log.as_ref().is_none_or(|log| !log.has_deferred_cut()) {
+        disk.check_end_of_file(old, &before.header, undo.size())?;
+    }
+    let end_of_file = write_native(plan, disk, &stream, &mut undo);
+    let written = end_of_file.and_then(|len| {
+        let len = len.saturating_sub(disk.base);
+        match (&mut log, plan.end_mark(len)) {
+            (Some(log), Some((at, mark))) => {
+                log.defer_cut();
+                stream.write_at(disk.base + at, mark, WriteUnit::Bytes)
+            }
+            (None, _) if plan.is_cutting(len) => stream.truncate(disk.base + plan.layout.frame_len),
+            _ => Ok(()),
+        }
+    });
+    let committed = written.and_then(|()| chunk_file.map(|file| file.commit(is_cut)).transpose());
     let old_chunk = match committed {
         Ok(old_chunk) => old_chunk,
         Err(error) => {
@@ -88,7 +103,10 @@ pub(super) fn write_on_disk(
         }
     };
     let removed = plan.removed_file.map(|(number, _)| number);
-    match deferred {
+    if let (Some(log), Some(file)) = (&mut log, plan.chunk_file) {
+        log.defer_cut_of_chunk_file(file.number, file.bytes.len() as u64);
+    }
+    match log.map(UndoLog::deferred_removals) {
         Some(deferred) => {
             if let Some(reused) = reused {
                 deferred.swap_remove(reused);
@@ -103,7 +121,8 @@ pub(super) fn write_on_disk(
     Ok(Some(ChangeUndo { file: undo, chunk_file, removed }))
 }
 
-fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut FileUndo) -> Result<()> {
+/// Writes the parts of a plan. Returns the length of the file afterwards, in bytes.
+fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut FileUndo) -> Result<u64> {
     let mut size = undo.size();
     undo.move_bytes(stream, disk.base)?;
     if let Some(moved) = plan.moved {
@@ -133,10 +152,7 @@ fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut
         rest = &rest[run.len()..];
     }
     stream.write_at(disk.base, &plan.header, WriteUnit::Item)?;
-    match plan.cut_from(size.saturating_sub(disk.base)) {
-        Some(end) => stream.truncate(disk.base + end),
-        None => Ok(()),
-    }
+    Ok(size)
 }
 
 /// Executes a plan with the same sequence of open and write callbacks as the reference (`frame.md` 5.2).
