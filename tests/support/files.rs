@@ -58,3 +58,19 @@ impl Drop for TempDir {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
+
+/// Runs `work` with `RLIMIT_FSIZE` set to `limit`: writes behind byte `limit` of a file fail.
+pub fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
+    let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: valid structs; the signal is ignored.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &mut before), 0);
+        let limited = libc::rlimit { rlim_cur: limit, ..before };
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limited), 0);
+    }
+    let result = work();
+    // SAFETY: restores the previous limit.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &before) }, 0);
+    result
+}

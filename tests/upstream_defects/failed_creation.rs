@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::checks::ours;
-use crate::failed_writes::with_file_size_limit;
 use crate::schunk_fixtures::{int32_bytes, int32_params};
 use crate::support::array::ArraySpec;
 use crate::support::child::{in_new_process, test_name};
+use crate::support::files::with_file_size_limit;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};

@@ -11,6 +11,7 @@ use crate::checks::ours;
 use crate::schunk_fixtures::{assert_chunks, compress_chunk, int32_bytes, int32_params, schunk_state};
 use crate::support::calls::{Params, Special, special_chunk};
 use crate::support::child::{in_new_process, test_name};
+use crate::support::files::with_file_size_limit;
 use crate::support::has_atomic_changes;
 use crate::support::library::Library;
 use crate::support::random::Random;
@@ -62,22 +63,6 @@ fn write_bytes(store: Store, path: &Path, bytes: &[(String, Vec<u8>)]) {
         let path = if name.is_empty() { path.to_owned() } else { path.join(name) };
         fs::write(path, bytes).expect("a file");
     }
-}
-
-/// Runs `work` with `RLIMIT_FSIZE` set to `limit`: writes behind byte `limit` of a file fail.
-pub fn with_file_size_limit<R>(limit: u64, work: impl FnOnce() -> R) -> R {
-    let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: valid structs; the signal is ignored.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &mut before), 0);
-        let limited = libc::rlimit { rlim_cur: limit, ..before };
-        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limited), 0);
-    }
-    let result = work();
-    // SAFETY: restores the previous limit.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &before) }, 0);
-    result
 }
 
 /// A change of a super-chunk; returns whether it succeeded.

@@ -8,13 +8,13 @@ use std::ptr;
 use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
 
 use crate::checks::{data, ours};
-use crate::failed_writes::with_file_size_limit;
 use crate::schunk_fixtures::{
     assert_chunks, compress_chunk, int32_bytes, int32_params, numbered_data, schunk_with_chunks,
 };
 use crate::support::calls::{Params, vlcompress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
+use crate::support::files::with_file_size_limit;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
