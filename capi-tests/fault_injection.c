@@ -3,6 +3,8 @@
 
    - Faults. fault_start(KIND, CALL) arms a fault: call number CALL (from 0) gets it. fault_stop() disarms it and
      returns the number of calls since fault_start. fault_call(I) describes call number I.
+   - Missing memory. memory_fail(MIN_LEN, CALL) makes allocation number CALL (from 0) of the library fail, among those
+     of MIN_LEN bytes or more; memory_stop() ends that.
    - Recording. record_start(LOG) starts to append each call that succeeds, with its data, to the file LOG.
      record_mark(VALUE) appends a number. record_stop() ends the recording. tests/durability/recording.rs reads the log.
 
@@ -101,6 +103,53 @@ static size_t torn_len(off64_t offset, size_t len) {
   /* Half of the bytes, in whole sectors where the write has several. */
   off64_t cut = (offset + (off64_t)(len / 2)) / SECTOR * SECTOR;
   return cut > offset && cut < end ? (size_t)(cut - offset) : len / 2;
+}
+
+/* ---- Memory ---- */
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static size_t min_failing_len;
+static long allocations_before_failure = -1;
+
+void memory_fail(size_t min_len, long call) {
+  min_failing_len = min_len;
+  allocations_before_failure = call;
+}
+
+void memory_stop(void) { allocations_before_failure = -1; }
+
+/* Returns whether an allocation fails. CALLER is an address in the code that allocates. */
+static int has_no_memory(size_t len, const void *caller) {
+  Dl_info found;
+  if (allocations_before_failure < 0 || len < min_failing_len) return 0;
+  if (!dladdr(caller, &found) || !found.dli_fname || !strstr(found.dli_fname, "libblosc2")) return 0;
+  if (allocations_before_failure-- > 0) return 0;
+  errno = ENOMEM;
+  return 1;
+}
+
+#define HAS_NO_MEMORY(len) has_no_memory(len, __builtin_return_address(0))
+
+void *malloc(size_t len) { return HAS_NO_MEMORY(len) ? NULL : __libc_malloc(len); }
+
+void *calloc(size_t count, size_t len) { return HAS_NO_MEMORY(count * len) ? NULL : __libc_calloc(count, len); }
+
+void *realloc(void *old, size_t len) { return HAS_NO_MEMORY(len) ? NULL : __libc_realloc(old, len); }
+
+void *aligned_alloc(size_t alignment, size_t len) {
+  return HAS_NO_MEMORY(len) ? NULL : __libc_memalign(alignment, len);
+}
+
+int posix_memalign(void **place, size_t alignment, size_t len) {
+  if (HAS_NO_MEMORY(len)) return ENOMEM;
+  void *at = __libc_memalign(alignment, len);
+  if (!at) return ENOMEM;
+  *place = at;
+  return 0;
 }
 
 /* ---- Recording ---- */

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use crate::c_program::{build, root};
 use crate::contents::{Contents, Form};
+use crate::failed_changes;
 use crate::faults::Fault;
 use crate::histories::{self, HistoryKind};
 use crate::levels::{self, Level};
@@ -38,6 +39,8 @@ pub enum Task {
     MakeHistory { kind: HistoryKind },
     /// Runs the first steps of a history.
     History { kind: HistoryKind, seed: u64, steps: u64 },
+    /// Runs a history whose changes fail at random.
+    FailedChanges { kind: HistoryKind, seed: u64, steps: u64, has_checksums: bool },
     /// Runs each task of a list in a process that is forked for it. (The start of a new program takes 1.4 ms.)
     Batch,
     /// Runs the steps of a history from a number on, until the process is killed.
@@ -55,6 +58,9 @@ impl Task {
             Task::Open { form, fault, call } => format!("open {} {} {call}", form as u8, fault.number()),
             Task::MakeHistory { kind } => format!("make-history {}", kind.number()),
             Task::History { kind, seed, steps } => format!("history {} {seed} {steps}", kind.number()),
+            Task::FailedChanges { kind, seed, steps, has_checksums } => {
+                format!("failed-changes {} {seed} {steps} {}", kind.number(), u64::from(has_checksums))
+            }
             Task::Batch => "batch".to_owned(),
             Task::Loop { kind, seed, first } => format!("loop {} {seed} {first}", kind.number()),
         }
@@ -82,6 +88,12 @@ impl Task {
             ("history", &[kind, seed, steps]) => {
                 Task::History { kind: HistoryKind::of_number(kind), seed, steps }
             }
+            ("failed-changes", &[kind, seed, steps, has_checksums]) => Task::FailedChanges {
+                kind: HistoryKind::of_number(kind),
+                seed,
+                steps,
+                has_checksums: has_checksums == 1,
+            },
             ("batch", []) => Task::Batch,
             ("loop", &[kind, seed, first]) => Task::Loop { kind: HistoryKind::of_number(kind), seed, first },
             _ => panic!("{TASK}={text}"),
@@ -189,10 +201,12 @@ pub fn run_expecting_success(task: Task, level: Level, path: &Path, log: Option<
 }
 
 /// The functions of the preloaded library.
-struct Preloaded {
+pub struct Preloaded {
     fault_start: extern "C" fn(c_int, c_long),
     fault_stop: extern "C" fn() -> c_long,
     fault_call: extern "C" fn(c_long) -> c_int,
+    memory_fail: extern "C" fn(usize, c_long),
+    memory_stop: extern "C" fn(),
     record_start: extern "C" fn(*const libc::c_char),
     record_mark: extern "C" fn(c_long),
     record_stop: extern "C" fn(),
@@ -220,6 +234,10 @@ impl Preloaded {
                 fault_call: std::mem::transmute::<*mut c_void, extern "C" fn(c_long) -> c_int>(find(
                     c"fault_call",
                 )),
+                memory_fail: std::mem::transmute::<*mut c_void, extern "C" fn(usize, c_long)>(find(
+                    c"memory_fail",
+                )),
+                memory_stop: std::mem::transmute::<*mut c_void, extern "C" fn()>(find(c"memory_stop")),
                 record_start: std::mem::transmute::<*mut c_void, extern "C" fn(*const libc::c_char)>(find(
                     c"record_start",
                 )),
@@ -230,7 +248,12 @@ impl Preloaded {
     }
 
     /// Runs `change` with an armed fault. Returns the result of `change` and the calls.
-    fn run_armed(&self, fault: Fault, call: usize, change: &mut dyn FnMut() -> bool) -> (bool, Vec<Call>) {
+    pub fn run_armed(
+        &self,
+        fault: Fault,
+        call: usize,
+        change: &mut dyn FnMut() -> bool,
+    ) -> (bool, Vec<Call>) {
         (self.fault_start)(fault.kind(), call as c_long);
         let succeeded = change();
         let ncalls = (self.fault_stop)();
@@ -241,6 +264,16 @@ impl Preloaded {
             }
         });
         (succeeded, calls.collect())
+    }
+}
+
+impl Preloaded {
+    /// Runs `work`, during which an allocation of the library of `min_len` bytes or more fails: number `number`.
+    pub fn with_failed_allocation<R>(&self, min_len: usize, number: usize, work: impl FnOnce() -> R) -> R {
+        (self.memory_fail)(min_len, number as c_long);
+        let result = work();
+        (self.memory_stop)();
+        result
     }
 }
 
@@ -282,6 +315,14 @@ fn run_task(preloaded: &Preloaded, task: Task, path: &Path, is_recording: bool) 
                 done < steps
             };
             (histories::run(kind, seed, 0, path, &mut acknowledge), Vec::new())
+        }
+        Task::FailedChanges { kind, seed, steps, has_checksums } => {
+            if has_checksums {
+                // SAFETY: no other thread uses the environment.
+                unsafe { std::env::set_var("BLOSC2_CHECKSUMS", "on") };
+            }
+            let failures = failed_changes::run(preloaded, kind, seed, steps, path);
+            (true, vec![Call::Other; failures as usize])
         }
         Task::Batch | Task::Loop { .. } => unreachable!("a task that is handled by the caller"),
     }

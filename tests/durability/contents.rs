@@ -45,11 +45,7 @@ impl Contents {
     pub fn read(library: &'static Library, path: &Path, form: Form) -> Option<Contents> {
         match form {
             Form::SuperChunk => Some(Contents::of_super_chunk(&SuperChunk::open(library, path)?)),
-            Form::Array => {
-                let array = Array::open(library, path).1?;
-                let contents = Contents::of_super_chunk(&array.schunk());
-                Some(Contents { shape: array.shape().to_vec(), items: array.to_cbuffer(), ..contents })
-            }
+            Form::Array => Some(Contents::of_array(&Array::open(library, path).1?)),
             Form::SecondFrame => {
                 let second = SuperChunk::open_offset(library, path, second_frame_offset(path)?)?;
                 let contents = Contents::of_super_chunk(&second);
@@ -59,7 +55,14 @@ impl Contents {
         }
     }
 
-    fn of_super_chunk(schunk: &SuperChunk) -> Contents {
+    /// Reads everything from an open array.
+    pub fn of_array(array: &Array) -> Contents {
+        let contents = Contents::of_super_chunk(&array.schunk());
+        Contents { shape: array.shape().to_vec(), items: array.to_cbuffer(), ..contents }
+    }
+
+    /// Reads everything from an open super-chunk.
+    pub fn of_super_chunk(schunk: &SuperChunk) -> Contents {
         let name_of = |layer: (Vec<u8>, Vec<u8>)| String::from_utf8_lossy(&layer.0).into_owned();
         let vlmetalayers = schunk.raw_vlmetalayers().into_iter().map(name_of);
         Contents {

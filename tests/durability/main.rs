@@ -10,6 +10,7 @@
 //! | [`faults`], [`level_off`], [`levels_kill_and_power`] | a fault in each call of an operation |
 //! | [`recoveries`] | a fault in each call of a recovery from an undo journal |
 //! | [`power_cuts`] | files after a power cut, drawn at random from a recording of the calls |
+//! | [`failed_changes`] | random sequences of changes that fail |
 //! | [`random_kills`] | a process that is killed at random moments |
 //! | [`child`] | child processes |
 //! | [`recording`], [`disk_model`] | the recorded calls, and a model of a disk that loses writes |
@@ -27,6 +28,7 @@ mod c_program;
 mod child;
 mod contents;
 mod disk_model;
+mod failed_changes;
 mod faults;
 mod histories;
 mod level_off;

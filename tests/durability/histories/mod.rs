@@ -24,6 +24,8 @@ pub enum HistoryKind {
     /// A super-chunk with a header of several sectors, in a file.
     LongHeader,
     Array(Store),
+    /// A super-chunk with chunks of 80,000 bytes.
+    Large(Store),
 }
 
 impl HistoryKind {
@@ -35,14 +37,22 @@ impl HistoryKind {
         HistoryKind::Array(Store::Directory),
     ];
 
+    /// The kinds whose changes need memory of more than 64 KiB.
+    pub const LARGE: [HistoryKind; 2] =
+        [HistoryKind::Large(Store::File), HistoryKind::Large(Store::Directory)];
+
+    fn every() -> impl Iterator<Item = HistoryKind> {
+        HistoryKind::ALL.into_iter().chain(HistoryKind::LARGE)
+    }
+
     /// Returns the number in the task of a child.
     pub fn number(self) -> usize {
-        HistoryKind::ALL.iter().position(|&kind| kind == self).expect("a kind")
+        HistoryKind::every().position(|kind| kind == self).expect("a kind")
     }
 
     /// Returns the kind with this number.
     pub fn of_number(number: u64) -> HistoryKind {
-        HistoryKind::ALL[number as usize]
+        HistoryKind::every().nth(number as usize).expect("a kind")
     }
 
     pub fn form(self) -> Form {
@@ -56,14 +66,17 @@ impl HistoryKind {
 }
 
 /// The state of the files after a number of steps.
+#[derive(Clone)]
 pub enum Model {
     Schunk(SchunkModel),
     Array(ArrayModel),
 }
 
 /// Changes that are one transaction: one change, or several changes in a bracket.
+#[derive(Debug)]
 pub enum Step {
-    Schunk(Vec<schunk_model::Change>),
+    /// The changes, and the number of items of a chunk.
+    Schunk(Vec<schunk_model::Change>, usize),
     Array(Vec<array_model::Change>),
 }
 
@@ -77,6 +90,27 @@ impl Model {
             HistoryKind::Schunk(_) => Model::Schunk(SchunkModel::new(false)),
             HistoryKind::LongHeader => Model::Schunk(SchunkModel::new(true)),
             HistoryKind::Array(_) => Model::Array(ArrayModel::new()),
+            HistoryKind::Large(_) => Model::Schunk(SchunkModel::large()),
+        }
+    }
+
+    /// Creates the files of the state before the first step.
+    pub fn make(&self, kind: HistoryKind, path: &Path) {
+        match (self, kind) {
+            (Model::Schunk(model), HistoryKind::Schunk(store) | HistoryKind::Large(store)) => {
+                model.make(store, path);
+            }
+            (Model::Schunk(model), _) => model.make(Store::File, path),
+            (Model::Array(model), HistoryKind::Array(store)) => model.make(store, path),
+            (Model::Array(_), _) => unreachable!("a model of another kind"),
+        }
+    }
+
+    /// As [`advance`](Self::advance), for a step of one change.
+    pub fn advance_by_one_change(&mut self, random: &mut Random, number: u64) -> Step {
+        match self {
+            Model::Schunk(model) => Step::Schunk(vec![model.advance(random, number * 8)], model.items()),
+            Model::Array(model) => Step::Array(vec![model.advance(random, number * 8)]),
         }
     }
 
@@ -88,12 +122,22 @@ impl Model {
         let numbers = (0..count).map(|index| number * 8 + index);
         match self {
             Model::Schunk(model) => {
-                Step::Schunk(numbers.map(|number| model.advance(&mut random, number)).collect())
+                let changes = numbers.map(|number| model.advance(&mut random, number)).collect();
+                Step::Schunk(changes, model.items())
             }
             Model::Array(model) => {
                 Step::Array(numbers.map(|number| model.advance(&mut random, number)).collect())
             }
         }
+    }
+
+    /// Returns what differs in the state that a library has read.
+    pub fn describe_difference(&self, contents: &Contents) -> String {
+        let difference = match self {
+            Model::Schunk(model) => model.describe_difference(contents),
+            Model::Array(_) => String::new(),
+        };
+        format!("{} {difference}", contents.summary())
     }
 
     /// Returns whether a library has read this state.
@@ -106,24 +150,46 @@ impl Model {
 }
 
 /// An open super-chunk or array.
-enum Handle {
+pub enum Handle {
     Schunk(SuperChunk),
     Array(Array),
 }
 
 impl Handle {
-    fn open(kind: HistoryKind, path: &Path) -> Handle {
+    pub fn open(kind: HistoryKind, path: &Path) -> Handle {
+        Handle::try_open(kind, path).expect("an array or a super-chunk")
+    }
+
+    pub fn try_open(kind: HistoryKind, path: &Path) -> Option<Handle> {
         match kind.form() {
-            Form::Array => Handle::Array(Array::open(ours(), path).1.expect("an array")),
-            _ => Handle::Schunk(SuperChunk::open(ours(), path).expect("a super-chunk")),
+            Form::Array => Array::open(ours(), path).1.map(Handle::Array),
+            _ => SuperChunk::open(ours(), path).map(Handle::Schunk),
         }
     }
 
+    /// Reads everything.
+    pub fn contents(&self) -> Contents {
+        match self {
+            Handle::Schunk(schunk) => Contents::of_super_chunk(schunk),
+            Handle::Array(array) => Contents::of_array(array),
+        }
+    }
+
+    /// Returns the offsets of the chunks in the data section, or the numbers of their files.
+    pub fn offsets(&self) -> Vec<i64> {
+        let offsets = match self {
+            Handle::Schunk(schunk) => schunk.offsets(),
+            Handle::Array(array) => array.schunk().offsets(),
+        };
+        offsets.unwrap_or_default()
+    }
+
     /// Returns whether all changes of the step have succeeded.
-    fn run(&self, step: &Step) -> bool {
+    pub fn run(&self, step: &Step) -> bool {
         match (self, step) {
-            (Handle::Schunk(schunk), Step::Schunk(changes)) => {
-                in_bracket(schunk, changes.len() > 1, || changes.iter().all(|change| change.run(schunk)))
+            (Handle::Schunk(schunk), Step::Schunk(changes, items)) => {
+                let run = || changes.iter().all(|change| change.run(schunk, *items));
+                in_bracket(schunk, changes.len() > 1, run)
             }
             (Handle::Array(array), Step::Array(changes)) => {
                 in_bracket(&array.schunk(), changes.len() > 1, || {
@@ -142,11 +208,7 @@ fn in_bracket(schunk: &SuperChunk, is_bracket: bool, change: impl FnOnce() -> bo
 
 /// Creates the files of a history.
 pub fn make(kind: HistoryKind, path: &Path) {
-    match kind {
-        HistoryKind::Schunk(store) => SchunkModel::new(false).make(store, path),
-        HistoryKind::LongHeader => SchunkModel::new(true).make(Store::File, path),
-        HistoryKind::Array(store) => ArrayModel::new().make(store, path),
-    }
+    Model::new(kind).make(kind, path);
 }
 
 /// The handle is closed and opened again after this number of steps.
