@@ -9,6 +9,7 @@ use crate::chunk::format::{MAX_FILTERS, filter_id, flag};
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::codec::{BuiltInCodec, Decoder, Workspace};
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::{self, Source};
 use crate::pipeline::decompress::{self, ItemRange};
@@ -157,11 +158,9 @@ pub fn read_items(chunk: &[u8], start: i32, nitems: i32, dest: &mut [MaybeUninit
 /// Returns whether a stream of the codec with that format code decodes to exactly `len` bytes; `None` without the memory
 /// to decode it.
 pub fn is_valid_stream(format: u8, stream: &[u8], len: usize) -> Option<bool> {
-    let mut content = Vec::new();
-    content.try_reserve_exact(len).ok()?;
-    content.resize(len, 0);
+    let mut content = fallible::filled(0, len).ok()?;
+    let mut workspace = Workspace::new().ok()?;
     let codec = BuiltInCodec::from_blosc1_format(format);
-    let decoded =
-        codec.map(|codec| codec.decoder(None).decode(&mut Workspace::default(), stream, &mut content));
+    let decoded = codec.map(|codec| codec.decoder(None).decode(&mut workspace, stream, &mut content));
     decoded.map_or(Some(false), |decoded| Some(decoded.ok()? == len))
 }

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
 //! | [`error`] | the error type, and its mapping to the ABI's negative codes and back |
+//! | [`fallible`] | allocations that return an error when memory runs out |
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
 //! | [`sync`] | atomics, locks and threads, which the model tests replace |
 //! | [`held_locks`] | the list of locks that a thread holds while functions of the program may run |
@@ -50,6 +51,7 @@ mod chunk;
 mod codec;
 mod environment;
 pub mod error;
+mod fallible;
 mod filter;
 mod frame;
 mod held_locks;

@@ -211,11 +211,11 @@ impl Encoder for BuiltInEncoder<'_> {
             (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
                 lz4::compress_fast_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltInCodec::Lz4, _) => Ok(lz4::compress_fast(&mut workspace.lz4, src, dest, clevel)),
+            (BuiltInCodec::Lz4, _) => lz4::compress_fast(&mut workspace.lz4, src, dest, clevel),
             (BuiltInCodec::Lz4Hc, Some(EncoderDictionaryData::Lz4Hc(dictionary))) => {
                 lz4::compress_hc_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltInCodec::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
+            (BuiltInCodec::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel),
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => snappy::compress(&mut workspace.snappy, src, dest),
             (BuiltInCodec::Zlib, _) => {
@@ -292,7 +292,7 @@ impl BuiltInDecoder<'_> {
         match (self.codec, self.dictionary) {
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => Ok(snappy::decompress(src, dest)),
-            (BuiltInCodec::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
+            (BuiltInCodec::Zlib, _) => zlib::decompress(&mut workspace.zlib, src, dest),
             (_, Some(DecoderDictionaryData::Zstd(dictionary))) => {
                 zstd::decompress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }

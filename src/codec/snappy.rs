@@ -2,8 +2,8 @@
 //!
 //! Owns the encoder and the buffer of a thread; the format is that of the crate `snap`.
 
-use crate::err;
 use crate::error::Result;
+use crate::fallible::{self, get_or_try_insert_with};
 
 /// The version of the Snappy format library whose streams the crate writes.
 pub(super) const VERSION: &str = "1.1.8";
@@ -23,13 +23,13 @@ pub(super) struct State {
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     // 0 for content that is too long for a stream.
     let max_len = snap::raw::max_compress_len(src.len());
-    let encoder = state.encoder.get_or_insert_with(|| Box::new(snap::raw::Encoder::new()));
+    let encoder = get_or_try_insert_with(&mut state.encoder, || fallible::try_box(snap::raw::Encoder::new()))?;
     if max_len <= dest.len() {
         return Ok(encoder.compress(src, dest).unwrap_or(0));
     }
     // The encoder needs room for the longest possible stream, although it is rarely that long.
     let missing = max_len.saturating_sub(state.stream.len());
-    state.stream.try_reserve(missing).map_err(|_| err!(MemoryAlloc, "a Snappy stream of {max_len} bytes"))?;
+    fallible::reserve(&mut state.stream, missing)?;
     state.stream.resize(max_len.max(state.stream.len()), 0);
     let len = encoder.compress(src, &mut state.stream).unwrap_or(0);
     let Some(room) = dest.get_mut(..len) else { return Ok(0) };

@@ -7,8 +7,7 @@ use super::{blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation. Each part is created on
-/// first use.
-#[derive(Default)]
+/// first use, apart from the tables of BloscLZ and NDLZ.
 pub(crate) struct Workspace {
     pub(super) blosclz: blosclz::HashTables,
     pub(super) lz4: lz4::State,
@@ -19,6 +18,26 @@ pub(crate) struct Workspace {
     pub(super) snappy: super::snappy::State,
     pub(super) zlib: zlib::State,
     pub(super) zstd: zstd::State,
+}
+
+impl Workspace {
+    /// Returns the state of a thread that has used no codec.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn new() -> Result<Workspace> {
+        Ok(Workspace {
+            blosclz: blosclz::HashTables::new()?,
+            lz4: lz4::State::default(),
+            runs: RunStreams::default(),
+            #[cfg(feature = "ndlz")]
+            ndlz: ndlz::Tables::new()?,
+            #[cfg(feature = "snappy")]
+            snappy: super::snappy::State::default(),
+            zlib: zlib::State::default(),
+            zstd: zstd::State::default(),
+        })
+    }
 }
 
 /// The room, in bytes, behind a stream's content that is enough for the fastest path of every decoder.

@@ -133,7 +133,7 @@ impl Context {
     ///
     /// # Errors
     /// `InvalidParam` for an invalid filter id, an unknown tuner, or an environment variable that names a codec that
-    /// contexts cannot use; `NullPointer` for a prefilter without parameters; any error of the tuner.
+    /// contexts cannot use; `NullPointer` for a prefilter without parameters; `MemoryAlloc`; any error of the tuner.
     pub(crate) unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
         if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::is_valid_filter_id(id)) {
             return Err(err!(InvalidParam, "filter id {id} is not defined"));
@@ -156,7 +156,7 @@ impl Context {
         };
         let preparams = match cparams.prefilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
-            Some(_) => Some(RawBox::new(unsafe { copy_filter_params(cparams.preparams) }?)),
+            Some(_) => Some(RawBox::new(unsafe { copy_filter_params(cparams.preparams) }?)?),
             None => None,
         };
         let head = ContextHead {
@@ -185,7 +185,7 @@ impl Context {
             postparams: None,
             mask: Cell::new(None),
             is_instrumented: cparams.instr_codec.get(),
-        });
+        })?;
         // The tuner's init reads a head with all fields set except these three (codecs.md 15).
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -205,12 +205,12 @@ impl Context {
     /// uses its head or changes its super-chunk: see [`ContextHeadCell::new`].
     ///
     /// # Errors
-    /// `NullPointer` for a postfilter without parameters.
+    /// `NullPointer` for a postfilter without parameters; `MemoryAlloc`.
     pub(crate) unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<OwnedContext> {
         let nthreads = env_overrides::nthreads_for_new_context(dparams.nthreads);
         let postparams = match dparams.postfilter {
             // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
-            Some(_) => Some(RawBox::new(unsafe { copy_filter_params(dparams.postparams) }?)),
+            Some(_) => Some(RawBox::new(unsafe { copy_filter_params(dparams.postparams) }?)?),
             None => None,
         };
         let head = ContextHead {
@@ -221,14 +221,14 @@ impl Context {
             new_nthreads: nthreads,
             ..zeroed_head()
         };
-        Ok(RawBox::new(Context {
+        RawBox::new(Context {
             // SAFETY: guaranteed by the caller; the parameters of the postfilter are the context's own copy.
             head: unsafe { ContextHeadCell::new(head) },
             preparams: None,
             postparams,
             mask: Cell::new(None),
             is_instrumented: false,
-        }))
+        })
     }
 
     /// Returns the pointer to the context that C code has.

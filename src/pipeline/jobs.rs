@@ -53,10 +53,14 @@ pub(crate) fn for_each_block(
     let finished = pool::run(nthreads, &|tid| {
         let _part = ScratchReturnGuard { caller_thread: caller };
         let _held = held_locks::inherit(&held);
-        scratch::with_scratch(|scratch| {
+        let part = scratch::with_scratch(|scratch| {
             let mut worker = Worker { tid, scratch };
             queue.run_items(|nblock| work(nblock, &mut worker));
+            Ok(())
         });
+        if let Err(error) = part {
+            queue.fail(error);
+        }
     });
     queue.into_result(finished)
 }
@@ -126,10 +130,15 @@ impl WorkQueue {
                 break;
             }
             if let Err(error) = work(item) {
-                self.has_failed.store(true, Ordering::Relaxed);
-                self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.fail(error);
             }
         }
+    }
+
+    /// Records that a worker has failed.
+    fn fail(&self, error: Error) {
+        self.has_failed.store(true, Ordering::Relaxed);
+        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
     fn into_result(self, finished: Result<()>) -> Result<()> {

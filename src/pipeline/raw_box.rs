@@ -1,5 +1,7 @@
 //! A value on the heap to which C code has a pointer.
 
+use crate::error::Result;
+use crate::fallible;
 use std::ptr::NonNull;
 
 /// Owns a value that C code may read and write through its own pointer. Each move of a `Box` asserts that no other
@@ -8,8 +10,11 @@ pub(crate) struct RawBox<T>(NonNull<T>);
 
 impl<T> RawBox<T> {
     /// Moves `value` to the heap.
-    pub(crate) fn new(value: T) -> RawBox<T> {
-        RawBox(NonNull::from(Box::leak(Box::new(value))))
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn new(value: T) -> Result<RawBox<T>> {
+        Ok(RawBox(NonNull::from(Box::leak(fallible::try_box(value)?))))
     }
 
     /// Returns the pointer for C code. It is valid until the value is dropped.

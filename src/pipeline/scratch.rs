@@ -8,6 +8,7 @@ use crate::buffers::limits::{
 };
 use crate::codec::Workspace;
 use crate::error::Result;
+use crate::fallible;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -54,7 +55,6 @@ impl ScratchBuffer {
 }
 
 /// The buffers and the codec state that decoding or encoding one block needs.
-#[derive(Default)]
 pub(crate) struct BlockScratch {
     /// Streams before their filters are undone; filter output, odd steps; a prefilter's output.
     pub front: ScratchBuffer,
@@ -69,7 +69,6 @@ pub(crate) struct BlockScratch {
 }
 
 /// The working memory of one worker.
-#[derive(Default)]
 pub(crate) struct Scratch {
     /// For decoding or encoding a block.
     pub block_scratch: BlockScratch,
@@ -78,6 +77,21 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// Returns memory without buffers, for a thread that has used no codec.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn new() -> Result<Box<Scratch>> {
+        let block_scratch = BlockScratch {
+            front: ScratchBuffer::default(),
+            back: ScratchBuffer::default(),
+            stream: ScratchBuffer::default(),
+            block: ScratchBuffer::default(),
+            workspace: Workspace::new()?,
+        };
+        fallible::try_box(Scratch { block_scratch, decoded_block: ScratchBuffer::default() })
+    }
+
     /// The sum of the lengths of all buffers, in bytes.
     #[inline(always)]
     fn buffers_len(&self) -> usize {
@@ -123,19 +137,29 @@ static SHARED_SCRATCH: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 
 /// Runs `work` with working memory. A nested call (a callback of the program compresses, or a block is decoded in order
 /// to be encoded) gets separate memory.
+///
+/// # Errors
+/// `MemoryAlloc`, those of `work`.
 #[inline]
-pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut borrowed = borrow_scratch();
+pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> Result<R>) -> Result<R> {
+    let mut borrowed = borrow_scratch()?;
     let result = work(&mut borrowed.scratch);
     borrowed.release();
     result
 }
 
 /// Does the same as [`with_scratch`], without a closure: passing the arguments through a closure slows small blocks.
+///
+/// # Errors
+/// `MemoryAlloc`.
 #[inline(always)]
-pub(crate) fn borrow_scratch() -> BorrowedScratch {
+pub(crate) fn borrow_scratch() -> Result<BorrowedScratch> {
     let level = NestingGuard::enter();
-    BorrowedScratch { scratch: level.take_scratch().unwrap_or_else(take_shared_or_new), level }
+    let scratch = match level.take_scratch() {
+        Some(scratch) => scratch,
+        None => take_shared_or_new()?,
+    };
+    Ok(BorrowedScratch { scratch, level })
 }
 
 /// Working memory in use. The thread keeps it only if it is [released](Self::release): memory that a panicking
@@ -158,8 +182,8 @@ impl BorrowedScratch {
 }
 
 #[cold]
-fn take_shared_or_new() -> Box<Scratch> {
-    lock_shared().and_then(|mut shared| shared.pop()).unwrap_or_default()
+fn take_shared_or_new() -> Result<Box<Scratch>> {
+    lock_shared().and_then(|mut shared| shared.pop()).map_or_else(Scratch::new, Ok)
 }
 
 /// Locks the shared working memory. Returns `None` if that fails for longer than a push or a pop takes: the thread that
@@ -291,16 +315,18 @@ mod tests {
     fn nested_calls_use_separate_buffers() {
         with_scratch(|outer| {
             outer.block_scratch.front.get(100).unwrap().fill(7);
-            with_scratch(|inner| inner.block_scratch.front.get(100).unwrap().fill(8));
+            with_scratch(|inner| Ok(inner.block_scratch.front.get(100)?.fill(8))).unwrap();
             assert!(outer.block_scratch.front.get(100).unwrap().iter().all(|&x| x == 7));
-        });
+            Ok(())
+        })
+        .unwrap();
     }
 
     #[test]
     fn each_nesting_level_reuses_its_codec_state() {
         let address = |scratch: &mut Scratch| std::ptr::from_ref(&scratch.block_scratch.workspace).addr();
-        let addresses =
-            || with_scratch(|scratch| (address(scratch), with_scratch(|scratch| address(scratch))));
+        let nested = || with_scratch(|scratch| Ok(address(scratch)));
+        let addresses = || with_scratch(|scratch| Ok((address(scratch), nested()?))).unwrap();
         let (outer, inner) = addresses();
         assert_ne!(outer, inner);
         // Another test may release the memory of all threads in between, but it is improbable that it does so each
@@ -310,7 +336,8 @@ mod tests {
 
     #[test]
     fn release_by_another_thread_frees_the_kept_scratch_at_the_end_of_the_next_call() {
-        let address = || with_scratch(|scratch| std::ptr::from_ref(&scratch.block_scratch.workspace).addr());
+        let address =
+            || with_scratch(|scratch| Ok(std::ptr::from_ref(&scratch.block_scratch.workspace).addr())).unwrap();
         std::thread::spawn(move || {
             address();
             std::thread::spawn(release_all).join().unwrap();

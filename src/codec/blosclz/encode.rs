@@ -10,6 +10,8 @@ use super::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS};
 use super::tokens::{EncoderMatch, TokenWriter};
 use crate::codec::common_prefix::difference_mask32;
 use crate::codec::length_predictor::LengthPredictor;
+use crate::error::Result;
+use crate::fallible::boxed_array;
 use std::hint::black_box;
 
 /// log2 of the largest hash table.
@@ -52,7 +54,6 @@ const SHORTENED_MATCHES: usize = 3;
 const SHORTENED_MATCHES_RATIO: f64 = 4.0;
 
 /// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
-#[derive(Default)]
 pub(crate) struct HashTables {
     /// For inputs of up to 64 KiB, and thus for every probe: this table fits into the L1 cache.
     u16_table: HashTable<u16>,
@@ -91,9 +92,13 @@ type Slots<S> = [S; 1 << MAX_TABLE_LOG2];
 /// A hash table of positions.
 struct HashTable<S>(Box<Slots<S>>);
 
-impl<S: TablePosition> Default for HashTable<S> {
-    fn default() -> Self {
-        HashTable(Box::new([S::default(); 1 << MAX_TABLE_LOG2]))
+impl HashTables {
+    /// Returns empty tables.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn new() -> Result<HashTables> {
+        Ok(HashTables { u16_table: HashTable(boxed_array()?), u32_table: HashTable(boxed_array()?) })
     }
 }
 

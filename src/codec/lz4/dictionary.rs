@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::encode::{fast, mid};
-use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// A dictionary for compression with either encoder. All threads share it.
 pub(in crate::codec) struct Dictionary {
@@ -51,15 +51,15 @@ impl DictionaryBuffer {
         let mut input = match kept.take() {
             Some(mut buffer) if buffer.id == *id => {
                 buffer.input.truncate(start);
-                append(&mut buffer.input, src)?;
+                fallible::extend(&mut buffer.input, src)?;
                 return Ok(kept.insert(buffer));
             }
             Some(buffer) => buffer.input,
             None => Vec::new(),
         };
         input.clear();
-        append(&mut input, bytes)?;
-        append(&mut input, src)?;
+        fallible::extend(&mut input, bytes)?;
+        fallible::extend(&mut input, src)?;
         Ok(kept.insert(DictionaryBuffer {
             id: *id,
             dictionary_len: start,
@@ -70,11 +70,3 @@ impl DictionaryBuffer {
     }
 }
 
-/// Appends `more` to `bytes`.
-fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<()> {
-    bytes
-        .try_reserve(more.len())
-        .map_err(|_| err!(MemoryAlloc, "{} bytes of a dictionary or a stream", more.len()))?;
-    bytes.extend_from_slice(more);
-    Ok(())
-}

@@ -10,6 +10,7 @@ mod encode;
 pub(super) use dictionary::Dictionary;
 
 use crate::error::Result;
+use crate::fallible::get_or_try_insert_with;
 use dictionary::DictionaryBuffer;
 
 /// The version of the C library whose format and sizes these encoders match; programs can query it.
@@ -26,7 +27,7 @@ const MAX_INPUT_LEN: usize = 0x7e00_0000;
 #[derive(Default)]
 pub(super) struct State {
     fast: encode::fast::Tables,
-    mid: Option<encode::mid::Tables>,
+    mid: encode::mid::Tables,
     high: Option<encode::high::Tables>,
     /// The dictionary that was used last.
     dictionary_buffer: Option<DictionaryBuffer>,
@@ -40,11 +41,14 @@ pub(super) fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> u
 
 /// Compresses with the fast encoder at `clevel` 0..=9. Returns the number of bytes written, 0 if the result does not
 /// fit.
-pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     if src.len() > MAX_INPUT_LEN {
-        return 0;
+        return Ok(0);
     }
-    encode::fast::compress(&mut state.fast, src, dest, acceleration(clevel)).unwrap_or(0)
+    Ok(encode::fast::compress(&mut state.fast, src, dest, acceleration(clevel))?.unwrap_or(0))
 }
 
 /// Compresses like [`compress_fast`], with a dictionary.
@@ -64,21 +68,27 @@ pub(super) fn compress_fast_with_dictionary(
     let DictionaryBuffer { dictionary_len: start, input, fast, .. } =
         DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
     let acceleration = acceleration(clevel);
-    Ok(encode::fast::compress_with_dictionary(&mut state.fast, fast, input, *start, dest, acceleration)
+    Ok(encode::fast::compress_with_dictionary(&mut state.fast, fast, input, *start, dest, acceleration)?
         .unwrap_or(0))
 }
 
 /// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default). Returns the number of
 /// bytes written, 0 if the result does not fit.
-pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     if src.len() > MAX_INPUT_LEN {
-        return 0;
+        return Ok(0);
     }
-    match max_attempts(clevel) {
-        None => encode::mid::compress(state.mid.get_or_insert_default(), src, dest),
-        Some(attempts) => encode::high::compress(state.high.get_or_insert_default(), src, dest, attempts),
-    }
-    .unwrap_or(0)
+    let written = match max_attempts(clevel) {
+        None => encode::mid::compress(&mut state.mid, src, dest)?,
+        Some(attempts) => {
+            let tables = get_or_try_insert_with(&mut state.high, encode::high::Tables::new)?;
+            encode::high::compress(tables, src, dest, attempts)
+        }
+    };
+    Ok(written.unwrap_or(0))
 }
 
 /// Compresses like [`compress_hc`], with a dictionary.
@@ -98,11 +108,9 @@ pub(super) fn compress_hc_with_dictionary(
     let DictionaryBuffer { id, dictionary_len: start, input, mid, .. } =
         DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
     let written = match max_attempts(clevel) {
-        None => {
-            encode::mid::compress_with_dictionary(state.mid.get_or_insert_default(), mid, input, *start, dest)
-        }
+        None => encode::mid::compress_with_dictionary(&mut state.mid, mid, input, *start, dest)?,
         Some(attempts) => {
-            let tables = state.high.get_or_insert_default();
+            let tables = get_or_try_insert_with(&mut state.high, encode::high::Tables::new)?;
             encode::high::compress_with_dictionary(tables, input, *start, *id, dest, attempts)
         }
     };

@@ -8,6 +8,8 @@ use super::format::{
     TOKEN_PAIR_8, TOKEN_TRIPLE_8, TOKEN_TWO_PAIRS_4,
 };
 use super::hash;
+use crate::error::Result;
+use crate::fallible::boxed_array;
 use crate::filter::cpu;
 
 /// The number of entries of a table, which is the number of values of a hash.
@@ -32,10 +34,13 @@ pub(crate) struct Tables {
     pairs: Box<HashSlots>,
 }
 
-impl Default for Tables {
-    fn default() -> Self {
-        let empty = || Box::new([0; TABLE_LEN]);
-        Tables { cells: empty(), triples: empty(), pairs: empty() }
+impl Tables {
+    /// Returns empty tables.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn new() -> Result<Tables> {
+        Ok(Tables { cells: boxed_array()?, triples: boxed_array()?, pairs: boxed_array()? })
     }
 }
 

@@ -13,6 +13,7 @@ mod segments;
 
 use super::incompressible::is_incompressible;
 use crate::error::Result;
+use crate::fallible::{self, get_or_try_insert_with};
 use inflate::ADLER_LEN;
 
 pub(in crate::codec) use deflate::LevelSet;
@@ -39,6 +40,9 @@ pub(super) struct State {
 
 /// Compresses `src` at a level of zlib or zlib-ng. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
 /// longer than `src` and the result is not shorter than `dest` by 1 / [`MIN_SAVING_DIVISOR`].
+///
+/// # Errors
+/// `MemoryAlloc`.
 pub(super) fn compress(
     state: &mut State,
     src: &[u8],
@@ -56,12 +60,12 @@ pub(super) fn compress(
     }
     let (header, rest) = dest.split_at_mut(HEADER.len());
     let written = match (levels, clevel) {
-        (LevelSet::ZlibNg, 1) => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room]),
+        (LevelSet::ZlibNg, 1) => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room])?,
         _ => {
             // zlib-ng searches for matches of three bytes only at the last level.
             let shortest = if clevel == 9 || levels == LevelSet::Zlib { 3 } else { 4 };
-            let segments = segments::find_segments(&mut state.segments, src, shortest);
-            let encoder = state.encoder.get_or_insert_with(deflate::DeflateWorkspace::new);
+            let segments = segments::find_segments(&mut state.segments, src, shortest)?;
+            let encoder = get_or_try_insert_with(&mut state.encoder, deflate::DeflateWorkspace::new)?;
             deflate::compress(encoder, src, segments, &mut rest[..room], levels, clevel)
         }
     };
@@ -78,16 +82,20 @@ fn adler32(bytes: &[u8]) -> u32 {
 
 /// Decompresses the zlib stream that `src` begins with. Returns the number of bytes written; 0 if the stream is invalid
 /// or needs more than `dest`.
-pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> usize {
-    state.inflater.get_or_insert_with(new_inflater).decode_zlib(src, dest, adler32).unwrap_or(0)
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+    let inflater = get_or_try_insert_with(&mut state.inflater, new_inflater)?;
+    Ok(inflater.decode_zlib(src, dest, adler32).unwrap_or(0))
 }
 
 /// Returns a new decoder. Not inlined: the decoder would be built on the caller's stack, and every call would pay for
 /// the stack probes.
 #[cold]
 #[inline(never)]
-fn new_inflater() -> Box<inflate::Inflater> {
-    Box::default()
+fn new_inflater() -> Result<Box<inflate::Inflater>> {
+    fallible::try_box(inflate::Inflater::default())
 }
 
 #[cfg(test)]

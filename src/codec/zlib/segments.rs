@@ -8,6 +8,8 @@
 use std::ops::Range;
 
 use super::deflate::MAX_DISTANCE;
+use crate::error::Result;
+use crate::fallible;
 
 /// Streams are examined in units of this many bytes.
 const UNIT: usize = 8 << 10;
@@ -43,11 +45,14 @@ pub(super) struct SegmentBuffers {
 
 /// Returns the segments of `src`, for an encoder whose shortest match has `shortest` bytes, 3 or 4. Two consecutive
 /// segments are of different kinds.
+///
+/// # Errors
+/// `MemoryAlloc`.
 pub(super) fn find_segments<'a>(
     buffers: &'a mut SegmentBuffers,
     src: &[u8],
     shortest: usize,
-) -> &'a [Segment] {
+) -> Result<&'a [Segment]> {
     let SegmentBuffers { slots, segments } = buffers;
     segments.clear();
     let mut slots = Some(slots);
@@ -61,7 +66,7 @@ pub(super) fn find_segments<'a>(
             continue;
         }
         if let Some(slots) = slots.take() {
-            words = Some(WordTable::new(slots, src, shortest));
+            words = Some(WordTable::new(slots, src, shortest)?);
         }
         let Some(words) = &mut words else { break };
         let first = at;
@@ -85,21 +90,21 @@ pub(super) fn find_segments<'a>(
         }
         if at - first >= MIN_LITERAL_UNITS * UNIT {
             if first > start {
-                segments.push(Segment { range: start..first, is_literals: false });
+                fallible::push(segments, Segment { range: start..first, is_literals: false })?;
             }
             let rest = &src[at..];
             let is_literals = rest.len() < SHORT_REST
                 || (rest.len() < UNIT && has_high_entropy(rest) && !words.insert_and_check_repeats(at));
             let end = if is_literals { src.len() } else { at };
-            segments.push(Segment { range: first..end, is_literals: true });
+            fallible::push(segments, Segment { range: first..end, is_literals: true })?;
             (start, at) = (end, end);
         }
         at = (at + UNIT).min(src.len());
     }
     if start < src.len() || src.is_empty() {
-        segments.push(Segment { range: start..src.len(), is_literals: false });
+        fallible::push(segments, Segment { range: start..src.len(), is_literals: false })?;
     }
-    segments
+    Ok(segments)
 }
 
 /// Returns whether a unit, or a shorter rest, has enough different values for its words to differ from each other.
@@ -121,11 +126,12 @@ struct WordTable<'a> {
 }
 
 impl<'a> WordTable<'a> {
-    fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> WordTable<'a> {
+    fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> Result<WordTable<'a>> {
         let most = if len == 3 { MAX_REPEATED_3_BYTE_WORDS } else { MAX_REPEATED_WORDS };
         slots.clear();
+        fallible::reserve(slots, 1 << SLOTS_LOG2)?;
         slots.resize(1 << SLOTS_LOG2, u32::MAX);
-        WordTable { slots, src, mask: u32::MAX >> (8 * (4 - len)), max_repeated: most }
+        Ok(WordTable { slots, src, mask: u32::MAX >> (8 * (4 - len)), max_repeated: most })
     }
 
     /// Inserts the words before `start` that matches there can reach.
@@ -186,7 +192,7 @@ mod tests {
 
     fn find_kinds(src: &[u8]) -> Vec<(usize, bool)> {
         let mut buffers = SegmentBuffers::default();
-        find_segments(&mut buffers, src, 4)
+        find_segments(&mut buffers, src, 4).unwrap()
             .iter()
             .map(|segment| (segment.range.len(), segment.is_literals))
             .collect()
@@ -217,7 +223,7 @@ mod tests {
         let items: Vec<u8> =
             noise(60_000).chunks_exact(3).flat_map(|low| [low, &[1, 2, 3]].concat()).collect();
         let mut buffers = SegmentBuffers::default();
-        assert!(find_segments(&mut buffers, &items, 3).iter().all(|segment| !segment.is_literals));
+        assert!(find_segments(&mut buffers, &items, 3).unwrap().iter().all(|segment| !segment.is_literals));
     }
 
     #[test]

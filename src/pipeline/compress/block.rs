@@ -14,6 +14,7 @@ use crate::chunk::{BlockGeometry, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::filter::copy::copy;
 use std::mem::size_of;
 use std::sync::OnceLock;
@@ -148,8 +149,12 @@ impl BlockEncoder<'_> {
                 let ttmp = front.as_mut_ptr();
                 // SAFETY: a buffer of that length, which is also the output.
                 unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
-                if nblock == 0 && self.needs_first_block_first() {
-                    self.prefiltered_reference.get_or_init(|| front[..len].to_vec());
+                if nblock == 0
+                    && self.needs_first_block_first()
+                    && self.prefiltered_reference.get().is_none()
+                {
+                    // Another thread may have set it in between, to the same bytes.
+                    let _ = self.prefiltered_reference.set(fallible::copy_of(&front[..len])?);
                 }
                 (BlockInput::InFrontBuffer(len), front)
             }

@@ -6,6 +6,7 @@
 use super::super::shared_output::SharedOutput;
 use crate::chunk::write_i32;
 use crate::error::Result;
+use crate::fallible;
 use crate::filter::copy::copy;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -70,10 +71,7 @@ impl<'a> ChunkWriter<'a> {
         if nblock != state.next {
             let mut waiting = state.spare_buffers.pop().unwrap_or_default();
             waiting.clear();
-            waiting
-                .try_reserve(bytes.len())
-                .map_err(|_| crate::err!(MemoryAlloc, "a copy of block {nblock}"))?;
-            waiting.extend_from_slice(bytes);
+            fallible::extend(&mut waiting, bytes)?;
             state.early_blocks.insert(nblock, waiting);
             return Ok(());
         }
@@ -87,7 +85,8 @@ impl<'a> ChunkWriter<'a> {
             let Some(range) = self.reserve_block(&mut state, waiting.len()) else { return Ok(()) };
             // SAFETY: `reserve_block` returns each range once.
             copy(&waiting, unsafe { self.out.write_range(range) });
-            state.spare_buffers.push(waiting);
+            // Without memory for the list, the buffer is freed.
+            let _ = fallible::push(&mut state.spare_buffers, waiting);
         }
         drop(state);
         // SAFETY: as above.

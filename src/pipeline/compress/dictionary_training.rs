@@ -8,8 +8,8 @@ use super::source::Source;
 use crate::abi::BLOSC_ZSTD;
 use crate::chunk::format::{MAX_DICT_SIZE, MIN_USEFUL_DICT};
 use crate::codec::train_zstd;
-use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// A dictionary is at most 1/20 of the data.
 const MIN_DATA_TO_DICT_RATIO: usize = 20;
@@ -27,31 +27,34 @@ struct SampleLayout {
 }
 
 /// Returns the layout of the samples of a chunk, `None` if a dictionary is not worthwhile.
-fn plan_samples(encoder: &BlockEncoder<'_>) -> Option<SampleLayout> {
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn plan_samples(encoder: &BlockEncoder<'_>) -> Result<Option<SampleLayout>> {
     let plan = encoder.plan;
     let nbytes = encoder.source.len();
     let capacity = MAX_DICT_SIZE.min(nbytes / MIN_DATA_TO_DICT_RATIO);
     if capacity < MIN_USEFUL_DICT {
-        return None;
+        return Ok(None);
     }
     let sizes = match encoder.source {
         Source::VarlenBlocks(sources) => {
             if sources.len() < MIN_SAMPLES || nbytes / sources.len() / STREAM_TO_SAMPLE_RATIO == 0 {
-                return None;
+                return Ok(None);
             }
-            sources.iter().map(|s| s.len()).collect()
+            fallible::collect(sources.iter().map(|s| s.len()))?
         }
         Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
             let streams = if plan.is_split { plan.typesize } else { 1 };
             let count = (encoder.nblocks() * streams).max(MIN_SAMPLES);
             let size = nbytes / count / STREAM_TO_SAMPLE_RATIO;
             if size == 0 {
-                return None;
+                return Ok(None);
             }
-            vec![size; count]
+            fallible::filled(size, count)?
         }
     };
-    Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes })
+    Ok(Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes }))
 }
 
 /// Returns a dictionary for the chunk, or `None` if it is compressed without one.
@@ -59,7 +62,7 @@ fn plan_samples(encoder: &BlockEncoder<'_>) -> Option<SampleLayout> {
 /// # Errors
 /// Those of filtering a block; `MemoryAlloc`.
 pub(super) fn train_chunk_dictionary(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<Vec<u8>>> {
-    let Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes }) = plan_samples(encoder) else {
+    let Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes }) = plan_samples(encoder)? else {
         return Ok(None);
     };
     let sampled: usize = sizes.iter().sum();
@@ -82,8 +85,7 @@ pub(super) fn train_chunk_dictionary(encoder: &BlockEncoder<'_>, compcode: i32) 
 
 /// Returns the first `len` bytes of the concatenated filtered blocks.
 fn filtered_prefix(encoder: &BlockEncoder<'_>, len: usize) -> Result<Vec<u8>> {
-    let mut prefix = Vec::new();
-    prefix.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of samples"))?;
+    let mut prefix = fallible::vec_with_capacity(len)?;
     scratch::with_scratch(|scratch| {
         let mut worker = Worker { tid: 0, scratch };
         for nblock in 0..encoder.nblocks() {

@@ -61,7 +61,7 @@ pub(crate) fn try_decompress_fast(
     let nstreams = if header.is_split() { typesize } else { 1 };
     // SAFETY: decoders write each byte before they read it.
     let dest = unsafe { dest.into_bytes() };
-    let mut borrowed = scratch::borrow_scratch();
+    let mut borrowed = scratch::borrow_scratch().ok()?;
     let BlockScratch { front, workspace, .. } = &mut borrowed.scratch.block_scratch;
     let decoder = || codec.decoder(None);
     let decoded = match coding {

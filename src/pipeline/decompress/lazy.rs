@@ -4,6 +4,7 @@ use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{ChunkHeader, LazyBlocks, dictionary};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::malloc::MallocBytes;
 
 /// Reads the streams of block `nblock`, which begin `start` bytes into the stored chunk, into `buffer`. They are at
@@ -53,7 +54,7 @@ pub(super) fn read_dictionary(
             "`cbytes` is {cbytes}, expected a dictionary of {size} bytes at {start}"
         ));
     }
-    let mut bytes = vec![0; size];
+    let mut bytes = fallible::filled(0, size)?;
     blocks.read(start, &mut bytes)?;
     Ok(bytes)
 }
@@ -82,7 +83,7 @@ pub(super) fn read_varlen_table(
         let size = i32::from_le_bytes(size);
         match usize::try_from(size) {
             Ok(nbytes) if nbytes > 0 && nbytes <= header.nbytes() - offset => {
-                table.push(VarBlock { span, offset, nbytes });
+                fallible::push(&mut table, VarBlock { span, offset, nbytes })?;
                 offset += nbytes;
             }
             _ => {

@@ -8,6 +8,7 @@ use super::plan::DecodePlan;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 
 /// A chunk of variable-length blocks, opened for reading. Masks are for whole chunks and ignored here
@@ -72,7 +73,7 @@ impl VarlenReader<'_> {
     /// # Errors
     /// Those of decompression.
     pub(crate) fn decode_all(&self, dests: Vec<OutBuffer<'_>>) -> Result<()> {
-        let outs: Vec<SharedOutput<'_>> = dests.into_iter().map(SharedOutput::new).collect();
+        let outs = fallible::collect(dests.into_iter().map(SharedOutput::new))?;
         let nthreads = jobs::effective_nthreads(
             self.nthreads,
             self.plan.header().nbytes(),

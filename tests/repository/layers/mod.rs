@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &["registry", "codec", "pool", "malloc"],
     &["filter"],
     &["chunk"],
-    &["buffers", "held_locks", "out_buffer", "thread", "trace"],
+    &["buffers", "fallible", "held_locks", "out_buffer", "thread", "trace"],
     &["abi", "environment", "sync"],
     &["error"],
 ];

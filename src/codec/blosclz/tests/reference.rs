@@ -104,7 +104,7 @@ fn both_directions_agree_with_the_reference() {
     let Some(path) = reference_library::path() else { return };
     let reference = Reference::load(&path);
     let mut random = Random(7);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     let header = reference.stream_chunk_header();
     let (mut streams, mut refused) = (0, 0);
     for round in 0..600 {

@@ -28,7 +28,7 @@ fn check_decoder(stream: &[u8], capacity: usize) {
 #[test]
 fn short_inputs_encode_as_the_model_into_every_capacity() {
     let mut random = Random(1);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     for len in (1..=200).step_by(200 / rounds(200)) {
         for kind in 0..KINDS {
             let src = generate_sample(&mut random, kind, len);
@@ -44,7 +44,7 @@ fn short_inputs_encode_as_the_model_into_every_capacity() {
 #[test]
 fn text_encodes_as_the_model_into_every_capacity_at_every_level() {
     let src = generate_sample(&mut Random(5), 2, 700);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     for clevel in 1..=9 {
         for maxout in (1..=701).step_by(if cfg!(miri) { 350 } else { 1 }) {
             check_encoder(&mut tables, clevel, &src, maxout);
@@ -55,7 +55,7 @@ fn text_encodes_as_the_model_into_every_capacity_at_every_level() {
 #[test]
 fn long_inputs_encode_as_the_model_at_random_levels() {
     let mut random = Random(2);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     for round in 0..rounds(40) {
         for kind in 0..KINDS {
             let len = 200 + random.below(1 << (8 + round % 11));
@@ -70,7 +70,7 @@ fn long_inputs_encode_as_the_model_at_random_levels() {
 #[test]
 fn probe_near_its_minimum_ratio_decides_as_the_model() {
     let mut random = Random(8);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     let noise = generate_sample(&mut random, 0, if cfg!(miri) { 400 } else { 2000 });
     let levels = [(1, 8, 2.0), (2, 4, 1.5), (3, 4, 1.2), (6, 2, 1.2), (7, 1, 1.15), (9, 1, 1.0)];
     for (clevel, part, ratio) in levels.into_iter().rev().step_by(if cfg!(miri) { 2 } else { 1 }) {
@@ -92,7 +92,7 @@ fn probe_near_its_minimum_ratio_decides_as_the_model() {
 #[test]
 fn matches_at_the_distance_limits_are_used_as_by_the_model() {
     let mut random = Random(3);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     let (distances, marker_lens, least_level): (&[usize], &[usize], i32) = if cfg!(miri) {
         (&[8191, 8192], &[8], 9)
     } else {
@@ -124,7 +124,7 @@ fn matches_at_the_distance_limits_are_used_as_by_the_model() {
 #[test]
 fn damaged_streams_decode_as_the_model() {
     let mut random = Random(6);
-    let mut tables = HashTables::default();
+    let mut tables = HashTables::new().unwrap();
     for round in 0..rounds(60) {
         for kind in 1..KINDS {
             let len = 300 + random.below(1 << (round % 13));
@@ -233,6 +233,6 @@ proptest! {
     ) {
         let src: Vec<u8> = pieces.iter().flat_map(|(bytes, times)| bytes.repeat(*times)).collect();
         let maxout = src.len().saturating_add_signed(slack);
-        check_encoder(&mut HashTables::default(), clevel, &src, maxout);
+        check_encoder(&mut HashTables::new().unwrap(), clevel, &src, maxout);
     }
 }

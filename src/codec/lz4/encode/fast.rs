@@ -12,9 +12,11 @@
 use super::output::SequenceWriter;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
-    common_prefix_len, empty_table, read32, read64,
+    common_prefix_len, read32, read64,
 };
 use crate::codec::length_predictor::LengthPredictor;
+use crate::error::Result;
+use crate::fallible::{boxed_array, get_or_try_insert_with};
 
 /// log2 of the number of positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
@@ -132,32 +134,39 @@ impl<S: TablePosition, const HAS_DICTIONARY: bool> PositionTable for WideTable<'
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit. The higher `acceleration` (1 or more), the fewer positions are tried.
+///
+/// # Errors
+/// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress(
     tables: &mut Tables,
     src: &[u8],
     dest: &mut [u8],
     acceleration: usize,
-) -> Option<usize> {
+) -> Result<Option<usize>> {
     if src.len() <= MAX_NARROW_INPUT {
-        let table = tables.narrow.get_or_insert_with(empty_table);
+        let table = get_or_try_insert_with(&mut tables.narrow, boxed_array)?;
         if src.len() <= MAX_SHORT_BLOCK {
             table[..1 << SHORT_LOG].fill(0);
             // SAFETY: an empty table without a dictionary.
-            return unsafe { dispatch(&mut NarrowTable::<SHORT_LOG>(table), src, 0, dest, acceleration) };
+            let table = &mut NarrowTable::<SHORT_LOG>(table);
+            return Ok(unsafe { dispatch(table, src, 0, dest, acceleration) });
         }
         table.fill(0);
         // SAFETY: as above.
-        unsafe { dispatch(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) }
+        Ok(unsafe { dispatch(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) })
     } else {
-        let table = tables.wide.get_or_insert_with(empty_table);
+        let table = get_or_try_insert_with(&mut tables.wide, boxed_array)?;
         table.fill(0);
         // SAFETY: as above.
-        unsafe { dispatch(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) }
+        Ok(unsafe { dispatch(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) })
     }
 }
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
 /// `prepared` holds the positions of that dictionary, or is empty and is filled here.
+///
+/// # Errors
+/// `MemoryAlloc`.
 ///
 /// # Panics
 /// If `start` is beyond the end of `input`, or `prepared` is of a dictionary of another length.
@@ -168,7 +177,7 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
     start: usize,
     dest: &mut [u8],
     acceleration: usize,
-) -> Option<usize> {
+) -> Result<Option<usize>> {
     assert_eq!(
         *prepared.prepared_for.get_or_insert(start),
         start,
@@ -197,6 +206,9 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
 /// Compresses like [`compress_with_dictionary`], with a copy of the table in `prepared`, which is built first if it is
 /// missing.
 ///
+/// # Errors
+/// `MemoryAlloc`.
+///
 /// # Safety
 /// All positions in `prepared` are less than `start`.
 unsafe fn compress_with_table_copy<S: TablePosition>(
@@ -206,16 +218,16 @@ unsafe fn compress_with_table_copy<S: TablePosition>(
     start: usize,
     dest: &mut [u8],
     acceleration: usize,
-) -> Option<usize> {
-    let prepared = prepared.get_or_insert_with(|| {
-        let mut table = empty_table();
+) -> Result<Option<usize>> {
+    let prepared = get_or_try_insert_with(prepared, || {
+        let mut table = boxed_array()?;
         insert_dictionary(&mut WideTable::<_, true>(&mut table), &input[..start]);
-        table
-    });
-    let table = table.get_or_insert_with(empty_table);
+        Ok(table)
+    })?;
+    let table = get_or_try_insert_with(table, boxed_array)?;
     table.copy_from_slice(&prepared[..]);
     // SAFETY: the caller's promise, or the positions are those of the dictionary, `input[..start]`.
-    unsafe { dispatch(&mut WideTable::<_, true>(table), input, start, dest, acceleration) }
+    Ok(unsafe { dispatch(&mut WideTable::<_, true>(table), input, start, dest, acceleration) })
 }
 
 /// Puts every third position of a dictionary into an empty table, as the reference does.

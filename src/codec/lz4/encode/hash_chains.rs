@@ -11,9 +11,11 @@
 //! The finder also tries the distances of the last two matches that were used. In periodic data with a few changed
 //! bytes, the match behind a changed byte usually has one of these distances.
 
+use crate::error::Result;
+use crate::fallible::boxed_array;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, TablePosition, common_prefix_len,
-    common_suffix_len, empty_table, read32,
+    common_suffix_len, read32,
 };
 
 /// log2 of the largest and of the smallest number of heads.
@@ -46,15 +48,19 @@ pub(super) struct ChainTables {
     dictionary: Option<Box<LoadedDictionary>>,
 }
 
-impl Default for ChainTables {
-    fn default() -> Self {
-        ChainTables {
-            heads: empty_table(),
-            narrow_heads: empty_table(),
-            chain: empty_table(),
+impl ChainTables {
+    /// Returns empty tables.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn new() -> Result<ChainTables> {
+        Ok(ChainTables {
+            heads: boxed_array()?,
+            narrow_heads: boxed_array()?,
+            chain: boxed_array()?,
             last_runs: [0; 256],
             dictionary: None,
-        }
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Owns the choice among matches that overlap, which is LZ4HC's. Never searches for them.
 
+use crate::error::Result;
 use super::hash_chains::{self, ChainFinder, Match};
 use super::output::SequenceWriter;
 use super::{MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition};
@@ -21,8 +22,17 @@ const MAX_STEP: usize = 6;
 const MISSES_PER_EXTRA_BYTE: u32 = 8;
 
 /// The encoder's tables, reused from call to call. Only the positions of a dictionary are carried over.
-#[derive(Default)]
 pub(in crate::codec::lz4) struct Tables(hash_chains::ChainTables);
+
+impl Tables {
+    /// Returns empty tables.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::codec::lz4) fn new() -> Result<Tables> {
+        Ok(Tables(hash_chains::ChainTables::new()?))
+    }
+}
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit. Compares at most `attempts` candidates for each position.

@@ -5,10 +5,12 @@
 //! tables, and the choice between two matches. For inputs longer than [`MAX_SHORT_INPUT`], the streams are the
 //! reference's, byte for byte.
 
+use crate::error::Result;
+use crate::fallible::{boxed_array, get_or_try_insert_with};
 use super::output::SequenceWriter;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
-    common_prefix_len, common_suffix_len, empty_table, read64,
+    common_prefix_len, common_suffix_len, read64,
 };
 
 const HASH_LOG: u32 = 14;
@@ -37,22 +39,27 @@ struct TablePair<S> {
     short: Box<Positions<S>>,
 }
 
-impl<S: TablePosition> Default for TablePair<S> {
-    fn default() -> Self {
-        TablePair { long: empty_table(), short: empty_table() }
-    }
-}
-
 impl<S: TablePosition> TablePair<S> {
+    /// Returns empty tables.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn new() -> Result<Self> {
+        Ok(TablePair { long: boxed_array()?, short: boxed_array()? })
+    }
+
     /// Returns tables with all positions of a dictionary.
-    fn for_dictionary(dictionary: &[u8]) -> Self {
-        let mut tables = TablePair::default();
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn for_dictionary(dictionary: &[u8]) -> Result<Self> {
+        let mut tables = TablePair::new()?;
         for (at, word) in dictionary.windows(8).enumerate() {
             let word = u64::from_le_bytes(word.try_into().expect("a slice of 8 bytes"));
             tables.long[long_slot::<HASH_LOG>(word)] = S::new(at);
             tables.short[short_slot::<HASH_LOG>(word)] = S::new(at);
         }
-        tables
+        Ok(tables)
     }
 
     /// Empties the first `1 << log` slots of both tables.
@@ -72,48 +79,55 @@ impl<S: TablePosition> TablePair<S> {
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit.
-pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(in crate::codec::lz4) fn compress(
+    tables: &mut Tables,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
     let out = SequenceWriter::new(dest);
-    if src.len() <= NO_MATCH_TAIL {
+    Ok(if src.len() <= NO_MATCH_TAIL {
         out.finish(src, 0)
-    } else if src.len() <= MAX_SHORT_INPUT {
-        dispatch::<u16, SHORT_HASH_LOG>(
-            tables.narrow.get_or_insert_default().clear(SHORT_HASH_LOG),
-            src,
-            0,
-            out,
-        )
     } else if src.len() <= MAX_NARROW_INPUT {
-        dispatch::<u16, HASH_LOG>(tables.narrow.get_or_insert_default().clear(HASH_LOG), src, 0, out)
+        let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
+        if src.len() <= MAX_SHORT_INPUT {
+            dispatch::<u16, SHORT_HASH_LOG>(narrow.clear(SHORT_HASH_LOG), src, 0, out)
+        } else {
+            dispatch::<u16, HASH_LOG>(narrow.clear(HASH_LOG), src, 0, out)
+        }
     } else {
-        dispatch::<u32, HASH_LOG>(tables.wide.get_or_insert_default().clear(HASH_LOG), src, 0, out)
-    }
+        let wide = get_or_try_insert_with(&mut tables.wide, TablePair::new)?;
+        dispatch::<u32, HASH_LOG>(wide.clear(HASH_LOG), src, 0, out)
+    })
 }
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
 /// `prepared` holds the positions of that dictionary, or is empty and is filled here.
+///
+/// # Errors
+/// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress_with_dictionary(
     tables: &mut Tables,
     prepared: &mut Tables,
     input: &[u8],
     start: usize,
     dest: &mut [u8],
-) -> Option<usize> {
+) -> Result<Option<usize>> {
     let (dictionary, out) = (&input[..start], SequenceWriter::new(dest));
-    if input.len() - start <= NO_MATCH_TAIL {
+    Ok(if input.len() - start <= NO_MATCH_TAIL {
         out.finish(input, start)
     } else if input.len() <= MAX_NARROW_INPUT {
-        let prepared = prepared.narrow.get_or_insert_with(|| TablePair::for_dictionary(dictionary));
-        dispatch::<u16, HASH_LOG>(
-            tables.narrow.get_or_insert_default().copy_from(prepared),
-            input,
-            start,
-            out,
-        )
+        let prepared =
+            get_or_try_insert_with(&mut prepared.narrow, || TablePair::for_dictionary(dictionary))?;
+        let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
+        dispatch::<u16, HASH_LOG>(narrow.copy_from(prepared), input, start, out)
     } else {
-        let prepared = prepared.wide.get_or_insert_with(|| TablePair::for_dictionary(dictionary));
-        dispatch::<u32, HASH_LOG>(tables.wide.get_or_insert_default().copy_from(prepared), input, start, out)
-    }
+        let prepared = get_or_try_insert_with(&mut prepared.wide, || TablePair::for_dictionary(dictionary))?;
+        let wide = get_or_try_insert_with(&mut tables.wide, TablePair::new)?;
+        dispatch::<u32, HASH_LOG>(wide.copy_from(prepared), input, start, out)
+    })
 }
 
 /// Compresses `src[start..]` with the first `1 << USED_LOG` slots of the tables. All positions in them are before

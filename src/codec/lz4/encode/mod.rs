@@ -59,12 +59,6 @@ impl TablePosition for u32 {
     }
 }
 
-/// Returns a table of zeros. It is never built on the stack, because the stack of the calling thread may be small.
-fn empty_table<S: Copy + Default, const N: usize>() -> Box<[S; N]> {
-    let table: Box<[S]> = vec![S::default(); N].into();
-    table.try_into().unwrap_or_else(|_| unreachable!("the table was made with `N` slots"))
-}
-
 /// Returns whether the processor has the features of the second compiled form of the encoders.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {

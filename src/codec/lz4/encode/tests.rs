@@ -44,10 +44,10 @@ const ENCODER_COUNT: usize = 7;
 impl Encoders {
     fn compress(&mut self, which: usize, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         match which {
-            0 => fast::compress(&mut self.fast, src, dest, 1),
-            1 => fast::compress(&mut self.fast, src, dest, 5),
-            2 => fast::compress(&mut self.fast, src, dest, 10),
-            3 => mid::compress(&mut self.mid, src, dest),
+            0 => fast::compress(&mut self.fast, src, dest, 1).unwrap(),
+            1 => fast::compress(&mut self.fast, src, dest, 5).unwrap(),
+            2 => fast::compress(&mut self.fast, src, dest, 10).unwrap(),
+            3 => mid::compress(&mut self.mid, src, dest).unwrap(),
             4 => high::compress(&mut self.high, src, dest, 4),
             5 => high::compress(&mut self.high, src, dest, 16),
             _ => high::compress(&mut self.high, src, dest, 256),
@@ -73,8 +73,9 @@ impl Encoders {
         match which {
             0..=2 => {
                 fast::compress_with_dictionary(&mut self.fast, fast, &input, start, dest, [1, 5, 10][which])
+                    .unwrap()
             }
-            3 => mid::compress_with_dictionary(&mut self.mid, mid, &input, start, dest),
+            3 => mid::compress_with_dictionary(&mut self.mid, mid, &input, start, dest).unwrap(),
             _ => high::compress_with_dictionary(
                 &mut self.high,
                 &input,
@@ -295,7 +296,7 @@ fn output_does_not_depend_on_earlier_calls() {
 /// earlier one was.
 #[test]
 fn run_that_occurred_before_is_a_single_match() {
-    let mut tables = high::Tables::default();
+    let mut tables = high::Tables::new().unwrap();
     let mut random = Random(5);
     let mut src = Vec::new();
     for length in [40, 200, 90, 1000, 12] {

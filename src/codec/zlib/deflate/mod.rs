@@ -25,6 +25,8 @@ mod search;
 
 use super::segments::Segment;
 use crate::codec::reference::HAS_BLOSC1_ENCODERS;
+use crate::error::Result;
+use crate::fallible;
 
 use parse::{ChainParser, FastParser, Parser, Strategy};
 use recent::RecentSearch;
@@ -46,14 +48,12 @@ pub(super) struct DeflateWorkspace {
 
 impl DeflateWorkspace {
     /// Allocates working memory: 0.8 MiB.
-    pub(super) fn new() -> Box<DeflateWorkspace> {
-        // Zeroed on the heap: a stack may be smaller than the workspace.
-        let mut workspace = Box::<DeflateWorkspace>::new_uninit();
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn new() -> Result<Box<DeflateWorkspace>> {
         // SAFETY: `DeflateWorkspace` consists of integers and booleans, for which zeros are valid.
-        unsafe {
-            workspace.as_mut_ptr().write_bytes(0, 1);
-            workspace.assume_init()
-        }
+        unsafe { fallible::boxed_zeros() }
     }
 }
 
@@ -206,7 +206,7 @@ mod tests {
             segments: &[Segment],
         ) -> Option<usize> {
             match (levels, clevel) {
-                (LevelSet::ZlibNg, 1) => compress_level_1(&mut self.positions, src, dest),
+                (LevelSet::ZlibNg, 1) => compress_level_1(&mut self.positions, src, dest).unwrap(),
                 _ => compress(&mut self.state, src, segments, dest, levels, clevel),
             }
         }
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn streams_decode_to_the_input_with_flate2_and_the_own_inflater() {
         let mut random = random_numbers();
-        let mut encoders = Encoders { positions: Positions::default(), state: DeflateWorkspace::new() };
+        let mut encoders = Encoders { positions: Positions::default(), state: DeflateWorkspace::new().unwrap() };
         let mut inflater = Inflater::default();
         for round in 0..if cfg!(miri) { 8 } else { 800 } {
             let clevel = 1 + random(9) as i32;
@@ -254,7 +254,7 @@ mod tests {
             assert!(tight == dest[..written], "the same stream twice");
             if clevel > 1 && round % 4 > 1 {
                 // The content that earlier streams left in the tables has no effect.
-                let mut fresh = DeflateWorkspace::new();
+                let mut fresh = DeflateWorkspace::new().unwrap();
                 let fresh = compress(&mut fresh, &src, segments, &mut tight, levels, clevel);
                 assert!(fresh == Some(written) && tight == dest[..written], "round {round}");
             }
@@ -265,7 +265,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "takes hours")]
     fn streams_are_as_long_as_those_of_zlib_rs() {
         let mut random = random_numbers();
-        let mut workspace = DeflateWorkspace::new();
+        let mut workspace = DeflateWorkspace::new().unwrap();
         for clevel in 2..=9 {
             let mut lens = (0, 0);
             for _ in 0..40 {
@@ -296,7 +296,7 @@ mod tests {
                 (1..4).for_each(|nth| src[nth * 50_000] ^= 1);
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
                 let mut dest = vec![0; src.len()];
-                let mut workspace = DeflateWorkspace::new();
+                let mut workspace = DeflateWorkspace::new().unwrap();
                 let written = compress(&mut workspace, &src, &whole, &mut dest, LevelSet::ZlibNg, clevel)
                     .expect("there is room");
                 // For each match of 258 bytes: one bit for its length, one for its distance, since all matches have the

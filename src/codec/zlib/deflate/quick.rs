@@ -8,6 +8,8 @@ use super::bit_writer::BitWriter;
 use super::block;
 use super::codes::{Codes, FIXED_CODES};
 use super::matches::{MAX_DISTANCE, MAX_MATCH, match_length, split_match, try_read32};
+use crate::error::Result;
+use crate::fallible;
 
 /// log2 of the length of the table of positions: the smallest and the largest. There are up to four slots for each
 /// position, where the largest length permits it: of two words with one slot the earlier one is lost.
@@ -28,13 +30,25 @@ const MIN_QUICK_MATCH: usize = 4;
 pub(crate) struct Positions(Vec<u16>);
 
 /// Compresses `src` as raw deflate. Returns the length in bytes, or `None` if it does not fit.
-pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
     let slots_log2 = (src.len().max(1).ilog2() + 2).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
     let slots = 1 << slots_log2;
     if positions.0.len() < slots {
-        positions.0.resize(slots, 0);
+        positions.0 = fallible::filled(0, slots)?;
     }
-    let positions = &mut positions.0[..slots];
+    Ok(compress_with_table(&mut positions.0[..slots], slots_log2, src, dest))
+}
+
+/// Does the same as [`compress`], with a table of `1 << slots_log2` positions.
+fn compress_with_table(
+    positions: &mut [u16],
+    slots_log2: u32,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Option<usize> {
     // The output must not depend on earlier streams.
     positions.fill(0);
     let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
