@@ -187,7 +187,10 @@ mod tests {
         assert_eq!(c_string(&[b"ab", b"c"]).unwrap().as_bytes(), b"abc");
         assert_eq!(c_string(&[b"a\0", b"c"]).unwrap_err().kind(), ErrorKind::Data);
         assert_eq!(collect(1..4).unwrap(), [1, 2, 3]);
-        assert_eq!(try_collect([Ok(1), Err(err!(Data, "two"))].into_iter()).unwrap_err().kind(), ErrorKind::Data);
+        assert_eq!(
+            try_collect([Ok(1), Err(err!(Data, "two"))].into_iter()).unwrap_err().kind(),
+            ErrorKind::Data
+        );
     }
 
     #[test]

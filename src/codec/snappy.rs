@@ -23,7 +23,8 @@ pub(super) struct State {
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     // 0 for content that is too long for a stream.
     let max_len = snap::raw::max_compress_len(src.len());
-    let encoder = get_or_try_insert_with(&mut state.encoder, || fallible::try_box(snap::raw::Encoder::new()))?;
+    let encoder =
+        get_or_try_insert_with(&mut state.encoder, || fallible::try_box(snap::raw::Encoder::new()))?;
     if max_len <= dest.len() {
         return Ok(encoder.compress(src, dest).unwrap_or(0));
     }

@@ -336,8 +336,9 @@ mod tests {
 
     #[test]
     fn release_by_another_thread_frees_the_kept_scratch_at_the_end_of_the_next_call() {
-        let address =
-            || with_scratch(|scratch| Ok(std::ptr::from_ref(&scratch.block_scratch.workspace).addr())).unwrap();
+        let address = || {
+            with_scratch(|scratch| Ok(std::ptr::from_ref(&scratch.block_scratch.workspace).addr())).unwrap()
+        };
         std::thread::spawn(move || {
             address();
             std::thread::spawn(release_all).join().unwrap();

@@ -16,7 +16,8 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameSavepoint;
 use crate::frame::durability::Durability;
-use crate::frame::store::{Frame, FrameLockGuard, OwnedMetalayer};
+use crate::frame::metalayers::{self, OwnedMetalayer};
+use crate::frame::store::{Frame, FrameLockGuard};
 use crate::trace;
 
 /// The lock that a thread holds while it changes a frame with transactions: for one change or for a transaction.
@@ -115,8 +116,7 @@ impl SuperChunk {
             None => None,
         };
         let Some(savepoint) = frame.begin_transaction()? else { return Ok(None) };
-        let metalayers = guard.lock_proof().metalayers(MetalayerKind::Fixed);
-        let metalayers = metalayers.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
+        let metalayers = metalayers::to_owned(guard.lock_proof().metalayers(MetalayerKind::Fixed))?;
         let savepoint = Savepoint { frame: savepoint, counters: self.counters(), metalayers };
         Ok(Some(Transaction { schunk: self, frame, savepoint: Some(savepoint), _locks: locks }))
     }

@@ -192,7 +192,8 @@ mod tests {
 
     fn find_kinds(src: &[u8]) -> Vec<(usize, bool)> {
         let mut buffers = SegmentBuffers::default();
-        find_segments(&mut buffers, src, 4).unwrap()
+        find_segments(&mut buffers, src, 4)
+            .unwrap()
             .iter()
             .map(|segment| (segment.range.len(), segment.is_literals))
             .collect()

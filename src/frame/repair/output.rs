@@ -61,7 +61,7 @@ impl NewFrame {
         let path = CString::new(files.temporary.as_os_str().as_bytes())
             .map_err(|_| err!(InvalidParam, "a path contains NUL"))?;
         let backend = Backend::native();
-        let disk = Disk::new(kind, &path, 0, backend.clone());
+        let disk = Disk::new(kind, &path, 0, backend.clone())?;
         let stream = backend.open(&disk.path, OpenMode::Create)?;
         let header_len = header_len as u64;
         let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);

@@ -149,9 +149,7 @@ impl BlockEncoder<'_> {
                 let ttmp = front.as_mut_ptr();
                 // SAFETY: a buffer of that length, which is also the output.
                 unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
-                if nblock == 0
-                    && self.needs_first_block_first()
-                    && self.prefiltered_reference.get().is_none()
+                if nblock == 0 && self.needs_first_block_first() && self.prefiltered_reference.get().is_none()
                 {
                     // Another thread may have set it in between, to the same bytes.
                     let _ = self.prefiltered_reference.set(fallible::copy_of(&front[..len])?);

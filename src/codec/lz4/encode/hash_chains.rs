@@ -11,12 +11,12 @@
 //! The finder also tries the distances of the last two matches that were used. In periodic data with a few changed
 //! bytes, the match behind a changed byte usually has one of these distances.
 
-use crate::error::Result;
-use crate::fallible::boxed_array;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, TablePosition, common_prefix_len,
     common_suffix_len, read32,
 };
+use crate::error::Result;
+use crate::fallible::boxed_array;
 
 /// log2 of the largest and of the smallest number of heads.
 const MAX_HASH_LOG: u32 = 16;

@@ -2,10 +2,10 @@
 //!
 //! Owns the choice among matches that overlap, which is LZ4HC's. Never searches for them.
 
-use crate::error::Result;
 use super::hash_chains::{self, ChainFinder, Match};
 use super::output::SequenceWriter;
 use super::{MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition};
+use crate::error::Result;
 
 /// The longest match whose length fits into a token.
 const MAX_TOKEN_MATCH: usize = 18;

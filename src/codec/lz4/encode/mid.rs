@@ -5,13 +5,13 @@
 //! tables, and the choice between two matches. For inputs longer than [`MAX_SHORT_INPUT`], the streams are the
 //! reference's, byte for byte.
 
-use crate::error::Result;
-use crate::fallible::{boxed_array, get_or_try_insert_with};
 use super::output::SequenceWriter;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
     common_prefix_len, common_suffix_len, read64,
 };
+use crate::error::Result;
+use crate::fallible::{boxed_array, get_or_try_insert_with};
 
 const HASH_LOG: u32 = 14;
 /// log2 of the number of consecutive literals after which one more position is skipped between two tries.

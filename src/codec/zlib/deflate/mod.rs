@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn streams_decode_to_the_input_with_flate2_and_the_own_inflater() {
         let mut random = random_numbers();
-        let mut encoders = Encoders { positions: Positions::default(), state: DeflateWorkspace::new().unwrap() };
+        let mut encoders =
+            Encoders { positions: Positions::default(), state: DeflateWorkspace::new().unwrap() };
         let mut inflater = Inflater::default();
         for round in 0..if cfg!(miri) { 8 } else { 800 } {
             let clevel = 1 + random(9) as i32;

@@ -43,12 +43,7 @@ pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -
 }
 
 /// Does the same as [`compress`], with a table of `1 << slots_log2` positions.
-fn compress_with_table(
-    positions: &mut [u16],
-    slots_log2: u32,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Option<usize> {
+fn compress_with_table(positions: &mut [u16], slots_log2: u32, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     // The output must not depend on earlier streams.
     positions.fill(0);
     let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
