@@ -101,7 +101,7 @@ enum ChunkPlace {
     /// Its index entry.
     Index { special: SpecialValue, is_last: bool },
     /// Memory, until the transaction is committed that has stored the chunk.
-    Memory(Arc<[u8]>),
+    Memory(Arc<Vec<u8>>),
     /// The data section, at this offset, or the chunk file of this number.
     Data(u64),
 }

@@ -160,7 +160,7 @@ impl Frame {
             if kind == FrameKind::Contiguous {
                 disk.backend.open(&disk.path, OpenMode::Create)?;
             }
-            let staging = Staging::of_new_frame(&layout, header, &images);
+            let staging = Staging::of_new_frame(&layout, header, &images)?;
             let mut inner = Inner::new(memory, layout, images);
             inner.staging = Some(staging);
             inner.open_transactions = 1;
@@ -240,7 +240,7 @@ impl Frame {
     ) -> Result<(Frame, FrameContents, u8)> {
         let level = new_handle_level(&backend);
         let disk = Disk::new(kind, path, base, backend)?;
-        journal::recover(&disk);
+        journal::recover(&disk)?;
         let layout = FrameLayout {
             kind,
             header_len: FIXED_HEADER_LEN as u64,
@@ -480,7 +480,7 @@ impl Frame {
     pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<FrameContents>> {
         load::check_file_len(&header)?;
         if let Some(disk) = &self.disk {
-            journal::recover(disk);
+            journal::recover(disk)?;
         }
         if load::read_trailer_len(self, header.frame_len).is_err() && !self.has_changed_since(&header) {
             return Ok(None);

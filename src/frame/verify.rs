@@ -10,7 +10,8 @@ use super::plan::{FrameLayout, Images};
 use super::store::Frame;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::trace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -109,10 +110,13 @@ impl Frame {
 
     /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be
     /// written. If a chunk cannot be read, this handle writes no tables.
-    pub(super) fn prepare_checksums(&self) {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn prepare_checksums(&self) -> Result<()> {
         let can_have_table = self.nchunks() <= MAX_TABLE_CHUNKS;
         if self.checksum_mode() != ChecksumMode::Write || self.has_checksums() || !can_have_table {
-            return;
+            return Ok(());
         }
         match self.compute_checksums() {
             Ok((checksums, index_checksum)) => {
@@ -120,6 +124,7 @@ impl Frame {
                 inner.index.checksums = Some(Arc::new(checksums));
                 inner.index.index_checksum = index_checksum;
             }
+            Err(error) if error.kind() == ErrorKind::MemoryAlloc => return Err(error),
             Err(error) => {
                 trace::warning(|| {
                     format!("the frame gets no checksums, because a chunk is unreadable: {error}")
@@ -127,6 +132,7 @@ impl Frame {
                 self.checksum_mode.store(ChecksumMode::Verify as u8, Ordering::Relaxed);
             }
         }
+        Ok(())
     }
 
     /// Reads all chunks. Returns their checksums and that of the index.
@@ -136,8 +142,7 @@ impl Frame {
             return Ok((Checksums::default(), 0));
         }
         let header = self.read_header()?;
-        let mut chunks = Vec::new();
-        chunks.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "{nchunks} checksums"))?;
+        let mut chunks = fallible::vec_with_capacity(nchunks)?;
         for nchunk in 0..nchunks {
             let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
             chunks.push(match decode_entry(code)? {
@@ -147,7 +152,7 @@ impl Frame {
                 })?,
             });
         }
-        Ok((Checksums::of_read_chunks(chunks), self.index_checksum()?))
+        Ok((Checksums::of_read_chunks(chunks)?, self.index_checksum()?))
     }
 
     /// Returns the checksum of the index chunk.

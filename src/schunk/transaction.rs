@@ -13,7 +13,7 @@ use super::access_lock::{AccessLock, Lockable, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::rules::Counters;
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::FrameSavepoint;
 use crate::frame::durability::Durability;
 use crate::frame::metalayers::{self, OwnedMetalayer};
@@ -89,6 +89,7 @@ impl SuperChunk {
         let target = self.owner_of_view()?.unwrap_or(self);
         let transaction = match target.begin_transaction() {
             Ok(transaction) => transaction,
+            Err(error) if error.kind() == ErrorKind::MemoryAlloc => return Err(to_error(error)),
             Err(error) => {
                 // The frame cannot be read. The call returns its usual error, or succeeds if it need not read the
                 // frame.

@@ -114,7 +114,7 @@ impl NewFrame {
             let at = found.map_err(|_| err!(Failure, "no chunk was written at location {location}"))?;
             checksums.push(known[at].1);
         }
-        Ok(Some(Checksums::of_read_chunks(checksums)))
+        Checksums::of_read_chunks(checksums).map(Some)
     }
 
     /// Writes index, table of checksums, trailer and header, and gives the frame its name.
@@ -147,7 +147,7 @@ impl NewFrame {
             return Err(err!(Failure, "the new header has {found} bytes, expected {expected}"));
         }
         let table = match checksums.filter(|_| table_len.is_some()) {
-            Some(checksums) => checksums.seal(&image, checksum(&index), &mut trailer, header.frame_len),
+            Some(checksums) => checksums.seal(&image, checksum(&index), &mut trailer, header.frame_len)?,
             None => Vec::new(),
         };
         self.stream.write_vectored_at(index_at, &[&index, &table, &trailer])?;
