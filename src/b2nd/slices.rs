@@ -59,7 +59,7 @@ impl<'a> SharedDestination<'a> {
 
 pub(super) fn to_failure_unless_lock(error: Error) -> Error {
     match error.kind() {
-        crate::ErrorKind::Lock => error,
+        crate::ErrorKind::Lock | crate::ErrorKind::MemoryAlloc => error,
         _ => err!(Failure, "{error}"),
     }
 }

@@ -19,8 +19,6 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 
-/// The name and the content of a metalayer.
-
 /// The parts of a frame around chunks that are written one after the other. All chunks have the size of the first one,
 /// except that the last one may be shorter.
 pub(crate) struct FrameBuilder {
