@@ -376,7 +376,7 @@ pub(crate) fn read_array_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
 /// `MetalayerNotFound`; `NullPointer` for an empty metalayer.
 pub(super) fn read_array_meta_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes = schunk
-        .array_meta()
+        .array_meta()?
         .ok_or_else(|| err!(MetalayerNotFound, "the super-chunk has no metalayer `b2nd` or `caterva`"))?;
     if bytes.is_empty() {
         return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));

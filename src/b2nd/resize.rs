@@ -19,7 +19,7 @@ use crate::schunk::change::InputChunk;
 
 fn to_failure_unless_lock_or_param(error: Error) -> Error {
     match error.kind() {
-        crate::ErrorKind::Lock | crate::ErrorKind::InvalidParam => error,
+        crate::ErrorKind::Lock | crate::ErrorKind::InvalidParam | crate::ErrorKind::MemoryAlloc => error,
         _ => err!(Failure, "{error}"),
     }
 }

@@ -15,6 +15,7 @@ use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
@@ -58,7 +59,7 @@ impl<'a> SharedDestination<'a> {
 
 pub(super) fn to_failure_unless_lock(error: Error) -> Error {
     match error.kind() {
-        crate::ErrorKind::Lock => error,
+        crate::ErrorKind::Lock | crate::ErrorKind::MemoryAlloc => error,
         _ => err!(Failure, "{error}"),
     }
 }
@@ -237,7 +238,7 @@ impl Array {
 
 fn fill_chunks(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
-    let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
+    let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + value.len())?;
     let made = schunk.with_new_context(|context| match geometry.nchunks() {
         0 => Ok(0),
         _ => context.compress_special_chunk(
@@ -293,9 +294,7 @@ unsafe fn read_box_part(
     let tiles = transfer.geometry.blocks_of_part(part);
     let blocks: Vec<usize> = {
         let mut tiles = tiles.clone();
-        let mut blocks = Vec::new();
-        let count = usize::try_from(tiles.len()).unwrap_or(usize::MAX);
-        blocks.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "a list of {count} blocks"))?;
+        let mut blocks = fallible::vec_with_capacity(usize::try_from(tiles.len()).unwrap_or(usize::MAX))?;
         while let Some(block) = tiles.next_part() {
             blocks.push(block.number as usize);
         }

@@ -13,6 +13,7 @@ use crate::b2nd::geometry;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::OwnedSuperChunk;
 use crate::schunk::copy::{CopyDestination, FrameBytes};
@@ -90,7 +91,8 @@ pub(super) unsafe fn read_creation_context<'a>(ctx: *const b2nd_context_t) -> Re
         // SAFETY: names and contents must stay valid until the array is created.
         let (name, content) =
             unsafe { (c_str(metalayer.name)?, source_slice(metalayer.content.cast(), len)?) };
-        metalayers.push((name.to_owned(), content.to_vec()));
+        let copy = (fallible::c_string(&[name.to_bytes()])?, fallible::copy_of(content)?);
+        fallible::push(&mut metalayers, copy)?;
     }
     // SAFETY: as above.
     unsafe {
@@ -200,12 +202,12 @@ pub unsafe extern "C" fn b2nd_create_ctx(
             }
             ctx.nmetalayers = nmetalayers.max(0);
             let text = if dtype.is_null() {
-                CString::new(format!("|S{}", cparams.typesize)).unwrap_or_default()
+                MallocBytes::copy_of(format!("|S{}\0", cparams.typesize).as_bytes())?
             } else {
                 // SAFETY: by the rules of the module.
-                unsafe { CStr::from_ptr(dtype) }.to_owned()
+                MallocBytes::copy_of(unsafe { CStr::from_ptr(dtype) }.to_bytes_with_nul())?
             };
-            ctx.dtype = MallocBytes::copy_of(text.as_bytes_with_nul())?.into_raw().cast();
+            ctx.dtype = text.into_raw().cast();
             let storage = blosc2_storage { cparams: malloc_value(cparams)?, ..given };
             ctx.b2_storage = malloc_value(storage)?;
             malloc_value(ctx)

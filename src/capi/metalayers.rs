@@ -235,7 +235,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_get_names(
 ) -> c_int {
     result_code(|| {
         // SAFETY: by the rules of the module.
-        let all = unsafe { self::schunk_ref(schunk) }?.vlmeta_names();
+        let all = unsafe { self::schunk_ref(schunk) }?.vlmeta_names()?;
         if names.is_null() && !all.is_empty() {
             return Err(err!(NullPointer, "`names` is NULL, expected space for {} names", all.len()));
         }

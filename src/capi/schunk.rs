@@ -470,7 +470,7 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
         if chunks_idx.is_null() {
             return Err(wrong());
         }
-        let (count, found) = match schunk.array_meta() {
+        let (count, found) = match schunk.array_meta()? {
             Some(content) => {
                 let geometry = ArrayMeta::parse_nonempty(&content)?.geometry(schunk.typesize())?;
                 if start.is_null() || stop.is_null() {

@@ -8,6 +8,7 @@ use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
 use std::ffi::{c_int, c_void};
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
                     // SAFETY: a buffer of that length that `buffers` owns.
                     unsafe { OutBuffer::from_raw(buffer, nbytes) }
                 };
-                let outputs = buffers.0.iter().map(borrow).collect();
+                let outputs = fallible::collect(buffers.0.iter().map(borrow))?;
                 reader.decode_all(outputs)?;
                 Ok(buffers)
             };

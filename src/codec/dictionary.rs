@@ -8,6 +8,7 @@ use zstd_safe::{CDict, DDict};
 use super::{BuiltInCodec, lz4, zstd};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// The largest dictionary of the chunk format.
 pub(crate) const MAX_DICTIONARY_LEN: usize = 32768;
@@ -26,12 +27,16 @@ impl EncoderDictionary {
     /// Prepares a copy of `bytes` for `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or has no memory.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or Zstd has no memory; `MemoryAlloc`.
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
-            BuiltInCodec::Lz4 => EncoderDictionaryData::Lz4(lz4::Dictionary::new(try_copy(bytes)?)),
-            BuiltInCodec::Lz4Hc => EncoderDictionaryData::Lz4Hc(lz4::Dictionary::new(try_copy(bytes)?)),
+            BuiltInCodec::Lz4 => {
+                EncoderDictionaryData::Lz4(lz4::Dictionary::new(fallible::copy_of(bytes)?.into()))
+            }
+            BuiltInCodec::Lz4Hc => {
+                EncoderDictionaryData::Lz4Hc(lz4::Dictionary::new(fallible::copy_of(bytes)?.into()))
+            }
             BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(
                 zstd::encoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
             ),
@@ -53,11 +58,13 @@ impl DecoderDictionary {
     /// Prepares a copy of `bytes` for streams of `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or has no memory.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or Zstd has no memory; `MemoryAlloc`.
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
-            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => DecoderDictionaryData::Lz4(try_copy(bytes)?),
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => {
+                DecoderDictionaryData::Lz4(fallible::copy_of(bytes)?.into())
+            }
             BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(
                 zstd::decoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
             ),
@@ -78,18 +85,6 @@ fn check_len(bytes: &[u8]) -> Result<()> {
         1..=MAX_DICTIONARY_LEN => Ok(()),
         len => Err(err!(CodecDict, "the dictionary has {len} bytes, expected 1 to {MAX_DICTIONARY_LEN}")),
     }
-}
-
-/// Returns a copy of `bytes`.
-///
-/// # Errors
-/// `CodecDict` without memory, as from Zstd.
-fn try_copy(bytes: &[u8]) -> Result<Box<[u8]>> {
-    let mut copy = Vec::new();
-    let reserved = copy.try_reserve_exact(bytes.len());
-    reserved.map_err(|_| err!(CodecDict, "no memory for a dictionary of {} bytes", bytes.len()))?;
-    copy.extend_from_slice(bytes);
-    Ok(copy.into())
 }
 
 #[cold]

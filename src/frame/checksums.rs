@@ -11,6 +11,7 @@ use super::plan::{Change, FrameChunk};
 use crate::environment;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -158,7 +159,8 @@ pub(super) fn is_fingerprint(bytes: &[u8], may_be_root: bool) -> bool {
 /// Removes the root at the end of a trailer, if there is one.
 pub(super) fn remove_root(trailer: &mut [u8]) {
     if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>()
-        && end[..6] == [&ROOT_TYPE[..], &ROOT_MAGIC].concat()
+        && end[..2] == ROOT_TYPE
+        && end[2..6] == ROOT_MAGIC
     {
         *end = [0; FINGERPRINT_LEN];
         end[..2].copy_from_slice(&NO_ROOT_TYPE);
@@ -229,10 +231,7 @@ impl ChecksumTable {
         }
         let [header, index, trailer] = [20, 24, 28].map(|offset| le_u32(head, offset));
         let frame_len = le_u64(head, FRAME_LEN_OFFSET);
-        let (entries, mut chunks) = (chunk_entries(bytes), Vec::new());
-        chunks.try_reserve_exact(entries.len()).map_err(|_| err!(MemoryAlloc, "{count} checksums"))?;
-        chunks.extend(entries);
-        Ok(ChecksumTable { at, frame_len, chunks, header, index, trailer })
+        Ok(ChecksumTable { at, frame_len, chunks: chunk_entries(bytes)?, header, index, trailer })
     }
 
     /// Returns the offset of the end of the table in the frame, in bytes.
@@ -289,18 +288,26 @@ pub(super) struct Checksums {
     is_verified: Vec<AtomicBool>,
 }
 
-impl Clone for Checksums {
-    fn clone(&self) -> Self {
-        let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
-        Checksums { chunks: self.chunks.clone(), is_verified: self.is_verified.iter().map(copy).collect() }
-    }
-}
-
 impl Checksums {
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn try_clone(&self) -> Result<Checksums> {
+        let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
+        Ok(Checksums {
+            chunks: fallible::copy_of(&self.chunks)?,
+            is_verified: fallible::collect(self.is_verified.iter().map(copy))?,
+        })
+    }
+
     /// Returns the checksums of chunks that were read just now.
-    pub(super) fn of_read_chunks(chunks: Vec<u32>) -> Checksums {
-        let is_verified = chunks.iter().map(|_| AtomicBool::new(true)).collect();
-        Checksums { chunks, is_verified }
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn of_read_chunks(chunks: Vec<u32>) -> Result<Checksums> {
+        let is_verified = fallible::collect(chunks.iter().map(|_| AtomicBool::new(true)))?;
+        Ok(Checksums { chunks, is_verified })
     }
 
     /// Checks the parts of a frame by its table. The index is at byte `index_at`. Returns the checksums of its chunks.
@@ -318,22 +325,25 @@ impl Checksums {
         table.check_index(index_at, frame.index)?;
         let trailer_at = frame.frame_len.saturating_sub(frame.trailer.len() as u64);
         table.check_trailer(trailer_at, frame.trailer)?;
-        Ok(Checksums::of_unread_chunks(table.chunks))
+        Checksums::of_unread_chunks(table.chunks)
     }
 
     /// Reads the checksums of the chunks from a table that was checked or written by this handle.
-    pub(super) fn of_table(table: &[u8]) -> Checksums {
-        Checksums::of_unread_chunks(chunk_entries(table).collect())
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn of_table(table: &[u8]) -> Result<Checksums> {
+        Checksums::of_unread_chunks(chunk_entries(table)?)
     }
 
-    fn of_unread_chunks(chunks: Vec<u32>) -> Checksums {
-        let is_verified = chunks.iter().map(|_| AtomicBool::new(false)).collect();
-        Checksums { chunks, is_verified }
+    fn of_unread_chunks(chunks: Vec<u32>) -> Result<Checksums> {
+        let is_verified = fallible::collect(chunks.iter().map(|_| AtomicBool::new(false)))?;
+        Ok(Checksums { chunks, is_verified })
     }
 
     /// Builds the table of a frame. Returns the table and the end of the trailer, which replaces the last bytes of it.
-    fn encode(&self, frame: &FrameParts<'_>) -> (Vec<u8>, [u8; FINGERPRINT_LEN]) {
-        let mut table = Vec::with_capacity(table_len(self.chunks.len()) as usize);
+    fn encode(&self, frame: &FrameParts<'_>) -> Result<(Vec<u8>, [u8; FINGERPRINT_LEN])> {
+        let mut table = fallible::vec_with_capacity(table_len(self.chunks.len()) as usize)?;
         table.extend_from_slice(&TABLE_START);
         table.extend_from_slice(&frame.frame_len.to_le_bytes());
         table.extend_from_slice(&(self.chunks.len() as u32).to_le_bytes());
@@ -342,16 +352,25 @@ impl Checksums {
             table.extend_from_slice(&value.to_le_bytes());
         }
         let root = Root { table_len: table.len() as u32, table_checksum: checksum(&table) };
-        (table, root.encode())
+        Ok((table, root.encode()))
     }
 
     /// Builds the table of a frame with that header, index and trailer, and stores the root in the trailer.
-    pub(super) fn seal(&self, header: &[u8], index: u32, trailer: &mut [u8], frame_len: u64) -> Vec<u8> {
-        let (table, root) = self.encode(&FrameParts { header, index, trailer, frame_len });
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; the trailer is unchanged then.
+    pub(super) fn seal(
+        &self,
+        header: &[u8],
+        index: u32,
+        trailer: &mut [u8],
+        frame_len: u64,
+    ) -> Result<Vec<u8>> {
+        let (table, root) = self.encode(&FrameParts { header, index, trailer, frame_len })?;
         if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>() {
             *end = root;
         }
-        table
+        Ok(table)
     }
 
     /// Returns the length of the table, in bytes; `None` if there are too many chunks for a table, or none.
@@ -402,13 +421,18 @@ impl Checksums {
 
     /// Applies a change of the frame. The chunks of the change count as checked. Returns whether the checksums are those of
     /// the new state: not if it has too many chunks for a table.
-    pub(super) fn apply(&mut self, change: &Change<'_>) -> bool {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn apply(&mut self, change: &Change<'_>) -> Result<bool> {
         let of_chunk = |chunk: &FrameChunk<'_>| match chunk {
             FrameChunk::Bytes(bytes) => checksum(bytes),
             FrameChunk::Special(_) => 0,
         };
         match change {
             Change::Insert { at, chunk } if *at <= self.chunks.len() => {
+                fallible::reserve(&mut self.chunks, 1)?;
+                fallible::reserve(&mut self.is_verified, 1)?;
                 self.chunks.insert(*at, of_chunk(chunk));
                 self.is_verified.insert(*at, AtomicBool::new(true));
             }
@@ -421,19 +445,23 @@ impl Checksums {
                 self.is_verified.remove(*at);
             }
             Change::Reorder { order } => {
-                let old = std::mem::take(self);
+                let old = &*self;
                 let at = |n: &i64| usize::try_from(*n).ok().filter(|&n| n < old.chunks.len()).unwrap_or(0);
-                self.chunks =
-                    order.iter().map(|n| old.chunks.get(at(n)).copied().unwrap_or_default()).collect();
-                self.is_verified = order.iter().map(|n| AtomicBool::new(!old.needs_check(at(n)))).collect();
+                let value = |n| old.chunks.get(at(n)).copied().unwrap_or_default();
+                *self = Checksums {
+                    chunks: fallible::collect(order.iter().map(value))?,
+                    is_verified: fallible::collect(
+                        order.iter().map(|n| AtomicBool::new(!old.needs_check(at(n)))),
+                    )?,
+                };
             }
             Change::Fill { nchunks, .. } if *nchunks <= MAX_TABLE_CHUNKS => {
-                *self = Checksums::of_read_chunks(vec![0; *nchunks]);
+                *self = Checksums::of_read_chunks(fallible::filled(0, *nchunks)?)?;
             }
             Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => {}
-            _ => return false,
+            _ => return Ok(false),
         }
-        true
+        Ok(true)
     }
 }
 
@@ -443,9 +471,12 @@ fn trailer_checksum(trailer: &[u8]) -> u32 {
 }
 
 /// Returns the checksums of the chunks in the bytes of a table.
-fn chunk_entries(table: &[u8]) -> impl ExactSizeIterator<Item = u32> {
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn chunk_entries(table: &[u8]) -> Result<Vec<u32>> {
     let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
-    entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0))
+    fallible::collect(entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)))
 }
 
 /// Compares the checksum of a part of the frame.
@@ -497,8 +528,8 @@ mod tests {
         ) {
             let mut trailer = trailer(60);
             let nchunks = sums.len();
-            let checksums = Checksums::of_read_chunks(sums.clone());
-            let mut table = checksums.seal(&header, 5, &mut trailer, frame_len);
+            let checksums = Checksums::of_read_chunks(sums.clone()).unwrap();
+            let mut table = checksums.seal(&header, 5, &mut trailer, frame_len).unwrap();
             prop_assert_eq!(table.len() as u64, table_len(nchunks));
             let read = |table: &[u8], header: &[u8], trailer: &[u8]| {
                 let parts = FrameParts { header, index: 5, trailer, frame_len };
@@ -527,23 +558,23 @@ mod tests {
                 let chunk = FrameChunk::Bytes(bytes);
                 if *kind < 2 || chunks.is_empty() {
                     let at = at.index(chunks.len() + 1);
-                    checksums.apply(&Change::Insert { at, chunk });
+                    checksums.apply(&Change::Insert { at, chunk }).unwrap();
                     chunks.insert(at, bytes.to_vec());
                     continue;
                 }
                 let at = at.index(chunks.len());
                 match kind {
                     2 => {
-                        checksums.apply(&Change::Update { at, chunk, old_len: 3 });
+                        checksums.apply(&Change::Update { at, chunk, old_len: 3 }).unwrap();
                         chunks[at] = bytes.to_vec();
                     }
                     3 => {
-                        checksums.apply(&Change::Delete { at, old_len: 3 });
+                        checksums.apply(&Change::Delete { at, old_len: 3 }).unwrap();
                         chunks.remove(at);
                     }
                     _ => {
                         let order: Vec<i64> = (0..chunks.len() as i64).rev().collect();
-                        checksums.apply(&Change::Reorder { order: &order });
+                        checksums.apply(&Change::Reorder { order: &order }).unwrap();
                         chunks.reverse();
                     }
                 }
@@ -566,7 +597,7 @@ mod tests {
     fn a_removed_root_leaves_an_empty_fingerprint() {
         let mut bytes = trailer(60);
         let original = bytes.clone();
-        Checksums::of_read_chunks(vec![1]).seal(&[0; 87], 0, &mut bytes, 300);
+        Checksums::of_read_chunks(vec![1]).unwrap().seal(&[0; 87], 0, &mut bytes, 300).unwrap();
         assert_ne!(bytes, original);
         remove_root(&mut bytes);
         assert_eq!(bytes, original);

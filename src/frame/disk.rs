@@ -10,16 +10,21 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::io::replacement::{FileProperties, Replacement};
 use crate::io::{
     Backend, CachedReader, IoStream, ObservedStamp, OpenMode, WriteUnit, paths, read_file_stamp, replacement,
 };
 use crate::trace;
 use std::ffi::{CStr, CString};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// The file of a directory that holds header, index and trailer.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
+
+/// The length, in bytes, of the name of a chunk file: eight digits and `.chunk`.
+const CHUNK_FILE_NAME_LEN: usize = 14;
 
 /// The first bytes of a chunk that readers reject: `nbytes`, `blocksize` and `cbytes` are negative. `tests/durability`
 /// checks that both libraries do.
@@ -42,18 +47,24 @@ pub(crate) struct Disk {
 impl Disk {
     /// Describes the frame at `path`: a file, or for a sparse frame a directory, without a slash at its end. Opens
     /// nothing.
-    pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Self {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<Disk> {
         let (file, directory) = match kind {
-            FrameKind::Contiguous => (path.to_owned(), None),
-            FrameKind::Sparse => (join_path(path, INDEX_FILE), Some(path.to_owned())),
+            FrameKind::Contiguous => (fallible::c_string(&[path.to_bytes()])?, None),
+            FrameKind::Sparse => {
+                let file = fallible::c_string(&[path.to_bytes(), b"/", INDEX_FILE.as_bytes()])?;
+                (file, Some(fallible::c_string(&[path.to_bytes()])?))
+            }
         };
-        Disk {
-            reader: CachedReader::new(backend.clone(), file.clone()),
+        Ok(Disk {
+            reader: CachedReader::new(backend.clone(), fallible::c_string(&[file.to_bytes()])?),
             backend,
             path: file,
             base,
             directory,
-        }
+        })
     }
 
     /// Returns the path of the lock file of the frame.
@@ -310,7 +321,12 @@ impl Disk {
 
     fn chunk_path(&self, number: u64) -> Result<CString> {
         match (&self.directory, u32::try_from(number)) {
-            (Some(directory), Ok(number)) => Ok(join_path(directory, &format!("{number:08X}.chunk"))),
+            (Some(directory), Ok(number)) => {
+                let mut name = [0; CHUNK_FILE_NAME_LEN];
+                // The name has that length.
+                let _ = write!(&mut name[..], "{number:08X}.chunk");
+                fallible::c_string(&[directory.to_bytes(), b"/", &name])
+            }
             _ => Err(err!(
                 InvalidHeader,
                 "no chunk file {number}: expected a sparse frame and a number up to {}",
@@ -405,15 +421,4 @@ fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
 /// Splits the bytes of a chunk behind the part that [`INVALID_HEADER`] replaces.
 fn split_header(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(bytes.len().min(INVALID_HEADER.len()))
-}
-
-fn join_path(directory: &CStr, name: &str) -> CString {
-    append_suffix(directory, &format!("/{name}"))
-}
-
-/// Returns `path` followed by `suffix`, which contains no NUL.
-fn append_suffix(path: &CStr, suffix: &str) -> CString {
-    let mut bytes = path.to_bytes().to_vec();
-    bytes.extend_from_slice(suffix.as_bytes());
-    CString::new(bytes).unwrap_or_default()
 }

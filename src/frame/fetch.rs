@@ -11,6 +11,7 @@ use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fallible;
 use crate::io::IoStream;
 use crate::malloc::MallocBytes;
 use crate::trace;
@@ -100,7 +101,7 @@ enum ChunkPlace {
     /// Its index entry.
     Index { special: SpecialValue, is_last: bool },
     /// Memory, until the transaction is committed that has stored the chunk.
-    Memory(Arc<[u8]>),
+    Memory(Arc<Vec<u8>>),
     /// The data section, at this offset, or the chunk file of this number.
     Data(u64),
 }
@@ -575,7 +576,7 @@ fn read_lazy_form(
 ) -> Result<LazyForm> {
     // A back-end of the program may fail to read beyond the end of the file.
     let guess = if stream.as_file().is_some() { guess } else { 0 };
-    let mut head = vec![0; guess.max(EXTENDED_HEADER_LENGTH)];
+    let mut head = fallible::filled(0, guess.max(EXTENDED_HEADER_LENGTH))?;
     let got = stream.read_at(at, &mut head)?;
     if got < EXTENDED_HEADER_LENGTH {
         return Err(err!(FileRead, "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"));
@@ -615,8 +616,7 @@ fn read_lazy_form(
             "`cbytes` is {cbytes} with `nbytes` {nbytes}, expected at most {available}"
         ));
     }
-    let mut head_and_starts = Vec::new();
-    head_and_starts.try_reserve_exact(tables).map_err(|_| err!(MemoryAlloc, "{nblocks} block starts"))?;
+    let mut head_and_starts = fallible::vec_with_capacity(tables)?;
     if header.is_memcpyed() {
         head_and_starts.extend_from_slice(&head[..EXTENDED_HEADER_LENGTH]);
         head_and_starts.resize(tables, 0);
@@ -633,15 +633,13 @@ fn read_lazy_form(
 /// Returns the length in bytes of each block in the stored chunk: up to the next larger block start.
 fn block_lengths(header: &ChunkHeader, starts: &[u8]) -> Result<Vec<i32>> {
     let nblocks = starts.len() / 4;
-    let mut lengths = Vec::new();
-    lengths.try_reserve_exact(nblocks).map_err(|_| err!(MemoryAlloc, "{nblocks} block lengths"))?;
+    let mut lengths = fallible::vec_with_capacity(nblocks)?;
     if header.is_memcpyed() {
         let blocks = BlockGeometry::of(header);
         lengths.extend((0..nblocks).map(|n| blocks.range(n).len() as i32));
         return Ok(lengths);
     }
-    let mut order: Vec<(i32, usize)> = Vec::new();
-    order.try_reserve_exact(nblocks).map_err(|_| err!(MemoryAlloc, "{nblocks} block starts"))?;
+    let mut order: Vec<(i32, usize)> = fallible::vec_with_capacity(nblocks)?;
     order.extend((0..nblocks).map(|n| (read_i32(starts, 4 * n).unwrap_or(0), n)));
     order.sort_unstable();
     lengths.resize(nblocks, 0);

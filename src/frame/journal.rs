@@ -8,7 +8,8 @@
 
 use super::disk::Disk;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::io::{IoStream, OpenMode, WriteUnit, paths, replacement};
 use crate::trace;
 use std::fs::{self, File, OpenOptions};
@@ -36,11 +37,11 @@ pub(super) struct Journal {
 }
 
 /// The content of a journal.
-struct Record {
+struct Record<'a> {
     /// Offset of the frame in its file, in bytes.
     base: u64,
-    old: Vec<u8>,
-    new: Vec<u8>,
+    old: &'a [u8],
+    new: &'a [u8],
 }
 
 impl Journal {
@@ -52,8 +53,7 @@ impl Journal {
         let mut old = stream.read_vec_at(disk.base, new.len() as u64)?;
         // Bytes behind the end of the file are restored as zeros, which no reader reads.
         old.resize(new.len(), 0);
-        let record = Record { base: disk.base, old, new: new.to_vec() };
-        let bytes = record.to_bytes();
+        let bytes = Record { base: disk.base, old: &old, new }.to_bytes()?;
         let path = journal_path(disk);
         let failed = |error| err!(FileOpen, "cannot write {}: {error}", path.display());
         let mut file = OpenOptions::new()
@@ -65,7 +65,7 @@ impl Journal {
             .map_err(failed)?;
         file.try_lock().map_err(|error| err!(FileOpen, "{} is in use: {error}", path.display()))?;
         let kept = file.try_clone().map_err(failed)?;
-        let journal = Journal { path: path.clone(), _file: kept, old: record.old, is_synced };
+        let journal = Journal { path: path.clone(), _file: kept, old, is_synced };
         file.set_len(0).and_then(|()| file.write_all(&bytes)).map_err(failed)?;
         if is_synced {
             file.sync_all().map_err(failed)?;
@@ -101,20 +101,15 @@ impl Drop for Journal {
     }
 }
 
-impl Record {
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(self.base.to_le_bytes());
-        bytes.extend((self.old.len() as u64).to_le_bytes());
-        let content = [&self.old[..], &self.new].concat();
-        let checksum = simd_adler32::adler32(&[&bytes[..], &content].concat().as_slice());
-        bytes.extend(checksum.to_le_bytes());
-        bytes.extend(content);
-        bytes
+impl Record<'_> {
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (base, len) = (self.base.to_le_bytes(), (self.old.len() as u64).to_le_bytes());
+        let checksum = checksum(&[MAGIC, &base, &len, self.old, self.new]).to_le_bytes();
+        fallible::concat(&[MAGIC, &base, &len, &checksum, self.old, self.new])
     }
 
     /// Parses a journal; `None` for one that is not complete.
-    fn parse(bytes: &[u8]) -> Option<Record> {
+    fn parse(bytes: &[u8]) -> Option<Record<'_>> {
         let (head, content) = bytes.split_at_checked(HEAD_LEN)?;
         let fields = &head[..HEAD_LEN - 4];
         let u64_at = |at: usize| Some(u64::from_le_bytes(fields.get(at..at + 8)?.try_into().ok()?));
@@ -122,9 +117,9 @@ impl Record {
         let checksum = u32::from_le_bytes(head[HEAD_LEN - 4..].try_into().ok()?);
         let is_complete = fields.starts_with(MAGIC)
             && content.len() == 2 * len
-            && simd_adler32::adler32(&[fields, content].concat().as_slice()) == checksum;
+            && self::checksum(&[fields, content]) == checksum;
         let (old, new) = content.split_at_checked(len).filter(|_| is_complete)?;
-        Some(Record { base: u64_at(8)?, old: old.to_vec(), new: new.to_vec() })
+        Some(Record { base: u64_at(8)?, old, new })
     }
 
     /// Returns whether each sector of `found` has the old or the new bytes.
@@ -143,24 +138,39 @@ impl Record {
     }
 }
 
+/// Returns the Adler-32 of `parts`, one after the other.
+fn checksum(parts: &[&[u8]]) -> u32 {
+    let mut checksum = simd_adler32::Adler32::new();
+    parts.iter().for_each(|part| checksum.write(part));
+    checksum.finish()
+}
+
 fn journal_path(disk: &Disk) -> PathBuf {
     let mut path = paths::as_path(&disk.path).as_os_str().to_owned();
     path.push(".b2undo");
     path.into()
 }
 
-/// Undoes a commit whose writer has died, if there is a journal of one. Errors are only traced: the frame is then read
-/// as it is.
-pub(super) fn recover(disk: &Disk) {
+/// Undoes a commit whose writer has died, if there is a journal of one. Other errors than the lack of memory are only
+/// traced: the frame is then read as it is.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn recover(disk: &Disk) -> Result<()> {
     if !disk.backend.is_native() {
-        return;
+        return Ok(());
     }
     let path = journal_path(disk);
     if !path.exists() {
-        return;
+        return Ok(());
     }
-    if let Err(error) = undo(disk, &path) {
-        trace::warning(|| format!("the journal {}: {error}", path.display()));
+    match undo(disk, &path) {
+        Err(error) if error.kind() == ErrorKind::MemoryAlloc => Err(error),
+        Err(error) => {
+            trace::warning(|| format!("the journal {}: {error}", path.display()));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }
 
@@ -176,15 +186,16 @@ fn undo(disk: &Disk, path: &Path) -> Result<()> {
         // The writer has removed this journal in the meantime, and perhaps made another one.
         return Ok(());
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len().min((HEAD_LEN as u64).saturating_add(2 * MAX_LEN));
+    let mut bytes = fallible::filled(0, usize::try_from(len).unwrap_or(usize::MAX))?;
+    file.read_exact(&mut bytes).map_err(failed)?;
     // Without a complete journal, the commit has not begun.
     if let Some(record) = Record::parse(&bytes) {
         let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
         let mut found = stream.read_vec_at(record.base, record.old.len() as u64)?;
         found.resize(record.old.len(), 0);
         if found != record.new && found != record.old && record.explains(&found) {
-            stream.write_at(record.base, &record.old, WriteUnit::Bytes)?;
+            stream.write_at(record.base, record.old, WriteUnit::Bytes)?;
         }
         // The bytes of the frame must not be lost once the journal is.
         stream.sync_data()?;
@@ -201,14 +212,14 @@ mod tests {
         #[test]
         fn records_round_trip(base in any::<u64>(), old in prop::collection::vec(any::<u8>(), 0..2000)) {
             let new: Vec<u8> = old.iter().map(|byte| byte.wrapping_add(1)).collect();
-            let bytes = Record { base, old: old.clone(), new: new.clone() }.to_bytes();
+            let bytes = Record { base, old: &old, new: &new }.to_bytes().unwrap();
             let parsed = Record::parse(&bytes).unwrap();
-            prop_assert_eq!((parsed.base, &parsed.old, &parsed.new), (base, &old, &new));
+            prop_assert_eq!((parsed.base, parsed.old, parsed.new), (base, &old[..], &new[..]));
         }
 
         #[test]
         fn incomplete_records_are_rejected(len in 0..1500usize, cut in 1..1500usize) {
-            let bytes = Record { base: 7, old: vec![1; len], new: vec![2; len] }.to_bytes();
+            let bytes = Record { base: 7, old: &vec![1; len], new: &vec![2; len] }.to_bytes().unwrap();
             let cut = cut.min(bytes.len());
             prop_assert!(Record::parse(&bytes[..bytes.len() - cut]).is_none());
         }
@@ -216,7 +227,7 @@ mod tests {
         #[test]
         fn sectors_of_both_states_are_explained(base in 0..2000u64, mask in any::<u64>()) {
             let (old, new) = (vec![1u8; 3000], vec![2u8; 3000]);
-            let record = Record { base, old: old.clone(), new: new.clone() };
+            let record = Record { base, old: &old, new: &new };
             let sector = |at: usize| (base + at as u64) / 512 - base / 512;
             let mut found: Vec<u8> =
                 (0..3000).map(|at| if mask >> sector(at) & 1 == 0 { old[at] } else { new[at] }).collect();

@@ -11,6 +11,7 @@ use super::msgpack::{Marker, MsgpackWriter, i32_at, u16_at};
 use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, BLOSC2_METALAYER_NAME_MAXLEN};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// The maximum length of a name, in bytes.
 pub(crate) const MAX_NAME_LEN: usize = BLOSC2_METALAYER_NAME_MAXLEN as usize;
@@ -62,6 +63,20 @@ pub(crate) fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>
     parse(trailer, TRAILER_SECTION_OFFSET, MAX_READ_VLMETALAYERS)
 }
 
+/// The name and the content of a metalayer.
+pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
+
+/// Returns copies of metalayers.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn to_owned<'a>(
+    metalayers: impl IntoIterator<Item = Metalayer<'a>>,
+) -> Result<Vec<OwnedMetalayer>> {
+    let copy = |m: Metalayer<'a>| Ok((fallible::copy_of(m.name)?, fallible::copy_of(m.content)?));
+    fallible::try_collect(metalayers.into_iter().map(copy))
+}
+
 /// Parses the section at `start` of `bytes`, with the checks of the reference in their order. Offsets of the section
 /// count from the start of `bytes`.
 fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
@@ -77,8 +92,7 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     if count > max {
         return Err(err!(Data, "{count} metalayers, expected at most {max}"));
     }
-    let mut metalayers = Vec::new();
-    metalayers.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} metalayers"))?;
+    let mut metalayers = fallible::vec_with_capacity(count)?;
     let mut pos = start + FIRST_ENTRY_OFFSET;
     let mut total = 0usize;
     for n in 0..count {

@@ -14,6 +14,7 @@ use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::sync::Arc;
 
 /// A chunk as a frame stores it.
@@ -108,7 +109,7 @@ impl FrameLayout {
 }
 
 /// The contents of a frame file before a change, except the chunks.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Images {
     /// The header.
     pub header: Vec<u8>,
@@ -121,6 +122,19 @@ pub(crate) struct Images {
 }
 
 impl Images {
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn try_clone(&self) -> Result<Images> {
+        Ok(Images {
+            header: fallible::copy_of(&self.header)?,
+            index: fallible::copy_of(&self.index)?,
+            table: fallible::copy_of(&self.table)?,
+            trailer: fallible::copy_of(&self.trailer)?,
+        })
+    }
+
     /// Returns the length of index, table of checksums and trailer, in bytes.
     pub(super) fn len_behind_chunks(&self) -> u64 {
         (self.index.len() + self.table.len() + self.trailer.len()) as u64
@@ -235,12 +249,24 @@ pub(crate) enum IndexUndo {
 
 impl FrameIndex {
     /// Applies a change to the checksums of the chunks.
-    pub(super) fn change_checksums(&mut self, change: &Change<'_>) {
-        if let Some(checksums) = &mut self.checksums
-            && !Arc::make_mut(checksums).apply(change)
-        {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn change_checksums(&mut self, change: &Change<'_>) -> Result<()> {
+        let Some(checksums) = &mut self.checksums else { return Ok(()) };
+        let are_known = match Arc::get_mut(checksums) {
+            Some(own) => own.apply(change)?,
+            None => {
+                let mut copy = checksums.try_clone()?;
+                let are_known = copy.apply(change)?;
+                *checksums = Arc::new(copy);
+                are_known
+            }
+        };
+        if !are_known {
             self.checksums = None;
         }
+        Ok(())
     }
 
     /// Returns the checksums of the chunks, if they are known and a table can be written.
@@ -362,11 +388,12 @@ pub(crate) fn plan_change<'a>(
     old_index_checksum: &dyn Fn() -> Result<u32>,
 ) -> Result<(FramePlan<'a>, IndexUndo)> {
     let (partial, undo) = edit_index(layout, index, change, target)?;
-    index.change_checksums(change);
-    let has_chunks = target.header.nbytes > 0;
-    let checksums = index.writable_checksums().filter(|_| has_chunks);
-    let checksums = checksums.as_deref().map(|checksums| TableParts { checksums, old_index_checksum });
-    let result = build_plan(layout, index, change, target, partial, checksums);
+    let result = index.change_checksums(change).and_then(|()| {
+        let has_chunks = target.header.nbytes > 0;
+        let checksums = index.writable_checksums().filter(|_| has_chunks);
+        let table = checksums.as_deref().map(|checksums| TableParts { checksums, old_index_checksum });
+        build_plan(layout, index, change, target, partial, table)
+    });
     match result {
         Ok(plan) => Ok((plan, undo)),
         Err(error) => {
@@ -546,13 +573,7 @@ fn plan_update<'a>(
 pub(super) fn copy_offsets(offsets: &Offsets) -> Result<Offsets> {
     match offsets {
         Offsets::Uniform { code, len } => Ok(Offsets::Uniform { code: *code, len: *len }),
-        Offsets::List(list) => {
-            let mut copy = Vec::new();
-            let no_memory = |_| err!(MemoryAlloc, "an index of {} entries", list.len());
-            copy.try_reserve_exact(list.len()).map_err(no_memory)?;
-            copy.extend_from_slice(list);
-            Ok(Offsets::List(copy))
-        }
+        Offsets::List(list) => Ok(Offsets::List(fallible::copy_of(list)?)),
     }
 }
 
@@ -614,8 +635,8 @@ fn build_plan<'a>(
     let header = header.build(target.metalayers)?;
     if let Some(TableParts { checksums, old_index_checksum }) = table {
         let index_checksum = index_image.as_deref().map_or_else(old_index_checksum, |i| Ok(checksum(i)))?;
-        let table = checksums.seal(&header, index_checksum, &mut trailer, new.frame_len);
-        trailer.splice(..0, table);
+        let table = checksums.seal(&header, index_checksum, &mut trailer, new.frame_len)?;
+        trailer = fallible::concat(&[&table, &trailer])?;
     }
     let trailer = trailer_changes.then_some((trailer_at, trailer));
     Ok(FramePlan {

@@ -12,14 +12,12 @@ use super::chunk_info::{ChunkInfo, build_special_chunk};
 use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, decode_entry, encode_entry};
 use super::load::{self, FrameBytes};
-use super::metalayers::{self, Metalayer};
+use super::metalayers::{self, Metalayer, OwnedMetalayer};
 use super::trailer;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
-
-/// The name and the content of a metalayer.
-type OwnedMetalayer = (Vec<u8>, Vec<u8>);
+use crate::fallible;
 
 /// The parts of a frame around chunks that are written one after the other. All chunks have the size of the first one,
 /// except that the last one may be shorter.
@@ -32,8 +30,8 @@ pub(crate) struct FrameBuilder {
     is_last_short: bool,
 }
 
-fn borrow(metalayers: &[OwnedMetalayer]) -> Vec<Metalayer<'_>> {
-    metalayers.iter().map(|(name, content)| Metalayer { name, content }).collect()
+fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
+    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
 }
 
 impl FrameBuilder {
@@ -42,7 +40,7 @@ impl FrameBuilder {
     /// # Errors
     /// `InvalidParam` for metalayers that do not fit into a header.
     pub(crate) fn new(header: FrameHeader, metalayers: Vec<OwnedMetalayer>) -> Result<FrameBuilder> {
-        let header_len = FIXED_HEADER_LEN + metalayers::section_len(&borrow(&metalayers))?;
+        let header_len = FIXED_HEADER_LEN + metalayers::section_len(&borrow(&metalayers)?)?;
         let header = FrameHeader {
             header_len,
             kind: FrameKind::Contiguous,
@@ -63,7 +61,7 @@ impl FrameBuilder {
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn header(&self) -> Result<Vec<u8>> {
-        self.header.build(&borrow(&self.metalayers))
+        self.header.build(&borrow(&self.metalayers)?)
     }
 
     /// Adds a chunk. Returns the bytes to write behind those of the chunks before, or nothing for a special chunk, of
@@ -143,7 +141,7 @@ impl FrameBuilder {
             0 => Vec::new(),
             _ => IndexEncoder::default().encode(&self.offsets, 0, count)?,
         };
-        tail.extend_from_slice(&trailer::build(&borrow(vlmetalayers))?);
+        fallible::extend(&mut tail, &trailer::build(&borrow(vlmetalayers)?)?)?;
         self.header.has_vlmetalayers = !vlmetalayers.is_empty();
         let data_end = self.header.header_len as u64 + self.header.cbytes.unsigned_abs();
         self.header.frame_len = data_end + tail.len() as u64;
@@ -183,13 +181,10 @@ impl FrameDirectory {
         load::check_file_len(&header)?;
         let trailer_len = load::read_trailer_len(frame, header.frame_len)?;
         let trailer_at = load::trailer_offset(&header, trailer_len)?;
-        let owned = |all: Vec<Metalayer<'_>>| {
-            all.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect::<Vec<OwnedMetalayer>>()
-        };
         let image = frame.read_vec_at(0, header.header_len as u64)?;
-        let metalayers = owned(metalayers::parse_header_section(&image)?);
+        let metalayers = metalayers::to_owned(metalayers::parse_header_section(&image)?)?;
         let image = frame.read_vec_at(trailer_at, trailer_len)?;
-        let vlmetalayers = owned(metalayers::parse_trailer_section(&image)?);
+        let vlmetalayers = metalayers::to_owned(metalayers::parse_trailer_section(&image)?)?;
         let offsets = if header.nbytes > 0 {
             let (_, offsets) = load::read_index(frame, &header, header.frame_len - trailer_len)?;
             load::check_offsets(&header, &offsets)?;

@@ -125,14 +125,13 @@ impl DataSpace {
     /// Sorts and merges the holes. A hole at the end is not one.
     fn merge_holes(&mut self) {
         self.holes.sort_unstable_by_key(|hole| hole.start);
-        let mut merged: Vec<Range<u64>> = Vec::with_capacity(self.holes.len());
-        for hole in self.holes.drain(..) {
-            match merged.last_mut() {
-                Some(last) if hole.start <= last.end => last.end = last.end.max(hole.end),
-                _ => merged.push(hole),
+        self.holes.dedup_by(|hole, last| {
+            let touches = hole.start <= last.end;
+            if touches {
+                last.end = last.end.max(hole.end);
             }
-        }
-        self.holes = merged;
+            touches
+        });
         if let Some(last) = self.holes.pop_if(|hole| hole.end >= self.end) {
             self.end = last.start;
         }

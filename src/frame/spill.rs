@@ -3,12 +3,28 @@
 use crate::buffers::{Buffer, take_buffer};
 use crate::err;
 use crate::error::Result;
-use crate::io::{IoStream, replacement};
+use crate::fallible;
+use crate::io::{IoStream, WriteUnit, replacement};
 use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Maximum number of bytes that are moved or restored in one read and one write.
+pub(super) const MAX_SEGMENT_LEN: u64 = 1 << 20;
+
+/// The length, in bytes, of the buffer of [`with_copy_buffer`] when memory has run out.
+const STACK_SEGMENT_LEN: usize = 4 << 10;
+
+/// Lends a buffer for copying `len` bytes piece by piece. Without memory, it is on the stack: bytes that a failed change
+/// has overwritten are restored all the same.
+pub(super) fn with_copy_buffer<R>(len: u64, then: impl FnOnce(&mut [u8]) -> R) -> R {
+    match fallible::filled(0, len.min(MAX_SEGMENT_LEN) as usize) {
+        Ok(mut buffer) if !buffer.is_empty() => then(&mut buffer),
+        _ => then(&mut [0; STACK_SEGMENT_LEN]),
+    }
+}
 
 /// Bytes that were overwritten.
 pub(super) enum SavedBytes {
@@ -38,6 +54,31 @@ impl SavedBytes {
         }
     }
 
+    /// Writes the bytes at `position` of a file.
+    ///
+    /// # Errors
+    /// `FileRead`, `FileWrite`.
+    pub(super) fn write_to(&self, stream: &IoStream, position: u64) -> Result<()> {
+        let (file, at, len) = match self {
+            SavedBytes::Memory { buffer, len } => {
+                return stream.write_at(position, &buffer[..*len], WriteUnit::Bytes);
+            }
+            SavedBytes::File { file, at, len } => (file, *at, *len as u64),
+        };
+        with_copy_buffer(len, |buffer| {
+            let mut done = 0;
+            while done < len {
+                let piece_len = (len - done).min(buffer.len() as u64);
+                let piece = &mut buffer[..piece_len as usize];
+                let failed = |error| err!(FileRead, "cannot read {len} saved bytes: {error}");
+                file.read_exact_at(piece, at + done).map_err(failed)?;
+                stream.write_at(position + done, piece, WriteUnit::Bytes)?;
+                done += piece_len;
+            }
+            Ok(())
+        })
+    }
+
     /// Returns the bytes.
     ///
     /// # Errors
@@ -46,9 +87,7 @@ impl SavedBytes {
         match self {
             SavedBytes::Memory { buffer, len } => Ok(Cow::Borrowed(&buffer[..*len])),
             SavedBytes::File { file, at, len } => {
-                let mut bytes = Vec::new();
-                bytes.try_reserve_exact(*len).map_err(|_| err!(MemoryAlloc, "{len} saved bytes"))?;
-                bytes.resize(*len, 0);
+                let mut bytes = fallible::filled(0, *len)?;
                 let failed = |error| err!(FileRead, "cannot read {len} saved bytes: {error}");
                 file.read_exact_at(&mut bytes, *at).map_err(failed)?;
                 Ok(Cow::Owned(bytes))

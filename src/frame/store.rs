@@ -12,7 +12,7 @@ use super::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use super::index::Offsets;
 use super::journal;
 use super::load::{self, FrameBytes};
-use super::metalayers::{self, Metalayer};
+use super::metalayers::{self, OwnedMetalayer};
 use super::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use super::staged::Staging;
 use super::status::LastCheck;
@@ -21,6 +21,7 @@ use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fallible;
 use crate::io::{Backend, FrameLock, OpenMode, WriteUnit};
 use crate::malloc::MallocVec;
 use crate::trace;
@@ -103,9 +104,6 @@ impl Inner {
 /// The parts of a frame that are read when it is opened, except the chunks.
 pub(super) type LoadedParts = (FrameLayout, Offsets, Images, FrameContents, Option<Checksums>);
 
-/// The name and the content of a metalayer.
-pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
-
 /// The properties of a super-chunk that its frame stores.
 pub(crate) struct FrameContents {
     /// The header.
@@ -158,11 +156,11 @@ impl Frame {
         if let Destination::Disk(path, backend) = &destination
             && level > Durability::Off
         {
-            let disk = Disk::new(kind, path, 0, backend.clone());
+            let disk = Disk::new(kind, path, 0, backend.clone())?;
             if kind == FrameKind::Contiguous {
                 disk.backend.open(&disk.path, OpenMode::Create)?;
             }
-            let staging = Staging::of_new_frame(&layout, header, &images);
+            let staging = Staging::of_new_frame(&layout, header, &images)?;
             let mut inner = Inner::new(memory, layout, images);
             inner.staging = Some(staging);
             inner.open_transactions = 1;
@@ -176,7 +174,7 @@ impl Frame {
                 None
             }
             Destination::Disk(path, backend) => {
-                let disk = Disk::new(kind, path, 0, backend);
+                let disk = Disk::new(kind, path, 0, backend)?;
                 write_new_frame(&disk, &images)?;
                 Some(Box::new(disk))
             }
@@ -241,8 +239,8 @@ impl Frame {
         backend: Backend,
     ) -> Result<(Frame, FrameContents, u8)> {
         let level = new_handle_level(&backend);
-        let disk = Disk::new(kind, path, base, backend);
-        journal::recover(&disk);
+        let disk = Disk::new(kind, path, base, backend)?;
+        journal::recover(&disk)?;
         let layout = FrameLayout {
             kind,
             header_len: FIXED_HEADER_LEN as u64,
@@ -319,9 +317,7 @@ impl Frame {
     /// the frame.
     pub(super) fn read_vec(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         let len = usize::try_from(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of a frame"))?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of a frame"))?;
-        bytes.resize(len, 0);
+        let mut bytes = fallible::filled(0, len)?;
         self.read(at, &mut bytes)?;
         Ok(bytes)
     }
@@ -357,10 +353,10 @@ impl Frame {
     pub(super) fn load_parts(&self, header: &FrameHeader, trailer_len: u64) -> Result<LoadedParts> {
         let mut layout = layout_from_header(header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
-        let metalayers = to_owned_metalayers(metalayers::parse_header_section(&header_image)?);
+        let metalayers = metalayers::to_owned(metalayers::parse_header_section(&header_image)?)?;
         let trailer_at = load::trailer_offset(header, trailer_len)?;
         let trailer_image = self.read_vec(trailer_at, trailer_len)?;
-        let vlmetalayers = to_owned_metalayers(metalayers::parse_trailer_section(&trailer_image)?);
+        let vlmetalayers = metalayers::to_owned(metalayers::parse_trailer_section(&trailer_image)?)?;
         let (index_image, offsets) = self.load_index(header, &layout)?;
         let contents =
             FrameContents { header: header.clone(), nchunks: offsets.len(), metalayers, vlmetalayers };
@@ -483,7 +479,7 @@ impl Frame {
     pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<FrameContents>> {
         load::check_file_len(&header)?;
         if let Some(disk) = &self.disk {
-            journal::recover(disk);
+            journal::recover(disk)?;
         }
         if load::read_trailer_len(self, header.frame_len).is_err() && !self.has_changed_since(&header) {
             return Ok(None);
@@ -612,10 +608,6 @@ fn write_new_frame(disk: &Disk, images: &Images) -> Result<()> {
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
     stream.write_at(header_len, &images.trailer, WriteUnit::Bytes)?;
     stream.truncate(header_len + images.trailer.len() as u64)
-}
-
-fn to_owned_metalayers(metalayers: Vec<Metalayer<'_>>) -> Vec<OwnedMetalayer> {
-    metalayers.into_iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
 }
 
 /// Calls `attempt` until it succeeds, at most `attempts` times, with a pause between two calls. Returns the last

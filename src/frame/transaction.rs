@@ -15,6 +15,7 @@ use super::undo_log::{FileState, UndoLog};
 use super::writer;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::trace;
 use std::sync::atomic::Ordering;
 
@@ -38,7 +39,7 @@ impl Frame {
         if !is_staged {
             self.close_old_gap()?;
         }
-        self.prepare_checksums();
+        self.prepare_checksums()?;
         if !is_staged {
             self.apply_in_place(change, target)?;
             self.check_commit();
@@ -385,8 +386,12 @@ impl Frame {
         // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
         let (mut index, layout, images, state) = {
             let mut inner = self.inner.write();
+            inner.undo_log.as_mut().map_or(Ok(()), UndoLog::reserve_change)?;
             let needs_state = inner.undo_log.as_ref().is_some_and(UndoLog::needs_state);
-            let state = needs_state.then(|| FileState { layout: inner.layout, images: inner.images.clone() });
+            let state = match needs_state {
+                true => Some(FileState { layout: inner.layout, images: inner.images.try_clone()? }),
+                false => None,
+            };
             let meanwhile = if self.has_user_callbacks() {
                 plan::copy_offsets(&inner.index.offsets)?
             } else {
@@ -410,21 +415,29 @@ impl Frame {
                 return Err(error);
             }
         };
-        let written = match &self.disk {
-            None => writer::write_in_memory(&plan, &mut self.inner.write().memory),
-            Some(disk) => self.write_on_disk(&plan, disk, &layout, &images, state),
+        let table_len = plan.layout.table_len as usize;
+        let new_trailer = match (&self.disk, &plan.trailer) {
+            (Some(_), Some((_, both))) => fallible::copy_of(&both[table_len..]).map(Some),
+            _ => Ok(None),
         };
+        let written = new_trailer.and_then(|new_trailer| {
+            match &self.disk {
+                None => writer::write_in_memory(&plan, &mut self.inner.write().memory)?,
+                Some(disk) => self.write_on_disk(&plan, disk, &layout, &images, state)?,
+            }
+            Ok(new_trailer)
+        });
         let mut inner = self.inner.write();
         match written {
-            Ok(()) => {
+            Ok(new_trailer) => {
                 inner.layout = plan.layout;
                 if self.disk.is_some() {
-                    let (table, trailer) = match plan.trailer {
-                        Some((_, mut table)) => {
-                            let trailer = table.split_off(plan.layout.table_len as usize);
+                    let (table, trailer) = match (plan.trailer, new_trailer) {
+                        (Some((_, mut table)), Some(trailer)) => {
+                            table.truncate(table_len);
                             (table, trailer)
                         }
-                        None => (images.table, images.trailer),
+                        _ => (images.table, images.trailer),
                     };
                     inner.images = Images {
                         header: plan.header,

@@ -8,14 +8,10 @@
 
 use super::disk::Disk;
 use super::plan::{FrameLayout, FramePlan, Images, Move};
-use super::spill::SavedBytes;
-use crate::err;
+use super::spill::{MAX_SEGMENT_LEN, SavedBytes, with_copy_buffer};
 use crate::error::{Error, Result};
 use crate::io::{IoStream, WriteUnit, try_resize};
 use crate::trace;
-
-/// Maximum number of bytes that are moved in one read and one write.
-const MAX_SEGMENT_LEN: u64 = 1 << 20;
 
 /// The bytes that a change overwrites in a native file, except those of the [`Images`].
 pub(super) struct FileUndo {
@@ -149,9 +145,7 @@ impl FileUndo {
             move_back(stream, disk.base, moved, self.move_progress, &mut |result| restoration.record(result));
         }
         for (at, bytes) in &self.overwritten {
-            let written =
-                bytes.get().and_then(|bytes| stream.write_at(disk.base + at, &bytes, WriteUnit::Bytes));
-            restoration.record(written);
+            restoration.record(bytes.write_to(stream, disk.base + at));
         }
     }
 }
@@ -168,7 +162,7 @@ pub(crate) fn move_bytes(
 ) -> Result<()> {
     let mut spare = Vec::new();
     while progress.done < moved.len {
-        let (at, len) = moved.next_segment(progress.done);
+        let (at, len) = moved.next_segment(progress.done, MAX_SEGMENT_LEN);
         try_resize(&mut spare, len)?;
         stream.read_exact_at(base + moved.from + at, &mut spare)?;
         progress.segment_offset = at;
@@ -182,9 +176,9 @@ pub(crate) fn move_bytes(
 
 impl Move {
     /// Returns the segment that is moved after `done` bytes: its offset from the start of the moved range, and its
-    /// length, in bytes.
-    fn next_segment(&self, done: u64) -> (u64, u64) {
-        let len = (self.len - done).min(MAX_SEGMENT_LEN);
+    /// length, in bytes, which is at most `max_len`.
+    fn next_segment(&self, done: u64, max_len: u64) -> (u64, u64) {
+        let len = (self.len - done).min(max_len);
         let is_upwards = self.to > self.from;
         (if is_upwards { self.len - done - len } else { done }, len)
     }
@@ -210,20 +204,14 @@ fn move_back(
         record_error(stream.write_at(at, &progress.segment, WriteUnit::Bytes));
     }
     let back = moved.reversed(progress.done);
-    let mut done = 0;
-    while done < back.len {
-        let (at, len) = back.next_segment(done);
-        let segment = stream.read_vec_at(base + back.from + at, len).and_then(|segment| {
-            let complete = segment.len() as u64 == len;
-            if complete {
-                Ok(segment)
-            } else {
-                Err::<_, Error>(err!(FileRead, "read {} moved bytes, expected {len}", segment.len()))
-            }
-        });
-        record_error(
-            segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteUnit::Bytes)),
-        );
-        done += len;
-    }
+    with_copy_buffer(back.len, |buffer| {
+        let mut done = 0;
+        while done < back.len {
+            let (at, len) = back.next_segment(done, buffer.len() as u64);
+            let segment = &mut buffer[..len as usize];
+            let read = stream.read_exact_at(base + back.from + at, segment);
+            record_error(read.and_then(|()| stream.write_at(base + back.to + at, segment, WriteUnit::Bytes)));
+            done += len;
+        }
+    });
 }

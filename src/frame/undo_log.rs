@@ -12,6 +12,7 @@ use super::spill::{SavedBytes, SpillFile};
 use super::undo::{FileUndo, Restoration};
 use super::writer::remove_superseded;
 use crate::error::Result;
+use crate::fallible;
 use crate::io::{IoStream, OpenMode, paths};
 use crate::trace;
 use std::thread::{self, ThreadId};
@@ -180,6 +181,15 @@ impl UndoLog {
     pub(super) fn discard(&mut self) {
         self.is_lost = true;
         self.changes.clear();
+    }
+
+    /// Makes room for one more change.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn reserve_change(&mut self) -> Result<()> {
+        fallible::reserve(&mut self.changes, 1)?;
+        fallible::reserve(&mut self.deferred, 1)
     }
 
     /// Gives up rolling back, for the stated reason, if there are changes.

@@ -11,6 +11,7 @@ use super::store::Frame;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::trace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -132,13 +133,17 @@ impl Frame {
 
     /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be
     /// written. If a chunk cannot be read, this handle writes no tables.
-    pub(super) fn prepare_checksums(&self) {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn prepare_checksums(&self) -> Result<()> {
         let can_have_table = self.nchunks() <= MAX_TABLE_CHUNKS;
         if self.checksum_mode() != ChecksumMode::Write || self.has_checksums() || !can_have_table {
-            return;
+            return Ok(());
         }
         match self.compute_checksums() {
             Ok(checksums) => self.inner.write().index.checksums = Some(Arc::new(checksums)),
+            Err(error) if error.kind() == ErrorKind::MemoryAlloc => return Err(error),
             Err(error) => {
                 trace::warning(|| {
                     format!("the frame gets no checksums, because a chunk is unreadable: {error}")
@@ -146,6 +151,7 @@ impl Frame {
                 self.checksum_mode.store(ChecksumMode::Verify as u8, Ordering::Relaxed);
             }
         }
+        Ok(())
     }
 
     /// Reads all chunks. Returns their checksums.
@@ -155,8 +161,7 @@ impl Frame {
             return Ok(Checksums::default());
         }
         let header = self.read_header()?;
-        let mut chunks = Vec::new();
-        chunks.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "{nchunks} checksums"))?;
+        let mut chunks = fallible::vec_with_capacity(nchunks)?;
         for nchunk in 0..nchunks {
             let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
             chunks.push(match decode_entry(code)? {
@@ -166,7 +171,7 @@ impl Frame {
                 })?,
             });
         }
-        Ok(Checksums::of_read_chunks(chunks))
+        Checksums::of_read_chunks(chunks)
     }
 
     /// Returns the checksum of the index chunk. `images` are those of the frame, if it is on disk.

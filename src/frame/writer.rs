@@ -32,7 +32,7 @@ pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Re
         let end = to + len;
         let missing = end.saturating_sub(frame.bytes().len());
         if missing > 0 {
-            frame.write_at(end - missing, &vec![0; missing])?;
+            frame.write_at(end, &[])?;
         }
         frame.bytes_mut()?.copy_within(from..from + len, to);
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 use super::fork_count;
 use super::worker_set::WorkerSet;
+use crate::fallible;
 
 /// The set of this process, once there is one. Never freed.
 static WORKER_SET: AtomicPtr<WorkerSet> = AtomicPtr::new(ptr::null_mut());
@@ -22,7 +23,7 @@ pub(super) fn get() -> Option<&'static WorkerSet> {
 }
 
 /// Returns the set of this process, after creating it if there is none. Returns `None` if it cannot be created in a way
-/// that survives a fork: jobs then run serially.
+/// that survives a fork, or without memory: jobs then run serially.
 pub(super) fn get_or_create() -> Option<&'static WorkerSet> {
     get().or_else(create)
 }
@@ -36,7 +37,7 @@ fn create() -> Option<&'static WorkerSet> {
         // Release: a thread that skips the registration, and forks, runs with a registered handler.
         HANDLER_REGISTERED.store(true, Release);
     }
-    let new = Box::into_raw(Box::new(WorkerSet::new()));
+    let new = Box::into_raw(fallible::try_box(WorkerSet::new()).ok()?);
     if WORKER_SET.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire).is_err() {
         // SAFETY: `new` came from `Box::into_raw` above and was not stored: no other thread has its address.
         drop(unsafe { Box::from_raw(new) });

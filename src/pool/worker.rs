@@ -60,6 +60,9 @@ impl WorkerSet {
     fn grow_locked(&'static self, mut threads: MutexGuard<'_, Vec<JoinHandle<()>>>, want: usize) -> usize {
         while threads.len() < want.min(MAX_WORKERS) {
             let index = threads.len();
+            if self.make_slot(index).is_err() {
+                break;
+            }
             let slot = self.slot(index);
             slot.occupy();
             let builder = Builder::new().name(format!("blosc2-{}", index + 1)).stack_size(WORKER_STACK_SIZE);

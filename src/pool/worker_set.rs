@@ -8,6 +8,8 @@ use super::job::Job;
 use super::park::{WaitQueue, is_spinning_useful};
 use super::slot::WorkerSlot;
 use super::worker_bits::{BANK_COUNT, BANK_SIZE, lowest_bits};
+use crate::error::Result;
+use crate::fallible;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 use crate::sync::thread::JoinHandle;
@@ -24,9 +26,9 @@ struct Bank {
 }
 
 impl Bank {
-    fn new() -> Box<Bank> {
+    fn new() -> Bank {
         let slots = std::array::from_fn(|_| CachePadded::new(WorkerSlot::vacant()));
-        Box::new(Bank { idle: CachePadded::new(AtomicU64::new(0)), slots })
+        Bank { idle: CachePadded::new(AtomicU64::new(0)), slots }
     }
 
     /// Claims up to `want` idle workers, those with the lowest numbers first: they are the most likely to be awake.
@@ -100,8 +102,21 @@ impl WorkerSet {
         &self.bank(index / BANK_SIZE).slots[index % BANK_SIZE]
     }
 
+    /// Makes the slot of worker number `index`, before a worker is started. The caller holds the lock of `threads`.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn make_slot(&self, index: usize) -> Result<()> {
+        let bank = &self.banks[index / BANK_SIZE];
+        if bank.get().is_none() {
+            let new = fallible::try_box(Bank::new())?;
+            bank.get_or_init(|| new);
+        }
+        Ok(())
+    }
+
     fn bank(&self, bank: usize) -> &Bank {
-        self.banks[bank].get_or_init(Bank::new)
+        self.banks[bank].get_or_init(|| Box::new(Bank::new()))
     }
 
     /// Allows jobs to claim worker number `index`.

@@ -206,7 +206,7 @@ impl Array {
 
     /// Returns whether a super-chunk holds an array.
     pub fn is_in(schunk: &SuperChunk) -> bool {
-        schunk.inner().array_meta().is_some()
+        schunk.inner().has_array()
     }
 
     /// Copies the array with its metalayers. Without `settings` the chunks and blocks keep their shapes; without

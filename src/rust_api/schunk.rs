@@ -441,7 +441,7 @@ impl SuperChunkRef<'_> {
 
     /// Returns the names of the metalayers, in their order.
     pub fn metalayer_names(self, list: Metalayers) -> Vec<Vec<u8>> {
-        self.0.copy_metalayers(list.kind()).into_iter().map(|(name, _)| name).collect()
+        self.0.metalayer_name_copies(list.kind())
     }
 
     /// Returns the content of a metalayer; `None` if there is none of that name.
@@ -452,9 +452,9 @@ impl SuperChunkRef<'_> {
         let all = || self.0.copy_metalayers(list.kind());
         match list {
             Metalayers::Fixed => {
-                Ok(all().into_iter().find(|(other, _)| other == name.as_bytes()).map(|(_, content)| content))
+                Ok(all()?.into_iter().find(|(other, _)| other == name.as_bytes()).map(|(_, content)| content))
             }
-            Metalayers::Variable if !all().iter().any(|(other, _)| other == name.as_bytes()) => Ok(None),
+            Metalayers::Variable if !all()?.iter().any(|(other, _)| other == name.as_bytes()) => Ok(None),
             Metalayers::Variable => {
                 let (_, content) = self.0.vlmeta_get(&c_text(name)?)?;
                 Ok(Some(content?.to_vec()))
@@ -470,7 +470,7 @@ impl SuperChunkRef<'_> {
     pub fn set_metalayer(self, list: Metalayers, name: &str, content: &[u8]) -> Result<()> {
         let c_name = c_text(name)?;
         let there =
-            self.0.copy_metalayers(list.kind()).into_iter().find(|(other, _)| other == name.as_bytes());
+            self.0.copy_metalayers(list.kind())?.into_iter().find(|(other, _)| other == name.as_bytes());
         match (list, there) {
             (Metalayers::Fixed, None) => self.0.meta_add(&c_name, content).map(|_| ()),
             (Metalayers::Fixed, Some((_, old))) if old.len() != content.len() => Err(err!(

@@ -13,6 +13,7 @@ use super::variable_size::nchunks_for_nbytes;
 use super::{StorageKind, SuperChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fallible;
 use crate::frame::chunk_info::ChunkInfo;
 use crate::frame::plan::{Change, FrameChunk, TargetState};
 use crate::malloc::MallocBytes;
@@ -311,8 +312,8 @@ impl WriteGuard<'_, SuperChunk> {
             change,
             &TargetState {
                 header: locked.frame_header(counters),
-                metalayers: &locked.metalayers(MetalayerKind::Fixed),
-                vlmetalayers: &locked.metalayers(MetalayerKind::Variable),
+                metalayers: &fallible::collect(locked.metalayers(MetalayerKind::Fixed))?,
+                vlmetalayers: &fallible::collect(locked.metalayers(MetalayerKind::Variable))?,
             },
         )
     }

@@ -11,9 +11,11 @@ use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2
 use crate::chunk::format::flag2;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fallible;
 use crate::frame::durability::Durability;
-use crate::frame::store::{Frame, OwnedMetalayer};
+use crate::frame::metalayers::{self, OwnedMetalayer};
+use crate::frame::store::Frame;
 use crate::io::{Backend, OpenMode, WriteUnit, paths, replacement};
 use crate::malloc::MallocBytes;
 use crate::trace;
@@ -102,8 +104,8 @@ impl SuperChunk {
         let from = self.read_lock().counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
         WriteGuard::lock(&*copy)?.set_counters(&counters);
-        for (name, content) in self.copy_metalayers(MetalayerKind::Fixed) {
-            copy.meta_add(&to_c_name(name)?, &content)?;
+        for (name, content) in self.copy_metalayers(MetalayerKind::Fixed)? {
+            copy.meta_add(&fallible::c_string(&[&name])?, &content)?;
         }
         let verbatim = self.can_copy_chunks(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
         for nchunk in 0..from.nchunks {
@@ -120,9 +122,11 @@ impl SuperChunk {
     }
 
     /// Returns copies of the metalayers of a list, all in the same state.
-    pub(crate) fn copy_metalayers(&self, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
-        let reading = self.read_lock();
-        reading.lock_proof().metalayers(kind).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn copy_metalayers(&self, kind: MetalayerKind) -> Result<Vec<OwnedMetalayer>> {
+        metalayers::to_owned(self.read_lock().lock_proof().metalayers(kind))
     }
 
     /// Adds the metalayers of variable length to another super-chunk, recompressed.
@@ -130,10 +134,10 @@ impl SuperChunk {
     /// # Safety
     /// As [`vlmeta_add`](Self::vlmeta_add).
     unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
-        for (name, chunk) in self.copy_metalayers(MetalayerKind::Variable) {
+        for (name, chunk) in self.copy_metalayers(MetalayerKind::Variable)? {
             let content = decompress_content(&ParsedChunk::parse(&mut ChunkHeader::default(), &chunk)?)?;
             // SAFETY: guaranteed by the caller.
-            unsafe { copy.vlmeta_add(&to_c_name(name)?, &content, cparams) }?;
+            unsafe { copy.vlmeta_add(&fallible::c_string(&[&name])?, &content, cparams) }?;
         }
         Ok(())
     }
@@ -152,9 +156,9 @@ impl SuperChunk {
     /// # Errors
     /// `Data` for an invalid name.
     pub(crate) fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
-        let others = self.copy_metalayers(MetalayerKind::Fixed).into_iter();
+        let others = self.copy_metalayers(MetalayerKind::Fixed)?.into_iter();
         let others = others.filter(|(other, _)| other != name.to_bytes());
-        others.map(|(name, content)| Ok((to_c_name(name)?, content))).collect()
+        fallible::try_collect(others.map(|(name, content)| Ok((fallible::c_string(&[&name])?, content))))
     }
 
     /// Returns a copy of a whole chunk.
@@ -212,9 +216,9 @@ impl SuperChunk {
         };
         let bytes = {
             let _reading = holder.read_lock();
-            holder.frame().and_then(|frame| frame.with_memory(|memory| memory.bytes().to_vec()))
+            holder.frame().and_then(|frame| frame.with_memory(|memory| fallible::copy_of(memory.bytes())))
         };
-        then(&bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))?)
+        then(&bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))??)
     }
 
     /// Returns the back-end that writes an exported frame: the super-chunk's own if it is a frame in memory; plain
@@ -289,8 +293,4 @@ impl SuperChunk {
             Ok(at)
         })
     }
-}
-
-fn to_c_name(name: Vec<u8>) -> Result<CString> {
-    CString::new(name).map_err(|_| -> Error { err!(Data, "the name of a metalayer contains a NUL") })
 }

@@ -7,6 +7,7 @@ use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::plan::TargetState;
 use crate::frame::store::{Destination, Frame};
@@ -118,8 +119,8 @@ impl SuperChunk {
         header.kind = kind;
         let target = TargetState {
             header,
-            metalayers: &locked.metalayers(MetalayerKind::Fixed),
-            vlmetalayers: &locked.metalayers(MetalayerKind::Variable),
+            metalayers: &fallible::collect(locked.metalayers(MetalayerKind::Fixed))?,
+            vlmetalayers: &fallible::collect(locked.metalayers(MetalayerKind::Variable))?,
         };
         let frame = match (path, backend) {
             (Some(path), Some(backend)) => {

@@ -9,6 +9,7 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::metalayers::{MAX_METALAYERS, MAX_NAME_LEN};
 use crate::frame::plan::Change;
 use crate::frame::store::Frame;
@@ -215,7 +216,7 @@ impl SuperChunk {
             return Ok((at, decompress_content(&stored)));
         }
         // Functions of the program must not run with the lock held.
-        let copy = chunk.to_vec();
+        let copy = fallible::copy_of(chunk)?;
         drop(lock);
         Ok((at, decompress_content(&parse_content_chunk(&mut header, &copy)?)))
     }
@@ -241,7 +242,10 @@ impl SuperChunk {
     }
 
     /// Returns pointers to the names of the metalayers of variable length for C code, valid until these change.
-    pub(crate) fn vlmeta_names(&self) -> Vec<*mut c_char> {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn vlmeta_names(&self) -> Result<Vec<*mut c_char>> {
         self.read_lock().lock_proof().metalayer_names(MetalayerKind::Variable)
     }
 
@@ -250,12 +254,25 @@ impl SuperChunk {
         self.read_lock().lock_proof().find_metalayer(MetalayerKind::Fixed, name).is_some()
     }
 
+    /// Returns copies of the names of a list, for Rust programs.
+    pub(crate) fn metalayer_name_copies(&self, kind: MetalayerKind) -> Vec<Vec<u8>> {
+        self.read_lock().lock_proof().metalayers(kind).map(|metalayer| metalayer.name.to_vec()).collect()
+    }
+
+    /// Returns whether the super-chunk holds an array.
+    pub(crate) fn has_array(&self) -> bool {
+        self.has_metalayer(c"b2nd") || self.has_metalayer(c"caterva")
+    }
+
     /// Returns a copy of the metalayer that describes an array: `b2nd`, or the older `caterva`. `None` if the
     /// super-chunk holds no array.
-    pub(crate) fn array_meta(&self) -> Option<Vec<u8>> {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn array_meta(&self) -> Result<Option<Vec<u8>>> {
         let reading = self.read_lock();
         let find = |name| reading.lock_proof().find_metalayer(MetalayerKind::Fixed, name);
-        find(c"b2nd").or_else(|| find(c"caterva")).map(|(_, content)| content.to_vec())
+        find(c"b2nd").or_else(|| find(c"caterva")).map(|(_, content)| fallible::copy_of(content)).transpose()
     }
 }
 

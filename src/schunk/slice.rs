@@ -63,7 +63,7 @@ fn to_failure(error: Error) -> Error {
 /// Returns the error of a slice whose chunk cannot be stored.
 fn to_update_error(error: Error) -> Error {
     match error.kind() {
-        ErrorKind::Lock => error,
+        ErrorKind::Lock | ErrorKind::MemoryAlloc => error,
         _ => err!(ChunkUpdate, "{error}"),
     }
 }

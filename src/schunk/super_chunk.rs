@@ -6,6 +6,7 @@ use super::cache::BlockCache;
 use super::storage::Storage;
 use super::transaction::ChangeLock;
 use crate::abi::{blosc2_schunk, blosc2_storage};
+use crate::err;
 use crate::error::Result;
 use crate::frame::store::Frame;
 use crate::io::{Backend, paths};
@@ -13,7 +14,7 @@ use crate::pipeline::context::OwnedContext;
 use crate::pipeline::scratch;
 use crate::trace;
 use parking_lot::{Mutex, ReentrantMutex};
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
@@ -156,7 +157,7 @@ impl SuperChunk {
         // SAFETY: the layout is not empty.
         let place = unsafe { alloc_zeroed(layout) }.cast::<SuperChunk>();
         if place.is_null() {
-            handle_alloc_error(layout);
+            return Err(err!(MemoryAlloc, "cannot allocate the {} bytes of a super-chunk", layout.size()));
         }
         // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
         let schunk = unsafe {

@@ -13,10 +13,11 @@ use super::access_lock::{AccessLock, Lockable, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::rules::Counters;
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::FrameSavepoint;
 use crate::frame::durability::Durability;
-use crate::frame::store::{Frame, FrameLockGuard, OwnedMetalayer};
+use crate::frame::metalayers::{self, OwnedMetalayer};
+use crate::frame::store::{Frame, FrameLockGuard};
 use crate::trace;
 
 /// The lock that a thread holds while it changes a frame with transactions: for one change or for a transaction.
@@ -88,6 +89,7 @@ impl SuperChunk {
         let target = self.owner_of_view()?.unwrap_or(self);
         let transaction = match target.begin_transaction() {
             Ok(transaction) => transaction,
+            Err(error) if error.kind() == ErrorKind::MemoryAlloc => return Err(to_error(error)),
             Err(error) => {
                 // The frame cannot be read. The call returns its usual error, or succeeds if it need not read the
                 // frame.
@@ -115,8 +117,7 @@ impl SuperChunk {
             None => None,
         };
         let Some(savepoint) = frame.begin_transaction()? else { return Ok(None) };
-        let metalayers = guard.lock_proof().metalayers(MetalayerKind::Fixed);
-        let metalayers = metalayers.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
+        let metalayers = metalayers::to_owned(guard.lock_proof().metalayers(MetalayerKind::Fixed))?;
         let savepoint = Savepoint { frame: savepoint, counters: self.counters(), metalayers };
         Ok(Some(Transaction { schunk: self, frame, savepoint: Some(savepoint), _locks: locks }))
     }

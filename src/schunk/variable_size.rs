@@ -9,6 +9,7 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, flag, version}
 use crate::chunk::{ChunkHeader, SpecialValue, write_i32};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::chunk_info::ChunkInfo;
 use crate::frame::plan::{Change, FrameChunk};
 use crate::pipeline::compress::encode_special_chunk;
@@ -71,7 +72,8 @@ impl WriteGuard<'_, SuperChunk> {
         let Some(frame) = self.object().frame() else { return Ok(0) };
         let offsets = frame.offsets()?;
         let is_special = |&(n, code): &(usize, i64)| code < 0 && Some(n as i64) != replaced;
-        let specials: Vec<usize> = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n).collect();
+        let specials = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n);
+        let specials: Vec<usize> = fallible::collect(specials)?;
         if specials.len() > MAX_CONVERTED_SPECIALS {
             return Err(err!(
                 InvalidParam,
@@ -128,25 +130,25 @@ fn to_repeated_value_chunk(special: SpecialValue, nbytes: i32, typesize: i32) ->
                 "a chunk of NaNs has {nbytes} bytes, expected a multiple of `typesize` {typesize}"
             ));
         }
-        return Ok(make_zero_run_chunk(nbytes));
+        return make_zero_run_chunk(nbytes);
     }
-    let mut value = vec![0; width];
+    let mut value = fallible::filled(0, width)?;
     if special == SpecialValue::Nan {
         special.fill(&mut value, 0, width, &[])?;
     }
-    let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + width];
+    let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + width)?;
     encode_special_chunk(&params, SpecialValue::Value, nbytes as usize, &value, &mut chunk)?;
     Ok(chunk)
 }
 
 /// Returns a chunk of `nbytes` zeros, at least 1, with their size in its header: blocks of one stream each, which is a
 /// run of zeros.
-fn make_zero_run_chunk(nbytes: i32) -> Vec<u8> {
+fn make_zero_run_chunk(nbytes: i32) -> Result<Vec<u8>> {
     let blocksize = nbytes.min(MAX_BLOCKSIZE);
     let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;
     let (tables, len) = (EXTENDED_HEADER_LENGTH + 4 * nblocks, EXTENDED_HEADER_LENGTH + 8 * nblocks);
     // The length of a stream that is a run of zeros is 0.
-    let mut chunk = vec![0; len];
+    let mut chunk = fallible::filled(0, len)?;
     let header = ChunkHeader {
         version: version::STABLE,
         versionlz: 1,
@@ -161,5 +163,5 @@ fn make_zero_run_chunk(nbytes: i32) -> Vec<u8> {
     for nblock in 0..nblocks {
         write_i32(&mut chunk, EXTENDED_HEADER_LENGTH + 4 * nblock, (tables + 4 * nblock) as i32);
     }
-    chunk
+    Ok(chunk)
 }

@@ -68,7 +68,6 @@ impl SuperChunk {
         reading
             .lock_proof()
             .metalayers(MetalayerKind::Fixed)
-            .iter()
             .all(|metalayer| metalayer.name == name.to_bytes())
     }
 

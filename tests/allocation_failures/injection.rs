@@ -5,6 +5,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Determines which allocations of one allocator fail.
 #[derive(Clone, Copy)]
@@ -26,8 +27,37 @@ thread_local! {
     static RUST_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
 }
 
-/// Counts an allocation; returns whether it fails.
-fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>) -> bool {
+/// The plan of [`fail_in_process`]: allocations of at least `MIN_LEN` bytes are counted in `COUNT`, and number `AT`
+/// fails, counted from 1; none if it is 0. With `IS_PERSISTENT`, all later ones fail, too.
+static MIN_LEN: AtomicUsize = AtomicUsize::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static AT: AtomicUsize = AtomicUsize::new(0);
+static IS_PERSISTENT: AtomicBool = AtomicBool::new(false);
+
+/// Makes allocation number `at` of at least `min_len` bytes fail, of all threads and of both allocators; if
+/// `is_persistent`, also all later ones. For processes with one test. [`end_failures`] ends it.
+pub fn fail_in_process(at: usize, min_len: usize, is_persistent: bool) {
+    MIN_LEN.store(min_len, Ordering::SeqCst);
+    COUNT.store(0, Ordering::SeqCst);
+    IS_PERSISTENT.store(is_persistent, Ordering::SeqCst);
+    AT.store(at, Ordering::SeqCst);
+}
+
+/// Ends the failures that [`fail_in_process`] has begun. Returns whether there was one.
+pub fn end_failures() -> bool {
+    let at = AT.swap(0, Ordering::SeqCst);
+    at > 0 && COUNT.load(Ordering::SeqCst) >= at
+}
+
+/// Counts an allocation of `len` bytes; returns whether it fails.
+fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>, len: usize) -> bool {
+    let at = AT.load(Ordering::Relaxed);
+    if at > 0 && len >= MIN_LEN.load(Ordering::Relaxed) {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
+        if number == at || (number > at && IS_PERSISTENT.load(Ordering::Relaxed)) {
+            return true;
+        }
+    }
     let mut now = plan.get();
     if now.succeeding > 0 {
         now.succeeding -= 1;
@@ -75,7 +105,7 @@ unsafe extern "C" {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -89,7 +119,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, count * size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -103,7 +133,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -117,7 +147,7 @@ unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -142,7 +172,7 @@ unsafe extern "C" fn free(at: *mut c_void) {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return libc::ENOMEM;
     }
     // SAFETY: the caller guarantees that `place` is writable.
@@ -165,7 +195,7 @@ static RUST_ALLOCATOR: RustAllocator = RustAllocator;
 // SAFETY: passes every request on to the C library, whose blocks have the requested alignment and length.
 unsafe impl GlobalAlloc for RustAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if should_fail(&RUST_FAILURES) {
+        if should_fail(&RUST_FAILURES, layout.size()) {
             return null_mut();
         }
         // SAFETY: any length and any power of two are valid arguments.

@@ -6,6 +6,7 @@
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
+mod all_positions;
 mod arrays;
 mod dictionaries;
 mod errors;

@@ -53,7 +53,7 @@ impl FrameFiles {
             return Err(err!(FileOpen, "{path:?} is neither a file nor a directory"));
         };
         let backend = Backend::native();
-        let disk = Disk::new(kind, &path, base, backend.clone());
+        let disk = Disk::new(kind, &path, base, backend.clone())?;
         let lock =
             backend.needs_locking().then(|| FrameLock::new(disk.lock_file_path(), std::sync::Arc::default()));
         if let Some(lock) = &lock {

@@ -61,7 +61,7 @@ impl NewFrame {
         let path = CString::new(files.temporary.as_os_str().as_bytes())
             .map_err(|_| err!(InvalidParam, "a path contains NUL"))?;
         let backend = Backend::native();
-        let disk = Disk::new(kind, &path, 0, backend.clone());
+        let disk = Disk::new(kind, &path, 0, backend.clone())?;
         let stream = backend.open(&disk.path, OpenMode::Create)?;
         let header_len = header_len as u64;
         let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
@@ -114,7 +114,7 @@ impl NewFrame {
             let at = found.map_err(|_| err!(Failure, "no chunk was written at location {location}"))?;
             checksums.push(known[at].1);
         }
-        Ok(Some(Checksums::of_read_chunks(checksums)))
+        Checksums::of_read_chunks(checksums).map(Some)
     }
 
     /// Writes index, table of checksums, trailer and header, and gives the frame its name.
@@ -147,7 +147,7 @@ impl NewFrame {
             return Err(err!(Failure, "the new header has {found} bytes, expected {expected}"));
         }
         let table = match checksums.filter(|_| table_len.is_some()) {
-            Some(checksums) => checksums.seal(&image, checksum(&index), &mut trailer, header.frame_len),
+            Some(checksums) => checksums.seal(&image, checksum(&index), &mut trailer, header.frame_len)?,
             None => Vec::new(),
         };
         self.stream.write_vectored_at(index_at, &[&index, &table, &trailer])?;

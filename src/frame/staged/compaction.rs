@@ -9,6 +9,7 @@ use super::file::StagedFile;
 use super::state::Committed;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::disk;
 use crate::frame::index::Offsets;
 use crate::frame::plan::FrameIndex;
@@ -91,12 +92,12 @@ impl StoredChunk {
 }
 
 /// Returns the stored chunks in the order of their places.
-fn stored_chunks(offsets: &Offsets, header_len: u64, end_of_data: u64) -> Vec<StoredChunk> {
+fn stored_chunks(offsets: &Offsets, header_len: u64, end_of_data: u64) -> Result<Vec<StoredChunk>> {
     let places = offsets.iter().enumerate();
-    let mut places: Vec<(u64, usize)> =
-        places.filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, n))).collect();
+    let places = places.filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, n)));
+    let mut places: Vec<(u64, usize)> = fallible::collect(places)?;
     places.sort_unstable();
-    let mut chunks: Vec<StoredChunk> = Vec::with_capacity(places.len());
+    let mut chunks: Vec<StoredChunk> = fallible::vec_with_capacity(places.len())?;
     for (at, nchunk) in places {
         match chunks.last_mut() {
             Some(last) if last.at == at => {
@@ -108,7 +109,7 @@ fn stored_chunks(offsets: &Offsets, header_len: u64, end_of_data: u64) -> Vec<St
         }
         chunks.push(StoredChunk { at, nchunk, limit: end_of_data.max(at), is_shared: false });
     }
-    chunks
+    Ok(chunks)
 }
 
 /// Returns a fraction of 1 that differs from call to call, and from process to process: the handles of a frame that are
@@ -159,7 +160,7 @@ impl StagedFile {
             return Ok(());
         }
         let (header_len, end) = (self.header_len(), self.space.end());
-        let chunks = stored_chunks(offsets, header_len, end);
+        let chunks = stored_chunks(offsets, header_len, end)?;
         let next =
             self.search.next.unwrap_or(header_len + (next_fraction() * (end - header_len) as f64) as u64);
         let start = chunks.partition_point(|chunk| chunk.at < next);
@@ -167,7 +168,7 @@ impl StagedFile {
         let stream = committed.stream()?;
         let mut holes = Vec::new();
         if let Some(first) = chunks.first() {
-            holes.push(header_len..first.at);
+            fallible::push(&mut holes, header_len..first.at)?;
         }
         for chunk in chunks.iter().cycle().skip(start).take(count as usize) {
             let Ok(Some(len)) = chunk.read_len(&stream, committed.disk.base) else {
@@ -175,7 +176,7 @@ impl StagedFile {
                 self.search.is_complete = true;
                 return Ok(());
             };
-            holes.push(chunk.at + len..chunk.limit);
+            fallible::push(&mut holes, chunk.at + len..chunk.limit)?;
             self.search.next = Some(chunk.limit);
         }
         self.search.read_headers += count;
@@ -270,7 +271,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
         Ok(())
     }
 
-    fn chunks(&self) -> Vec<StoredChunk> {
+    fn chunks(&self) -> Result<Vec<StoredChunk>> {
         stored_chunks(&self.index.offsets, self.file.header_len(), self.file.space.end())
     }
 
@@ -285,7 +286,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
     /// Moves chunks from the end to holes, and commits. A chunk that has no room in a hole stays, and ends the work if
     /// there are few holes. Returns whether a chunk was moved.
     fn move_last_chunks(&mut self) -> Result<bool> {
-        for chunk in self.chunks().iter().rev() {
+        for chunk in self.chunks()?.iter().rev() {
             let has_many_holes = self.file.has_holes_above(MANY_HOLES_DIVISOR);
             if self.file.space.holes().first().is_none_or(|hole| hole.start > chunk.at) {
                 break;
@@ -310,7 +311,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
         let Some(hole) = self.file.space.holes().iter().find(|hole| hole.start >= first).cloned() else {
             return Ok(None);
         };
-        let mut chunks = self.chunks();
+        let mut chunks = self.chunks()?;
         chunks.retain(|chunk| chunk.at >= hole.end);
         let mut to = hole.start;
         for chunk in &chunks {

@@ -8,6 +8,7 @@
 use super::state::{Committed, Pending, seal};
 use super::unsynced::UnsyncedFiles;
 use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
@@ -115,6 +116,7 @@ impl StagedDirectory {
 
     /// Writes a chunk to a new file with that number.
     fn store_as(&mut self, committed: &Committed<'_>, number: u64, bytes: &[u8]) -> Result<()> {
+        fallible::reserve(&mut self.created, 1)?;
         let file = self.create_chunk_file(committed.disk, number, bytes)?;
         self.created.push(number);
         if committed.level == Durability::Power {
@@ -165,14 +167,14 @@ impl StagedDirectory {
         (index, mut trailer): (Vec<u8>, Vec<u8>),
         checksums: Option<&Checksums>,
     ) -> Result<()> {
-        let mut header = pending.header_image.to_vec();
+        let mut header = fallible::copy_of(&pending.header_image)?;
         let header_len = header.len() as u64;
         let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
         let frame_len = header_len + (index.len() + trailer.len()) as u64 + table_len;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
         FrameHeader::set_lengths(&mut header, cbytes, frame_len, None, table_len > 0);
-        let table = seal(checksums, &header, &index, &mut trailer, frame_len);
-        self.replace_index_file(committed, &[&header[..], &index, &table, &trailer].concat())?;
+        let table = seal(checksums, &header, &index, &mut trailer, frame_len)?;
+        self.replace_index_file(committed, &fallible::concat(&[&header, &index, &table, &trailer])?)?;
         *committed.layout = FrameLayout {
             header_len,
             cbytes,

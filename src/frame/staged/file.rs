@@ -9,6 +9,7 @@
 use super::compaction::HoleSearch;
 use super::state::{Committed, Pending, seal};
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
@@ -43,7 +44,7 @@ pub(super) struct StagedFile {
     last_len: u64,
     /// Pending chunks that begin in the first sector, with their offsets from the end of the header. They are written
     /// by the commit.
-    unwritten: Vec<(u64, Arc<[u8]>)>,
+    unwritten: Vec<(u64, Arc<Vec<u8>>)>,
     /// Whether the name of the file is known to be on disk.
     has_synced_name: bool,
     /// The number of commits. Handles without the lock detect a change also by this number.
@@ -110,7 +111,7 @@ impl StagedFile {
     }
 
     /// Returns the chunk at `offset`, from the end of the header, if it is not written yet.
-    pub(super) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<[u8]>> {
+    pub(super) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<Vec<u8>>> {
         self.unwritten.iter().find(|chunk| chunk.0 == offset).map(|chunk| chunk.1.clone())
     }
 
@@ -153,7 +154,8 @@ impl StagedFile {
             // The committed trailer is in the first sector, which the commit writes.
             written = (SECTOR_LEN - at).min(len);
             let kept = if is_read { len } else { written };
-            self.unwritten.push((at - header_len, Arc::from(&bytes[..kept as usize])));
+            let kept = Arc::new(fallible::copy_of(&bytes[..kept as usize])?);
+            fallible::push(&mut self.unwritten, (at - header_len, kept))?;
         } else if self.slot.overlaps(at, len) {
             if is_replacement || committed.is_empty() {
                 at = self.place_at_end(len);
@@ -192,12 +194,12 @@ impl StagedFile {
         slot: NewSlot,
     ) -> Result<()> {
         let Images { header, index, table, trailer } = &*committed.images;
-        let mut trailer = trailer.clone();
-        let checksums = (!table.is_empty()).then(|| Checksums::of_table(table));
+        let mut trailer = fallible::copy_of(trailer)?;
+        let checksums = (!table.is_empty()).then(|| Checksums::of_table(table)).transpose()?;
         let gap = self.next_gap(slot.start());
         let cbytes = slot.start() - committed.layout.header_len;
-        let header = with_lengths(header, cbytes, slot.end(), gap, checksums.is_some());
-        let table = seal(checksums.as_ref(), &header, index, &mut trailer, slot.end());
+        let header = with_lengths(header, cbytes, slot.end(), gap, checksums.is_some())?;
+        let table = seal(checksums.as_ref(), &header, index, &mut trailer, slot.end())?;
         write_slot(committed, stream, &slot, &[index, &table, &trailer])?;
         let len = header.len().min(FIXED_HEADER_LEN);
         write_header(committed, stream, &[&header[..len]], false)?;
@@ -234,7 +236,7 @@ impl StagedFile {
         if is_content_only {
             let FrameLayout { cbytes, frame_len, .. } = *committed.layout;
             let gap = self.next_gap(self.slot.range.start);
-            let header = with_lengths(&pending.header_image, cbytes, frame_len, gap, false);
+            let header = with_lengths(&pending.header_image, cbytes, frame_len, gap, false)?;
             write_header(committed, &stream, &[&header], self.is_new)?;
             committed.images.header = header;
             return Ok(());
@@ -245,8 +247,8 @@ impl StagedFile {
         let slot = self.slot.place(header_len..self.space.end(), len, self.last_len);
         let gap = self.next_gap(slot.start());
         let cbytes = slot.start() - header_len;
-        let header = with_lengths(&pending.header_image, cbytes, slot.end(), gap, table_len > 0);
-        let table = seal(checksums, &header, &index, &mut trailer, slot.end());
+        let header = with_lengths(&pending.header_image, cbytes, slot.end(), gap, table_len > 0)?;
+        let table = seal(checksums, &header, &index, &mut trailer, slot.end())?;
         write_slot(committed, &stream, &slot, &[&index, &table, &trailer])?;
         let first_sector = self.first_sector(header_len);
         let old_metalayers = committed.images.header.get(FIXED_HEADER_LEN..);
@@ -284,8 +286,8 @@ impl StagedFile {
         let header_len = pending.header_image.len() as u64;
         let frame_len = header_len + trailer.len() as u64;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0).min(committed.layout.cbytes);
-        let header = with_lengths(&pending.header_image, cbytes, frame_len, None, false);
-        let table = seal(None, &header, &[], &mut trailer, frame_len);
+        let header = with_lengths(&pending.header_image, cbytes, frame_len, None, false)?;
+        let table = seal(None, &header, &[], &mut trailer, frame_len)?;
         if committed.level == Durability::Power {
             // The length of the file must not be lost when the content is written.
             let end = committed.disk.base + frame_len;
@@ -360,10 +362,16 @@ impl StagedFile {
 
 /// Returns a header with other lengths of the data section and the frame, the number of the commit if there is a gap,
 /// and the flag of the checksums.
-fn with_lengths(header: &[u8], cbytes: u64, frame_len: u64, gap: Option<u8>, has_checksums: bool) -> Vec<u8> {
-    let mut header = header.to_vec();
+fn with_lengths(
+    header: &[u8],
+    cbytes: u64,
+    frame_len: u64,
+    gap: Option<u8>,
+    has_checksums: bool,
+) -> Result<Vec<u8>> {
+    let mut header = fallible::copy_of(header)?;
     FrameHeader::set_lengths(&mut header, cbytes, frame_len, gap, has_checksums);
-    header
+    Ok(header)
 }
 
 /// Writes index, padding, table of checksums and trailer, and waits until they are on disk if the level requires it.
@@ -388,14 +396,14 @@ fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]], i
     let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
     let is_synced = committed.level == Durability::Power;
     let journal = if disk.base % SECTOR_LEN + len > SECTOR_LEN {
-        Some(Journal::create(disk, stream, &parts.concat(), is_synced)?)
+        Some(Journal::create(disk, stream, &fallible::concat(parts)?, is_synced)?)
     } else {
         None
     };
     let header = &committed.images.header;
     let old = match (&journal, header.get(..len as usize)) {
-        (Some(journal), _) => journal.old_bytes().to_vec(),
-        (None, Some(header)) => header.to_vec(),
+        (Some(journal), _) => fallible::copy_of(journal.old_bytes())?,
+        (None, Some(header)) => fallible::copy_of(header)?,
         // The trailer of a frame without chunks, or the first bytes of a chunk, are written with the header.
         (None, None) => stream.read_vec_at(disk.base, len)?,
     };

@@ -82,12 +82,16 @@ impl Staging {
     }
 
     /// Returns the pending state of a frame without chunks that is being created.
-    pub(super) fn of_new_frame(layout: &FrameLayout, header: FrameHeader, images: &Images) -> Staging {
+    pub(super) fn of_new_frame(
+        layout: &FrameLayout,
+        header: FrameHeader,
+        images: &Images,
+    ) -> Result<Staging> {
         let store = match layout.kind {
             FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
             FrameKind::Contiguous => StagedStore::File(StagedFile::of_new_frame(layout)),
         };
-        Staging { pending: Some(Pending::of_new_frame(header, images)), store, stream: None }
+        Ok(Staging { pending: Some(Pending::of_new_frame(header, images)?), store, stream: None })
     }
 
     /// Returns the header of the pending state; `None` if it is the committed one.
@@ -96,7 +100,7 @@ impl Staging {
     }
 
     /// Returns the chunk at `offset` if it is not written to the file yet.
-    pub(super) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<[u8]>> {
+    pub(super) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<Vec<u8>>> {
         match &self.store {
             StagedStore::File(file) => file.unwritten_chunk(offset),
             StagedStore::Directory(_) => None,
@@ -170,6 +174,7 @@ impl Staging {
             }
         };
         let (header_image, trailer) = Pending::parts(old_len, change, target)?;
+        index.change_checksums(change)?;
         let (undo, index_change) = self.edit_index(committed, index, change, target, in_transaction)?;
         if let (StagedStore::File(file), Change::AddMetalayer) = (&mut self.store, change) {
             file.set_header_len(header_image.len() as u64);
@@ -181,7 +186,6 @@ impl Staging {
             header.cbytes = file.end_of_data().saturating_sub(header_image.len() as u64) as i64;
             header.frame_len = file.end_of_data() + EXTENDED_HEADER_LENGTH as u64;
         }
-        index.change_checksums(change);
         let old = self.pending.take();
         self.pending = Some(Pending {
             header,

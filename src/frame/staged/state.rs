@@ -3,6 +3,7 @@
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::checksums::{Checksums, checksum, remove_root};
 use crate::frame::disk::Disk;
 use crate::frame::durability::Durability;
@@ -85,13 +86,16 @@ impl IndexChange {
 
 impl Pending {
     /// Returns the parts of a frame without chunks that is being created.
-    pub(super) fn of_new_frame(header: FrameHeader, images: &Images) -> Pending {
-        Pending {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn of_new_frame(header: FrameHeader, images: &Images) -> Result<Pending> {
+        Ok(Pending {
             header,
-            header_image: Arc::new(images.header.clone()),
-            trailer: Some(Arc::new(images.trailer.clone())),
+            header_image: Arc::new(fallible::copy_of(&images.header)?),
+            trailer: Some(Arc::new(fallible::copy_of(&images.trailer)?)),
             index: None,
-        }
+        })
     }
 
     /// Builds the header, with provisional lengths, and the trailer, where `change` can change it. `old_len` is the
@@ -123,10 +127,12 @@ impl Pending {
         index: &mut FrameIndex,
         images: &Images,
     ) -> Result<(Vec<u8>, Vec<u8>)> {
-        let index = self.index_image(index)?.unwrap_or_else(|| images.index.clone());
-        let trailer =
-            self.trailer.as_ref().map_or_else(|| images.trailer.clone(), |trailer| trailer.to_vec());
-        Ok((index, trailer))
+        let index = match self.index_image(index)? {
+            Some(index) => index,
+            None => fallible::copy_of(&images.index)?,
+        };
+        let trailer = self.trailer.as_deref().unwrap_or(&images.trailer);
+        Ok((index, fallible::copy_of(trailer)?))
     }
 
     /// Encodes the index; `None` if it is unchanged.
@@ -152,12 +158,12 @@ pub(super) fn seal(
     index: &[u8],
     trailer: &mut [u8],
     frame_len: u64,
-) -> Vec<u8> {
+) -> Result<Vec<u8>> {
     match checksums {
         Some(checksums) => checksums.seal(header, checksum(index), trailer, frame_len),
         None => {
             remove_root(trailer);
-            Vec::new()
+            Ok(Vec::new())
         }
     }
 }

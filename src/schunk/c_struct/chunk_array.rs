@@ -10,6 +10,7 @@ use crate::chunk::format::{MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::{LockProof, WriteGuard};
@@ -246,14 +247,14 @@ impl WriteGuard<'_, SuperChunk> {
     /// Reorders the chunks: chunk `order[i]` becomes chunk `i`.
     ///
     /// # Errors
-    /// `Data` for an order of another number of chunks.
+    /// `Data` for an order of another number of chunks, `MemoryAlloc`.
     pub(in crate::schunk) fn reorder_in_memory(&mut self, order: &Permutation<'_>) -> Result<()> {
         let chunks = self.chunks_in_memory()?;
         if order.as_slice().len() != chunks.len() {
             let len = order.as_slice().len();
             return Err(err!(Data, "`offsets_order` has {len} chunk numbers, expected {}", chunks.len()));
         }
-        let before = chunks.to_vec();
+        let before = fallible::copy_of(chunks)?;
         for (slot, &from) in chunks.iter_mut().zip(order.as_slice()) {
             *slot = before[from as usize];
         }

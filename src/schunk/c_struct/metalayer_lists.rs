@@ -5,8 +5,9 @@ use super::metalayer_kind::MetalayerKind;
 use crate::abi::blosc2_metalayer;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::metalayers::Metalayer;
-use crate::frame::store::OwnedMetalayer;
+use crate::frame::metalayers::OwnedMetalayer;
 use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::{LockProof, WriteGuard};
@@ -53,10 +54,8 @@ impl<'a> LockProof<'a, SuperChunk> {
     }
 
     /// Returns the metalayers of a list.
-    pub(in crate::schunk) fn metalayers(self, kind: MetalayerKind) -> Vec<Metalayer<'a>> {
-        self.iter_metalayers(kind)
-            .map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) })
-            .collect()
+    pub(in crate::schunk) fn metalayers(self, kind: MetalayerKind) -> impl Iterator<Item = Metalayer<'a>> {
+        self.iter_metalayers(kind).map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) })
     }
 
     /// Returns the position and the content of the metalayer with that name.
@@ -70,8 +69,11 @@ impl<'a> LockProof<'a, SuperChunk> {
     }
 
     /// Returns the pointers to the names, for C code.
-    pub(in crate::schunk) fn metalayer_names(self, kind: MetalayerKind) -> Vec<*mut c_char> {
-        self.iter_metalayers(kind).map(|m| m.name).collect()
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::schunk) fn metalayer_names(self, kind: MetalayerKind) -> Result<Vec<*mut c_char>> {
+        fallible::collect(self.iter_metalayers(kind).map(|m| m.name))
     }
 }
 
@@ -191,7 +193,8 @@ impl WriteGuard<'_, SuperChunk> {
     /// Overwrites the first bytes of the content of metalayer `at`; returns the bytes that were there.
     ///
     /// # Errors
-    /// `NotFound` when there is no such metalayer, `InvalidParam` when its content is shorter than `bytes`.
+    /// `NotFound` when there is no such metalayer, `InvalidParam` when its content is shorter than `bytes`,
+    /// `MemoryAlloc`.
     pub(in crate::schunk) fn overwrite_content(
         &mut self,
         kind: MetalayerKind,
@@ -200,7 +203,7 @@ impl WriteGuard<'_, SuperChunk> {
     ) -> Result<Vec<u8>> {
         let m = self.metalayer_for_change(kind, at)?;
         let before = match content_of(m).get(..bytes.len()) {
-            Some(before) => before.to_vec(),
+            Some(before) => fallible::copy_of(before)?,
             None => {
                 let (len, old_len) = (bytes.len(), content_of(m).len());
                 return Err(err!(InvalidParam, "the content has {len} bytes, expected at most {old_len}"));
@@ -232,7 +235,7 @@ impl WriteGuard<'_, SuperChunk> {
         }
         let detached =
             |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, MallocBytes::copy_of(content)?);
-        let all: Vec<DetachedMetalayer> = all.iter().map(detached).collect::<Result<_>>()?;
+        let all = fallible::try_collect(all.iter().map(detached))?;
         self.free_metalayers(kind);
         for (at, metalayer) in all.into_iter().enumerate() {
             self.insert_metalayer(kind, at, metalayer)?;
@@ -253,9 +256,8 @@ pub(in crate::schunk) struct DetachedMetalayer(*mut blosc2_metalayer);
 
 impl DetachedMetalayer {
     fn new(name: &[u8], content: MallocBytes) -> Result<DetachedMetalayer> {
-        let mut terminated = name.to_vec();
-        terminated.push(0);
-        let name = MallocBytes::copy_of(&terminated)?;
+        let mut terminated = MallocBytes::zeroed(name.len() + 1)?;
+        terminated[..name.len()].copy_from_slice(name);
         // SAFETY: `calloc` accepts any length.
         let place: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
         if place.is_null() {
@@ -263,7 +265,7 @@ impl DetachedMetalayer {
         }
         let content_len = content.len() as i32;
         let metalayer =
-            blosc2_metalayer { name: name.into_raw().cast(), content: content.into_raw(), content_len };
+            blosc2_metalayer { name: terminated.into_raw().cast(), content: content.into_raw(), content_len };
         // SAFETY: a fresh block of that size.
         unsafe { place.write(metalayer) };
         Ok(DetachedMetalayer(place))

@@ -147,8 +147,8 @@ pub(in crate::codec::lz4) fn compress(
         let table = get_or_try_insert_with(&mut tables.narrow, boxed_array)?;
         if src.len() <= MAX_SHORT_BLOCK {
             table[..1 << SHORT_LOG].fill(0);
-            // SAFETY: an empty table without a dictionary.
             let table = &mut NarrowTable::<SHORT_LOG>(table);
+            // SAFETY: an empty table without a dictionary.
             return Ok(unsafe { dispatch(table, src, 0, dest, acceleration) });
         }
         table.fill(0);
