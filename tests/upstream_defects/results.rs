@@ -41,10 +41,8 @@ fn assert_cleared(what: &str, sizes: &[usize], call: impl Fn(Places<'_>) -> i64)
     }
 }
 
-/// For functions without a code.
-fn failed(_: ()) -> i64 {
-    -1
-}
+/// The result of functions without a code, which fail silently.
+const FAILED: i64 = -1;
 
 const POINTER: usize = size_of::<*mut c_void>();
 
@@ -64,7 +62,8 @@ fn abi_14_results_of_functions_of_chunks_and_contexts_are_cleared() {
     unsafe {
         let bad = invalid.as_ptr().cast::<c_void>();
         assert_cleared("blosc1_cbuffer_sizes", &[8, 8, 8], |to| {
-            failed((library.blosc1_cbuffer_sizes)(bad, to[0].cast(), to[1].cast(), to[2].cast()))
+            (library.blosc1_cbuffer_sizes)(bad, to[0].cast(), to[1].cast(), to[2].cast());
+            FAILED
         });
         assert_cleared("blosc2_cbuffer_sizes", &[4, 4, 4], |to| {
             (library.blosc2_cbuffer_sizes)(bad, to[0].cast(), to[1].cast(), to[2].cast()).into()
@@ -77,10 +76,12 @@ fn abi_14_results_of_functions_of_chunks_and_contexts_are_cleared() {
             });
         }
         assert_cleared("blosc1_cbuffer_metainfo", &[8, 4], |to| {
-            failed((library.blosc1_cbuffer_metainfo)(bad, to[0].cast(), to[1].cast()))
+            (library.blosc1_cbuffer_metainfo)(bad, to[0].cast(), to[1].cast());
+            FAILED
         });
         assert_cleared("blosc2_cbuffer_versions", &[4, 4], |to| {
-            failed((library.blosc2_cbuffer_versions)(bad, to[0].cast(), to[1].cast()))
+            (library.blosc2_cbuffer_versions)(bad, to[0].cast(), to[1].cast());
+            FAILED
         });
         assert_cleared("blosc2_compcode_to_compname", &[POINTER], |to| {
             (library.blosc2_compcode_to_compname)(77, to[0].cast()).into()
@@ -116,10 +117,12 @@ fn abi_14_results_of_functions_of_chunks_and_contexts_are_cleared() {
             });
         }
         assert_cleared("blosc2_unidim_to_multidim", &[3 * 8], |to| {
-            failed((library.blosc2_unidim_to_multidim)(3, ptr::null_mut(), 5, to[0].cast()))
+            (library.blosc2_unidim_to_multidim)(3, ptr::null_mut(), 5, to[0].cast());
+            FAILED
         });
         assert_cleared("blosc2_multidim_to_unidim", &[8], |to| {
-            failed((library.blosc2_multidim_to_unidim)(ptr::null(), 3, [1i64; 3].as_ptr(), to[0].cast()))
+            (library.blosc2_multidim_to_unidim)(ptr::null(), 3, [1i64; 3].as_ptr(), to[0].cast());
+            FAILED
         });
         assert_cleared("blosc2_stdio_mmap_read", &[POINTER], |to| {
             (library.blosc2_stdio_mmap_read)(to[0].cast(), 1, 1, 0, ptr::null_mut()) - 1
