@@ -1532,7 +1532,7 @@ const char *blosc2_cbuffer_complib(const void *cbuffer);
  * the header are enough.
  *
  * Returns 0. Errors: -12 when a pointer is NULL and for a chunk without variable-length blocks,
- * or the code for an invalid header.
+ * or the code for an invalid header; 0 is stored then.
  */
 BLOSC_EXPORT
 int blosc2_vlchunk_get_nblocks(const void *src,
@@ -1639,7 +1639,7 @@ void blosc2_free_ctx(blosc2_context *context);
  * `*cparams` keep their values. After a compression, `blocksize` is the block size that was used,
  * in bytes. `preparams` points at the context's own copy.
  *
- * Returns 0, or -32 when an argument is NULL.
+ * Returns 0, or -32 when an argument is NULL; `*cparams` is unchanged then.
  */
 BLOSC_EXPORT
 int blosc2_ctx_get_cparams(blosc2_context *ctx,
@@ -1650,7 +1650,7 @@ int blosc2_ctx_get_cparams(blosc2_context *ctx,
  * last chunk that was decompressed; 0 before the first. `postparams` points at the context's own
  * copy.
  *
- * Returns 0, or -32 when an argument is NULL.
+ * Returns 0, or -32 when an argument is NULL; all fields are NULL or 0 then.
  *
  * Note: `*dparams` need not be initialised.
  */
@@ -1774,8 +1774,8 @@ int blosc2_vlcompress_ctx(blosc2_context *context,
  *
  * Returns the number of blocks. Errors: -12 for a compression context, for a chunk without
  * variable-length blocks and for more than `maxblocks` blocks, another negative code for a
- * damaged chunk. After an error while decoding, all used elements of `dests` are NULL; after an
- * earlier error they are unchanged.
+ * damaged chunk. After an error all elements of `dests` are NULL and all elements of `destsizes`
+ * are 0; otherwise those after the last block are.
  *
  * Note: `dests` and `destsizes` have `maxblocks` items.
  */
@@ -1795,7 +1795,7 @@ int blosc2_vldecompress_ctx(blosc2_context *context,
  *
  * Returns the size of the block in bytes. Errors: -12 for a compression context, for a chunk
  * without variable-length blocks and for a block that does not exist, another negative code for a
- * damaged chunk. After an error `*dest` and `*destsize` are unchanged.
+ * damaged chunk. NULL and 0 are stored after an error.
  */
 BLOSC_EXPORT
 int blosc2_vldecompress_block_ctx(blosc2_context *context,
@@ -1922,7 +1922,7 @@ void blosc2_schunk_avoid_cframe_free(blosc2_schunk *schunk,
  * the super-chunk and is valid until that changes.
  *
  * Returns the length of the frame in bytes. Errors: -23 when the frame cannot be made, -32 when a
- * pointer is NULL; `*cframe` is NULL then.
+ * pointer is NULL; NULL and false are stored then.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_to_buffer(blosc2_schunk *schunk,
@@ -2080,7 +2080,8 @@ int blosc2_schunk_decompress_chunk(blosc2_schunk *schunk,
  * to the super-chunk and is valid until that changes.
  *
  * Returns the size of the chunk in bytes. Errors: -12 when chunk `nchunk` does not exist, -32
- * when a pointer is NULL, another negative code when the chunk cannot be read.
+ * when a pointer is NULL, another negative code when the chunk cannot be read; NULL and false are
+ * stored then.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_chunk(blosc2_schunk *schunk,
@@ -2111,7 +2112,7 @@ int blosc2_schunk_get_lazychunk(blosc2_schunk *schunk,
  *
  * Returns the size of the block in bytes. Errors: -12 when a pointer is NULL, when the chunk or
  * the block does not exist, and for a chunk without variable-length blocks; another negative code
- * for a damaged chunk. Nothing is stored after an error.
+ * for a damaged chunk. NULL and 0 are stored after an error.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_vlblock(blosc2_schunk *schunk,
@@ -2179,7 +2180,8 @@ int blosc2_schunk_get_sparse_buffer(blosc2_schunk *schunk,
  * frees with `free()`. The prefilter, the tuner and all parameters that are pointers, except
  * `schunk`, are left out (0 or NULL).
  *
- * Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
+ * Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated; NULL is
+ * stored then.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_cparams(blosc2_schunk *schunk,
@@ -2189,7 +2191,8 @@ int blosc2_schunk_get_cparams(blosc2_schunk *schunk,
  * Stores a copy of the decompression parameters of `schunk`, the number of threads and the
  * super-chunk, in `*dparams`, a block that the caller frees with `free()`.
  *
- * Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
+ * Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated; NULL is
+ * stored then.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_dparams(blosc2_schunk *schunk,
@@ -2252,7 +2255,7 @@ int64_t *blosc2_frame_get_offsets(blosc2_schunk *schunk);
  * Returns the number of chunks. Returns 0 and stores NULL for a super-chunk without chunks, for
  * an array without items, and for a slice outside the array. Errors: -32 when a pointer is NULL,
  * -12 when the chunks have different sizes or the geometry of the array is invalid, -1 for an
- * invalid metalayer, -4 when memory cannot be allocated.
+ * invalid metalayer, -4 when memory cannot be allocated; NULL is stored then, too.
  */
 BLOSC_EXPORT
 int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,
@@ -2347,7 +2350,7 @@ int blosc2_vlmeta_update(blosc2_schunk *schunk,
  *
  * Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12
  * when a pointer is NULL and for a name of more than 31 bytes, -3 for a damaged content, -5 for a
- * content that cannot be decompressed; after -5 NULL and 0 are stored.
+ * content that cannot be decompressed; NULL and 0 are stored after an error.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_get(blosc2_schunk *schunk,
@@ -2439,7 +2442,7 @@ int32_t blosc2_bitunshuffle(int32_t typesize,
  * Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim`
  * dimensions and the given `shape`, and stores them in `index`. `shape` and `index` are arrays of
  * `ndim` numbers, in items. `index[0]` is not reduced modulo `shape[0]`. Does nothing if `ndim`
- * is 0.
+ * is 0; stores zeros if `shape` is NULL.
  */
 BLOSC_EXPORT
 void blosc2_unidim_to_multidim(uint8_t ndim,
@@ -2449,8 +2452,8 @@ void blosc2_unidim_to_multidim(uint8_t ndim,
 
 /**
  * Computes the flat position, in items, of the item with the coordinates `index`: stores the sum
- * of `index[j] * strides[j]` over the `ndim` dimensions in `*i`; 0 if `ndim` is 0 or less.
- * `index` and `strides` are arrays of `ndim` numbers.
+ * of `index[j] * strides[j]` over the `ndim` dimensions in `*i`; 0 if `ndim` is 0 or less, or if
+ * a pointer is NULL. `index` and `strides` are arrays of `ndim` numbers.
  *
  * Note: `index` and `strides` have `ndim` items.
  */
@@ -2462,7 +2465,7 @@ void blosc2_multidim_to_unidim(const int64_t *index,
 
 /**
  * Removes the files in the directory `path`, and then the directory itself if it is empty.
- * Subdirectories are not removed.
+ * Subdirectories are not removed. A leading `file:///` of the path is left out.
  *
  * Returns 0. Errors: -12 for NULL or an empty path, -16 when the directory cannot be opened, -1
  * at the first entry that cannot be removed, such as a subdirectory; the entries after it are not
@@ -2473,7 +2476,7 @@ int blosc2_remove_dir(const char *path);
 
 /**
  * Removes the frame at `path`: a file together with its lock file (`<path>.b2lock`), or a
- * directory as `blosc2_remove_dir`.
+ * directory as `blosc2_remove_dir`. A leading `file:///` of the path is left out.
  *
  * Returns 0, also for NULL and when nothing exists at `path`. Errors: -31 when a file cannot be
  * removed, -1 when the path cannot be examined, or a code of `blosc2_remove_dir`.
@@ -2483,7 +2486,7 @@ int blosc2_remove_urlpath(const char *path);
 
 /**
  * Renames the frame `old_urlpath`, a file or a directory, to `new_path`. The lock file of a file
- * (`<path>.b2lock`) is not renamed.
+ * (`<path>.b2lock`) is not renamed. A leading `file:///` of a path is left out.
  *
  * Returns 0, also when a path is NULL. Returns -1 when nothing exists at `old_urlpath` or it
  * cannot be renamed.
@@ -2589,10 +2592,17 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
  * length in bytes in `*content_len`. The caller frees the copy with `free()`.
  *
  * Returns the index of the metalayer, or an error code: those of `blosc2_meta_exists`, -12 if an argument is NULL, -3
- * if the metalayer has an invalid length, or a length but no content, -4 if the allocation fails.
+ * if the metalayer has an invalid length, or a length but no content, -4 if the allocation fails. NULL and 0 are
+ * stored after an error.
  */
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
+  if (content != NULL) {
+    *content = NULL;
+  }
+  if (content_len != NULL) {
+    *content_len = 0;
+  }
   if (schunk == NULL || name == NULL || content == NULL || content_len == NULL) {
     BLOSC_TRACE_ERROR("An argument of blosc2_meta_get is NULL.");
     return BLOSC2_ERROR_INVALID_PARAM;
@@ -2607,8 +2617,6 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
     BLOSC_TRACE_ERROR("The metalayer %s has a negative length of %d bytes.", name, (int)found->content_len);
     return BLOSC2_ERROR_DATA;
   }
-  *content = NULL;
-  *content_len = 0;
   if (found->content_len == 0) {
     return index;
   }

@@ -416,10 +416,17 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
  * length in bytes in `*content_len`. The caller frees the copy with `free()`.
  *
  * Returns the index of the metalayer, or an error code: those of `blosc2_meta_exists`, -12 if an argument is NULL, -3
- * if the metalayer has an invalid length, or a length but no content, -4 if the allocation fails.
+ * if the metalayer has an invalid length, or a length but no content, -4 if the allocation fails. NULL and 0 are
+ * stored after an error.
  */
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
+  if (content != NULL) {
+    *content = NULL;
+  }
+  if (content_len != NULL) {
+    *content_len = 0;
+  }
   if (schunk == NULL || name == NULL || content == NULL || content_len == NULL) {
     BLOSC_TRACE_ERROR("An argument of blosc2_meta_get is NULL.");
     return BLOSC2_ERROR_INVALID_PARAM;
@@ -434,8 +441,6 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
     BLOSC_TRACE_ERROR("The metalayer %s has a negative length of %d bytes.", name, (int)found->content_len);
     return BLOSC2_ERROR_DATA;
   }
-  *content = NULL;
-  *content_len = 0;
   if (found->content_len == 0) {
     return index;
   }

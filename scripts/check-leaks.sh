@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the C programs of capi-tests/ under valgrind. Fails on invalid accesses and lost memory.
+# Runs the C programs of capi-tests/ under valgrind. Fails on invalid accesses, uses of uninitialised memory, and lost
+# memory. The library is that of the release profile: only its code depends on the optimisations that users get.
 #
 #     scripts/check-leaks.sh [PROGRAM...]
 #
@@ -10,7 +11,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 target=${CARGO_TARGET_DIR:-$root/target}
-libraries=$target/debug
+libraries=$target/release
 programs=$target/check-leaks
 unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_LOCKING
 
@@ -21,7 +22,7 @@ fi
 if [ $# -eq 0 ]; then
     set -- schunk chunk_api chunk_callbacks blosc1_program last_error
 fi
-cargo build --quiet --lib
+cargo build --quiet --lib --release
 mkdir -p "$programs"
 # The programs load the library by its SONAME; the file that cargo builds has no version number.
 ln -sf libblosc2.so "$libraries/libblosc2.so.9"

@@ -198,7 +198,7 @@ impl OpenOptions {
         if self.write && self.access == FileAccess::Mapped {
             return Err(Error::param("a mapped file is opened with `write`".to_owned()));
         }
-        let exists = path.exists();
+        let exists = core::exists(path)?;
         if exists && self.create_new {
             return Err(Error::new(ErrorKind::FileOpen, format!("{} exists already", path.display())));
         }

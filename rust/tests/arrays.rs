@@ -115,7 +115,9 @@ fn wrong_boxes_and_types_are_errors() {
         ErrorKind::FileWrite
     );
     assert!(Array::<f32>::builder([4, 5]).create(&path).is_err());
-    Array::<u8>::builder([1]).truncate(true).create(&path).unwrap();
+    let url = format!("file:///{}", path.display());
+    assert!(Array::<u8>::builder([1]).create(&url).is_err());
+    Array::<u8>::builder([1]).truncate(true).create(&url).unwrap();
     assert_eq!(AnyArray::open(&path).unwrap().dtype(), "|u1");
     assert!(Array::<u8>::builder([1; 17]).in_memory().is_err());
     assert!(Array::<u8>::builder([4]).in_memory_from(&[1, 2, 3]).is_err());

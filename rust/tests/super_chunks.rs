@@ -130,6 +130,12 @@ fn options_open_and_create_as_those_of_files() {
     read_only.refresh().unwrap();
     assert_eq!(read_only.nchunks(), 2);
     assert_eq!(OpenOptions::new().write(true).truncate(true).open(&path).unwrap().nchunks(), 0);
+    // A URL names the same file.
+    let url = format!("file:///{}", path.display());
+    let by_url = |options: OpenOptions| options.open(&url).map_err(|error| error.kind());
+    assert_eq!(by_url(OpenOptions::new().write(true).create_new(true)).err(), Some(ErrorKind::FileOpen));
+    assert_eq!(by_url(OpenOptions::new().write(true).create(true)).unwrap().append(&[1; 800]).unwrap(), 1);
+    assert_eq!(by_url(OpenOptions::new().write(true).truncate(true)).unwrap().nchunks(), 0);
 
     let all = folder.path().join("two frames");
     let one = SuperChunk::open(&path).unwrap();

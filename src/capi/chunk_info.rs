@@ -1,6 +1,6 @@
 //! Functions that read the first 16 bytes of a chunk, its header (`chunk.md` 4.7).
 
-use super::ffi::{catch_errors, result_code, source_slice, store_if_not_null};
+use super::ffi::{Out, catch_errors, result_code, source_slice};
 use super::process::builtin_codec_by_complib;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
@@ -35,16 +35,15 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the function's own rules.
-            let parsed = unsafe { parse_header(cbuffer) };
-            let header = parsed.as_ref().copied().unwrap_or_default();
             // SAFETY: by the rules of the module.
-            unsafe {
-                store_if_not_null(nbytes, header.nbytes as usize);
-                store_if_not_null(cbytes, header.cbytes as usize);
-                store_if_not_null(blocksize, header.blocksize as usize);
-            }
-            parsed.map(|_| ())
+            let (nbytes, cbytes, blocksize) =
+                unsafe { (Out::cleared(nbytes), Out::cleared(cbytes), Out::cleared(blocksize)) };
+            // SAFETY: by the function's own rules.
+            let header = unsafe { parse_header(cbuffer) }?;
+            nbytes.store(header.nbytes as usize);
+            cbytes.store(header.cbytes as usize);
+            blocksize.store(header.blocksize as usize);
+            Ok(())
         },
     );
 }
@@ -65,16 +64,15 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
     blocksize: *mut i32,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the function's own rules.
-        let parsed = unsafe { parse_header(cbuffer) };
-        let header = parsed.as_ref().copied().unwrap_or_default();
         // SAFETY: by the rules of the module.
-        unsafe {
-            store_if_not_null(nbytes, header.nbytes);
-            store_if_not_null(cbytes, header.cbytes);
-            store_if_not_null(blocksize, header.blocksize);
-        }
-        parsed.map(|_| 0)
+        let (nbytes, cbytes, blocksize) =
+            unsafe { (Out::cleared(nbytes), Out::cleared(cbytes), Out::cleared(blocksize)) };
+        // SAFETY: by the function's own rules.
+        let header = unsafe { parse_header(cbuffer) }?;
+        nbytes.store(header.nbytes);
+        cbytes.store(header.cbytes);
+        blocksize.store(header.blocksize);
+        Ok(0)
     })
 }
 
@@ -95,13 +93,13 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
 ) -> c_int {
     result_code(|| {
         // SAFETY: by the rules of the module.
-        unsafe { store_if_not_null(nbytes, 0) };
+        let nbytes = unsafe { Out::cleared(nbytes) };
         if cbytes < MIN_HEADER_LENGTH {
             return Err(err!(WriteBuffer, "`cbytes` is {cbytes}, expected at least {MIN_HEADER_LENGTH}"));
         }
         // SAFETY: there are 16 bytes.
         let header = unsafe { parse_header(cbuffer) }?;
-        if header.cbytes != cbytes as i32 {
+        if usize::try_from(header.cbytes) != Ok(cbytes) {
             return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, but {} in the header", header.cbytes));
         }
         if usize::try_from(header.nbytes).map_or(true, |nbytes| nbytes > MAX_BUFFERSIZE) {
@@ -111,8 +109,7 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
                 header.nbytes
             ));
         }
-        // SAFETY: by the rules of the module.
-        unsafe { store_if_not_null(nbytes, header.nbytes()) };
+        nbytes.store(header.nbytes());
         Ok(0)
     })
 }
@@ -132,15 +129,13 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the function's own rules.
-            let parsed = unsafe { parse_header(cbuffer) };
-            let header = parsed.as_ref().copied().unwrap_or_default();
             // SAFETY: by the rules of the module.
-            unsafe {
-                store_if_not_null(typesize, usize::from(header.typesize));
-                store_if_not_null(flags, c_int::from(header.flags));
-            }
-            parsed.map(|_| ())
+            let (typesize, flags) = unsafe { (Out::cleared(typesize), Out::cleared(flags)) };
+            // SAFETY: by the function's own rules.
+            let header = unsafe { parse_header(cbuffer) }?;
+            typesize.store(usize::from(header.typesize));
+            flags.store(c_int::from(header.flags));
+            Ok(())
         },
     );
 }
@@ -160,15 +155,13 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the function's own rules.
-            let parsed = unsafe { parse_header(cbuffer) };
-            let header = parsed.as_ref().copied().unwrap_or_default();
             // SAFETY: by the rules of the module.
-            unsafe {
-                store_if_not_null(version, c_int::from(header.version));
-                store_if_not_null(versionlz, c_int::from(header.versionlz));
-            }
-            parsed.map(|_| ())
+            let (version, versionlz) = unsafe { (Out::cleared(version), Out::cleared(versionlz)) };
+            // SAFETY: by the function's own rules.
+            let header = unsafe { parse_header(cbuffer) }?;
+            version.store(c_int::from(header.version));
+            versionlz.store(c_int::from(header.versionlz));
+            Ok(())
         },
     );
 }

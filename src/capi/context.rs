@@ -1,7 +1,7 @@
 //! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
 use super::ffi::{
-    block_source, catch_errors, context_ref, dest_buffer, len_or_zero, non_negative_len, result_code,
+    Out, block_source, catch_errors, context_ref, dest_buffer, len_or_zero, non_negative_len, result_code,
     source_slice,
 };
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
 /// their values. After a compression, `blocksize` is the block size that was used, in bytes. `preparams` points at
 /// the context's own copy.
 ///
-/// Returns 0, or -32 when an argument is NULL.
+/// Returns 0, or -32 when an argument is NULL; `*cparams` is unchanged then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn blosc2_ctx_get_cparams(
 /// Copies the parameters of `ctx` to `*dparams`. `typesize` is the item size, in bytes, of the last chunk that was
 /// decompressed; 0 before the first. `postparams` points at the context's own copy.
 ///
-/// Returns 0, or -32 when an argument is NULL.
+/// Returns 0, or -32 when an argument is NULL; all fields are NULL or 0 then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `*dparams` need not be initialised.
@@ -96,8 +96,13 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
 ) -> c_int {
     result_code(|| {
         // SAFETY: by the rules of the module.
-        let (context, dparams) = unsafe { (context_ref(ctx)?, dparams.as_mut()) };
-        context.store_dparams(dparams.ok_or_else(|| err!(NullPointer, "`dparams` is NULL"))?);
+        let dparams = unsafe { Out::cleared(dparams) };
+        // SAFETY: by the rules of the module.
+        let context = unsafe { context_ref(ctx) }?;
+        if dparams.is_null() {
+            return Err(err!(NullPointer, "`dparams` is NULL"));
+        }
+        dparams.store(context.dparams());
         Ok(0)
     })
 }

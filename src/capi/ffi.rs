@@ -121,6 +121,58 @@ pub(super) unsafe fn c_str<'a>(ptr: *const c_char) -> Result<&'a CStr> {
     Ok(unsafe { CStr::from_ptr(ptr) })
 }
 
+/// The place of a result, or of an array of results, of an exported function; it may be NULL.
+///
+/// [`Out::cleared`] is called before the first check of a function, so that each of its results is NULL, false or 0
+/// when the function fails.
+#[derive(Clone, Copy)]
+pub(super) struct Out<T> {
+    place: *mut T,
+    len: usize,
+}
+
+impl<T> Out<T> {
+    /// Sets `*place` to NULL, false or 0, unless `place` is NULL.
+    ///
+    /// # Safety
+    /// `place` is NULL, or writable as long as the result is used. Zero bytes are a valid `T`.
+    pub(super) unsafe fn cleared(place: *mut T) -> Out<T> {
+        // SAFETY: the contract of this function.
+        unsafe { Out::cleared_array(place, 1) }
+    }
+
+    /// Sets the `len` elements at `place` to NULL, false or 0, unless `place` is NULL.
+    ///
+    /// # Safety
+    /// As for [`Out::cleared`], for `len` elements.
+    pub(super) unsafe fn cleared_array(place: *mut T, len: usize) -> Out<T> {
+        if place.is_null() {
+            return Out { place, len: 0 };
+        }
+        // SAFETY: not NULL, and writable by the contract of this function.
+        unsafe { place.write_bytes(0, len) };
+        Out { place, len }
+    }
+
+    /// Returns whether the caller passed NULL.
+    pub(super) fn is_null(&self) -> bool {
+        self.place.is_null()
+    }
+
+    /// Stores the result, unless the place is NULL.
+    pub(super) fn store(self, value: T) {
+        self.store_at(0, value);
+    }
+
+    /// Stores element `index` of an array of results, unless the array is NULL or shorter.
+    pub(super) fn store_at(self, index: usize, value: T) {
+        if index < self.len {
+            // SAFETY: an element of the array, which is writable by the contract of `cleared_array`.
+            unsafe { self.place.add(index).write(value) };
+        }
+    }
+}
+
 /// Writes `value` to `*place`, unless `place` is NULL.
 ///
 /// # Safety
@@ -179,5 +231,25 @@ mod tests {
             assert!(context_ref(std::ptr::null_mut()).is_err());
             assert!(c_str(std::ptr::null()).is_err());
         }
+    }
+
+    #[test]
+    fn results_are_cleared_first_and_stored_within_their_array() {
+        let (mut number, mut array) = (7, [7; 4]);
+        // SAFETY: variables of this function, or NULL.
+        let (one, some, none) = unsafe {
+            (
+                Out::cleared(&raw mut number),
+                Out::cleared_array(array.as_mut_ptr(), 3),
+                Out::cleared_array(std::ptr::null_mut::<i32>(), 3),
+            )
+        };
+        assert!(none.is_null() && !one.is_null() && !some.is_null());
+        none.store(1);
+        some.store_at(2, 5);
+        some.store_at(3, 5);
+        assert_eq!((number, array), (0, [0, 0, 5, 7]));
+        one.store(9);
+        assert_eq!(number, 9);
     }
 }

@@ -5,7 +5,7 @@
 //! `capi`: a stream is NULL or came from the back-end's `open` and was neither closed nor destroyed; several
 //! threads may read from a stream at once, but any other use of it is by one thread.
 
-use super::ffi::{c_str, catch_errors, result_code};
+use super::ffi::{Out, c_str, catch_errors, result_code};
 use super::name;
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_io_cb, blosc2_stdio_file,
@@ -370,12 +370,14 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
         |_| 0,
         || {
             // SAFETY: by the rules of this module: NULL or writable.
-            let place = unsafe { ptr.as_mut() }.ok_or_else(|| err!(InvalidParam, "`ptr` is NULL"))?;
-            *place = null_mut();
+            let place = unsafe { Out::cleared(ptr) };
+            if place.is_null() {
+                return Err(err!(InvalidParam, "`ptr` is NULL"));
+            }
             let (mapping, (len, position)) =
                 (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
             // SAFETY: by the rules of this module.
-            *place = unsafe { mmap::read(mapping, position, len as u64) }?.cast_mut().cast();
+            place.store(unsafe { mmap::read(mapping, position, len as u64) }?.cast_mut().cast());
             Ok(nitems)
         },
     )

@@ -1,13 +1,12 @@
 //! Metalayers of super-chunks (`abi.md` 2.6). The functions that look up fixed metalayers are inline code of the
 //! headers.
 
-use super::ffi::{c_str, non_negative_len, result_code, schunk_ref, source_slice, store_if_not_null};
+use super::ffi::{Out, c_str, non_negative_len, result_code, schunk_ref, source_slice};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
 use crate::err;
 use crate::error::Result;
 use crate::malloc::MallocBytes;
 use std::ffi::{CStr, c_char, c_int};
-use std::ptr;
 
 /// Returns a name and a content of the C caller.
 ///
@@ -167,7 +166,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
 ///
 /// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12 when a pointer
 /// is NULL and for a name of more than 31 bytes, -3 for a damaged content, -5 for a content that cannot be
-/// decompressed; after -5 NULL and 0 are stored.
+/// decompressed; NULL and 0 are stored after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -179,26 +178,20 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
     content_len: *mut i32,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module.
+        let (content, content_len) = unsafe { (Out::cleared(content), Out::cleared(content_len)) };
         check_schunk_param(schunk)?;
         if content.is_null() || content_len.is_null() {
             return Err(err!(InvalidParam, "`content` or `content_len` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let (at, decoded) = unsafe { self::schunk_ref(schunk)?.vlmeta_get(c_str(name)?) }?;
-        let (bytes, len, result) = match decoded {
-            Ok(bytes) if bytes.is_empty() => (ptr::null_mut(), 0, Ok(at)),
-            Ok(bytes) => {
-                let len = bytes.len();
-                (MallocBytes::into_raw(bytes), len, Ok(at))
-            }
-            Err(error) => (ptr::null_mut(), 0, Err(err!(ReadBuffer, "{error}"))),
-        };
-        // SAFETY: not NULL, and writable by the rules.
-        unsafe {
-            store_if_not_null(content, bytes);
-            store_if_not_null(content_len, len as i32);
+        let bytes = decoded.map_err(|error| err!(ReadBuffer, "{error}"))?;
+        if !bytes.is_empty() {
+            content_len.store(bytes.len() as i32);
+            content.store(MallocBytes::into_raw(bytes));
         }
-        result
+        Ok(at)
     })
 }
 

@@ -56,13 +56,8 @@ struct Pipe {
 impl Pipe {
     fn open() -> io::Result<Pipe> {
         let mut ends = [-1; 2];
-        // SAFETY: an array of two descriptors.
-        if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
+        if open_pipe(&mut ends) != 0 {
             return Err(io::Error::last_os_error());
-        }
-        for end in ends {
-            // SAFETY: a descriptor that `pipe` has opened; only its flag changes.
-            unsafe { libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
         Ok(Pipe { reader: ends[0], writer: ends[1] })
     }
@@ -76,6 +71,27 @@ impl Pipe {
             retry_if_interrupted(|| unsafe { libc::read(self.reader, (&raw mut byte).cast(), 1) })
         }
     }
+}
+
+/// Opens a pipe that programs started by this process do not inherit. Returns 0, or -1 and sets `errno`.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn open_pipe(ends: &mut [i32; 2]) -> i32 {
+    // SAFETY: an array of two descriptors.
+    unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }
+}
+
+/// As above, for systems without `pipe2`: a program that another thread starts between the calls inherits the pipe.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn open_pipe(ends: &mut [i32; 2]) -> i32 {
+    // SAFETY: an array of two descriptors.
+    let result = unsafe { libc::pipe(ends.as_mut_ptr()) };
+    if result == 0 {
+        for end in ends {
+            // SAFETY: a descriptor that `pipe` has opened; only its flag changes.
+            unsafe { libc::fcntl(*end, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+    result
 }
 
 /// Writes the byte at `address`, which may be any address, to `descriptor`. Makes the system call directly:

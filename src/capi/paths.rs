@@ -1,11 +1,21 @@
 //! Removing and renaming frames in the host's file system (`abi.md` 2.10).
 
 use super::ffi::{c_str, result_code};
+use crate::error::Result;
 use crate::io::paths;
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
+
+/// Returns the path at `ptr`, without a leading `file:///`.
+///
+/// # Safety
+/// The rules of the module `capi`.
+unsafe fn path_of_url<'a>(ptr: *const c_char) -> Result<&'a CStr> {
+    // SAFETY: the contract of this function.
+    Ok(paths::strip_scheme(unsafe { c_str(ptr) }?))
+}
 
 /// Removes the files in the directory `path`, and then the directory itself if it is empty. Subdirectories are not
-/// removed.
+/// removed. A leading `file:///` of the path is left out.
 ///
 /// Returns 0. Errors: -12 for NULL or an empty path, -16 when the directory cannot be opened, -1 at the first
 /// entry that cannot be removed, such as a subdirectory; the entries after it are not removed then.
@@ -15,11 +25,11 @@ use std::ffi::{c_char, c_int};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
     // SAFETY: by the rules of the module.
-    result_code(|| paths::remove_dir(unsafe { c_str(path) }?).map(|()| 0))
+    result_code(|| paths::remove_dir(unsafe { path_of_url(path) }?).map(|()| 0))
 }
 
 /// Removes the frame at `path`: a file together with its lock file (`<path>.b2lock`), or a directory as
-/// `blosc2_remove_dir`.
+/// `blosc2_remove_dir`. A leading `file:///` of the path is left out.
 ///
 /// Returns 0, also for NULL and when nothing exists at `path`. Errors: -31 when a file cannot be removed, -1 when
 /// the path cannot be examined, or a code of `blosc2_remove_dir`.
@@ -33,12 +43,12 @@ pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        paths::remove_urlpath(unsafe { c_str(path) }?).map(|()| 0)
+        paths::remove_urlpath(unsafe { path_of_url(path) }?).map(|()| 0)
     })
 }
 
 /// Renames the frame `old_urlpath`, a file or a directory, to `new_path`. The lock file of a file
-/// (`<path>.b2lock`) is not renamed.
+/// (`<path>.b2lock`) is not renamed. A leading `file:///` of a path is left out.
 ///
 /// Returns 0, also when a path is NULL. Returns -1 when nothing exists at `old_urlpath` or it cannot be renamed.
 ///
@@ -51,7 +61,7 @@ pub unsafe extern "C" fn blosc2_rename_urlpath(old_urlpath: *mut c_char, new_pat
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        let (old, new) = unsafe { (c_str(old_urlpath)?, c_str(new_path)?) };
+        let (old, new) = unsafe { (path_of_url(old_urlpath)?, path_of_url(new_path)?) };
         paths::rename_urlpath(old, new).map(|()| 0)
     })
 }

@@ -1,10 +1,11 @@
 //! Initialising and shutting down the library, its global settings, and the names of codecs.
 
-use super::ffi::{c_str, catch_errors, malloc_copy, result_code, store_if_not_null};
+use super::ffi::{Out, c_str, catch_errors, result_code};
 use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, UNKNOWN_ERROR};
+use crate::malloc::MallocBytes;
 use crate::pipeline::library;
 use crate::pipeline::scratch;
 use crate::{pool, registry};
@@ -94,10 +95,12 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
     catch_errors(
         |_| -1,
         || {
-            let name = self::compname(compcode);
             // SAFETY: by the rules of the module.
-            unsafe { store_if_not_null(compname, name.flatten().map_or(ptr::null(), CStr::as_ptr)) };
-            name.map(|_| compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))
+            let compname = unsafe { Out::cleared(compname) };
+            let name =
+                self::compname(compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))?;
+            compname.store(name.map_or(ptr::null(), CStr::as_ptr));
+            Ok(compcode)
         },
     )
 }
@@ -137,25 +140,28 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
         |_| -1,
         || {
             // SAFETY: by the rules of the module.
-            unsafe {
-                store_if_not_null(complib, ptr::null_mut());
-                store_if_not_null(version, ptr::null_mut());
-            }
+            let (complib, version) = unsafe { (Out::cleared(complib), Out::cleared(version)) };
             // SAFETY: by the rules of the module.
             let name = unsafe { c_str(compname) }?;
             let Some((library_code, library, library_version)) = complib_info(name) else {
                 return Err(err!(NotFound, "codec {name:?} is unknown"));
             };
-            for (place, text) in [(complib, library), (version, library_version.as_bytes())] {
+            let texts = [malloc_c_string(library)?, malloc_c_string(library_version.as_bytes())?];
+            for (place, text) in [complib, version].into_iter().zip(texts) {
                 if !place.is_null() {
-                    let copy = malloc_copy(text, true)?.cast();
-                    // SAFETY: by the rules of the module.
-                    unsafe { store_if_not_null(place, copy) };
+                    place.store(text.into_raw().cast());
                 }
             }
             Ok(library_code)
         },
     )
+}
+
+/// Returns a copy of `text` with a NUL at the end.
+fn malloc_c_string(text: &[u8]) -> Result<MallocBytes> {
+    let mut copy = MallocBytes::zeroed(text.len() + 1)?;
+    copy[..text.len()].copy_from_slice(text);
+    Ok(copy)
 }
 
 /// Returns the code, the name and the version of the library that implements a codec (`codecs.md` 1.3).

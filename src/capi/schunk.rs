@@ -1,7 +1,7 @@
 //! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
 //! (`abi.md` 2.5).
 
-use super::ffi::{self, c_str, catch_errors, result_code, schunk_ref, store_if_not_null};
+use super::ffi::{self, Out, c_str, catch_errors, result_code, schunk_ref};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
 /// until that changes.
 ///
 /// Returns the length of the frame in bytes. Errors: -23 when the frame cannot be made, -32 when a pointer is
-/// NULL; `*cframe` is NULL then.
+/// NULL; NULL and false are stored then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -271,10 +271,7 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
 ) -> i64 {
     result_code_i64(|| {
         // SAFETY: by the rules of the module.
-        unsafe {
-            store_if_not_null(cframe, ptr::null_mut());
-            store_if_not_null(needs_free, false);
-        }
+        let (cframe, needs_free) = unsafe { (Out::cleared(cframe), Out::cleared(needs_free)) };
         if cframe.is_null() || needs_free.is_null() {
             return Err(err!(NullPointer, "`cframe` or `needs_free` is NULL"));
         }
@@ -283,11 +280,8 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
             FrameBytes::Borrowed(start, len) => (start, len, false),
             FrameBytes::Owned(start, len) => (start, len, true),
         };
-        // SAFETY: by the rules of the module.
-        unsafe {
-            store_if_not_null(cframe, start);
-            store_if_not_null(needs_free, copied);
-        }
+        cframe.store(start);
+        needs_free.store(copied);
         Ok(len as i64)
     })
 }
@@ -327,7 +321,7 @@ pub unsafe extern "C" fn blosc2_schunk_append_file(
 /// `free()`. The prefilter, the tuner and all parameters that are pointers, except `schunk`, are left out (0 or
 /// NULL).
 ///
-/// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
+/// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated; NULL is stored then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -337,13 +331,13 @@ pub unsafe extern "C" fn blosc2_schunk_get_cparams(
     cparams: *mut *mut blosc2_cparams,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    result_code(|| unsafe { store_malloc_copy(cparams, self::schunk_ref(schunk)?.cparams()) })
+    result_code(|| unsafe { store_malloc_copy(cparams, || Ok(self::schunk_ref(schunk)?.cparams())) })
 }
 
 /// Stores a copy of the decompression parameters of `schunk`, the number of threads and the super-chunk, in
 /// `*dparams`, a block that the caller frees with `free()`.
 ///
-/// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
+/// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated; NULL is stored then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -353,19 +347,24 @@ pub unsafe extern "C" fn blosc2_schunk_get_dparams(
     dparams: *mut *mut blosc2_dparams,
 ) -> c_int {
     // SAFETY: by the rules of the module.
-    result_code(|| unsafe { store_malloc_copy(dparams, self::schunk_ref(schunk)?.dparams()) })
+    result_code(|| unsafe { store_malloc_copy(dparams, || Ok(self::schunk_ref(schunk)?.dparams())) })
 }
 
-/// Stores a pointer to a `malloc` block with a copy of `params` in `*place`.
+/// Stores a pointer to a `malloc` block with the result of `params` in `*place`.
 ///
 /// # Safety
 /// `place` is NULL or writable.
-unsafe fn store_malloc_copy<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
+unsafe fn store_malloc_copy<T: Copy>(
+    place: *mut *mut T,
+    params: impl FnOnce() -> Result<T>,
+) -> Result<usize> {
+    // SAFETY: the contract of this function.
+    let place = unsafe { Out::cleared(place) };
+    let params = params()?;
     if place.is_null() {
         return Err(err!(NullPointer, "the pointer for the parameters is NULL"));
     }
-    // SAFETY: not NULL, and writable by the contract of this function.
-    unsafe { place.write(malloc_value(params)?) };
+    place.store(malloc_value(params)?);
     Ok(0)
 }
 
@@ -452,7 +451,7 @@ pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) ->
 /// Returns the number of chunks. Returns 0 and stores NULL for a super-chunk without chunks, for an array without
 /// items, and for a slice outside the array. Errors: -32 when a pointer is NULL, -12 when the chunks have
 /// different sizes or the geometry of the array is invalid, -1 for an invalid metalayer, -4 when memory cannot be
-/// allocated.
+/// allocated; NULL is stored then, too.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -464,6 +463,8 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
     chunks_idx: *mut *mut i64,
 ) -> i64 {
     result_code_i64(|| {
+        // SAFETY: by the rules of the module.
+        let chunks_idx = unsafe { Out::cleared(chunks_idx) };
         // SAFETY: by the rules of the module.
         let schunk = unsafe { self::schunk_ref(schunk) }?;
         let wrong = || err!(NullPointer, "`start`, `stop` or `chunks_idx` is NULL");
@@ -505,8 +506,7 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                 }
             }
         };
-        // SAFETY: by the rules of the module.
-        unsafe { store_if_not_null(chunks_idx, found) };
+        chunks_idx.store(found);
         Ok(count)
     })
 }

@@ -1,6 +1,6 @@
 //! The chunks and items of super-chunks (`abi.md` 2.5).
 
-use super::ffi::{dest_buffer, len_or_zero, result_code, schunk_ref, source_slice, store_if_not_null};
+use super::ffi::{Out, dest_buffer, len_or_zero, result_code, schunk_ref, source_slice};
 use super::schunk::result_code_i64;
 use crate::abi::blosc2_schunk;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
@@ -12,7 +12,7 @@ use crate::schunk::change::InputChunk;
 use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 /// Passes a chunk of the C caller to `store_chunk`: borrowed if `copy` is true, otherwise with its ownership. If
 /// `store_chunk` does not take the chunk, it still belongs to the C caller.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
 /// until that changes.
 ///
 /// Returns the size of the chunk in bytes. Errors: -12 when chunk `nchunk` does not exist, -32 when a pointer is
-/// NULL, another negative code when the chunk cannot be read.
+/// NULL, another negative code when the chunk cannot be read; NULL and false are stored then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -230,17 +230,11 @@ unsafe fn store_chunk_address(
     needs_free: *mut bool,
 ) -> Result<usize> {
     // SAFETY: by the contract of this function.
+    let (chunk, needs_free) = unsafe { (Out::cleared(chunk), Out::cleared(needs_free)) };
+    // SAFETY: as above.
     let schunk = unsafe { self::schunk_ref(schunk) }?;
     if chunk.is_null() || needs_free.is_null() {
         return Err(err!(NullPointer, "`chunk` or `needs_free` is NULL"));
-    }
-    let is_there = (0..schunk.counters().nchunks).contains(&nchunk);
-    if is_there && schunk.frame().is_some() {
-        // SAFETY: not NULL, and writable by the contract of this function.
-        unsafe {
-            store_if_not_null(chunk, ptr::null_mut());
-            store_if_not_null(needs_free, false);
-        }
     }
     let (start, len, owned) = match schunk.get_chunk(nchunk, lazily)? {
         ReturnedChunk::Borrowed(start, len) => (start.cast_mut(), len, false),
@@ -249,11 +243,8 @@ unsafe fn store_chunk_address(
             (block.into_raw(), len, true)
         }
     };
-    // SAFETY: as above.
-    unsafe {
-        store_if_not_null(chunk, start);
-        store_if_not_null(needs_free, owned);
-    }
+    chunk.store(start);
+    needs_free.store(owned);
     Ok(len)
 }
 
@@ -262,8 +253,8 @@ unsafe fn store_chunk_address(
 /// in `*destsize`.
 ///
 /// Returns the size of the block in bytes. Errors: -12 when a pointer is NULL, when the chunk or the block does
-/// not exist, and for a chunk without variable-length blocks; another negative code for a damaged chunk. Nothing
-/// is stored after an error.
+/// not exist, and for a chunk without variable-length blocks; another negative code for a damaged chunk. NULL and 0
+/// are stored after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -276,17 +267,16 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
     destsize: *mut i32,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module.
+        let (dest, destsize) = unsafe { (Out::cleared(dest), Out::cleared(destsize)) };
         if schunk.is_null() || dest.is_null() || destsize.is_null() {
             return Err(err!(InvalidParam, "`schunk`, `dest` or `destsize` is NULL"));
         }
         // SAFETY: by the rules of the module.
         let block = unsafe { self::schunk_ref(schunk) }?.get_vlblock(nchunk, nblock)?;
         let len = block.len();
-        // SAFETY: not NULL, and writable by the rules.
-        unsafe {
-            store_if_not_null(dest, block.into_raw());
-            store_if_not_null(destsize, len as i32);
-        }
+        dest.store(block.into_raw());
+        destsize.store(len as i32);
         Ok(len)
     })
 }

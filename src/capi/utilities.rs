@@ -1,6 +1,6 @@
 //! Shuffles of single blocks, index arithmetic and timestamps (`abi.md` 2.9, `filters.md` 12).
 
-use super::ffi::{catch_errors, dest_buffer, non_negative_len, result_code, source_slice, store_if_not_null};
+use super::ffi::{Out, catch_errors, dest_buffer, non_negative_len, result_code, source_slice};
 use crate::abi::blosc_timestamp_t;
 use crate::err;
 use crate::error::Result;
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn blosc2_bitunshuffle(
 
 /// Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim` dimensions and the
 /// given `shape`, and stores them in `index`. `shape` and `index` are arrays of `ndim` numbers, in items.
-/// `index[0]` is not reduced modulo `shape[0]`. Does nothing if `ndim` is 0.
+/// `index[0]` is not reduced modulo `shape[0]`. Does nothing if `ndim` is 0; stores zeros if `shape` is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -132,12 +132,13 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
             if ndim == 0 {
                 return Ok(());
             }
+            // SAFETY: by the rules of the module, `index` is NULL or has `ndim` items.
+            let index = unsafe { Out::cleared_array(index, ndim) };
             if shape.is_null() || index.is_null() {
                 return Err(err!(NullPointer, "`shape` or `index` is NULL"));
             }
-            // SAFETY: neither is NULL, and by the rules both have `ndim` items.
-            let (shape, index) =
-                unsafe { (slice::from_raw_parts(shape, ndim), slice::from_raw_parts_mut(index, ndim)) };
+            // SAFETY: not NULL, and by the rules it has `ndim` items.
+            let shape = unsafe { slice::from_raw_parts(shape, ndim) };
             // From the last dimension to the first. A dimension of extent 0 makes a stride 0, by which nothing can be
             // divided.
             let mut stride = 1i64;
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
                     0 => i,
                     _ => i.checked_rem(strides[dim - 1]).unwrap_or(0),
                 };
-                index[dim] = within.checked_div(strides[dim]).unwrap_or(0);
+                index.store_at(dim, within.checked_div(strides[dim]).unwrap_or(0));
             }
             Ok(())
         },
@@ -159,8 +160,8 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
 }
 
 /// Computes the flat position, in items, of the item with the coordinates `index`: stores the sum of `index[j] *
-/// strides[j]` over the `ndim` dimensions in `*i`; 0 if `ndim` is 0 or less. `index` and `strides` are arrays of
-/// `ndim` numbers.
+/// strides[j]` over the `ndim` dimensions in `*i`; 0 if `ndim` is 0 or less, or if a pointer is NULL. `index` and
+/// `strides` are arrays of `ndim` numbers.
 ///
 /// # Safety
 /// The rules of the module `capi`; `index` and `strides` have `ndim` items.
@@ -175,6 +176,8 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
         |_| (),
         || {
             let ndim = usize::try_from(ndim).unwrap_or(0);
+            // SAFETY: by the rules of the module.
+            let i = unsafe { Out::cleared(i) };
             let mut sum = 0i64;
             if ndim > 0 {
                 if index.is_null() || strides.is_null() {
@@ -187,8 +190,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
                     sum = sum.wrapping_add(index.wrapping_mul(*stride));
                 }
             }
-            // SAFETY: by the rules of the module.
-            unsafe { store_if_not_null(i, sum) };
+            i.store(sum);
             Ok(())
         },
     );

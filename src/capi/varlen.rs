@@ -1,13 +1,13 @@
 //! Chunks of variable-length blocks (`chunk.md` 3.11, 4.6).
 
 use super::ffi::{
-    block_source, context_ref, dest_buffer, len_or_zero, malloc, non_negative_len, result_code, source_slice,
+    Out, block_source, context_ref, dest_buffer, len_or_zero, malloc, non_negative_len, result_code,
+    source_slice,
 };
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
 use crate::err;
-use crate::error::Result;
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
 /// `*nblocks`. `srcsize` is the number of readable bytes at `src`; the 32 bytes of the header are enough.
 ///
 /// Returns 0. Errors: -12 when a pointer is NULL and for a chunk without variable-length blocks, or the code for
-/// an invalid header.
+/// an invalid header; 0 is stored then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -90,6 +90,8 @@ pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
     nblocks: *mut i32,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module.
+        let nblocks = unsafe { Out::cleared(nblocks) };
         if src.is_null() || nblocks.is_null() {
             return Err(err!(InvalidParam, "`src` or `nblocks` is NULL"));
         }
@@ -98,8 +100,7 @@ pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
         if !header.has_varlen_blocks() {
             return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
         }
-        // SAFETY: not NULL.
-        unsafe { nblocks.write(header.blocksize) };
+        nblocks.store(header.blocksize);
         Ok(0)
     })
 }
@@ -122,8 +123,8 @@ impl Drop for MallocBuffers {
 /// readable bytes at `src`. `maxblocks` is the number of elements of `dests` and of `destsizes`.
 ///
 /// Returns the number of blocks. Errors: -12 for a compression context, for a chunk without variable-length blocks
-/// and for more than `maxblocks` blocks, another negative code for a damaged chunk. After an error while decoding,
-/// all used elements of `dests` are NULL; after an earlier error they are unchanged.
+/// and for more than `maxblocks` blocks, another negative code for a damaged chunk. After an error all elements of
+/// `dests` are NULL and all elements of `destsizes` are 0; otherwise those after the last block are.
 ///
 /// # Safety
 /// The rules of the module `capi`; `dests` and `destsizes` have `maxblocks` items.
@@ -137,6 +138,11 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
     maxblocks: i32,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module, and those of the function.
+        let (dests, destsizes) = unsafe {
+            let count = len_or_zero(maxblocks);
+            (Out::cleared_array(dests, count), Out::cleared_array(destsizes, count))
+        };
         // SAFETY: by the rules of the module.
         let (context, chunk) =
             unsafe { (self::context_ref(context)?, source_slice(src, len_or_zero(srcsize))?) };
@@ -162,38 +168,26 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         let blocks = unsafe { block_source(context, chunk) };
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();
-            let decode = || -> Result<MallocBuffers> {
-                let mut buffers = MallocBuffers(Vec::new());
-                buffers
-                    .0
-                    .try_reserve_exact(count)
-                    .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
-                for nblock in 0..count {
-                    let nbytes = reader.block_nbytes(nblock);
-                    buffers.0.push((malloc(nbytes)?, nbytes));
-                }
-                let borrow = |&(buffer, nbytes): &(*mut u8, usize)| {
-                    // SAFETY: a buffer of that length that `buffers` owns.
-                    unsafe { OutBuffer::from_raw(buffer, nbytes) }
-                };
-                let outputs = fallible::collect(buffers.0.iter().map(borrow))?;
-                reader.decode_all(outputs)?;
-                Ok(buffers)
-            };
-            let decoded = decode();
+            let mut buffers = MallocBuffers(Vec::new());
+            buffers
+                .0
+                .try_reserve_exact(count)
+                .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
             for nblock in 0..count {
-                let (buffer, nbytes) = match &decoded {
-                    Ok(buffers) => buffers.0[nblock],
-                    Err(_) => (std::ptr::null_mut(), 0),
-                };
-                // SAFETY: both arrays have `maxblocks` elements, and `count` is not greater.
-                unsafe {
-                    dests.add(nblock).write(buffer.cast());
-                    destsizes.add(nblock).write(nbytes as i32);
-                }
+                let nbytes = reader.block_nbytes(nblock);
+                buffers.0.push((malloc(nbytes)?, nbytes));
             }
-            // The C caller owns them now.
-            decoded?.0.clear();
+            let borrow = |&(buffer, nbytes): &(*mut u8, usize)| {
+                // SAFETY: a buffer of that length that `buffers` owns.
+                unsafe { OutBuffer::from_raw(buffer, nbytes) }
+            };
+            let outputs = fallible::collect(buffers.0.iter().map(borrow))?;
+            reader.decode_all(outputs)?;
+            // The C caller owns them from here on.
+            for (nblock, (buffer, nbytes)) in buffers.0.drain(..).enumerate() {
+                dests.store_at(nblock, buffer.cast());
+                destsizes.store_at(nblock, nbytes as i32);
+            }
             Ok(count)
         })
     })
@@ -204,8 +198,8 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
 /// `free()`, and its size in bytes in `*destsize`. `srcsize` is the number of readable bytes at `src`.
 ///
 /// Returns the size of the block in bytes. Errors: -12 for a compression context, for a chunk without
-/// variable-length blocks and for a block that does not exist, another negative code for a damaged chunk. After an
-/// error `*dest` and `*destsize` are unchanged.
+/// variable-length blocks and for a block that does not exist, another negative code for a damaged chunk. NULL and
+/// 0 are stored after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -219,6 +213,8 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
     destsize: *mut i32,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module.
+        let (dest, destsize) = unsafe { (Out::cleared(dest), Out::cleared(destsize)) };
         // SAFETY: by the rules of the module.
         let (context, chunk) =
             unsafe { (self::context_ref(context)?, source_slice(src, len_or_zero(srcsize))?) };
@@ -240,11 +236,8 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
             let buffer = buffers.0[0].0;
             // SAFETY: a buffer of that length that `buffers` owns.
             reader.decode_block(nblock, unsafe { OutBuffer::from_raw(buffer, nbytes) })?;
-            // SAFETY: neither is NULL.
-            unsafe {
-                dest.write(buffer);
-                destsize.write(nbytes as i32);
-            }
+            dest.store(buffer);
+            destsize.store(nbytes as i32);
             // The C caller owns it now.
             buffers.0.clear();
             Ok(nbytes)

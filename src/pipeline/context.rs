@@ -497,15 +497,15 @@ impl Context {
         };
     }
 
-    /// Fills `dparams` with the context's parameters.
-    pub(crate) fn store_dparams(&self, dparams: &mut blosc2_dparams) {
-        *dparams = blosc2_dparams {
+    /// Returns the parameters of a decompression context.
+    pub(crate) fn dparams(&self) -> blosc2_dparams {
+        blosc2_dparams {
             nthreads: self.head.nthreads(),
             schunk: self.head.schunk().cast(),
             postfilter: self.head.postfilter(),
             postparams: self.head.postparams(),
             typesize: self.head.typesize(),
-        };
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::env_overrides;
 use super::params::DecompressParams;
 use super::{library, tuner};
 use crate::chunk::{ChunkHeader, ParsedChunk};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::out_buffer::OutBuffer;
 
 /// Compresses `src` into `dest`. Returns the length of the chunk in bytes, or 0 if it does not fit.
@@ -29,7 +29,7 @@ pub(crate) fn compress(
     let default_tuner = DefaultTuner::from_params(&params);
     params.blocksize = default_tuner.blocksize(nbytes, params.typesize, params.blocksize);
     tuner::trace_choice(params.compcode, params.clevel, params.blocksize, params.typesize, default_tuner);
-    plan::check_params(&params, src.len(), dest.len(), true)?;
+    plan::check_params(&params, src.len(), dest.len(), Some(ErrorKind::CodecParam))?;
     // SAFETY: the encoder writes each byte of a chunk before it reads it.
     let dest = unsafe { dest.into_bytes() };
     let header = compress::compress(&params, Source::Buffer(src), dest)?;

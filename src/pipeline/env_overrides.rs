@@ -71,6 +71,18 @@ fn read_splitmode() -> Option<i32> {
     }
 }
 
+/// Reads the number of threads. Returns `None` for a number outside 1..=32767, with a warning.
+fn read_nthreads() -> Option<i16> {
+    let value = var_as_i64(c"BLOSC_NTHREADS")?;
+    let nthreads = i16::try_from(value).ok().filter(|&nthreads| nthreads > 0);
+    if nthreads.is_none() {
+        trace::warning(|| {
+            format!("BLOSC_NTHREADS environment variable is {value}, expected 1 to {}\n", i16::MAX)
+        });
+    }
+    nthreads
+}
+
 /// Reads a variable whose value must be a number of at least `least`. Returns `None` for a smaller one, with a warning.
 fn var_at_least(name: &CStr, least: i32) -> Option<i32> {
     let value = var_as_i32(name)?;
@@ -108,7 +120,7 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
         }
     }
     params.blocksize = var_at_least(c"BLOSC_BLOCKSIZE", 1).unwrap_or(params.blocksize);
-    if let Some(nthreads) = var_as_i64(c"BLOSC_NTHREADS").map(|n| n as i16).filter(|&n| n > 0) {
+    if let Some(nthreads) = read_nthreads() {
         params.nthreads = usize::from(nthreads.unsigned_abs());
     }
     params.splitmode = read_splitmode().unwrap_or(params.splitmode);
@@ -117,7 +129,7 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
 
 /// Returns the number of threads of a new decompression context.
 pub(crate) fn nthreads_for_new_context(nthreads: i16) -> i16 {
-    var_as_i64(c"BLOSC_NTHREADS").filter(|&n| n > 0).map_or(nthreads, |n| n as i16)
+    read_nthreads().unwrap_or(nthreads)
 }
 
 /// Returns the number of threads of a decompression without a context. A value of the environment is stored as the
@@ -158,10 +170,10 @@ pub(crate) fn params_without_context(clevel: i32, doshuffle: i32, typesize: i32)
     if let Some(blocksize) = var_at_least(c"BLOSC_BLOCKSIZE", 1) {
         library::set_blocksize(blocksize);
     }
-    if let Some(value) = var_as_i64(c"BLOSC_NTHREADS").filter(|&n| n > 0)
-        && library::set_nthreads(value as i16).is_err()
+    if let Some(nthreads) = read_nthreads()
+        && library::set_nthreads(nthreads).is_err()
     {
-        trace::warning(|| format!("BLOSC_NTHREADS environment variable is {value}, and is ignored\n"));
+        trace::warning(|| format!("BLOSC_NTHREADS environment variable is {nthreads}, and is ignored\n"));
     }
     if let Some(mode) = read_splitmode() {
         library::set_splitmode(mode);

@@ -98,7 +98,7 @@ impl<'c> FilterSteps<'c> {
                 filter_id::BITSHUFFLE => FilterStep::Bitshuffle,
                 filter_id::DELTA => FilterStep::Delta,
                 filter_id::TRUNC_PREC => FilterStep::TruncPrec { precision: meta as i8 },
-                id => plugin_step(id, meta, container).unwrap_or_else(|| registered_step(id, meta)),
+                id => plugin_step(id, meta, typesize, container).unwrap_or_else(|| registered_step(id, meta)),
             };
             chain.len += 1;
         }
@@ -343,15 +343,18 @@ fn registered_step(id: u8, meta: u8) -> FilterStep {
     }
 }
 
-/// Returns the step of an optional filter (ids 32 to 36), if this build includes it.
-fn plugin_step(id: u8, meta: u8, container: Option<&Container>) -> Option<FilterStep> {
+/// Returns the step of an optional filter (ids 32 to 36) for items of `typesize` bytes, if this build includes it.
+fn plugin_step(id: u8, meta: u8, typesize: usize, container: Option<&Container>) -> Option<FilterStep> {
     if !is_plugin_filter(id) {
         return None;
     }
     // If the meta byte is 0, the item size is that of the super-chunk: the chunk's may have been capped.
     let nstreams = || {
-        let items = container.and_then(|container| usize::try_from(container.typesize).ok());
-        NonZeroUsize::new(if meta == 0 { items.unwrap_or(0) } else { usize::from(meta) })
+        NonZeroUsize::new(match (meta, container) {
+            (0, Some(container)) => usize::try_from(container.typesize).unwrap_or(0),
+            (0, None) => typesize,
+            _ => usize::from(meta),
+        })
     };
     match i32::from(id) {
         BLOSC_FILTER_NDCELL => Some(FilterStep::NdCell { side: meta, is_ndmean: false }),

@@ -572,12 +572,20 @@ fn checked_chunk(chunk: &[u8]) -> Result<&[u8]> {
         .ok_or_else(|| err!(ReadBuffer, "the chunk has {} bytes, expected {}", chunk.len(), info.cbytes))
 }
 
-/// Removes the files of a super-chunk; a missing path is no error.
+/// Returns whether there is a file or a directory at a path, of which a leading `file:///` is left out.
+///
+/// # Errors
+/// `InvalidParam` for a path with a NUL byte.
+pub fn exists(path: &Path) -> Result<bool> {
+    Ok(paths::exists(paths::strip_scheme(&c_path(path)?)))
+}
+
+/// Removes the files of a super-chunk; a missing path is no error. A leading `file:///` of the path is left out.
 ///
 /// # Errors
 /// `FileRemove`, `Failure`.
 pub fn remove(path: &Path) -> Result<()> {
-    paths::remove_urlpath(&c_path(path)?)
+    paths::remove_urlpath(paths::strip_scheme(&c_path(path)?))
 }
 
 /// Returns the name of the index file of the directory of a super-chunk.

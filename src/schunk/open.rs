@@ -82,17 +82,14 @@ impl SuperChunk {
         }
         let mut chunks = Vec::new();
         chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory_error())?;
-        let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, None);
+        // 0 for chunks with blocks of several sizes.
+        let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, 0);
         for nchunk in 0..contents.nchunks {
             let chunk = frame.with_chunk(nchunk, header, FetchMode::Keep, |chunk| chunk.into_owned())?;
             let info = ChunkInfo::parse(&chunk)?;
             nbytes += i64::from(info.nbytes);
             cbytes += i64::from(info.cbytes);
-            blocksize = match blocksize {
-                None => Some(info.blocksize),
-                Some(size) if size == info.blocksize => Some(size),
-                Some(_) => Some(0),
-            };
+            blocksize = if nchunk == 0 || blocksize == info.blocksize { info.blocksize } else { 0 };
             chunks.push(chunk);
         }
         if nbytes != header.nbytes.max(0) {
@@ -106,7 +103,7 @@ impl SuperChunk {
         let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: 0, nbytes, cbytes, ..access.counters() };
         access.set_counters(&counters);
-        if let Some(blocksize) = blocksize {
+        if contents.nchunks > 0 {
             access.set_blocksize(blocksize);
         } else {
             access.set_counters(&Counters { cbytes: header.cbytes, ..counters });

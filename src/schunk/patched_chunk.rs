@@ -125,7 +125,7 @@ impl SuperChunk {
         if !keeps {
             return self.replace_chunk_by_patch(at, sizes, patch);
         }
-        let settings = self.read_settings(true);
+        let settings = self.read_settings(false);
         if settings.postfilter.is_none() && !self.cctx()?.runs_callbacks() {
             let target = self.owner_of_view()?.unwrap_or(self);
             let mut session = target.lock_for_change(false)?;

@@ -46,7 +46,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Returns the settings of the decompression context for a read.
+    /// Returns the settings of the decompression context for a read. Only a read of a whole chunk for the caller takes
+    /// the mask: the content of a chunk that is decoded for a change or a copy is stored.
     pub(super) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
     }

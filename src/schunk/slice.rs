@@ -12,7 +12,6 @@ use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange, RangeReader};
-use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Consecutive items as bytes of chunks.
@@ -35,16 +34,9 @@ struct ChunkPartToWrite<'a> {
     src: &'a [u8],
     /// Uncompressed bytes of all chunks but the last.
     chunksize: i64,
-    /// Settings for reading the rest of the chunk. Reading them consumes the mask of the context, so the first part
-    /// that needs them initialises this cell.
-    settings: OnceCell<ReadSettings>,
 }
 
 impl ChunkPartToWrite<'_> {
-    fn settings(&self, schunk: &SuperChunk) -> &ReadSettings {
-        self.settings.get_or_init(|| schunk.read_settings(true))
-    }
-
     /// Writes the part into the content of its chunk. Bytes behind the end of a short last chunk are omitted
     /// (`schunk.md` 12.2).
     fn write_to(&self, content: &mut [u8]) {
@@ -416,12 +408,7 @@ impl SuperChunk {
             target.keep_changes_in_place();
         }
         for part in span.parts() {
-            let new = ChunkPartToWrite {
-                src: &src[part.buffer.clone()],
-                part,
-                chunksize: span.chunksize,
-                settings: OnceCell::new(),
-            };
+            let new = ChunkPartToWrite { src: &src[part.buffer.clone()], part, chunksize: span.chunksize };
             if let Some(open) = &mut session {
                 if let Some(chunk) = self.build_patched_chunk(open, &new).map_err(to_failure)? {
                     let chunk = InputChunk::Take(&mut Some(chunk));
@@ -461,10 +448,10 @@ impl SuperChunk {
             return self.compress(nchunk, Some(new.src), new.src.len()).map(Some);
         }
         self.check_nchunk(nchunk)?;
-        let settings = new.settings(self);
+        let settings = self.read_settings(false);
         let access = session.access()?;
-        let content = access.with_chunk(nchunk, false, settings, &mut |chunk, _| {
-            self.decode_to_malloc(nchunk, chunk, settings)
+        let content = access.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+            self.decode_to_malloc(nchunk, chunk, &settings)
         })?;
         let Some(mut content) = content else { return Ok(None) };
         new.write_to(&mut content);
@@ -488,12 +475,12 @@ impl SuperChunk {
             }
             return Ok(is_whole);
         }
-        let settings = new.settings(self);
-        let snapshot = self.take_snapshot(nchunk, settings).map_err(to_failure)?;
+        let settings = self.read_settings(false);
+        let snapshot = self.take_snapshot(nchunk, &settings).map_err(to_failure)?;
         // A change of the chunk size after this check also replaces the chunk of the snapshot, or comes after this
         // write.
         self.check_chunksize(new)?;
-        let mut content = self.decode_snapshot(&snapshot, settings).map_err(to_failure)?;
+        let mut content = self.decode_snapshot(&snapshot, &settings).map_err(to_failure)?;
         new.write_to(&mut content);
         let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(to_failure)?;
         self.replace_if_unchanged(&snapshot, InputChunk::Take(&mut Some(chunk))).map_err(to_update_error)
@@ -518,7 +505,7 @@ impl SuperChunk {
     /// Returns the uncompressed content of a chunk.
     pub(super) fn decode_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
-        let settings = self.read_settings(true);
+        let settings = self.read_settings(false);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             self.decode_to_malloc(nchunk, chunk, &settings)
         })

@@ -9,8 +9,15 @@
 //! replays one case of it. Each codec runs in a child process, so that a crash or a hang is a failed test that names
 //! its case.
 
+#[cfg(all(feature = "ndlz", feature = "zfp"))]
+mod plugin_codecs;
+
+use std::ptr;
 use std::time::Duration;
 
+use blosc2::abi::blosc2_dparams;
+
+use crate::support::array::Array;
 use crate::support::calls::{
     DEST_FILL_BYTE, Header, OwnedContext, Params, Special, compress, compress_copy, dparams, special_chunk,
     vlcompress,
@@ -22,6 +29,7 @@ use crate::support::known_defects as defects;
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::short_header::with_short_header;
+use crate::support::super_chunk::functions::SchunkPtr;
 use crate::support::watchdog;
 
 const CHILD_VARIABLE: &str = "BLOSC2_MUTANT_CHILD";
@@ -32,12 +40,14 @@ const CAPACITY: usize = 256 << 10;
 struct Original {
     chunk: Vec<u8>,
     nbytes: usize,
+    /// The super-chunk that the codec reads the shape of the blocks from, NULL if it reads none.
+    schunk: SchunkPtr,
 }
 
 impl Original {
     fn new(chunk: Vec<u8>) -> Original {
         let nbytes = Header::parse(&chunk).nbytes as usize;
-        Original { chunk, nbytes }
+        Original { chunk, nbytes, schunk: ptr::null_mut() }
     }
 }
 
@@ -253,17 +263,23 @@ struct Reader {
     library: &'static Library,
     serial: OwnedContext<'static>,
     parallel: OwnedContext<'static>,
+    /// The super-chunk of both contexts.
+    schunk: SchunkPtr,
     dest: GuardedBuffer,
+}
+
+/// Returns a context with one thread, and one with four.
+fn contexts(library: &'static Library, schunk: SchunkPtr) -> [OwnedContext<'static>; 2] {
+    [1, 4].map(|nthreads| {
+        let params = blosc2_dparams { schunk: schunk.cast(), ..dparams(nthreads) };
+        OwnedContext::for_decompression(library, params)
+    })
 }
 
 impl Reader {
     fn new(library: &'static Library) -> Reader {
-        Reader {
-            library,
-            serial: OwnedContext::for_decompression(library, dparams(1)),
-            parallel: OwnedContext::for_decompression(library, dparams(4)),
-            dest: GuardedBuffer::new(CAPACITY),
-        }
+        let [serial, parallel] = contexts(library, ptr::null_mut());
+        Reader { library, serial, parallel, schunk: ptr::null_mut(), dest: GuardedBuffer::new(CAPACITY) }
     }
 
     /// Calls every function that reads a chunk.
@@ -276,9 +292,11 @@ impl Reader {
             2..=4 if (0..CAPACITY as i32).contains(&stated_nbytes) => stated_nbytes as usize,
             _ => original.nbytes,
         };
-        if random.one_in(50) {
-            self.serial = OwnedContext::for_decompression(self.library, dparams(1));
-            self.parallel = OwnedContext::for_decompression(self.library, dparams(4));
+        // Chunks that need a super-chunk are also read without one.
+        let schunk = if random.one_in(20) { ptr::null_mut() } else { original.schunk };
+        if random.one_in(50) || schunk != self.schunk {
+            [self.serial, self.parallel] = contexts(self.library, schunk);
+            self.schunk = schunk;
         }
 
         let mut whole: [Option<Vec<u8>>; 2] = [None, None];
@@ -447,7 +465,12 @@ fn run_child(codec: u8) {
         Err(_) => 0..from_environment("BLOSC2_MUTANTS", 2000),
     };
     let mut stderr = watchdog::CapturedStderr::capture();
-    let originals = originals(codec);
+    // The arrays own the super-chunks of the originals.
+    let (_arrays, originals) = match codec {
+        #[cfg(all(feature = "ndlz", feature = "zfp"))]
+        codec if plugin_codecs::is_plugin_codec(codec) => plugin_codecs::originals(codec),
+        _ => (Vec::<Array>::new(), originals(codec)),
+    };
     stderr.take_text();
     let mut reader = Reader::new(Library::ours());
     let mut guarded = GuardedBuffer::new(CAPACITY);
@@ -510,6 +533,8 @@ fn run_in_child(name: &str, codec: u8) {
         .env(CHILD_VARIABLE, "1")
         // The library prints error messages and its own panics.
         .env("BLOSC_TRACE", "1")
+        // The search for a plugin codec that a mutant names starts a Python interpreter.
+        .env("BLOSC2_PLUGINS", "off")
         .output()
         .expect("the child");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -541,4 +566,28 @@ fn damaged_zlib_chunks_give_an_error_or_a_whole_result() {
 #[test]
 fn damaged_zstd_chunks_give_an_error_or_a_whole_result() {
     run_in_child(test_name!(), 5);
+}
+
+#[cfg(all(feature = "ndlz", feature = "zfp"))]
+#[test]
+fn damaged_ndlz_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), plugin_codecs::NDLZ);
+}
+
+#[cfg(all(feature = "ndlz", feature = "zfp"))]
+#[test]
+fn damaged_zfp_accuracy_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), plugin_codecs::ZFP_ACC);
+}
+
+#[cfg(all(feature = "ndlz", feature = "zfp"))]
+#[test]
+fn damaged_zfp_precision_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), plugin_codecs::ZFP_PREC);
+}
+
+#[cfg(all(feature = "ndlz", feature = "zfp"))]
+#[test]
+fn damaged_zfp_rate_chunks_give_an_error_or_a_whole_result() {
+    run_in_child(test_name!(), plugin_codecs::ZFP_RATE);
 }

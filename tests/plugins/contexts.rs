@@ -1,6 +1,8 @@
 //! Chunks compressed with contexts: without a super-chunk for filters that need none, and with the super-chunk of an
 //! array.
 
+use std::path::Path;
+
 use crate::support::array::ArraySpec;
 use crate::support::calls::{
     OwnedContext, Params, compress_copy, decompress, dparams, getitem, with_destination,
@@ -8,6 +10,7 @@ use crate::support::calls::{
 use crate::support::data::Data;
 use crate::support::library::Library;
 use crate::support::random::Random;
+use crate::support::super_chunk::{Store, SuperChunk};
 use crate::{
     BYTEDELTA, BYTEDELTA_BUGGY, INT_TRUNC, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_RATE, pipeline,
 };
@@ -71,6 +74,29 @@ fn filters_without_a_super_chunk_agree_with_the_reference() {
                     "{what}: {start}"
                 );
             }
+        }
+    }
+}
+
+/// Without a super-chunk, the number of streams of a bytedelta with meta byte 0 is the item size of the chunk.
+#[test]
+fn bytedelta_of_a_chunk_without_a_super_chunk_has_as_many_streams_as_the_chunk_has_bytes_per_item() {
+    let ours = Library::ours();
+    let random = &mut Random::new(5);
+    for filter in [BYTEDELTA, BYTEDELTA_BUGGY] {
+        for (typesize, nbytes) in (1..=9).flat_map(|typesize| [1, 38, 75, 889, 5000].map(|n| (typesize, n))) {
+            let (filters, filters_meta) = pipeline(&[(SHUFFLE, 0), (filter, 0)]);
+            let params = Params { codec: 1, typesize, filters, filters_meta, ..Params::default() };
+            let src = Data::Ramp.generate(random, typesize as usize, nbytes);
+            let schunk = SuperChunk::create(ours, Store::Memory, Path::new(""), &params);
+            assert_eq!(schunk.append(&src), Ok(1));
+            let of_schunk = schunk.get_chunk(0).expect("a chunk");
+            let of_context = compress_copy(ours, &params, &src, nbytes + 32, true).expect("a chunk");
+            assert!(of_context == of_schunk, "filter {filter}, {typesize}, {nbytes} bytes");
+            assert!(
+                decompress(ours, 1, &of_schunk, nbytes).as_ref() == Ok(&src),
+                "{filter} {typesize} {nbytes}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 
 use crate::checks::{assert_all_decode, data, large_destsize, ours};
-use crate::support::calls::{Header, OwnedContext, Params, compress, decompress, with_destination};
+use crate::support::calls::{Header, OwnedContext, Params, compress, decompress, dparams, with_destination};
 use crate::support::child::{in_new_process, in_new_process_with, test_name};
 use crate::support::data::Data;
 
@@ -147,6 +147,50 @@ fn chunk_10_22_unknown_compressor_in_the_environment_fails() {
         let chunk = global_compress(5, 4, &src).expect("a chunk");
         assert_eq!(Header::parse(&chunk).udcompcode, 4);
         assert_all_decode(&chunk, &src);
+    });
+}
+
+/// A number of threads outside 1..=32767 is ignored, or an error of `blosc2_decompress` (abi.md 10.2).
+#[test]
+fn abi_10_2_numbers_of_threads_out_of_range_are_not_truncated() {
+    in_new_process(test_name!(), || {
+        let src = data(Data::Ramp, 4, 50_000);
+        for (value, nthreads) in [
+            ("40000", 2),
+            ("32768", 2),
+            ("65536", 2),
+            ("65537", 2),
+            ("-65535", 2),
+            ("32767", 32_767),
+            ("3", 3),
+        ] {
+            // SAFETY: one thread.
+            unsafe { std::env::set_var("BLOSC_NTHREADS", value) };
+            let params = Params { typesize: 4, nthreads: 2, ..Params::default() };
+            let context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
+            assert_eq!(context.cparams().nthreads, nthreads, "{value}");
+            let context = OwnedContext::for_decompression(ours(), dparams(2));
+            assert_eq!(context.dparams().nthreads, nthreads, "{value}");
+            if nthreads < 100 {
+                let chunk = global_compress(5, 4, &src).expect("a chunk");
+                // SAFETY: no arguments.
+                let stored = unsafe { (ours().blosc2_get_nthreads)() };
+                assert_eq!(stored, if nthreads == 2 { 1 } else { nthreads }, "{value}");
+                assert_eq!(decompress(ours(), 2, &chunk, src.len()).as_ref(), Ok(&src), "{value}");
+                let (rc, _) = with_destination(src.len(), |dest| {
+                    // SAFETY: a chunk and a destination with their true lengths.
+                    unsafe {
+                        (ours().blosc2_decompress)(
+                            chunk.as_ptr().cast(),
+                            chunk.len() as i32,
+                            dest.as_mut_ptr().cast(),
+                            dest.len() as i32,
+                        )
+                    }
+                });
+                assert_eq!(rc, if nthreads == 2 { -12 } else { src.len() as i32 }, "{value}");
+            }
+        }
     });
 }
 

@@ -36,12 +36,14 @@ mod header;
 mod instrumented;
 mod killed_writers;
 mod mixed_chunks;
+mod paths;
 #[cfg(all(feature = "ndlz", feature = "zfp", feature = "plugin-filters"))]
 mod plugins;
 mod prefilters;
 mod processes;
 mod registration;
 mod registration_names;
+mod results;
 mod schunk_fixtures;
 mod source;
 mod state;

@@ -15,6 +15,7 @@ use crate::support::calls::{
     with_destination,
 };
 use crate::support::data::Data;
+use crate::support::library::Library;
 
 /// The arguments of a prefilter call, with addresses as numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -373,6 +374,48 @@ fn chunk_3_10_failing_prefilter_fails_the_compression() {
             }
         }
     }
+}
+
+/// A codec without dictionaries, `use_dict`, and a prefilter that supplies the data: with a source -8 as without a
+/// prefilter, without one -9, and none at level 0, as from the C library.
+#[test]
+fn chunk_3_1_dictionary_that_the_codec_lacks_has_the_code_of_the_reference() {
+    let libraries = std::iter::once(ours()).chain(Library::reference());
+    for library in libraries {
+        for (codec, has_dictionaries) in [(0, false), (1, true), (2, true), (4, false), (5, true)] {
+            for (clevel, nbytes) in [(0, 1000), (5, 0), (5, 20), (5, 1000), (5, 100_000)] {
+                for is_null in [false, true] {
+                    let mut parameters = preparams();
+                    let params = Params { codec, clevel, use_dict: true, typesize: 1, ..Params::default() };
+                    let mut cparams = params.cparams();
+                    cparams.prefilter = Some(filling_prefilter);
+                    cparams.preparams = &mut parameters;
+                    let context = OwnedContext::for_compression(library, cparams).expect("a context");
+                    let src = vec![0u8; nbytes + 1];
+                    let (rc, _) = with_destination(large_destsize(nbytes), |dest| {
+                        let from = if is_null { std::ptr::null() } else { src.as_ptr().cast() };
+                        // SAFETY: a source and a destination with their true lengths.
+                        unsafe {
+                            let (to, room) = (dest.as_mut_ptr().cast(), dest.len() as i32);
+                            (library.blosc2_compress_ctx)(context.raw(), from, nbytes as i32, to, room)
+                        }
+                    });
+                    let what = format!("{}: {params:?}, {nbytes} bytes, NULL: {is_null}", library.name);
+                    match (has_dictionaries, is_null, clevel) {
+                        (false, false, _) => assert_eq!(rc, -8, "{what}"),
+                        (false, true, 5) => assert_eq!(rc, -9, "{what}"),
+                        _ => assert!(rc >= 32, "{what}: {rc}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn filling_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
+    // SAFETY: the library passes an output of that size.
+    unsafe { (*params).output.write_bytes(7, (*params).output_size as usize) };
+    0
 }
 
 #[test]

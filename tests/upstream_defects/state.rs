@@ -1,9 +1,12 @@
 //! Calls leave no state that affects later calls (chunk.md 10.7, 10.8, 10.9, 10.18).
 
+use std::path::Path;
+
 use crate::checks::{
     BITSHUFFLE, CODECS, DELTA, SHUFFLE, assert_all_decode, assert_items, assert_ours_decodes, compressed,
     data, large_destsize, ours, pipeline,
 };
+use crate::support::array::ArraySpec;
 use crate::support::calls::{
     DEST_FILL_BYTE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress,
     with_destination,
@@ -11,6 +14,8 @@ use crate::support::calls::{
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::random::Random;
+use crate::support::super_chunk::Store;
+use crate::support::super_chunk::scratch::ScratchDir;
 
 /// A chunk with a 16-byte header and one block, whose filtered bytes are stored uncompressed.
 fn short_chunk(flags: u8, typesize: u8, filtered: &[u8]) -> Vec<u8> {
@@ -235,6 +240,60 @@ fn chunk_10_18_mask_applies_to_the_next_decompression_only() {
             assert_eq!(context.set_maskout(&mut [0; 10]), 0);
             whole(&mut context);
             assert_eq!(context.set_maskout(&mut [1; 3]), 0);
+        }
+    }
+}
+
+/// A write to a part of a chunk and a copy neither use nor consume the mask of the decompression context.
+#[test]
+fn abi_5_mask_of_a_super_chunk_does_not_change_what_is_stored() {
+    let scratch = ScratchDir::new();
+    let src = data(Data::Ramp, 4, 40_000);
+    for store in Store::ALL {
+        for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE]] {
+            let params =
+                Params { typesize: 4, blocksize: 4000, filters: pipeline(filters), ..Params::default() };
+            let spec = ArraySpec { params, ..ArraySpec::new(&[10_000], &[10_000], &[1000], 4) };
+            let array = spec.with_store(store, &scratch.new_path()).create_from_buffer(ours(), &src);
+            let schunk = array.schunk();
+            let mut mask = [1u8; 10];
+            // SAFETY: the context of a live super-chunk; the mask is copied.
+            let set = unsafe { (ours().blosc2_set_maskout)((*schunk.raw()).dctx, mask.as_mut_ptr(), 10) };
+            assert_eq!(set, 0);
+            let mut expected = src.clone();
+            let items: Vec<u8> = (0..80).map(|n| n + 100).collect();
+            assert_eq!(schunk.set_slice(1500, 1520, &items), 0);
+            expected[6000..6080].copy_from_slice(&items);
+            assert_eq!(array.set(&[7000], &[7020], &items), 0);
+            expected[28_000..28_080].copy_from_slice(&items);
+            let recompressed = Params { typesize: 4, codec: 1, ..Params::default() };
+            let copy = schunk.copy_to(Store::Memory, Path::new(""), Some(&recompressed)).expect("a copy");
+            assert!(copy.decompress_into(0, src.len()).as_ref() == Ok(&expected), "{store:?} {filters:?}");
+            // The mask is for the caller's next decompression.
+            let masked = vec![DEST_FILL_BYTE; src.len()];
+            assert!(schunk.decompress_into(0, src.len()).as_ref() == Ok(&masked), "{store:?} {filters:?}");
+            assert!(schunk.decompress_into(0, src.len()).as_ref() == Ok(&expected), "{store:?} {filters:?}");
+        }
+    }
+}
+
+/// A source shorter than an item does not change the block size of the chunks after it.
+#[test]
+fn chunk_5_3_requested_block_size_is_kept_after_a_source_shorter_than_an_item() {
+    let src = data(Data::Ramp, 8, 40_000);
+    for codec in CODECS {
+        for (requested, expected) in [(4000, 4000), (0, 0)] {
+            let params = Params { codec, typesize: 8, blocksize: requested, ..Params::default() };
+            let mut context = OwnedContext::for_compression(ours(), params.cparams()).expect("a context");
+            for len in [3, 0, 7] {
+                let (rc, _) = with_destination(5000, |dest| context.compress(&src[..len], dest));
+                assert!(rc > 0, "{rc}");
+                assert_eq!(context.cparams().blocksize, expected, "after {len} bytes");
+            }
+            let (rc, chunk) =
+                with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
+            let fresh = compressed(&params, &src);
+            assert!(chunk[..rc as usize] == fresh, "codec {codec}, block size {requested}");
         }
     }
 }

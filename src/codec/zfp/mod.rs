@@ -27,7 +27,7 @@
 //! | not 1 to 4 dimensions | `Failure` | `Failure` | `Failure` |
 //! | an extent of the block below 1 | `Failure` | `Failure` | `Failure` |
 //! | an extent of the block below 4 | `Failure` | accepted | accepted |
-//! | the block shape is not the buffer's size | 0, before the type size is checked | `Failure` if larger; smaller: accepted, the rest is unchanged | `Failure` if items lie outside |
+//! | the block shape is not the buffer's size | 0, before the type size is checked | `Failure` | `Failure` if items lie outside |
 //! | the type size is neither 4 nor 8 | `Failure` | `Failure` | `Failure` |
 //! | the result is not smaller than the source, or does not fit | 0 | | |
 //! | the stream ends too early | | `Data` | `Data` if it lacks bits of the items |
@@ -133,8 +133,7 @@ impl Zfp {
         Ok(len.unwrap_or(0))
     }
 
-    /// Decompresses the stream `src` into the block `dest`, and returns the size of `dest`, even if the array's block
-    /// is smaller.
+    /// Decompresses the stream `src` into the block `dest`, and returns the size of `dest`.
     ///
     /// # Errors
     /// As the module says. `dest` may have been written to.
@@ -142,16 +141,16 @@ impl Zfp {
         let shape = Shape::from_blockshape(geometry.blockshape)?;
         let scalar = Scalar::from_typesize(geometry.typesize)?;
         let limits = self.limits(&shape, scalar);
-        let len = dest.len();
-        let block = shape.nbytes(geometry.typesize).and_then(|nbytes| dest.get_mut(..nbytes));
-        let Some(block) = block else {
+        // A larger block, which only a damaged header states, would keep bytes of earlier calls behind the values.
+        if shape.nbytes(geometry.typesize) != Some(dest.len()) {
             return Err(err!(
                 Failure,
-                "ZFP: blocks of shape {:?} with `typesize` {} do not fit into {len} bytes",
+                "ZFP: the block has {} bytes, expected those of the shape {:?} with `typesize` {}",
+                dest.len(),
                 geometry.blockshape,
                 geometry.typesize
             ));
-        };
+        }
         // The reference also checks the length here; in the other modes it decodes the bytes behind the stream.
         if self.mode == Mode::Rate && src.len() < self.fixed_rate_bits(&shape, scalar).div_ceil(8) {
             return Err(err!(
@@ -162,10 +161,14 @@ impl Zfp {
             ));
         }
         let is_whole = match scalar {
-            Scalar::Float => decode_values::<f32>(&limits, &shape, src, block),
-            Scalar::Double => decode_values::<f64>(&limits, &shape, src, block),
+            Scalar::Float => decode_values::<f32>(&limits, &shape, src, dest),
+            Scalar::Double => decode_values::<f64>(&limits, &shape, src, dest),
         };
-        if is_whole { Ok(len) } else { Err(err!(Data, "a ZFP stream of {} bytes is truncated", src.len())) }
+        if is_whole {
+            Ok(dest.len())
+        } else {
+            Err(err!(Data, "a ZFP stream of {} bytes is truncated", src.len()))
+        }
     }
 
     /// Returns the number of bits of a cell at a fixed rate.

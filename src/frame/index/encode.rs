@@ -13,7 +13,7 @@ use crate::chunk::format::{
 };
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::pipeline::block_size::DefaultTuner;
 use crate::pipeline::compress::{self, Source, plan};
 use crate::pipeline::env_overrides;
@@ -81,7 +81,7 @@ fn entry_bytes_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
 /// Compresses all of `bytes` into a chunk of at most `capacity` bytes.
 fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
     let mut dest = zeroed_vec(capacity)?;
-    plan::check_params(params, bytes.len(), capacity, true)?;
+    plan::check_params(params, bytes.len(), capacity, Some(ErrorKind::CodecParam))?;
     let header = compress::compress(params, Source::Buffer(bytes), &mut dest)?;
     if header.cbytes <= 0 {
         return Err(err!(
@@ -145,7 +145,7 @@ fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
     let nbytes = nbytes_for_entries(entries)?;
     let params = index_cparams(nbytes)?;
     let mut dest = zeroed_vec(EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;
-    plan::check_params(&params, nbytes, dest.len(), false)?;
+    plan::check_params(&params, nbytes, dest.len(), None)?;
     compress::encode_special_chunk(&params, SpecialValue::Value, nbytes, &code.to_le_bytes(), &mut dest)?;
     Ok(dest)
 }

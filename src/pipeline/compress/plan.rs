@@ -11,25 +11,25 @@ use crate::chunk::format::{
 use crate::chunk::{BlockGeometry, ChunkHeader};
 use crate::codec::BuiltInCodec;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::registry;
 
 /// The version byte for codecs that are not registered.
 const UNREGISTERED_VERSIONLZ: u8 = 0xff;
 
-/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `needs_dictionary` is whether
-/// a codec without dictionaries is an error if `use_dict` is set. It is not for special chunks, which are not
-/// compressed by a codec, nor for variable-length blocks, which are then compressed without a dictionary (`chunk.md`
+/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `missing_dictionary` is the
+/// error of a codec without dictionaries if `use_dict` is set. There is none for special chunks, which are not
+/// compressed by a codec, and for variable-length blocks, which are then compressed without a dictionary (`chunk.md`
 /// 3.11).
 ///
 /// # Errors
 /// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
-/// level or a codec without dictionaries, `InvalidParam` for a bad item or block size.
+/// level, `missing_dictionary`, `InvalidParam` for a bad item or block size.
 pub(crate) fn check_params(
     params: &CompressParams,
     srcsize: usize,
     destsize: usize,
-    needs_dictionary: bool,
+    missing_dictionary: Option<ErrorKind>,
 ) -> Result<()> {
     if srcsize > MAX_BUFFERSIZE {
         return Err(err!(MaxBufsizeExceeded, "`srcsize` is {srcsize}, expected at most {MAX_BUFFERSIZE}"));
@@ -42,8 +42,12 @@ pub(crate) fn check_params(
     }
     let has_dictionaries =
         BuiltInCodec::from_compcode(params.compcode).is_some_and(BuiltInCodec::has_dictionaries);
-    if needs_dictionary && params.use_dict && !has_dictionaries {
-        return Err(err!(CodecParam, "`use_dict` is set, but codec {} has no dictionaries", params.compcode));
+    if let Some(kind) = missing_dictionary.filter(|_| params.use_dict && !has_dictionaries) {
+        let codec = params.compcode;
+        return Err(Error::new(
+            kind,
+            format_args!("`use_dict` is set, but codec {codec} has no dictionaries"),
+        ));
     }
     if !(1..=MAX_TYPESIZE).contains(&params.typesize) {
         return Err(err!(InvalidParam, "`typesize` is {}, expected 1 to {MAX_TYPESIZE}", params.typesize));

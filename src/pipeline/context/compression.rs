@@ -10,7 +10,7 @@ use super::{Context, effective_thread_count, update_thread_fields};
 use crate::abi::{blosc2_prefilter_params, blosc2_schunk};
 use crate::chunk::{ChunkHeader, Container, SpecialValue};
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::out_buffer::OutBuffer;
 use std::time::Instant;
 
@@ -105,15 +105,21 @@ impl Context {
             self.head.set_blocksize(requested);
         }
         let mut params = self.compress_params(nchunk);
-        plan::check_params(&params, source.len(), dest.len(), !matches!(source, Source::VarlenBlocks(_)))?;
+        let missing_dictionary = match source {
+            Source::Buffer(_) | Source::Provided(_) => Some(ErrorKind::CodecParam),
+            // The reference rejects these data when it trains the dictionary, which level 0 does without.
+            Source::SizeOnly(_) => Some(ErrorKind::CodecDict).filter(|_| params.clevel != 0),
+            Source::VarlenBlocks(_) => None,
+        };
+        plan::check_params(&params, source.len(), dest.len(), missing_dictionary)?;
         if params.clevel == 0 {
             params.use_dict = false;
         }
-        // A block size of 1, which results from a source shorter than an item, is not kept for the next chunk
-        // (`chunk.md` 5.3).
+        // The block size that results from a source shorter than an item is not kept for the next chunk (`chunk.md`
+        // 5.3).
         let is_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
         if is_short && !matches!(source, Source::VarlenBlocks(_)) {
-            self.head.set_blocksize(0);
+            self.head.set_blocksize(requested);
         }
         Ok(ChunkJob { params, start_time: started })
     }
@@ -151,7 +157,7 @@ impl Context {
         let nbytes_for_tuner = self.publish_buffers(source, &mut dest)?;
         tuner::choose_params(self, nbytes_for_tuner)?;
         let params = self.compress_params(self.current_nchunk());
-        plan::check_params(&params, nbytes, dest.len(), false)?;
+        plan::check_params(&params, nbytes, dest.len(), None)?;
         // SAFETY: the chunk is written and not read.
         let dest = unsafe { dest.into_bytes() };
         compress::encode_special_chunk(&params, kind, nbytes, value, dest)

@@ -99,9 +99,7 @@ fn fields_that_c_writes_between_calls_are_used() {
         let header = ChunkHeader::parse(chunk).unwrap();
         assert_eq!((blocksize, filters), (header.blocksize, header.filters));
     }
-    let mut told = BLOSC2_DPARAMS_DEFAULTS;
-    reader.as_context().store_dparams(&mut told);
-    assert_eq!(told.typesize, 4);
+    assert_eq!(reader.as_context().dparams().typesize, 4);
 }
 
 unsafe extern "C" fn counting_prefilter(params: *mut blosc2_prefilter_params) -> c_int {

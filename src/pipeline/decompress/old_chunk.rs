@@ -11,7 +11,6 @@ use crate::malloc::MallocBytes;
 /// A chunk whose blocks are decoded, or copied in their encoded form, one by one and on any thread.
 pub(crate) struct OldChunk<'a> {
     plan: &'a DecodePlan<'a>,
-    mask: Option<&'a [u8]>,
     reference: Option<MallocBytes>,
 }
 
@@ -31,19 +30,15 @@ impl OldChunk<'_> {
                 if plan.needs_first_block() { Some(plan.decode_reference_block()?) } else { None };
             let nbytes = chunk.header().nbytes();
             let done = DecompressOutcome { nbytes, used_dictionary: plan.has_dictionary() };
-            Ok((then(&OldChunk { plan, mask: params.mask, reference })?, done))
+            Ok((then(&OldChunk { plan, reference })?, done))
         })
     }
 
-    /// Decodes block `nblock`, which must exist, into `dest`, which has its length. Does nothing for a masked-out
-    /// block.
+    /// Decodes block `nblock`, which must exist, into `dest`, which has its length.
     ///
     /// # Errors
     /// Those of decompression.
     pub(crate) fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
-        if self.mask.and_then(|mask| mask.get(nblock)).is_some_and(|&out| out != 0) {
-            return Ok(());
-        }
         let reference = self.reference.as_deref().filter(|_| nblock > 0);
         scratch::with_scratch(|scratch| {
             self.plan.decode_block(nblock, 0, &mut scratch.block_scratch, dest, reference)
@@ -66,10 +61,8 @@ impl OldChunk<'_> {
             && header.compcode_meta == next.compcode_meta
             && header.blosc2_flags == next.blosc2_flags
             && header.blosc2_flags2 == next.blosc2_flags2;
-        let is_independent = self.mask.is_none()
-            && !self.plan.needs_first_block()
-            && !header.has_dictionary()
-            && !header.is_instrumented();
+        let is_independent =
+            !self.plan.needs_first_block() && !header.has_dictionary() && !header.is_instrumented();
         if is_same && is_independent { self.plan.encoded_block(nblock) } else { None }
     }
 }

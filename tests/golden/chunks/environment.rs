@@ -160,8 +160,13 @@ fn environment_variables_change_results_as_documented() {
                 }
                 _ => expected,
             };
+            let expected = match variable {
+                // C-Blosc2 cuts the number of threads of a decompression context to 16 bits.
+                Some((_, "65536")) if library == "ours" => expected.replace("dctx 0", "dctx 1"),
+                _ => expected.clone(),
+            };
             let got = run_in_child(test_name!(), library, *variable);
-            assert_eq!(got, *expected, "{library}: {variable:?}");
+            assert_eq!(got, expected, "{library}: {variable:?}");
         }
     }
 }

@@ -86,7 +86,7 @@ fn damage_stream(random: &mut Random, stream: &[u8]) -> Vec<u8> {
 fn invalid_shapes_are_rejected() {
     let zfp = Zfp { mode: Mode::Rate, meta: 50 };
     let (stream, mut dest) = (vec![0xff; 4096], vec![0; 4096]);
-    let shapes: [&[i32]; 10] = [
+    let shapes: [&[i32]; 11] = [
         &[],
         &[4, 4, 4, 4, 4],
         &[0],
@@ -97,6 +97,7 @@ fn invalid_shapes_are_rejected() {
         &[i32::MAX, i32::MAX, 4, 4],
         &[i32::MAX, i32::MAX],
         &[64, 65],
+        &[8, 8],
     ];
     for shape in shapes {
         for typesize in [4, 8] {
