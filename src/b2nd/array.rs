@@ -4,12 +4,13 @@
 //! public struct owns the super-chunk: C code may take it out of the struct before the array is freed.
 
 use super::geometry::Geometry;
-use super::metalayer::{self, ArrayMeta, B2ND_METALAYER};
+use super::metalayer::{self, ArrayMeta};
 use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::B2ND_METALAYER;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};

@@ -6,11 +6,12 @@
 
 use super::array::{Array, read_array_meta_bytes};
 use super::geometry::Geometry;
-use super::metalayer::{self, B2ND_METALAYER, CATERVA_METALAYER};
+use super::metalayer;
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
 use super::slices::to_failure_unless_lock;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::{B2ND_METALAYER, CATERVA_METALAYER};
 use crate::frame::store::FrameLockGuard;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::LockProof;

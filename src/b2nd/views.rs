@@ -6,9 +6,10 @@
 use super::MAX_DIM;
 use super::array::{Array, ArrayBuilder};
 use super::geometry::Geometry;
-use super::metalayer::{self, B2ND_METALAYER};
+use super::metalayer;
 use crate::err;
 use crate::error::Result;
+use crate::frame::array_meta::B2ND_METALAYER;
 use crate::schunk::view::ViewSizes;
 
 /// The shapes of a view under construction.

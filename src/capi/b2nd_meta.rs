@@ -4,9 +4,10 @@
 use super::ffi::{catch_errors, malloc_copy, result_code, store_if_not_null};
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
-use crate::b2nd::metalayer::{self, MetaFields};
+use crate::b2nd::metalayer;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::MetaFields;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, slice};
 

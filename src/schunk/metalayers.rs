@@ -253,9 +253,7 @@ impl SuperChunk {
     /// Returns a copy of the metalayer that describes an array: `b2nd`, or the older `caterva`. `None` if the
     /// super-chunk holds no array.
     pub(crate) fn array_meta(&self) -> Option<Vec<u8>> {
-        let reading = self.read_lock();
-        let find = |name| reading.lock_proof().find_metalayer(MetalayerKind::Fixed, name);
-        find(c"b2nd").or_else(|| find(c"caterva")).map(|(_, content)| content.to_vec())
+        self.read_lock().lock_proof().find_array_meta().map(<[u8]>::to_vec)
     }
 }
 
