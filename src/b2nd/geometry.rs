@@ -6,6 +6,7 @@
 use super::MAX_DIM;
 use super::tiles::{TileIter, TilePart};
 use crate::abi::BLOSC2_MAX_BUFFERSIZE;
+use crate::chunk::format::MAX_BLOCKSIZE;
 use crate::err;
 use crate::error::Result;
 
@@ -328,11 +329,11 @@ impl Geometry {
     /// Returns the size of a block in bytes.
     ///
     /// # Errors
-    /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
+    /// `InvalidParam` when no chunk can have blocks of that size, or the typesize is negative.
     pub(crate) fn block_nbytes(&self) -> Result<i32> {
         let nbytes = self.bytes(self.blocknitems.into())?;
-        i32::try_from(nbytes)
-            .map_err(|_| err!(InvalidParam, "a block has {nbytes} bytes, expected at most {}", i32::MAX))
+        let size = i32::try_from(nbytes).ok().filter(|&size| size <= MAX_BLOCKSIZE);
+        size.ok_or_else(|| err!(InvalidParam, "a block has {nbytes} bytes, expected at most {MAX_BLOCKSIZE}"))
     }
 
     /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at
