@@ -296,6 +296,17 @@ impl Geometry {
         self.extshape[dim].checked_div(self.chunkshape[dim].into()).unwrap_or(0)
     }
 
+    /// Returns the distances in chunk numbers from one chunk to the next along each dimension; 0 behind the last one.
+    pub(crate) fn chunk_steps(&self) -> [i64; MAX_DIM] {
+        let (mut steps, mut step) = ([0; MAX_DIM], 1i64);
+        for dim in (0..self.ndim).rev() {
+            steps[dim] = step;
+            // The product only wraps for an array without items, which has no chunks.
+            step = step.wrapping_mul(self.chunks_along(dim));
+        }
+        steps
+    }
+
     /// Number of blocks of a chunk along a dimension.
     pub(crate) fn blocks_along(&self, dim: usize) -> i64 {
         self.extchunkshape[dim].checked_div(self.blockshape[dim].into()).unwrap_or(0)

@@ -78,6 +78,7 @@ impl Array {
     pub(crate) unsafe fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
+        let _shape_locked = self.shape_lock().lock_shared();
         let geometry = self.geometry();
         if index.len() < geometry.ndim() {
             return Err(err!(
@@ -105,7 +106,7 @@ impl Array {
             }
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.view(&shapes) }
+        unsafe { self.view(&shapes, &geometry) }
     }
 
     /// Returns a view with more dimensions. `axis` has a flag for each dimension of the view: `true` for a new one, of
@@ -121,6 +122,7 @@ impl Array {
     pub(crate) unsafe fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
+        let _shape_locked = self.shape_lock().lock_shared();
         let geometry = self.geometry();
         let kept = axis.iter().filter(|&&is_new| !is_new).count();
         if kept != geometry.ndim() {
@@ -140,7 +142,7 @@ impl Array {
             }
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.view(&shapes) }
+        unsafe { self.view(&shapes, &geometry) }
     }
 
     fn check_viewable(&self) -> Result<()> {
@@ -150,11 +152,12 @@ impl Array {
         Ok(())
     }
 
-    /// Returns a view of the same chunks under another shape.
+    /// Returns a view of the same chunks under another shape. The array has the geometry `base`, and its shape lock is
+    /// held.
     ///
     /// # Safety
     /// As [`squeeze`](Self::squeeze).
-    unsafe fn view(&self, shapes: &Shapes) -> Result<Box<Array>> {
+    unsafe fn view(&self, shapes: &Shapes, base: &Geometry) -> Result<Box<Array>> {
         let schunk = self.schunk()?;
         let ndim = shapes.ndim;
         let (shape, chunkshape, blockshape) =
@@ -171,6 +174,6 @@ impl Array {
         let builder = ArrayBuilder::new(geometry, dtype, dtype_format)?;
         // SAFETY: guaranteed by the caller, for the array and thus for the super-chunk that it owns.
         let view = unsafe { schunk.create_view(&sizes, B2ND_METALAYER, &meta) }?;
-        Ok(builder.into_array(view))
+        Ok(builder.into_view(view, self, base))
     }
 }

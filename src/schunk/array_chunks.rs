@@ -7,28 +7,12 @@ use crate::chunk::format::offset;
 use crate::error::Result;
 use crate::frame::array_meta::{ArrayChunks, B2ND_METALAYER, CATERVA_METALAYER, stored_typesize};
 use crate::frame::chunk_info::ChunkInfo;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
-/// The cached size of the chunks of an array, so that a change of a chunk does not parse the metalayer. Written with the
-/// access lock held.
-pub(super) struct ArrayChunkSize(AtomicI64);
-
-/// The value before the metalayer is parsed.
+/// The values of `SuperChunk::array_chunk_nbytes` before the metalayer is parsed, and for a super-chunk that accepts all
+/// chunks. The size is cached so that a change of a chunk does not parse the metalayer.
 const UNKNOWN: i64 = -1;
-/// The value for a super-chunk that accepts all chunks: it holds no array.
 const UNLIMITED: i64 = 0;
-
-impl ArrayChunkSize {
-    /// Returns a size that is not known yet.
-    pub(super) fn new() -> ArrayChunkSize {
-        ArrayChunkSize(AtomicI64::new(UNKNOWN))
-    }
-
-    /// Discards the size, after a change of metalayers.
-    pub(super) fn discard(&self) {
-        self.0.store(UNKNOWN, Ordering::Relaxed);
-    }
-}
 
 impl<'a> LockProof<'a, SuperChunk> {
     /// Returns the content of the metalayer that describes an array; `None` if the super-chunk holds no array.
@@ -44,7 +28,7 @@ impl<'a> LockProof<'a, SuperChunk> {
     /// As [`ArrayChunks::check_chunk`].
     #[inline(always)]
     pub(super) fn check_chunk_fits_array(self, chunk: &[u8], info: &ChunkInfo) -> Result<()> {
-        match self.object().array_chunk_size.0.load(Ordering::Relaxed) {
+        match self.object().array_chunk_nbytes.load(Ordering::Relaxed) {
             UNLIMITED => Ok(()),
             known => self.check_array_chunk(chunk, info, known),
         }
@@ -59,7 +43,7 @@ impl<'a> LockProof<'a, SuperChunk> {
         let chunks =
             self.find_array_meta().and_then(|content| ArrayChunks::parse(content, schunk.typesize()));
         let size = chunks.as_ref().map_or(UNLIMITED, ArrayChunks::chunk_nbytes);
-        schunk.array_chunk_size.0.store(size, Ordering::Relaxed);
+        schunk.array_chunk_nbytes.store(size, Ordering::Relaxed);
         chunks.map_or(Ok(()), |chunks| chunks.check_chunk(info.nbytes, typesize))
     }
 }
@@ -67,9 +51,9 @@ impl<'a> LockProof<'a, SuperChunk> {
 impl SuperChunk {
     /// Runs `change`, which may store chunks that do not fit the array: those of another super-chunk, as they are.
     pub(super) fn without_array_check<R>(&self, change: impl FnOnce() -> Result<R>) -> Result<R> {
-        self.array_chunk_size.0.store(UNLIMITED, Ordering::Relaxed);
+        self.array_chunk_nbytes.store(UNLIMITED, Ordering::Relaxed);
         let done = change();
-        self.array_chunk_size.discard();
+        self.array_chunk_nbytes.store(UNKNOWN, Ordering::Relaxed);
         done
     }
 }

@@ -130,7 +130,7 @@ impl Case {
                     1 => random.below(chunk.len()) / geometry.typesize * geometry.typesize,
                     // The split streams of the reference do not have all bytes of a block that is no multiple of the item size.
                     _ if writer.is_reference() => geometry.typesize,
-                    _ => random.below(chunk.len() + 1),
+                    _ => random.below(chunk.len()),
                 };
                 chunk.truncate(if len == 0 { geometry.typesize } else { len });
                 let blocksize = if random.one_in(4) { 0 } else { block_bytes as i32 };

@@ -246,7 +246,7 @@ impl WriteGuard<'_, SuperChunk> {
         let schunk = self.object_for_change();
         let tick = schunk.change_tick_field();
         tick.store(tick.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        schunk.array_chunk_size.discard();
+        schunk.array_chunk_nbytes.store(-1, Ordering::Relaxed);
     }
 }
 
