@@ -6,6 +6,7 @@
 use super::metalayers::Metalayer;
 use super::msgpack::{Marker, i32_at, i64_at};
 use crate::abi::B2ND_MAX_DIM;
+pub(crate) use crate::chunk::container::B2ND_METALAYER;
 use crate::err;
 use crate::error::Result;
 use std::ffi::CStr;
@@ -13,8 +14,6 @@ use std::ffi::CStr;
 /// Upper limit for the number of dimensions.
 const MAX_DIM: usize = B2ND_MAX_DIM as usize;
 
-/// Name of the metalayer.
-pub(crate) const B2ND_METALAYER: &CStr = c"b2nd";
 /// Name of the metalayer of older files, which is read if there is no other.
 pub(crate) const CATERVA_METALAYER: &CStr = c"caterva";
 
