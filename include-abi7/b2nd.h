@@ -240,7 +240,7 @@ int b2nd_free(b2nd_array_t *array);
  * caller frees the array with `b2nd_free`.
  *
  * Returns 0. Errors: -32 when a pointer is NULL, -34 when there is no `b2nd` metalayer, -1 for an
- * invalid one, -12 for an invalid shape.
+ * invalid one, -12 for an invalid shape; `*array` is NULL then.
  */
 BLOSC_EXPORT
 int b2nd_from_schunk(blosc2_schunk *schunk,
@@ -252,7 +252,8 @@ int b2nd_from_schunk(blosc2_schunk *schunk,
  * caller frees with `free()`; if false, the frame belongs to the array and is valid until that
  * changes.
  *
- * Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made.
+ * Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made; `*cframe` is
+ * NULL, `*cframe_len` 0 and `*needs_free` false then.
  */
 BLOSC_EXPORT
 int b2nd_to_cframe(const b2nd_array_t *array,
@@ -340,7 +341,8 @@ int b2nd_copy(b2nd_context_t *ctx,
  *
  * Returns 0. Errors: -32 when a pointer is NULL; -12 for an invalid axis, for different item
  * sizes, and for shapes that differ in a dimension other than `axis`; or a code of `b2nd_copy`,
- * `b2nd_resize` or `b2nd_set_slice_cbuffer`.
+ * `b2nd_resize` or `b2nd_set_slice_cbuffer`. `*array` is NULL then, unless it was `src1` before
+ * the call: `array` may be the address of the caller's only pointer to `src1`.
  */
 BLOSC_EXPORT
 int b2nd_concatenate(b2nd_context_t *ctx,
@@ -612,7 +614,7 @@ int b2nd_print_meta(const b2nd_array_t *array);
  *
  * Returns the length of the content in bytes. Errors: -12 for an `ndim` outside 0 to 16, -32 when
  * a pointer is NULL, -1 for a negative `dtype_format` or a `dtype` of 2 GB, -4 when memory cannot
- * be allocated.
+ * be allocated; `*smeta` is NULL then.
  *
  * Note: the shapes have `ndim` numbers.
  */
@@ -635,7 +637,8 @@ int b2nd_serialize_meta(int8_t ndim,
  *
  * Returns the number of bytes parsed. Errors: -32 when another pointer is NULL, -1 for a
  * truncated metalayer, for more than 16 dimensions and for a data type that is no string, -4 when
- * memory cannot be allocated. The values parsed before an error are stored.
+ * memory cannot be allocated. The values parsed before an error are stored; `*ndim` is 0 and
+ * `*dtype` NULL if they were not parsed.
  */
 BLOSC_EXPORT
 int b2nd_deserialize_meta(const uint8_t *smeta,

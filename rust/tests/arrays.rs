@@ -157,3 +157,27 @@ fn arrays_of_ndarray_are_converted() {
     assert_eq!(view, ndarray::array![[10.0], [2.0]].into_dyn());
     assert!(array.write_ndarray((1..2, ..), &ndarray::array![1.0, 2.0, 3.0]).is_err());
 }
+
+/// A chunk that is shorter than the chunk shape: its items are read, those that it does not have are an error.
+#[test]
+fn items_of_a_short_chunk_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("short.b2nd");
+    let items: Vec<i32> = (0..70).collect();
+    for (rows, is_whole) in [(7, true), (5, false)] {
+        let builder = Array::<i32>::builder([7, 10]).chunks([8, 10]).blocks([1, 10]).truncate(true);
+        builder.create_from(&path, &items).unwrap();
+        let mut chunks = SuperChunk::open(&path).unwrap();
+        let content: Vec<u8> = items[..rows * 10].iter().flat_map(|item| item.to_ne_bytes()).collect();
+        let chunk = blosc2::compress(&content, &Params::new().typesize(4).blocksize(40)).unwrap();
+        chunks.update_chunk(0, &chunk).unwrap();
+        drop(chunks);
+        let mut array = Array::<i32>::open(&path).unwrap();
+        assert_eq!(array.read(..).ok(), is_whole.then(|| items.clone()));
+        assert_eq!(array.read((1..5, ..)).unwrap(), items[10..50]);
+        assert_eq!(array.get(&[4, 9]).unwrap(), 49);
+        assert_eq!(array.get(&[6, 0]).is_ok(), is_whole);
+        array.set(&[0, 0], -1).unwrap();
+        assert_eq!(array.read((0..5, ..)).unwrap(), [&[-1], &items[1..50]].concat());
+    }
+}

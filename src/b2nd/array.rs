@@ -3,13 +3,15 @@
 //! The metalayer of the super-chunk defines the geometry; `CachedGeometry` and the public struct hold copies of it. The
 //! public struct owns the super-chunk: C code may take it out of the struct before the array is freed.
 
+use super::MAX_DIM;
 use super::geometry::Geometry;
-use super::metalayer::{self, ArrayMeta, B2ND_METALAYER};
+use super::metalayer::{self, ArrayMeta};
 use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::B2ND_METALAYER;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
@@ -26,7 +28,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 pub(crate) struct Array {
     public: UnsafeCell<b2nd_array_t>,
     cached_geometry: RwLock<CachedGeometry>,
-    shape_lock: ShapeLock,
+    /// A view has the lock of the array whose chunks it uses.
+    shape_lock: Arc<ShapeLock>,
+    /// For a view, the steps of that array with which the view computes the numbers of chunks; 0 along dimensions with
+    /// one chunk. `None` for other arrays.
+    view_steps: Option<[i64; MAX_DIM]>,
 }
 
 /// The geometry that the public struct holds.
@@ -78,6 +84,30 @@ impl ArrayBuilder {
 
     /// Makes the array, which owns `schunk` from then on. Nothing can fail any more, so `schunk` is never lost.
     pub(crate) fn into_array(self, schunk: OwnedSuperChunk) -> Box<Array> {
+        let shape_lock = Arc::new(ShapeLock::new(self.geometry.chunk_steps()));
+        self.build(schunk, shape_lock, None)
+    }
+
+    /// Makes a view of `base`, which has the geometry `geometry`. It owns `schunk`, a view of the super-chunk of `base`.
+    pub(super) fn into_view(self, schunk: OwnedSuperChunk, base: &Array, geometry: &Geometry) -> Box<Array> {
+        let steps = base.view_steps.unwrap_or_else(|| {
+            let mut steps = geometry.chunk_steps();
+            for (dim, step) in steps.iter_mut().enumerate().take(geometry.ndim()) {
+                if geometry.chunks_along(dim) <= 1 {
+                    *step = 0;
+                }
+            }
+            steps
+        });
+        self.build(schunk, Arc::clone(&base.shape_lock), Some(steps))
+    }
+
+    fn build(
+        self,
+        schunk: OwnedSuperChunk,
+        shape_lock: Arc<ShapeLock>,
+        view_steps: Option<[i64; MAX_DIM]>,
+    ) -> Box<Array> {
         let ArrayBuilder { geometry, dtype, dtype_format, tick } = self;
         // SAFETY: integers, pointers and arrays of them, for which zero is valid.
         let mut public: b2nd_array_t = unsafe { mem::zeroed() };
@@ -92,7 +122,8 @@ impl ArrayBuilder {
         Box::new(Array {
             public: UnsafeCell::new(public),
             cached_geometry: RwLock::new(CachedGeometry { geometry, schunk }),
-            shape_lock: ShapeLock::new(),
+            shape_lock,
+            view_steps,
         })
     }
 }
@@ -170,6 +201,23 @@ impl Array {
         &self.shape_lock
     }
 
+    /// Checks that the chunks of a view have the numbers that they had when it was made; always true for other arrays.
+    ///
+    /// # Errors
+    /// `Failure` when the shape of the base has changed such that they have others.
+    pub(super) fn check_chunk_numbers(&self) -> Result<()> {
+        let Some(expected) = &self.view_steps else { return Ok(()) };
+        let current = self.shape_lock.chunk_steps();
+        if expected.iter().zip(&current).any(|(&expected, &current)| expected != 0 && expected != current) {
+            return Err(err!(
+                Failure,
+                "the array of the view has chunk numbers in steps of {current:?}, expected {expected:?}: its shape \
+                 has changed"
+            ));
+        }
+        Ok(())
+    }
+
     /// Returns the change tick of the super-chunk: the number of changes of its metalayers that this process has read;
     /// 0 without a super-chunk.
     pub(super) fn change_tick(&self) -> i64 {
@@ -201,6 +249,9 @@ impl Array {
         }
         // SAFETY: the array owns the struct; its geometry is only written with `cached_geometry` locked, as here.
         unsafe { write_public_geometry(&geometry, self.as_ptr()) };
+        if self.view_steps.is_none() {
+            self.shape_lock.set_chunk_steps(geometry.chunk_steps());
+        }
         *cached = CachedGeometry { geometry, schunk };
         self.last_tick_field().store(tick, Ordering::Relaxed);
     }

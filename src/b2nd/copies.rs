@@ -8,6 +8,7 @@ use super::shape_access::ShapeChange;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::B2ND_METALAYER;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::change::InputChunk;
@@ -105,7 +106,7 @@ impl Array {
             let dtype = params.dtype.map(CStr::to_bytes);
             return Ok(ArrayBuilder::new(geometry, dtype, params.dtype_format)?.into_array(copy));
         }
-        let metalayers = schunk.other_metalayers(super::metalayer::B2ND_METALAYER)?;
+        let metalayers = schunk.other_metalayers(B2ND_METALAYER)?;
         let params = ArrayParams { metalayers: &metalayers, ..params.clone() };
         let start = [0; MAX_DIM];
         // SAFETY: guaranteed by the caller.

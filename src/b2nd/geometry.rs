@@ -6,6 +6,7 @@
 use super::MAX_DIM;
 use super::tiles::{TileIter, TilePart};
 use crate::abi::BLOSC2_MAX_BUFFERSIZE;
+use crate::chunk::format::MAX_BLOCKSIZE;
 use crate::err;
 use crate::error::Result;
 
@@ -295,6 +296,17 @@ impl Geometry {
         self.extshape[dim].checked_div(self.chunkshape[dim].into()).unwrap_or(0)
     }
 
+    /// Returns the distances in chunk numbers from one chunk to the next along each dimension; 0 behind the last one.
+    pub(crate) fn chunk_steps(&self) -> [i64; MAX_DIM] {
+        let (mut steps, mut step) = ([0; MAX_DIM], 1i64);
+        for dim in (0..self.ndim).rev() {
+            steps[dim] = step;
+            // The product only wraps for an array without items, which has no chunks.
+            step = step.wrapping_mul(self.chunks_along(dim));
+        }
+        steps
+    }
+
     /// Number of blocks of a chunk along a dimension.
     pub(crate) fn blocks_along(&self, dim: usize) -> i64 {
         self.extchunkshape[dim].checked_div(self.blockshape[dim].into()).unwrap_or(0)
@@ -328,11 +340,11 @@ impl Geometry {
     /// Returns the size of a block in bytes.
     ///
     /// # Errors
-    /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
+    /// `InvalidParam` when no chunk can have blocks of that size, or the typesize is negative.
     pub(crate) fn block_nbytes(&self) -> Result<i32> {
         let nbytes = self.bytes(self.blocknitems.into())?;
-        i32::try_from(nbytes)
-            .map_err(|_| err!(InvalidParam, "a block has {nbytes} bytes, expected at most {}", i32::MAX))
+        let size = i32::try_from(nbytes).ok().filter(|&size| size <= MAX_BLOCKSIZE);
+        size.ok_or_else(|| err!(InvalidParam, "a block has {nbytes} bytes, expected at most {MAX_BLOCKSIZE}"))
     }
 
     /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at

@@ -8,14 +8,9 @@ use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
+use crate::frame::array_meta::{B2ND_METALAYER, CATERVA_METALAYER, LEN_OF_DTYPE, MetaFields};
 use crate::frame::metalayers::Metalayer;
-use crate::frame::msgpack::{Marker, MsgpackWriter, i32_at, i64_at};
-use std::ffi::CStr;
-
-/// Name of the metalayer.
-pub(crate) const B2ND_METALAYER: &CStr = c"b2nd";
-/// Name of the metalayer of older files.
-pub(crate) const CATERVA_METALAYER: &CStr = c"caterva";
+use crate::frame::msgpack::{Marker, MsgpackWriter};
 
 /// Number of members of the msgpack array that is the metalayer; the older metalayer has 5, without the data type.
 const MEMBERS: u8 = 7;
@@ -25,10 +20,8 @@ const START_OF_SHAPE: usize = 4;
 const LEN_OF_EXTENT: usize = 9;
 /// Size of the entries of one dimension in bytes: one 64-bit and two 32-bit integers, with their markers.
 const LEN_PER_DIM: usize = LEN_OF_EXTENT + 5 + 5;
-/// Size of the other entries in bytes. Shapes: the version, the number of dimensions, four markers. Data type: its
-/// format, marker and length.
+/// Size, in bytes, of the entries of the shapes that are there once: the version, the number of dimensions, four markers.
 const LEN_OF_SHAPES: usize = 6;
-const LEN_OF_DTYPE: usize = 6;
 
 /// The content of a metalayer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,97 +180,6 @@ fn write_shapes(writer: &mut MsgpackWriter, shape: &[i64], chunkshape: &[i32], b
         for extent in extents {
             writer.int32(*extent);
         }
-    }
-}
-
-/// The fields read from a metalayer. After an error they hold the fields before the invalid byte, which the ABI
-/// function returns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MetaFields<'a> {
-    /// Number of dimensions, unchecked; `None` where it was not read.
-    pub ndim: Option<i8>,
-    /// Number of shapes whose reading has begun, 0 to 3: of the array, of chunks, of blocks.
-    pub nshapes_begun: usize,
-    /// Shape in items; 1 where nothing was read.
-    pub shape: [i64; MAX_DIM],
-    /// Shape of a chunk; 1 where nothing was read.
-    pub chunkshape: [i32; MAX_DIM],
-    /// Shape of a block; 1 where nothing was read.
-    pub blockshape: [i32; MAX_DIM],
-    /// Data type of the items as text.
-    pub dtype: Option<&'a [u8]>,
-    /// Format of `dtype`, unchecked.
-    pub dtype_format: i8,
-}
-
-impl Default for MetaFields<'_> {
-    fn default() -> Self {
-        MetaFields {
-            ndim: None,
-            nshapes_begun: 0,
-            shape: [1; MAX_DIM],
-            chunkshape: [1; MAX_DIM],
-            blockshape: [1; MAX_DIM],
-            dtype: None,
-            dtype_format: 0,
-        }
-    }
-}
-
-impl<'a> MetaFields<'a> {
-    /// Reads a metalayer; the data type only if `with_dtype`. Returns the number of bytes read. Of the markers only
-    /// that of the data type is checked (`b2nd.md` 3.3).
-    ///
-    /// # Errors
-    /// `Failure` when the metalayer is truncated, or has an unsupported number of dimensions or a data type that is not
-    /// a string.
-    pub(crate) fn read(&mut self, bytes: &'a [u8], with_dtype: bool) -> Result<usize> {
-        let short = || err!(Failure, "the metalayer of the array is truncated after {} bytes", bytes.len());
-        // The marker of the array, and the version.
-        let ndim = bytes.get(2).copied().ok_or_else(short)? as i8;
-        self.ndim = Some(ndim);
-        let dims = usize::try_from(ndim).ok().filter(|&dims| dims <= MAX_DIM);
-        let dims = dims
-            .ok_or_else(|| err!(Failure, "the metalayer has {ndim} dimensions, expected 0 to {MAX_DIM}"))?;
-        // There is a marker before each shape, and one before each number.
-        let mut at = 3 + 1;
-        self.nshapes_begun = 1;
-        bytes.get(at - 1).ok_or_else(short)?;
-        for extent in &mut self.shape[..dims] {
-            *extent = i64_at(bytes, at + 1).ok_or_else(short)?;
-            at += 9;
-        }
-        for shape in [&mut self.chunkshape, &mut self.blockshape] {
-            self.nshapes_begun += 1;
-            bytes.get(at).ok_or_else(short)?;
-            at += 1;
-            for extent in &mut shape[..dims] {
-                *extent = i32_at(bytes, at + 1).ok_or_else(short)?;
-                at += 5;
-            }
-        }
-        let rest = bytes.get(at..).unwrap_or_default();
-        if !with_dtype || rest.is_empty() {
-            return Ok(at);
-        }
-        if rest.len() < LEN_OF_DTYPE {
-            return Err(short());
-        }
-        self.dtype_format = rest[0] as i8;
-        if Marker::from_u8(rest[1]) != Marker::Str32 {
-            return Err(err!(Failure, "the data type has marker {:#04x}, expected 0xdb", rest[1]));
-        }
-        let len = i32_at(rest, 2).and_then(|len| usize::try_from(len).ok());
-        let dtype = len.and_then(|len| rest[LEN_OF_DTYPE..].get(..len));
-        let dtype = dtype.ok_or_else(|| {
-            err!(
-                Failure,
-                "the data type has length {len:?}, but ends with the metalayer after {} bytes",
-                rest.len()
-            )
-        })?;
-        self.dtype = Some(dtype);
-        Ok(at + LEN_OF_DTYPE + dtype.len())
     }
 }
 

@@ -185,8 +185,7 @@ impl ShapeChange<'_> {
     fn append(&mut self, src: &[u8], axis: usize) -> Result<()> {
         let geometry = self.array().geometry();
         let schunk = self.schunk();
-        let is_chunk =
-            i64::try_from(src.len()).is_ok_and(|len| len == i64::from(schunk.counters().chunksize));
+        let is_chunk = geometry.chunk_nbytes().is_ok_and(|nbytes| usize::try_from(nbytes) == Ok(src.len()));
         if axis == 0 && is_chunk && can_append_as_chunk(&geometry) && !schunk.is_view() {
             let mut new_shape = [0; MAX_DIM];
             let ndim = geometry.ndim();

@@ -6,11 +6,12 @@
 
 use super::array::{Array, read_array_meta_bytes};
 use super::geometry::Geometry;
-use super::metalayer::{self, B2ND_METALAYER, CATERVA_METALAYER};
+use super::metalayer;
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
 use super::slices::to_failure_unless_lock;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::{B2ND_METALAYER, CATERVA_METALAYER};
 use crate::frame::store::FrameLockGuard;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::LockProof;
@@ -120,7 +121,8 @@ impl Array {
     ) -> Result<R> {
         let lock_other = || other.shape_lock().lock_shared();
         // Two threads that each append one of two arrays to the other must lock them in the same order.
-        match ptr::from_ref(other).cmp(&ptr::from_ref(self)) {
+        // A view has the lock of its base.
+        match ptr::from_ref(other.shape_lock()).cmp(&ptr::from_ref(self.shape_lock())) {
             cmp::Ordering::Equal => self.change_shape(change),
             cmp::Ordering::Less => {
                 let _other_guard = lock_other();
@@ -142,6 +144,7 @@ impl Array {
         write: impl FnOnce(&ShapeLockedArray<'_>) -> Result<R>,
     ) -> Result<R> {
         let guard = self.shape_lock().lock_shared();
+        self.check_chunk_numbers()?;
         let access = ShapeLockedArray::new(self, self.schunk()?, guard.lock_proof());
         self.with_frame_lock(access.schunk, || write(&access))
     }
@@ -170,7 +173,7 @@ impl Array {
             let before = lock.start_read();
             let tick = self.change_tick();
             if let Some(before) = before {
-                let result = read(&self.geometry());
+                let result = self.check_chunk_numbers().and_then(|()| read(&self.geometry()));
                 if lock.is_unchanged(before) && self.change_tick() == tick {
                     return result;
                 }
@@ -178,6 +181,7 @@ impl Array {
         }
         let _shape_locked = lock.lock_shared();
         self.refresh()?;
+        self.check_chunk_numbers()?;
         read(&self.geometry())
     }
 }

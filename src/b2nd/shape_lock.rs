@@ -1,22 +1,26 @@
-//! The lock of the shape of an array: held in shared mode by threads that write items, or exclusively by one thread
-//! that changes the shape.
+//! The lock of the shape of an array and its views: held in shared mode by threads that write items, or exclusively by
+//! one thread that changes the shape.
 //!
 //! With another shape, the same item can be in another chunk. So no items are written while the shape changes. Reads do
 //! not wait: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may
 //! use the array.)
 
+use super::MAX_DIM;
 use crate::error::Result;
 use crate::schunk::access_lock::{AccessLock, LockProof, Lockable, ReadGuard, WriteGuard};
+use parking_lot::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// The lock of the shape of one array.
+/// The lock of the shape of one array. Views of the array share it.
 pub(super) struct ShapeLock {
     lock: AccessLock,
     /// Number of changes that have begun plus the number that have ended: odd while the shape changes.
     change_count: AtomicU64,
+    /// [`Geometry::chunk_steps`](super::geometry::Geometry::chunk_steps) of the array, for its views.
+    chunk_steps: RwLock<[i64; MAX_DIM]>,
 }
 
-// SAFETY: a shape has one lock, which is returned each time.
+// SAFETY: a shape has one lock, which is returned each time; an array and its views share the shape of the array.
 unsafe impl Lockable for ShapeLock {
     fn access_lock(&self) -> &AccessLock {
         &self.lock
@@ -37,9 +41,23 @@ impl ShapeWriteGuard<'_> {
 }
 
 impl ShapeLock {
-    pub(super) fn new() -> ShapeLock {
+    pub(super) fn new(chunk_steps: [i64; MAX_DIM]) -> ShapeLock {
         // `true`: threads record that they hold the lock, since a prefilter of the program may write to the array, too.
-        ShapeLock { lock: AccessLock::new(true), change_count: AtomicU64::new(0) }
+        ShapeLock {
+            lock: AccessLock::new(true),
+            change_count: AtomicU64::new(0),
+            chunk_steps: RwLock::new(chunk_steps),
+        }
+    }
+
+    /// Stores the steps of the array's current shape.
+    pub(super) fn set_chunk_steps(&self, chunk_steps: [i64; MAX_DIM]) {
+        *self.chunk_steps.write() = chunk_steps;
+    }
+
+    /// Returns the steps of the array's current shape.
+    pub(super) fn chunk_steps(&self) -> [i64; MAX_DIM] {
+        *self.chunk_steps.read()
     }
 
     /// Waits until no thread changes the shape.

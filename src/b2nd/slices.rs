@@ -97,7 +97,8 @@ impl Array {
             let Some(item) = dest.get(0..len) else {
                 return Err(err!(InvalidParam, "the buffer is shorter than an item, {len} bytes"));
             };
-            return schunk.decompress_chunk(0, item).map(|_| ()).map_err(to_failure_unless_lock);
+            let nbytes = schunk.decompress_chunk(0, item).map_err(to_failure_unless_lock)?;
+            return check_chunk_size(nbytes, len);
         }
         if let Some((nchunk, at)) = locate_single_item(geometry, start, stop, buffershape, dest.len()) {
             let sizes = (geometry.chunk_nbytes()? as usize, geometry.block_nbytes()? as usize);
@@ -114,8 +115,10 @@ impl Array {
         if !is_buffer_covered(&transfer, buffershape, dest.len()) {
             dest.fill(0);
         }
-        if let Some(number) = transfer.whole_chunk() {
-            return read_whole_chunk(schunk, &transfer, number, dest).map_err(to_failure_unless_lock);
+        if let Some(number) = transfer.whole_chunk()
+            && read_whole_chunk(schunk, &transfer, number, dest.reborrow()).map_err(to_failure_unless_lock)?
+        {
+            return Ok(());
         }
         let target = SharedDestination::new(dest);
         let mut chunks = geometry.chunks_of_box(start, stop);
@@ -395,13 +398,14 @@ impl BlockSink for BoxReader<'_> {
     }
 }
 
-/// Reads a box that is exactly one chunk.
+/// Reads a box that is exactly one chunk. Returns `false`, and does nothing, if the chunk does not have the size that
+/// the chunk shape requires.
 fn read_whole_chunk(
     schunk: &SuperChunk,
     transfer: &Transfer<'_>,
     number: i64,
     mut dest: OutBuffer<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     let (chunksize, _) = transfer.chunk_and_block_nbytes()?;
     let ndim = transfer.ndim();
     let shape = transfer.chunkshape();
@@ -409,12 +413,13 @@ fn read_whole_chunk(
     let to = transfer.buffer_layout(&[0; MAX_DIM])?;
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
-        let dest = dest.range(0..chunksize);
-        return check_chunk_size(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
+        return schunk.decompress_whole_chunk(number, dest.range(0..chunksize));
     }
     let mut content = MallocBytes::zeroed(chunksize)?;
-    read_padded_chunk(schunk, transfer, number, &mut content)?;
-    copy.copy_to_uninit(&content, dest)
+    if !schunk.decompress_whole_chunk(number, OutBuffer::from(&mut content[..]))? {
+        return Ok(false);
+    }
+    copy.copy_to_uninit(&content, dest).map(|()| true)
 }
 
 /// Writes a box that is exactly one chunk, if its items are in the same order in buffer and chunk. Returns whether they
@@ -432,18 +437,7 @@ fn write_whole_chunk(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, 
     schunk.compress_and_update_chunk(number, &src[..chunksize]).map(|()| true)
 }
 
-/// Reads a whole chunk, including padding, into memory that is zeroed: decoding an uninitialised chunk writes nothing.
-fn read_padded_chunk(
-    schunk: &SuperChunk,
-    transfer: &Transfer<'_>,
-    number: i64,
-    content: &mut [u8],
-) -> Result<()> {
-    let (chunksize, _) = transfer.chunk_and_block_nbytes()?;
-    check_chunk_size(schunk.decompress_chunk(number, content.into())?, chunksize)
-}
-
-/// Checks that a chunk had the chunk size of the array, in bytes.
+/// Checks that the chunk of an array without dimensions had the size of an item, in bytes.
 ///
 /// # Errors
 /// `Failure`.

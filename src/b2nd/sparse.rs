@@ -89,8 +89,7 @@ impl Array {
                 coords.len()
             ));
         }
-        // Positions must not overflow. The super-chunk checks them against its own chunks, which may be fewer than the
-        // array has.
+        // Positions must not overflow.
         geometry.nchunks().checked_mul(geometry.extchunknitems()).ok_or_else(|| {
             err!(
                 InvalidParam,
@@ -107,7 +106,10 @@ impl Array {
         for &coord in coords {
             positions.push(converter.schunk_position(coord)?);
         }
-        schunk.get_sparse(&positions, dest)
+        let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
+        // A damaged super-chunk may have fewer chunks than the array.
+        let end = geometry.nchunks().min(schunk.counters().nchunks) * geometry.extchunknitems();
+        schunk.get_sparse_of_chunks(&positions, dest, (typesize, chunksize), end)
     }
 }
 

@@ -6,9 +6,10 @@
 use super::MAX_DIM;
 use super::array::{Array, ArrayBuilder};
 use super::geometry::Geometry;
-use super::metalayer::{self, B2ND_METALAYER};
+use super::metalayer;
 use crate::err;
 use crate::error::Result;
+use crate::frame::array_meta::B2ND_METALAYER;
 use crate::schunk::view::ViewSizes;
 
 /// The shapes of a view under construction.
@@ -77,6 +78,7 @@ impl Array {
     pub(crate) unsafe fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
+        let _shape_locked = self.shape_lock().lock_shared();
         let geometry = self.geometry();
         if index.len() < geometry.ndim() {
             return Err(err!(
@@ -104,7 +106,7 @@ impl Array {
             }
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.view(&shapes) }
+        unsafe { self.view(&shapes, &geometry) }
     }
 
     /// Returns a view with more dimensions. `axis` has a flag for each dimension of the view: `true` for a new one, of
@@ -120,6 +122,7 @@ impl Array {
     pub(crate) unsafe fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
+        let _shape_locked = self.shape_lock().lock_shared();
         let geometry = self.geometry();
         let kept = axis.iter().filter(|&&is_new| !is_new).count();
         if kept != geometry.ndim() {
@@ -139,7 +142,7 @@ impl Array {
             }
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.view(&shapes) }
+        unsafe { self.view(&shapes, &geometry) }
     }
 
     fn check_viewable(&self) -> Result<()> {
@@ -149,11 +152,12 @@ impl Array {
         Ok(())
     }
 
-    /// Returns a view of the same chunks under another shape.
+    /// Returns a view of the same chunks under another shape. The array has the geometry `base`, and its shape lock is
+    /// held.
     ///
     /// # Safety
     /// As [`squeeze`](Self::squeeze).
-    unsafe fn view(&self, shapes: &Shapes) -> Result<Box<Array>> {
+    unsafe fn view(&self, shapes: &Shapes, base: &Geometry) -> Result<Box<Array>> {
         let schunk = self.schunk()?;
         let ndim = shapes.ndim;
         let (shape, chunkshape, blockshape) =
@@ -170,6 +174,6 @@ impl Array {
         let builder = ArrayBuilder::new(geometry, dtype, dtype_format)?;
         // SAFETY: guaranteed by the caller, for the array and thus for the super-chunk that it owns.
         let view = unsafe { schunk.create_view(&sizes, B2ND_METALAYER, &meta) }?;
-        Ok(builder.into_array(view))
+        Ok(builder.into_view(view, self, base))
     }
 }

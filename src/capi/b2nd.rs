@@ -19,6 +19,7 @@ use crate::schunk::OwnedSuperChunk;
 use crate::schunk::copy::{CopyDestination, FrameBytes};
 use crate::schunk::storage::{Storage, malloc_value};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
 /// Returns the array at `ptr`; NULL is an error.
@@ -207,12 +208,53 @@ pub unsafe extern "C" fn b2nd_create_ctx(
                 // SAFETY: by the rules of the module.
                 MallocBytes::copy_of(unsafe { CStr::from_ptr(dtype) }.to_bytes_with_nul())?
             };
-            ctx.dtype = text.into_raw().cast();
-            let storage = blosc2_storage { cparams: malloc_value(cparams)?, ..given };
-            ctx.b2_storage = malloc_value(storage)?;
-            malloc_value(ctx)
+            // SAFETY: a new struct without parts.
+            let ctx = unsafe { OwnedCreationContext::from_raw(malloc_value(ctx)?) };
+            let no_cparams = blosc2_storage { cparams: ptr::null_mut(), ..given };
+            // SAFETY: the structs just made, which no other code uses. If a step fails, `ctx` frees the parts that it
+            // has.
+            unsafe {
+                (*ctx.0).dtype = text.into_raw().cast();
+                (*ctx.0).b2_storage = malloc_value(no_cparams)?;
+                (*(*ctx.0).b2_storage).cparams = malloc_value(cparams)?;
+            }
+            Ok(ctx.into_raw())
         },
     )
+}
+
+/// Owns a creation context. The parts that are not made yet are NULL.
+struct OwnedCreationContext(*mut b2nd_context_t);
+
+impl OwnedCreationContext {
+    /// Takes the ownership.
+    ///
+    /// # Safety
+    /// `ctx` and its parts, which may be NULL, are `malloc` blocks that no other code frees.
+    unsafe fn from_raw(ctx: *mut b2nd_context_t) -> OwnedCreationContext {
+        OwnedCreationContext(ctx)
+    }
+
+    /// Passes the ownership to C code.
+    fn into_raw(self) -> *mut b2nd_context_t {
+        ManuallyDrop::new(self).0
+    }
+}
+
+impl Drop for OwnedCreationContext {
+    fn drop(&mut self) {
+        let ctx = self.0;
+        // SAFETY: `malloc` blocks that this value owns; `free` accepts NULL.
+        unsafe {
+            let storage = (*ctx).b2_storage;
+            if !storage.is_null() {
+                libc::free((*storage).cparams.cast());
+                libc::free(storage.cast());
+            }
+            libc::free((*ctx).dtype.cast());
+            libc::free(ctx.cast());
+        }
+    }
 }
 
 /// Frees `ctx`, the parameters for new arrays.
@@ -225,16 +267,8 @@ pub unsafe extern "C" fn b2nd_create_ctx(
 pub unsafe extern "C" fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int {
     result_code(|| {
         check_not_null(ctx)?;
-        // SAFETY: an object of this library, which is not used after this call.
-        unsafe {
-            let storage = (*ctx).b2_storage;
-            if !storage.is_null() {
-                libc::free((*storage).cparams.cast());
-                libc::free(storage.cast());
-            }
-            libc::free((*ctx).dtype.cast());
-            libc::free(ctx.cast());
-        }
+        // SAFETY: an object of this library, which is not used after this call, by the rules of the module.
+        drop(unsafe { OwnedCreationContext::from_raw(ctx) });
         Ok(0)
     })
 }
@@ -376,11 +410,11 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
 ) -> c_int {
     result_code(|| {
         check_not_null(array)?;
+        // SAFETY: not NULL, and writable by the rules of the module.
+        unsafe { store_if_not_null(array, ptr::null_mut()) };
         if ctx.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
         }
-        // SAFETY: not NULL, and writable by the rules of the module.
-        unsafe { store_if_not_null(array, ptr::null_mut()) };
         // SAFETY: by the rules of the module.
         let (made, items) = unsafe {
             let made = create_special(ctx, SpecialValue::Zero)?;
@@ -418,7 +452,7 @@ pub unsafe extern "C" fn b2nd_free(array: *mut b2nd_array_t) -> c_int {
 /// `b2nd_free`.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -34 when there is no `b2nd` metalayer, -1 for an invalid one,
-/// -12 for an invalid shape.
+/// -12 for an invalid shape; `*array` is NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -427,25 +461,23 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     schunk: *mut blosc2_schunk,
     array: *mut *mut b2nd_array_t,
 ) -> c_int {
-    result_code(|| {
-        check_not_null(array)?;
-        // SAFETY: by the rules of the module.
-        let borrowed = unsafe { ffi::schunk_ref(schunk) }?;
-        let builder = ArrayBuilder::read(borrowed)?;
-        // SAFETY: a super-chunk of this library, which the caller owns and passes on: from here on nothing fails.
-        let schunk = unsafe { OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast()) };
-        let made = builder.into_array(schunk).into_raw()?;
-        // SAFETY: not NULL, and writable by the rules.
-        unsafe { store_if_not_null(array, made) };
-        Ok(0)
-    })
+    // SAFETY: by the rules of the module.
+    unsafe {
+        store_new_array(array, || {
+            let borrowed = ffi::schunk_ref(schunk)?;
+            let builder = ArrayBuilder::read(borrowed)?;
+            // The caller owns the super-chunk and passes it on: from here on nothing fails.
+            Ok(builder.into_array(OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast())))
+        })
+    }
 }
 
 /// Stores the address of `array` as one contiguous frame in `*cframe`, and the length of the frame in bytes in
 /// `*cframe_len`. If `*needs_free` is set to true, the frame is a copy, which the caller frees with `free()`; if
 /// false, the frame belongs to the array and is valid until that changes.
 ///
-/// Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made.
+/// Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made; `*cframe` is NULL, `*cframe_len`
+/// 0 and `*needs_free` false then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -457,6 +489,12 @@ pub unsafe extern "C" fn b2nd_to_cframe(
     needs_free: *mut bool,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module.
+        unsafe {
+            store_if_not_null(cframe, ptr::null_mut());
+            store_if_not_null(cframe_len, 0);
+            store_if_not_null(needs_free, false);
+        }
         check_not_null(cframe)?;
         check_not_null(cframe_len)?;
         check_not_null(needs_free)?;
@@ -602,7 +640,8 @@ pub unsafe extern "C" fn b2nd_copy(
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL; -12 for an invalid axis, for different item sizes, and for
 /// shapes that differ in a dimension other than `axis`; or a code of `b2nd_copy`, `b2nd_resize` or
-/// `b2nd_set_slice_cbuffer`.
+/// `b2nd_set_slice_cbuffer`. `*array` is NULL then, unless it was `src1` before the call: `array` may be the
+/// address of the caller's only pointer to `src1`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -615,7 +654,7 @@ pub unsafe extern "C" fn b2nd_concatenate(
     copy: bool,
     array: *mut *mut b2nd_array_t,
 ) -> c_int {
-    result_code(|| {
+    let result = result_code(|| {
         check_not_null(array)?;
         // SAFETY: by the rules of the module.
         let (first, second) = unsafe { (self::array_ref(src1)?, self::array_ref(src2)?) };
@@ -644,7 +683,13 @@ pub unsafe extern "C" fn b2nd_concatenate(
         // SAFETY: as above.
         unsafe { store_if_not_null(array, made) };
         Ok(0)
-    })
+    });
+    // SAFETY: by the rules of the module, a variable of the caller; every value is a valid pointer.
+    if result < 0 && !array.is_null() && !ptr::eq(unsafe { array.read() }, src1) {
+        // SAFETY: as above.
+        unsafe { array.write(ptr::null_mut()) };
+    }
+    result
 }
 
 /// Copies the box from `start` to `stop` (exclusive) of `src` to a new array with the parameters `ctx`, and stores

@@ -4,9 +4,10 @@
 use super::ffi::{catch_errors, malloc_copy, result_code, store_if_not_null};
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
-use crate::b2nd::metalayer::{self, MetaFields};
+use crate::b2nd::metalayer;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::array_meta::MetaFields;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, slice};
 
@@ -37,7 +38,8 @@ pub(super) unsafe fn typed_slice<'a, T>(ptr: *const T, dims: usize) -> Result<&'
 /// NumPy's); NULL means `|u1`.
 ///
 /// Returns the length of the content in bytes. Errors: -12 for an `ndim` outside 0 to 16, -32 when a pointer is
-/// NULL, -1 for a negative `dtype_format` or a `dtype` of 2 GB, -4 when memory cannot be allocated.
+/// NULL, -1 for a negative `dtype_format` or a `dtype` of 2 GB, -4 when memory cannot be allocated; `*smeta` is NULL
+/// then.
 ///
 /// # Safety
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
@@ -55,6 +57,8 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
         if smeta.is_null() {
             return Err(err!(NullPointer, "`smeta` is NULL"));
         }
+        // SAFETY: not NULL, and by the rules writable.
+        unsafe { store_if_not_null(smeta, ptr::null_mut()) };
         let dims = check_ndim(ndim)?;
         // SAFETY: by the rules of the module.
         let (shape, chunkshape, blockshape) = unsafe {
@@ -78,7 +82,7 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
 ///
 /// Returns the number of bytes parsed. Errors: -32 when another pointer is NULL, -1 for a truncated metalayer, for
 /// more than 16 dimensions and for a data type that is no string, -4 when memory cannot be allocated. The values
-/// parsed before an error are stored.
+/// parsed before an error are stored; `*ndim` is 0 and `*dtype` NULL if they were not parsed.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -94,16 +98,17 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
     dtype_format: *mut i8,
 ) -> c_int {
     result_code(|| {
+        // SAFETY: by the rules of the module.
+        unsafe {
+            store_if_not_null(ndim, 0);
+            store_if_not_null(dtype, ptr::null_mut());
+            store_if_not_null(dtype_format, 0);
+        }
         if smeta.is_null() || ndim.is_null() {
             return Err(err!(NullPointer, "`smeta` or `ndim` is NULL"));
         }
         if shape.is_null() || chunkshape.is_null() || blockshape.is_null() {
             return Err(err!(NullPointer, "`shape`, `chunkshape` or `blockshape` is NULL"));
-        }
-        // SAFETY: by the rules of the module.
-        unsafe {
-            store_if_not_null(dtype, ptr::null_mut());
-            store_if_not_null(dtype_format, 0);
         }
         let len = usize::try_from(smeta_len).unwrap_or(0);
         // SAFETY: not NULL, and by the rules `len` bytes long.

@@ -1,6 +1,6 @@
 //! Arrays: sparse and orthogonal selections of items, and views (`abi.md` 2.7).
 
-use super::b2nd::{array_ref, check_not_null};
+use super::b2nd::{array_ref, store_new_array};
 use super::b2nd_meta::typed_slice;
 use super::ffi::result_code;
 use crate::abi::{CBool, b2nd_array_t};
@@ -10,7 +10,7 @@ use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 use std::ffi::{c_int, c_void};
-use std::{ptr, slice};
+use std::slice;
 
 /// Decompresses `ncoords` single items of `array`, and stores them one after another in `buffer`. `coords` holds
 /// the position of each item, counted in C order from 0; the positions may be in any order and may repeat.
@@ -182,18 +182,8 @@ unsafe fn store_view(
     view: *mut *mut b2nd_array_t,
     make: impl FnOnce(&Array) -> Result<Box<Array>>,
 ) -> c_int {
-    result_code(|| {
-        // SAFETY: by the rules of the module.
-        let array = unsafe { self::array_ref(array) }?;
-        check_not_null(view)?;
-        let (pointer, result) = match make(array).and_then(|made| made.into_raw()) {
-            Ok(made) => (made, Ok(0)),
-            Err(error) => (ptr::null_mut(), Err(error)),
-        };
-        // SAFETY: not NULL, and by the rules writable.
-        unsafe { view.write(pointer) };
-        result
-    })
+    // SAFETY: by the rules of the module.
+    unsafe { store_new_array(view, || make(self::array_ref(array)?)) }
 }
 
 /// Returns flags; every byte except 0 means true.

@@ -46,8 +46,8 @@ unsafe fn pass_input_chunk(
 /// ownership, unless an error is returned.
 ///
 /// Returns the new number of chunks. Errors: -11 for bytes that are no chunk; -20 for a chunk that the super-chunk
-/// does not accept (for example, chunks with and without variable-length blocks cannot be mixed) or that cannot be
-/// stored; -12 for a lazy chunk, and when `schunk` belongs to a view; -13 while another handle of the frame writes;
+/// does not accept (for example, chunks with and without variable-length blocks cannot be mixed, and a chunk of an
+/// array must not be larger than its chunk shape) or that cannot be stored; -12 for a lazy chunk, and when `schunk` belongs to a view; -13 while another handle of the frame writes;
 /// -37 when the lock cannot be acquired; -32 when a pointer is NULL.
 ///
 /// # Safety

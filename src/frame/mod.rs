@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`header`] | the header: its 87 fixed bytes, parsed and written |
 //! | [`metalayers`] | the section of metalayers that header and trailer have in common |
+//! | [`array_meta`] | the metalayer of an array, and the chunks that it requires |
 //! | [`trailer`] | the trailer and where it begins |
 //! | [`index`] | the index chunk: the location of each chunk |
 //! | [`msgpack`] | the msgpack values of header and trailer |
@@ -32,6 +33,7 @@
 //! `store`, `status`, `verify`, `fetch`, `old_chunk`, `check` and `repair` are pure functions of bytes: they do no I/O, check every
 //! field that they read, and never panic.
 
+pub(crate) mod array_meta;
 pub(crate) mod check;
 pub(crate) mod checksums;
 pub(crate) mod chunk_info;

@@ -2,13 +2,15 @@
 
 use super::SuperChunk;
 use super::frame_sync::ChunkAccess;
+use crate::buffers;
 use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::err;
 use crate::error::Result;
 use crate::frame::store::Frame;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
+use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange, RangeReader};
+use crate::pipeline::params::DecompressParams;
 use crate::pipeline::shared_output::SharedOutput;
 use crate::pool;
 
@@ -17,9 +19,9 @@ use crate::pool;
 const MIN_LAZY_RATIO: usize = 4;
 
 impl SuperChunk {
-    /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. Chunks are `chunksize` bytes
-    /// long, in whole blocks of `blocksize` bytes. The first read of an item of a block decodes only that item if the
-    /// codec supports it; the second one decodes the block into the cache.
+    /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. The first read of an item of a
+    /// block decodes only that item if the codec supports it; the second one decodes the block into the cache. `sizes`
+    /// are those of chunks and blocks, as in [`visit_blocks`](Self::visit_blocks).
     ///
     /// # Errors
     /// As [`visit_blocks`](Self::visit_blocks).
@@ -62,10 +64,9 @@ impl SuperChunk {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
-                // `visit_blocks` rejects chunks of another geometry, on every read of the item.
-                let is_regular =
-                    header.nbytes() == chunksize && BlockGeometry::of(header).blocksize() == blocksize;
-                if !is_regular || !is_aligned || !decompress::can_decode_prefixes(chunk) {
+                // `visit_blocks` returns the error for an item that the chunk does not have.
+                let is_stored = start + dest.len() <= header.nbytes() && !header.has_varlen_blocks();
+                if !is_stored || !is_aligned || !decompress::can_decode_prefixes(chunk) {
                     return Ok(false);
                 }
                 let params = self.decompress_params(&settings, nchunk);
@@ -90,13 +91,14 @@ impl SuperChunk {
         self.dctx().is_none_or(|dctx| dctx.publish_cached_read(typesize))
     }
 
-    /// Passes the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `sink`; in no particular order,
-    /// and on several threads if the decompression context has several. The chunk has to be `chunksize` bytes long. A
-    /// single block is stored in the cache.
+    /// Passes the blocks `blocks` of chunk `nchunk`, which are the content of the chunk in pieces of `blocksize` bytes,
+    /// to `sink`; in no particular order, and on several threads if the decompression context has several. A single
+    /// block is stored in the cache. Chunks usually are `chunksize` bytes long; of a block in which a shorter chunk ends
+    /// the sink receives the bytes that the chunk has.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk or block number out of range, `Data` for a chunk of another size, those of reading
-    /// and of `sink`.
+    /// `InvalidParam` for a chunk number out of range, `Data` for a block that begins behind the end of the chunk and
+    /// for a chunk of variable-length blocks, those of reading and of `sink`.
     pub(crate) fn visit_blocks(
         &self,
         nchunk: i64,
@@ -135,15 +137,19 @@ impl SuperChunk {
         let lazily = wanted.saturating_mul(MIN_LAZY_RATIO) <= chunksize;
         session.with_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
             let header = chunk.header();
-            let geometry = BlockGeometry::of(header);
-            let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
-            if !is_regular || header.has_varlen_blocks() {
-                let (nbytes, found) = (header.nbytes, geometry.blocksize());
+            if header.has_varlen_blocks() {
                 return Err(err!(
                     Data,
-                    "the chunk has {nbytes} bytes in blocks of {found}, \
-                     expected {chunksize} in blocks of {blocksize}"
+                    "the chunk has variable-length blocks, expected blocks of {blocksize}"
                 ));
+            }
+            let has_whole_blocks = header.nbytes() == chunksize
+                || blocks
+                    .iter()
+                    .all(|nblock| nblock.saturating_add(1).saturating_mul(blocksize) <= header.nbytes());
+            if !has_whole_blocks || BlockGeometry::of(header).blocksize() != blocksize {
+                let params = self.decompress_params(&settings, nchunk);
+                return self.visit_byte_ranges(&params, chunk, blocks, blocksize, sink);
             }
             if let [nblock] = *blocks
                 && settings.postfilter.is_none()
@@ -156,6 +162,45 @@ impl SuperChunk {
             self.note_read(header, &done);
             Ok(())
         })
+    }
+
+    /// As [`visit_blocks`](Self::visit_blocks), for a chunk that ends before or inside one of the blocks, or that was
+    /// compressed in blocks of another size. Uses one thread.
+    fn visit_byte_ranges(
+        &self,
+        params: &DecompressParams<'_>,
+        chunk: &ParsedChunk<'_>,
+        blocks: &[usize],
+        blocksize: usize,
+        sink: &mut dyn BlockSink,
+    ) -> Result<()> {
+        let header = chunk.header();
+        let nbytes = header.nbytes();
+        let mut buffer = buffers::take_buffer(blocksize.min(nbytes))?;
+        let done = RangeReader::open(params, chunk, |reader| {
+            let mut done = None;
+            for (n, nblock) in blocks.iter().enumerate() {
+                let start = nblock.saturating_mul(blocksize);
+                let end = start.saturating_add(blocksize).min(nbytes);
+                if start >= end {
+                    return Err(err!(
+                        Data,
+                        "block {nblock} is missing: the chunk has {nbytes} bytes, the block begins at byte {start}"
+                    ));
+                }
+                let block = &mut buffer[..end - start];
+                // Decoding an uninitialised chunk writes nothing.
+                block.fill(0);
+                done = Some(reader.read(start..end, block.into())?);
+                // SAFETY: the sink is borrowed exclusively.
+                unsafe { sink.accept(n, BlockContent::Bytes(block)) }?;
+            }
+            Ok(done)
+        })?;
+        if let Some(done) = done {
+            self.note_read(header, &done);
+        }
+        Ok(())
     }
 
     /// Returns whether the only block of a read is decoded whole, into the cache: always, unless `sink` reads only the

@@ -244,6 +244,7 @@ impl WriteGuard<'_, SuperChunk> {
         kind: ErrorKind,
     ) -> Result<i64> {
         let failed = to_kind_unless_lock(kind);
+        self.lock_proof().check_chunk_fits_array(chunk.bytes(), info).map_err(&failed)?;
         let before = self.counters();
         let last = match before.nchunks {
             0 => None,
@@ -274,6 +275,7 @@ impl WriteGuard<'_, SuperChunk> {
     fn update_without_frame(&mut self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
+        self.lock_proof().check_chunk_fits_array(chunk.bytes(), &info).map_err(&failed)?;
         let before = self.counters();
         let old = self.lock_proof().chunk_in_memory(at).and_then(ChunkInfo::parse);
         let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
@@ -324,6 +326,7 @@ impl ChangeSession<'_> {
     fn insert(&mut self, at: i64, chunk: InputChunk<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
         let failed = to_kind_unless_lock(kind);
         let access = self.access()?;
+        access.lock_proof().check_chunk_fits_array(chunk.bytes(), info).map_err(&failed)?;
         let schunk = access.lock_proof().object();
         let before = schunk.counters();
         // With chunks of different sizes, a frame does not store the size of a special first chunk: this returns an
@@ -363,6 +366,7 @@ impl ChangeSession<'_> {
         }
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
+        self.guard().lock_proof().check_chunk_fits_array(chunk.bytes(), &info).map_err(&failed)?;
         let old = self.old_chunk(at)?;
         let before = self.counters();
         let mut after =

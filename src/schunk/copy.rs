@@ -108,14 +108,17 @@ impl SuperChunk {
             copy.meta_add(&fallible::c_string(&[&name])?, &content)?;
         }
         let verbatim = self.can_copy_chunks(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
-        for nchunk in 0..from.nchunks {
-            if verbatim {
-                copy.append_chunk(InputChunk::Take(&mut Some(self.copy_of_chunk(nchunk)?)))?;
-            } else {
-                let content = self.decode_chunk(nchunk)?;
-                copy.append_buffer(Some(&content), content.len())?;
-            }
-        }
+        copy.without_array_check(|| {
+            (0..from.nchunks).try_for_each(|nchunk| {
+                if verbatim {
+                    copy.append_chunk(InputChunk::Take(&mut Some(self.copy_of_chunk(nchunk)?)))?;
+                } else {
+                    let content = self.decode_chunk(nchunk)?;
+                    copy.append_buffer(Some(&content), content.len())?;
+                }
+                Ok(())
+            })
+        })?;
         // SAFETY: there are no parameters.
         unsafe { self.add_vlmetalayers_to(&copy, None) }?;
         Ok(copy)

@@ -270,9 +270,7 @@ impl SuperChunk {
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn array_meta(&self) -> Result<Option<Vec<u8>>> {
-        let reading = self.read_lock();
-        let find = |name| reading.lock_proof().find_metalayer(MetalayerKind::Fixed, name);
-        find(c"b2nd").or_else(|| find(c"caterva")).map(|(_, content)| fallible::copy_of(content)).transpose()
+        self.read_lock().lock_proof().find_array_meta().map(fallible::copy_of).transpose()
     }
 }
 

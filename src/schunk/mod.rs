@@ -11,6 +11,7 @@
 //! | [`read`], [`cache`] | reading chunks; the cache of the last decoded block |
 //! | [`mod@slice`], [`sparse`], [`blocks`] | reading and writing slices; reading lists of items; reading blocks for arrays |
 //! | [`patched_chunk`] | changing some blocks of a chunk, for arrays |
+//! | [`array_chunks`] | the check that a new chunk fits the array that a super-chunk holds |
 //! | [`change`], [`variable_size`], [`special`] | inserting, replacing and deleting chunks; chunks of different sizes in frames; special chunks |
 //! | [`compress`] | compression of new chunks |
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
@@ -27,6 +28,7 @@
 //! callback.
 
 pub(crate) mod access_lock;
+mod array_chunks;
 pub(crate) mod blocks;
 mod c_struct;
 pub(crate) mod cache;

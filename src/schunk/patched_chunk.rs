@@ -106,12 +106,12 @@ enum PatchOutcome {
 }
 
 impl SuperChunk {
-    /// Rewrites chunk `at`, of `chunksize` bytes in whole blocks of `blocksize` bytes, with `patch`. Other bytes keep
-    /// the old content if `keeps`, otherwise they become zero. With `keeps` this is one critical section: a change of
-    /// the chunk by other threads or handles comes before or after it.
+    /// Replaces chunk `at` by one of `chunksize` bytes in whole blocks of `blocksize` bytes: the old content with
+    /// `patch`, and zeros where the old chunk is too short; without `keeps`, zeros instead of the old content. With
+    /// `keeps` this is one critical section: a change of the chunk by other threads or handles comes before or after it.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk number out of range, `Failure` for a chunk of another size, those of decompression,
+    /// `InvalidParam` for a chunk number out of range, `Failure` for a chunk of more bytes, those of decompression,
     /// compression, [`update_chunk`](Self::update_chunk) and `patch`.
     pub(crate) fn patch_chunk(
         &self,
@@ -173,7 +173,8 @@ impl SuperChunk {
             check_chunk_nbytes(chunk.header().nbytes(), sizes.chunk)?;
             self.decode_to_malloc(at, chunk, settings)
         })?;
-        let Some(mut content) = content else { return Ok(PatchOutcome::RunsCallbacks) };
+        let Some(content) = content else { return Ok(PatchOutcome::RunsCallbacks) };
+        let mut content = extend_to(content, sizes.chunk)?;
         write_patch(&mut content, sizes, patch)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
             session.update(at, InputChunk::Copy(chunk)).map(|_| PatchOutcome::Updated)
@@ -181,7 +182,7 @@ impl SuperChunk {
     }
 
     /// As [`update_with_patch`](Self::update_with_patch), block by block; only the blocks that change are decoded.
-    /// Returns `None`, and does nothing, if the blocks of the chunk or the context have another size.
+    /// Returns `None`, and does nothing, if the chunk, its blocks or those of the context have another size.
     fn update_blocks_with_patch(
         &self,
         session: &mut ChangeSession<'_>,
@@ -195,8 +196,8 @@ impl SuperChunk {
         let mut buffer = buffers::take_buffer(capacity)?;
         let mut compress_patched = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
             let header = chunk.header();
-            check_chunk_nbytes(header.nbytes(), sizes.chunk)?;
-            let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
+            let is_regular = header.nbytes() == sizes.chunk
+                && usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
             if header.has_varlen_blocks() || !is_regular {
                 return Ok(None);
             }
@@ -230,7 +231,7 @@ impl SuperChunk {
         retry_until_stored(at, || {
             let snapshot = self.take_snapshot(at, settings)?;
             check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
-            let mut content = self.decode_snapshot(&snapshot, settings)?;
+            let mut content = extend_to(self.decode_snapshot(&snapshot, settings)?, sizes.chunk)?;
             write_patch(&mut content, sizes, patch)?;
             self.with_compressed(at, Some(&content), content.len(), |chunk| {
                 self.replace_if_unchanged(&snapshot, InputChunk::Copy(chunk))
@@ -265,9 +266,20 @@ fn write_patch(content: &mut [u8], sizes: ChunkSizes, patch: &dyn BlockPatch) ->
     Ok(())
 }
 
+/// Checks that a chunk has no content that a chunk of `chunksize` bytes would lose.
 fn check_chunk_nbytes(nbytes: usize, chunksize: usize) -> Result<()> {
-    if nbytes != chunksize {
-        return Err(err!(Failure, "the chunk has {nbytes} bytes, expected {chunksize}"));
+    if nbytes > chunksize {
+        return Err(err!(Failure, "the chunk has {nbytes} bytes, expected at most {chunksize}"));
     }
     Ok(())
+}
+
+/// Returns the content of a chunk with zeros at its end, so that it is `len` bytes long.
+fn extend_to(content: MallocBytes, len: usize) -> Result<MallocBytes> {
+    if content.len() == len {
+        return Ok(content);
+    }
+    let mut extended = MallocBytes::zeroed(len)?;
+    extended[..content.len()].copy_from_slice(&content);
+    Ok(extended)
 }

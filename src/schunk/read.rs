@@ -149,20 +149,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk number out of range; for a `dest` that is too short `InvalidParam` too, or
     /// `WriteBuffer` in a frame; those of decompression and of reading the frame.
-    pub(crate) fn decompress_chunk(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
-        self.decompress_chunk_with(nchunk, dest, false)
-    }
-
-    /// As [`decompress_chunk`](Self::decompress_chunk), but bytes that decompression does not write, those of
-    /// uninitialised chunks and masked-out blocks, become zero.
-    ///
-    /// # Errors
-    /// As [`decompress_chunk`](Self::decompress_chunk).
-    pub(crate) fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
-        self.decompress_chunk_with(nchunk, dest, true)
-    }
-
-    fn decompress_chunk_with(&self, nchunk: i64, mut dest: OutBuffer<'_>, zeros: bool) -> Result<usize> {
+    pub(crate) fn decompress_chunk(&self, nchunk: i64, mut dest: OutBuffer<'_>) -> Result<usize> {
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
@@ -174,14 +161,32 @@ impl SuperChunk {
                     Some(_) => Err(err!(WriteBuffer, "`dest` has {there} bytes, expected {needed} or more")),
                 };
             }
-            if zeros {
-                let writes_all = settings.mask.is_none()
-                    && settings.postfilter.is_none()
-                    && !matches!(header.special(), Ok(Some(SpecialValue::Uninit)) | Err(_));
-                let written = if writes_all { header.nbytes() } else { 0 };
-                dest.range(written..dest.len()).fill(0);
-            }
             self.decode(chunk, &self.decompress_params(&settings, nchunk), dest.reborrow())
+        })
+    }
+
+    /// Decompresses a chunk that has as many bytes as `dest`. Bytes that decompression does not write, those of
+    /// uninitialised chunks and masked-out blocks, become zero. Returns `false`, and does nothing, if the chunk has
+    /// another size.
+    ///
+    /// # Errors
+    /// As [`decompress_chunk`](Self::decompress_chunk).
+    pub(crate) fn decompress_whole_chunk(&self, nchunk: i64, mut dest: OutBuffer<'_>) -> Result<bool> {
+        self.check_nchunk(nchunk)?;
+        let settings = self.read_settings(true);
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+            let header = chunk.header();
+            if header.nbytes() != dest.len() {
+                return Ok(false);
+            }
+            let writes_all = settings.mask.is_none()
+                && settings.postfilter.is_none()
+                && !matches!(header.special(), Ok(Some(SpecialValue::Uninit)) | Err(_));
+            if !writes_all {
+                dest.fill(0);
+            }
+            self.decode(chunk, &self.decompress_params(&settings, nchunk), dest.reborrow())?;
+            Ok(true)
         })
     }
 

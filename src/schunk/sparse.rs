@@ -23,18 +23,39 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a coordinate out of range, or a super-chunk without a fixed block and chunk size; those of
     /// reading, or `Failure` if items are read one by one.
-    pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
+    pub(crate) fn get_sparse(&self, coords: &[i64], dest: OutBuffer<'_>) -> Result<()> {
         let counters = self.read_lock().counters();
         let (typesize, chunksize) = self.item_and_chunk_size(&counters)?;
-        let nitems = counters.nbytes / typesize as i64;
+        self.get_sparse_of_chunks(coords, dest, (typesize, chunksize), counters.nbytes / typesize as i64)
+    }
+
+    /// As [`get_sparse`](Self::get_sparse), for items and chunks of the sizes `typesize` and `chunksize`, in bytes.
+    /// Stored chunks may be shorter. Coordinates are less than `nitems`.
+    ///
+    /// # Errors
+    /// As [`get_sparse`](Self::get_sparse); also for an item that its chunk does not have.
+    pub(crate) fn get_sparse_of_chunks(
+        &self,
+        coords: &[i64],
+        mut dest: OutBuffer<'_>,
+        (typesize, chunksize): (usize, usize),
+        nitems: i64,
+    ) -> Result<()> {
+        let per_chunk = chunksize.checked_div(typesize).unwrap_or(0);
+        if per_chunk == 0 {
+            return Err(err!(
+                InvalidParam,
+                "items of {typesize} bytes in chunks of {chunksize}, expected at least one item"
+            ));
+        }
         let settings = self.read_settings(false);
         let one_by_one =
             coords.len() == 1 || self.filters().contains(&filter_id::DELTA) || settings.postfilter.is_some();
         if one_by_one {
             for (&coord, item) in coords.iter().zip(dest.chunks_exact(typesize)) {
                 check_coord(coord, nitems)?;
-                let at = coord as usize % (chunksize / typesize) * typesize;
-                let nchunk = coord / (chunksize / typesize) as i64;
+                let at = coord as usize % per_chunk * typesize;
+                let nchunk = coord / per_chunk as i64;
                 self.read_chunk_part(nchunk, at..at + typesize, item)
                     .map_err(|error| err!(Failure, "item {coord}: {error}"))?;
             }
@@ -43,7 +64,7 @@ impl SuperChunk {
         coords.iter().try_for_each(|&coord| check_coord(coord, nitems))?;
         let mut order = try_collect(coords.iter().enumerate().map(|(position, &coord)| (coord, position)))?;
         order.sort_unstable();
-        let per_chunk = (chunksize / typesize) as i64;
+        let per_chunk = per_chunk as i64;
         for same_chunk in order.chunk_by(|a, b| a.0 / per_chunk == b.0 / per_chunk) {
             let nchunk = same_chunk[0].0 / per_chunk;
             let wanted =

@@ -21,7 +21,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, Ordering};
 
 /// A super-chunk. It begins with the public struct of the C API.
 #[repr(C)]
@@ -46,6 +46,8 @@ pub(crate) struct SuperChunk {
     pub(super) cctx_lock: ReentrantMutex<()>,
     /// Uncompressed size of the last chunk; -1 when it is not known.
     pub(super) last_nbytes: AtomicI32,
+    /// Size, in bytes, of a chunk of the array that the super-chunk holds; 0 without an array, -1 when it is not known.
+    pub(super) array_chunk_nbytes: AtomicI64,
     /// Whether the super-chunk has created its files and is not passed to C code yet: dropping it removes the files, so
     /// that a failed creation leaves nothing.
     pub(super) removes_files: AtomicBool,
@@ -171,6 +173,7 @@ impl SuperChunk {
             (&raw mut (*place).dctx_lock).write(Mutex::default());
             (&raw mut (*place).cctx_lock).write(ReentrantMutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
+            (&raw mut (*place).array_chunk_nbytes).write(AtomicI64::new(-1));
             (&raw mut (*place).removes_files).write(AtomicBool::new(false));
             OwnedSuperChunk(NonNull::new_unchecked(place))
         };

@@ -13,7 +13,7 @@ use blosc2::capi::defaults::{
 };
 use blosc2::capi::schunk::{blosc2_schunk_copy, blosc2_schunk_free};
 
-use crate::injection::with_one_failed_malloc;
+use crate::injection::{count_kept_mallocs, with_one_failed_malloc};
 
 const MEMORY_ALLOC: i32 = -4;
 
@@ -38,12 +38,12 @@ impl Params {
     }
 }
 
-/// Returns the context of an array of 10 x 20 items whose data type has a long name.
-fn create_context(params: &mut Params) -> *mut b2nd_context_t {
+/// Returns the context of an array of 10 x 20 items whose data type has a long name; NULL after an error.
+fn try_create_context(params: &mut Params) -> *mut b2nd_context_t {
     let dtype = CString::new(vec![b'T'; 777]).expect("no NUL");
     let storage = params.storage();
     // SAFETY: lists with one number per dimension; no metalayers; everything is copied.
-    let ctx = unsafe {
+    unsafe {
         b2nd_create_ctx(
             &storage,
             2,
@@ -55,7 +55,11 @@ fn create_context(params: &mut Params) -> *mut b2nd_context_t {
             std::ptr::null(),
             0,
         )
-    };
+    }
+}
+
+fn create_context(params: &mut Params) -> *mut b2nd_context_t {
+    let ctx = try_create_context(params);
     assert!(!ctx.is_null());
     ctx
 }
@@ -108,4 +112,27 @@ fn failed_b2nd_from_schunk_leaves_the_super_chunk_unchanged() {
         }
     }
     assert!(failures >= 1, "expected a failure in the copy of the data type at least");
+}
+
+/// A context that cannot be completed is freed with all its parts.
+#[test]
+fn failed_b2nd_create_ctx_frees_its_parts() {
+    let mut params = Params::new();
+    let mut failures = 0;
+    for succeeding in 0.. {
+        let ((ctx, has_failed), kept) =
+            count_kept_mallocs(|| with_one_failed_malloc(succeeding, || try_create_context(&mut params)));
+        if !has_failed {
+            // SAFETY: a live context, freed once.
+            let (code, freed) = count_kept_mallocs(|| unsafe { b2nd_free_ctx(ctx) });
+            assert_eq!((code, freed), (0, -kept));
+            break;
+        }
+        failures += 1;
+        assert_eq!((ctx, kept), (null_mut(), 0), "after {succeeding} allocations");
+    }
+    assert!(
+        failures >= 4,
+        "expected failures in the context, its data type, storage and parameters: {failures}"
+    );
 }

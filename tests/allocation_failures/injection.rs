@@ -23,6 +23,8 @@ impl FailurePlan {
 }
 
 thread_local! {
+    /// Number of blocks of `malloc` that this thread has allocated, minus the number that it has freed.
+    static LIVE_BLOCKS: Cell<i64> = const { Cell::new(0) };
     static MALLOC_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
     static RUST_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
 }
@@ -79,6 +81,19 @@ pub fn with_one_failed_malloc<R>(succeeding: usize, work: impl FnOnce() -> R) ->
     (result, MALLOC_FAILURES.replace(FailurePlan::NONE).failed > 0)
 }
 
+/// Runs `work`. Returns the result, and the number of blocks of `malloc` that this thread has allocated and not freed.
+pub fn count_kept_mallocs<R>(work: impl FnOnce() -> R) -> (R, i64) {
+    let before = LIVE_BLOCKS.get();
+    let result = work();
+    (result, LIVE_BLOCKS.get() - before)
+}
+
+/// Counts a new block, unless it is NULL.
+fn count_block(at: *mut c_void) -> *mut c_void {
+    LIVE_BLOCKS.set(LIVE_BLOCKS.get() + i64::from(!at.is_null()));
+    at
+}
+
 /// Runs `work`; every allocation fails, of `malloc` and of Rust's allocator, after `succeeding` successful ones of
 /// the latter. Returns the result and the number of failed allocations.
 pub fn without_memory<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, usize) {
@@ -109,7 +124,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
-    unsafe { __libc_malloc(size) }
+    count_block(unsafe { __libc_malloc(size) })
 }
 
 /// Calls the C library's function, or returns NULL.
@@ -123,7 +138,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
-    unsafe { __libc_calloc(count, size) }
+    count_block(unsafe { __libc_calloc(count, size) })
 }
 
 /// Calls the C library's function, or returns NULL.
@@ -161,6 +176,7 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free(at: *mut c_void) {
+    LIVE_BLOCKS.set(LIVE_BLOCKS.get() - i64::from(!at.is_null()));
     // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_free(at) }
 }

@@ -24,6 +24,7 @@ mod library_state;
 mod model;
 mod sequence_state;
 mod setup;
+mod short_chunks;
 mod steps;
 
 use crate::support::child::test_name;

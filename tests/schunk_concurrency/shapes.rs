@@ -197,3 +197,47 @@ fn items_keep_their_positions_while_columns_are_added_and_removed() {
         assert_eq!(shared.0.shape(), [ROWS as i64, COLUMNS as i64]);
     }
 }
+
+/// A thread writes and reads a view while another one adds and removes columns of its array, with which chunks have
+/// other numbers: the view reads and writes its own items, or fails.
+#[test]
+fn views_access_their_own_items_while_columns_are_added_and_removed() {
+    const ROWS: usize = 8;
+    let (scratch, rounds) = (ScratchDir::new(), nrows(200));
+    for store in Store::ALL {
+        let items: Vec<u8> = (0..ROWS as u32).flat_map(|at| row(at, 0)).collect();
+        let shape = [ROWS as i64, 1, COLUMNS as i64];
+        let spec = ArraySpec::new(&shape, &[2, 1, 2], &[1, 1, 2], ITEM_SIZE as i32);
+        let shared = &SharedArray(
+            spec.with_store(store, &scratch.new_path()).create_from_buffer(Library::ours(), &items),
+        );
+        let view = &SharedArray(shared.0.squeeze().1.expect("a view"));
+        let is_over = &AtomicBool::new(false);
+        let mut written = [0; ROWS];
+        thread::scope(|scope| {
+            let resizer = scope.spawn(move || {
+                let mut changes = 0;
+                while !is_over.load(SeqCst) || changes == 0 {
+                    assert_eq!(shared.0.append(&[0xff; ROWS * 5 * ITEM_SIZE], 2), 0);
+                    assert_eq!(shared.0.delete(2, COLUMNS as i64, 5), 0);
+                    changes += 1;
+                }
+            });
+            for number in 1..=rounds {
+                let at = number as usize % ROWS;
+                let (start, stop) = ([at as i64, 0], [at as i64 + 1, COLUMNS as i64]);
+                if let Ok(found) = view.0.get(&start, &stop) {
+                    assert_eq!(found, row(at as u32, written[at]), "row {at}");
+                }
+                // The array has three chunks along a row: a failed write changes none of them.
+                if view.0.set(&start, &stop, &row(at as u32, number)) == 0 {
+                    written[at] = number;
+                }
+            }
+            is_over.store(true, SeqCst);
+            resizer.join().expect("a resizer");
+        });
+        let expected: Vec<u8> = (0..ROWS).flat_map(|at| row(at as u32, written[at])).collect();
+        assert_eq!(view.0.to_cbuffer(), Ok(expected), "{store:?}");
+    }
+}

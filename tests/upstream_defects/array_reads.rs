@@ -1,14 +1,16 @@
-//! Reads and writes of arrays: b2nd.md 10 D1, D3, D5, D8, D9, D10, D18, D19, D20, D23.
+//! Reads and writes of arrays: b2nd.md 10 D1, D3, D5, D8, D9, D10, D18, D19, D20, D23, D25.
 
 use crate::checks::ours;
+use crate::support::all_libraries;
 use crate::support::array::functions::Functions;
 use crate::support::array::{Array, ArraySpec};
-use crate::support::calls::{DEST_FILL_BYTE, Params};
+use crate::support::calls::{DEST_FILL_BYTE, Params, compress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::has_atomic_changes;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::verify::verify;
 
 fn increasing_bytes(len: usize) -> Vec<u8> {
     (1..=len).map(|value| value as u8).collect()
@@ -355,9 +357,9 @@ fn b2nd_10_d20_claimed_chunks_of_2_gib_fail_without_an_allocation() {
     });
 }
 
-/// A chunk that is shorter than required is an error; uninitialised memory is not returned.
+/// Blocks that a short chunk does not have are an error; uninitialised memory is not returned.
 #[test]
-fn b2nd_10_d23_chunks_shorter_than_the_chunkshape_are_rejected() {
+fn b2nd_10_d23_missing_blocks_of_short_chunks_are_errors() {
     let source = ArraySpec::new(&[12], &[6], &[3], 4).create_from_buffer(ours(), &increasing_bytes(48));
     let layer = source.schunk().meta_get("b2nd").expect("a metalayer");
     let params = Params { typesize: 4, blocksize: 12, ..Params::default() };
@@ -370,4 +372,80 @@ fn b2nd_10_d23_chunks_shorter_than_the_chunkshape_are_rejected() {
         assert!(array.get(&[start], &[stop]).is_err(), "{start}..{stop}");
     }
     assert!(array.to_cbuffer().is_err());
+    assert_eq!(array.get(&[6], &[9]), Ok(increasing_bytes(12)));
+    assert_eq!(array.get(&[1], &[3]), Ok(increasing_bytes(12)[4..].to_vec()));
+}
+
+/// An array whose only chunk is shorter than the chunk shape, and has all items: all functions read it. The C library
+/// reads single rows of such a file.
+#[test]
+fn b2nd_10_d23_short_chunks_with_all_items_are_read() {
+    let scratch = ScratchDir::new();
+    let items: Vec<u8> = (0..7 * 50 * 4u32).map(|at| (at / 90) as u8).collect();
+    for library in all_libraries() {
+        for store in Store::ON_DISK {
+            let path = scratch.new_path();
+            let mut spec = ArraySpec::new(&[7, 50], &[8, 50], &[1, 50], 4).with_store(store, &path);
+            spec.params.blocksize = 200;
+            let array = spec.zeros(library);
+            let chunk = compress(library, &spec.params, &items, 2000).expect("a chunk");
+            array.schunk().update_chunk(0, &chunk).expect("a shorter chunk");
+            drop(array);
+            for reader in all_libraries() {
+                let array = Array::open(reader, &path).1.expect("an array");
+                for row in 0..7 {
+                    let expected = items[row * 200..][..200].to_vec();
+                    let row = row as i64;
+                    assert_eq!(array.get(&[row, 0], &[row + 1, 50]), Ok(expected), "{} {row}", reader.name);
+                }
+            }
+            let array = Array::open(ours(), &path).1.expect("an array");
+            assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));
+            // A box as large as the chunk; the items behind the shape are zero.
+            let (rc, all) = array.get_slice_cbuffer(&[0, 0], &[8, 50], &[8, 50], 1600, 1600);
+            assert_eq!((rc, all), (0, [&items[..], &[0; 200]].concat()));
+            assert_eq!(verify(&path), (0, vec![]));
+        }
+    }
+}
+
+/// A chunk that is larger than the chunk shape, or has items of another size, cannot become a chunk of an array.
+#[test]
+fn b2nd_10_d25_chunks_that_do_not_fit_the_array_are_rejected() {
+    let scratch = ScratchDir::new();
+    let items = increasing_bytes(48);
+    let params = |typesize| Params { typesize, blocksize: 24, ..Params::default() };
+    let larger = compress(ours(), &params(4), &[7; 28], 100).expect("a chunk");
+    let other_items = compress(ours(), &params(8), &[7; 24], 100).expect("a chunk");
+    let shorter = compress(ours(), &params(4), &[7; 20], 100).expect("a chunk");
+    for store in Store::ALL {
+        let spec = ArraySpec::new(&[12], &[6], &[3], 4).with_store(store, &scratch.new_path());
+        let array = spec.create_from_buffer(ours(), &items);
+        for chunk in [&larger, &other_items] {
+            assert_eq!(array.schunk().update_chunk(0, chunk), Err(-21), "{store:?}");
+            assert_eq!(array.schunk().insert_chunk(1, chunk), Err(-19), "{store:?}");
+            assert_eq!(array.schunk().append_chunk(chunk), Err(-20), "{store:?}");
+        }
+        assert!(array.schunk().append(&[7; 28]).is_err(), "{store:?}");
+        assert_eq!(array.to_cbuffer().as_ref(), Ok(&items), "{store:?}");
+        assert_eq!(array.schunk().nchunks(), 2, "{store:?}");
+        assert_eq!(array.schunk().update_chunk(1, &shorter), Ok(2), "{store:?}");
+        assert_eq!(array.schunk().append_chunk(&shorter), Ok(3), "{store:?}");
+        assert_eq!(array.schunk().insert_chunk(0, &shorter), Ok(4), "{store:?}");
+        // The same chunks are accepted by a super-chunk that holds no array.
+        let schunk = SuperChunk::create(ours(), store, &scratch.new_path(), &params(4));
+        schunk.append(&items[..24]).expect("a chunk");
+        assert_eq!(schunk.append_chunk(&larger), Ok(2), "{store:?}");
+        assert_eq!(schunk.update_chunk(0, &other_items), Ok(2), "{store:?}");
+    }
+}
+
+/// Items of more than 255 bytes have the size 1 in chunk headers.
+#[test]
+fn b2nd_10_d25_chunks_of_large_items_fit_their_array() {
+    let array = ArraySpec::new(&[4], &[2], &[2], 300).create_from_buffer(ours(), &[3; 1200]);
+    let chunk = array.schunk().get_chunk(0).expect("a chunk");
+    assert_eq!(array.schunk().update_chunk(1, &chunk), Ok(2));
+    assert_eq!(array.append(&[4; 300], 0), 0);
+    assert_eq!(array.to_cbuffer(), Ok([[3; 1200].as_slice(), &[4; 300]].concat()));
 }

@@ -160,3 +160,27 @@ fn details_are_printed_if_verbose() {
     assert!(stderr(&["-v", "import", "a.npy", "a.b2nd"]).starts_with("a.npy -> a.b2nd: <i2 [2], ratio "));
     assert_eq!(stderr(&["-v", "export", "a.b2nd", "b.npy"]), "a.b2nd -> b.npy: <i2 [2]\n");
 }
+
+/// A chunk that is shorter than the chunk shape has all items of the array.
+#[test]
+fn arrays_with_a_short_chunk_are_read() {
+    let directory = Directory::new();
+    let items: Vec<i32> = (0..7 * 50).collect();
+    let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+    let builder = blosc2::Array::<i32>::builder([7, 50]).chunks([8, 50]).blocks([1, 50]);
+    builder.create_from(directory.path("a.b2nd"), &items).unwrap();
+    let mut chunks = SuperChunk::open(directory.path("a.b2nd")).unwrap();
+    let params = blosc2::Params::new().typesize(4).blocksize(200);
+    chunks.update_chunk(0, &blosc2::compress(&bytes, &params).unwrap()).unwrap();
+    drop(chunks);
+    assert_eq!(directory.run(&["export", "a.b2nd", "-"]), bytes);
+    assert_eq!(directory.run(&["cat", "a.b2nd", "--format=raw"]), bytes);
+    assert_eq!(directory.run(&["slice", "a.b2nd", "5:7", "--format=raw"]), bytes[1000..]);
+    assert!(directory.text(&["info", "a.b2nd"]).contains("7, 50"));
+    directory.run(&["verify", "a.b2nd"]);
+    directory.run(&["repair", "a.b2nd", "saved.b2nd"]);
+    directory.run(&["recompress", "a.b2nd", "other.b2nd", "--codec=lz4"]);
+    for name in ["saved.b2nd", "other.b2nd"] {
+        assert_eq!(AnyArray::open(directory.path(name)).unwrap().read_bytes(..).unwrap(), bytes, "{name}");
+    }
+}

@@ -9,6 +9,7 @@
 //! | [`table`] | the checksums of the parts |
 //! | [`report`] | the description of a damaged part, and its report |
 //! | [`walk`] | the check of all chunks |
+//! | [`array`] | the comparison of the chunks with the shape of an array |
 //! | [`verify`] | the check of a whole frame |
 //!
 //! A frame with a table of checksums (`frame.md` 2.14) is compared with it, where readers do so. Each damaged part is
@@ -18,6 +19,7 @@
 //! (`frame.md` 4), so that a damaged part does not hide the others. Memory is allocated only for bytes that the files
 //! have, and for the index, for which [`index::decode`](super::index::decode) has a limit.
 
+mod array;
 pub(crate) mod chunks;
 pub(crate) mod files;
 pub(crate) mod overlap;

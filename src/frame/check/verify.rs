@@ -1,10 +1,12 @@
 //! The check of a whole frame.
 
+use super::super::array_meta::ArrayChunks;
 use super::super::checksums::ChecksumTable;
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader, has_magic};
 use super::super::index::Offsets;
 use super::super::load;
 use super::super::metalayers::{self, Metalayer};
+use super::array::ArrayCheck;
 use super::chunks::ChunkChecker;
 use super::files::FrameFiles;
 use super::parts::{self, StoredPart};
@@ -70,12 +72,19 @@ pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut Repor
         report_checksums(&files, &header, table, &parts, &mut reporter)?;
         is_header_whole = image.as_ref().is_some_and(|image| table.check_header(&image.bytes).is_ok());
     }
+    let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
+    let metalayers = metalayers.transpose().ok().flatten().unwrap_or_default();
+    // A damaged header, of which the metalayers are a part, is not compared with the chunks.
+    let array = ArrayChunks::find(&metalayers, header.typesize).filter(|_| is_header_whole);
+    let array = ArrayCheck(array);
+    if header.nbytes == 0 {
+        array.report_count(0, &mut reporter)?;
+    }
     if let Some((_, offsets)) = index {
+        array.report_count(offsets.len() as u64, &mut reporter)?;
         let checksums = table.map_or(ChunkChecksums::Unknown, |table| ChunkChecksums::ByNumber(table.chunks));
-        let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
-        let metalayers = metalayers.transpose().ok().flatten().unwrap_or_default();
         let checker = ChunkChecker::new(&files, &header, &metalayers, &checksums, options.nthreads);
-        ChunkWalk::new(&header, &offsets, is_header_whole).run(&checker, &mut reporter)?;
+        ChunkWalk::new(&header, &offsets, is_header_whole, array).run(&checker, &mut reporter)?;
     }
     Ok(reporter.count())
 }

@@ -3,6 +3,7 @@
 use super::super::FrameKind;
 use super::super::header::FrameHeader;
 use super::super::index::Offsets;
+use super::array::ArrayCheck;
 use super::chunks::{ChunkChecker, StoredChunk};
 use super::overlap::OverlapCheck;
 use super::parts;
@@ -21,6 +22,7 @@ pub(super) struct ChunkWalk<'a> {
     offsets: &'a Offsets,
     /// Whether the sizes of the chunks are compared with those in the header: not if it has another checksum.
     is_header_whole: bool,
+    array: ArrayCheck,
     /// Sum of the uncompressed sizes of the chunks so far, in bytes; `None` after a damaged chunk.
     nbytes: Option<i64>,
     overlaps: OverlapCheck,
@@ -30,11 +32,17 @@ pub(super) struct ChunkWalk<'a> {
 
 impl<'a> ChunkWalk<'a> {
     /// Prepares the check of the chunks with these entries in the index.
-    pub(super) fn new(header: &'a FrameHeader, offsets: &'a Offsets, is_header_whole: bool) -> ChunkWalk<'a> {
+    pub(super) fn new(
+        header: &'a FrameHeader,
+        offsets: &'a Offsets,
+        is_header_whole: bool,
+        array: ArrayCheck,
+    ) -> ChunkWalk<'a> {
         ChunkWalk {
             header,
             offsets,
             is_header_whole,
+            array,
             nbytes: Some(0),
             overlaps: OverlapCheck::default(),
             has_unexpected_size: false,
@@ -88,6 +96,9 @@ impl<'a> ChunkWalk<'a> {
                 Ok(nbytes) => {
                     let nbytes = *nbytes;
                     self.add_nbytes(nbytes, 1);
+                    if let Err(error) = self.array.check_special(n, nbytes) {
+                        reporter.report_chunk(n, Place::unknown(), &error)?;
+                    }
                 }
                 Err(error) => {
                     self.nbytes = None;
@@ -104,7 +115,10 @@ impl<'a> ChunkWalk<'a> {
         let count = self.nchunks();
         let last = parts::check_special(self.header, code, true);
         let full = if count > 1 { parts::check_special(self.header, code, false) } else { Ok(0) };
-        match full.and_then(|full| Ok((full, last?))) {
+        let sizes = full.and_then(|full| Ok((full, last?)));
+        match sizes
+            .and_then(|(full, last)| self.array.check_uniform(count, full, last).map(|()| (full, last)))
+        {
             Ok((full, last)) => {
                 self.add_nbytes(full, count - 1);
                 self.add_nbytes(last, 1);
@@ -129,6 +143,11 @@ impl<'a> ChunkWalk<'a> {
         }
         let count = chunk.numbers.len();
         self.add_nbytes(header.nbytes, count);
+        for n in chunk.numbers.iter() {
+            if let Err(error) = self.array.check(n, header) {
+                reporter.report_chunk(n, chunk.place, &error)?;
+            }
+        }
         let is_expected =
             |n| parts::is_possible_nbytes(self.header, n, self.offsets.len() as u64, header.nbytes);
         self.has_unexpected_size |= self.header.chunksize > 0 && !chunk.numbers.iter().all(is_expected);

@@ -59,11 +59,11 @@ pub(crate) trait BlockSink: Sync {
         None
     }
 
-    /// Consumes the content of the `n`-th block. The content is as long as the block, but only the bytes that are
-    /// [`wanted_range`](Self::wanted_range) are defined.
+    /// Consumes the content of the `n`-th block. The content is as long as the block, or shorter if the chunk ends inside
+    /// the block; only the bytes that are [`wanted_range`](Self::wanted_range) are defined.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Those of the sink, one of them for a content that ends before the last byte that the sink reads.
     ///
     /// # Safety
     /// No other call of this function or of [`with_block_dest`](Self::with_block_dest) with the same `n` runs at the

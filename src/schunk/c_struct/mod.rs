@@ -243,8 +243,10 @@ impl WriteGuard<'_, SuperChunk> {
 
     /// Increments the change tick, after a change of metalayers or by another handle.
     pub(super) fn increment_change_tick(&mut self) {
-        let tick = self.object_for_change().change_tick_field();
+        let schunk = self.object_for_change();
+        let tick = schunk.change_tick_field();
         tick.store(tick.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        schunk.array_chunk_nbytes.store(-1, Ordering::Relaxed);
     }
 }
 

@@ -9,14 +9,14 @@ use super::{
     write_frame,
 };
 use crate::frames::fields::{CBYTES, Field, HEADER_LEN};
-use crate::support::all_libraries;
 use crate::support::array::{Array, ArraySpec};
-use crate::support::calls::{Params, Special, special_chunk};
+use crate::support::calls::{Params, Special, compress, special_chunk};
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::support::verify::{Damage, repair, verify};
+use crate::support::{all_libraries, both_libraries};
 
 const STORES: [Store; 2] = [Store::File, Store::Directory];
 
@@ -309,4 +309,53 @@ fn metalayers_before_a_damaged_one_are_saved() {
     assert_eq!(parts(&verify(&path).1), [PART_METALAYER]);
     let (count, _, read) = repaired(&path, &scratch);
     assert_eq!((count, read.metalayers), (2, vec![(b"one".to_vec(), b"one".to_vec())]));
+}
+
+/// Chunks that do not hold the items that the metalayer of an array promises; the C library stores such chunks.
+#[test]
+fn chunks_that_do_not_fit_the_array_are_reported() {
+    let Some((_, reference)) = both_libraries() else { return };
+    let scratch = ScratchDir::new();
+    let items: Vec<u8> = (0..8 * 6 * 4).collect();
+    for store in STORES {
+        for (typesize, nbytes, text) in [
+            (4, 52, "expected at most 48 by the chunk shape"),
+            (4, 24, "end at byte 48"),
+            (4, 47, "end at byte 48"),
+            (8, 48, "items of 8 bytes, the array of 4"),
+        ] {
+            let path = scratch.new_path();
+            let spec = ArraySpec::new(&[8, 6], &[4, 3], &[2, 3], 4).with_store(store, &path);
+            let array = spec.create_from_buffer(reference, &items);
+            let params = Params { typesize, blocksize: 24, ..Params::default() };
+            let chunk = compress(reference, &params, &items[..nbytes], 100).expect("a chunk");
+            array.schunk().update_chunk(2, &chunk).expect("updated");
+            drop(array);
+            let (count, reports) = verify(&path);
+            assert_eq!((count, parts(&reports), reports[0].nchunk), (1, vec![PART_CHUNK], 2), "{reports:?}");
+            assert!(reports[0].message.contains(text), "{text}: {}", reports[0].message);
+        }
+    }
+}
+
+#[test]
+fn missing_chunks_of_an_array_are_reported() {
+    let scratch = ScratchDir::new();
+    for library in all_libraries() {
+        for store in STORES {
+            for kept in [0, 3] {
+                let path = scratch.new_path();
+                let spec = ArraySpec::new(&[8, 6], &[4, 3], &[2, 3], 4).with_store(store, &path);
+                let array = spec.create_from_buffer(library, &(0..8 * 6 * 4).collect::<Vec<u8>>());
+                for nchunk in (kept..4).rev() {
+                    array.schunk().delete_chunk(nchunk).expect("deleted");
+                }
+                drop(array);
+                let (count, reports) = verify(&path);
+                assert_eq!((count, parts(&reports)), (1, vec![PART_METALAYER]), "{reports:?}");
+                let text = format!("has 4 chunks, but the frame has {kept}");
+                assert!(reports[0].message.contains(&text), "{}", reports[0].message);
+            }
+        }
+    }
 }
