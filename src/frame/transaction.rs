@@ -16,8 +16,14 @@ use super::undo_log::{FileState, UndoLog};
 use super::writer;
 use crate::err;
 use crate::error::Result;
+use crate::fork_count;
 use crate::trace;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
+/// it, a thread of the parent held it at the fork.
+const MAX_WAIT_AFTER_FORK: Duration = Duration::from_secs(2);
 
 /// The state of a frame at the begin of a transaction.
 pub(crate) enum FrameSavepoint {
@@ -32,8 +38,11 @@ impl Frame {
     /// its bytes can be restored.
     ///
     /// # Errors
-    /// Those of [`plan::plan_change`], and of writing the frame.
+    /// Those of [`plan::plan_change`], and of writing the frame; `Failure` in a child that was forked during the change.
     pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
+        if self.is_state_of_parent() {
+            return Err(err!(Failure, "the process was forked during a change, which its parent completes"));
+        }
         self.prepare_checksums();
         if !self.prepare_staging()? {
             self.close_old_gap()?;
@@ -45,6 +54,45 @@ impl Frame {
         self.with_staging(&mut inner, |staging, committed, index| {
             staging.apply(committed, index, change, target, in_transaction)
         })
+    }
+
+    /// In a child of `fork()`, discards the state that belongs to the changes of its parent: transactions and brackets
+    /// that are open there, and changes that are not committed. The child then reads the frame again. Does nothing in
+    /// the process that did this last.
+    ///
+    /// # Errors
+    /// `Failure` if another thread was using the frame when the process was forked, so that its state stays locked.
+    #[inline]
+    pub(crate) fn discard_inherited_state(&self) -> Result<()> {
+        if self.is_state_of_parent() { self.discard_state_of_parent() } else { Ok(()) }
+    }
+
+    /// Returns whether the process that used the frame last is one from which this process was forked.
+    #[inline]
+    pub(crate) fn is_state_of_parent(&self) -> bool {
+        self.process.load(Ordering::Relaxed) != fork_count::current()
+    }
+
+    #[cold]
+    fn discard_state_of_parent(&self) -> Result<()> {
+        if self.is_native() {
+            let Some(mut inner) = self.inner.try_write_for(MAX_WAIT_AFTER_FORK) else {
+                return Err(err!(Failure, "another thread was using the frame when the process was forked"));
+            };
+            // Another thread may have done it meanwhile, and may have begun a transaction.
+            if !self.is_state_of_parent() {
+                return Ok(());
+            }
+            inner.staging = None;
+            // The temporary file of the log is that of the parent, too.
+            inner.undo_log = None;
+            inner.open_transactions = 0;
+            inner.open_brackets = 0;
+            inner.last_check = None;
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        self.process.store(fork_count::current(), Ordering::Relaxed);
+        Ok(())
     }
 
     /// Prepares atomic changes. Returns whether the frame has them.

@@ -18,6 +18,7 @@ mod copies;
 mod descriptors;
 mod disjoint;
 mod fork;
+mod fork_locking;
 mod processes;
 mod readers;
 mod shapes;
