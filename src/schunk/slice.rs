@@ -7,7 +7,7 @@ use super::frame_sync::{ChangeSession, ChunkAccess, ReadSession};
 use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
@@ -57,15 +57,12 @@ impl ChunkPartToWrite<'_> {
 
 /// Returns the error of a slice whose chunk cannot be compressed or decompressed.
 fn to_failure(error: Error) -> Error {
-    err!(Failure, "{error}")
+    to_kind_unless_lock(ErrorKind::Failure)(error)
 }
 
 /// Returns the error of a slice whose chunk cannot be stored.
 fn to_update_error(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Lock => error,
-        _ => err!(ChunkUpdate, "{error}"),
-    }
+    to_kind_unless_lock(ErrorKind::ChunkUpdate)(error)
 }
 
 impl Span {

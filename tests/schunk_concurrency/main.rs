@@ -19,6 +19,7 @@ mod descriptors;
 mod disjoint;
 mod fork;
 mod fork_locking;
+mod lock_errors;
 mod processes;
 mod readers;
 mod shapes;
