@@ -1,6 +1,7 @@
 //! The number of forks between this process and the one that registered the fork handler first. State that belongs to
 //! one process stores the number: a child of `fork()` finds another one, and does not use what only its parent may use.
 
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -27,6 +28,38 @@ pub(crate) fn register_handler() -> bool {
         HANDLER_REGISTERED.store(true, Release);
     }
     is_registered
+}
+
+/// A value that each process has for itself: a lock, which a thread of the parent may hold at a fork.
+pub(crate) struct PerProcess<T> {
+    /// The process, identified by the number of forks.
+    process: u32,
+    value: T,
+    /// The value of a descendant of the process.
+    next: OnceLock<Box<PerProcess<T>>>,
+}
+
+impl<T> PerProcess<T> {
+    /// Returns a value of this process.
+    pub(crate) fn new(value: T) -> Self {
+        PerProcess { process: current(), value, next: OnceLock::new() }
+    }
+
+    /// Returns the value of this process. At the first call in a descendant, `in_child` makes it from the value of the
+    /// nearest ancestor that has one, as it was at the fork.
+    #[inline]
+    pub(crate) fn get(&self, in_child: impl Fn(&T) -> T) -> &T {
+        if self.process == current() { &self.value } else { self.of_descendant(in_child) }
+    }
+
+    #[cold]
+    fn of_descendant(&self, in_child: impl Fn(&T) -> T) -> &T {
+        let mut found = self;
+        while found.process != current() {
+            found = found.next.get_or_init(|| Box::new(PerProcess::new(in_child(&found.value))));
+        }
+        &found.value
+    }
 }
 
 /// The fork handler of the child: uses only an atomic, takes no lock and allocates no memory.

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
 /// it, a thread of the parent held it at the fork.
-const MAX_WAIT_AFTER_FORK: Duration = Duration::from_secs(2);
+const MAX_WAIT_AFTER_FORK: Duration = Duration::from_millis(100);
 
 /// The state of a frame at the begin of a transaction.
 pub(crate) enum FrameSavepoint {
@@ -71,6 +71,12 @@ impl Frame {
     #[inline]
     pub(crate) fn is_state_of_parent(&self) -> bool {
         self.process.load(Ordering::Relaxed) != fork_count::current()
+    }
+
+    /// Returns whether a child can change the frame after a fork during reads by other threads: none of them held a lock
+    /// of the frame.
+    pub(crate) fn is_unlocked_after_fork(&self) -> bool {
+        !self.inner.is_locked() && self.disk.as_ref().is_none_or(|disk| disk.backend.is_native())
     }
 
     #[cold]

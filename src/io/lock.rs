@@ -3,14 +3,14 @@
 use super::native;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::fork_count;
+use crate::fork_count::{self, PerProcess};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::IntoRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Offset, in bytes, of the counter of exclusive sections in the lock file: 8 bytes in native byte order.
@@ -35,31 +35,18 @@ pub(crate) struct FrameLock {
     /// Set when a section begins before which another handle has had an exclusive section: all state that was read
     /// before must be read again. It is set before another thread can join the section.
     missed_changes: Arc<AtomicBool>,
-    /// The lock in the process that created the handle, followed by those in its descendants.
-    first: ProcessLock,
+    lock: PerProcess<ProcessLock>,
 }
 
 /// A lock in one process.
+#[derive(Default)]
 struct ProcessLock {
-    /// The process, identified by its [`fork_count`].
-    process: u32,
     state: Mutex<LockState>,
     /// Notified when a section ends.
     section_ended: Condvar,
-    /// The lock in a descendant of the process.
-    next: OnceLock<Box<ProcessLock>>,
 }
 
 impl ProcessLock {
-    fn of_this_process() -> ProcessLock {
-        ProcessLock {
-            process: fork_count::current(),
-            state: Mutex::default(),
-            section_ended: Condvar::new(),
-            next: OnceLock::new(),
-        }
-    }
-
     fn state(&self) -> MutexGuard<'_, LockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -127,21 +114,17 @@ impl FrameLock {
     /// exclusive section since this handle last held the lock. A new handle has seen none, and compares the counter
     /// with 0.
     pub(crate) fn new(lock_path: PathBuf, missed_changes: Arc<AtomicBool>) -> Self {
-        FrameLock { lock_path, missed_changes, first: ProcessLock::of_this_process() }
+        FrameLock { lock_path, missed_changes, lock: PerProcess::new(ProcessLock::default()) }
     }
 
     /// Returns the lock in this process.
     fn in_this_process(&self) -> &ProcessLock {
-        let mut lock = &self.first;
-        while lock.process != fork_count::current() {
-            lock = lock.next.get_or_init(|| {
-                lock.close_inherited_file();
-                // Changes since the fork must be read, whatever the counter is.
-                self.missed_changes.store(true, Ordering::Relaxed);
-                Box::new(ProcessLock::of_this_process())
-            });
-        }
-        lock
+        self.lock.get(|inherited| {
+            inherited.close_inherited_file();
+            // Changes since the fork must be read, whatever the counter is.
+            self.missed_changes.store(true, Ordering::Relaxed);
+            ProcessLock::default()
+        })
     }
 
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`]

@@ -16,8 +16,8 @@
 //! no lock are counted, so that a change during a read by the same thread returns an error.
 //!
 //! A child of `fork()` has locks of its own, since threads of its parent may have held a lock at the fork, and do not
-//! exist in the child. If a thread was changing the object, the child cannot use it; if threads were reading it, the
-//! child cannot change it. The calls return an error.
+//! exist in the child. If a thread was changing the object, the child cannot use it, and the calls return an error. If
+//! threads were reading it, see [`Lockable::use_after_interrupted_reads`].
 
 use crate::err;
 use crate::error::Result;
@@ -38,6 +38,12 @@ use std::sync::OnceLock;
 pub(crate) unsafe trait Lockable {
     /// Returns the lock that protects the object.
     fn access_lock(&self) -> &AccessLock;
+
+    /// Returns which use of the object other threads have interrupted for a child, if threads of its parent were
+    /// reading the object at the fork: `Nothing` if they held no other lock that a change needs.
+    fn use_after_interrupted_reads(&self) -> Interrupted {
+        Interrupted::Nothing
+    }
 }
 
 /// A lock for any number of readers or one writer, in one process.
@@ -60,9 +66,12 @@ pub(crate) struct AccessLock {
 
 /// The uses of an object by threads of the parent that do not exist in a child.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Interrupted {
+pub(crate) enum Interrupted {
+    /// None.
     Nothing,
+    /// Reads, with locks that a change needs.
     Reads,
+    /// A change.
     Change,
 }
 
@@ -87,45 +96,48 @@ impl AccessLock {
         }
     }
 
-    /// Returns the lock in this process, for a read.
+    /// Returns the lock of `object` in this process, for a read.
     ///
     /// # Panics
     /// If the fork of this process has interrupted a change.
     #[inline]
-    fn for_reading(&self) -> &AccessLock {
-        if self.process == fork_count::current() {
-            return self;
+    fn for_reading<T: Lockable>(object: &T) -> &AccessLock {
+        let lock = object.access_lock();
+        if lock.process == fork_count::current() {
+            return lock;
         }
-        let lock = self.in_this_process();
+        let lock = AccessLock::in_this_process(object);
         assert!(lock.interrupted != Interrupted::Change, "a fork has interrupted a change of the object");
         lock
     }
 
-    /// Returns the lock in this process, for a change.
+    /// Returns the lock of `object` in this process, for a change.
     ///
     /// # Errors
     /// `Failure` if the fork of this process has interrupted a use of the object.
     #[inline]
-    fn for_change(&self) -> Result<&AccessLock> {
-        if self.process == fork_count::current() {
-            return Ok(self);
+    fn for_change<T: Lockable>(object: &T) -> Result<&AccessLock> {
+        let lock = object.access_lock();
+        if lock.process == fork_count::current() {
+            return Ok(lock);
         }
-        let lock = self.in_this_process();
+        let lock = AccessLock::in_this_process(object);
         match lock.interrupted {
             Interrupted::Nothing => Ok(lock),
             _ => Err(err!(Failure, "another thread was using the object when the process was forked")),
         }
     }
 
-    /// Returns the lock in this process, which may be a descendant of the process of this lock. A thread that has
-    /// forked inside an access uses the lock that it holds until the access ends.
+    /// Returns the lock of `object` in this process, which may be a descendant of the process that made the object. A
+    /// thread that has forked inside an access uses the lock that it holds until the access ends.
     #[cold]
-    fn in_this_process(&self) -> &AccessLock {
-        let mut lock = self;
+    fn in_this_process<T: Lockable>(object: &T) -> &AccessLock {
+        let mut lock = object.access_lock();
         while lock.process != fork_count::current() && !lock.has_hold_of_this_thread() {
-            lock = lock
-                .next
-                .get_or_init(|| Box::new(AccessLock::after(lock.interrupted_use(), lock.has_user_callbacks)));
+            lock = lock.next.get_or_init(|| {
+                let interrupted = lock.interrupted_use(object);
+                Box::new(AccessLock::after(interrupted, lock.has_user_callbacks))
+            });
         }
         lock
     }
@@ -136,13 +148,13 @@ impl AccessLock {
     }
 
     /// Returns the use of the object at the fork, in a child. The state of the lock does not change any more.
-    fn interrupted_use(&self) -> Interrupted {
+    fn interrupted_use(&self, object: &impl Lockable) -> Interrupted {
         if self.writer.load(Ordering::Relaxed) != 0 {
             return Interrupted::Change;
         }
         match self.interrupted {
             Interrupted::Nothing if self.lock.is_locked() || self.has_unlocked_readers() => {
-                Interrupted::Reads
+                object.use_after_interrupted_reads()
             }
             before => before,
         }
@@ -159,9 +171,10 @@ impl AccessLock {
         if self.has_user_callbacks { held_locks::find(self.key()) } else { None }
     }
 
-    /// Returns whether this thread, or the thread whose job it works on, holds a lock that records its holders.
-    pub(super) fn is_held_by_this_thread(&self) -> bool {
-        self.in_this_process().recorded_hold().is_some()
+    /// Returns whether this thread, or the thread whose job it works on, holds the lock of `object`, which records its
+    /// holders.
+    pub(super) fn is_held_by_this_thread(object: &impl Lockable) -> bool {
+        AccessLock::in_this_process(object).recorded_hold().is_some()
     }
 
     /// Returns the key of the lock in [`held_locks`].
@@ -210,7 +223,7 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
     /// # Panics
     /// In a child of `fork()`, if another thread was changing `object` at the fork: it would wait forever.
     pub(crate) fn lock(object: &'a T) -> Self {
-        let access = object.access_lock().for_reading();
+        let access = AccessLock::for_reading(object);
         if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_single_threaded() {
             access.add_unlocked_readers(1);
             return ReadGuard { object, access, exclusion: ReadExclusion::Counted };
@@ -284,7 +297,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// the fork.
     #[inline(always)]
     pub(crate) fn lock(object: &'a T) -> Result<Self> {
-        let access = object.access_lock().for_change()?;
+        let access = AccessLock::for_change(object)?;
         let me = thread::id();
         if access.writer.load(Ordering::Relaxed) == me || access.recorded_hold().is_some() {
             return Err(err!(Failure, "a function called during an access to an object tries to change it"));

@@ -250,7 +250,7 @@ impl SuperChunk {
     ) -> Result<bool> {
         if settings.postfilter.is_none()
             && let Some(chunk) = access.chunk_state(part.nchunk)
-            && let Some(cache) = self.cache.try_lock()
+            && let Some(cache) = self.cache().try_lock()
             && let Some(typesize) = cache.get(chunk, part.range.start, &mut dest.range(part.buffer.clone()))
         {
             drop(cache);

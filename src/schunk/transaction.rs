@@ -75,7 +75,7 @@ impl SuperChunk {
         if !frame.has_atomic_changes() {
             return Ok(None);
         }
-        if self.change_lock.0.is_held_by_this_thread() {
+        if AccessLock::is_held_by_this_thread(&self.change_lock) {
             return Ok(Some(ChangeLockGuard { _guard: None }));
         }
         Ok(Some(ChangeLockGuard { _guard: Some(WriteGuard::lock(&self.change_lock)?) }))

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -165,5 +166,55 @@ fn a_bracket_of_the_parent_is_none_of_the_child() {
         assert_eq!(locked.nchunks(), 8);
         drop(schunk);
         assert_has_all_chunks(&[Library::ours()], &path, &[4, 3]);
+    });
+}
+
+/// A super-chunk that threads share.
+struct SharedHandle(SuperChunk);
+
+// SAFETY: the tests check that threads may share it.
+unsafe impl Sync for SharedHandle {}
+
+/// Threads of the parent hold the locks of the handle, or wait for them, at each fork. Calls of the child succeed or
+/// return an error.
+#[test]
+fn children_forked_during_calls_of_other_threads_do_not_hang() {
+    const FORKS: usize = 20;
+    at_each_level(test_name!(), |store, scratch| {
+        let path = scratch.new_path();
+        let shared = &SharedHandle(create(store, &path));
+        let other = &SharedHandle(SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk"));
+        let (over, appended) = (&AtomicBool::new(false), &AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while !over.load(Relaxed) {
+                    let number = appended.fetch_add(1, Relaxed);
+                    assert!(shared.0.append(&content(1, number)).is_ok());
+                }
+            });
+            for handle in [shared, other] {
+                scope.spawn(move || {
+                    while !over.load(Relaxed) {
+                        assert!(handle.0.decompress_into(0, NBYTES) == Ok(content(0, 0)));
+                    }
+                });
+            }
+            for fork in 0..FORKS {
+                let child = run_in_fork(|| {
+                    let found = shared.0.decompress_into(0, NBYTES);
+                    assert!(found == Ok(content(0, 0)) || found == Err(-1), "{:?}", found.map(|_| ()));
+                    let chunk = content(fork as u32 + 2, 0);
+                    if shared.0.append(&chunk).is_err() {
+                        let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
+                        assert!(mine.append(&chunk).is_ok());
+                    }
+                });
+                assert_exits_with_0(child);
+            }
+            over.store(true, Relaxed);
+        });
+        let mut counts = vec![appended.load(Relaxed) as usize];
+        counts.resize(1 + FORKS, 1);
+        assert_has_all_chunks(&[Library::ours()], &path, &counts);
     });
 }
