@@ -1,14 +1,17 @@
 //! Forks of a process with open super-chunks and arrays that have the lock between processes: parent and children use
 //! the handles that were opened before the fork, and exclude each other (`frame.md` 6.2).
 
+use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
 use crate::children::{child_part, join_children, start_child};
+use crate::disjoint::callbacks::{PipelineKind, set_hook};
 use crate::fork::{assert_exits_with_0, run_in_fork};
 use crate::processes::{NBYTES, assert_has_all_chunks, coding, content};
 use crate::support::array::{Array, ArraySpec};
@@ -216,5 +219,49 @@ fn children_forked_during_calls_of_other_threads_do_not_hang() {
         let mut counts = vec![appended.load(Relaxed) as usize];
         counts.resize(1 + FORKS, 1);
         assert_has_all_chunks(&[Library::ours()], &path, &counts);
+    });
+}
+
+/// A prefilter forks in the middle of a write to several chunks. The parent completes the write; the call returns an
+/// error in the child, which then uses the array.
+#[test]
+fn a_child_forked_inside_a_write_returns_an_error_and_uses_the_array() {
+    at_each_level(test_name!(), |store, scratch| {
+        let (start, stop) = ([0, 0], [40, 100]);
+        let items: Vec<u8> = (0..4000_u64).flat_map(|n| (n * n).to_le_bytes()).collect();
+        for forking_call in [1, 4, 16] {
+            let path = scratch.new_path();
+            let spec = ArraySpec::new(&stop, &[5, 100], &[5, 50], 8).with_store(store, &path);
+            let array = spec.zeros(Library::ours());
+            PipelineKind::Prefilter.install_contexts(&array.schunk(), 5 * 50 * 8);
+            let forked = Rc::new(Cell::new(None));
+            let (seen, mut calls) = (forked.clone(), 0);
+            set_hook(Some(Box::new(move || {
+                calls += 1;
+                if calls == forking_call {
+                    // SAFETY: the test is about the calls that a child may make after a fork.
+                    seen.set(Some(unsafe { libc::fork() }));
+                }
+                calls < forking_call
+            })));
+            let code = array.set(&start, &stop, &items);
+            let pid = forked.get().expect("a call of the prefilter");
+            let check = || {
+                assert!(array.get(&start, &stop) == Ok(items.clone()));
+                assert_eq!(array.set(&[7, 7], &[8, 8], &items[8 * 707..][..8]), 0);
+            };
+            if pid == 0 {
+                // SAFETY: plain system calls.
+                unsafe {
+                    libc::alarm(60);
+                    let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_ok();
+                    libc::_exit(if good && code == -1 { 0 } else { 1 });
+                }
+            }
+            assert_eq!(code, 0);
+            check();
+            assert_exits_with_0(pid);
+            check();
+        }
     });
 }
