@@ -2125,9 +2125,10 @@ int blosc2_schunk_get_vlblock(blosc2_schunk *schunk,
  * Decompresses the items `start` to `stop` (exclusive) of `schunk` into `buffer`, which must have
  * room for these items. Does nothing if `stop` is not greater than `start`.
  *
- * Returns 0. Errors: -12 when the chunks have different sizes, -32 when a pointer is NULL, -1 for
- * any other failure, also for a negative `start` and for items beyond the last one. The chunks
- * before the one that failed have been written to `buffer` then.
+ * Returns 0. Errors: -12 when the chunks have different sizes, -32 when a pointer is NULL, -37
+ * when the lock cannot be acquired, -1 for any other failure, also for a negative `start` and for
+ * items beyond the last one. The chunks before the one that failed have been written to `buffer`
+ * then.
  *
  * Note: `buffer` has room for the items.
  */

@@ -14,6 +14,7 @@
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
 //! | [`sync`] | atomics, locks and threads, which the model tests replace |
 //! | [`held_locks`] | the list of locks that a thread holds while functions of the program may run |
+//! | [`fork_count`] | the number of forks: which process state belongs to |
 //! | [`thread`] | the id of the current thread, and whether the process has other threads |
 //! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; operates on bytes only |
 //! | [`codec`] | the compressors of single streams |
@@ -53,6 +54,7 @@ mod environment;
 pub mod error;
 mod fallible;
 mod filter;
+mod fork_count;
 mod frame;
 mod held_locks;
 #[doc(hidden)]

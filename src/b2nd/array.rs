@@ -10,7 +10,7 @@ use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result, to_kind_unless_lock};
 use crate::frame::array_meta::B2ND_METALAYER;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
@@ -287,9 +287,9 @@ impl Array {
             params.dtype_format,
         )?;
         let builder = ArrayBuilder::new(geometry, dtype, params.dtype_format)?;
-        let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: guaranteed by the caller.
-        let schunk = unsafe { SuperChunk::create(&params.storage) }.map_err(failed)?;
+        let schunk = unsafe { SuperChunk::create(&params.storage) }
+            .map_err(to_kind_unless_lock(ErrorKind::Failure))?;
         init_schunk(&schunk, &builder.geometry, &meta, params, special)?;
         Ok(builder.into_array(schunk))
     }
@@ -399,19 +399,20 @@ fn init_schunk(
     params: &ArrayParams<'_>,
     special: SpecialValue,
 ) -> Result<()> {
-    let failed = |error: Error| err!(Failure, "{error}");
     let chunksize = geometry.chunk_nbytes()?;
     schunk.preset_chunksize(chunksize);
-    schunk.meta_add(B2ND_METALAYER, meta).map_err(failed)?;
+    schunk.meta_add(B2ND_METALAYER, meta).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
     for (name, content) in params.metalayers {
-        schunk.meta_add(name, content).map_err(failed)?;
+        schunk.meta_add(name, content).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
     }
     if geometry.nitems() > 0 {
         let (nchunks, chunknitems) = (geometry.nchunks(), geometry.extchunknitems());
         let nitems = nchunks.checked_mul(chunknitems).ok_or_else(|| {
             err!(Failure, "{nchunks} chunks of {chunknitems} items, expected less than 2^63 items")
         })?;
-        schunk.fill_special(nitems, i32::from(special.id()), chunksize).map_err(failed)?;
+        schunk
+            .fill_special(nitems, i32::from(special.id()), chunksize)
+            .map_err(to_kind_unless_lock(ErrorKind::Failure))?;
     }
     Ok(())
 }

@@ -5,19 +5,16 @@ use super::MAX_DIM;
 use super::array::{Array, ArrayBuilder, ArrayParams};
 use super::geometry::Geometry;
 use super::shape_access::ShapeChange;
+use super::slices::to_failure_unless_lock;
 use crate::chunk::SpecialValue;
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::frame::array_meta::B2ND_METALAYER;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::change::InputChunk;
 use crate::schunk::copy::CopyDestination;
 use std::ffi::CStr;
-
-fn to_failure(error: Error) -> Error {
-    err!(Failure, "{error}")
-}
 
 impl Array {
     /// Makes a new array from the box from `start` to `stop`; `params` has all parameters but the shape.
@@ -96,7 +93,7 @@ impl Array {
             params.chunkshape == geometry.chunkshape() && params.blockshape == geometry.blockshape();
         if is_same {
             // SAFETY: guaranteed by the caller.
-            let copy = unsafe { schunk.copy(to) }.map_err(to_failure)?;
+            let copy = unsafe { schunk.copy(to) }.map_err(to_failure_unless_lock)?;
             let geometry = Geometry::from_stored(
                 geometry.shape(),
                 params.chunkshape,
@@ -111,7 +108,7 @@ impl Array {
         let start = [0; MAX_DIM];
         // SAFETY: guaranteed by the caller.
         let new = unsafe { self.slice(&params, &start[..ndim], geometry.shape()) }?;
-        schunk.copy_vlmetalayers_to(new.schunk()?).map_err(to_failure)?;
+        schunk.copy_vlmetalayers_to(new.schunk()?).map_err(to_failure_unless_lock)?;
         Ok(new)
     }
 
@@ -125,7 +122,7 @@ impl Array {
         let contiguous = schunk.storage().contiguous.get();
         let to = CopyDestination { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
         // SAFETY: only the super-chunk's own parameters, without pointers.
-        unsafe { schunk.copy(&to) }.and_then(|copy| copy.finish_creation()).map_err(to_failure)
+        unsafe { schunk.copy(&to) }.and_then(|copy| copy.finish_creation()).map_err(to_failure_unless_lock)
     }
 
     /// Appends `other` along `axis` to this array, or with `copy` to a copy of it. Returns the copy.
@@ -221,9 +218,9 @@ fn copy_chunks_of(
                 stride *= new.chunks_along(dim);
                 rest /= along;
             }
-            let chunk = other.schunk()?.chunk_copy(part.number).map_err(to_failure)?;
+            let chunk = other.schunk()?.chunk_copy(part.number).map_err(to_failure_unless_lock)?;
             let kept = change.schunk().update_chunk(number, InputChunk::Take(&mut Some(chunk)));
-            kept.map_err(to_failure)?;
+            kept.map_err(to_failure_unless_lock)?;
             continue;
         }
         let mut from = [[0; MAX_DIM]; 2];

@@ -9,8 +9,7 @@ use super::geometry::Geometry;
 use super::metalayer;
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
 use super::slices::to_failure_unless_lock;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::frame::array_meta::{B2ND_METALAYER, CATERVA_METALAYER};
 use crate::frame::store::FrameLockGuard;
 use crate::schunk::SuperChunk;
@@ -83,12 +82,11 @@ impl<'a> ShapeChange<'a> {
     /// # Errors
     /// `Failure` when it cannot be written.
     pub(super) fn publish(&mut self, geometry: Arc<Geometry>) -> Result<()> {
-        let failed = |error: Error| err!(Failure, "{error}");
         let schunk = self.schunk;
         let name = if schunk.has_metalayer(B2ND_METALAYER) { B2ND_METALAYER } else { CATERVA_METALAYER };
         let mut bytes = read_array_meta_bytes(schunk)?;
         metalayer::write_shape(&mut bytes, geometry.shape())?;
-        schunk.meta_update(name, &bytes).map_err(failed)?;
+        schunk.meta_update(name, &bytes).map_err(to_failure_unless_lock)?;
         self.array.update_geometry(geometry, schunk.change_tick(), schunk);
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::transfer::{Transfer, is_buffer_covered, locate_single_item};
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -58,10 +58,7 @@ impl<'a> SharedDestination<'a> {
 }
 
 pub(super) fn to_failure_unless_lock(error: Error) -> Error {
-    match error.kind() {
-        crate::ErrorKind::Lock | crate::ErrorKind::MemoryAlloc => error,
-        _ => err!(Failure, "{error}"),
-    }
+    to_kind_unless_lock(ErrorKind::Failure)(error)
 }
 
 impl Array {

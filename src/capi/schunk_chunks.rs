@@ -6,7 +6,7 @@ use crate::abi::blosc2_schunk;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::chunk::read_i32;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind_unless_lock};
 use crate::malloc::MallocBytes;
 use crate::schunk::change::InputChunk;
 use crate::schunk::read::ReturnedChunk;
@@ -284,9 +284,9 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
 /// Decompresses the items `start` to `stop` (exclusive) of `schunk` into `buffer`, which must have room for these
 /// items. Does nothing if `stop` is not greater than `start`.
 ///
-/// Returns 0. Errors: -12 when the chunks have different sizes, -32 when a pointer is NULL, -1 for any other
-/// failure, also for a negative `start` and for items beyond the last one. The chunks before the one that failed
-/// have been written to `buffer` then.
+/// Returns 0. Errors: -12 when the chunks have different sizes, -32 when a pointer is NULL, -37 when the lock
+/// cannot be acquired, -1 for any other failure, also for a negative `start` and for items beyond the last one. The
+/// chunks before the one that failed have been written to `buffer` then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has room for the items.
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
         schunk.check_slice(start, stop)?;
         // SAFETY: by the rules of the module.
         let dest = unsafe { dest_buffer(buffer, len) }?;
-        schunk.get_slice(start, stop, dest).map_err(|error| err!(Failure, "{error}"))?;
+        schunk.get_slice(start, stop, dest).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
         Ok(0)
     })
 }

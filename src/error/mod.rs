@@ -71,6 +71,15 @@ impl Error {
     }
 }
 
+/// Returns a function that replaces the kind of an error by the kind `kind` of the operation, except `Lock` and
+/// `MemoryAlloc`.
+pub(crate) fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error + Copy {
+    move |error| match error.kind() {
+        ErrorKind::Lock | ErrorKind::MemoryAlloc => error,
+        _ => Error::new(kind, format_args!("{error}")),
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.kind.message().to_str().unwrap_or_default();

@@ -31,7 +31,7 @@ pub(super) struct Journal {
     /// Empty if the file is kept.
     path: PathBuf,
     /// Holds the lock.
-    _file: File,
+    file: File,
     old: Vec<u8>,
     is_synced: bool,
 }
@@ -65,7 +65,7 @@ impl Journal {
             .map_err(failed)?;
         file.try_lock().map_err(|error| err!(FileOpen, "{} is in use: {error}", path.display()))?;
         let kept = file.try_clone().map_err(failed)?;
-        let journal = Journal { path: path.clone(), _file: kept, old, is_synced };
+        let journal = Journal { path: path.clone(), file: kept, old, is_synced };
         file.set_len(0).and_then(|()| file.write_all(&bytes)).map_err(failed)?;
         if is_synced {
             file.sync_all().map_err(failed)?;
@@ -82,6 +82,10 @@ impl Journal {
     /// Leaves the file for the next handle: the commit has failed, and so has restoring the old bytes.
     pub(super) fn keep(mut self) {
         self.path = PathBuf::new();
+        // A child that was forked since the journal was made has the open file, too, and with it the lock.
+        if let Err(error) = self.file.unlock() {
+            trace::warning(|| format!("a journal stays locked: {error}"));
+        }
     }
 }
 

@@ -22,13 +22,14 @@ use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
+use crate::fork_count;
 use crate::io::{Backend, FrameLock, OpenMode, WriteUnit};
 use crate::malloc::MallocVec;
 use crate::trace;
 use parking_lot::RwLock;
 use std::ffi::CStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Number of attempts to read a frame that another process may be writing, and the pause between two attempts.
@@ -55,6 +56,8 @@ pub(crate) struct Frame {
     /// Number of reads that failed because another handle had changed the frame meanwhile.
     pub(super) changed_reads: AtomicU64,
     pub(super) inner: RwLock<Inner>,
+    /// The process that used the frame last, identified by its [`fork_count`].
+    pub(super) process: AtomicU32,
 }
 
 /// The parsed state of a frame.
@@ -200,6 +203,7 @@ impl Frame {
             must_check_reads: AtomicBool::new(false),
             changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),
+            process: AtomicU32::new(fork_count::current()),
         }
     }
 
@@ -387,9 +391,11 @@ impl Frame {
     /// # Errors
     /// `Lock`.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
-        let Some(lock) = &self.lock else { return Ok(FrameLockGuard { lock: None }) };
-        lock.lock(exclusive)?;
-        Ok(FrameLockGuard { lock: Some(lock) })
+        self.discard_inherited_state()?;
+        if let Some(lock) = &self.lock {
+            lock.lock(exclusive)?;
+        }
+        Ok(FrameLockGuard { lock: self.lock.as_ref(), process: fork_count::current() })
     }
 
     /// Returns whether the frame has a lock between processes.
@@ -545,6 +551,8 @@ impl FrameBytes for Frame {
 #[must_use]
 pub(crate) struct FrameLockGuard<'a> {
     lock: Option<&'a FrameLock>,
+    /// The process that acquired the lock, identified by its [`fork_count`]: a child of it does not have the lock.
+    process: u32,
 }
 
 impl FrameLockGuard<'_> {
@@ -558,15 +566,18 @@ impl FrameLockGuard<'_> {
     /// # Errors
     /// `Lock`.
     pub(crate) fn release(mut self) -> Result<()> {
-        self.lock.take().map_or(Ok(()), FrameLock::unlock)
+        self.unlock()
+    }
+
+    fn unlock(&mut self) -> Result<()> {
+        let lock = self.lock.take().filter(|_| self.process == fork_count::current());
+        lock.map_or(Ok(()), FrameLock::unlock)
     }
 }
 
 impl Drop for FrameLockGuard<'_> {
     fn drop(&mut self) {
-        if let Some(lock) = self.lock
-            && let Err(error) = lock.unlock()
-        {
+        if let Err(error) = self.unlock() {
             crate::trace::error(&error);
         }
     }

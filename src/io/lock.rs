@@ -1,9 +1,12 @@
 //! The lock of a frame between processes: a lock file, advisory, shared or exclusive (`frame.md` 6.2).
 
+use super::native;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fork_count::{self, PerProcess};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::fd::IntoRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,19 +27,71 @@ const FAIRNESS_PAUSE: Duration = Duration::from_micros(50);
 /// each other as two processes do, also within one thread.
 ///
 /// No file is created before the first lock. Readers, too, need write permission for the lock file.
+///
+/// A child of `fork()` has none of its parent's locks. The system's lock belongs to the open file, which a fork
+/// shares, so the child opens the lock file again, and never unlocks the file of its parent.
 pub(crate) struct FrameLock {
     lock_path: PathBuf,
     /// Set when a section begins before which another handle has had an exclusive section: all state that was read
     /// before must be read again. It is set before another thread can join the section.
     missed_changes: Arc<AtomicBool>,
+    lock: PerProcess<ProcessLock>,
+}
+
+/// A lock in one process.
+#[derive(Default)]
+struct ProcessLock {
     state: Mutex<LockState>,
     /// Notified when a section ends.
     section_ended: Condvar,
 }
 
+impl ProcessLock {
+    fn state(&self) -> MutexGuard<'_, LockState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the lock file that this process has inherited from the process of this lock: otherwise the system's lock
+    /// would stay acquired if that process died with it. Does nothing if another thread was acquiring the lock at the
+    /// fork.
+    fn close_inherited_file(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.file = None;
+        }
+    }
+}
+
+/// An open lock file. It is closed on drop, unless the program has closed the descriptor, as daemons do after a fork:
+/// its number may belong to another file then.
+struct LockFile {
+    /// `None` only inside `drop`.
+    file: Option<File>,
+    identity: Option<(u64, u64)>,
+}
+
+impl LockFile {
+    fn new(file: File) -> LockFile {
+        LockFile { identity: native::identity(&file), file: Some(file) }
+    }
+
+    fn file(&self) -> &File {
+        self.file.as_ref().expect("only `drop` takes the file")
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take()
+            && native::identity(&file) != self.identity
+        {
+            let _ = file.into_raw_fd();
+        }
+    }
+}
+
 #[derive(Default)]
 struct LockState {
-    file: Option<File>,
+    file: Option<LockFile>,
     depth: u64,
     exclusive: bool,
     last_seen_counter: u64,
@@ -59,10 +114,21 @@ impl FrameLock {
     /// exclusive section since this handle last held the lock. A new handle has seen none, and compares the counter
     /// with 0.
     pub(crate) fn new(lock_path: PathBuf, missed_changes: Arc<AtomicBool>) -> Self {
-        FrameLock { lock_path, missed_changes, state: Mutex::default(), section_ended: Condvar::new() }
+        FrameLock { lock_path, missed_changes, lock: PerProcess::new(ProcessLock::default()) }
     }
 
-    /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`].
+    /// Returns the lock in this process.
+    fn in_this_process(&self) -> &ProcessLock {
+        self.lock.get(|inherited| {
+            inherited.close_inherited_file();
+            // Changes since the fork must be read, whatever the counter is.
+            self.missed_changes.store(true, Ordering::Relaxed);
+            ProcessLock::default()
+        })
+    }
+
+    /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`]
+    /// in the same process.
     ///
     /// Inside a section of this handle, only the depth is incremented, except that an exclusive lock inside a shared
     /// section turns the section into an exclusive one. Other handles may have an exclusive section in between. A
@@ -73,10 +139,11 @@ impl FrameLock {
     /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of
     /// the system is lost as well.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<()> {
-        let mut state = self.state();
+        let lock = self.in_this_process();
+        let mut state = lock.state();
         if !exclusive && state.is_too_old_to_join() {
             while state.is_too_old_to_join() {
-                state = self.section_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = lock.section_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.depth == 0 {
                 std::thread::sleep(FAIRNESS_PAUSE);
@@ -89,9 +156,9 @@ impl FrameLock {
         }
         let file = match state.file.take() {
             Some(file) => file,
-            None => self.open()?,
+            None => LockFile::new(self.open()?),
         };
-        let file = &*state.file.insert(file);
+        let file = state.file.insert(file).file();
         let seen = self.acquire(file, exclusive).inspect_err(|_| {
             // The error of `acquire` is returned, not that of `unlock`.
             let _ = file.unlock();
@@ -111,7 +178,8 @@ impl FrameLock {
     /// # Errors
     /// `Lock`.
     pub(crate) fn unlock(&self) -> Result<()> {
-        let mut state = self.state();
+        let lock = self.in_this_process();
+        let mut state = lock.state();
         match state.depth {
             0 => return Ok(()),
             depth => state.depth = depth - 1,
@@ -121,18 +189,17 @@ impl FrameLock {
         }
         state.exclusive = false;
         state.section_start = None;
-        self.section_ended.notify_all();
+        lock.section_ended.notify_all();
         state
             .file
             .as_ref()
-            .map_or(Ok(()), |file| file.unlock().map_err(|error| self.lock_error("unlock", &error)))
-    }
-
-    fn state(&self) -> MutexGuard<'_, LockState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+            .map_or(Ok(()), |file| file.file().unlock().map_err(|error| self.lock_error("unlock", &error)))
     }
 
     fn open(&self) -> Result<File> {
+        if !fork_count::register_handler() {
+            return Err(err!(Lock, "cannot register a fork handler for {}", self.lock_path.display()));
+        }
         OpenOptions::new()
             .read(true)
             .write(true)

@@ -6,8 +6,8 @@ use std::ptr;
 use std::sync::atomic::AtomicPtr;
 use std::time::Duration;
 
-use super::fork_count;
 use super::job::{JobOutcome, call_inside_job};
+use crate::fork_count;
 use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicBool, AtomicU8};
 use crate::sync::thread;

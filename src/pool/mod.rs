@@ -17,7 +17,6 @@
 //! | `offers` | running one job: offering it, withdrawing offers, waiting for the workers that took one |
 //! | `park` | spinning and sleeping |
 //! | `callback` | the program's own threads |
-//! | `fork_count` | the number of forks |
 //! | `process_set` | which set belongs to this process |
 //!
 //! The pool does not depend on contexts, blocks and codecs. It takes no lock except to start and end threads (and
@@ -27,7 +26,6 @@
 //! this code under loom.
 
 mod callback;
-mod fork_count;
 mod job;
 #[cfg(all(test, loom))]
 mod model_tests;

@@ -2,24 +2,25 @@
 //! held stay locked in it: the child does not use the parent's set, and creates a new one.
 
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr};
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use super::fork_count;
 use super::worker_set::WorkerSet;
 use crate::fallible;
+use crate::fork_count;
 
-/// The set of this process, once there is one. Never freed.
+/// The set of this process, or of a process from which it was forked, once there is one. Never freed.
 static WORKER_SET: AtomicPtr<WorkerSet> = AtomicPtr::new(ptr::null_mut());
-
-/// Whether the handler is registered. Not a `Once`: a fork could leave a `Once` half done, while registering twice
-/// is harmless.
-static HANDLER_REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// Returns the set of this process, if it has one yet.
 pub(super) fn get() -> Option<&'static WorkerSet> {
+    as_own_set(WORKER_SET.load(Acquire))
+}
+
+/// Returns the set at an address that was read from `WORKER_SET`; `None` if it is that of another process.
+fn as_own_set(set: *mut WorkerSet) -> Option<&'static WorkerSet> {
     // SAFETY: the pointer is null or comes from `Box::into_raw` in `create` and is never freed once stored.
-    unsafe { WORKER_SET.load(Acquire).as_ref() }
+    unsafe { set.as_ref() }.filter(|set| set.is_of_this_process())
 }
 
 /// Returns the set of this process, after creating it if there is none. Returns `None` if it cannot be created in a way
@@ -30,36 +31,17 @@ pub(super) fn get_or_create() -> Option<&'static WorkerSet> {
 
 #[cold]
 fn create() -> Option<&'static WorkerSet> {
-    if !HANDLER_REGISTERED.load(Acquire) {
-        if !register_fork_handler() {
-            return None;
-        }
-        // Release: a thread that skips the registration, and forks, runs with a registered handler.
-        HANDLER_REGISTERED.store(true, Release);
+    if !fork_count::register_handler() {
+        return None;
+    }
+    let old = WORKER_SET.load(Acquire);
+    if let Some(set) = as_own_set(old) {
+        return Some(set);
     }
     let new = Box::into_raw(fallible::try_box(WorkerSet::new()).ok()?);
-    if WORKER_SET.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire).is_err() {
+    if WORKER_SET.compare_exchange(old, new, AcqRel, Acquire).is_err() {
         // SAFETY: `new` came from `Box::into_raw` above and was not stored: no other thread has its address.
         drop(unsafe { Box::from_raw(new) });
     }
     get()
-}
-
-/// The fork handler of the child: uses only atomics, takes no lock and allocates no memory.
-#[cfg(unix)]
-extern "C" fn reset_in_child() {
-    WORKER_SET.store(ptr::null_mut(), Relaxed);
-    fork_count::increment();
-}
-
-#[cfg(unix)]
-fn register_fork_handler() -> bool {
-    // SAFETY: `reset_in_child` is async-signal-safe and stays mapped: unloading the library is not supported
-    // (`abi.md` 9.7).
-    unsafe { libc::pthread_atfork(None, None, Some(reset_in_child)) == 0 }
-}
-
-#[cfg(not(unix))]
-fn register_fork_handler() -> bool {
-    true
 }

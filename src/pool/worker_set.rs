@@ -3,13 +3,13 @@
 
 use crossbeam_utils::CachePadded;
 
-use super::fork_count;
 use super::job::Job;
 use super::park::{WaitQueue, is_spinning_useful};
 use super::slot::WorkerSlot;
 use super::worker_bits::{BANK_COUNT, BANK_SIZE, lowest_bits};
 use crate::error::Result;
 use crate::fallible;
+use crate::fork_count;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 use crate::sync::thread::JoinHandle;

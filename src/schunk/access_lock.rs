@@ -14,16 +14,21 @@
 //! The only thread of a process takes no lock, unless functions of the program may run during the access and start
 //! other threads: those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`). Guards that hold
 //! no lock are counted, so that a change during a read by the same thread returns an error.
+//!
+//! A child of `fork()` has locks of its own, since threads of its parent may have held a lock at the fork, and do not
+//! exist in the child. If a thread was changing the object, the child cannot use it, and the calls return an error. If
+//! threads were reading it, see [`Lockable::use_after_interrupted_reads`].
 
 use crate::err;
 use crate::error::Result;
 use crate::held_locks::{self, LockMode};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use crate::{pool, thread};
+use crate::{fork_count, pool, thread};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// An object with an [`AccessLock`].
 ///
@@ -33,10 +38,22 @@ use std::ptr;
 pub(crate) unsafe trait Lockable {
     /// Returns the lock that protects the object.
     fn access_lock(&self) -> &AccessLock;
+
+    /// Returns which use of the object other threads have interrupted for a child, if threads of its parent were
+    /// reading the object at the fork: `Nothing` if they held no other lock that a change needs.
+    fn use_after_interrupted_reads(&self) -> Interrupted {
+        Interrupted::Nothing
+    }
 }
 
-/// A lock for any number of readers or one writer.
+/// A lock for any number of readers or one writer, in one process.
 pub(crate) struct AccessLock {
+    /// The process, identified by its [`fork_count`].
+    process: u32,
+    /// The use of the object that the fork has interrupted.
+    interrupted: Interrupted,
+    /// The lock in a descendant of the process.
+    next: OnceLock<Box<AccessLock>>,
     lock: RwLock<()>,
     /// [`thread::id`] of the thread with the [`WriteGuard`]; 0 for none.
     writer: AtomicUsize,
@@ -47,14 +64,99 @@ pub(crate) struct AccessLock {
     has_user_callbacks: bool,
 }
 
+/// The uses of an object by threads of the parent that do not exist in a child.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupted {
+    /// None.
+    Nothing,
+    /// Reads, with locks that a change needs.
+    Reads,
+    /// A change.
+    Change,
+}
+
 impl AccessLock {
     /// Returns a lock that is not held. `has_user_callbacks` states whether accesses run functions of the program.
     pub(crate) fn new(has_user_callbacks: bool) -> Self {
+        // Without the handler a child does not find out that it is one.
+        let _ = fork_count::register_handler();
+        AccessLock::after(Interrupted::Nothing, has_user_callbacks)
+    }
+
+    /// Returns a lock that is not held, of an object whose use by other threads a fork may have interrupted.
+    fn after(interrupted: Interrupted, has_user_callbacks: bool) -> Self {
         AccessLock {
+            process: fork_count::current(),
+            interrupted,
+            next: OnceLock::new(),
             lock: RwLock::new(()),
             writer: AtomicUsize::new(0),
             unlocked_readers: AtomicUsize::new(0),
             has_user_callbacks,
+        }
+    }
+
+    /// Returns the lock of `object` in this process, for a read.
+    ///
+    /// # Panics
+    /// If the fork of this process has interrupted a change.
+    #[inline]
+    fn for_reading<T: Lockable>(object: &T) -> &AccessLock {
+        let lock = object.access_lock();
+        if lock.process == fork_count::current() {
+            return lock;
+        }
+        let lock = AccessLock::in_this_process(object);
+        assert!(lock.interrupted != Interrupted::Change, "a fork has interrupted a change of the object");
+        lock
+    }
+
+    /// Returns the lock of `object` in this process, for a change.
+    ///
+    /// # Errors
+    /// `Failure` if the fork of this process has interrupted a use of the object.
+    #[inline]
+    fn for_change<T: Lockable>(object: &T) -> Result<&AccessLock> {
+        let lock = object.access_lock();
+        if lock.process == fork_count::current() {
+            return Ok(lock);
+        }
+        let lock = AccessLock::in_this_process(object);
+        match lock.interrupted {
+            Interrupted::Nothing => Ok(lock),
+            _ => Err(err!(Failure, "another thread was using the object when the process was forked")),
+        }
+    }
+
+    /// Returns the lock of `object` in this process, which may be a descendant of the process that made the object. A
+    /// thread that has forked inside an access uses the lock that it holds until the access ends.
+    #[cold]
+    fn in_this_process<T: Lockable>(object: &T) -> &AccessLock {
+        let mut lock = object.access_lock();
+        while lock.process != fork_count::current() && !lock.has_hold_of_this_thread() {
+            lock = lock.next.get_or_init(|| {
+                let interrupted = lock.interrupted_use(object);
+                Box::new(AccessLock::after(interrupted, lock.has_user_callbacks))
+            });
+        }
+        lock
+    }
+
+    /// Returns whether this thread holds this lock, as far as that is recorded.
+    fn has_hold_of_this_thread(&self) -> bool {
+        self.writer.load(Ordering::Relaxed) == thread::id() || self.recorded_hold().is_some()
+    }
+
+    /// Returns the use of the object at the fork, in a child. The state of the lock does not change any more.
+    fn interrupted_use(&self, object: &impl Lockable) -> Interrupted {
+        if self.writer.load(Ordering::Relaxed) != 0 {
+            return Interrupted::Change;
+        }
+        match self.interrupted {
+            Interrupted::Nothing if self.lock.is_locked() || self.has_unlocked_readers() => {
+                object.use_after_interrupted_reads()
+            }
+            before => before,
         }
     }
 
@@ -69,9 +171,10 @@ impl AccessLock {
         if self.has_user_callbacks { held_locks::find(self.key()) } else { None }
     }
 
-    /// Returns whether this thread, or the thread whose job it works on, holds a lock that records its holders.
-    pub(super) fn is_held_by_this_thread(&self) -> bool {
-        self.recorded_hold().is_some()
+    /// Returns whether this thread, or the thread whose job it works on, holds the lock of `object`, which records its
+    /// holders.
+    pub(super) fn is_held_by_this_thread(object: &impl Lockable) -> bool {
+        AccessLock::in_this_process(object).recorded_hold().is_some()
     }
 
     /// Returns the key of the lock in [`held_locks`].
@@ -109,21 +212,26 @@ enum ReadExclusion<'a> {
 #[must_use]
 pub(crate) struct ReadGuard<'a, T: Lockable> {
     object: &'a T,
+    access: &'a AccessLock,
     exclusion: ReadExclusion<'a>,
 }
 
 impl<'a, T: Lockable> ReadGuard<'a, T> {
     /// Waits until no thread changes `object` and no thread has waited longer for a change: a continuous sequence of
     /// readers does not starve a change.
+    ///
+    /// # Panics
+    /// In a child of `fork()`, if another thread was changing `object` at the fork: it would wait forever.
     pub(crate) fn lock(object: &'a T) -> Self {
-        let access = object.access_lock();
+        let access = AccessLock::for_reading(object);
         if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_single_threaded() {
             access.add_unlocked_readers(1);
-            return ReadGuard { object, exclusion: ReadExclusion::Counted };
+            return ReadGuard { object, access, exclusion: ReadExclusion::Counted };
         }
         if !access.has_user_callbacks {
             return ReadGuard {
                 object,
+                access,
                 exclusion: ReadExclusion::Locked { _lock: access.lock.read(), is_recorded: false },
             };
         }
@@ -132,11 +240,11 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
             // Inside a function of the program: a thread that waits to change the object waits for this thread.
             Some(LockMode::Shared) => access.lock.read_recursive(),
             Some(LockMode::Exclusive) => {
-                return ReadGuard { object, exclusion: ReadExclusion::Inherited };
+                return ReadGuard { object, access, exclusion: ReadExclusion::Inherited };
             }
         };
         held_locks::add(access.key(), LockMode::Shared);
-        ReadGuard { object, exclusion: ReadExclusion::Locked { _lock: lock, is_recorded: true } }
+        ReadGuard { object, access, exclusion: ReadExclusion::Locked { _lock: lock, is_recorded: true } }
     }
 
     /// Lends the proof that the lock is held.
@@ -149,7 +257,7 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
 impl<T: Lockable> Drop for ReadGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let access = self.object.access_lock();
+        let access = self.access;
         match self.exclusion {
             ReadExclusion::Counted => access.add_unlocked_readers(-1),
             ReadExclusion::Inherited | ReadExclusion::Locked { is_recorded: false, .. } => {}
@@ -175,6 +283,7 @@ enum WriteExclusion<'a> {
 #[must_use]
 pub(crate) struct WriteGuard<'a, T: Lockable> {
     object: &'a T,
+    access: &'a AccessLock,
     exclusion: WriteExclusion<'a>,
     /// The guard belongs to the thread in `writer`.
     _not_send: PhantomData<*const ()>,
@@ -184,10 +293,11 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// Waits until no other thread uses `object`.
     ///
     /// # Errors
-    /// `Failure` when this thread is using it already.
+    /// `Failure` when this thread is using it already; in a child of `fork()`, also if another thread was using it at
+    /// the fork.
     #[inline(always)]
     pub(crate) fn lock(object: &'a T) -> Result<Self> {
-        let access = object.access_lock();
+        let access = AccessLock::for_change(object)?;
         let me = thread::id();
         if access.writer.load(Ordering::Relaxed) == me || access.recorded_hold().is_some() {
             return Err(err!(Failure, "a function called during an access to an object tries to change it"));
@@ -204,7 +314,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         if access.has_user_callbacks {
             held_locks::add(access.key(), LockMode::Exclusive);
         }
-        Ok(WriteGuard { object, exclusion, _not_send: PhantomData })
+        Ok(WriteGuard { object, access, exclusion, _not_send: PhantomData })
     }
 
     /// Returns exclusive access to an object that no other code can use; no lock is taken.
@@ -213,7 +323,8 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// While the guard lives, no other code uses what is changed or read through it.
     #[inline]
     pub(crate) unsafe fn without_lock(object: &'a T) -> Self {
-        WriteGuard { object, exclusion: WriteExclusion::WithoutLock, _not_send: PhantomData }
+        let access = object.access_lock();
+        WriteGuard { object, access, exclusion: WriteExclusion::WithoutLock, _not_send: PhantomData }
     }
 
     /// Lends the proof that the lock is held.
@@ -237,7 +348,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     #[inline]
     pub(crate) fn object_for_change(&mut self) -> &'a T {
         let is_unshared = matches!(self.exclusion, WriteExclusion::WithoutLock);
-        assert!(is_unshared || !self.object.access_lock().has_unlocked_readers(), "a change during a read");
+        assert!(is_unshared || !self.access.has_unlocked_readers(), "a change during a read");
         self.object
     }
 }
@@ -246,7 +357,7 @@ impl<T: Lockable> Drop for WriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if !matches!(self.exclusion, WriteExclusion::WithoutLock) {
-            let access = self.object.access_lock();
+            let access = self.access;
             access.writer.store(0, Ordering::Relaxed);
             if access.has_user_callbacks {
                 held_locks::remove(access.key(), LockMode::Exclusive);

@@ -46,7 +46,7 @@ impl SuperChunk {
         let session = self.lock_for_read()?;
         let nblock = start / blocksize.max(1);
         let mut is_first = false;
-        if let Some(mut cache) = self.cache.try_lock() {
+        if let Some(mut cache) = self.cache().try_lock() {
             if let Some(chunk) = session.access().chunk_state(nchunk)
                 && let Some(typesize) = cache.get(chunk, start, &mut dest)
                 && self.note_cached(typesize)
@@ -123,7 +123,7 @@ impl SuperChunk {
         let session = self.lock_for_read()?;
         if let ([nblock], None) = (blocks, &settings.postfilter)
             && let Some(chunk) = session.access().chunk_state(nchunk)
-            && let Some(cache) = self.cache.try_lock()
+            && let Some(cache) = self.cache().try_lock()
             && let Some((bytes, typesize)) =
                 cache.get_ref(chunk, nblock * blocksize..(nblock + 1) * blocksize)
         {
@@ -207,7 +207,7 @@ impl SuperChunk {
     /// start of the block, and the previous read was of another block.
     fn needs_caching(&self, nchunk: i64, nblock: usize, blocksize: usize, sink: &dyn BlockSink) -> bool {
         !decompress::is_partial_decode_worthwhile(&sink.wanted_range(0, blocksize), blocksize)
-            || self.cache.try_lock().is_none_or(|mut cache| cache.record_partial_read(nchunk, nblock))
+            || self.cache().try_lock().is_none_or(|mut cache| cache.record_partial_read(nchunk, nblock))
     }
 
     /// Returns how many threads may read different chunks at once: 1 if reading runs functions of the program, which

@@ -12,7 +12,7 @@ use super::rules::{self, Counters, Permutation};
 use super::variable_size::nchunks_for_nbytes;
 use super::{StorageKind, SuperChunk};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
 use crate::fallible;
 use crate::frame::chunk_info::ChunkInfo;
 use crate::frame::plan::{Change, FrameChunk, TargetState};
@@ -66,14 +66,6 @@ fn storable_chunk_info(chunk: &[u8]) -> Result<ChunkInfo> {
         return Err(err!(InvalidParam, "a lazy chunk cannot be stored"));
     }
     Ok(info)
-}
-
-/// Returns a function that replaces the code of an error by the code `kind` of the operation, except `Lock`.
-fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error {
-    move |error| match error.kind() {
-        ErrorKind::Lock => error,
-        _ => Error::new(kind, format_args!("{error}")),
-    }
 }
 
 impl SuperChunk {

@@ -298,7 +298,7 @@ impl<'a> ChunkAccess<'a> {
     pub(super) fn try_lock_cache(self, nchunk: i64) -> Option<(MutexGuard<'a, BlockCache>, ChunkState)> {
         let state = self.chunk_state(nchunk)?;
         let schunk = self.lock_proof().object();
-        let cache = schunk.cache.try_lock()?;
+        let cache = schunk.cache().try_lock()?;
         schunk.has_cached_block.store(true, Ordering::Relaxed);
         Some((cache, state))
     }

@@ -7,7 +7,7 @@ use super::frame_sync::{ChangeSession, ChunkAccess, ReadSession};
 use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
@@ -49,15 +49,12 @@ impl ChunkPartToWrite<'_> {
 
 /// Returns the error of a slice whose chunk cannot be compressed or decompressed.
 fn to_failure(error: Error) -> Error {
-    err!(Failure, "{error}")
+    to_kind_unless_lock(ErrorKind::Failure)(error)
 }
 
 /// Returns the error of a slice whose chunk cannot be stored.
 fn to_update_error(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Lock | ErrorKind::MemoryAlloc => error,
-        _ => err!(ChunkUpdate, "{error}"),
-    }
+    to_kind_unless_lock(ErrorKind::ChunkUpdate)(error)
 }
 
 impl Span {
@@ -245,7 +242,7 @@ impl SuperChunk {
     ) -> Result<bool> {
         if settings.postfilter.is_none()
             && let Some(chunk) = access.chunk_state(part.nchunk)
-            && let Some(cache) = self.cache.try_lock()
+            && let Some(cache) = self.cache().try_lock()
             && let Some(typesize) = cache.get(chunk, part.range.start, &mut dest.range(part.buffer.clone()))
         {
             drop(cache);

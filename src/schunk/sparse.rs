@@ -6,7 +6,7 @@ use crate::buffers;
 use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind_unless_lock};
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ByteRanges, ItemRange};
@@ -57,7 +57,7 @@ impl SuperChunk {
                 let at = coord as usize % per_chunk * typesize;
                 let nchunk = coord / per_chunk as i64;
                 self.read_chunk_part(nchunk, at..at + typesize, item)
-                    .map_err(|error| err!(Failure, "item {coord}: {error}"))?;
+                    .map_err(to_kind_unless_lock(ErrorKind::Failure))?;
             }
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! The struct of a super-chunk, its construction and its drop.
 
-use super::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
+use super::access_lock::{AccessLock, Interrupted, Lockable, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::BlockCache;
 use super::storage::Storage;
@@ -8,6 +8,7 @@ use super::transaction::ChangeLock;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::err;
 use crate::error::Result;
+use crate::fork_count::PerProcess;
 use crate::frame::store::Frame;
 use crate::io::{Backend, paths};
 use crate::pipeline::context::OwnedContext;
@@ -32,7 +33,7 @@ pub(crate) struct SuperChunk {
     /// The I/O back-end for frames on disk, which is released when the super-chunk is freed.
     pub(super) backend: Option<Backend>,
     /// The last decoded block; views share it, as they share the chunks.
-    pub(super) cache: Arc<Mutex<BlockCache>>,
+    pub(super) cache: Arc<PerProcess<Mutex<BlockCache>>>,
     /// Whether `cache` may hold a block; a change locks `cache` only then. Set with the access lock held.
     pub(super) has_cached_block: Arc<AtomicBool>,
     /// Address of the owner of the chunks, shared by the owner and its views; NULL before the first view is made, and
@@ -41,9 +42,9 @@ pub(crate) struct SuperChunk {
     /// Held while a frame with transactions is changed.
     pub(super) change_lock: ChangeLock,
     /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
-    pub(super) dctx_lock: Mutex<()>,
+    pub(super) dctx_lock: PerProcess<Mutex<()>>,
     /// Locked while the compression context is used.
-    pub(super) cctx_lock: ReentrantMutex<()>,
+    pub(super) cctx_lock: PerProcess<CompressionLock>,
     /// Uncompressed size of the last chunk; -1 when it is not known.
     pub(super) last_nbytes: AtomicI32,
     /// Size, in bytes, of a chunk of the array that the super-chunk holds; 0 without an array, -1 when it is not known.
@@ -51,6 +52,26 @@ pub(crate) struct SuperChunk {
     /// Whether the super-chunk has created its files and is not passed to C code yet: dropping it removes the files, so
     /// that a failed creation leaves nothing.
     pub(super) removes_files: AtomicBool,
+}
+
+/// The lock of the compression context in one process.
+#[derive(Default)]
+pub(super) struct CompressionLock {
+    pub(super) lock: ReentrantMutex<()>,
+    /// Whether a fork has interrupted a thread of the parent that was using the context.
+    pub(super) is_interrupted: bool,
+}
+
+impl CompressionLock {
+    /// Returns the lock in a child, made from that of its parent at the fork.
+    pub(super) fn in_child(parent: &CompressionLock) -> CompressionLock {
+        // A thread that has forked inside a tuner continues to use the context.
+        let has_holder = parent.lock.is_locked() && !parent.lock.is_owned_by_current_thread();
+        CompressionLock {
+            lock: ReentrantMutex::default(),
+            is_interrupted: parent.is_interrupted || has_holder,
+        }
+    }
 }
 
 // SAFETY: the public struct is only accessed by the rule of `c_struct`; the rest is `Sync`.
@@ -64,12 +85,19 @@ unsafe impl Lockable for SuperChunk {
     fn access_lock(&self) -> &AccessLock {
         &self.lock
     }
+
+    fn use_after_interrupted_reads(&self) -> Interrupted {
+        match self.frame() {
+            Some(frame) if !frame.is_unlocked_after_fork() => Interrupted::Reads,
+            _ => Interrupted::Nothing,
+        }
+    }
 }
 
 /// The fields that a view shares with the owner of its chunks.
 pub(super) struct SharedWithViews {
     pub(super) lock: Arc<AccessLock>,
-    pub(super) cache: Arc<Mutex<BlockCache>>,
+    pub(super) cache: Arc<PerProcess<Mutex<BlockCache>>>,
     pub(super) has_cached_block: Arc<AtomicBool>,
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
 }
@@ -150,7 +178,7 @@ impl SuperChunk {
             let has_user_callbacks = backend.as_ref().is_some_and(|backend| backend.id() > 1);
             SharedWithViews {
                 lock: Arc::new(AccessLock::new(has_user_callbacks)),
-                cache: Arc::default(),
+                cache: Arc::new(PerProcess::new(Mutex::default())),
                 has_cached_block: Arc::default(),
                 owner: Arc::default(),
             }
@@ -170,8 +198,8 @@ impl SuperChunk {
             (&raw mut (*place).has_cached_block).write(shared.has_cached_block);
             (&raw mut (*place).owner).write(shared.owner);
             (&raw mut (*place).change_lock).write(ChangeLock::new());
-            (&raw mut (*place).dctx_lock).write(Mutex::default());
-            (&raw mut (*place).cctx_lock).write(ReentrantMutex::default());
+            (&raw mut (*place).dctx_lock).write(PerProcess::new(Mutex::default()));
+            (&raw mut (*place).cctx_lock).write(PerProcess::new(CompressionLock::default()));
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
             (&raw mut (*place).array_chunk_nbytes).write(AtomicI64::new(-1));
             (&raw mut (*place).removes_files).write(AtomicBool::new(false));
@@ -180,6 +208,12 @@ impl SuperChunk {
         // SAFETY: no other code has access to the super-chunk yet.
         unsafe { schunk.set_storage(storage) }?;
         Ok(schunk)
+    }
+
+    /// Returns the last decoded block.
+    #[inline]
+    pub(super) fn cache(&self) -> &Mutex<BlockCache> {
+        self.cache.get(|_| Mutex::default())
     }
 
     /// Commits the creation of the super-chunk, and keeps the files that it has created. Does nothing for one that was
@@ -256,7 +290,7 @@ impl SuperChunk {
     pub(super) fn discard_cached_block(&self) {
         if self.has_cached_block.load(Ordering::Relaxed) {
             self.has_cached_block.store(false, Ordering::Relaxed);
-            self.cache.lock().clear();
+            self.cache().lock().clear();
         }
     }
 }

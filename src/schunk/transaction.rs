@@ -14,6 +14,7 @@ use super::c_struct::metalayer_kind::MetalayerKind;
 use super::rules::Counters;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fork_count;
 use crate::frame::FrameSavepoint;
 use crate::frame::durability::Durability;
 use crate::frame::metalayers::{self, OwnedMetalayer};
@@ -56,6 +57,8 @@ struct Transaction<'a> {
 
 /// The state of a super-chunk at the begin of a transaction.
 struct Savepoint {
+    /// The process that began the transaction, identified by its [`fork_count`].
+    process: u32,
     frame: FrameSavepoint,
     counters: Counters,
     metalayers: Vec<OwnedMetalayer>,
@@ -65,12 +68,15 @@ impl SuperChunk {
     /// Waits until no other thread changes the frame. Returns `None` for a super-chunk without transactions.
     ///
     /// # Errors
-    /// `Failure` if the lock cannot be taken because this thread is changing the super-chunk.
+    /// `Failure` if the lock cannot be taken because this thread is changing the super-chunk, or because another thread
+    /// was using it when the process was forked.
     pub(super) fn lock_changes(&self) -> Result<Option<ChangeLockGuard<'_>>> {
-        if !self.frame().is_some_and(Frame::has_atomic_changes) {
+        let Some(frame) = self.frame() else { return Ok(None) };
+        frame.discard_inherited_state()?;
+        if !frame.has_atomic_changes() {
             return Ok(None);
         }
-        if self.change_lock.0.is_held_by_this_thread() {
+        if AccessLock::is_held_by_this_thread(&self.change_lock) {
             return Ok(Some(ChangeLockGuard { _guard: None }));
         }
         Ok(Some(ChangeLockGuard { _guard: Some(WriteGuard::lock(&self.change_lock)?) }))
@@ -118,7 +124,8 @@ impl SuperChunk {
         };
         let Some(savepoint) = frame.begin_transaction()? else { return Ok(None) };
         let metalayers = metalayers::to_owned(guard.lock_proof().metalayers(MetalayerKind::Fixed))?;
-        let savepoint = Savepoint { frame: savepoint, counters: self.counters(), metalayers };
+        let counters = self.counters();
+        let savepoint = Savepoint { process: fork_count::current(), frame: savepoint, counters, metalayers };
         Ok(Some(Transaction { schunk: self, frame, savepoint: Some(savepoint), _locks: locks }))
     }
 
@@ -204,9 +211,10 @@ impl SuperChunk {
     }
 
     /// Commits pending changes, and closes the gap that changes have left in the file, before the super-chunk is freed.
+    /// In a child of `fork()`, these are the changes of the child only.
     pub(super) fn close_frame(&self) {
-        let Some(frame) = self.frame().filter(|frame| frame.has_uncompacted_changes() && !self.is_view())
-        else {
+        let is_own = |frame: &&Frame| !self.is_view() && !frame.is_state_of_parent();
+        let Some(frame) = self.frame().filter(is_own).filter(|frame| frame.has_uncompacted_changes()) else {
             return;
         };
         let closed =
@@ -219,7 +227,13 @@ impl SuperChunk {
 
 impl Transaction<'_> {
     /// Commits the changes. After an error they are rolled back.
+    ///
+    /// # Errors
+    /// `Failure` in a child that was forked inside the transaction; those of writing the frame.
     fn commit(mut self) -> Result<()> {
+        if self.savepoint.as_ref().is_some_and(Savepoint::is_inherited) {
+            return Err(err!(Failure, "the process was forked during a change, which its parent completes"));
+        }
         let _guard = WriteGuard::lock(self.schunk)?;
         if let Some(savepoint) = &self.savepoint {
             self.frame.commit(&savepoint.frame)?;
@@ -243,9 +257,16 @@ impl Transaction<'_> {
     }
 }
 
+impl Savepoint {
+    /// Returns whether the transaction is that of a process from which this one was forked.
+    fn is_inherited(&self) -> bool {
+        self.process != fork_count::current()
+    }
+}
+
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        if let Some(savepoint) = self.savepoint.take()
+        if let Some(savepoint) = self.savepoint.take().filter(|savepoint| !savepoint.is_inherited())
             && let Err(error) = self.roll_back(savepoint)
         {
             trace::error(&error);

@@ -113,6 +113,12 @@ impl<T> RwLock<T> {
         self.read_unless(|state| state.has_writer || state.waiting_writers > 0)
     }
 
+    /// Returns whether a thread holds the lock.
+    pub(crate) fn is_locked(&self) -> bool {
+        let state = self.state.lock().unwrap();
+        state.has_writer || state.readers > 0
+    }
+
     /// Waits until no thread writes.
     pub(crate) fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
         self.read_unless(|state| state.has_writer)

@@ -21,7 +21,7 @@ const NCHUNKS: usize = 5;
 const CODEC_SETTINGS: CodecSettings = CodecSettings { codec: 5, delta: false, nthreads: 4 };
 
 /// Forks; the child runs `work` and exits with its result. An alarm ends a child that hangs.
-fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
+pub fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
     // SAFETY: the test is about the calls that a child may make after a fork.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
@@ -37,7 +37,7 @@ fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
 }
 
 #[track_caller]
-fn assert_exits_with_0(pid: libc::pid_t) {
+pub fn assert_exits_with_0(pid: libc::pid_t) {
     let mut status = -1;
     // SAFETY: a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);

@@ -18,6 +18,8 @@ mod copies;
 mod descriptors;
 mod disjoint;
 mod fork;
+mod fork_locking;
+mod lock_errors;
 mod processes;
 mod readers;
 mod shapes;

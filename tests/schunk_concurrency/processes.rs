@@ -19,7 +19,7 @@ use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
 /// Items of a chunk: its number, the process that wrote it, and a series.
 const CHUNK_NITEMS: usize = 300;
-const NBYTES: usize = CHUNK_NITEMS * 4;
+pub const NBYTES: usize = CHUNK_NITEMS * 4;
 
 const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
 const LIBRARY: &str = "BLOSC2_CONCURRENCY_LIBRARY";
@@ -31,7 +31,7 @@ fn append_count() -> usize {
     from_environment("BLOSC2_CONCURRENCY_APPENDS", 500) as usize
 }
 
-fn content(writer: u32, number: u32) -> Vec<u8> {
+pub fn content(writer: u32, number: u32) -> Vec<u8> {
     let series = (2..CHUNK_NITEMS as u32).map(|n| n * (1 + number % 5) + number);
     [number, writer].into_iter().chain(series).flat_map(u32::to_le_bytes).collect()
 }
@@ -68,7 +68,7 @@ fn open_from_settings() -> SuperChunk {
     panic!("no super-chunk");
 }
 
-fn coding() -> CodecSettings {
+pub fn coding() -> CodecSettings {
     CodecSettings { codec: 1, delta: false, nthreads: 1 }
 }
 
@@ -205,7 +205,7 @@ impl ProcessTest<'_> {
 }
 
 /// Checks with both libraries that every appended chunk exists, and that the chunks of each process are in order.
-fn assert_has_all_chunks(libraries: &[&'static Library], path: &Path, counts: &[usize]) {
+pub fn assert_has_all_chunks(libraries: &[&'static Library], path: &Path, counts: &[usize]) {
     for library in libraries {
         let schunk = SuperChunk::open(library, path).expect("a super-chunk");
         let mut next = vec![0; counts.len()];

@@ -49,8 +49,6 @@ pub(super) struct StagedFile {
     has_synced_name: bool,
     /// The number of commits. Handles without the lock detect a change also by this number.
     commits: u8,
-    /// The process that writes the frame: a forked child must not close the gap, because its parent may be writing.
-    pid: u32,
 }
 
 impl StagedFile {
@@ -66,7 +64,6 @@ impl StagedFile {
             unwritten: Vec::new(),
             has_synced_name: false,
             commits: std::process::id() as u8,
-            pid: std::process::id(),
         }
     }
 
@@ -331,15 +328,12 @@ impl StagedFile {
         bytes
     }
 
-    /// Moves index and trailer directly behind the chunks, and cuts the file. Does nothing in a forked child, and if
-    /// another handle has changed the frame.
+    /// Moves index and trailer directly behind the chunks, and cuts the file. Does nothing if another handle has
+    /// changed the frame.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`.
     pub(super) fn close(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
-        if self.pid != std::process::id() {
-            return Ok(());
-        }
         let stream = committed.stream()?;
         let mut found = [0; FIXED_HEADER_LEN];
         stream.read_exact_at(committed.disk.base, &mut found)?;

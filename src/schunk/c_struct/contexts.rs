@@ -6,7 +6,8 @@ use crate::err;
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
-use parking_lot::{MutexGuard, ReentrantMutexGuard};
+use crate::schunk::super_chunk::CompressionLock;
+use parking_lot::{Mutex, MutexGuard, ReentrantMutexGuard};
 use std::ops::Deref;
 
 /// Exclusive use of a context of a super-chunk, by the guard `G` of a lock; released on drop.
@@ -38,10 +39,15 @@ impl SuperChunk {
     /// Waits until no other thread uses the compression context.
     ///
     /// # Errors
-    /// `NullPointer` when the program has taken it out of the struct.
+    /// `NullPointer` when the program has taken it out of the struct; `Failure` in a child of `fork()`, if another
+    /// thread was using it at the fork.
     #[inline]
     pub(crate) fn cctx(&self) -> Result<CompressionGuard<'_>> {
-        let lock = self.cctx_lock.lock();
+        let lock = self.cctx_lock.get(CompressionLock::in_child);
+        if lock.is_interrupted {
+            return Err(err!(Failure, "another thread was compressing when the process was forked"));
+        }
+        let lock = lock.lock.lock();
         // SAFETY: the rule of `c_struct`.
         let context = unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() };
         let context =
@@ -52,7 +58,8 @@ impl SuperChunk {
     /// Waits until no other thread uses the decompression context, if there is one.
     #[inline]
     pub(crate) fn dctx(&self) -> Option<DecompressionGuard<'_>> {
-        let lock = self.dctx_lock.lock();
+        // The lock is held for copying settings, which a fork may interrupt.
+        let lock = self.dctx_lock.get(|_| Mutex::default()).lock();
         // SAFETY: the rule of `c_struct`.
         let context = unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }?;
         Some(ContextGuard { context, _lock: lock })

@@ -24,7 +24,7 @@ const LAYERS: &[&[&str]] = &[
     &["filter"],
     &["chunk"],
     &["buffers", "fallible", "held_locks", "out_buffer", "thread", "trace"],
-    &["abi", "environment", "sync"],
+    &["abi", "environment", "fork_count", "sync"],
     &["error"],
 ];
 

@@ -5,7 +5,7 @@
 //! items. Before a writer overwrites items it checks that they still contain what it stored last; items that were not
 //! overwritten are checked at the end. Thus each write is checked once.
 
-mod callbacks;
+pub mod callbacks;
 mod nested_writes;
 mod processes;
 mod threads;

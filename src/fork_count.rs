@@ -1,0 +1,80 @@
+//! The number of forks between this process and the one that registered the fork handler first. State that belongs to
+//! one process stores the number: a child of `fork()` finds another one, and does not use what only its parent may use.
+
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+static FORK_COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the handler is registered. Not a `Once`: a fork could leave a `Once` half done.
+static HANDLER_REGISTERED: AtomicBool = AtomicBool::new(false);
+
+/// Returns the number of forks between this process and the one that called [`register_handler`] first.
+#[inline]
+pub(crate) fn current() -> u32 {
+    FORK_COUNT.load(Relaxed)
+}
+
+/// Registers the handler that counts forks, at the first call. Returns false if that fails: forks are not counted then.
+pub(crate) fn register_handler() -> bool {
+    if HANDLER_REGISTERED.load(Acquire) {
+        return true;
+    }
+    // Two threads may both register the handler: a fork then adds 2, which is another number all the same.
+    let is_registered = register();
+    // Release: a thread that skips the registration, and forks, runs with a registered handler.
+    if is_registered {
+        HANDLER_REGISTERED.store(true, Release);
+    }
+    is_registered
+}
+
+/// A value that each process has for itself: a lock, which a thread of the parent may hold at a fork.
+pub(crate) struct PerProcess<T> {
+    /// The process, identified by the number of forks.
+    process: u32,
+    value: T,
+    /// The value of a descendant of the process.
+    next: OnceLock<Box<PerProcess<T>>>,
+}
+
+impl<T> PerProcess<T> {
+    /// Returns a value of this process.
+    pub(crate) fn new(value: T) -> Self {
+        PerProcess { process: current(), value, next: OnceLock::new() }
+    }
+
+    /// Returns the value of this process. At the first call in a descendant, `in_child` makes it from the value of the
+    /// nearest ancestor that has one, as it was at the fork.
+    #[inline]
+    pub(crate) fn get(&self, in_child: impl Fn(&T) -> T) -> &T {
+        if self.process == current() { &self.value } else { self.of_descendant(in_child) }
+    }
+
+    #[cold]
+    fn of_descendant(&self, in_child: impl Fn(&T) -> T) -> &T {
+        let mut found = self;
+        while found.process != current() {
+            found = found.next.get_or_init(|| Box::new(PerProcess::new(in_child(&found.value))));
+        }
+        &found.value
+    }
+}
+
+/// The fork handler of the child: uses only an atomic, takes no lock and allocates no memory.
+#[cfg(all(unix, not(miri)))]
+extern "C" fn count_fork() {
+    FORK_COUNT.fetch_add(1, Relaxed);
+}
+
+#[cfg(all(unix, not(miri)))]
+fn register() -> bool {
+    // SAFETY: `count_fork` is async-signal-safe and stays mapped: unloading the library is not supported (`abi.md` 9.7).
+    unsafe { libc::pthread_atfork(None, None, Some(count_fork)) == 0 }
+}
+
+#[cfg(not(all(unix, not(miri))))]
+fn register() -> bool {
+    true
+}
