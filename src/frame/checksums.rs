@@ -151,6 +151,15 @@ fn has_root(trailer: &[u8]) -> bool {
         .is_some_and(|end| end[..2] == ROOT_TYPE || end[2..6] == ROOT_MAGIC)
 }
 
+/// Returns whether the bytes are a fingerprint with its marker and type, or the end of one: a root, or zeros. A part of
+/// a root cannot be checked, and is accepted if `may_be_root`.
+pub(super) fn is_fingerprint(bytes: &[u8], may_be_root: bool) -> bool {
+    let mut zeros = [0; FINGERPRINT_LEN];
+    zeros[..2].copy_from_slice(&NO_ROOT_TYPE);
+    let is_root = if bytes.len() < FINGERPRINT_LEN { may_be_root } else { Root::parse(bytes).is_ok() };
+    zeros.ends_with(bytes) || is_root
+}
+
 /// Removes the root at the end of a trailer, if there is one.
 pub(super) fn remove_root(trailer: &mut [u8]) {
     if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>()
@@ -206,7 +215,7 @@ impl ChecksumTable {
     /// Reads the table of a frame, which begins at byte `at` of the frame.
     ///
     /// # Errors
-    /// `Data` for a table that does not fit the root.
+    /// `Data` for a table that does not fit the root; `MemoryAlloc`.
     pub(super) fn parse(bytes: &[u8], root: Root, at: u64) -> Result<ChecksumTable> {
         expect(format_args!("the checksum table (offset {at})"), root.table_checksum, checksum(bytes))?;
         let Some(head) = bytes.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START) else {
@@ -225,7 +234,10 @@ impl ChecksumTable {
         }
         let [header, index, trailer] = [20, 24, 28].map(|offset| le_u32(head, offset));
         let frame_len = le_u64(head, FRAME_LEN_OFFSET);
-        Ok(ChecksumTable { at, frame_len, chunks: chunk_entries(bytes), header, index, trailer })
+        let (entries, mut chunks) = (chunk_entries(bytes), Vec::new());
+        chunks.try_reserve_exact(entries.len()).map_err(|_| err!(MemoryAlloc, "{count} checksums"))?;
+        chunks.extend(entries);
+        Ok(ChecksumTable { at, frame_len, chunks, header, index, trailer })
     }
 
     /// Returns the offset of the end of the table in the frame, in bytes.
@@ -316,7 +328,7 @@ impl Checksums {
 
     /// Reads the checksums of the chunks from a table that was checked or written by this handle.
     pub(super) fn of_table(table: &[u8]) -> Checksums {
-        Checksums::of_unread_chunks(chunk_entries(table))
+        Checksums::of_unread_chunks(chunk_entries(table).collect())
     }
 
     fn of_unread_chunks(chunks: Vec<u32>) -> Checksums {
@@ -436,9 +448,9 @@ fn trailer_checksum(trailer: &[u8]) -> u32 {
 }
 
 /// Returns the checksums of the chunks in the bytes of a table.
-fn chunk_entries(table: &[u8]) -> Vec<u32> {
+fn chunk_entries(table: &[u8]) -> impl ExactSizeIterator<Item = u32> {
     let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
-    entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)).collect()
+    entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0))
 }
 
 /// Compares the checksum of a part of the frame.

@@ -157,6 +157,11 @@ pub(crate) fn has_magic(bytes: &[u8]) -> bool {
     bytes_at(bytes, position::MAGIC).as_ref() == Some(MAGIC)
 }
 
+/// Returns whether the bytes are the start of a frame as every writer writes it.
+pub(super) fn is_header_start(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x9e, 0xa8]) && has_magic(bytes)
+}
+
 impl FrameHeader {
     /// Parses the fixed part at the start of `bytes`, with those checks of `frame.md` 4.4 that apply to every access
     /// and that need no other bytes, in the order of that section. Ignored: the magic, msgpack markers, the width of

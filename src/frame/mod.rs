@@ -18,6 +18,7 @@
 //! | [`journal`] | undoing a commit of several sectors whose writer has died |
 //! | [`transaction`] | changes one by one or several as one, by either of the two |
 //! | [`disk`] | the files of a frame |
+//! | [`trailing`] | whether other data follow a frame in its file |
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
 //! | [`status`] | whether another handle has changed the frame |
@@ -51,6 +52,7 @@ mod staged;
 pub(crate) mod status;
 pub(crate) mod store;
 pub(crate) mod trailer;
+pub(crate) mod trailing;
 mod transaction;
 pub(crate) mod undo;
 mod undo_log;
