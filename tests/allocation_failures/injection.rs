@@ -15,10 +15,12 @@ struct FailurePlan {
     failing: usize,
     /// Number of allocations that have failed.
     failed: usize,
+    /// Size of the smallest allocations that count and fail, in bytes.
+    min_len: usize,
 }
 
 impl FailurePlan {
-    const NONE: FailurePlan = FailurePlan { succeeding: usize::MAX, failing: 0, failed: 0 };
+    const NONE: FailurePlan = FailurePlan { succeeding: usize::MAX, failing: 0, failed: 0, min_len: 0 };
 }
 
 thread_local! {
@@ -26,9 +28,12 @@ thread_local! {
     static RUST_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
 }
 
-/// Counts an allocation; returns whether it fails.
-fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>) -> bool {
+/// Counts an allocation of `len` bytes; returns whether it fails.
+fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>, len: usize) -> bool {
     let mut now = plan.get();
+    if len < now.min_len {
+        return false;
+    }
     if now.succeeding > 0 {
         now.succeeding -= 1;
     } else if now.failing > 0 {
@@ -44,16 +49,28 @@ fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>) -> bool 
 /// Runs `work`; one `malloc` fails, after `succeeding` successful ones. Returns the result and whether that
 /// allocation was requested.
 pub fn with_one_failed_malloc<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, bool) {
-    MALLOC_FAILURES.set(FailurePlan { succeeding, failing: 1, failed: 0 });
+    MALLOC_FAILURES.set(FailurePlan { succeeding, failing: 1, ..FailurePlan::NONE });
     let result = work();
     (result, MALLOC_FAILURES.replace(FailurePlan::NONE).failed > 0)
+}
+
+/// Runs `work`; one allocation of `min_len` bytes or more of Rust's allocator fails, after `succeeding` successful ones.
+/// Returns the result and whether that allocation was requested.
+pub fn with_one_failed_allocation<R>(
+    succeeding: usize,
+    min_len: usize,
+    work: impl FnOnce() -> R,
+) -> (R, bool) {
+    RUST_FAILURES.set(FailurePlan { succeeding, failing: 1, failed: 0, min_len });
+    let result = work();
+    (result, RUST_FAILURES.replace(FailurePlan::NONE).failed > 0)
 }
 
 /// Runs `work`; every allocation fails, of `malloc` and of Rust's allocator, after `succeeding` successful ones of
 /// the latter. Returns the result and the number of failed allocations.
 pub fn without_memory<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, usize) {
-    MALLOC_FAILURES.set(FailurePlan { succeeding: 0, failing: usize::MAX, failed: 0 });
-    RUST_FAILURES.set(FailurePlan { succeeding, failing: usize::MAX, failed: 0 });
+    MALLOC_FAILURES.set(FailurePlan { succeeding: 0, failing: usize::MAX, ..FailurePlan::NONE });
+    RUST_FAILURES.set(FailurePlan { succeeding, failing: usize::MAX, ..FailurePlan::NONE });
     let result = work();
     let failed =
         MALLOC_FAILURES.replace(FailurePlan::NONE).failed + RUST_FAILURES.replace(FailurePlan::NONE).failed;
@@ -75,7 +92,7 @@ unsafe extern "C" {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -89,7 +106,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, count.saturating_mul(size)) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -103,7 +120,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -117,7 +134,7 @@ unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -142,7 +159,7 @@ unsafe extern "C" fn free(at: *mut c_void) {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if should_fail(&MALLOC_FAILURES) {
+    if should_fail(&MALLOC_FAILURES, size) {
         return libc::ENOMEM;
     }
     // SAFETY: the caller guarantees that `place` is writable.
@@ -165,7 +182,7 @@ static RUST_ALLOCATOR: RustAllocator = RustAllocator;
 // SAFETY: passes every request on to the C library, whose blocks have the requested alignment and length.
 unsafe impl GlobalAlloc for RustAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if should_fail(&RUST_FAILURES) {
+        if should_fail(&RUST_FAILURES, layout.size()) {
             return null_mut();
         }
         // SAFETY: any length and any power of two are valid arguments.

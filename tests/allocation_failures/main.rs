@@ -12,3 +12,4 @@ mod errors;
 mod injection;
 #[path = "../support/mod.rs"]
 mod support;
+mod verify_repair;
