@@ -71,10 +71,10 @@ fn truncated_files_give_back_the_chunks_before_the_cut() {
         let ran = blosc2(dir.path(), &["repair", "s.b2frame", "-o", "new"]);
         assert_eq!(ran.code, 2, "{}", ran.stderr);
         let repaired = SuperChunk::open(dir.path().join("new")).unwrap();
-        assert_eq!(repaired.nchunks(), NCHUNKS);
+        assert_eq!(repaired.nchunks(), u64::from(NCHUNKS));
         let last = ran.stdout.lines().last().unwrap();
         let numbers: Vec<u64> = last.split(' ').filter_map(|word| word.parse().ok()).collect();
-        assert_eq!(numbers.iter().sum::<u64>(), NCHUNKS, "{last}");
+        assert_eq!(numbers.iter().sum::<u64>(), u64::from(NCHUNKS), "{last}");
         let is_named = |line: &&str| line.starts_with("s.b2frame: chunk ") && !line.contains("chunk at");
         assert_eq!(ran.stdout.lines().filter(is_named).count() as u64, numbers[1], "{}", ran.stdout);
         for content in repaired.contents().map(Result::unwrap) {

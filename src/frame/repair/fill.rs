@@ -4,7 +4,7 @@ use super::super::check::parts;
 use super::super::check::report::{FramePart, Place, Reporter};
 use super::super::header::{FrameHeader, MAX_CHUNKS};
 use super::super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
-use super::copy::{ChunkCopy, LOST, list_of, try_collect};
+use super::copy::{ChunkCopy, LOST, try_collect};
 use super::numbers::not_found;
 use super::output::NewFrame;
 use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
@@ -12,6 +12,7 @@ use super::zeros::encode_zeros;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use std::ops::Range;
 
 /// The number of lost chunks that can be filled with stored zeros, in a frame with chunks of different sizes.
 const MAX_STORED_ZEROS: usize = 1 << 16;
@@ -47,9 +48,7 @@ impl ChunkCopy {
         let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) else {
             return Ok(());
         };
-        let has_other_size = |&&size: &&i32| size != UNKNOWN && size != stated.chunksize;
-        // Chunks of several sizes contradict the header, and so would the number of the missing ones.
-        if stated.chunksize <= 0 || sizes.iter().filter(has_other_size).count() > 1 {
+        if stated.chunksize <= 0 {
             return Ok(());
         }
         let nchunks = stated.nchunks(|| Ok(0)).unwrap_or(0).min(MAX_CHUNKS);
@@ -60,11 +59,24 @@ impl ChunkCopy {
         }
         let has_short_end = sizes.last().is_some_and(|&size| (0..stated.chunksize).contains(&size));
         let at = if has_short_end { codes.len() - 1 } else { codes.len() };
-        codes.extend(list_of(LOST, missing)?);
-        sizes.extend(list_of(UNKNOWN, missing)?);
-        codes[at..].rotate_right(missing);
-        sizes[at..].rotate_right(missing);
+        insert_equal(codes, at, LOST, missing)?;
+        insert_equal(sizes, at, UNKNOWN, missing)?;
+        let stated =
+            StatedSizes { nbytes: stated.nbytes, chunksize: stated.chunksize, typesize: stated.typesize };
+        if fit_fixed_sizes(&self.sizes, &stated).is_none_or(|fixed| fixed.chunksize != stated.chunksize) {
+            // The chunks that were found contradict the header, and so may the number of the missing ones.
+            self.remove(at..at + missing);
+            return Ok(());
+        }
         (at..at + missing).try_for_each(|n| reporter.report_chunk(n as u64, Place::unknown(), &not_found()))
+    }
+
+    /// Removes chunks from the lists.
+    fn remove(&mut self, range: Range<usize>) {
+        if let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) {
+            codes.drain(range.clone());
+            sizes.drain(range);
+        }
     }
 
     /// Marks chunks as lost that have another size than their numbers require, if most chunks agree with the header, and
@@ -231,6 +243,16 @@ fn plausible_size(sizes: &[i32], unknown: usize) -> i64 {
         }
         _ => i64::MAX,
     }
+}
+
+/// Inserts `count` times the same element.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn insert_equal<T: Clone>(list: &mut Vec<T>, at: usize, element: T, count: usize) -> Result<()> {
+    list.try_reserve(count).map_err(|_| err!(MemoryAlloc, "{count} chunks"))?;
+    list.splice(at..at, std::iter::repeat_n(element, count));
+    Ok(())
 }
 
 /// Sets the sizes of lost chunks: those that their headers give, if they have the sum that the header of the frame gives,
