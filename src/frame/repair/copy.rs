@@ -11,6 +11,7 @@ use super::super::check::verify::CheckOptions;
 use super::super::header::FrameHeader;
 use super::super::index::{Offsets, decode_entry, encode_entry};
 use super::header::complete_header;
+use super::lists::{LOST, list_of, try_collect, try_push};
 use super::metadata;
 use super::numbers::not_found;
 use super::orphans::find_orphans;
@@ -22,9 +23,6 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::container::B2ND_METALAYER;
 use crate::err;
 use crate::error::{Error, Result};
-
-/// Index entry of a lost chunk, which no reader accepts.
-pub(super) const LOST: i64 = i64::MIN;
 
 /// The chunks of the new frame.
 pub(super) struct CopiedChunks {
@@ -283,35 +281,4 @@ impl ChunkCopy {
 /// Returns the error of an entry that is not that of a chunk without bytes.
 fn special_error(code: i64) -> Option<Error> {
     parts::special_kind(code).err()
-}
-
-/// Appends an element to a list.
-///
-/// # Errors
-/// `MemoryAlloc`.
-pub(super) fn try_push<T>(list: &mut Vec<T>, element: T) -> Result<()> {
-    list.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a list of {} elements", list.len() + 1))?;
-    list.push(element);
-    Ok(())
-}
-
-/// Returns a list of the elements.
-///
-/// # Errors
-/// `MemoryAlloc`.
-pub(super) fn try_collect<T>(elements: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    elements.into_iter().try_for_each(|element| try_push(&mut list, element))?;
-    Ok(list)
-}
-
-/// Returns a list of `len` times the same value.
-///
-/// # Errors
-/// `MemoryAlloc`.
-pub(super) fn list_of<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a list of {len} chunks"))?;
-    list.resize(len, value);
-    Ok(list)
 }

@@ -4,7 +4,8 @@ use super::super::check::parts;
 use super::super::check::report::{FramePart, Place, Reporter};
 use super::super::header::{FrameHeader, MAX_CHUNKS};
 use super::super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
-use super::copy::{ChunkCopy, LOST, try_collect};
+use super::copy::ChunkCopy;
+use super::lists::{LOST, try_collect};
 use super::numbers::not_found;
 use super::output::NewFrame;
 use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
@@ -14,8 +15,13 @@ use crate::err;
 use crate::error::Result;
 use std::ops::Range;
 
-/// The number of lost chunks that can be filled with stored zeros, in a frame with chunks of different sizes.
-const MAX_STORED_ZEROS: usize = 1 << 16;
+/// The number of chunks that may be missing beside those that were found, which the header counts.
+const MAX_MISSING: usize = 1 << 16;
+/// The number of lost chunks that can be filled with stored zeros, in a frame with chunks of different sizes, and how many
+/// more for each whole chunk: a damaged index of a few bytes can claim any number.
+const MAX_STORED_ZEROS: usize = 1 << 10;
+/// See [`MAX_STORED_ZEROS`].
+const MAX_STORED_ZEROS_PER_CHUNK: usize = 16;
 
 /// Factor of the largest known size of a chunk up to which a lost chunk may be larger.
 const MAX_SIZE_FACTOR: i64 = 16;
@@ -54,7 +60,7 @@ impl ChunkCopy {
         let nchunks = stated.nchunks(|| Ok(0)).unwrap_or(0).min(MAX_CHUNKS);
         let missing = usize::try_from(nchunks).unwrap_or(0).saturating_sub(codes.len());
         // The header of a damaged frame can state any number.
-        if missing > MAX_STORED_ZEROS + codes.len() {
+        if missing > MAX_MISSING + codes.len() {
             return Ok(());
         }
         let has_short_end = sizes.last().is_some_and(|&size| (0..stated.chunksize).contains(&size));
@@ -206,11 +212,10 @@ impl ChunkCopy {
         reporter: &mut Reporter<'_, '_>,
     ) -> Result<()> {
         let unknown = self.sizes.iter().filter(|&size| size == UNKNOWN).count();
-        if unknown > MAX_STORED_ZEROS {
-            return Err(err!(
-                Data,
-                "{unknown} chunks of unknown sizes are lost, expected at most {MAX_STORED_ZEROS}"
-            ));
+        let known = self.offsets.len() - unknown;
+        let limit = MAX_STORED_ZEROS.saturating_add(known.saturating_mul(MAX_STORED_ZEROS_PER_CHUNK));
+        if unknown > limit {
+            return Err(err!(Data, "{unknown} chunks of unknown sizes are lost, expected at most {limit}"));
         }
         let mut sizes = try_collect(self.sizes.iter())?;
         set_unknown_sizes(&mut sizes, &self.claimed, unknown, stated);

@@ -9,7 +9,7 @@ use super::super::check::verify::{
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::super::msgpack::u16_at;
-use super::copy::{try_collect, try_push};
+use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::err;
 use crate::error::{Error, Result};

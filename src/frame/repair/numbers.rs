@@ -11,7 +11,7 @@ use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::index::Offsets;
 use super::super::metalayers::section_len;
 use super::super::plan::copy_offsets;
-use super::copy::{LOST, list_of, try_collect, try_push};
+use super::lists::{LOST, list_of, try_collect, try_push};
 use super::scan::{FoundChunk, FoundIndex};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;

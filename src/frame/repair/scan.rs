@@ -7,7 +7,7 @@ use super::super::check::files::FrameFiles;
 use super::super::check::report::damage_of;
 use super::super::header::{FrameHeader, has_magic};
 use super::super::index::{self, Offsets, decode_entry};
-use super::copy::{try_collect, try_push};
+use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, codec_format, flag2, offset, version};
 use crate::chunk::{ChunkHeader, SpecialValue};
