@@ -51,7 +51,7 @@ fn write_message(category: &str, text: fmt::Arguments<'_>, place: Option<&Locati
 /// Reports an error whose code is about to be returned to the caller.
 pub(crate) fn error(error: &Error) {
     if is_trace_enabled() {
-        write_message("error", format_args!("{error}"), error.location());
+        write_message("error", format_args!("{error:#}"), error.location());
     }
 }
 

@@ -3,6 +3,7 @@
 use blosc2::{Damage, Part};
 use serde::Serialize;
 use std::fmt;
+use std::path::Path;
 
 /// A damaged part. In JSON: `part`, `chunk`, `offset` and `length` (bytes), `message`, `code`; unknown values are null.
 #[derive(Serialize)]
@@ -41,6 +42,27 @@ impl fmt::Display for DamagedPart {
             write!(f, " ({length} bytes)")?;
         }
         write!(f, ": {}", self.message)
+    }
+}
+
+/// Data behind the frame in its file. In JSON: `offset` and `length` (bytes).
+#[derive(Serialize)]
+pub(crate) struct OtherData {
+    offset: u64,
+    length: u64,
+}
+
+impl OtherData {
+    /// Returns the data behind the frame in the file at `path`; `None` also for a file that holds no frame.
+    pub(crate) fn behind(path: &Path) -> Option<OtherData> {
+        let range = blosc2::other_data_behind(path).ok().flatten()?;
+        Some(OtherData { offset: range.start, length: range.end - range.start })
+    }
+}
+
+impl fmt::Display for OtherData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of other data follow the frame at byte {}", self.length, self.offset)
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Failure {
 enum FailureKind {
     /// Damage, a difference, a failed read or write.
     Data,
+    /// A file was saved in part.
+    Incomplete,
     /// Arguments that are not valid.
     Usage,
 }
@@ -41,6 +43,11 @@ impl Failure {
         Failure { kind: FailureKind::Data, message: None }
     }
 
+    /// A file that was saved without its damaged parts, which is printed already: exit code 2.
+    pub(crate) fn incomplete() -> Failure {
+        Failure { kind: FailureKind::Incomplete, message: None }
+    }
+
     /// Returns the failure of a message that is printed already, with the same exit code.
     pub(crate) fn into_reported(self) -> Failure {
         Failure { message: None, ..self }
@@ -55,7 +62,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
             FailureKind::Data => 1,
-            FailureKind::Usage => 2,
+            FailureKind::Incomplete | FailureKind::Usage => 2,
         }
     }
 }

@@ -25,7 +25,7 @@ fn whole_chunks_keep_their_numbers_and_lost_ones_are_zeros() {
     damage_chunk(&path, 6);
     let damaged = fs::read(&path).unwrap();
     let ran = blosc2(dir.path(), &["repair", "s.b2frame"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stdout.ends_with("s.repaired.b2frame: 6 chunks saved, 2 lost\n"), "{}", ran.stdout);
     assert!(ran.stdout.contains("s.b2frame: chunk 2 at byte "), "{}", ran.stdout);
     assert_eq!(ran.stderr.lines().count(), 1);
@@ -51,7 +51,7 @@ fn a_directory_and_a_whole_file_are_saved() {
     write_super_chunk(&dir.path().join("s.b2frame"), false);
     let ran = blosc2(dir.path(), &["repair", "--json", "d.b2frame", "-o", "new"]);
     let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((ran.code, &result["saved"], &result["lost"]), (0, &7.into(), &1.into()));
+    assert_eq!((ran.code, &result["saved"], &result["lost"]), (2, &7.into(), &1.into()));
     assert_eq!((&result["destination"], &result["damages"][0]["chunk"]), (&"new".into(), &5.into()));
     assert_eq!(blosc2(dir.path(), &["verify", "new"]).stdout, "new: ok\n");
     let ran = blosc2(dir.path(), &["repair", "s.b2frame"]);
@@ -69,9 +69,14 @@ fn truncated_files_give_back_the_chunks_before_the_cut() {
         fs::write(&path, &whole[..whole.len() * part / 10]).unwrap();
         let _ = fs::remove_file(dir.path().join("new"));
         let ran = blosc2(dir.path(), &["repair", "s.b2frame", "-o", "new"]);
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
         let repaired = SuperChunk::open(dir.path().join("new")).unwrap();
-        assert!(repaired.nchunks() > 0);
+        assert_eq!(repaired.nchunks(), u64::from(NCHUNKS));
+        let last = ran.stdout.lines().last().unwrap();
+        let numbers: Vec<u64> = last.split(' ').filter_map(|word| word.parse().ok()).collect();
+        assert_eq!(numbers.iter().sum::<u64>(), u64::from(NCHUNKS), "{last}");
+        let is_named = |line: &&str| line.starts_with("s.b2frame: chunk ") && !line.contains("chunk at");
+        assert_eq!(ran.stdout.lines().filter(is_named).count() as u64, numbers[1], "{}", ran.stdout);
         for content in repaired.contents().map(Result::unwrap) {
             assert!(content.iter().all(|&byte| byte == 0) || before.contains(&content));
         }
@@ -92,4 +97,25 @@ fn nothing_is_overwritten_and_nothing_is_left_after_a_failure() {
         assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1), "{}", ran.stderr);
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn other_data_behind_a_frame_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.b2frame");
+    write_super_chunk(&path, false);
+    let frame = fs::read(&path).unwrap();
+    let note = format!("12 bytes of other data follow the frame at byte {}", frame.len());
+    for (verb, args) in [("verify", &[][..]), ("info", &[]), ("repair", &["-o", "new"])] {
+        for (content, has_note) in [(frame.clone(), false), ([&frame[..], b"another file"].concat(), true)] {
+            fs::write(&path, content).unwrap();
+            let _ = fs::remove_file(dir.path().join("new"));
+            let ran = blosc2(dir.path(), &[&[verb, "s.b2frame"], args].concat());
+            assert_eq!(ran.code, 0, "{verb}: {}", ran.stderr);
+            assert_eq!(ran.stdout.contains(&note), has_note, "{verb}: {}", ran.stdout);
+        }
+    }
+    let ran = blosc2(dir.path(), &["verify", "--json", "s.b2frame"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(result[0]["other_data"]["offset"], frame.len());
 }

@@ -32,7 +32,10 @@ fn whole_files_are_ok() {
     let ran = blosc2(dir.path(), &["verify", "--quiet", "s.b2frame"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     let all = json(dir.path(), &["verify", "--json", "chunk"]);
-    assert_eq!(all, serde_json::json!([{"path": "chunk", "status": "ok", "error": null, "damages": []}]));
+    let expected = serde_json::json!([
+        {"path": "chunk", "status": "ok", "error": null, "damages": [], "other_data": null}
+    ]);
+    assert_eq!(all, expected);
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn damage_that_a_read_notices_is_reported() {
     damaged.extend((1..20).map(|n| whole[..whole.len() * n / 20].to_vec()));
     damaged.push(whole[..whole.len() - 1].to_vec());
     let cuts = flips..damaged.len();
-    // An append that was interrupted: bytes behind the end of the frame.
+    // Other data behind the end of the frame.
     damaged.push([&whole[..], &[0x5a; 300]].concat());
     damaged.push([&whole[..], &whole[..300]].concat());
     let mut failed = 0;
@@ -88,7 +91,7 @@ fn damage_that_a_read_notices_is_reported() {
         if number >= cuts.end {
             assert!(after.as_ref() == Some(&before), "damage {number}");
         }
-        assert_eq!(ran.code == 0, ran.stdout == "s.b2frame: ok\n");
+        assert_eq!(ran.code == 0, ran.stdout.starts_with("s.b2frame: ok\n"));
     }
     assert!(failed > cuts.len() + 50, "{failed} of {}", damaged.len());
 }

@@ -93,14 +93,19 @@ enum {
   /** Part of a frame: a chunk. */
   BLOSC2X_PART_CHUNK = 6,
   /** The file or directory as a whole, for example one that cannot be read. */
-  BLOSC2X_PART_FILE = 7
+  BLOSC2X_PART_FILE = 7,
+  /**
+   * Data behind the frame in its file: another frame, or other parts of an archive. They are no
+   * damage, and not counted.
+   */
+  BLOSC2X_PART_OTHER_DATA = 8
 };
 
 /** A damaged part of a frame. */
 typedef struct blosc2x_damage {
   /** The part: `BLOSC2X_PART_*`. */
   int32_t part;
-  /** The error that reading the part gives: `BLOSC2_ERROR_*`. */
+  /** The error that reading the part gives: `BLOSC2_ERROR_*`; 0 for `BLOSC2X_PART_OTHER_DATA`. */
   int32_t cause;
   /** Number of the chunk; -1 for other parts. */
   int64_t nchunk;
@@ -145,8 +150,11 @@ typedef struct blosc2x_verify_options {
  *
  * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part. The struct belongs
  * to the library and is valid during the call. Chunks are reported in the order of their places.
- * A frame that cannot be opened has a damaged part, too. Codecs and filters of the program run
- * without a super-chunk; a chunk whose codec is not registered is damaged with the cause -7.
+ * A frame that cannot be opened has a damaged part, too. Data that follow a whole frame in its
+ * file, for example another frame, are reported as the part `BLOSC2X_PART_OTHER_DATA` with the
+ * cause 0; they are no damage and are not counted. Bytes that interrupted changes of the frame
+ * have left behind it are not reported. Codecs and filters of the program run without a
+ * super-chunk; a chunk whose codec is not registered is damaged with the cause -7.
  *
  * The parts of a frame with checksums (`BLOSC2_CHECKSUMS`) are compared with them, unless the
  * variable is `off`. A part with another checksum has the cause -3, and `message` gives both
@@ -155,11 +163,11 @@ typedef struct blosc2x_verify_options {
  * as is the table of checksums. A frame that was changed by a library without checksums has none.
  * Without checksums, bytes that were replaced by others that can be decompressed are no damage.
  *
- * Returns the number of damaged parts; 0 for a frame without damage. Errors: -12 for NULL, a
- * negative offset or number of threads, or a wrong `options->size`; -15 when nothing exists at
- * `urlpath` or it cannot be opened; -37 when the lock between processes cannot be acquired; the
- * code of the header, for example -11 or -13, for a file that holds no frame. If `report` returns
- * another value than 0, that value if it is negative, otherwise -1.
+ * Returns the number of damaged parts; 0 for a frame without damage. Errors: -4 if memory runs
+ * out; -12 for NULL, a negative offset or number of threads, or a wrong `options->size`; -15 when
+ * nothing exists at `urlpath` or it cannot be opened; -37 when the lock between processes cannot
+ * be acquired; the code of the header, for example -11 or -13, for a file that holds no frame. If
+ * `report` returns another value than 0, that value if it is negative, otherwise -1.
  *
  * Note: `report` is NULL or obeys the contract of its typedef.
  */
@@ -172,28 +180,32 @@ int64_t blosc2x_verify(const char *urlpath,
 /**
  * Saves everything that is whole in the frame at `source`, a file or a directory, into a new
  * frame of the same kind at `destination`, which must not exist. The source is not changed.
+ * `blosc2x_verify` finds no damage in the new frame.
  *
- * If the index is whole, all chunks keep their numbers: a damaged chunk is replaced by zeros of
- * its size. Metalayers are kept, so that an array stays an array; damaged metalayers of variable
- * length are left out. If the index is lost, after a write that was interrupted or in a file that
- * was cut off, the chunks are found by their headers, and are saved in the order of their places.
- * Chunks without bytes (zeros, NaNs, uninitialised) are lost then, chunks that were deleted or
- * replaced may come back, and the last chunks of an array are filled with zeros. If the header is
- * lost, the metalayers are lost, too.
+ * If the index is whole, all chunks keep their numbers: a lost chunk is replaced by zeros of its
+ * size. Whole metalayers are kept, so that an array stays an array; damaged ones are left out. If
+ * the index is lost, after a write that was interrupted or in a file that was cut off, the chunks
+ * are found by their headers. They are saved in the order of their places, so their numbers are
+ * uncertain; the message of the damaged index says so. Chunks without bytes (zeros, NaNs,
+ * uninitialised) are lost then, and chunks that were deleted or replaced may come back. If the
+ * header is whole, zeros take the places of the chunks that it counts and that were not found. If
+ * the header is lost, the metalayers are lost, too.
  *
  * In a frame with checksums (`BLOSC2_CHECKSUMS`), a chunk with another checksum is damaged, also
- * if it can be decompressed. If the index is damaged, a chunk must have the checksum of any chunk
- * of the frame. Metalayers are kept although the checksum of the header or of the trailer
- * differs. The new frame has checksums if `BLOSC2_CHECKSUMS` is `on`.
+ * if it can be decompressed. If header or index are damaged, the checksums give the numbers of
+ * the chunks. Metalayers are kept although the checksum of the header or of the trailer differs.
+ * The new frame has checksums if `BLOSC2_CHECKSUMS` is `on`.
  *
  * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as
- * `blosc2x_verify` does. For bytes between chunks, the number of the chunk is -1.
+ * `blosc2x_verify` does, and for each chunk that was replaced by zeros. For bytes between chunks,
+ * the number of the chunk is -1.
  *
- * Returns the number of chunks that were saved, without those that were replaced. Errors: -12 for
- * NULL; -15 when nothing exists at `source`, or something at `destination`, or `destination`
- * cannot be created; -14 for a failed write; the code of the header, for example -11 or -13, for
- * a file that holds no frame and no chunk; the value of `report`, as for `blosc2x_verify`. After
- * an error, `destination` does not exist.
+ * Returns the number of chunks that were saved, without those that were replaced. Errors: -1 if
+ * the whole parts do not make a frame without damage; -4 if memory runs out; -12 for NULL; -15
+ * when nothing exists at `source`, or something at `destination`, or `destination` cannot be
+ * created; -14 for a failed write; the code of the header, for example -11 or -13, for a file
+ * that holds no frame and no chunk; the value of `report`, as for `blosc2x_verify`. After an
+ * error, `destination` does not exist.
  *
  * Note: `report` is NULL or obeys the contract of its typedef.
  */

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use blosc2_core::rust_api::check;
+use std::ops::Range;
 use std::path::Path;
 
 pub use blosc2_core::rust_api::check::{Damage, Part};
@@ -42,8 +43,19 @@ pub fn verify(path: impl AsRef<Path>, threads: usize) -> Result<Vec<Damage>> {
     Ok(damages)
 }
 
+/// Returns the range, in bytes, of data that follow the frame in the file `path`: another frame, or other parts of an
+/// archive. They are no damage. Bytes that interrupted changes of the frame have left behind it do not count.
+///
+/// # Errors
+/// `FileOpen`; the error of the header if the file holds no frame.
+pub fn other_data_behind(path: impl AsRef<Path>) -> Result<Option<Range<u64>>> {
+    let found = check::other_data_behind(path.as_ref(), 0)?;
+    Ok(found.map(|(offset, len)| offset..offset + len))
+}
+
 /// Saves everything that is whole in the damaged file or directory `source` to `destination`, which must not exist. The
-/// source is not changed. A damaged chunk is replaced by zeros if the index is whole.
+/// source is not changed. A lost chunk is replaced by zeros if its number is known. [`verify`] finds no damage in the new
+/// file.
 ///
 /// # Errors
 /// `FileOpen`; the error of the header if the source holds neither a header nor chunks; those of writing. Nothing is at

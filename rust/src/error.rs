@@ -52,7 +52,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Library(error) => error.fmt(f),
+            Inner::Library(error) => write!(f, "{error:#}"),
             Inner::Io(error) => error.fmt(f),
             Inner::Message(kind, message) => {
                 write!(f, "{}: {message}", kind.message().to_str().unwrap_or_default())

@@ -67,7 +67,7 @@ mod writer;
 pub use array::{AnyArray, Array};
 pub use array_builder::ArrayBuilder;
 pub use chunk::{Chunk, ChunkInfo, Decoder, Encoder, Special, compress, decompress};
-pub use damage::{Damage, Part, Repaired, repair, verify};
+pub use damage::{Damage, Part, Repaired, other_data_behind, repair, verify};
 pub use element::Element;
 pub use error::{Error, ErrorKind, Result};
 pub use frame::{FrameReader, FrameWriter};

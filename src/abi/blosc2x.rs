@@ -21,7 +21,7 @@ const _: () = assert!(size_of::<blosc2x_verify_options>() == 16);
 pub struct blosc2x_damage {
     /// The part: `BLOSC2X_PART_*`.
     pub part: i32,
-    /// The error that reading the part gives: `BLOSC2_ERROR_*`.
+    /// The error that reading the part gives: `BLOSC2_ERROR_*`; 0 for `BLOSC2X_PART_OTHER_DATA`.
     pub cause: i32,
     /// Number of the chunk; -1 for other parts.
     pub nchunk: i64,

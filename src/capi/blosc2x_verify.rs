@@ -6,7 +6,7 @@ use crate::abi::{blosc2x_damage, blosc2x_report, blosc2x_verify_options};
 use crate::b2nd::metalayer::check_array_metalayer;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, Text};
-use crate::frame::check::report::Damage;
+use crate::frame::check::report::{Damage, FramePart};
 use crate::frame::check::verify::{CheckOptions, verify};
 use crate::frame::repair::repair;
 use crate::pipeline::library;
@@ -20,7 +20,9 @@ use std::mem::offset_of;
 ///
 /// Calls `report(damage, user_data)`, unless it is NULL, for each damaged part. The struct belongs to the library and
 /// is valid during the call. Chunks are reported in the order of their places. A frame that cannot be opened has a
-/// damaged part, too. Codecs and filters of the program run without a super-chunk; a chunk whose codec is not
+/// damaged part, too. Data that follow a whole frame in its file, for example another frame, are reported as the part
+/// `BLOSC2X_PART_OTHER_DATA` with the cause 0; they are no damage and are not counted. Bytes that interrupted changes of
+/// the frame have left behind it are not reported. Codecs and filters of the program run without a super-chunk; a chunk whose codec is not
 /// registered is damaged with the cause -7.
 ///
 /// The parts of a frame with checksums (`BLOSC2_CHECKSUMS`) are compared with them, unless the variable is `off`. A
@@ -29,7 +31,7 @@ use std::mem::offset_of;
 /// reported as the trailer, as is the table of checksums. A frame that was changed by a library without checksums has
 /// none. Without checksums, bytes that were replaced by others that can be decompressed are no damage.
 ///
-/// Returns the number of damaged parts; 0 for a frame without damage. Errors: -12 for NULL, a negative offset or
+/// Returns the number of damaged parts; 0 for a frame without damage. Errors: -4 if memory runs out; -12 for NULL, a negative offset or
 /// number of threads, or a wrong `options->size`; -15 when nothing exists at `urlpath` or it cannot be opened; -37 when
 /// the lock between processes cannot be acquired; the code of the header, for example -11 or -13, for a file that holds
 /// no frame. If `report` returns another value than 0, that value if it is negative, otherwise -1.
@@ -64,24 +66,26 @@ pub unsafe extern "C" fn blosc2x_verify(
 }
 
 /// Saves everything that is whole in the frame at `source`, a file or a directory, into a new frame of the same kind at
-/// `destination`, which must not exist. The source is not changed.
+/// `destination`, which must not exist. The source is not changed. `blosc2x_verify` finds no damage in the new frame.
 ///
-/// If the index is whole, all chunks keep their numbers: a damaged chunk is replaced by zeros of its size. Metalayers
-/// are kept, so that an array stays an array; damaged metalayers of variable length are left out. If the index is lost,
-/// after a write that was interrupted or in a file that was cut off, the chunks are found by their headers, and are
-/// saved in the order of their places. Chunks without bytes (zeros, NaNs, uninitialised) are lost then, chunks that
-/// were deleted or replaced may come back, and the last chunks of an array are filled with zeros. If the header is
-/// lost, the metalayers are lost, too.
+/// If the index is whole, all chunks keep their numbers: a lost chunk is replaced by zeros of its size. Whole metalayers
+/// are kept, so that an array stays an array; damaged ones are left out. If the index is lost, after a write that was
+/// interrupted or in a file that was cut off, the chunks are found by their headers. They are saved in the order of
+/// their places, so their numbers are uncertain; the message of the damaged index says so. Chunks without bytes (zeros,
+/// NaNs, uninitialised) are lost then, and chunks that were deleted or replaced may come back. If the header is whole,
+/// zeros take the places of the chunks that it counts and that were not found. If the header is lost, the metalayers are
+/// lost, too.
 ///
 /// In a frame with checksums (`BLOSC2_CHECKSUMS`), a chunk with another checksum is damaged, also if it can be
-/// decompressed. If the index is damaged, a chunk must have the checksum of any chunk of the frame. Metalayers are kept
+/// decompressed. If header or index are damaged, the checksums give the numbers of the chunks. Metalayers are kept
 /// although the checksum of the header or of the trailer differs. The new frame has checksums if `BLOSC2_CHECKSUMS` is
 /// `on`.
 ///
-/// Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as `blosc2x_verify` does. For bytes
-/// between chunks, the number of the chunk is -1.
+/// Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as `blosc2x_verify` does, and for each
+/// chunk that was replaced by zeros. For bytes between chunks, the number of the chunk is -1.
 ///
-/// Returns the number of chunks that were saved, without those that were replaced. Errors: -12 for NULL; -15 when
+/// Returns the number of chunks that were saved, without those that were replaced. Errors: -1 if the whole parts do not
+/// make a frame without damage; -4 if memory runs out; -12 for NULL; -15 when
 /// nothing exists at `source`, or something at `destination`, or `destination` cannot be created; -14 for a failed
 /// write; the code of the header, for example -11 or -13, for a file that holds no frame and no chunk; the value of
 /// `report`, as for `blosc2x_verify`. After an error, `destination` does not exist.
@@ -134,11 +138,11 @@ unsafe fn read_options(options: *const blosc2x_verify_options) -> Result<blosc2x
 unsafe fn call_report(report: blosc2x_report, user_data: *mut c_void, damage: &Damage<'_>) -> Result<()> {
     let Some(report) = report else { return Ok(()) };
     let signed = |number: Option<u64>| number.and_then(|n| i64::try_from(n).ok()).unwrap_or(-1);
-    let text = Text::new(format_args!("{}\0", damage.error));
+    let text = Text::new(format_args!("{:#}\0", damage.error));
     let message = CStr::from_bytes_until_nul(text.as_str().as_bytes()).unwrap_or(c"");
     let damage = blosc2x_damage {
         part: damage.part.id(),
-        cause: damage.error.code(),
+        cause: if damage.part == FramePart::OtherData { 0 } else { damage.error.code() },
         nchunk: signed(damage.nchunk),
         offset: signed(damage.place.offset),
         length: signed(damage.place.len),

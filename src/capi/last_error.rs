@@ -65,7 +65,7 @@ fn format_error(error: &Error) -> Option<Vec<u8>> {
     if !error.has_details() {
         return None;
     }
-    let Text::Formatted(text) = Text::new(format_args!("{error}\0")) else { return None };
+    let Text::Formatted(text) = Text::new(format_args!("{error:#}\0")) else { return None };
     let mut bytes = text.into_bytes();
     let (&mut last, before) = bytes.split_last_mut()?;
     before.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b'?');

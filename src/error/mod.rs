@@ -80,11 +80,14 @@ pub(crate) fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error + 
     }
 }
 
+/// Writes the message, so that an error whose text has another error in it names one kind only. `{:#}` writes the name
+/// of the kind before the message.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.kind.message().to_str().unwrap_or_default();
         match &self.details {
-            Some(details) => write!(f, "{kind}: {}", details[0].text),
+            Some(details) if f.alternate() => write!(f, "{kind}: {}", details[0].text),
+            Some(details) => details[0].text.fmt(f),
             None => write!(f, "{kind} (no memory for the details)"),
         }
     }
@@ -228,10 +231,18 @@ mod tests {
     #[test]
     fn error_has_its_kind_message_and_location() {
         let error = err!(Data, "{} blocks", 17);
-        assert_eq!(error.to_string(), "Invalid data: 17 blocks");
+        assert_eq!(format!("{error} and {error:#}"), "17 blocks and Invalid data: 17 blocks");
         assert_eq!((error.kind(), error.code()), (ErrorKind::Data, -3));
         assert!(error.location().is_some_and(|place| place.file() == file!()));
-        assert_eq!(err!(NullPointer, "constant").to_string(), "Pointer is null: constant");
+        assert_eq!(format!("{:#}", err!(NullPointer, "constant")), "Pointer is null: constant");
+    }
+
+    #[test]
+    fn a_text_with_another_error_in_it_names_one_kind() {
+        let inner = err!(Data, "a bad stream in block {}", 3);
+        let middle = err!(Failure, "chunk 7: {inner}");
+        let outer = Error::new(ErrorKind::ChunkUpdate, format_args!("{middle}"));
+        assert_eq!(format!("{outer:#}"), "Chunk update failure: chunk 7: a bad stream in block 3");
     }
 
     #[test]

@@ -157,6 +157,9 @@ pub(crate) fn has_magic(bytes: &[u8]) -> bool {
     bytes_at(bytes, position::MAGIC).as_ref() == Some(MAGIC)
 }
 
+/// Number of bytes that [`is_header_start`] needs.
+pub(super) const HEADER_START_LEN: usize = position::MAGIC + MAGIC.len();
+
 /// Returns whether the bytes are the start of a frame as every writer writes it.
 pub(super) fn is_header_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x9e, 0xa8]) && has_magic(bytes)

@@ -3,8 +3,10 @@
 use super::c_path;
 use crate::b2nd::metalayer::check_array_metalayer;
 use crate::error::Result;
+use crate::frame::check::files::FrameFiles;
+use crate::frame::check::parts::read_header;
 use crate::frame::check::report::{Damage as CoreDamage, FramePart};
-use crate::frame::check::verify::CheckOptions;
+use crate::frame::check::verify::{CheckOptions, other_data};
 use crate::frame::{check, repair};
 use std::path::Path;
 
@@ -45,24 +47,38 @@ pub struct Damage {
 }
 
 impl Damage {
-    fn new(damage: &CoreDamage<'_>) -> Damage {
-        Damage {
-            part: match damage.part {
-                FramePart::Header => Part::Header,
-                FramePart::Metalayer => Part::Metalayer,
-                FramePart::Vlmetalayer => Part::VariableMetalayer,
-                FramePart::Index => Part::Index,
-                FramePart::Trailer => Part::Trailer,
-                FramePart::Chunk => Part::Chunk,
-                FramePart::File => Part::File,
-            },
+    /// Returns a damaged part; `None` for other data behind the frame, which are no damage.
+    fn new(damage: &CoreDamage<'_>) -> Option<Damage> {
+        let part = match damage.part {
+            FramePart::Header => Part::Header,
+            FramePart::Metalayer => Part::Metalayer,
+            FramePart::Vlmetalayer => Part::VariableMetalayer,
+            FramePart::Index => Part::Index,
+            FramePart::Trailer => Part::Trailer,
+            FramePart::Chunk => Part::Chunk,
+            FramePart::File => Part::File,
+            FramePart::OtherData => return None,
+        };
+        Some(Damage {
+            part,
             nchunk: damage.nchunk,
             offset: damage.place.offset,
             len: damage.place.len,
-            message: damage.error.to_string(),
+            message: format!("{:#}", damage.error),
             code: damage.error.code(),
-        }
+        })
     }
+}
+
+/// Returns the offset and the length, in bytes, of data that follow the frame at byte `offset` of the file at `path`
+/// and are not remains of changes of the frame; `None` if there are none.
+///
+/// # Errors
+/// `FileOpen`; the error of the header if the file holds no frame.
+pub fn other_data_behind(path: &Path, offset: u64) -> Result<Option<(u64, u64)>> {
+    let files = FrameFiles::open(&c_path(path)?, super::schunk::signed(offset)?)?;
+    let (_, header) = read_header(&files)?;
+    Ok(other_data(&files, &header)?.and_then(|place| place.offset.zip(place.len)))
 }
 
 fn options(offset: u64, nthreads: usize) -> Result<CheckOptions<'static>> {
@@ -76,7 +92,7 @@ fn options(offset: u64, nthreads: usize) -> Result<CheckOptions<'static>> {
 /// `FileOpen`; the error of the header if the file holds no frame.
 pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(Damage)) -> Result<u64> {
     check::verify::verify(&c_path(path)?, &options(offset, nthreads)?, &mut |damage| {
-        report(Damage::new(damage));
+        Damage::new(damage).into_iter().for_each(&mut *report);
         Ok(())
     })
 }
@@ -93,7 +109,7 @@ pub fn repair(
     report: &mut dyn FnMut(Damage),
 ) -> Result<u64> {
     repair::repair(&c_path(source)?, &c_path(destination)?, &options(0, nthreads)?, &mut |damage| {
-        report(Damage::new(damage));
+        Damage::new(damage).into_iter().for_each(&mut *report);
         Ok(())
     })
 }

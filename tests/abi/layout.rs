@@ -332,6 +332,7 @@ fn extensions_are_those_of_their_table() {
         BLOSC2X_PART_TRAILER,
         BLOSC2X_PART_CHUNK,
         BLOSC2X_PART_FILE,
+        BLOSC2X_PART_OTHER_DATA,
     ]);
     assert_equals_table(EXTENSIONS_TABLE, lines, "src/abi");
     let printed = lines_printed_with(&root().join("include"), "extensions", &[WITH_EXTENSIONS.into()]);

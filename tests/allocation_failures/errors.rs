@@ -22,7 +22,7 @@ fn format_without_allocating(error: &Error) -> ([u8; 200], usize) {
     use std::io::Write;
     let mut buffer = [0; 200];
     let mut rest = &mut buffer[..];
-    write!(rest, "{error}").expect("enough space");
+    write!(rest, "{error:#}").expect("enough space");
     let left = rest.len();
     (buffer, 200 - left)
 }

@@ -16,10 +16,12 @@ struct FailurePlan {
     failing: usize,
     /// Number of allocations that have failed.
     failed: usize,
+    /// Size of the smallest allocations that count and fail, in bytes.
+    min_len: usize,
 }
 
 impl FailurePlan {
-    const NONE: FailurePlan = FailurePlan { succeeding: usize::MAX, failing: 0, failed: 0 };
+    const NONE: FailurePlan = FailurePlan { succeeding: usize::MAX, failing: 0, failed: 0, min_len: 0 };
 }
 
 thread_local! {
@@ -61,6 +63,9 @@ fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>, len: usi
         }
     }
     let mut now = plan.get();
+    if len < now.min_len {
+        return false;
+    }
     if now.succeeding > 0 {
         now.succeeding -= 1;
     } else if now.failing > 0 {
@@ -76,7 +81,7 @@ fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>, len: usi
 /// Runs `work`; one `malloc` fails, after `succeeding` successful ones. Returns the result and whether that
 /// allocation was requested.
 pub fn with_one_failed_malloc<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, bool) {
-    MALLOC_FAILURES.set(FailurePlan { succeeding, failing: 1, failed: 0 });
+    MALLOC_FAILURES.set(FailurePlan { succeeding, failing: 1, ..FailurePlan::NONE });
     let result = work();
     (result, MALLOC_FAILURES.replace(FailurePlan::NONE).failed > 0)
 }
@@ -94,11 +99,23 @@ fn count_block(at: *mut c_void) -> *mut c_void {
     at
 }
 
+/// Runs `work`; one allocation of `min_len` bytes or more of Rust's allocator fails, after `succeeding` successful ones.
+/// Returns the result and whether that allocation was requested.
+pub fn with_one_failed_allocation<R>(
+    succeeding: usize,
+    min_len: usize,
+    work: impl FnOnce() -> R,
+) -> (R, bool) {
+    RUST_FAILURES.set(FailurePlan { succeeding, failing: 1, failed: 0, min_len });
+    let result = work();
+    (result, RUST_FAILURES.replace(FailurePlan::NONE).failed > 0)
+}
+
 /// Runs `work`; every allocation fails, of `malloc` and of Rust's allocator, after `succeeding` successful ones of
 /// the latter. Returns the result and the number of failed allocations.
 pub fn without_memory<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, usize) {
-    MALLOC_FAILURES.set(FailurePlan { succeeding: 0, failing: usize::MAX, failed: 0 });
-    RUST_FAILURES.set(FailurePlan { succeeding, failing: usize::MAX, failed: 0 });
+    MALLOC_FAILURES.set(FailurePlan { succeeding: 0, failing: usize::MAX, ..FailurePlan::NONE });
+    RUST_FAILURES.set(FailurePlan { succeeding, failing: usize::MAX, ..FailurePlan::NONE });
     let result = work();
     let failed =
         MALLOC_FAILURES.replace(FailurePlan::NONE).failed + RUST_FAILURES.replace(FailurePlan::NONE).failed;
@@ -134,7 +151,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 /// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    if should_fail(&MALLOC_FAILURES, count * size) {
+    if should_fail(&MALLOC_FAILURES, count.saturating_mul(size)) {
         return null_mut();
     }
     // SAFETY: the arguments are passed on unchanged.

@@ -13,3 +13,4 @@ mod errors;
 mod injection;
 #[path = "../support/mod.rs"]
 mod support;
+mod verify_repair;

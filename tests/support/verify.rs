@@ -78,8 +78,23 @@ fn with_reports(result: c_int, call: impl FnOnce(blosc2x_report, *mut c_void) ->
     (code, reports.damages)
 }
 
-/// Calls `blosc2x_verify` for the frame at byte `offset`. Returns its result and the reports.
+/// Removes the reports of other data behind the frame, which are no damage.
+fn damages((code, mut reports): (i64, Vec<Damage>)) -> (i64, Vec<Damage>) {
+    reports.retain(|damage| damage.cause != 0);
+    (code, reports)
+}
+
+/// Calls `blosc2x_verify` for the frame at byte `offset`. Returns its result and the damaged parts.
 pub fn verify_at(path: &Path, offset: i64, nthreads: i16) -> (i64, Vec<Damage>) {
+    damages(verify_options(path, offset, nthreads))
+}
+
+/// As [`verify_at`], with the reports of other data behind the frame.
+pub fn verify_with_notes(path: &Path, offset: i64) -> (i64, Vec<Damage>) {
+    verify_options(path, offset, 1)
+}
+
+fn verify_options(path: &Path, offset: i64, nthreads: i16) -> (i64, Vec<Damage>) {
     let options =
         blosc2x_verify_options { size: size_of::<blosc2x_verify_options>() as u32, nthreads, offset };
     let path = c_path(path);
@@ -91,7 +106,7 @@ pub fn verify_at(path: &Path, offset: i64, nthreads: i16) -> (i64, Vec<Damage>) 
 
 /// Calls `blosc2x_verify` without options. The result is the number of reports, or an error without one.
 pub fn verify(path: &Path) -> (i64, Vec<Damage>) {
-    verify_stopping(path, 0)
+    damages(verify_stopping(path, 0))
 }
 
 /// As [`verify`]; each report returns `result`.
@@ -105,6 +120,11 @@ pub fn verify_stopping(path: &Path, result: c_int) -> (i64, Vec<Damage>) {
 
 /// Calls `blosc2x_repair`. Returns its result and the reports.
 pub fn repair(source: &Path, destination: &Path) -> (i64, Vec<Damage>) {
+    damages(repair_stopping(source, destination, 0))
+}
+
+/// As [`repair`], with the reports of other data behind the frame.
+pub fn repair_with_notes(source: &Path, destination: &Path) -> (i64, Vec<Damage>) {
     repair_stopping(source, destination, 0)
 }
 

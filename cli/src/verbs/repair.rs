@@ -1,17 +1,17 @@
 //! `blosc2 repair`: saves what is whole in a damaged file to a new file.
 //!
 //! With `--json`, one object: `source`, `destination` (null if nothing was saved), `saved` and `lost` (numbers of
-//! chunks), `damages`: the [damaged parts](DamagedPart).
+//! chunks), `damages`: the [damaged parts](DamagedPart), `other_data`: the [data behind the frame](OtherData), which are
+//! not saved, or null. The exit code is 2 if the new file is without damaged parts, and 1 if there is no new file.
 
 use crate::args::RepairArguments;
-use crate::damage::DamagedPart;
+use crate::damage::{DamagedPart, OtherData};
 use crate::error::{Failure, WithPath};
 use crate::output::{TemporaryPath, check_is_new};
 use crate::results::Results;
 use crate::terminal::Terminal;
-use blosc2::{Part, Repaired, SuperChunk};
+use blosc2::{Damage, Part, Repaired, SuperChunk};
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,7 @@ struct Repair {
     saved: u64,
     lost: u64,
     damages: Vec<DamagedPart>,
+    other_data: Option<OtherData>,
 }
 
 /// Runs the verb.
@@ -49,15 +50,17 @@ pub(crate) fn run(arguments: &RepairArguments, terminal: &Terminal) -> Result<()
         saved: repaired.saved,
         lost,
         damages: repaired.damages.iter().map(DamagedPart::from).collect(),
+        other_data: OtherData::behind(source),
     };
     print(&repair, arguments.json)?;
     if !is_saved {
         return Err(Failure::file(source, "no chunk could be saved, no file was written"));
     }
-    if !repair.damages.is_empty() {
-        terminal.warning(&format!("{}: damaged parts are not in {}", repair.source, destination.display()));
+    if repair.damages.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    terminal.warning(&format!("{}: damaged parts are not in {}", repair.source, destination.display()));
+    Err(Failure::incomplete())
 }
 
 /// Returns the path next to `source` whose name has `.repaired` before the extension.
@@ -74,13 +77,13 @@ fn default_destination(source: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Returns the number of chunks that were lost: those with zeros in their place in the new file at `path`, or if the
-/// index was lost, the damaged places.
+/// number of chunks was lost with the index, the damaged places.
 fn lost_chunks(repaired: &Repaired, path: &Path) -> Result<u64, Failure> {
     let replaced = SuperChunk::open(path).with_path(path)?.nchunks().saturating_sub(repaired.saved);
-    let of_chunks = repaired.damages.iter().filter(|damage| damage.part == Part::Chunk);
-    let places: BTreeSet<_> = of_chunks.map(|damage| (damage.nchunk, damage.offset)).collect();
+    let has = |damage: &&Damage, part| damage.part == part && damage.nchunk.is_none();
+    let places = repaired.damages.iter().filter(|damage| has(damage, Part::Chunk)).count() as u64;
     let is_index_lost = repaired.damages.iter().any(|damage| damage.part == Part::Index);
-    Ok(if is_index_lost { replaced.max(places.len() as u64) } else { replaced })
+    Ok(if is_index_lost { replaced.max(places) } else { replaced })
 }
 
 fn print(repair: &Repair, as_json: bool) -> Result<(), Failure> {
@@ -94,5 +97,8 @@ fn print(repair: &Repair, as_json: bool) -> Result<(), Failure> {
     }
     let path = repair.destination.as_ref().unwrap_or(&repair.source);
     results.line(format_args!("{path}: {} chunks saved, {} lost", repair.saved, repair.lost))?;
+    if let Some(other_data) = &repair.other_data {
+        results.line(format_args!("{}: {other_data}, which are not saved", repair.source))?;
+    }
     results.finish()
 }

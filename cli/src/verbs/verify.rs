@@ -1,10 +1,11 @@
 //! `blosc2 verify`: reads and checks everything in files, and lists what is damaged.
 //!
 //! With `--json`, an array with one object for each file: `path`; `status`: `ok`, `damaged` or `unreadable`; `error`: of
-//! an unreadable file, otherwise null; `damages`: the [damaged parts](DamagedPart).
+//! an unreadable file, otherwise null; `damages`: the [damaged parts](DamagedPart); `other_data`: the
+//! [data behind the frame](OtherData), or null.
 
 use crate::args::VerifyArguments;
-use crate::damage::DamagedPart;
+use crate::damage::{DamagedPart, OtherData};
 use crate::error::{Failure, WithPath};
 use crate::kind::Kind;
 use crate::results::Results;
@@ -19,6 +20,7 @@ struct Checked {
     status: Status,
     error: Option<String>,
     damages: Vec<DamagedPart>,
+    other_data: Option<OtherData>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -67,7 +69,7 @@ fn check(path: &Path, threads: usize) -> Checked {
         Ok(damages) => (Status::Damaged, None, damages),
         Err(failure) => (Status::Unreadable, failure.message().map(str::to_owned), Vec::new()),
     };
-    Checked { path: path.display().to_string(), status, error, damages }
+    Checked { path: path.display().to_string(), status, error, damages, other_data: OtherData::behind(path) }
 }
 
 /// Returns the damaged parts.
@@ -90,11 +92,14 @@ fn damages(path: &Path, threads: usize) -> Result<Vec<DamagedPart>, Failure> {
 }
 
 fn lines_of(checked: &Checked, terminal: &Terminal) -> Vec<String> {
-    match checked.status {
-        Status::Ok if !terminal.is_quiet() => vec![format!("{}: ok", checked.path)],
+    let path = &checked.path;
+    let mut lines: Vec<String> = match checked.status {
+        Status::Ok if !terminal.is_quiet() => vec![format!("{path}: ok")],
         Status::Ok | Status::Unreadable => Vec::new(),
-        Status::Damaged => {
-            checked.damages.iter().map(|damage| format!("{}: {damage}", checked.path)).collect()
-        }
+        Status::Damaged => checked.damages.iter().map(|damage| format!("{path}: {damage}")).collect(),
+    };
+    if let Some(other_data) = checked.other_data.as_ref().filter(|_| !terminal.is_quiet()) {
+        lines.push(format!("{path}: {other_data}"));
     }
+    lines
 }

@@ -21,3 +21,5 @@ pub const BLOSC2X_PART_TRAILER: i32 = 5;
 pub const BLOSC2X_PART_CHUNK: i32 = 6;
 /// The file or directory as a whole, for example one that cannot be read.
 pub const BLOSC2X_PART_FILE: i32 = 7;
+/// Data behind the frame in its file: another frame, or other parts of an archive. They are no damage, and not counted.
+pub const BLOSC2X_PART_OTHER_DATA: i32 = 8;

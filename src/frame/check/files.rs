@@ -38,6 +38,18 @@ impl FrameFiles {
     /// `InvalidParam` for a negative offset; `FileOpen` if there is no file, or a directory without index file and
     /// chunk files; `FileRead`, `Lock`.
     pub(crate) fn open(path: &CStr, offset: i64) -> Result<FrameFiles> {
+        FrameFiles::open_with(path, offset, Backend::needs_locking)
+    }
+
+    /// As [`open`](Self::open), without the lock: for a frame that no other process can have opened.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub(crate) fn open_unlocked(path: &CStr, offset: i64) -> Result<FrameFiles> {
+        FrameFiles::open_with(path, offset, |_| false)
+    }
+
+    fn open_with(path: &CStr, offset: i64, needs_lock: impl Fn(&Backend) -> bool) -> Result<FrameFiles> {
         let path = paths::strip_scheme(path);
         let Ok(base) = u64::try_from(offset) else {
             return Err(err!(InvalidParam, "`offset` is {offset}, expected 0 or more"));
@@ -55,7 +67,7 @@ impl FrameFiles {
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, base, backend.clone())?;
         let lock =
-            backend.needs_locking().then(|| FrameLock::new(disk.lock_file_path(), std::sync::Arc::default()));
+            needs_lock(&backend).then(|| FrameLock::new(disk.lock_file_path(), std::sync::Arc::default()));
         if let Some(lock) = &lock {
             lock.lock(false)?;
         }

@@ -2,9 +2,10 @@
 
 use crate::abi::{
     BLOSC2X_PART_CHUNK, BLOSC2X_PART_FILE, BLOSC2X_PART_HEADER, BLOSC2X_PART_INDEX, BLOSC2X_PART_METALAYER,
-    BLOSC2X_PART_TRAILER, BLOSC2X_PART_VLMETALAYER,
+    BLOSC2X_PART_OTHER_DATA, BLOSC2X_PART_TRAILER, BLOSC2X_PART_VLMETALAYER,
 };
-use crate::error::{Error, Result};
+use crate::err;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(crate) enum FramePart {
     Chunk,
     /// The file with the header.
     File,
+    /// Data behind the frame in its file, which are no part of it and no damage.
+    OtherData,
 }
 
 impl FramePart {
@@ -36,6 +39,7 @@ impl FramePart {
             FramePart::Trailer => BLOSC2X_PART_TRAILER,
             FramePart::Chunk => BLOSC2X_PART_CHUNK,
             FramePart::File => BLOSC2X_PART_FILE,
+            FramePart::OtherData => BLOSC2X_PART_OTHER_DATA,
         }
     }
 }
@@ -74,6 +78,25 @@ pub(crate) struct Damage<'a> {
     pub error: &'a Error,
 }
 
+/// Separates damage from a lack of memory, which is no property of the file. The inner result is that of the bytes.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn damage_of<T>(result: Result<T>) -> Result<std::result::Result<T, Error>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::MemoryAlloc => Err(error),
+        result => Ok(result),
+    }
+}
+
+/// Returns the value, or `None` for damaged bytes.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn if_whole<T>(result: Result<T>) -> Result<Option<T>> {
+    damage_of(result).map(std::result::Result::ok)
+}
+
 /// A function that receives each damaged part. After an error, no more parts are checked.
 pub(crate) type ReportFn<'r> = dyn FnMut(&Damage<'_>) -> Result<()> + 'r;
 
@@ -104,7 +127,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
     /// Reports a part other than a chunk.
     ///
     /// # Errors
-    /// Those of the function.
+    /// Those of the function; `MemoryAlloc` for an error of that kind, which is no damage.
     pub(crate) fn report_part(&mut self, part: FramePart, place: Place, error: &Error) -> Result<()> {
         self.report(&Damage { part, nchunk: None, place, error })
     }
@@ -117,7 +140,19 @@ impl<'r, 'f> Reporter<'r, 'f> {
         self.report(&Damage { part: FramePart::Chunk, nchunk: Some(nchunk), place, error })
     }
 
+    /// Reports that other data follow the frame in its file, without counting them.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub(crate) fn report_other_data(&mut self, place: Place) -> Result<()> {
+        let error = err!(Failure, "other data follow the frame in its file");
+        (self.report)(&Damage { part: FramePart::OtherData, nchunk: None, place, error: &error })
+    }
+
     fn report(&mut self, damage: &Damage<'_>) -> Result<()> {
+        if damage.error.kind() == ErrorKind::MemoryAlloc {
+            return Err(Error::new(ErrorKind::MemoryAlloc, format_args!("{}", damage.error)));
+        }
         self.count += 1;
         self.reported |= 1 << damage.part.id();
         (self.report)(damage)

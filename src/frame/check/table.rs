@@ -4,12 +4,12 @@ use super::super::checksums::{
     ChecksumMode, ChecksumTable, FINGERPRINT_LEN, Root, TABLE_HEAD_LEN, checksum, expect, has_table,
     stated_frame_len,
 };
-use super::super::header::FrameHeader;
+use super::super::header::{FrameHeader, HEADER_START_LEN, is_header_start};
 use super::super::index::Offsets;
 use super::super::load;
 use super::files::FrameFiles;
 use super::parts::StoredPart;
-use super::report::{FramePart, Place, Reporter};
+use super::report::{FramePart, Place, Reporter, if_whole};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -53,7 +53,7 @@ pub(crate) fn find_table(
             }
         }
     }
-    Ok(search_table(files, header))
+    search_table(files, header)
 }
 
 /// Returns the place of the table, or that of the root if the root does not give it.
@@ -69,9 +69,12 @@ fn place_of_table(files: &FrameFiles, header: &FrameHeader, trailer_at: u64, tra
 
 /// Looks for the table of a frame with a damaged header or trailer: behind the index, and before a trailer at the end
 /// of the frame or of the file. Returns `None` if `BLOSC2_CHECKSUMS` is `off`.
-pub(crate) fn search_table(files: &FrameFiles, header: &FrameHeader) -> Option<ChecksumTable> {
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn search_table(files: &FrameFiles, header: &FrameHeader) -> Result<Option<ChecksumTable>> {
     if ChecksumMode::from_environment() == ChecksumMode::Off {
-        return None;
+        return Ok(None);
     }
     let index_end = stated_index_end(files, header);
     let by_table = index_end.and_then(|at| {
@@ -79,18 +82,37 @@ pub(crate) fn search_table(files: &FrameFiles, header: &FrameHeader) -> Option<C
         files.read_exact(at, &mut head).ok()?;
         stated_frame_len(&head)
     });
-    [Some(header.frame_len), Some(files.len()), by_table].into_iter().flatten().find_map(|end| {
-        let mut fingerprint = [0; FINGERPRINT_LEN];
-        files.read_exact(end.checked_sub(FINGERPRINT_LEN as u64)?, &mut fingerprint).ok()?;
-        let root = Root::parse(&fingerprint).ok()?;
+    for end in [Some(header.frame_len), Some(files.len()), by_table].into_iter().flatten() {
+        let Some(root) = root_before(files, end) else { continue };
         let table_len = u64::from(root.table_len);
         let trailer_len = load::read_trailer_len(files, end).ok();
         let before_trailer = trailer_len.and_then(|len| end.checked_sub(len + table_len));
-        [before_trailer, index_end].into_iter().flatten().find_map(|at| {
-            let bytes = files.read_vec(at, table_len).ok()?;
-            ChecksumTable::parse(&bytes, root, at).ok().filter(|table| table.frame_len == end)
-        })
-    })
+        for at in [before_trailer, index_end].into_iter().flatten() {
+            let table =
+                files.read_vec(at, table_len).and_then(|bytes| ChecksumTable::parse(&bytes, root, at));
+            let Some(table) = if_whole(table)? else { continue };
+            if table.frame_len == end || is_moved_table(files, header, &table)? {
+                return Ok(Some(table));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether the table belongs to the frame with that header although it is at another place, because bytes were
+/// inserted or are missing before it: it has the checksum of the header, and no other frame begins where the frame ends.
+fn is_moved_table(files: &FrameFiles, header: &FrameHeader, table: &ChecksumTable) -> Result<bool> {
+    let image = if_whole(files.read_vec(0, header.header_len as u64))?;
+    let mut behind = [0; HEADER_START_LEN];
+    let is_other = files.read_exact(header.frame_len, &mut behind).is_ok() && is_header_start(&behind);
+    Ok(!is_other && image.is_some_and(|image| table.check_header(&image).is_ok()))
+}
+
+/// Returns the root of the checksums of a frame that ends at byte `end`.
+fn root_before(files: &FrameFiles, end: u64) -> Option<Root> {
+    let mut fingerprint = [0; FINGERPRINT_LEN];
+    files.read_exact(end.checked_sub(FINGERPRINT_LEN as u64)?, &mut fingerprint).ok()?;
+    Root::parse(&fingerprint).ok()
 }
 
 /// Returns the end of the index, in bytes, by its header.

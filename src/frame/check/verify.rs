@@ -6,11 +6,12 @@ use super::super::header::{FIXED_HEADER_LEN, FrameHeader, has_magic};
 use super::super::index::Offsets;
 use super::super::load;
 use super::super::metalayers::{self, Metalayer};
+use super::super::trailing::has_other_data_behind;
 use super::array::ArrayCheck;
 use super::chunks::ChunkChecker;
 use super::files::FrameFiles;
 use super::parts::{self, StoredPart};
-use super::report::{FramePart, Place, ReportFn, Reporter};
+use super::report::{FramePart, Place, ReportFn, Reporter, if_whole};
 use super::table::{CheckedParts, ChunkChecksums, find_table, report_checksums};
 use super::walk::ChunkWalk;
 use crate::err;
@@ -37,30 +38,44 @@ pub(crate) struct CheckOptions<'a> {
 /// Those of [`FrameFiles::open`]; the error of the header if the file holds no frame; those of `report`.
 pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut ReportFn<'_>) -> Result<u64> {
     let files = FrameFiles::open(path, options.offset)?;
-    let mut reporter = Reporter::new(report);
-    let (bytes, header) = match parts::read_header(&files) {
+    verify_files(&files, options, &mut Reporter::new(report))
+}
+
+/// Checks all parts of a frame, and returns the number of damaged parts.
+///
+/// # Errors
+/// As [`verify`].
+pub(crate) fn verify_files(
+    files: &FrameFiles,
+    options: &CheckOptions<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<u64> {
+    let (bytes, header) = match parts::read_header(files) {
         Ok(header) => header,
-        Err(error) if is_frame(&files) => {
-            report_header(&files, &error, &mut reporter)?;
+        Err(error) if is_frame(files)? => {
+            report_header(files, &error, reporter)?;
             return Ok(reporter.count());
         }
         Err(error) => return Err(error),
     };
     if let Err(error) = parts::check_header(&bytes, &header) {
-        report_header(&files, &error, &mut reporter)?;
+        report_header(files, &error, reporter)?;
     }
-    report_short_file(&files, &header, &mut reporter)?;
-    let image = read_metalayers(&files, &header, options.check_metalayer, &mut reporter)?;
-    let trailer = read_trailer(&files, &header, &mut reporter)?;
+    report_short_file(files, &header, reporter)?;
+    let image = read_metalayers(files, &header, options.check_metalayer, reporter)?;
+    let trailer = read_trailer(files, &header, reporter)?;
+    if trailer.is_some() && reporter.count() == 0 {
+        report_other_data(files, &header, reporter)?;
+    }
     let parsed_trailer = trailer.as_ref().filter(|_| !reporter.has_reported(&[FramePart::Trailer]));
-    let table = find_table(&files, &header, parsed_trailer, &mut reporter)?;
+    let table = find_table(files, &header, parsed_trailer, reporter)?;
     // Without a valid number of chunks, the header is reported already.
     let mut index = None;
     if header.nbytes > 0 && header.nchunks(|| Ok(0)).is_ok() {
         let trailer_len = trailer.as_ref().map_or(0, |trailer| trailer.bytes.len() as u64);
         let limit = header.frame_len.saturating_sub(trailer_len);
         let limit = table.as_ref().map_or(limit, ChecksumTable::end);
-        index = read_index(&files, &header, limit, &mut reporter)?;
+        index = read_index(files, &header, limit, reporter)?;
     }
     let mut is_header_whole = true;
     if let Some(table) = &table {
@@ -69,35 +84,63 @@ pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut Repor
             index: index.as_ref().map(|(index, offsets)| (index, offsets)),
             trailer: trailer.as_ref(),
         };
-        report_checksums(&files, &header, table, &parts, &mut reporter)?;
+        report_checksums(files, &header, table, &parts, reporter)?;
         is_header_whole = image.as_ref().is_some_and(|image| table.check_header(&image.bytes).is_ok());
     }
     let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
-    let metalayers = metalayers.transpose().ok().flatten().unwrap_or_default();
+    let metalayers = if_whole(metalayers.transpose())?.flatten().unwrap_or_default();
     // A damaged header, of which the metalayers are a part, is not compared with the chunks.
     let array = ArrayChunks::find(&metalayers, header.typesize).filter(|_| is_header_whole);
     let array = ArrayCheck(array);
     if header.nbytes == 0 {
-        array.report_count(0, &mut reporter)?;
+        array.report_count(0, reporter)?;
     }
     if let Some((_, offsets)) = index {
-        array.report_count(offsets.len() as u64, &mut reporter)?;
+        array.report_count(offsets.len() as u64, reporter)?;
         let checksums = table.map_or(ChunkChecksums::Unknown, |table| ChunkChecksums::ByNumber(table.chunks));
-        let checker = ChunkChecker::new(&files, &header, &metalayers, &checksums, options.nthreads);
-        ChunkWalk::new(&header, &offsets, is_header_whole, array).run(&checker, &mut reporter)?;
+        let checker = ChunkChecker::new(files, &header, &metalayers, &checksums, options.nthreads);
+        ChunkWalk::new(&header, &offsets, is_header_whole, array).run(&checker, reporter)?;
     }
     Ok(reporter.count())
 }
 
 /// Returns whether a file whose header cannot be parsed holds a frame: it has the magic of a frame, or ends with a
 /// trailer, or belongs to a directory with chunk files.
-fn is_frame(files: &FrameFiles) -> bool {
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn is_frame(files: &FrameFiles) -> Result<bool> {
     let mut head = [0; FIXED_HEADER_LEN];
     let len = head.len().min(usize::try_from(files.len()).unwrap_or(usize::MAX));
     let has_magic = files.read_exact(0, &mut head[..len]).is_ok() && has_magic(&head[..len]);
-    has_magic
-        || read_trailer_at_end(files).is_ok()
-        || files.chunk_file_numbers().is_ok_and(|numbers| !numbers.is_empty())
+    Ok(has_magic
+        || if_whole(read_trailer_at_end(files))?.is_some()
+        || if_whole(files.chunk_file_numbers())?.is_some_and(|numbers| !numbers.is_empty()))
+}
+
+/// Returns the place of data behind the frame in its file that are not remains of changes of the frame.
+///
+/// # Errors
+/// `FileRead`, `MemoryAlloc`.
+pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Option<Place>> {
+    let base = files.file_offset(0);
+    let mut read = |at: u64, dest: &mut [u8]| files.read_exact(at - base, dest);
+    let is_other = has_other_data_behind(header, base, base.saturating_add(files.len()), &mut read)?;
+    let len = files.len().saturating_sub(header.frame_len);
+    Ok(is_other.then(|| Place::new(files.file_offset(header.frame_len), Some(len))))
+}
+
+/// Reports [`other_data`], which are no damage.
+///
+/// # Errors
+/// Those of [`other_data`] and of the report.
+pub(crate) fn report_other_data(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<()> {
+    let Some(place) = other_data(files, header)? else { return Ok(()) };
+    reporter.report_other_data(place)
 }
 
 /// Reads the trailer at the end of the file, whatever the header says. Its position is returned with it.
@@ -157,29 +200,27 @@ fn read_metalayers(
     };
     match metalayers::parse_header_section(&image.bytes) {
         Ok(metalayers) => {
-            report_metalayers(files, &image, &metalayers, &|m| check(m, header.typesize), reporter)?;
+            for metalayer in &metalayers {
+                report_metalayer(files, &image, metalayer, check(metalayer, header.typesize), reporter)?;
+            }
         }
         Err(error) => reporter.report_part(FramePart::Metalayer, place, &error)?,
     }
     Ok(Some(image))
 }
 
-/// Reports each metalayer of the header whose content `check` does not accept.
-pub(crate) fn report_metalayers(
+/// Reports a metalayer of the header if it was `checked` with an error. Returns whether it is whole.
+pub(crate) fn report_metalayer(
     files: &FrameFiles,
     image: &StoredPart,
-    metalayers: &[Metalayer<'_>],
-    check: &dyn Fn(&Metalayer<'_>) -> Result<()>,
+    metalayer: &Metalayer<'_>,
+    checked: Result<()>,
     reporter: &mut Reporter<'_, '_>,
-) -> Result<()> {
-    metalayers.iter().try_for_each(|metalayer| match check(metalayer) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let error = named_error(metalayer, error);
-            let place = image.place_of(files, metalayer.content);
-            reporter.report_part(FramePart::Metalayer, place, &error)
-        }
-    })
+) -> Result<bool> {
+    let Err(error) = checked else { return Ok(true) };
+    let place = image.place_of(files, metalayer.content);
+    reporter.report_part(FramePart::Metalayer, place, &named_error(metalayer, error))?;
+    Ok(false)
 }
 
 /// Adds the name of a metalayer to the text of an error.

@@ -11,10 +11,9 @@ use super::report::{FramePart, Place, Reporter};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, Result};
-use std::collections::BTreeMap;
 
 /// The number of checked entries without bytes whose results are kept.
-const MAX_KNOWN_SPECIALS: usize = 64;
+const MAX_KNOWN_SPECIALS: usize = 16;
 
 /// The check of all chunks of a frame.
 pub(super) struct ChunkWalk<'a> {
@@ -83,20 +82,24 @@ impl<'a> ChunkWalk<'a> {
             Offsets::List(list) => list,
         };
         // A frame has few different entries of this kind, and each needs the same check.
-        let mut known: BTreeMap<(i64, bool), Result<i32>> = BTreeMap::new();
+        let mut known: Vec<((i64, bool), Result<i32>)> = Vec::new();
+        known.try_reserve_exact(MAX_KNOWN_SPECIALS).map_err(|_| err!(MemoryAlloc, "checked entries"))?;
         for (n, &code) in (0u64..).zip(list).filter(|&(_, &code)| code < 0) {
             let is_last = n + 1 == self.nchunks();
-            if known.len() > MAX_KNOWN_SPECIALS {
-                known.clear();
-            }
-            let checked = known
-                .entry((code, is_last))
-                .or_insert_with(|| parts::check_special(self.header, code, is_last));
-            match checked {
+            let at = match known.iter().position(|(key, _)| *key == (code, is_last)) {
+                Some(at) => at,
+                None => {
+                    if known.len() == MAX_KNOWN_SPECIALS {
+                        known.clear();
+                    }
+                    known.push(((code, is_last), parts::check_special(self.header, code, is_last)));
+                    known.len() - 1
+                }
+            };
+            match &known[at].1 {
                 Ok(nbytes) => {
-                    let nbytes = *nbytes;
-                    self.add_nbytes(nbytes, 1);
-                    if let Err(error) = self.array.check_special(n, nbytes) {
+                    self.add_nbytes(*nbytes, 1);
+                    if let Err(error) = self.array.check_special(n, *nbytes) {
                         reporter.report_chunk(n, Place::unknown(), &error)?;
                     }
                 }

@@ -16,6 +16,12 @@ const MAX_UNCHECKED_NBYTES: usize = 64 << 20;
 /// repeated entry is a special chunk, which is not decoded to a list.
 const MAX_CRATIO: usize = 4096;
 
+/// A list of entries of up to this size, in bytes, is allocated without decoding the chunk before: little beside the
+/// other memory of an open frame.
+const MAX_UNPROVEN_NBYTES: usize = 1 << 20;
+/// The same for a list that is up to so many times longer than its chunk, so that few frames decode the chunk twice.
+const MAX_UNPROVEN_CRATIO: usize = 64;
+
 /// Returns the uncompressed size of an index, in bytes, from the header of its chunk.
 ///
 /// # Errors
@@ -80,11 +86,16 @@ fn decompress_entries(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
             chunk.len()
         ));
     }
+    let chunk_len = chunk.len();
+    let mut parsed = ChunkHeader::default();
+    let chunk = ParsedChunk::parse(&mut parsed, chunk)?;
+    if nbytes > MAX_UNPROVEN_NBYTES.max(chunk_len.saturating_mul(MAX_UNPROVEN_CRATIO)) {
+        // Damaged bytes can claim a long list, which is allocated only if the chunk has it.
+        decompress::check_content(&DecompressParams::default(), &chunk)?;
+    }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
     bytes.resize(nbytes, 0);
-    let mut header = ChunkHeader::default();
-    let chunk = ParsedChunk::parse(&mut header, chunk)?;
     decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut bytes[..]))?;
     Ok(bytes)
 }

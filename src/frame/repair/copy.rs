@@ -11,7 +11,9 @@ use super::super::check::verify::CheckOptions;
 use super::super::header::FrameHeader;
 use super::super::index::{Offsets, decode_entry, encode_entry};
 use super::header::complete_header;
+use super::lists::{LOST, list_of, try_collect, try_push};
 use super::metadata;
+use super::numbers::not_found;
 use super::orphans::find_orphans;
 use super::output::NewFrame;
 use super::scan::FoundChunk;
@@ -21,9 +23,6 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::container::B2ND_METALAYER;
 use crate::err;
 use crate::error::{Error, Result};
-
-/// Index entry of a lost chunk, which no reader accepts.
-pub(super) const LOST: i64 = i64::MIN;
 
 /// The chunks of the new frame.
 pub(super) struct CopiedChunks {
@@ -53,8 +52,9 @@ pub(super) fn copy_chunks(
     complete_header(&mut copy.header, survey.is_header_lost, copy.first.as_ref());
     if survey.is_order_guessed {
         copy.move_short_chunk_last(&survey.header);
-        if survey.metalayers.iter().any(|(name, _)| name == B2ND_METALAYER.to_bytes()) {
-            copy.pad_array(&survey.header)?;
+        let is_array = survey.metalayers.iter().any(|(name, _)| name == B2ND_METALAYER.to_bytes());
+        if survey.is_header_whole || is_array {
+            copy.add_missing(&survey.header, reporter)?;
         }
     }
     copy.drop_contradictions(&survey.header, reporter)?;
@@ -113,7 +113,7 @@ fn copy_indexed(
     frame: &mut NewFrame,
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<ChunkCopy> {
-    let metalayers = metadata::borrow(&survey.metalayers);
+    let metalayers = metadata::borrow(&survey.metalayers)?;
     let checker = ChunkChecker::new(files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
     let sizes = match offsets {
         Offsets::Uniform { len, .. } => ChunkSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX)),
@@ -129,6 +129,9 @@ fn copy_indexed(
         saved: 0,
     };
     checker.for_each_stored(offsets, &mut |chunk| copy.copy_stored(chunk, frame, reporter))?;
+    for (n, _) in (0u64..).zip(offsets.iter()).filter(|&(_, code)| code == LOST) {
+        reporter.report_chunk(n, Place::unknown(), &not_found())?;
+    }
     if !matches!(survey.checksums, ChunkChecksums::ByNumber(_)) {
         // No entry of an index with its checksum is damaged.
         copy.adopt_orphans(files, &checker, offsets, frame, reporter)?;
@@ -189,7 +192,7 @@ impl ChunkCopy {
             Err(error) => {
                 self.set_codes(chunk.numbers, LOST)?;
                 if let (ChunkNumbers::List(list), Some(nbytes)) = (chunk.numbers, chunk.claimed_nbytes) {
-                    self.claimed.extend(list.iter().map(|&n| (u64::from(n), nbytes)));
+                    list.iter().try_for_each(|&n| try_push(&mut self.claimed, (u64::from(n), nbytes)))?;
                 }
                 chunk.numbers.iter().try_for_each(|n| reporter.report_chunk(n, chunk.place, error))
             }
@@ -207,17 +210,18 @@ impl ChunkCopy {
         reporter: &mut Reporter<'_, '_>,
     ) -> Result<()> {
         let (Offsets::List(source), Offsets::List(codes)) = (offsets, &self.offsets) else { return Ok(()) };
-        let positions = |is_wanted: fn(i64) -> bool| -> Vec<usize> {
+        let positions = |is_wanted: fn(i64) -> bool| -> Result<Vec<usize>> {
             let all = codes.iter().enumerate();
-            all.filter(|&(_, &code)| is_wanted(code)).map(|(n, _)| n).collect()
+            try_collect(all.filter(|&(_, &code)| is_wanted(code)).map(|(n, _)| n))
         };
-        let lost = positions(|code| code == LOST);
-        let unusual = positions(|code| code < 0 && parts::special_kind(code).is_err());
+        let lost = positions(|code| code == LOST)?;
+        let unusual = positions(|code| code < 0 && parts::special_kind(code).is_err())?;
         if unusual.is_empty() {
             return Ok(());
         }
         let stored = source.iter().zip(codes).filter(|&(_, &code)| code >= 0);
-        let known = stored.filter_map(|(&location, _)| u64::try_from(location).ok()).collect();
+        let mut known = try_collect(stored.filter_map(|(&location, _)| u64::try_from(location).ok()))?;
+        known.sort_unstable();
         let orphans = find_orphans(files, checker, &self.header, &known)?.unwrap_or_default();
         let Some(places) = [unusual, lost].into_iter().find(|places| places.len() == orphans.len()) else {
             return Ok(());
@@ -277,15 +281,4 @@ impl ChunkCopy {
 /// Returns the error of an entry that is not that of a chunk without bytes.
 fn special_error(code: i64) -> Option<Error> {
     parts::special_kind(code).err()
-}
-
-/// Returns a list of `len` times the same value.
-///
-/// # Errors
-/// `MemoryAlloc`.
-pub(super) fn list_of<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a list of {len} chunks"))?;
-    list.resize(len, value);
-    Ok(list)
 }

@@ -4,16 +4,27 @@ use super::super::check::parts;
 use super::super::check::report::{FramePart, Place, Reporter};
 use super::super::header::{FrameHeader, MAX_CHUNKS};
 use super::super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
-use super::copy::{ChunkCopy, LOST, list_of};
+use super::copy::ChunkCopy;
+use super::lists::{LOST, try_collect};
+use super::numbers::not_found;
 use super::output::NewFrame;
 use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
 use super::zeros::encode_zeros;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use std::ops::Range;
 
-/// The number of lost chunks that can be filled with stored zeros, in a frame with chunks of different sizes.
-const MAX_STORED_ZEROS: usize = 1 << 16;
+/// The number of chunks that may be missing beside those that were found, which the header counts.
+const MAX_MISSING: usize = 1 << 16;
+/// The number of lost chunks that can be filled with stored zeros, in a frame with chunks of different sizes, and how many
+/// more for each whole chunk: a damaged index of a few bytes can claim any number.
+const MAX_STORED_ZEROS: usize = 1 << 10;
+/// See [`MAX_STORED_ZEROS`].
+const MAX_STORED_ZEROS_PER_CHUNK: usize = 16;
+
+/// Factor of the largest known size of a chunk up to which a lost chunk may be larger.
+const MAX_SIZE_FACTOR: i64 = 16;
 
 impl ChunkCopy {
     /// Moves the chunk that is shorter than the others to the end. It was the last one, unless the frame was reordered;
@@ -32,8 +43,14 @@ impl ChunkCopy {
         }
     }
 
-    /// Adds lost chunks for the chunks of an array that were not found, so that each item of the array has a chunk.
-    pub(super) fn pad_array(&mut self, stated: &FrameHeader) -> Result<()> {
+    /// Adds lost chunks for those that the header counts and that were not found: before the last chunk if that is
+    /// shorter than the others, otherwise at the end. So the sum of the sizes is that in the header, and each item of an
+    /// array has a chunk. Reports these chunks.
+    pub(super) fn add_missing(
+        &mut self,
+        stated: &FrameHeader,
+        reporter: &mut Reporter<'_, '_>,
+    ) -> Result<()> {
         let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) else {
             return Ok(());
         };
@@ -43,12 +60,29 @@ impl ChunkCopy {
         let nchunks = stated.nchunks(|| Ok(0)).unwrap_or(0).min(MAX_CHUNKS);
         let missing = usize::try_from(nchunks).unwrap_or(0).saturating_sub(codes.len());
         // The header of a damaged frame can state any number.
-        if missing > MAX_STORED_ZEROS + codes.len() {
+        if missing > MAX_MISSING + codes.len() {
             return Ok(());
         }
-        codes.extend(list_of(LOST, missing)?);
-        sizes.extend(list_of(UNKNOWN, missing)?);
-        Ok(())
+        let has_short_end = sizes.last().is_some_and(|&size| (0..stated.chunksize).contains(&size));
+        let at = if has_short_end { codes.len() - 1 } else { codes.len() };
+        insert_equal(codes, at, LOST, missing)?;
+        insert_equal(sizes, at, UNKNOWN, missing)?;
+        let stated =
+            StatedSizes { nbytes: stated.nbytes, chunksize: stated.chunksize, typesize: stated.typesize };
+        if fit_fixed_sizes(&self.sizes, &stated).is_none_or(|fixed| fixed.chunksize != stated.chunksize) {
+            // The chunks that were found contradict the header, and so may the number of the missing ones.
+            self.remove(at..at + missing);
+            return Ok(());
+        }
+        (at..at + missing).try_for_each(|n| reporter.report_chunk(n as u64, Place::unknown(), &not_found()))
+    }
+
+    /// Removes chunks from the lists.
+    fn remove(&mut self, range: Range<usize>) {
+        if let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) {
+            codes.drain(range.clone());
+            sizes.drain(range);
+        }
     }
 
     /// Marks chunks as lost that have another size than their numbers require, if most chunks agree with the header, and
@@ -177,16 +211,15 @@ impl ChunkCopy {
         frame: &mut NewFrame,
         reporter: &mut Reporter<'_, '_>,
     ) -> Result<()> {
-        let mut sizes: Vec<i32> = self.sizes.iter().collect();
-        let unknown = sizes.iter().filter(|&&size| size == UNKNOWN).count();
-        if unknown > MAX_STORED_ZEROS {
-            return Err(err!(
-                Data,
-                "{unknown} chunks of unknown sizes are lost, expected at most {MAX_STORED_ZEROS}"
-            ));
+        let unknown = self.sizes.iter().filter(|&size| size == UNKNOWN).count();
+        let known = self.offsets.len() - unknown;
+        let limit = MAX_STORED_ZEROS.saturating_add(known.saturating_mul(MAX_STORED_ZEROS_PER_CHUNK));
+        if unknown > limit {
+            return Err(err!(Data, "{unknown} chunks of unknown sizes are lost, expected at most {limit}"));
         }
+        let mut sizes = try_collect(self.sizes.iter())?;
         set_unknown_sizes(&mut sizes, &self.claimed, unknown, stated);
-        let mut codes: Vec<i64> = self.offsets.iter().collect();
+        let mut codes = try_collect(self.offsets.iter())?;
         for (n, (code, &size)) in
             (0u64..).zip(codes.iter_mut().zip(&sizes)).filter(|(_, (code, _))| **code < 0)
         {
@@ -205,6 +238,28 @@ impl ChunkCopy {
     }
 }
 
+/// Returns the largest sum of the sizes of `unknown` lost chunks, in bytes, that is plausible beside the known sizes: the
+/// sum in a damaged header can have any value, and the new frame would have gigabytes of zeros.
+fn plausible_size(sizes: &[i32], unknown: usize) -> i64 {
+    match sizes.iter().max() {
+        Some(&largest) if largest > 0 => {
+            let limit = i64::from(largest).saturating_mul(MAX_SIZE_FACTOR);
+            limit.saturating_mul(i64::try_from(unknown).unwrap_or(i64::MAX))
+        }
+        _ => i64::MAX,
+    }
+}
+
+/// Inserts `count` times the same element.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn insert_equal<T: Clone>(list: &mut Vec<T>, at: usize, element: T, count: usize) -> Result<()> {
+    list.try_reserve(count).map_err(|_| err!(MemoryAlloc, "{count} chunks"))?;
+    list.splice(at..at, std::iter::repeat_n(element, count));
+    Ok(())
+}
+
 /// Sets the sizes of lost chunks: those that their headers give, if they have the sum that the header of the frame gives,
 /// otherwise equal ones.
 fn set_unknown_sizes(sizes: &mut [i32], claimed: &[(u64, i32)], unknown: usize, stated: &StatedSizes) {
@@ -219,7 +274,7 @@ fn set_unknown_sizes(sizes: &mut [i32], claimed: &[(u64, i32)], unknown: usize, 
         }
         return;
     }
-    let shares = share_missing_bytes(missing, unknown, stated.typesize);
+    let shares = share_missing_bytes(missing.min(plausible_size(sizes, unknown)), unknown, stated.typesize);
     for (place, share) in sizes.iter_mut().filter(|size| **size == UNKNOWN).zip(shares) {
         *place = share;
     }

@@ -2,13 +2,14 @@
 
 use super::super::check::files::FrameFiles;
 use super::super::check::parts::{self, StoredPart};
-use super::super::check::report::{FramePart, Place, Reporter};
+use super::super::check::report::{FramePart, Place, Reporter, damage_of, if_whole};
 use super::super::check::verify::{
-    CheckOptions, named_error, read_trailer_at_end, report_metalayers, report_vlmetalayer,
+    CheckOptions, named_error, read_trailer_at_end, report_metalayer, report_vlmetalayer,
 };
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::super::msgpack::u16_at;
+use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::err;
 use crate::error::{Error, Result};
@@ -21,15 +22,25 @@ const COUNT_OFFSET: usize = 5;
 pub(super) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 
 /// Returns the metalayers in borrowed form.
-pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Vec<Metalayer<'_>> {
-    metalayers.iter().map(|(name, content)| Metalayer { name, content }).collect()
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
+    try_collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
 }
 
-fn to_owned(metalayer: &Metalayer<'_>) -> OwnedMetalayer {
-    (metalayer.name.to_vec(), metalayer.content.to_vec())
+fn to_owned(metalayer: &Metalayer<'_>) -> Result<OwnedMetalayer> {
+    let copy = |bytes: &[u8]| {
+        let mut copied = Vec::new();
+        let reserved = copied.try_reserve_exact(bytes.len());
+        reserved.map_err(|_| err!(MemoryAlloc, "{} bytes of a metalayer", bytes.len()))?;
+        copied.extend_from_slice(bytes);
+        Ok(copied)
+    };
+    Ok((copy(metalayer.name)?, copy(metalayer.content)?))
 }
 
-/// Returns the metalayers in the header, as many as are whole, and reports the damaged ones.
+/// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.
 ///
 /// # Errors
 /// Those of the report.
@@ -52,27 +63,35 @@ pub(super) fn recover_metalayers(
     };
     if let Err(error) = metalayers::parse_header_section(&image.bytes) {
         reporter.report_part(FramePart::Metalayer, place, &error)?;
-        shorten_section(&mut image.bytes, FIXED_HEADER_LEN, MAX_METALAYERS, |bytes| {
-            metalayers::parse_header_section(bytes).is_ok()
-        });
+        shorten_section(&mut image.bytes)?;
     }
-    let metalayers = metalayers::parse_header_section(&image.bytes).unwrap_or_default();
-    let check = |metalayer: &Metalayer<'_>| (options.check_metalayer)(metalayer, header.typesize.max(1));
-    report_metalayers(files, &image, &metalayers, &check, reporter)?;
-    Ok(metalayers.iter().map(to_owned).collect())
+    let parsed = if_whole(metalayers::parse_header_section(&image.bytes))?;
+    let mut whole = Vec::new();
+    for metalayer in parsed.unwrap_or_default() {
+        let checked = (options.check_metalayer)(&metalayer, header.typesize.max(1));
+        if report_metalayer(files, &image, &metalayer, checked, reporter)? {
+            try_push(&mut whole, to_owned(&metalayer)?)?;
+        }
+    }
+    Ok(whole)
 }
 
-/// Lowers the number of metalayers in a section until the remaining ones can be parsed.
-fn shorten_section(bytes: &mut [u8], section: usize, limit: usize, is_valid: impl Fn(&[u8]) -> bool) {
-    let Some(count) = u16_at(bytes, section + COUNT_OFFSET) else { return };
-    for count in (0..usize::from(count).min(limit + 1)).rev() {
-        if let Some(place) = bytes.get_mut(section + COUNT_OFFSET..section + COUNT_OFFSET + 2) {
+/// Lowers the number of metalayers in the section of a header until the remaining ones can be parsed.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn shorten_section(header: &mut [u8]) -> Result<()> {
+    let at = FIXED_HEADER_LEN + COUNT_OFFSET;
+    let Some(count) = u16_at(header, at) else { return Ok(()) };
+    for count in (0..usize::from(count).min(MAX_METALAYERS + 1)).rev() {
+        if let Some(place) = header.get_mut(at..at + 2) {
             place.copy_from_slice(&(count as u16).to_be_bytes());
         }
-        if is_valid(bytes) {
-            return;
+        if if_whole(metalayers::parse_header_section(header))?.is_some() {
+            break;
         }
     }
+    Ok(())
 }
 
 /// Where the trailer may be.
@@ -99,12 +118,13 @@ pub(super) fn recover_vlmetalayers(
         None => return Ok(Vec::new()),
     };
     let mut whole = Vec::new();
-    for metalayer in metalayers::parse_trailer_section(&trailer.bytes).unwrap_or_default() {
+    let parsed = if_whole(metalayers::parse_trailer_section(&trailer.bytes))?;
+    for metalayer in parsed.unwrap_or_default() {
         if !report_vlmetalayer(files, &trailer, &metalayer, reporter)? {
             continue;
         }
         if whole.len() < MAX_METALAYERS {
-            whole.push(to_owned(&metalayer));
+            try_push(&mut whole, to_owned(&metalayer)?)?;
         } else {
             let error =
                 err!(Failure, "the frame has more than {MAX_METALAYERS} metalayers of variable length");
@@ -125,11 +145,11 @@ fn find_trailer(
         Some(header) => parts::read_trailer(files, header).and_then(check_section),
         None => Err(err!(Data, "no trailer was found")),
     };
-    let error = match stated {
+    let error = match damage_of(stated)? {
         Ok(trailer) => return Ok(Some(trailer)),
         Err(error) => error,
     };
-    let found = trailer_elsewhere(files, hints);
+    let found = trailer_elsewhere(files, hints)?;
     if hints.header.is_some() || found.is_none() {
         let place = found.as_ref().map_or(Place::unknown(), |trailer| trailer.place(files));
         reporter.report_part(FramePart::Trailer, place, &error)?;
@@ -138,21 +158,26 @@ fn find_trailer(
 }
 
 /// Looks for the trailer behind the index, where a scan has found it, and at the end of the file.
-fn trailer_elsewhere(files: &FrameFiles, hints: &TrailerHints<'_>) -> Option<StoredPart> {
-    let read = |range: Range<u64>| -> Result<StoredPart> {
-        let bytes = files.read_vec(range.start, range.end - range.start)?;
-        check_section(StoredPart { at: range.start, bytes })
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn trailer_elsewhere(files: &FrameFiles, hints: &TrailerHints<'_>) -> Result<Option<StoredPart>> {
+    let range = match (hints.index_end, &hints.scanned) {
+        (Some(at), _) => if_whole(trailer_behind_index(files, at))?.flatten(),
+        (None, Some(found)) => found.clone(),
+        (None, None) => return if_whole(read_trailer_at_end(files)),
     };
-    if let Some(at) = hints.index_end {
-        let window = &mut FileWindow::new(files);
-        let at = at + table_len_before_trailer(window, at).ok().flatten()?;
-        let end = trailer_end(window, at).ok().flatten()?;
-        return read(at..end).ok();
-    }
-    match &hints.scanned {
-        Some(found) => read(found.clone()?).ok(),
-        None => read_trailer_at_end(files).ok(),
-    }
+    let Some(Range { start, end }) = range else { return Ok(None) };
+    let read = files.read_vec(start, end.saturating_sub(start));
+    if_whole(read.and_then(|bytes| check_section(StoredPart { at: start, bytes })))
+}
+
+/// Returns the place of the trailer of an index that ends at byte `index_end`.
+fn trailer_behind_index(files: &FrameFiles, index_end: u64) -> Result<Option<Range<u64>>> {
+    let window = &mut FileWindow::new(files);
+    let Some(table_len) = table_len_before_trailer(window, index_end)? else { return Ok(None) };
+    let start = index_end + table_len;
+    Ok(trailer_end(window, start)?.map(|end| start..end))
 }
 
 /// Returns the trailer if its section of metalayers can be parsed.

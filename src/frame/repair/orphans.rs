@@ -7,9 +7,8 @@ use super::super::header::FrameHeader;
 use super::super::load;
 use super::scan::{FoundChunk, ScanRules, scan};
 use crate::error::Result;
-use std::collections::BTreeSet;
 
-/// Returns the whole chunks in the data section that are not at one of the places `known`, in the order of their places.
+/// Returns the whole chunks in the data section that are not at one of the places `known`, which are in ascending order, in the order of their places.
 /// `None` if the data section has other bytes, too: these may be the damaged chunks of lost entries.
 ///
 /// # Errors
@@ -18,7 +17,7 @@ pub(super) fn find_orphans(
     files: &FrameFiles,
     checker: &ChunkChecker<'_>,
     header: &FrameHeader,
-    known: &BTreeSet<u64>,
+    known: &[u64],
 ) -> Result<Option<Vec<FoundChunk>>> {
     if header.kind == FrameKind::Sparse {
         return Ok(None);
@@ -29,6 +28,6 @@ pub(super) fn find_orphans(
         return Ok(None);
     }
     let mut orphans = found.chunks;
-    orphans.retain(|chunk| !known.contains(&(chunk.at - start)));
+    orphans.retain(|chunk| known.binary_search(&(chunk.at - start)).is_err());
     Ok(Some(orphans))
 }

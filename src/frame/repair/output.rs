@@ -1,6 +1,9 @@
 //! The new frame that a repair writes: under a temporary name beside its destination until it is complete.
 
 use super::super::FrameKind;
+use super::super::check::files::FrameFiles;
+use super::super::check::report::{ReportFn, Reporter};
+use super::super::check::verify::{CheckOptions, verify_files};
 use super::super::checksums::{ChecksumMode, Checksums, MAX_TABLE_CHUNKS, checksum};
 use super::super::disk::Disk;
 use super::super::fetch::stored_part;
@@ -58,8 +61,7 @@ impl NewFrame {
     /// `FileOpen` if something exists at `destination` or no file can be created beside it.
     pub(super) fn create(kind: FrameKind, destination: &CStr, header_len: usize) -> Result<NewFrame> {
         let files = TemporaryFiles::create(kind, destination)?;
-        let path = CString::new(files.temporary.as_os_str().as_bytes())
-            .map_err(|_| err!(InvalidParam, "a path contains NUL"))?;
+        let path = c_path(&files.temporary)?;
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, 0, backend.clone())?;
         let stream = backend.open(&disk.path, OpenMode::Create)?;
@@ -117,12 +119,11 @@ impl NewFrame {
         Checksums::of_read_chunks(checksums).map(Some)
     }
 
-    /// Writes index, table of checksums, trailer and header, and gives the frame its name.
+    /// Writes index, table of checksums, trailer and header.
     ///
     /// # Errors
-    /// `FileWrite`, `FileTruncate`, `FileOpen` if something exists at the destination by now, and the errors of building
-    /// the parts.
-    pub(super) fn finish(self, parts: FrameParts<'_>) -> Result<()> {
+    /// `FileWrite`, `FileTruncate`, and the errors of building the parts.
+    pub(super) fn finish(&mut self, parts: FrameParts<'_>) -> Result<()> {
         let FrameParts { mut header, metalayers, vlmetalayers, offsets } = parts;
         let mut trailer = trailer::build(vlmetalayers)?;
         let (mut index, mut index_at) = (Vec::new(), self.header_len);
@@ -152,7 +153,30 @@ impl NewFrame {
         };
         self.stream.write_vectored_at(index_at, &[&index, &table, &trailer])?;
         self.stream.write_at(0, &image, WriteUnit::Item)?;
-        self.stream.truncate(header.frame_len)?;
+        self.stream.truncate(header.frame_len)
+    }
+
+    /// Checks the finished frame. Returns the error of its first damaged part.
+    ///
+    /// # Errors
+    /// Those of reading the files; `MemoryAlloc`.
+    pub(super) fn find_damage(&self, options: &CheckOptions<'_>) -> Result<Option<Error>> {
+        let files = FrameFiles::open_unlocked(&c_path(&self.files.temporary)?, 0)?;
+        let mut first = None;
+        let report: &mut ReportFn<'_> = &mut |damage| {
+            let copy = || Error::new(damage.error.kind(), format_args!("{}", damage.error));
+            first.get_or_insert_with(copy);
+            Ok(())
+        };
+        let count = verify_files(&files, options, &mut Reporter::new(report))?;
+        Ok(first.filter(|_| count > 0))
+    }
+
+    /// Waits until the frame is on the storage device, and gives it its name.
+    ///
+    /// # Errors
+    /// `FileWrite`, `FileOpen` if something exists at the destination by now.
+    pub(super) fn publish(self) -> Result<()> {
         self.sync()?;
         self.files.publish(self.kind)
     }
@@ -171,6 +195,10 @@ impl NewFrame {
         }
         Ok(())
     }
+}
+
+fn c_path(path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| err!(InvalidParam, "a path contains NUL"))
 }
 
 /// Checks that nothing exists at `destination`.

@@ -4,8 +4,10 @@
 use super::super::FrameKind;
 use super::super::check::chunks::{ChunkChecker, cbytes_of};
 use super::super::check::files::FrameFiles;
+use super::super::check::report::damage_of;
 use super::super::header::{FrameHeader, has_magic};
-use super::super::index::{self, IndexEntry, Offsets, decode_entry};
+use super::super::index::{self, Offsets, decode_entry};
+use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, codec_format, flag2, offset, version};
 use crate::chunk::{ChunkHeader, SpecialValue};
@@ -157,20 +159,20 @@ impl Scanner<'_> {
                 }
             }
             if gap_start < at {
-                self.found.gaps.push(gap_start..at);
+                try_push(&mut self.found.gaps, gap_start..at)?;
             }
-            let Some(end) = self.record(at, part) else { return Ok(()) };
+            let Some(end) = self.record(at, part)? else { return Ok(()) };
             (at, gap_start) = (end, end);
         }
         if gap_start < self.end {
-            self.found.gaps.push(gap_start..self.end);
+            try_push(&mut self.found.gaps, gap_start..self.end)?;
         }
         Ok(())
     }
 
     /// Records the part at `at`. Returns its end; `None` for the header of the next frame.
-    fn record(&mut self, at: u64, part: FoundPart) -> Option<u64> {
-        match part {
+    fn record(&mut self, at: u64, part: FoundPart) -> Result<Option<u64>> {
+        Ok(match part {
             FoundPart::NextFrame => None,
             FoundPart::Table(len) => Some(at + len),
             FoundPart::Trailer(end) => {
@@ -185,10 +187,10 @@ impl Scanner<'_> {
             FoundPart::Chunk(chunk) => {
                 // An index and a trailer before a chunk are those of an earlier state.
                 (self.found.index, self.found.trailer) = (None, None);
-                self.found.chunks.push(chunk);
+                try_push(&mut self.found.chunks, chunk)?;
                 Some(chunk.end())
             }
-        }
+        })
     }
 
     /// Returns the place of a chunk that begins inside `chunk` and ends behind it. That chunk was written later, so
@@ -240,8 +242,8 @@ impl Scanner<'_> {
             // A chunk of the frame is an index only if a trailer proves it.
             if has_trailer || !is_data {
                 let index = self.index_at(at, &header, cbytes)?;
-                if let Some(index) =
-                    index.filter(|index| has_trailer || self.lists_the_chunks(&index.offsets))
+                if let Some(index) = index
+                    && (has_trailer || self.lists_the_chunks(&index.offsets)?)
                 {
                     return Ok(Some(FoundPart::Index(index)));
                 }
@@ -274,7 +276,7 @@ impl Scanner<'_> {
 
     fn index_at(&mut self, at: u64, header: &ChunkHeader, cbytes: u64) -> Result<Option<FoundIndex>> {
         let bytes = self.window.slice(at, cbytes)?;
-        let decoded = index::decode(bytes, header.nbytes() / index::ENTRY_LEN);
+        let decoded = damage_of(index::decode(bytes, header.nbytes() / index::ENTRY_LEN))?;
         let wasted = if decoded.is_ok() { 0 } else { cbytes + header.nbytes() as u64 };
         self.waste_left = self.waste_left.saturating_sub(wasted);
         Ok(decoded.ok().map(|offsets| FoundIndex { at, len: cbytes, offsets }))
@@ -282,23 +284,23 @@ impl Scanner<'_> {
 
     /// Returns whether the index has different entries, each of which is a chunk that was found or has no bytes, and the
     /// last chunk that was found is among them.
-    fn lists_the_chunks(&self, offsets: &Offsets) -> bool {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn lists_the_chunks(&self, offsets: &Offsets) -> Result<bool> {
         let (Offsets::List(list), Some(last)) = (offsets, self.found.chunks.last()) else {
-            return false;
+            return Ok(false);
         };
-        let mut stored = Vec::new();
-        for &code in list {
-            match decode_entry(code) {
-                Ok(IndexEntry::Special(_)) => {}
-                Ok(IndexEntry::Payload(location)) => stored.push(self.start.saturating_add(location)),
-                Err(_) => return false,
-            }
+        if list.iter().any(|&code| decode_entry(code).is_err()) {
+            return Ok(false);
         }
+        let locations = list.iter().filter_map(|&code| u64::try_from(code).ok());
+        let mut stored = try_collect(locations.map(|location| self.start.saturating_add(location)))?;
         stored.sort_unstable();
         let is_found = |at: &u64| self.found.chunks.binary_search_by_key(at, |chunk| chunk.at).is_ok();
-        stored.last() == Some(&last.at)
+        Ok(stored.last() == Some(&last.at)
             && stored.windows(2).all(|pair| pair[0] != pair[1])
-            && stored.iter().all(is_found)
+            && stored.iter().all(is_found))
     }
 
     /// Returns whether the chunk is the index of the chunks before it, of which the beginning was overwritten by that of a
@@ -314,12 +316,15 @@ impl Scanner<'_> {
             .map_err(|_| err!(MemoryAlloc, "{cbytes} bytes of a chunk"))?;
         bytes.extend_from_slice(self.window.slice(at, cbytes)?);
         bytes[offset::TYPESIZE] = index::ENTRY_LEN as u8;
-        Ok(index::decode(&bytes, entries).is_ok_and(|offsets| self.lists_the_chunks(&offsets)))
+        match damage_of(index::decode(&bytes, entries))? {
+            Ok(offsets) => self.lists_the_chunks(&offsets),
+            Err(_) => Ok(false),
+        }
     }
 
     fn data_at(&mut self, at: u64, header: &ChunkHeader, cbytes: u64) -> Result<Option<FoundPart>> {
         let bytes = self.window.slice(at, cbytes)?;
-        if self.checker.check_found(bytes).is_err() {
+        if damage_of(self.checker.check_found(bytes))?.is_err() {
             self.waste_left = self.waste_left.saturating_sub(cbytes + header.nbytes() as u64);
             return Ok(None);
         }

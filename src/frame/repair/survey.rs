@@ -4,21 +4,29 @@ use super::super::FrameKind;
 use super::super::check::chunks::ChunkChecker;
 use super::super::check::files::FrameFiles;
 use super::super::check::parts::{self, StoredPart};
-use super::super::check::report::{FramePart, Place, Reporter};
+use super::super::check::report::{FramePart, Place, Reporter, damage_of, if_whole};
 use super::super::check::table::{CheckedParts, ChunkChecksums, find_table, report_checksums, search_table};
-use super::super::check::verify::{CheckOptions, report_header, report_short_file};
+use super::super::check::verify::{CheckOptions, report_header, report_other_data, report_short_file};
 use super::super::checksums::{ChecksumTable, checksum};
 use super::super::header::FrameHeader;
 use super::super::index::Offsets;
 use super::super::load;
 use super::header::{RecoveredHeader, recover_header};
 use super::index::read_credible_index;
+use super::lists::try_collect;
 use super::metadata::{self, OwnedMetalayer, TrailerHints, recover_metalayers, recover_vlmetalayers};
-use super::scan::{Findings, FoundChunk, FoundIndex, ScanRules, scan};
+use super::numbers::{Findable, checksums_of_found, entries_by_checksum, uncertain_numbers};
+use super::scan::{Findings, FoundChunk, ScanRules, scan};
 use super::sections::{FileWindow, header_len_from_section};
 use crate::err;
 use crate::error::{Error, Result};
 use std::ops::Range;
+
+impl Default for ChunkList {
+    fn default() -> ChunkList {
+        ChunkList::Indexed(Offsets::default())
+    }
+}
 
 /// The chunks of the source.
 pub(super) enum ChunkList {
@@ -34,6 +42,8 @@ pub(super) struct Survey {
     pub header: FrameHeader,
     /// Whether the header is made of defaults.
     pub is_header_lost: bool,
+    /// Whether no damage of the header was found.
+    pub is_header_whole: bool,
     /// The chunks.
     pub chunks: ChunkList,
     /// Whether the order of the chunks is that of their places, because the index is lost.
@@ -47,9 +57,12 @@ pub(super) struct Survey {
 }
 
 /// The list of chunks while the other parts are being read.
+#[derive(Default)]
 struct FoundList {
     chunks: ChunkList,
     is_order_guessed: bool,
+    /// The chunks that a scan has found; empty without a scan.
+    found: Vec<FoundChunk>,
     /// The index, if there is one.
     index: Option<StoredPart>,
     /// Whether the index was found where the header says.
@@ -59,11 +72,13 @@ struct FoundList {
 }
 
 impl FoundList {
-    /// Returns whether the table has the checksum of the index, and one for each of its entries.
+    /// Returns whether the index was found where the header says, and the table has its checksum and one for each of its
+    /// entries.
     fn is_whole(&self, table: &ChecksumTable) -> bool {
         match (&self.index, &self.chunks) {
             (Some(index), ChunkList::Indexed(offsets)) => {
-                offsets.len() == table.chunks.len()
+                self.is_index_stated
+                    && offsets.len() == table.chunks.len()
                     && table.check_index(index.at, checksum(&index.bytes)).is_ok()
             }
             _ => false,
@@ -92,31 +107,34 @@ impl Survey {
             list_by_header(files, &mut header, reporter)?
         };
         let table = match is_lost {
-            true => search_table(files, &header),
-            false => find_table(files, &header, stated_trailer(files, &header).as_ref(), reporter)?,
+            true => search_table(files, &header)?,
+            false => find_table(files, &header, stated_trailer(files, &header)?.as_ref(), reporter)?,
         };
         let checksums = checksums_of_any(table.as_ref())?;
         let metalayers = match is_lost {
             true => Vec::new(),
             false => recover_metalayers(files, &header, options, reporter)?,
         };
+        let source = Source {
+            files,
+            is_header_lost: is_lost,
+            metalayers: &metalayers,
+            checksums: &checksums,
+            options,
+        };
         let mut list = match indexed {
             Ok(list) => list,
             Err(error) => {
-                let place = Place::new(files.file_offset(load::index_offset(&header)), None);
-                let place = if is_lost { Place::unknown() } else { place };
-                reporter.report_part(FramePart::Index, place, &error)?;
-                let source =
-                    Source { files, is_header_lost: is_lost, metalayers: &metalayers, checksums: &checksums };
-                list_without_index(&source, &mut header, options, reporter)?
+                let has_checksums = table.as_ref().is_some_and(|table| !table.chunks.is_empty());
+                source.list_without_index(&mut header, &error, has_checksums, reporter)?
             }
         };
         let is_empty = match &list.chunks {
-            ChunkList::Indexed(offsets) => offsets.len() == 0,
+            ChunkList::Indexed(offsets) => offsets.len() == 0 && list.found.is_empty(),
             ChunkList::Found(found) => found.is_empty(),
         };
-        if let (true, true, Some(error)) = (is_lost, is_empty, damage) {
-            return Err(error);
+        if let (true, true, Some(error)) = (is_lost, is_empty, &damage) {
+            return Err(Error::new(error.kind(), format_args!("{error}")));
         }
         let hints = TrailerHints {
             header: (!is_lost).then_some(&header),
@@ -124,18 +142,26 @@ impl Survey {
             scanned: list.scanned.take(),
         };
         let vlmetalayers = recover_vlmetalayers(files, &hints, reporter)?;
-        let mut checksums = checksums;
-        if let Some(table) = table {
-            report_differences(files, &header, &table, &list, reporter)?;
-            if list.is_whole(&table) {
-                checksums = ChunkChecksums::ByNumber(table.chunks);
+        if let Some(table) = &table {
+            report_differences(files, &header, table, &list, reporter)?;
+            if !list.is_whole(table) && !table.chunks.is_empty() {
+                list.chunks = source.number_by_checksums(&mut header, table, &list)?;
+                list.is_order_guessed = false;
             }
+        }
+        let checksums = match table {
+            Some(table) => ChunkChecksums::ByNumber(table.chunks),
+            None => ChunkChecksums::Unknown,
+        };
+        if reporter.count() == 0 {
+            report_other_data(files, &header, reporter)?;
         }
         // Chunks are read wherever the file has them, whatever length the header gives.
         header.frame_len = files.len();
         Ok(Survey {
             header,
             is_header_lost: is_lost,
+            is_header_whole: damage.is_none(),
             chunks: list.chunks,
             is_order_guessed: list.is_order_guessed,
             metalayers,
@@ -156,17 +182,17 @@ fn list_by_header(
     header: &mut FrameHeader,
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<std::result::Result<FoundList, Error>> {
-    let mut error = check_index(files, header).err();
-    let mut list = try_list_by_header(files, header);
+    let mut error = damage_of(check_index(files, header))?.err();
+    let mut list = damage_of(try_list_by_header(files, header))?;
     if list.is_err() {
-        let (stated, header_len) = (header.header_len, computed_header_len(files, header));
+        let (stated, header_len) = (header.header_len, computed_header_len(files, header)?);
         let frame_len = header.frame_len.max(header_len as u64);
         let corrected = FrameHeader { header_len, frame_len, ..header.clone() };
-        if let Ok(found) = try_list_by_header(files, &corrected) {
+        if let Ok(found) = damage_of(try_list_by_header(files, &corrected))? {
             let wrong =
                 err!(InvalidHeader, "the header has {stated} bytes, expected {header_len} by its metalayers");
             report_header(files, &wrong, reporter)?;
-            error = check_index(files, &corrected).err();
+            error = damage_of(check_index(files, &corrected))?.err();
             (*header, list) = (corrected, Ok(found));
         }
     }
@@ -191,9 +217,12 @@ fn check_index(files: &FrameFiles, header: &FrameHeader) -> Result<()> {
 }
 
 /// Returns the length of the header as its metalayers give it, or the stated one if they are damaged.
-fn computed_header_len(files: &FrameFiles, header: &FrameHeader) -> usize {
-    let computed = header_len_from_section(&mut FileWindow::new(files));
-    computed.ok().flatten().unwrap_or(header.header_len)
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn computed_header_len(files: &FrameFiles, header: &FrameHeader) -> Result<usize> {
+    let computed = if_whole(header_len_from_section(&mut FileWindow::new(files)))?;
+    Ok(computed.flatten().unwrap_or(header.header_len))
 }
 
 fn try_list_by_header(files: &FrameFiles, header: &FrameHeader) -> Result<FoundList> {
@@ -201,25 +230,19 @@ fn try_list_by_header(files: &FrameFiles, header: &FrameHeader) -> Result<FoundL
         // A frame without chunks has no index. The trailer shows that no chunk was being added, and that the number of
         // bytes in the header is right.
         parts::read_trailer(files, header).and_then(metadata::check_section)?;
-        let chunks = ChunkList::Indexed(Offsets::default());
-        let scanned = Some(None);
-        return Ok(FoundList {
-            chunks,
-            is_order_guessed: false,
-            index: None,
-            is_index_stated: false,
-            scanned,
-        });
+        return Ok(FoundList { scanned: Some(None), ..FoundList::default() });
     }
     let (index, offsets) = read_credible_index(files, header)?;
     let chunks = ChunkList::Indexed(offsets);
-    let index = Some(index);
-    Ok(FoundList { chunks, is_order_guessed: false, index, is_index_stated: true, scanned: None })
+    Ok(FoundList { chunks, index: Some(index), is_index_stated: true, ..FoundList::default() })
 }
 
 /// Returns the trailer that is where the header says.
-fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Option<StoredPart> {
-    parts::read_trailer(files, header).and_then(metadata::check_section).ok()
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<Option<StoredPart>> {
+    if_whole(parts::read_trailer(files, header).and_then(metadata::check_section))
 }
 
 /// Returns the checksums of all chunks in ascending order.
@@ -243,8 +266,8 @@ fn report_differences(
     list: &FoundList,
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<()> {
-    let image = parts::read_header_image(files, header).ok();
-    let trailer = stated_trailer(files, header);
+    let image = if_whole(parts::read_header_image(files, header))?;
+    let trailer = stated_trailer(files, header)?;
     let index = match (&list.index, &list.chunks) {
         (Some(index), ChunkList::Indexed(offsets)) => Some((index, offsets)),
         _ => None,
@@ -253,85 +276,104 @@ fn report_differences(
     report_checksums(files, header, table, &parts, reporter)
 }
 
-/// A frame without an index.
+/// A frame, and what is known of it without its index.
 struct Source<'a> {
     files: &'a FrameFiles,
     is_header_lost: bool,
     metalayers: &'a [OwnedMetalayer],
     checksums: &'a ChunkChecksums,
+    options: &'a CheckOptions<'a>,
 }
 
-/// Finds the chunks by their headers, or by the names of their files.
-fn list_without_index(
-    source: &Source<'_>,
-    header: &mut FrameHeader,
-    options: &CheckOptions<'_>,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<FoundList> {
-    let Source { files, is_header_lost, metalayers, checksums } = *source;
-    let is_sparse = files.kind() == FrameKind::Sparse;
-    let rules = ScanRules::of_frame(header);
-    let borrowed = metadata::borrow(metalayers);
-    let checker = ChunkChecker::new(files, header, &borrowed, checksums, options.nthreads);
-    let header_lens = match is_header_lost {
-        true => Vec::new(),
-        false => vec![header.header_len, computed_header_len(files, header)],
-    };
-    let start = header_lens.iter().copied().min().unwrap_or(0) as u64;
-    let Findings { chunks, index, trailer, gaps } = scan(files, &checker, start..files.len(), rules)?;
-    let scanned = Some(trailer);
-    if let Some(index) = index
-        && let Some(header_len) = header_len_for_index(&index, &chunks, header_lens, is_sparse)
-    {
-        header.header_len = header_len;
-        header.cbytes = i64::try_from(index.at.saturating_sub(header_len as u64)).unwrap_or(i64::MAX);
-        let part = StoredPart { at: index.at, bytes: files.read_vec(index.at, index.len)? };
-        let (chunks, index) = (ChunkList::Indexed(index.offsets), Some(part));
-        return Ok(FoundList { chunks, is_order_guessed: false, index, is_index_stated: false, scanned });
+impl Source<'_> {
+    /// Finds all parts of the frame by their own bytes, from the end of the header on.
+    fn scan(&self, header: &FrameHeader) -> Result<Findings> {
+        let start = self.header_lens(header)?.into_iter().min().unwrap_or(0) as u64;
+        let borrowed = metadata::borrow(self.metalayers)?;
+        let checker = ChunkChecker::new(self.files, header, &borrowed, self.checksums, self.options.nthreads);
+        scan(self.files, &checker, start..self.files.len(), ScanRules::of_frame(header))
     }
-    if is_sparse {
-        let chunks = ChunkList::Indexed(list_chunk_files(files)?);
-        return Ok(FoundList {
-            chunks,
-            is_order_guessed: true,
-            index: None,
-            is_index_stated: false,
-            scanned,
-        });
-    }
-    report_gaps(files, &gaps, reporter)?;
-    let chunks = match is_header_lost {
-        true => chunks,
-        false => without_incomplete(files, header, chunks, reporter)?,
-    };
-    let chunks = ChunkList::Found(without_old_states(chunks, rules.chunksize));
-    Ok(FoundList { chunks, is_order_guessed: true, index: None, is_index_stated: false, scanned })
-}
 
-/// Returns the length of the header, from which the offsets of the index count: of `header_lens`, and of those with
-/// which the lowest entry is the first chunk or the highest entry is the last one, the one for which most entries are
-/// places of chunks. `None` if there are none.
-fn header_len_for_index(
-    index: &FoundIndex,
-    chunks: &[FoundChunk],
-    mut header_lens: Vec<usize>,
-    is_sparse: bool,
-) -> Option<usize> {
-    let stored = || index.offsets.iter().filter_map(|code| u64::try_from(code).ok());
-    let Some(first) = stored().min().filter(|_| !is_sparse) else {
-        return Some(header_lens.first().copied().unwrap_or(0));
-    };
-    let of_first = chunks.first().and_then(|chunk| chunk.at.checked_sub(first));
-    let of_last = chunks.last().and_then(|chunk| chunk.at.checked_sub(stored().max()?));
-    let given = [of_first, of_last].into_iter().flatten();
-    header_lens.extend(given.filter_map(|header_len| usize::try_from(header_len).ok()));
-    let is_chunk = |at: u64| chunks.binary_search_by_key(&at, |chunk| chunk.at).is_ok();
-    let matches = |header_len: usize| {
-        stored().filter(|&offset| is_chunk((header_len as u64).saturating_add(offset))).count()
-    };
-    // Of equal numbers, the length that comes first counts.
-    let best = header_lens.into_iter().rev().max_by_key(|&header_len| matches(header_len))?;
-    (matches(best) > 0).then_some(best)
+    /// Returns the lengths of the header that it states and that follow from its metalayers; none for a lost header.
+    fn header_lens(&self, header: &FrameHeader) -> Result<Vec<usize>> {
+        Ok(match self.is_header_lost {
+            true => Vec::new(),
+            false => vec![header.header_len, computed_header_len(self.files, header)?],
+        })
+    }
+
+    /// Finds the chunks by their headers, or by the names of their files. Reports the `error` of the index, and bytes that
+    /// belong to no chunk. With checksums, which give the numbers, the list of a contiguous frame stays empty.
+    fn list_without_index(
+        &self,
+        header: &mut FrameHeader,
+        error: &Error,
+        has_checksums: bool,
+        reporter: &mut Reporter<'_, '_>,
+    ) -> Result<FoundList> {
+        let files = self.files;
+        let place = match self.is_header_lost {
+            true => Place::unknown(),
+            false => Place::new(files.file_offset(load::index_offset(header)), None),
+        };
+        let Findings { chunks, index, trailer, gaps } = self.scan(header)?;
+        let scanned = Some(trailer);
+        if let Some(index) = index {
+            let found = Findable { index: &index, chunks: &chunks, gaps: &gaps };
+            let entries = found.entries(header, &self.header_lens(header)?)?;
+            let part = StoredPart { at: index.at, bytes: files.read_vec(index.at, index.len)? };
+            if let Some((header_len, offsets)) = entries {
+                reporter.report_part(FramePart::Index, place, error)?;
+                header.header_len = header_len;
+                header.cbytes = i64::try_from(index.at.saturating_sub(header_len as u64)).unwrap_or(i64::MAX);
+                let (chunks, found) = (ChunkList::Indexed(offsets), chunks);
+                return Ok(FoundList { chunks, found, index: Some(part), scanned, ..FoundList::default() });
+            }
+        }
+        if has_checksums {
+            reporter.report_part(FramePart::Index, place, error)?;
+        } else {
+            reporter.report_part(FramePart::Index, place, &uncertain_numbers(error))?;
+        }
+        if files.kind() == FrameKind::Sparse {
+            let chunks = ChunkList::Indexed(list_chunk_files(files)?);
+            return Ok(FoundList { chunks, is_order_guessed: true, scanned, ..FoundList::default() });
+        }
+        report_gaps(files, &gaps, reporter)?;
+        if has_checksums {
+            return Ok(FoundList { found: chunks, scanned, ..FoundList::default() });
+        }
+        let chunks = match self.is_header_lost {
+            true => chunks,
+            false => without_incomplete(files, header, chunks, reporter)?,
+        };
+        let chunks = ChunkList::Found(without_old_states(chunks, ScanRules::of_frame(header).chunksize));
+        Ok(FoundList { chunks, is_order_guessed: true, scanned, ..FoundList::default() })
+    }
+
+    /// Returns the entries of an index for the chunks with the checksums of the table, wherever they are in the file.
+    fn number_by_checksums(
+        &self,
+        header: &mut FrameHeader,
+        table: &ChecksumTable,
+        list: &FoundList,
+    ) -> Result<ChunkList> {
+        let scanned = match list.found.is_empty() && header.kind == FrameKind::Contiguous {
+            true => self.scan(header)?.chunks,
+            false => Vec::new(),
+        };
+        let chunks = if scanned.is_empty() { &list.found } else { &scanned };
+        let index = match &list.chunks {
+            ChunkList::Indexed(offsets) if list.index.is_some() => Some(offsets),
+            _ => None,
+        };
+        if header.kind == FrameKind::Contiguous {
+            // Offsets count from the start of the file.
+            (header.header_len, header.cbytes) = (0, i64::try_from(self.files.len()).unwrap_or(i64::MAX));
+        }
+        let found = checksums_of_found(self.files, chunks)?;
+        Ok(ChunkList::Indexed(entries_by_checksum(&table.chunks, &found, index)?))
+    }
 }
 
 /// Returns the numbers of the chunk files. Files without bytes belong to no chunk: releases before 3.3.4 left them
@@ -339,7 +381,7 @@ fn header_len_for_index(
 fn list_chunk_files(files: &FrameFiles) -> Result<Offsets> {
     let mut numbers = files.chunk_file_numbers()?;
     numbers.retain(|&number| files.chunk_file_len(u64::from(number)).is_ok_and(|len| len > 0));
-    Ok(Offsets::List(numbers.into_iter().map(i64::from).collect()))
+    Ok(Offsets::List(try_collect(numbers.into_iter().map(i64::from))?))
 }
 
 /// Reports the bytes that belong to no chunk.

@@ -137,9 +137,12 @@ pub fn chunks_are_found_without_the_index() {
         let (count, reports, after) = repaired(&path, scratch);
         assert!(count == 5 && reports[0].part == PART_INDEX, "{count}: {reports:?}");
         let mut expected = before;
-        // The place of the chunk without bytes is not known.
-        let _ = expected.chunks.remove(3);
-        expected.nbytes -= 400;
+        // Without checksums, the number of the chunk without bytes is not known: zeros are before the short last chunk.
+        let has_checksums = fs::read(main_file(&path)).expect("a file")[86] & 1 != 0;
+        let number = if has_checksums { 3 } else { 4 };
+        let zeros = expected.chunks.remove(3);
+        expected.chunks.insert(number, zeros);
+        assert!(reports.iter().any(|damage| damage.nchunk == number as i64), "{reports:?}");
         assert!(after == expected);
     });
 }
@@ -287,6 +290,8 @@ fn a_damaged_metalayer_of_an_array_is_reported() {
     let (count, reports) = verify(&path);
     assert_eq!((count, parts(&reports)), (1, vec![PART_METALAYER]));
     assert!(reports[0].message.contains("b2nd"), "{}", reports[0].message);
+    let (count, reports, read) = repaired(&path, &scratch);
+    assert_eq!((count, parts(&reports), read.metalayers.len()), (4, vec![PART_METALAYER], 0));
 }
 
 /// The metalayers behind a damaged one in the header are lost, those before it are saved.

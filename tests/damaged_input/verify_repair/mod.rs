@@ -14,6 +14,8 @@ mod full_read;
 mod interrupted;
 mod lost_parts;
 mod mutants;
+mod numbers;
+mod other_data;
 mod whole;
 
 use std::fs;
@@ -30,6 +32,7 @@ const PART_INDEX: i32 = 4;
 const PART_TRAILER: i32 = 5;
 const PART_CHUNK: i32 = 6;
 const PART_FILE: i32 = 7;
+const PART_OTHER_DATA: i32 = 8;
 
 const FORMS: [Form; 2] = [Form::File, Form::Directory];
 

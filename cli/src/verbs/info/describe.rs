@@ -4,6 +4,7 @@ use super::chunks::{ChunkCounts, ChunkList};
 use super::metalayer::{self, Metalayer};
 use super::subject::{Subject, SubjectContent};
 use crate::args::InfoArguments;
+use crate::damage::OtherData;
 use crate::terminal::Terminal;
 use serde::Serialize;
 
@@ -34,6 +35,7 @@ pub(super) struct Description<'a> {
     pub cbytes: u64,
     /// Length of the file, or of all files in the directory, in bytes.
     pub file_bytes: u64,
+    pub other_data: Option<OtherData>,
     /// `nbytes` divided by `file_bytes`.
     pub ratio: f64,
     pub codec: String,
@@ -77,6 +79,7 @@ impl Description<'_> {
             nbytes: subject.nbytes(),
             cbytes: compression.cbytes,
             file_bytes: subject.file_bytes,
+            other_data: OtherData::behind(&subject.path),
             ratio: subject.ratio(),
             codec: subject.codec(),
             codec_meta: compression.codec_meta,

@@ -65,6 +65,9 @@ fn properties(description: &Description<'_>) -> Vec<(&'static str, String)> {
     if description.chunks.unreadable > 0 {
         lines.push(("unreadable", format!("{} chunks", description.chunks.unreadable)));
     }
+    if let Some(other_data) = &description.other_data {
+        lines.push(("note", other_data.to_string()));
+    }
     lines
 }
 
