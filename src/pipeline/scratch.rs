@@ -315,7 +315,11 @@ mod tests {
     fn nested_calls_use_separate_buffers() {
         with_scratch(|outer| {
             outer.block_scratch.front.get(100).unwrap().fill(7);
-            with_scratch(|inner| Ok(inner.block_scratch.front.get(100)?.fill(8))).unwrap();
+            with_scratch(|inner| {
+                inner.block_scratch.front.get(100)?.fill(8);
+                Ok(())
+            })
+            .unwrap();
             assert!(outer.block_scratch.front.get(100).unwrap().iter().all(|&x| x == 7));
             Ok(())
         })

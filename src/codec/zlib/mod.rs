@@ -155,7 +155,7 @@ mod tests {
             for (levels, clevel) in all_levels(1) {
                 let len = compress(&mut state, &src, &mut dest, levels, clevel).unwrap();
                 assert_eq!(
-                    decompress(&mut state, &dest[..len], &mut back),
+                    decompress(&mut state, &dest[..len], &mut back).unwrap(),
                     src.len(),
                     "{name}, {levels:?} {clevel}"
                 );

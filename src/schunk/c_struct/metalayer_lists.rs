@@ -319,7 +319,7 @@ mod tests {
 
     fn list(guard: &WriteGuard<'_, SuperChunk>, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
         let all = guard.lock_proof().metalayers(kind);
-        all.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+        all.map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
     fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {

@@ -21,13 +21,23 @@ impl Random {
 
 /// All encoders, with their tables. The tests reuse the tables for every input, which checks that no content is
 /// carried over.
-#[derive(Default)]
 struct Encoders {
     fast: fast::Tables,
     mid: mid::Tables,
     high: high::Tables,
     /// The tables prepared for the dictionary with that number.
     prepared: (u64, fast::Tables, mid::Tables),
+}
+
+impl Default for Encoders {
+    fn default() -> Encoders {
+        Encoders {
+            fast: fast::Tables::default(),
+            mid: mid::Tables::default(),
+            high: high::Tables::new().unwrap(),
+            prepared: Default::default(),
+        }
+    }
 }
 
 /// A dictionary with a unique number.

@@ -171,8 +171,9 @@ mod tests {
         let low: Vec<u8> = noise(1).map(|byte| byte & 0x7f).take(3000).collect();
         let high: Vec<u8> = noise(2).take(3000).collect();
         let mut dest = [0; 8000];
-        let mut len =
-            |src: &[u8]| compress(&mut Positions::default(), src, &mut dest).expect("there is room");
+        let mut len = |src: &[u8]| {
+            compress(&mut Positions::default(), src, &mut dest).expect("memory").expect("there is room")
+        };
         // Header and length.
         assert_eq!(len(&high), 3000 + 5);
         // Eight bits for each byte, three bits before them, seven behind.
@@ -190,7 +191,8 @@ mod tests {
         let plane: Vec<u8> = [1, 2, 3].into_iter().cycle().take(4096).collect();
         let src = plane.repeat(8);
         let mut dest = [0; 500];
-        let len = compress(&mut Positions::default(), &src, &mut dest).expect("there is room");
+        let len =
+            compress(&mut Positions::default(), &src, &mut dest).expect("memory").expect("there is room");
         // 20 bits for each match of 258 bytes, and a few bytes more.
         assert!(len <= src.len() / MAX_MATCH * 20 / 8 + 10, "{len}");
         let mut back = vec![0; src.len()];
@@ -207,7 +209,9 @@ mod tests {
             for end in ends {
                 let src = [begin, end].concat();
                 let mut dest = [0; 3000];
-                let len = compress(&mut Positions::default(), &src, &mut dest).expect("there is room");
+                let len = compress(&mut Positions::default(), &src, &mut dest)
+                    .expect("memory")
+                    .expect("there is room");
                 let mut back = [0; 3000];
                 let mut inflater = crate::codec::zlib::inflate::Inflater::default();
                 assert_eq!(inflater.decode_raw(&dest[..len], &mut back), Some((len, src.len())));
