@@ -1,4 +1,4 @@
-//! Creating and freeing arrays: b2nd.md 10 D15 to D17.
+//! Creating and freeing arrays: b2nd.md 10 D15 to D17, D26.
 
 use std::fs;
 use std::ptr::{null, null_mut};
@@ -6,8 +6,9 @@ use std::ptr::{null, null_mut};
 use blosc2::abi::blosc2_metalayer;
 
 use crate::checks::ours;
-use crate::support::array::functions::Functions;
+use crate::support::array::functions::{ArrayPtr, Functions};
 use crate::support::array::{Array, ArraySpec};
+use crate::support::calls::Params;
 use crate::support::child::{in_new_process, test_name};
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
@@ -187,4 +188,72 @@ fn b2nd_10_d17_ndim_and_metalayer_counts_out_of_range_are_rejected() {
             };
         }
     });
+}
+
+/// A pointer that no function returns: the value of a result before a call.
+fn unset<T>() -> *mut T {
+    std::ptr::without_provenance_mut(0x1230)
+}
+
+#[test]
+fn b2nd_10_d26_results_are_null_after_an_error() {
+    let f = functions();
+    let array = ArraySpec::new(&[5], &[3], &[2], 1).create_from_buffer(ours(), &[1, 2, 3, 4, 5]);
+    let context = ArraySpec::new(&[5], &[3], &[2], 1).context(ours());
+    let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &Params::default());
+    let (raw, ctx, mut junk) = (array.raw(), context.raw(), [0u8; 200]);
+    let (at, item) = ([0i64], std::ptr::from_mut(&mut junk).cast());
+    type Creator<'a> = &'a dyn Fn(*mut ArrayPtr) -> i32;
+    // SAFETY: live arrays, super-chunks and contexts, valid out-pointers; NULL must be rejected.
+    let calls: [(&str, Creator); 15] = unsafe {
+        [
+            ("uninit", &|out| (f.b2nd_uninit)(null_mut(), out)),
+            ("empty", &|out| (f.b2nd_empty)(null_mut(), out)),
+            ("zeros", &|out| (f.b2nd_zeros)(null_mut(), out)),
+            ("nans", &|out| (f.b2nd_nans)(null_mut(), out)),
+            ("full", &|out| (f.b2nd_full)(ctx, out, null())),
+            ("from_cbuffer", &|out| (f.b2nd_from_cbuffer)(null_mut(), out, item, 5)),
+            ("from_schunk", &|out| (f.b2nd_from_schunk)(schunk.raw(), out)),
+            ("from_cframe", &|out| (f.b2nd_from_cframe)(item.cast(), 200, true, out)),
+            ("open", &|out| (f.b2nd_open)(c"/nonexistent/x".as_ptr(), out)),
+            ("copy", &|out| (f.b2nd_copy)(ctx, null_mut(), out)),
+            ("get_slice", &|out| (f.b2nd_get_slice)(ctx, out, null_mut(), at.as_ptr(), at.as_ptr())),
+            ("concatenate", &|out| (f.b2nd_concatenate)(ctx, raw, null_mut(), 0, true, out)),
+            ("concatenate in place", &|out| (f.b2nd_concatenate)(ctx, raw, raw, 7, false, out)),
+            ("squeeze", &|out| (f.b2nd_squeeze)(null_mut(), out)),
+            ("expand_dims", &|out| (f.b2nd_expand_dims)(raw, out, [true; 2].as_ptr(), 2)),
+        ]
+    };
+    for (name, call) in calls {
+        let mut out = unset();
+        assert!(call(&mut out) < 0, "{name}");
+        assert!(out.is_null(), "{name}: {out:?}");
+    }
+    // SAFETY: as above.
+    unsafe {
+        // The caller's only pointer to the array is kept.
+        let mut own = raw;
+        assert!((f.b2nd_concatenate)(ctx, raw, raw, 7, false, &mut own) < 0);
+        assert_eq!(own, raw);
+        let (mut frame, mut len, mut needs_free) = (unset(), 77, true);
+        assert_eq!((f.b2nd_to_cframe)(null_mut(), &mut frame, &mut len, &mut needs_free), -32);
+        assert!(frame.is_null() && len == 0 && !needs_free);
+        let mut meta = unset();
+        let one = [1i32];
+        let code = (f.b2nd_serialize_meta)(17, at.as_ptr(), one.as_ptr(), one.as_ptr(), null(), 0, &mut meta);
+        assert!(code < 0 && meta.is_null());
+        let (mut ndim, mut dtype, mut format) = (9, unset(), 9);
+        let mut shapes = ([0i64; 16], [0i32; 16], [0i32; 16]);
+        let code = (f.b2nd_deserialize_meta)(
+            junk.as_ptr(),
+            1,
+            &mut ndim,
+            shapes.0.as_mut_ptr(),
+            shapes.1.as_mut_ptr(),
+            shapes.2.as_mut_ptr(),
+            &mut dtype,
+            &mut format,
+        );
+        assert!(code < 0 && (ndim, format) == (0, 0) && dtype.is_null());
+    }
 }
