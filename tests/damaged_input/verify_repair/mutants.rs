@@ -13,7 +13,7 @@ use crate::support::mutants::{MutantTest, Mutants};
 use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
 use crate::support::super_chunk::scratch::ScratchDir;
-use crate::support::verify::{Damage, repair, verify};
+use crate::support::verify::{repair, verify};
 use crate::support::watchdog;
 
 const MUTANT_TEST: MutantTest =
