@@ -201,7 +201,7 @@ mod tests {
     fn trailers() -> [Vec<u8>; 2] {
         let plain = trailer::build(&[]).unwrap();
         let mut sealed = plain.clone();
-        checksums::Checksums::default().seal(&[], 0, &mut sealed, 1000);
+        checksums::Checksums::default().seal(&[], 0, &mut sealed, 1000).unwrap();
         let parts = FrameParts { header: &[], index: 0, trailer: &sealed, frame_len: 1000 };
         assert_ne!(parts.trailer, plain);
         [plain, sealed]

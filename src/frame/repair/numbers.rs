@@ -297,14 +297,26 @@ mod tests {
             assert_eq!(found, Some((97, expected.to_vec())));
         }
         // The bytes were inserted into the second chunk.
-        let found = entries(597, &offsets, &chunks(&[97, 397, 497], 100), &[197..397], Some((97, 400)));
+        let found = entries(
+            597,
+            &offsets,
+            &chunks(&[97, 397, 497], 100),
+            std::slice::from_ref(&(197..397)),
+            Some((97, 400)),
+        );
         assert_eq!(found, Some((97, vec![0, LOST, 300, 400, -1])));
         // Between two gaps, the third chunk may be the second or the third one.
         let gaps = [197..297, 397..497];
         let found = entries(597, &offsets, &chunks(&[97, 297, 497], 100), &gaps, Some((97, 400)));
         assert_eq!(found, Some((97, vec![0, LOST, LOST, 400, -1])));
         // Bytes are missing.
-        let found = entries(447, &offsets, &chunks(&[97, 247, 347], 100), &[197..247], Some((97, 400)));
+        let found = entries(
+            447,
+            &offsets,
+            &chunks(&[97, 247, 347], 100),
+            std::slice::from_ref(&(197..247)),
+            Some((97, 400)),
+        );
         assert_eq!(found, Some((97, vec![0, LOST, 150, 250, -1])));
     }
 
