@@ -1,7 +1,7 @@
 //! Arrays: creating, opening, copying and freeing them (`abi.md` 2.7).
 
 use super::b2nd_meta::{check_ndim, typed_slice};
-use super::ffi::{self, c_str, catch_errors, result_code, source_slice, store_if_not_null};
+use super::ffi::{self, Out, c_str, catch_errors, result_code, source_slice};
 use super::schunk::result_code_i64;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, b2nd_array_t, b2nd_context_t, blosc2_metalayer,
@@ -292,11 +292,9 @@ pub(super) unsafe fn store_new_array(
 ) -> c_int {
     result_code(|| {
         check_not_null(result)?;
-        // SAFETY: not NULL, and writable by the contract of this function.
-        unsafe { store_if_not_null(result, ptr::null_mut()) };
-        let made = body()?.into_raw()?;
-        // SAFETY: as above.
-        unsafe { store_if_not_null(result, made) };
+        // SAFETY: writable by the contract of this function.
+        let result = unsafe { Out::cleared(result) };
+        result.store(body()?.into_raw()?);
         Ok(0)
     })
 }
@@ -410,8 +408,8 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
 ) -> c_int {
     result_code(|| {
         check_not_null(array)?;
-        // SAFETY: not NULL, and writable by the rules of the module.
-        unsafe { store_if_not_null(array, ptr::null_mut()) };
+        // SAFETY: writable by the rules of the module.
+        let array = unsafe { Out::cleared(array) };
         if ctx.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
         }
@@ -423,9 +421,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         let written = items.and_then(|items| made.write(items));
         let keeps_array = written.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::InvalidParam);
         if keeps_array {
-            let made = made.into_raw()?;
-            // SAFETY: as above.
-            unsafe { store_if_not_null(array, made) };
+            array.store(made.into_raw()?);
         }
         written.map(|()| 0)
     })
@@ -489,27 +485,21 @@ pub unsafe extern "C" fn b2nd_to_cframe(
     needs_free: *mut bool,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        unsafe {
-            store_if_not_null(cframe, ptr::null_mut());
-            store_if_not_null(cframe_len, 0);
-            store_if_not_null(needs_free, false);
+        // SAFETY: writable by the rules of the module.
+        let (cframe, cframe_len, needs_free) =
+            unsafe { (Out::cleared(cframe), Out::cleared(cframe_len), Out::cleared(needs_free)) };
+        if cframe.is_null() || cframe_len.is_null() || needs_free.is_null() {
+            return Err(err!(NullPointer, "`cframe`, `cframe_len` or `needs_free` is NULL"));
         }
-        check_not_null(cframe)?;
-        check_not_null(cframe_len)?;
-        check_not_null(needs_free)?;
         // SAFETY: by the rules of the module.
         let bytes = unsafe { self::array_ref(array) }?.schunk()?.to_buffer();
         let (start, len, copied) = match bytes.map_err(|error| err!(Failure, "{error}"))? {
             FrameBytes::Borrowed(start, len) => (start, len, false),
             FrameBytes::Owned(start, len) => (start, len, true),
         };
-        // SAFETY: not NULL, and writable by the rules.
-        unsafe {
-            store_if_not_null(cframe, start);
-            store_if_not_null(cframe_len, len as i64);
-            store_if_not_null(needs_free, copied);
-        }
+        cframe.store(start);
+        cframe_len.store(len as i64);
+        needs_free.store(copied);
         Ok(0)
     })
 }
@@ -663,7 +653,7 @@ pub unsafe extern "C" fn b2nd_concatenate(
             // SAFETY: no array is created.
             unsafe { first.concatenate(second, axis, None) }?;
             // SAFETY: not NULL, and writable by the rules.
-            unsafe { store_if_not_null(array, src1.cast_mut()) };
+            unsafe { array.write(src1.cast_mut()) };
             return Ok(0);
         }
         check_not_null(ctx)?;
@@ -681,7 +671,7 @@ pub unsafe extern "C" fn b2nd_concatenate(
         };
         let made = made.map_or(Ok(ptr::null_mut()), |made| made.into_raw())?;
         // SAFETY: as above.
-        unsafe { store_if_not_null(array, made) };
+        unsafe { array.write(made) };
         Ok(0)
     });
     // SAFETY: by the rules of the module, a variable of the caller; every value is a valid pointer.

@@ -1,7 +1,7 @@
 //! Functions that need no array: the `b2nd` metalayer as bytes, and copies of boxes between buffers
 //! (`abi.md` 2.7).
 
-use super::ffi::{catch_errors, malloc_copy, result_code, store_if_not_null};
+use super::ffi::{Out, catch_errors, malloc_copy, result_code};
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
 use crate::b2nd::metalayer;
@@ -57,8 +57,8 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
         if smeta.is_null() {
             return Err(err!(NullPointer, "`smeta` is NULL"));
         }
-        // SAFETY: not NULL, and by the rules writable.
-        unsafe { store_if_not_null(smeta, ptr::null_mut()) };
+        // SAFETY: by the rules writable.
+        let smeta = unsafe { Out::cleared(smeta) };
         let dims = check_ndim(ndim)?;
         // SAFETY: by the rules of the module.
         let (shape, chunkshape, blockshape) = unsafe {
@@ -67,9 +67,7 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
         // SAFETY: not NULL, and by the rules it ends with NUL.
         let dtype = (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) }.to_bytes());
         let bytes = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
-        let copy = malloc_copy(&bytes, false)?;
-        // SAFETY: not NULL, and by the rules writable.
-        unsafe { store_if_not_null(smeta, copy) };
+        smeta.store(malloc_copy(&bytes, false)?);
         Ok(bytes.len())
     })
 }
@@ -99,11 +97,8 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
 ) -> c_int {
     result_code(|| {
         // SAFETY: by the rules of the module.
-        unsafe {
-            store_if_not_null(ndim, 0);
-            store_if_not_null(dtype, ptr::null_mut());
-            store_if_not_null(dtype_format, 0);
-        }
+        let (ndim, dtype, dtype_format) =
+            unsafe { (Out::cleared(ndim), Out::cleared(dtype), Out::cleared(dtype_format)) };
         if smeta.is_null() || ndim.is_null() {
             return Err(err!(NullPointer, "`smeta` or `ndim` is NULL"));
         }
@@ -120,7 +115,7 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
         // accepts.
         unsafe {
             if let Some(read) = fields.ndim {
-                store_if_not_null(ndim, read);
+                ndim.store(read);
             }
             let dims = fields.ndim.and_then(|ndim| check_ndim(ndim).ok()).unwrap_or(0);
             if fields.nshapes_begun > 0 {
@@ -133,10 +128,10 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
                 blockshape.copy_from_nonoverlapping(fields.blockshape.as_ptr(), dims);
             }
             if with_dtype {
-                store_if_not_null(dtype_format, fields.dtype_format);
+                dtype_format.store(fields.dtype_format);
             }
             if let (Ok(_), Some(text)) = (&consumed, fields.dtype) {
-                store_if_not_null(dtype, malloc_copy(text, true)?.cast());
+                dtype.store(malloc_copy(text, true)?.cast());
             }
         }
         consumed

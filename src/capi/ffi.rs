@@ -173,17 +173,6 @@ impl<T> Out<T> {
     }
 }
 
-/// Writes `value` to `*place`, unless `place` is NULL.
-///
-/// # Safety
-/// `place` is NULL or writable.
-pub(super) unsafe fn store_if_not_null<T>(place: *mut T, value: T) {
-    if !place.is_null() {
-        // SAFETY: not NULL, and writable by the contract of this function.
-        unsafe { place.write(value) }
-    }
-}
-
 /// Returns a copy of `bytes` in memory from `malloc`, with a NUL at the end if `terminated`; the C caller frees
 /// it.
 pub(super) fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {

@@ -132,6 +132,14 @@ impl UndoLog {
         self.has_deferred_cut = false;
     }
 
+    /// Makes room for [`defer_cut_of_chunk_file`](Self::defer_cut_of_chunk_file).
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn reserve_cut(&mut self) -> Result<()> {
+        fallible::reserve(&mut self.overwritten, 1)
+    }
+
     /// States that the chunk file `number` was overwritten by a chunk of `len` bytes.
     pub(super) fn defer_cut_of_chunk_file(&mut self, number: u64, len: u64) {
         self.overwritten.retain(|&(other, _)| other != number);

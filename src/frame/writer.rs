@@ -75,6 +75,9 @@ pub(super) fn write_on_disk(
     let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
     let is_cut = log.is_none();
+    if let Some(log) = &mut log {
+        log.reserve_cut()?;
+    }
     let mut undo = FileUndo::read(plan, disk, &stream, old, is_cut)?;
     if log.as_ref().is_none_or(|log| !log.has_deferred_cut()) {
         disk.check_end_of_file(old, &before.header, undo.size())?;
@@ -128,28 +131,23 @@ fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut
     if let Some(moved) = plan.moved {
         size = size.max(disk.base + moved.to + moved.len);
     }
-    let mut parts: Vec<(u64, &[u8])> = Vec::new();
-    parts.extend(plan.payload);
     // Readers do not read the index of a frame without chunks, and the trailer is written in its place.
     let has_index = plan.index.as_ref().zip(plan.trailer.as_ref()).is_none_or(|(i, t)| i.0 < t.0);
-    if let Some((at, bytes)) = plan.index.as_ref().filter(|_| has_index) {
-        parts.push((*at, bytes));
-    }
-    if let Some((at, bytes)) = &plan.trailer {
-        parts.push((*at, bytes));
-    }
-    let mut rest = &parts[..];
-    while let Some(&(at, _)) = rest.first() {
-        let mut end = at;
-        let touching = rest.iter().take_while(|part| {
-            let touches = part.0 == end;
-            end += part.1.len() as u64;
-            touches
-        });
-        let run: Vec<&[u8]> = touching.map(|part| part.1).collect();
-        stream.write_vectored_at(disk.base + at, &run)?;
+    let as_part = |(at, bytes): &(u64, Vec<u8>)| (*at, &bytes[..]);
+    let index = plan.index.as_ref().filter(|_| has_index).map(as_part);
+    let parts = [plan.payload, index, plan.trailer.as_ref().map(as_part)];
+    let mut parts = parts.into_iter().flatten().peekable();
+    while let Some((at, bytes)) = parts.next() {
+        // Parts that follow each other are written in one call. No memory is allocated between the writes.
+        let (mut run, mut len) = ([bytes, &[], &[]], 1);
+        let mut end = at + bytes.len() as u64;
+        while let Some((_, bytes)) = parts.next_if(|part| part.0 == end) {
+            run[len] = bytes;
+            len += 1;
+            end += bytes.len() as u64;
+        }
+        stream.write_vectored_at(disk.base + at, &run[..len])?;
         size = size.max(disk.base + end);
-        rest = &rest[run.len()..];
     }
     stream.write_at(disk.base, &plan.header, WriteUnit::Item)?;
     Ok(size)

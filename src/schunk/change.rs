@@ -164,6 +164,7 @@ impl SuperChunk {
         if self.frame().is_none() {
             guard.remove_in_memory(at).map_err(&failed)?;
         } else {
+            rules::check_frame_has_bytes(&after).map_err(&failed)?;
             let size = i64::from(after.chunksize);
             if size > 0 && after.nchunks > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {
                 // Readers would compute a wrong number of chunks.

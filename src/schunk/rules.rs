@@ -67,6 +67,21 @@ pub(crate) fn check_same_block_kind(flags2: u8, chunk: &ChunkInfo) -> Result<()>
     Ok(())
 }
 
+/// Checks the counters of a frame: readers find no chunks in a frame whose chunks are all empty.
+///
+/// # Errors
+/// `InvalidParam`.
+pub(crate) fn check_frame_has_bytes(after: &Counters) -> Result<()> {
+    if after.nchunks > 0 && after.nbytes == 0 {
+        let count = after.nchunks;
+        return Err(err!(
+            InvalidParam,
+            "the {count} chunks of the frame would have 0 bytes, expected 1 or more"
+        ));
+    }
+    Ok(())
+}
+
 /// An order of chunks: each number from 0 to the number of chunks - 1 once.
 pub(crate) struct Permutation<'a>(&'a [i64]);
 

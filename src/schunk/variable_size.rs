@@ -35,9 +35,7 @@ impl WriteGuard<'_, SuperChunk> {
                 info.cbytes
             ));
         }
-        if after.nchunks == 1 && info.nbytes == 0 {
-            return Err(err!(InvalidParam, "the first chunk of a frame has 0 bytes, expected 1 or more"));
-        }
+        rules::check_frame_has_bytes(after)?;
         // Readers compute the number of chunks from the chunk size, unless sizes differ.
         let size = i64::from(after.chunksize);
         if size > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {

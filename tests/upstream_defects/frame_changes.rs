@@ -182,6 +182,26 @@ fn frame_9_empty_chunks_are_readable_or_rejected() {
     });
 }
 
+/// A frame of which only empty chunks would be left would have no chunks for its readers.
+#[test]
+fn frame_9_changes_that_leave_only_empty_chunks_are_rejected() {
+    let scratch = ScratchDir::new();
+    for store in Store::FRAMES {
+        let path = scratch.new_path();
+        let schunk = schunk_with_chunks(store, &path, 1);
+        let empty = compress_chunk(&[]);
+        (0..2).for_each(|_| assert!(schunk.append_chunk(&empty).is_ok()));
+        let before = schunk_state(&schunk);
+        assert_eq!(schunk.delete_chunk(0), Err(-21), "{store:?}");
+        assert_eq!(schunk.update_chunk(0, &empty), Err(-21), "{store:?}");
+        assert_eq!(schunk_state(&schunk), before, "{store:?}");
+        assert_eq!(schunk.delete_chunk(1), Ok(2), "{store:?}");
+        assert_eq!(schunk.append(&numbered_data(3)), Ok(3), "{store:?}");
+        assert_eq!(schunk.delete_chunk(0), Ok(2), "{store:?}");
+        assert_chunks(&schunk, store, &path, &[Vec::new(), numbered_data(3)]);
+    }
+}
+
 /// After its file was removed, the calls fail and the handle is unchanged.
 #[test]
 fn frame_9_failed_writes_change_nothing() {
