@@ -133,10 +133,9 @@ fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut
     }
     // Readers do not read the index of a frame without chunks, and the trailer is written in its place.
     let has_index = plan.index.as_ref().zip(plan.trailer.as_ref()).is_none_or(|(i, t)| i.0 < t.0);
-    let as_part = |(at, bytes): &(u64, Vec<u8>)| (*at, &bytes[..]);
-    let index = plan.index.as_ref().filter(|_| has_index).map(as_part);
-    let parts = [plan.payload, index, plan.trailer.as_ref().map(as_part)];
-    let mut parts = parts.into_iter().flatten().peekable();
+    let index = plan.index.as_ref().filter(|_| has_index).map(|(at, bytes)| (*at, &bytes[..]));
+    let trailer = plan.trailer.as_ref().map(|(at, bytes)| (*at, &bytes[..]));
+    let mut parts = [plan.payload, index, trailer].into_iter().flatten().peekable();
     while let Some((at, bytes)) = parts.next() {
         // Parts that follow each other are written in one call. No memory is allocated between the writes.
         let (mut run, mut len) = ([bytes, &[], &[]], 1);
