@@ -71,6 +71,15 @@ pub struct Model {
 impl Model {
     /// Creates a super-chunk with our library: a chunk of noise, compressible chunks, and metalayers.
     pub fn create(store: Store, path: &Path) -> Model {
+        Model::create_open(store, path).0
+    }
+
+    /// As [`create`](Self::create), but never closes the super-chunk.
+    pub fn create_without_closing(store: Store, path: &Path) {
+        std::mem::forget(Model::create_open(store, path).1);
+    }
+
+    fn create_open(store: Store, path: &Path) -> (Model, SuperChunk) {
         let schunk = SuperChunk::create(Library::ours(), store, path, &params());
         let model = Model::initial();
         assert_eq!(schunk.meta_add(META, &model.meta), 0);
@@ -80,7 +89,7 @@ impl Model {
         for (name, bytes) in &model.vlmetas {
             assert!(schunk.vlmeta_add(name, bytes) >= 0);
         }
-        model
+        (model, schunk)
     }
 
     /// Returns the contents that [`Model::create`] creates.
