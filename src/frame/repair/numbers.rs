@@ -149,7 +149,8 @@ impl Findable<'_> {
 
     /// Returns the entries of an index behind data of which some bytes were inserted or are missing, so that the chunks
     /// before the change are at `start` plus their offsets, and those behind it at `moved_start` plus their offsets. All
-    /// changed bytes are in gaps. A chunk between two gaps is certain if only one of the two places has one.
+    /// changed bytes are in gaps. A chunk between two gaps is certain if only one of the two
+    /// places has one, and only one entry has its place.
     fn entries_around_gaps(&self, start: i64, moved_start: i64) -> Result<Offsets> {
         let gaps = self.inner_gaps();
         let (first, last) = match gaps {
@@ -184,10 +185,23 @@ impl Findable<'_> {
             // A chunk before the end of the header is none.
             if at >= start { at - start } else { LOST }
         };
-        Ok(match &self.index.offsets {
-            Offsets::Uniform { code, len } => Offsets::Uniform { code: place(*code), len: *len },
-            Offsets::List(list) => Offsets::List(try_collect(list.iter().map(|&code| place(code)))?),
-        })
+        let list = match &self.index.offsets {
+            Offsets::Uniform { code, len } => return Ok(Offsets::Uniform { code: place(*code), len: *len }),
+            Offsets::List(list) => list,
+        };
+        let mut entries = try_collect(list.iter().map(|&code| place(code)))?;
+        // A chunk between the gaps that has two possible numbers has none.
+        let mut claims = try_collect(entries.iter().zip(list).map(|(&entry, &code)| (entry, code)))?;
+        claims.sort_unstable();
+        claims.dedup();
+        let is_claimed_twice = |entry: i64| {
+            let first = claims.partition_point(|claim| claim.0 < entry);
+            claims[first..].iter().take_while(|claim| claim.0 == entry).count() > 1
+        };
+        for entry in entries.iter_mut().filter(|entry| **entry >= 0 && is_claimed_twice(**entry)) {
+            *entry = LOST;
+        }
+        Ok(Offsets::List(entries))
     }
 
     /// Returns the length of a lost header: that with which most entries are places of chunks, if there is one only. The
