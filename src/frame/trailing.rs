@@ -10,6 +10,8 @@
 //! - All bytes are zeros: the file was made longer, and nothing was written.
 //! - The first bytes that are not zeros are the header of a chunk with the frame's item size, or of an index: a writer
 //!   of the atomic layout was killed before its first commit. The zeros before them are a gap.
+//! - The frame has no chunks and is at the start of its file, and its first sector has only zeros behind it: a writer of
+//!   the atomic layout was killed after it wrote the first chunk from the second sector on.
 //! - They contain the end of a trailer, or are shorter than that and may be a part of it: a change made the frame
 //!   shorter, wrote its header, and was killed before the file was cut off. The bytes are the end of the longer frame.
 //!
@@ -28,6 +30,7 @@ use super::checksums::{FINGERPRINT_LEN, is_fingerprint};
 use super::header::{FIXED_HEADER_LEN, FrameHeader, is_header_start};
 use super::index;
 use super::msgpack::{Marker, u32_at};
+use super::staged::SECTOR_LEN;
 use super::trailer;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_STORED_TYPESIZE, MIN_HEADER_LENGTH, version};
@@ -129,6 +132,10 @@ impl Search<'_> {
             return Ok(true);
         }
         let Some(first_byte) = self.first_byte else { return Ok(true) };
+        let ends_in_first_sector = self.base == 0 && self.end <= SECTOR_LEN;
+        if self.header.nbytes == 0 && ends_in_first_sector && first_byte >= SECTOR_LEN {
+            return Ok(true);
+        }
         let mut bytes = [0; TRAILER_END_LEN];
         let len = self.file_len - self.end;
         if len < TRAILER_END_LEN as u64 {
@@ -173,7 +180,7 @@ mod tests {
         bytes[11..15].copy_from_slice(&(FIXED_HEADER_LEN as u32).to_be_bytes());
         bytes[16..24].copy_from_slice(&FRAME_LEN.to_be_bytes());
         let parsed = FrameHeader::parse(&bytes, FrameKind::Contiguous).unwrap();
-        FrameHeader { gap, has_checksums, typesize: 4, chunksize: 4000, ..parsed }
+        FrameHeader { gap, has_checksums, nbytes: 8000, typesize: 4, chunksize: 4000, ..parsed }
     }
 
     /// Returns the answer for a frame that these bytes follow. The frame is at byte `base` of its file.
@@ -246,6 +253,12 @@ mod tests {
         }
         for gap_of_staged_layout in [b"any bytes".to_vec(), chunk(2, 4000, 700), vec![1; 5000]] {
             assert!(!is_other(&header(Some(3), false), 0, &gap_of_staged_layout));
+        }
+        let empty = FrameHeader { nbytes: 0, ..header(None, false) };
+        for chunk_without_its_start in [vec![1; 5000], vec![9; 3]] {
+            let behind = [&[0; 12][..], &chunk_without_its_start].concat();
+            assert!(!is_other(&empty, 0, &behind) && is_other(&empty, 77, &behind));
+            assert!(is_other(&header(None, false), 0, &behind));
         }
         let large_items = FrameHeader { typesize: 300, chunksize: 0, ..header(None, false) };
         assert!(!is_other(&large_items, 0, &chunk(1, 60_000, 700)));

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
 /// if they lie in one sector.
-const SECTOR_LEN: u64 = 512;
+pub(in crate::frame) const SECTOR_LEN: u64 = 512;
 
 /// The bytes between index and trailer.
 static ZEROS: [u8; 64] = [0; 64];
