@@ -7,6 +7,10 @@ use crate::environment;
 use crate::err;
 use crate::error::Result;
 
+/// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
+/// if they lie in one sector.
+pub(super) const SECTOR_LEN: u64 = 512;
+
 /// The durability level of a frame. The values are those of `BLOSC2X_DURABILITY_*` in `blosc2/blosc2x.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

@@ -27,10 +27,10 @@
 
 use super::FrameKind;
 use super::checksums::{FINGERPRINT_LEN, is_fingerprint};
+use super::durability::SECTOR_LEN;
 use super::header::{FIXED_HEADER_LEN, FrameHeader, is_header_start};
 use super::index;
 use super::msgpack::{Marker, u32_at};
-use super::staged::SECTOR_LEN;
 use super::trailer;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_STORED_TYPESIZE, MIN_HEADER_LENGTH, version};

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::fallible;
 use crate::frame::checksums::Checksums;
 use crate::frame::disk::Disk;
-use crate::frame::durability::Durability;
+use crate::frame::durability::{Durability, SECTOR_LEN};
 use crate::frame::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::index::Offsets;
 use crate::frame::journal::Journal;
@@ -22,10 +22,6 @@ use crate::io::{IoStream, WriteUnit};
 use crate::trace;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
-/// if they lie in one sector.
-pub(in crate::frame) const SECTOR_LEN: u64 = 512;
 
 /// The bytes between index and trailer.
 static ZEROS: [u8; 64] = [0; 64];

@@ -25,7 +25,6 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
 use crate::io::IoStream;
 use directory::StagedDirectory;
-pub(super) use file::SECTOR_LEN;
 use file::StagedFile;
 pub(super) use state::Committed;
 use state::{IndexChange, Pending};
