@@ -24,7 +24,7 @@ const HEAD_LEN: usize = 8 + 8 + 8 + 4;
 /// Upper limit, in bytes, for the bytes of a journal: header and trailer of a frame without chunks.
 const MAX_LEN: u64 = 1 << 31;
 /// The unit that a write changes completely or not at all.
-const SECTOR_LEN: usize = 512;
+const SECTOR_LEN: usize = super::durability::SECTOR_LEN as usize;
 
 /// A journal while its commit is made. Dropping it removes the file.
 pub(super) struct Journal {
