@@ -8,6 +8,7 @@
 
 use super::header::FrameHeader;
 use super::plan::{Change, FrameChunk};
+use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
 use crate::err;
 use crate::error::Result;
@@ -74,9 +75,6 @@ const ROOT_MAGIC: [u8; 4] = *b"b2c1";
 const ROOT_TYPE: [u8; 2] = [0xd8, 3];
 /// See [`ROOT_TYPE`].
 const NO_ROOT_TYPE: [u8; 2] = [0xd8, 0];
-/// Length of the end of a trailer that holds the fingerprint with its marker and its type, in bytes.
-pub(super) const FINGERPRINT_LEN: usize = 18;
-
 /// Returns the checksum of some bytes.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)

@@ -295,12 +295,15 @@ impl Disk {
         }
     }
 
-    /// Cuts off a native chunk file behind a chunk of `len` bytes.
+    /// Cuts off a native chunk file behind its chunk.
     ///
     /// # Errors
-    /// `FileOpen`, `FileTruncate`.
-    pub(super) fn cut_chunk_file(&self, number: u64, len: u64) -> Result<()> {
-        cut(&self.backend.open(&self.chunk_path(number)?, OpenMode::Update)?, len)
+    /// `FileOpen`, `FileRead`, `FileTruncate`.
+    pub(super) fn cut_chunk_file(&self, number: u64) -> Result<()> {
+        let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Update)?;
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        let got = stream.read_at(0, &mut head)?;
+        stored_len(&head[..got]).map_or(Ok(()), |len| cut(&stream, len))
     }
 
     /// Cuts off the native file of a contiguous frame, or the index file, behind a frame of `frame_len` bytes.

@@ -31,7 +31,10 @@ impl Frame {
         let has_room = claimed.is_some_and(|info| match self.kind {
             // The size of the file was compared before.
             FrameKind::Sparse => true,
-            FrameKind::Contiguous => info.cbytes as u64 <= self.room_of_chunk(place, header),
+            FrameKind::Contiguous => {
+                self.is_followed_by_next_chunk(nchunk, place, info.cbytes)
+                    || info.cbytes as u64 <= self.room_of_chunk(place, header)
+            }
         });
         if has_room && by_header.is_none_or(|nbytes| claimed.is_some_and(|info| info.nbytes == nbytes)) {
             return found;
@@ -61,6 +64,12 @@ impl Frame {
             IndexEntry::Payload(place) => Some(place),
             IndexEntry::Special(_) => None,
         })
+    }
+
+    /// Returns whether the next chunk begins where a chunk of `cbytes` bytes at `place` ends, as in most frames.
+    fn is_followed_by_next_chunk(&self, nchunk: usize, place: u64, cbytes: i32) -> bool {
+        let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
+        next.is_some_and(|next| u64::try_from(next) == Ok(place + cbytes as u64))
     }
 
     /// Returns the number of bytes from `place` in the data section to the next chunk, or to the end of the section.

@@ -8,8 +8,7 @@ use super::checksums::{Checksums, checksum};
 use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
-use super::trailer;
-use super::trailing::TRAILER_END_LEN;
+use super::trailer::{self, END_LEN};
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -204,7 +203,7 @@ impl FramePlan<'_> {
     /// has `len` bytes from the start of the frame on, ends with the frame.
     pub(super) fn end_mark(&self, len: u64) -> Option<(u64, &[u8])> {
         let (_, trailer) = self.trailer.as_ref().filter(|_| self.is_cutting(len))?;
-        let mark_len = (len - self.layout.frame_len).min(TRAILER_END_LEN as u64);
+        let mark_len = (len - self.layout.frame_len).min(END_LEN as u64);
         let mark = &trailer[trailer.len().saturating_sub(mark_len as usize)..];
         Some((len - mark.len() as u64, mark))
     }

@@ -21,10 +21,10 @@ pub(crate) const EMPTY_LEN: usize = 35;
 const VERSION: u8 = 1;
 /// Offset of the marker of the length in the last [`MIN_LEN`] bytes.
 const LEN_MARKER_OFFSET: usize = 2;
-/// Size, in bytes, of the length with its marker and of the fingerprint with its marker and type.
-const END_LEN: usize = 5 + 2 + FINGERPRINT_LEN;
-/// Size of the fingerprint, in bytes.
-const FINGERPRINT_LEN: usize = 16;
+/// Size, in bytes, of the length with its marker and of the fingerprint.
+pub(super) const END_LEN: usize = 5 + FINGERPRINT_LEN;
+/// Size of the fingerprint with its marker and its type, in bytes.
+pub(super) const FINGERPRINT_LEN: usize = 2 + 16;
 
 /// Builds a trailer with these variable-length metalayers.
 ///
@@ -45,7 +45,7 @@ pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
     metalayers::write_section(&mut out, vlmetalayers, 1);
     out.uint32(len as u32);
     // No fingerprint: type 0, and zeros.
-    out.fixext16(0, &[0; FINGERPRINT_LEN]);
+    out.fixext16(0, &[0; 16]);
     Ok(out.finish())
 }
 

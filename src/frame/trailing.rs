@@ -26,12 +26,12 @@
 #![forbid(unsafe_code)]
 
 use super::FrameKind;
-use super::checksums::{FINGERPRINT_LEN, is_fingerprint};
+use super::checksums::is_fingerprint;
 use super::durability::SECTOR_LEN;
 use super::header::{FIXED_HEADER_LEN, FrameHeader, is_header_start};
 use super::index;
 use super::msgpack::{Marker, u32_at};
-use super::trailer;
+use super::trailer::{self, END_LEN as TRAILER_END_LEN, FINGERPRINT_LEN};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_STORED_TYPESIZE, MIN_HEADER_LENGTH, version};
 use crate::err;
@@ -45,8 +45,6 @@ const MAX_EXAMINED: u64 = 32 << 20;
 /// Number of bytes of the previous window that are examined again with the next one: more than the start of a header
 /// and the end of a trailer have.
 const OVERLAP: u64 = 64;
-/// Length of the end of a trailer that is recognised, in bytes: its length and its fingerprint with their markers.
-pub(super) const TRAILER_END_LEN: usize = 5 + FINGERPRINT_LEN;
 
 /// A function that fills its second argument with the bytes of the file at the offset in its first argument.
 pub(crate) type ReadFile<'r> = dyn FnMut(u64, &mut [u8]) -> Result<()> + 'r;

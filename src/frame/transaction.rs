@@ -195,9 +195,29 @@ impl Frame {
         match savepoint {
             FrameSavepoint::Staged(_) => self.end_transaction(),
             FrameSavepoint::InPlace(_) => {
+                self.cut_files();
                 self.end_undo_log(&mut self.inner.write());
                 Ok(())
             }
+        }
+    }
+
+    /// Cuts off files at the end of the outermost transaction of a frame that is changed in place. The caller has
+    /// exclusive access to the super-chunk.
+    fn cut_files(&self) {
+        let is_needed = |inner: &Inner| {
+            inner.undo_log.as_ref().is_some_and(|log| log.is_outermost() && log.has_files_to_cut())
+        };
+        if !is_needed(&self.inner.read_recursive()) {
+            return;
+        }
+        // Other processes may write to the files otherwise.
+        let Ok(_frame_lock) = self.lock(true) else { return };
+        let mut inner = self.inner.write();
+        let is_current = self.has_header_on_disk(&inner.images).unwrap_or(false);
+        let frame_len = inner.layout.frame_len;
+        if let (Some(log), Some(disk)) = (inner.undo_log.as_mut().filter(|_| is_current), &self.disk) {
+            log.cut_files(disk, frame_len);
         }
     }
 
@@ -207,10 +227,7 @@ impl Frame {
             && log.end()
         {
             if let Some(disk) = &self.disk {
-                if log.has_deferred_cut() && !self.has_header_on_disk(&inner.images).unwrap_or(false) {
-                    log.keep_file_len();
-                }
-                log.finish(disk, inner.layout.frame_len);
+                log.remove_deferred(disk);
             }
             inner.undo_log = None;
         }

@@ -60,9 +60,9 @@ pub(super) struct UndoLog {
     /// Whether the file is cut off to the length of the frame at the end of the transaction: bytes that were cut off could
     /// not be restored on a full disk.
     has_deferred_cut: bool,
-    /// The chunk files that were overwritten, which may be longer than their chunks until the end of the transaction,
-    /// and the lengths of the chunks in bytes.
-    overwritten: Vec<(u64, u64)>,
+    /// The numbers of the chunk files that were overwritten, which may be longer than their chunks until the end of the
+    /// transaction.
+    overwritten: Vec<u64>,
     /// Number of changes at the last savepoint.
     last_savepoint: usize,
     bytes_in_memory: usize,
@@ -105,6 +105,11 @@ impl UndoLog {
         Some(self.last_savepoint)
     }
 
+    /// Returns whether the innermost transaction is also the outermost one.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.depth == 1
+    }
+
     /// Ends a transaction. Returns whether it was the outermost one.
     pub(super) fn end(&mut self) -> bool {
         self.depth = self.depth.saturating_sub(1);
@@ -127,11 +132,6 @@ impl UndoLog {
         self.has_deferred_cut = true;
     }
 
-    /// States that the file must not be cut off: another handle has changed the frame.
-    pub(super) fn keep_file_len(&mut self) {
-        self.has_deferred_cut = false;
-    }
-
     /// Makes room for [`defer_cut_of_chunk_file`](Self::defer_cut_of_chunk_file).
     ///
     /// # Errors
@@ -140,10 +140,16 @@ impl UndoLog {
         fallible::reserve(&mut self.overwritten, 1)
     }
 
-    /// States that the chunk file `number` was overwritten by a chunk of `len` bytes.
-    pub(super) fn defer_cut_of_chunk_file(&mut self, number: u64, len: u64) {
-        self.overwritten.retain(|&(other, _)| other != number);
-        self.overwritten.push((number, len));
+    /// States that the chunk file `number` was overwritten.
+    pub(super) fn defer_cut_of_chunk_file(&mut self, number: u64) {
+        if !self.overwritten.contains(&number) {
+            self.overwritten.push(number);
+        }
+    }
+
+    /// Returns whether [`cut_files`](Self::cut_files) may have something to do.
+    pub(super) fn has_files_to_cut(&self) -> bool {
+        self.has_deferred_cut || !self.overwritten.is_empty()
     }
 
     /// Returns whether a change of the transaction has left bytes behind the frame.
@@ -223,7 +229,7 @@ impl UndoLog {
         for change in self.changes.drain(savepoint..).rev() {
             size = change.undo.file.size();
             if let Some(file) = &change.undo.chunk_file {
-                self.overwritten.retain(|&(other, _)| other != file.number);
+                self.overwritten.retain(|&other| other != file.number);
             }
             change.undo.revert(disk, &stream, &mut self.deferred, &mut restoration);
             state = change.state.or(state);
@@ -239,14 +245,18 @@ impl UndoLog {
         Ok(state)
     }
 
-    /// Removes the chunk files whose removal was deferred, and cuts off the files that are longer than their content: a
-    /// frame of `frame_len` bytes, and chunks. A file that cannot be cut off stays longer, without an error.
-    pub(super) fn finish(&mut self, disk: &Disk, frame_len: u64) {
+    /// Removes the chunk files whose removal was deferred.
+    pub(super) fn remove_deferred(&mut self, disk: &Disk) {
         for number in self.deferred.drain(..) {
-            self.overwritten.retain(|&(other, _)| other != number);
+            self.overwritten.retain(|&other| other != number);
             remove_superseded(disk, number);
         }
-        let chunk_files = self.overwritten.drain(..).map(|(number, len)| disk.cut_chunk_file(number, len));
+    }
+
+    /// Cuts off the files that are longer than their content: the one with the frame, of `frame_len` bytes, and those of
+    /// chunks. No other thread or process may change the frame meanwhile. A file that cannot be cut off stays longer.
+    pub(super) fn cut_files(&mut self, disk: &Disk, frame_len: u64) {
+        let chunk_files = self.overwritten.drain(..).map(|number| disk.cut_chunk_file(number));
         let file = std::mem::take(&mut self.has_deferred_cut).then(|| disk.cut_file(frame_len));
         for error in chunk_files.chain(file).filter_map(Result::err) {
             trace::warning(|| format!("the end of a file could not be cut off: {error}"));

@@ -107,7 +107,7 @@ pub(super) fn write_on_disk(
     };
     let removed = plan.removed_file.map(|(number, _)| number);
     if let (Some(log), Some(file)) = (&mut log, plan.chunk_file) {
-        log.defer_cut_of_chunk_file(file.number, file.bytes.len() as u64);
+        log.defer_cut_of_chunk_file(file.number);
     }
     match log.map(UndoLog::deferred_removals) {
         Some(deferred) => {

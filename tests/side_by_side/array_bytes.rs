@@ -86,12 +86,13 @@ fn deserialize(
     assert!(len <= len32(bytes));
     let mut result = DeserializedMeta {
         rc: 0,
-        ndim: 99,
+        // This library sets these to 0 before it reads anything, the reference leaves them.
+        ndim: 0,
         shape: [-77; MAX_DIM],
         chunkshape: [-77; MAX_DIM],
         blockshape: [-77; MAX_DIM],
         dtype: None,
-        dtype_format: 88,
+        dtype_format: 0,
     };
     let stale: *mut c_char = ptr::dangling_mut();
     let mut dtype = stale;

@@ -169,7 +169,7 @@ fn arrays_with_a_short_chunk_are_read() {
     let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
     let builder = blosc2::Array::<i32>::builder([7, 50]).chunks([8, 50]).blocks([1, 50]);
     builder.create_from(directory.path("a.b2nd"), &items).unwrap();
-    let mut chunks = SuperChunk::open(directory.path("a.b2nd")).unwrap();
+    let mut chunks = blosc2::OpenOptions::new().write(true).open(directory.path("a.b2nd")).unwrap();
     let params = blosc2::Params::new().typesize(4).blocksize(200);
     chunks.update_chunk(0, &blosc2::compress(&bytes, &params).unwrap()).unwrap();
     drop(chunks);

@@ -1,12 +1,12 @@
 //! The checksums with which the parts of a frame are compared (`frame.md` 2.14).
 
 use super::super::checksums::{
-    ChecksumMode, ChecksumTable, FINGERPRINT_LEN, Root, TABLE_HEAD_LEN, checksum, expect, has_table,
-    stated_frame_len,
+    ChecksumMode, ChecksumTable, Root, TABLE_HEAD_LEN, checksum, expect, has_table, stated_frame_len,
 };
 use super::super::header::{FrameHeader, HEADER_START_LEN, is_header_start};
 use super::super::index::Offsets;
 use super::super::load;
+use super::super::trailer::FINGERPRINT_LEN;
 use super::files::FrameFiles;
 use super::parts::StoredPart;
 use super::report::{FramePart, Place, Reporter, if_whole};
