@@ -1,8 +1,8 @@
 //! The items and the shape of arrays (`abi.md` 2.7).
 
-use super::b2nd::{array_ref, check_not_null};
+use super::b2nd::array_ref;
 use super::b2nd_meta::typed_slice;
-use super::ffi::{dest_buffer, result_code, source_slice};
+use super::ffi::{check_not_null, dest_buffer, result_code, source_slice};
 use crate::abi::b2nd_array_t;
 use crate::b2nd::array::read_array_meta;
 use crate::err;

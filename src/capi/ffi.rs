@@ -121,6 +121,14 @@ pub(super) unsafe fn c_str<'a>(ptr: *const c_char) -> Result<&'a CStr> {
     Ok(unsafe { CStr::from_ptr(ptr) })
 }
 
+/// Checks that the pointer to a result is not NULL.
+pub(super) fn check_not_null<T>(ptr: *mut T) -> Result<()> {
+    if ptr.is_null() {
+        return Err(err!(NullPointer, "a required pointer argument is NULL"));
+    }
+    Ok(())
+}
+
 /// The place of a result, or of an array of results, of an exported function; it may be NULL.
 ///
 /// [`Out::cleared`] is called before the first check of a function, so that each of its results is NULL, false or 0

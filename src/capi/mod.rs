@@ -13,6 +13,7 @@
 //! - Function pointers that the caller passes obey the contracts of their typedefs.
 
 pub mod b2nd;
+pub mod b2nd_context;
 pub mod b2nd_items;
 pub mod b2nd_meta;
 pub mod b2nd_selection;

@@ -16,7 +16,8 @@ use blosc2::abi::{
     BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZLIB, BLOSC_ZSTD, b2nd_array_t, blosc2_cparams,
     blosc2_dparams, blosc2_schunk, blosc2_storage,
 };
-use blosc2::capi::b2nd::{b2nd_create_ctx, b2nd_free, b2nd_free_ctx, b2nd_from_cbuffer, b2nd_open};
+use blosc2::capi::b2nd::{b2nd_free, b2nd_from_cbuffer, b2nd_open};
+use blosc2::capi::b2nd_context::{b2nd_create_ctx, b2nd_free_ctx};
 use blosc2::capi::b2nd_items::{
     b2nd_get_slice_cbuffer, b2nd_resize, b2nd_set_slice_cbuffer, b2nd_to_cbuffer,
 };

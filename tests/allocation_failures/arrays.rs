@@ -6,7 +6,8 @@ use std::ptr::null_mut;
 use blosc2::abi::{
     b2nd_array_t, b2nd_context_t, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage,
 };
-use blosc2::capi::b2nd::{b2nd_create_ctx, b2nd_free, b2nd_free_ctx, b2nd_from_schunk, b2nd_zeros};
+use blosc2::capi::b2nd::{b2nd_free, b2nd_from_schunk, b2nd_zeros};
+use blosc2::capi::b2nd_context::{b2nd_create_ctx, b2nd_free_ctx};
 use blosc2::capi::defaults::{
     blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults,
     blosc2_get_blosc2_storage_defaults,

@@ -9,7 +9,7 @@
 //! | [`table`] | the checksums of the parts |
 //! | [`report`] | the description of a damaged part, and its report |
 //! | [`walk`] | the check of all chunks |
-//! | [`array`] | the comparison of the chunks with the shape of an array |
+//! | [`mod@array`] | the comparison of the chunks with the shape of an array |
 //! | [`verify`] | the check of a whole frame |
 //!
 //! A frame with a table of checksums (`frame.md` 2.14) is compared with it, where readers do so. Each damaged part is

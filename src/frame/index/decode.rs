@@ -19,7 +19,8 @@ const MAX_CRATIO: usize = 4096;
 /// A list of entries of up to this size, in bytes, is allocated without decoding the chunk before: little beside the
 /// other memory of an open frame.
 const MAX_UNPROVEN_NBYTES: usize = 1 << 20;
-/// The same for a list that is up to so many times longer than its chunk, so that few frames decode the chunk twice.
+/// Maximum compression ratio of a larger list that is allocated without decoding the chunk before. Most lists compress less,
+/// so that few frames decode the chunk twice.
 const MAX_UNPROVEN_CRATIO: usize = 64;
 
 /// Returns the uncompressed size of an index, in bytes, from the header of its chunk.
