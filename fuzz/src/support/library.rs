@@ -104,7 +104,8 @@ macro_rules! exported {
 }
 
 exported! {
-    b2nd: b2nd_create_ctx b2nd_free_ctx b2nd_uninit b2nd_empty b2nd_zeros b2nd_nans b2nd_full
+    b2nd_context: b2nd_create_ctx b2nd_free_ctx;
+    b2nd: b2nd_uninit b2nd_empty b2nd_zeros b2nd_nans b2nd_full
         b2nd_from_cbuffer b2nd_free b2nd_from_schunk b2nd_to_cframe b2nd_from_cframe b2nd_open
         b2nd_open_offset b2nd_save b2nd_save_append b2nd_copy b2nd_concatenate b2nd_get_slice;
     b2nd_items: b2nd_to_cbuffer b2nd_get_slice_cbuffer b2nd_set_slice_cbuffer b2nd_resize b2nd_insert
