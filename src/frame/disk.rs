@@ -9,7 +9,7 @@ use super::trailing;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::io::replacement::{FileProperties, Replacement};
 use crate::io::{
@@ -135,14 +135,17 @@ impl Disk {
         }
         let header = FrameHeader::parse(header_image, layout.kind)?;
         let mut read = |at, dest: &mut [u8]| self.with_reader(|stream| stream.read_exact_at(at, dest));
-        if !trailing::has_other_data_behind(&header, self.base, size, &mut read)? {
-            return Ok(());
+        let has_other_data = trailing::has_other_data_behind(&header, self.base, size, &mut read);
+        // The size that a back-end of the program gives may include bytes that cannot be read.
+        let is_unreadable = |error: &Error| !self.backend.is_native() && error.kind() == ErrorKind::FileRead;
+        if has_other_data.or_else(|error| if is_unreadable(&error) { Ok(false) } else { Err(error) })? {
+            let path = paths::as_path(&self.path).display();
+            return Err(err!(
+                FileWrite,
+                "other data follow the frame, which ends at byte {end} of {path}: it cannot be changed"
+            ));
         }
-        let path = paths::as_path(&self.path).display();
-        Err(err!(
-            FileWrite,
-            "other data follow the frame, which ends at byte {end} of {path}: it cannot be changed"
-        ))
+        Ok(())
     }
 
     /// Returns the end of the last chunk of a contiguous frame, in bytes from the start of the frame. If the length of

@@ -24,6 +24,8 @@ pub struct Counters {
     pub opens: AtomicI64,
     pub closes: AtomicI64,
     pub destroys: AtomicI64,
+    /// The result of `size`, unless it is 0.
+    pub stated_size: AtomicI64,
     returned_buffers: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -97,6 +99,11 @@ unsafe extern "C" fn close(stream: *mut c_void) -> c_int {
 unsafe extern "C" fn size(stream: *mut c_void) -> i64 {
     // SAFETY: an open stream of `open`.
     let stream = unsafe { &*stream.cast::<Stream>() };
+    // SAFETY: the counters outlive the streams.
+    let stated = unsafe { &*stream.counters }.stated_size.load(Relaxed);
+    if stated != 0 {
+        return stated;
+    }
     stream.file.metadata().map_or(-1, |metadata| metadata.len() as i64)
 }
 

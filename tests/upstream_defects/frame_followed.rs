@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::checks::ours;
 use crate::schunk_fixtures::{compress_chunk, int32_bytes, int32_params, numbered_data, schunk_with_chunks};
@@ -10,6 +11,7 @@ use crate::support::array::{Array, ArraySpec};
 use crate::support::calls::{Special, special_chunk};
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::user_back_ends::{self, Counters, FILLING_BACK_END};
 
 /// A change; returns whether it succeeded.
 type Change = fn(&Array) -> bool;
@@ -95,6 +97,24 @@ fn frame_9_a_frame_with_remains_of_its_own_changes_is_changed() {
     for kept in [1, 20, 100, 1000] {
         let rest = &longer[longer.len() - kept..];
         change_in_file(0, &[&frame[..], rest].concat(), false);
+    }
+}
+
+/// A back-end of the program may give no size, or a size that is too large: C-Blosc2 does not request that of a frame.
+#[test]
+fn frame_5_2_the_size_of_a_back_end_does_not_prevent_changes() {
+    user_back_ends::register(ours());
+    let scratch = ScratchDir::new();
+    for stated_size in [0, -1, 1 << 40] {
+        let (path, counters) = (scratch.new_path(), Counters::default());
+        let io = user_back_ends::io(FILLING_BACK_END, &counters);
+        let schunk = SuperChunk::try_create(ours(), Store::File, &path, &int32_params(), Some(&io));
+        let schunk = schunk.expect("a super-chunk");
+        schunk.append(&numbered_data(0)).expect("appended");
+        counters.stated_size.store(stated_size, Relaxed);
+        assert_eq!(schunk.append(&numbered_data(1)), Ok(2), "{stated_size}");
+        assert_eq!(schunk.decompress(1), Ok(numbered_data(1)), "{stated_size}");
+        counters.stated_size.store(0, Relaxed);
     }
 }
 
