@@ -216,6 +216,25 @@ impl ChunkAccess<'_> {
         }
     }
 
+    /// Checks that chunk `nchunk`, which has `nbytes` bytes, is as long as the counters say if it is shorter than
+    /// `chunksize` bytes: the bytes that it lacks are about to be stored as zeros.
+    ///
+    /// # Errors
+    /// `Failure` for a damaged chunk, those of reading its header.
+    pub(super) fn check_short_chunk(self, nchunk: i64, nbytes: usize, chunksize: usize) -> Result<()> {
+        if nbytes >= chunksize {
+            return Ok(());
+        }
+        let counted = self.counted_chunk_info(nchunk)?.nbytes;
+        if usize::try_from(counted) != Ok(nbytes) {
+            return Err(err!(
+                Failure,
+                "chunk {nchunk} has {nbytes} bytes, expected {counted}: it is damaged"
+            ));
+        }
+        Ok(())
+    }
+
     /// Returns the uncompressed size of the last of `nchunks` chunks.
     fn last_chunk_nbytes(self, nchunks: i64) -> Result<i32> {
         let known = self.lock_proof().last_nbytes.load(Ordering::Relaxed);

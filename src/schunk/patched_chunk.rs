@@ -174,6 +174,7 @@ impl SuperChunk {
             self.decode_to_malloc(at, chunk, settings)
         })?;
         let Some(content) = content else { return Ok(PatchOutcome::RunsCallbacks) };
+        session.access()?.check_short_chunk(at, content.len(), sizes.chunk)?;
         let mut content = extend_to(content, sizes.chunk)?;
         write_patch(&mut content, sizes, patch)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
@@ -231,6 +232,7 @@ impl SuperChunk {
         retry_until_stored(at, || {
             let snapshot = self.take_snapshot(at, settings)?;
             check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
+            self.lock_for_read()?.access().check_short_chunk(at, snapshot.nbytes(), sizes.chunk)?;
             let mut content = extend_to(self.decode_snapshot(&snapshot, settings)?, sizes.chunk)?;
             write_patch(&mut content, sizes, patch)?;
             self.with_compressed(at, Some(&content), content.len(), |chunk| {

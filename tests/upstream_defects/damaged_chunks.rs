@@ -172,6 +172,28 @@ fn frame_2_14_a_damaged_chunk_stays_damaged_after_changes() {
     });
 }
 
+/// A chunk of an array whose header gives fewer bytes is not taken for a shorter chunk: its items would become zeros.
+#[test]
+fn frame_9_1_a_chunk_with_fewer_bytes_in_its_header_is_not_completed_with_zeros() {
+    for store in Store::ON_DISK {
+        let scratch = ScratchDir::new();
+        let path = scratch.new_path();
+        let items: Vec<u8> = (0..1400i32).flat_map(|n| (n / 3).to_le_bytes()).collect();
+        let spec = ArraySpec::new(&[1400], &[700], &[100], 4).with_store(store, &path);
+        drop(spec.create_from_buffer(ours(), &items));
+        // Two of the seven blocks.
+        damage_chunk(&path, 0, (4, &800i32.to_le_bytes()));
+        let array = Array::open(ours(), &path).1.expect("an array");
+        assert!(array.set(&[3], &[4], &[9; 4]) < 0, "{store:?}: one item of a damaged chunk");
+        assert_eq!(array.get(&[700], &[1400]).as_deref(), Ok(&items[2800..]), "{store:?}");
+        drop(array);
+        damage_chunk(&path, 0, (4, &2800i32.to_le_bytes()));
+        let array = Array::open(ours(), &path).1.expect("an array");
+        assert_eq!(array.to_cbuffer().as_deref(), Ok(&items[..]), "{store:?}: after the header was restored");
+        assert_eq!(array.set(&[3], &[4], &[9; 4]), 0, "{store:?}");
+    }
+}
+
 /// A slice whose first chunk, the last one in the file, becomes shorter, and which then fails: the bytes that were cut
 /// off are restored.
 #[test]
