@@ -211,8 +211,8 @@ impl Frame {
         if !is_needed(&self.inner.read_recursive()) {
             return;
         }
-        // Other processes may write to the files otherwise.
-        let Ok(_frame_lock) = self.lock(true) else { return };
+        // Other processes may write to the files otherwise. They may read: no reader needs the bytes behind the content.
+        let Ok(_frame_lock) = self.lock(false) else { return };
         let mut inner = self.inner.write();
         let is_current = self.has_header_on_disk(&inner.images).unwrap_or(false);
         let frame_len = inner.layout.frame_len;

@@ -108,7 +108,9 @@ pub(super) fn write_on_disk(
         }
     };
     let removed = plan.removed_file.map(|(number, _)| number);
-    if let (Some(log), Some(file)) = (&mut log, plan.chunk_file) {
+    if let (Some(log), Some(file), Some(Some(old))) = (&mut log, plan.chunk_file, &old_chunk)
+        && old.len_in_memory() > file.bytes.len()
+    {
         log.defer_cut_of_chunk_file(file.number);
     }
     match log.map(UndoLog::deferred_removals) {
