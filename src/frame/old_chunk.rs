@@ -84,7 +84,15 @@ impl Frame {
     fn nbytes_by_other_chunks(&self, nchunk: usize, header: &FrameHeader) -> Result<i32> {
         let mut rest = header.nbytes;
         for other in (0..self.nchunks()).filter(|&other| other != nchunk) {
-            rest -= i64::from(self.chunk_info(other, header)?.nbytes);
+            let nbytes = i64::from(self.chunk_info(other, header)?.nbytes);
+            if !(0..=header.nbytes).contains(&nbytes) {
+                return Err(err!(
+                    InvalidHeader,
+                    "chunk {other} has {nbytes} bytes, expected 0 to {}",
+                    header.nbytes
+                ));
+            }
+            rest -= nbytes;
         }
         i32::try_from(rest).ok().filter(|&rest| rest >= 0).ok_or_else(|| {
             err!(InvalidHeader, "the other chunks leave {rest} bytes for chunk {nchunk}, expected 0 or more")

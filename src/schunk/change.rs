@@ -65,6 +65,9 @@ fn storable_chunk_info(chunk: &[u8]) -> Result<ChunkInfo> {
     if info.is_lazy {
         return Err(err!(InvalidParam, "a lazy chunk cannot be stored"));
     }
+    if info.nbytes < 0 {
+        return Err(err!(InvalidHeader, "the chunk has {} bytes, expected 0 or more", info.nbytes));
+    }
     Ok(info)
 }
 
