@@ -37,7 +37,7 @@ pub(crate) struct MoveProgress {
     done: u64,
     /// Offset of the current segment, in bytes from the start of the moved range.
     segment_offset: u64,
-    /// The bytes of the current segment.
+    /// The bytes of the current segment; empty while no segment is being written.
     segment: Vec<u8>,
 }
 
@@ -169,8 +169,8 @@ pub(crate) fn move_bytes(
         std::mem::swap(&mut spare, &mut progress.segment);
         stream.write_at(base + moved.to + at, &progress.segment, WriteUnit::Bytes)?;
         progress.done += len;
+        progress.segment.clear();
     }
-    progress.segment = Vec::new();
     Ok(())
 }
 
