@@ -41,6 +41,8 @@ impl Frame {
         }
         let stored_len = match (self.kind, &self.disk) {
             (FrameKind::Sparse, Some(disk)) => disk.open_chunk_file(place)?.size()?,
+            // Only bytes of the chunk itself may become free: the file keeps those of a damaged chunk.
+            _ if self.has_atomic_changes() => 0,
             _ => self.room_of_chunk(place, header),
         };
         // A writer other than this library may have left chunks whose sizes differ from the chunk size.
@@ -51,7 +53,8 @@ impl Frame {
             (None, Err(error)) => return found.and(Err(error)),
         };
         trace::warning(|| format!("chunk {nchunk} is damaged: it counts as {nbytes} bytes in {stored_len}"));
-        let cbytes = claimed.filter(|_| has_room).map_or(stored_len, |info| info.cbytes as u64);
+        let cbytes =
+            claimed.filter(|_| has_room).map_or(stored_len, |info| stored_len.min(info.cbytes as u64));
         let cbytes = i32::try_from(cbytes).unwrap_or(i32::MAX);
         Ok(ChunkInfo { nbytes, cbytes, blocksize: 0, flags2: 0, special: None, is_lazy: false })
     }
