@@ -300,11 +300,10 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     result_code(|| {
         // SAFETY: by the rules of the module.
         let schunk = unsafe { self::schunk_ref(schunk) }?;
-        let len = slice_len(start, stop, schunk.typesize())?;
-        schunk.check_slice(start, stop)?;
+        let Some(span) = schunk.span_to_read(start, stop)? else { return Ok(0) };
         // SAFETY: by the rules of the module.
-        let dest = unsafe { dest_buffer(buffer, len) }?;
-        schunk.get_slice(start, stop, dest).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
+        let dest = unsafe { dest_buffer(buffer, span.nbytes()) }?;
+        schunk.read_span(&span, dest).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
         Ok(0)
     })
 }

@@ -395,7 +395,7 @@ impl Frame {
         if let Some(lock) = &self.lock {
             lock.lock(exclusive)?;
         }
-        Ok(FrameLockGuard { lock: self.lock.as_ref(), process: fork_count::current() })
+        Ok(FrameLockGuard { lock: self.lock.as_ref().map(|lock| (lock, fork_count::current())) })
     }
 
     /// Returns whether the frame has a lock between processes.
@@ -550,9 +550,9 @@ impl FrameBytes for Frame {
 /// The lock of a frame between processes while it is held; released on drop.
 #[must_use]
 pub(crate) struct FrameLockGuard<'a> {
-    lock: Option<&'a FrameLock>,
-    /// The process that acquired the lock, identified by its [`fork_count`]: a child of it does not have the lock.
-    process: u32,
+    /// The lock, and the process that acquired it, identified by its [`fork_count`]: a child of it does not have the
+    /// lock.
+    lock: Option<(&'a FrameLock, u32)>,
 }
 
 impl FrameLockGuard<'_> {
@@ -570,12 +570,15 @@ impl FrameLockGuard<'_> {
     }
 
     fn unlock(&mut self) -> Result<()> {
-        let lock = self.lock.take().filter(|_| self.process == fork_count::current());
-        lock.map_or(Ok(()), FrameLock::unlock)
+        match self.lock.take() {
+            Some((lock, process)) if process == fork_count::current() => lock.unlock(),
+            _ => Ok(()),
+        }
     }
 }
 
 impl Drop for FrameLockGuard<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Err(error) = self.unlock() {
             crate::trace::error(&error);

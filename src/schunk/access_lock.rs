@@ -182,6 +182,21 @@ impl AccessLock {
         ptr::from_ref(self).addr()
     }
 
+    /// Waits until no thread changes the object.
+    fn exclude_changes(&self) -> ReadExclusion<'_> {
+        if !self.has_user_callbacks {
+            return ReadExclusion::Locked { _lock: self.lock.read(), is_recorded: false };
+        }
+        let lock = match self.recorded_hold() {
+            None => self.lock.read(),
+            // Inside a function of the program: a thread that waits to change the object waits for this thread.
+            Some(LockMode::Shared) => self.lock.read_recursive(),
+            Some(LockMode::Exclusive) => return ReadExclusion::Inherited,
+        };
+        held_locks::add(self.key(), LockMode::Shared);
+        ReadExclusion::Locked { _lock: lock, is_recorded: true }
+    }
+
     /// Adds `change` to the number of readers without a lock. Only one thread at a time calls this, so that no atomic
     /// addition is needed.
     #[inline]
@@ -222,29 +237,14 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
     ///
     /// # Panics
     /// In a child of `fork()`, if another thread was changing `object` at the fork: it would wait forever.
+    #[inline]
     pub(crate) fn lock(object: &'a T) -> Self {
         let access = AccessLock::for_reading(object);
-        if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_single_threaded() {
+        if access.is_single_threaded() || access.writer.load(Ordering::Relaxed) == thread::id() {
             access.add_unlocked_readers(1);
             return ReadGuard { object, access, exclusion: ReadExclusion::Counted };
         }
-        if !access.has_user_callbacks {
-            return ReadGuard {
-                object,
-                access,
-                exclusion: ReadExclusion::Locked { _lock: access.lock.read(), is_recorded: false },
-            };
-        }
-        let lock = match access.recorded_hold() {
-            None => access.lock.read(),
-            // Inside a function of the program: a thread that waits to change the object waits for this thread.
-            Some(LockMode::Shared) => access.lock.read_recursive(),
-            Some(LockMode::Exclusive) => {
-                return ReadGuard { object, access, exclusion: ReadExclusion::Inherited };
-            }
-        };
-        held_locks::add(access.key(), LockMode::Shared);
-        ReadGuard { object, access, exclusion: ReadExclusion::Locked { _lock: lock, is_recorded: true } }
+        ReadGuard { object, access, exclusion: access.exclude_changes() }
     }
 
     /// Lends the proof that the lock is held.

@@ -2,6 +2,7 @@
 
 use super::SuperChunk;
 use super::frame_sync::ChunkAccess;
+use super::read::ChunkUse;
 use crate::buffers;
 use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::err;
@@ -43,24 +44,26 @@ impl SuperChunk {
         (chunksize, blocksize): (usize, usize),
     ) -> Result<()> {
         self.check_nchunk(nchunk)?;
-        let session = self.lock_for_read()?;
         let nblock = start / blocksize.max(1);
-        let mut is_first = false;
-        if let Some(mut cache) = self.cache().try_lock() {
-            if let Some(chunk) = session.access().chunk_state(nchunk)
-                && let Some(typesize) = cache.get(chunk, start, &mut dest)
-                && self.note_cached(typesize)
-            {
-                return Ok(());
+        let is_read = self.with_read_access(|access| {
+            let mut is_first = false;
+            if let Some(mut cache) = self.cache().try_lock() {
+                if let Some(chunk) = access.chunk_state(nchunk)
+                    && let Some(typesize) = cache.get(chunk, start, &mut dest)
+                    && self.note_cached(typesize)
+                {
+                    return Ok(true);
+                }
+                is_first = !cache.record_partial_read(nchunk, nblock);
             }
-            is_first = !cache.record_partial_read(nchunk, nblock);
-        }
-        // The settings are read without the lock of the cache.
-        let settings = self.read_settings(false);
-        // A lazy chunk reads whole blocks from disk, so a single item is only decoded alone from memory.
-        let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
-        if is_first && is_near && settings.postfilter.is_none() {
-            let is_read = session.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+            // The settings are read without the lock of the cache.
+            let settings = self.read_settings(false);
+            // A lazy chunk reads whole blocks from disk, so a single item is only decoded alone from memory.
+            let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
+            if !is_first || !is_near || settings.postfilter.is_some() {
+                return Ok(false);
+            }
+            let is_read = access.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
@@ -75,11 +78,10 @@ impl SuperChunk {
                 self.note_read(header, &done);
                 Ok(true)
             })?;
-            if is_read {
-                return Ok(());
-            }
-        } else {
-            drop(session);
+            Ok(is_read == Some(true))
+        })?;
+        if is_read {
+            return Ok(());
         }
         let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOutput::new(dest) };
         self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
@@ -120,48 +122,62 @@ impl SuperChunk {
     ) -> Result<()> {
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
-        let session = self.lock_for_read()?;
-        if let ([nblock], None) = (blocks, &settings.postfilter)
-            && let Some(chunk) = session.access().chunk_state(nchunk)
-            && let Some(cache) = self.cache().try_lock()
-            && let Some((bytes, typesize)) =
-                cache.get_ref(chunk, nblock * blocksize..(nblock + 1) * blocksize)
-        {
-            // SAFETY: the sink is borrowed exclusively.
-            unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
-            drop(cache);
-            self.note_typesize(typesize);
-            return Ok(());
-        }
         let wanted = blocks.len().saturating_mul(blocksize);
         let lazily = wanted.saturating_mul(MIN_LAZY_RATIO) <= chunksize;
-        session.with_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
-            let header = chunk.header();
-            if header.has_varlen_blocks() {
-                return Err(err!(
-                    Data,
-                    "the chunk has variable-length blocks, expected blocks of {blocksize}"
-                ));
-            }
-            let has_whole_blocks = header.nbytes() == chunksize
-                || blocks
-                    .iter()
-                    .all(|nblock| nblock.saturating_add(1).saturating_mul(blocksize) <= header.nbytes());
-            if !has_whole_blocks || BlockGeometry::of(header).blocksize() != blocksize {
-                let params = self.decompress_params(&settings, nchunk);
-                return self.visit_byte_ranges(&params, chunk, blocks, blocksize, sink);
-            }
-            if let [nblock] = *blocks
-                && settings.postfilter.is_none()
-                && self.needs_caching(nchunk, nblock, blocksize, sink)
+        let sizes = (chunksize, blocksize);
+        let used = self.with_read_access(|access| {
+            if let ([nblock], None) = (blocks, &settings.postfilter)
+                && let Some(chunk) = access.chunk_state(nchunk)
+                && let Some(cache) = self.cache().try_lock()
+                && let Some((bytes, typesize)) =
+                    cache.get_ref(chunk, nblock * blocksize..(nblock + 1) * blocksize)
             {
-                return self.visit_cached_block(nchunk, nblock, chunk, access, &settings, sink);
+                // SAFETY: the sink is borrowed exclusively.
+                unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
+                drop(cache);
+                self.note_typesize(typesize);
+                return Ok(ChunkUse::Done(()));
             }
-            let params = self.decompress_params(&settings, nchunk);
-            let done = decompress::decode_into_sink(&params, chunk, blocks, sink)?;
-            self.note_read(header, &done);
-            Ok(())
+            access.use_or_copy_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
+                self.visit_blocks_of_chunk((nchunk, chunk), access, blocks, sizes, &settings, sink)
+            })
+        })?;
+        used.finish(&mut |chunk, access| {
+            self.visit_blocks_of_chunk((nchunk, chunk), access, blocks, sizes, &settings, sink)
         })
+    }
+
+    /// As [`visit_blocks`](Self::visit_blocks), of chunk `nchunk`, which is a copy without access.
+    fn visit_blocks_of_chunk(
+        &self,
+        (nchunk, chunk): (i64, &ParsedChunk<'_>),
+        access: Option<ChunkAccess<'_>>,
+        blocks: &[usize],
+        (chunksize, blocksize): (usize, usize),
+        settings: &ReadSettings,
+        sink: &mut dyn BlockSink,
+    ) -> Result<()> {
+        let header = chunk.header();
+        if header.has_varlen_blocks() {
+            return Err(err!(Data, "the chunk has variable-length blocks, expected blocks of {blocksize}"));
+        }
+        let has_whole_blocks = header.nbytes() == chunksize
+            || blocks
+                .iter()
+                .all(|nblock| nblock.saturating_add(1).saturating_mul(blocksize) <= header.nbytes());
+        let params = self.decompress_params(settings, nchunk);
+        if !has_whole_blocks || BlockGeometry::of(header).blocksize() != blocksize {
+            return self.visit_byte_ranges(&params, chunk, blocks, blocksize, sink);
+        }
+        if let [nblock] = *blocks
+            && settings.postfilter.is_none()
+            && self.needs_caching(nchunk, nblock, blocksize, sink)
+        {
+            return self.visit_cached_block(nchunk, nblock, chunk, access, settings, sink);
+        }
+        let done = decompress::decode_into_sink(&params, chunk, blocks, sink)?;
+        self.note_read(header, &done);
+        Ok(())
     }
 
     /// As [`visit_blocks`](Self::visit_blocks), for a chunk that ends before or inside one of the blocks, or that was

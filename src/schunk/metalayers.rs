@@ -97,8 +97,9 @@ impl SuperChunk {
         if self.frame().is_some_and(Frame::has_lock) {
             // Other handles treat taking the lock for a change as a change, so this call does not take it if there is
             // nothing to write.
-            let session = self.lock_for_read()?;
-            if let (at, false) = session.access().lock_proof().position_for_update(name, content)? {
+            let found =
+                self.with_read_access(|access| access.lock_proof().position_for_update(name, content))?;
+            if let (at, false) = found {
                 return Ok(at);
             }
         }

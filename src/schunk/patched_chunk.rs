@@ -232,7 +232,7 @@ impl SuperChunk {
         retry_until_stored(at, || {
             let snapshot = self.take_snapshot(at, settings)?;
             check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
-            self.lock_for_read()?.access().check_short_chunk(at, snapshot.nbytes(), sizes.chunk)?;
+            self.with_read_access(|access| access.check_short_chunk(at, snapshot.nbytes(), sizes.chunk))?;
             let mut content = extend_to(self.decode_snapshot(&snapshot, settings)?, sizes.chunk)?;
             write_patch(&mut content, sizes, patch)?;
             self.with_compressed(at, Some(&content), content.len(), |chunk| {

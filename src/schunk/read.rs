@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::access_lock::LockProof;
 use super::cache::{BlockCache, ChunkState};
-use super::frame_sync::{ChunkAccess, ReadSession};
+use super::frame_sync::ChunkAccess;
 use crate::abi::blosc2_schunk;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::lazy::{BlockSource, ChunkLocation};
@@ -31,6 +31,27 @@ pub(crate) enum ReturnedChunk {
 /// A function that uses a chunk. With access, the chunk is the current one of the super-chunk; without access, it is a
 /// copy, which may be out of date.
 type ChunkFn<'t, R> = dyn FnMut(&ParsedChunk<'_>, Option<ChunkAccess<'_>>) -> Result<R> + 't;
+
+/// The result of using a chunk with a lock held.
+pub(super) enum ChunkUse<R> {
+    /// The chunk was used.
+    Done(R),
+    /// Decoding runs functions of the program: a copy of the chunk is used without a lock.
+    Copied(MallocBytes),
+}
+
+impl<R> ChunkUse<R> {
+    /// Passes a copy to `then`, without a lock.
+    ///
+    /// # Errors
+    /// Those of a damaged chunk and of `then`.
+    pub(super) fn finish(self, then: &mut ChunkFn<'_, R>) -> Result<R> {
+        match self {
+            ChunkUse::Done(done) => Ok(done),
+            ChunkUse::Copied(copy) => then(&ParsedChunk::parse(&mut ChunkHeader::default(), &copy)?, None),
+        }
+    }
+}
 
 impl SuperChunk {
     /// Checks the number of a chunk against the counters, and stores it as the current chunk, which filters may query.
@@ -117,7 +138,10 @@ impl SuperChunk {
         settings: &ReadSettings,
         then: &mut ChunkFn<'_, R>,
     ) -> Result<R> {
-        self.retry_changed_reads(|| self.lock_for_read()?.with_chunk(nchunk, lazily, settings, then))
+        self.retry_changed_reads(|| {
+            self.with_read_access(|access| access.use_or_copy_chunk(nchunk, lazily, settings, then))?
+                .finish(then)
+        })
     }
 
     /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has
@@ -197,12 +221,13 @@ impl SuperChunk {
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_nchunk(nchunk)?;
         self.retry_changed_reads(|| {
-            let session = self.lock_for_read()?;
-            session.access().fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
-                FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
-                    Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
-                }
-                chunk => chunk.into_owned().map(ReturnedChunk::Owned),
+            self.with_read_access(|access| {
+                access.fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
+                    FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
+                        Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
+                    }
+                    chunk => chunk.into_owned().map(ReturnedChunk::Owned),
+                })
             })
         })
     }
@@ -214,13 +239,14 @@ impl SuperChunk {
     pub(crate) fn chunk_head(&self, nchunk: i64) -> Result<Vec<u8>> {
         self.check_nchunk(nchunk)?;
         self.retry_changed_reads(|| {
-            let session = self.lock_for_read()?;
-            session.access().fetch(nchunk, true, FetchMode::Keep, |chunk| {
-                let bytes: &[u8] = match &chunk {
-                    FetchedChunk::Whole(chunk) => chunk,
-                    FetchedChunk::Lazy(chunk, _) => chunk.head(),
-                };
-                Ok(bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)].to_vec())
+            self.with_read_access(|access| {
+                access.fetch(nchunk, true, FetchMode::Keep, |chunk| {
+                    let bytes: &[u8] = match &chunk {
+                        FetchedChunk::Whole(chunk) => chunk,
+                        FetchedChunk::Lazy(chunk, _) => chunk.head(),
+                    };
+                    Ok(bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)].to_vec())
+                })
             })
         })
     }
@@ -231,7 +257,7 @@ impl SuperChunk {
     /// As [`get_chunk`](Self::get_chunk).
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
-        self.retry_changed_reads(|| self.lock_for_read()?.access().copy_of_chunk(nchunk))
+        self.retry_changed_reads(|| self.with_read_access(|access| access.copy_of_chunk(nchunk)))
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.
@@ -270,24 +296,6 @@ impl SuperChunk {
             place.copy_from_slice(&code.to_ne_bytes());
         }
         Ok(Some(bytes))
-    }
-}
-
-impl ReadSession<'_> {
-    /// As [`SuperChunk::with_chunk`].
-    pub(super) fn with_chunk<R>(
-        self,
-        nchunk: i64,
-        lazily: bool,
-        settings: &ReadSettings,
-        then: &mut ChunkFn<'_, R>,
-    ) -> Result<R> {
-        if let Some(done) = self.access().with_chunk(nchunk, lazily, settings, then)? {
-            return Ok(done);
-        }
-        let copy = self.access().copy_of_chunk(nchunk)?;
-        drop(self);
-        then(&ParsedChunk::parse(&mut ChunkHeader::default(), &copy)?, None)
     }
 }
 
@@ -371,6 +379,20 @@ impl<'a> ChunkAccess<'a> {
             // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
             Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
             done => done,
+        }
+    }
+
+    /// As [`with_chunk`](Self::with_chunk), but copies a chunk whose decoding runs functions of the program.
+    pub(super) fn use_or_copy_chunk<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut ChunkFn<'_, R>,
+    ) -> Result<ChunkUse<R>> {
+        match self.with_chunk(nchunk, lazily, settings, then)? {
+            Some(done) => Ok(ChunkUse::Done(done)),
+            None => self.copy_of_chunk(nchunk).map(ChunkUse::Copied),
         }
     }
 

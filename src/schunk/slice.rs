@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::cache::{BlockCache, ChunkState};
 use super::change::InputChunk;
-use super::frame_sync::{ChangeSession, ChunkAccess, ReadSession};
+use super::frame_sync::{ChangeSession, ChunkAccess};
 use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
@@ -14,8 +14,8 @@ use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange, RangeReader};
 use std::ops::Range;
 
-/// Consecutive items as bytes of chunks.
-struct Span {
+/// Consecutive items, at least one, as bytes of chunks.
+pub(crate) struct Span {
     start: i64,
     stop: i64,
     chunksize: i64,
@@ -27,6 +27,9 @@ struct ChunkPart {
     range: Range<usize>,
     buffer: Range<usize>,
 }
+
+/// A part of a chunk, and a copy of the chunk or the error of copying it.
+type ChunkPartCopy = (ChunkPart, Result<MallocBytes>);
 
 /// A part of a chunk that is written.
 struct ChunkPartToWrite<'a> {
@@ -70,15 +73,27 @@ impl Span {
         if end <= first {
             return Ok(None);
         }
-        if first < 0 || chunksize <= 0 {
-            return Err(err!(
-                InvalidParam,
-                "`start` is {start}, expected 0 or more; `chunksize` is {chunksize}, expected 1 or more"
-            ));
-        }
-        Ok(Some(Span { start: first, stop: end, chunksize: i64::from(chunksize) }))
+        let span = Span { start: first, stop: end, chunksize: i64::from(chunksize) };
+        span.check().map(|()| Some(span))
     }
 
+    fn check(&self) -> Result<()> {
+        let Span { start, chunksize, .. } = *self;
+        if start < 0 || chunksize <= 0 {
+            return Err(err!(
+                InvalidParam,
+                "the first byte is {start}, expected 0 or more; `chunksize` is {chunksize}, expected 1 or more"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the size in bytes.
+    pub(crate) fn nbytes(&self) -> usize {
+        (self.stop - self.start) as usize
+    }
+
+    #[inline]
     fn first_chunk(&self) -> i64 {
         self.start / self.chunksize
     }
@@ -125,31 +140,6 @@ pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
 }
 
 impl SuperChunk {
-    /// Reads items `start..stop` into `dest`, which has their size; all items are from one state of the super-chunk.
-    /// Chunks before the one that failed are read.
-    ///
-    /// # Errors
-    /// `InvalidParam` for items before the first, or chunks of different sizes; the same for items behind the last;
-    /// those of reading.
-    pub(crate) fn get_slice(&self, start: i64, stop: i64, mut dest: OutBuffer<'_>) -> Result<()> {
-        self.retry_changed_reads(|| self.try_get_slice(start, stop, dest.reborrow()))
-    }
-
-    fn try_get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
-        // Arguments that are invalid in every state are rejected without waiting for the lock.
-        let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
-        self.check_nchunk(span.first_chunk())?;
-        let settings = self.read_settings(false);
-        let session = self.lock_for_read()?;
-        if span.chunksize != i64::from(self.counters().chunksize) {
-            // The super-chunk was changed before this thread got the lock.
-            let Some(current) = self.span(start, stop)? else { return Ok(()) };
-            span = current;
-            self.check_nchunk(span.first_chunk())?;
-        }
-        self.read_chunk_parts(session, span.parts(), &settings, dest)
-    }
-
     /// Returns the span of items `start..stop` for the current chunk size; `None` for no items.
     ///
     /// # Errors
@@ -158,20 +148,55 @@ impl SuperChunk {
         Span::new(start, stop, self.typesize(), self.counters().chunksize)
     }
 
-    /// Checks that items `start..stop` do not begin before the first item, and that chunks have one size.
+    /// Returns the span of items `start..stop`, for [`read_span`](Self::read_span); `None` for no items.
     ///
     /// # Errors
-    /// `InvalidParam`; `Failure` for items before the first.
-    pub(crate) fn check_slice(&self, start: i64, stop: i64) -> Result<()> {
+    /// `InvalidParam` for chunks of different sizes or an overflow; `Failure` for items before the first, and for a
+    /// super-chunk without chunks.
+    pub(crate) fn span_to_read(&self, start: i64, stop: i64) -> Result<Option<Span>> {
         if start < 0 && stop > start {
             return Err(err!(Failure, "`start` is {start}, expected 0 or more"));
         }
-        let chunksize = self.counters().chunksize;
-        Span::new(start, stop, self.typesize(), chunksize).map(|_| ()).map_err(|error| match chunksize {
+        self.span(start, stop).map_err(|error| match self.counters().chunksize {
             // The super-chunk has no chunks, and thus no items: not an error about chunk sizes.
             -1 => err!(Failure, "{error}"),
             _ => error,
         })
+    }
+
+    /// Reads items `start..stop` into `dest`, which has their size. Chunks before the one that failed are read.
+    ///
+    /// # Errors
+    /// Those of [`span_to_read`](Self::span_to_read) and [`read_span`](Self::read_span).
+    pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
+        self.span_to_read(start, stop)?.map_or(Ok(()), |span| self.read_span(&span, dest))
+    }
+
+    /// Reads a span into `dest`, which has its size; all items are from one state of the super-chunk. Chunks before the
+    /// one that failed are read.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items behind the last; those of reading.
+    pub(crate) fn read_span(&self, span: &Span, mut dest: OutBuffer<'_>) -> Result<()> {
+        self.retry_changed_reads(|| self.try_read_span(span, dest.reborrow()))
+    }
+
+    fn try_read_span(&self, span: &Span, mut dest: OutBuffer<'_>) -> Result<()> {
+        // A span that is behind the last chunk is rejected without waiting for the lock.
+        self.check_nchunk(span.first_chunk())?;
+        let settings = self.read_settings(false);
+        let copies = self.with_read_access(|access| {
+            let chunksize = i64::from(self.counters().chunksize);
+            if chunksize == span.chunksize {
+                return self.read_or_copy_parts(access, span.parts(), &settings, dest.reborrow());
+            }
+            // The super-chunk was changed before this thread got the lock.
+            let span = Span { chunksize, ..*span };
+            span.check()?;
+            self.check_nchunk(span.first_chunk())?;
+            self.read_or_copy_parts(access, span.parts(), &settings, dest.reborrow())
+        })?;
+        copies.map_or(Ok(()), |copies| self.decode_copies(copies, &settings, dest))
     }
 
     /// Reads bytes `range` of a chunk into `dest` (same length).
@@ -185,23 +210,27 @@ impl SuperChunk {
         let settings = self.read_settings(false);
         self.retry_changed_reads(|| {
             let part = ChunkPart { nchunk, range: range.clone(), buffer: 0..dest.len() };
-            self.read_chunk_parts(self.lock_for_read()?, std::iter::once(part), &settings, dest.reborrow())
+            let parts = std::iter::once(part);
+            let copies = self.with_read_access(|access| {
+                self.read_or_copy_parts(access, parts, &settings, dest.reborrow())
+            })?;
+            copies.map_or(Ok(()), |copies| self.decode_copies(copies, &settings, dest.reborrow()))
         })
     }
 
-    /// Reads parts of chunks to their offsets in `dest`; all parts are from one state of the super-chunk.
-    fn read_chunk_parts(
+    /// Reads parts of chunks to their offsets in `dest`; all parts are from one state of the super-chunk. If decoding
+    /// runs functions of the program, returns copies of the remaining chunks, to be decoded without a lock.
+    #[inline]
+    fn read_or_copy_parts(
         &self,
-        session: ReadSession<'_>,
+        access: ChunkAccess<'_>,
         mut parts: impl Iterator<Item = ChunkPart>,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
-    ) -> Result<()> {
-        let access = session.access();
+    ) -> Result<Option<Vec<ChunkPartCopy>>> {
         let mut next = parts.next();
         while let Some(part) = next {
             if !self.try_read_chunk_part(access, &part, settings, dest.reborrow())? {
-                // Decoding runs functions of the program: the remaining parts are decoded from copies, without a lock.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
                     let copy = self.check_nchunk(part.nchunk).and_then(|()| {
@@ -215,21 +244,30 @@ impl SuperChunk {
                         break;
                     }
                 }
-                drop(session);
-                return copies.into_iter().try_for_each(|(part, copy)| {
-                    self.set_current_nchunk(part.nchunk);
-                    let copy = copy?;
-                    let mut header = ChunkHeader::default();
-                    let chunk = ParsedChunk::parse(&mut header, &copy)?;
-                    self.decode_chunk_part(&part, &chunk, None, settings, dest.reborrow())
-                });
+                return Ok(Some(copies));
             }
             next = parts.next();
             if let Some(part) = &next {
                 self.check_nchunk(part.nchunk)?;
             }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Decodes parts of copies of chunks to their offsets in `dest`, until one fails or could not be copied.
+    fn decode_copies(
+        &self,
+        copies: Vec<ChunkPartCopy>,
+        settings: &ReadSettings,
+        mut dest: OutBuffer<'_>,
+    ) -> Result<()> {
+        copies.into_iter().try_for_each(|(part, copy)| {
+            self.set_current_nchunk(part.nchunk);
+            let copy = copy?;
+            let mut header = ChunkHeader::default();
+            let chunk = ParsedChunk::parse(&mut header, &copy)?;
+            self.decode_chunk_part(&part, &chunk, None, settings, dest.reborrow())
+        })
     }
 
     /// Reads a part of a chunk. Returns `false`, and does nothing, if decoding runs functions of the program.
@@ -291,19 +329,23 @@ impl SuperChunk {
         access: Option<ChunkAccess<'_>>,
         settings: &ReadSettings,
         range: Range<usize>,
-        dest: OutBuffer<'_>,
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         let header = chunk.header();
-        let params = self.decompress_params(settings, nchunk);
         let typesize = usize::from(header.typesize);
-        let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
-        let uses_cache = decompress::is_worth_caching(chunk)
-            && is_aligned
-            && !header.has_varlen_blocks()
+        let has_items = range.start.is_multiple_of(typesize)
+            && range.len().is_multiple_of(typesize)
+            && range.end <= header.nbytes()
             && settings.postfilter.is_none()
+            && !header.has_varlen_blocks();
+        if has_items && let Some(done) = decompress::read_uncoded(chunk, &range, &mut dest)? {
+            self.note_read(header, &done);
+            return Ok(());
+        }
+        let params = self.decompress_params(settings, nchunk);
+        if has_items
+            && decompress::is_worth_caching(chunk)
             && BlockGeometry::of(header).blocksize().is_multiple_of(typesize)
-            && range.end <= header.nbytes();
-        if uses_cache
             && let Some((mut cache, state)) = access.and_then(|access| access.try_lock_cache(nchunk))
         {
             return RangeReader::open(&params, chunk, |reader| {

@@ -54,11 +54,12 @@ impl SuperChunk {
     pub(super) fn take_snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
         self.check_nchunk(nchunk)?;
         self.retry_changed_reads(|| {
-            let session = self.lock_for_read()?;
-            let chunk = session.access().copy_of_chunk(nchunk)?;
-            let header = ChunkHeader::parse(&chunk)?;
-            session.access().note_container(&header, settings);
-            Ok(ChunkSnapshot { nchunk, chunk, header })
+            self.with_read_access(|access| {
+                let chunk = access.copy_of_chunk(nchunk)?;
+                let header = ChunkHeader::parse(&chunk)?;
+                access.note_container(&header, settings);
+                Ok(ChunkSnapshot { nchunk, chunk, header })
+            })
         })
     }
 

@@ -240,6 +240,7 @@ impl SuperChunk {
 
     /// Locks for reading. Waits for changes by other threads, not for one by this thread (a read inside an I/O
     /// function).
+    #[inline]
     pub(super) fn read_lock(&self) -> ReadGuard<'_, SuperChunk> {
         ReadGuard::lock(self)
     }

@@ -3,7 +3,8 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch::Scratch;
-use super::plan::{DecodePlan, UncodedContent};
+use super::plan::DecodePlan;
+use super::uncoded::UncodedContent;
 use crate::chunk::ParsedChunk;
 use crate::error::Result;
 

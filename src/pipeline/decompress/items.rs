@@ -4,6 +4,7 @@ use super::super::params::DecompressParams;
 use super::super::scratch::{self, Scratch};
 use super::outcome::DecompressOutcome;
 use super::plan::DecodePlan;
+use super::uncoded::read_uncoded;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
@@ -92,7 +93,12 @@ pub(crate) fn getitem(
     if range.is_empty() {
         return Ok(DecompressOutcome { nbytes: 0, used_dictionary: false });
     }
-    let dest = dest.range(0..range.len());
+    let mut dest = dest.range(0..range.len());
+    if params.postfilter.is_none()
+        && let Some(done) = read_uncoded(chunk, &range, &mut dest)?
+    {
+        return Ok(done);
+    }
     RangeReader::open(params, chunk, |reader| reader.read(range, dest))
 }
 

@@ -21,6 +21,7 @@ mod plan;
 mod ranges;
 mod sink;
 mod streams;
+mod uncoded;
 mod varlen_reader;
 mod whole;
 
@@ -38,5 +39,6 @@ pub(crate) use outcome::DecompressOutcome;
 pub(crate) use part::{can_decode_prefixes, is_partial_decode_worthwhile, is_worth_caching};
 pub(crate) use ranges::ByteRanges;
 pub(crate) use sink::{BlockContent, BlockSink, decode_into_sink};
+pub(crate) use uncoded::read_uncoded;
 pub(crate) use varlen_reader::VarlenReader;
 pub(crate) use whole::{decompress, decompress_general};

@@ -5,6 +5,7 @@ use super::super::filters::FilterSteps;
 use super::super::params::DecompressParams;
 use super::chunk_decoder::{ChunkDecoder, built_in_codec};
 use super::lazy;
+use super::uncoded::{self, UncodedContent};
 use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::stream;
 use crate::chunk::varlen::{self, VarBlock};
@@ -12,8 +13,6 @@ use crate::chunk::{BlockGeometry, ChunkHeader, LazyBlocks, ParsedChunk, SpecialV
 use crate::codec::DecoderDictionary;
 use crate::err;
 use crate::error::Result;
-use crate::filter::copy::copy;
-use crate::out_buffer::OutBuffer;
 use std::ops::Range;
 
 /// A chunk whose header, tables and dictionary are checked, with the state that decoding its blocks needs.
@@ -59,14 +58,7 @@ impl<'a> DecodePlan<'a> {
             return Err(err!(Data, "the mask has {} blocks, expected {nblocks}", mask.len()));
         }
         let class = chunk.class()?;
-        let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-        if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
-            return Err(err!(
-                Data,
-                "`cbytes` is {cbytes}, expected {} more than the header length",
-                header.nbytes
-            ));
-        }
+        uncoded::check_memcpyed_len(header)?;
         let tables = header.len() + 4 * nblocks;
         let has_starts = class.coding().is_some() || (class == ChunkClass::Memcpyed && header.is_lazy());
         if has_starts && i32::try_from(tables).is_err() {
@@ -180,32 +172,25 @@ impl<'a> DecodePlan<'a> {
 
     /// Returns the content if nothing must be decoded: special or plain, in memory, no postfilter.
     pub(super) fn uncoded_content(&self) -> Option<UncodedContent<'a>> {
-        match self.class {
-            _ if self.has_postfilter() => None,
-            ChunkClass::Special(kind) => Some(self.special_content(kind)),
-            ChunkClass::Memcpyed if self.lazy.is_none() => Some(self.memcpyed_content()),
-            ChunkClass::Memcpyed | ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
+        if self.has_postfilter() || self.lazy.is_some() {
+            return None;
         }
+        UncodedContent::of_class(self.class, self.header, self.chunk)
     }
 
     /// Returns the content of a special chunk of that kind.
     pub(super) fn special_content(&self, kind: SpecialValue) -> UncodedContent<'a> {
-        UncodedContent::Special {
-            kind,
-            typesize: usize::from(self.header.typesize),
-            value: self.repeated_value(),
-        }
+        UncodedContent::special(kind, self.header, self.chunk)
     }
 
     /// Returns the content of a plain chunk in memory.
     pub(super) fn memcpyed_content(&self) -> UncodedContent<'a> {
-        UncodedContent::Memcpyed(self.chunk.get(self.header.len()..).unwrap_or_default())
+        UncodedContent::memcpyed(self.header, self.chunk)
     }
 
     /// Returns the value of a repeated-value chunk; empty in others.
     pub(super) fn repeated_value(&self) -> &'a [u8] {
-        let cbytes = usize::try_from(self.header.cbytes).unwrap_or(0);
-        self.chunk.get(self.header.len()..cbytes).unwrap_or_default()
+        uncoded::repeated_value(self.header, self.chunk)
     }
 
     /// Returns a decoder of the chunk's streams.
@@ -271,48 +256,4 @@ impl<'a> DecodePlan<'a> {
 /// Returns the digested dictionary for the chunk's codec; `None` for codecs that are not of the format.
 fn digest_dictionary(header: &ChunkHeader, bytes: &[u8]) -> Result<Option<DecoderDictionary>> {
     built_in_codec(header).map(|codec| DecoderDictionary::new(codec, bytes)).transpose()
-}
-
-/// Content that is not coded.
-#[derive(Clone, Copy)]
-pub(super) enum UncodedContent<'a> {
-    /// The content, possibly followed by other bytes.
-    Memcpyed(&'a [u8]),
-    /// One value, repeated.
-    Special {
-        /// The kind of value.
-        kind: SpecialValue,
-        /// Item size, in bytes.
-        typesize: usize,
-        /// The repeated value of [`SpecialValue::Value`].
-        value: &'a [u8],
-    },
-}
-
-impl UncodedContent<'_> {
-    /// Writes the bytes of the content that begin at `start` into `dest`. Does not change `dest` if the content is
-    /// uninitialised.
-    ///
-    /// # Errors
-    /// `ReadBuffer` beyond the content; `Data` for a value that does not exist for this item size.
-    pub(super) fn read(&self, start: usize, dest: OutBuffer<'_>) -> Result<()> {
-        // SAFETY: content is copied, or written and then repeated.
-        let dest = unsafe { dest.into_bytes() };
-        match self {
-            UncodedContent::Memcpyed(bytes) => {
-                match bytes.get(start..).and_then(|bytes| bytes.get(..dest.len())) {
-                    Some(bytes) => copy(bytes, dest),
-                    None => {
-                        let (len, there) = (dest.len(), bytes.len());
-                        return Err(err!(
-                            ReadBuffer,
-                            "the content has {there} bytes, expected {len} bytes at {start}"
-                        ));
-                    }
-                }
-            }
-            UncodedContent::Special { kind, typesize, value } => kind.fill(dest, start, *typesize, value)?,
-        }
-        Ok(())
-    }
 }
