@@ -310,7 +310,7 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Stores the uncompressed size of the last chunk in bytes; -1 for unknown.
-    #[inline]
+    #[inline(always)]
     fn set_last_nbytes(&mut self, nbytes: i32) {
         self.object_for_change().last_nbytes.store(nbytes, Ordering::Relaxed);
     }

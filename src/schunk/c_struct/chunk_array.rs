@@ -81,6 +81,7 @@ impl<'a> LockProof<'a, SuperChunk> {
     ///
     /// # Errors
     /// `Data` when the array has no such chunk, `Failure` when the owner of a view was freed.
+    #[inline]
     pub(in crate::schunk) fn chunk_in_memory(self, nchunk: i64) -> Result<&'a [u8]> {
         let owner = self.object().owner().ok_or_else(|| err!(Failure, "the owner of the view was freed"))?;
         let nchunks = owner.nchunks();
@@ -194,6 +195,7 @@ impl WriteGuard<'_, SuperChunk> {
     ///
     /// # Errors
     /// `Data` when there is no such chunk, `InvalidHeader` for bytes that are shorter than their header states.
+    #[inline(always)]
     pub(in crate::schunk) fn overwrite_in_memory(&mut self, at: i64, chunk: &[u8]) -> Result<bool> {
         check_chunk_len(chunk)?;
         let slot = self.chunk_slot(at)?;
