@@ -171,9 +171,14 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`decompress_chunk`](Self::decompress_chunk).
-    pub(crate) fn decompress_whole_chunk(&self, nchunk: i64, mut dest: OutBuffer<'_>) -> Result<bool> {
+    pub(crate) fn decompress_whole_chunk(
+        &self,
+        nchunk: i64,
+        mut dest: OutBuffer<'_>,
+        takes_mask: bool,
+    ) -> Result<bool> {
         self.check_nchunk(nchunk)?;
-        let settings = self.read_settings(true);
+        let settings = self.read_settings(takes_mask);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let header = chunk.header();
             if header.nbytes() != dest.len() {
