@@ -387,6 +387,7 @@ fn change_frame(frame: &FrameFixture, path: &CStr, begin: &dyn Fn()) -> bool {
     };
     let has_failed = end_failures();
     assert!(has_failed || (appended > 0 && codes.iter().all(|&code| code >= 0)), "{appended} {codes:?}");
+    assert!(codes.iter().all(|&code| code >= 0 || code == MEMORY_ALLOC), "{codes:?}");
     // SAFETY: as above.
     unsafe {
         let schunk = blosc2_schunk_open(path.as_ptr());
@@ -524,6 +525,7 @@ fn change_array(items: &[u8], path: &CStr, begin: &dyn Fn()) -> bool {
     };
     let has_failed = end_failures();
     assert!(has_failed || codes == [0; 4], "{codes:?}");
+    assert!(codes.iter().all(|code| [0, MEMORY_ALLOC].contains(code)), "{codes:?}");
     let item = |at: usize| &items[8 * at..8 * at + 8];
     let at = |row: usize, column: usize| row * SHAPE[1] as usize + column;
     if codes[0] == 0 {
