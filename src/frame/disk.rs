@@ -68,9 +68,12 @@ impl Disk {
     }
 
     /// Returns the path of the lock file of the frame.
-    pub(crate) fn lock_file_path(&self) -> PathBuf {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn lock_file_path(&self) -> Result<PathBuf> {
         match &self.directory {
-            Some(directory) => paths::as_path(directory).join(".b2lock"),
+            Some(directory) => fallible::path(&[directory.to_bytes(), b"/.b2lock"]),
             None => paths::lock_file_path(&self.path),
         }
     }

@@ -1,15 +1,15 @@
 //! Every allocation of a call fails once: the call returns an error or succeeds, and the data are right afterwards.
 //!
 //! Each position is tried in a forked process, since an allocation that is not fallible aborts it. Allocations of
-//! [`MIN_LEN`] bytes or more never abort: those of the scenarios have that size if it comes from input or parameters,
-//! and all allocations from 64 KiB on are included. Smaller ones, of fixed size, may abort, but must not lead to wrong
-//! data.
+//! [`MIN_LEN`] bytes or more, and those of the length of paths, never abort: those of the scenarios have that size if it
+//! comes from input or parameters, and all allocations from 64 KiB on are included. Smaller ones, of fixed size, may
+//! abort, but must not lead to wrong data.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 
 use blosc2::abi::{
@@ -46,6 +46,11 @@ const MEMORY_ALLOC: i32 = -4;
 /// The least length, in bytes, of an allocation that must not abort the process. All structs of fixed size that are
 /// allocated without a check are smaller.
 const MIN_LEN: usize = 2048;
+
+/// The least length of a path in bytes; no struct of fixed size has a length between this and [`MAX_PATH_LEN`].
+const MIN_PATH_LEN: usize = 300;
+/// The standard library allocates memory for a path from this length on, and aborts without it.
+const MAX_PATH_LEN: usize = 383;
 
 /// Results of a forked process.
 const PASSED: i32 = 0;
@@ -84,15 +89,15 @@ fn silence_stderr() {
 /// Runs `scenario` once for each of its allocations, until one is not reached. `scenario` calls the argument it gets to
 /// begin the failures, and returns the result of `end_failures`.
 fn check_all_positions(what: &str, scenario: impl Fn(&dyn Fn()) -> bool) {
-    for min_len in [MIN_LEN, 0] {
+    for lens in [MIN_LEN..=usize::MAX, MIN_PATH_LEN..=MAX_PATH_LEN, 0..=usize::MAX] {
         for is_persistent in [false, true] {
-            let failures = format!("allocations of {min_len} bytes or more, persistent: {is_persistent}");
+            let failures = format!("allocations of {lens:?} bytes, persistent: {is_persistent}");
             let mut position = 0;
             loop {
                 position += 1;
                 assert!(position < 20_000, "{what}: no end");
-                let begin = || fail_in_process(position, min_len, is_persistent);
-                let may_abort = min_len == 0;
+                let begin = || fail_in_process(position, &lens, is_persistent);
+                let may_abort = *lens.start() == 0;
                 let status = run_forked(|| {
                     if may_abort {
                         silence_stderr();
@@ -113,9 +118,14 @@ fn check_all_positions(what: &str, scenario: impl Fn(&dyn Fn()) -> bool) {
                 }
             }
             let _ = writeln!(std::io::stderr(), "{what}, {failures}: {position} positions");
-            assert!(position > 1, "{what}: no allocation");
+            assert!(position > 1 || *lens.end() == MAX_PATH_LEN, "{what}: no allocation");
         }
     }
+}
+
+/// Returns a path of at least [`MIN_PATH_LEN`] bytes in `dir`.
+fn long_path(dir: &TempDir, name: &str) -> PathBuf {
+    dir.join(&format!("{}{name}", "./".repeat((MIN_PATH_LEN - dir.path().as_os_str().len()) / 2)))
 }
 
 /// Returns doubles with few digits, as bytes.
@@ -404,7 +414,7 @@ fn check_frames(name: &str, variables: &[(&str, &str)], nchunks: usize) {
         let frame = FrameFixture::new(nchunks);
         let dir = TempDir::new();
         for contiguous in [true, false] {
-            let path = dir.join(&format!("original-{contiguous}"));
+            let path = long_path(&dir, &format!("original-{contiguous}"));
             assert_eq!(
                 run_forked(|| {
                     frame.create(&c_path(&path), contiguous);
@@ -412,7 +422,7 @@ fn check_frames(name: &str, variables: &[(&str, &str)], nchunks: usize) {
                 }),
                 0
             );
-            let changed = dir.join(&format!("changed-{contiguous}"));
+            let changed = long_path(&dir, &format!("changed-{contiguous}"));
             check_all_positions(
                 &format!("{nchunks} chunks, contiguous {contiguous}, {variables:?}"),
                 |begin| {
@@ -557,7 +567,7 @@ fn check_arrays(name: &str, variables: &[(&str, &str)]) {
     in_new_process_with(name, variables, || {
         let items = doubles(80_000);
         let dir = TempDir::new();
-        let (path, changed) = (dir.join("original"), dir.join("changed"));
+        let (path, changed) = (long_path(&dir, "original"), long_path(&dir, "changed"));
         assert_eq!(
             run_forked(|| {
                 create_array(&c_path(&path), &items);
