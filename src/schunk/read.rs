@@ -10,6 +10,7 @@ use crate::chunk::lazy::{BlockSource, ChunkLocation};
 use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::frame::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -225,7 +226,7 @@ impl SuperChunk {
                     FetchedChunk::Whole(chunk) => chunk,
                     FetchedChunk::Lazy(chunk, _) => chunk.head(),
                 };
-                Ok(bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)].to_vec())
+                fallible::copy_of(&bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)])
             })
         })
     }

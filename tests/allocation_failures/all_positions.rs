@@ -34,7 +34,8 @@ use blosc2::capi::schunk::{
     blosc2_schunk_copy, blosc2_schunk_free, blosc2_schunk_new, blosc2_schunk_open, blosc2_schunk_to_buffer,
 };
 use blosc2::capi::schunk_chunks::{
-    blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_get_slice_buffer,
+    blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_delete_chunk,
+    blosc2_schunk_get_slice_buffer,
 };
 
 use crate::injection::{end_failures, fail_in_process};
@@ -443,6 +444,52 @@ fn frames_without_memory() {
 fn frames_with_atomic_changes_and_checksums_without_memory() {
     let variables = [("BLOSC2_DURABILITY", "kill"), ("BLOSC2_CHECKSUMS", "on"), ("BLOSC2_PLUGINS", "off")];
     check_frames(test_name!(), &variables, 6);
+}
+
+/// The lists of free ranges of a frame with atomic changes.
+#[test]
+fn frames_with_many_free_ranges_without_memory() {
+    let variables = [("BLOSC2_DURABILITY", "kill"), ("BLOSC2_PLUGINS", "off")];
+    in_new_process_with(test_name!(), &variables, || {
+        let frame = FrameFixture::new(300);
+        let dir = TempDir::new();
+        let (path, changed) = (dir.join("original"), dir.join("changed"));
+        let create = || {
+            frame.create(&c_path(&path), true);
+            true
+        };
+        assert_eq!(run_forked(create), 0);
+        check_all_positions("free ranges", |begin| {
+            copy_files(&path, &changed);
+            // SAFETY: live super-chunks, and buffers with their true lengths.
+            unsafe {
+                let schunk = blosc2_schunk_open(c_path(&changed).as_ptr());
+                // Every other chunk leaves a free range.
+                (1..=140).for_each(|n| assert_eq!(blosc2_schunk_delete_chunk(schunk, n), 300 - n));
+                begin();
+                let deleted = blosc2_schunk_delete_chunk(schunk, 141);
+                let appended = append(schunk, frame.chunk(300));
+                assert!([deleted, appended].iter().all(|&code| code > 0 || code == MEMORY_ALLOC.into()));
+                let has_failed = end_failures();
+                blosc2_schunk_free(schunk);
+                let schunk = blosc2_schunk_open(c_path(&changed).as_ptr());
+                let mut expected: Vec<usize> = (0..300).filter(|n| n % 2 == 0 || *n > 280).collect();
+                if deleted > 0 {
+                    expected.remove(141);
+                }
+                expected.extend((appended > 0).then_some(300));
+                assert_eq!((*schunk).nchunks as usize, expected.len());
+                let mut content = [0u8; CHUNK_NBYTES];
+                for (n, original) in (0..).zip(expected) {
+                    let (dest, len) = (content.as_mut_ptr().cast(), CHUNK_NBYTES as i32);
+                    assert_eq!(blosc2_schunk_decompress_chunk(schunk, n, dest, len), len);
+                    assert!(content[..] == *frame.chunk(original), "chunk {n}");
+                }
+                blosc2_schunk_free(schunk);
+                has_failed
+            }
+        });
+    });
 }
 
 /// The bytes of a frame in memory, and copies of a super-chunk.
