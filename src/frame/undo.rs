@@ -146,7 +146,7 @@ impl FileUndo {
             move_back(stream, disk.base, moved, self.move_progress, &mut |result| restoration.record(result));
         }
         for (at, bytes) in &self.overwritten {
-            restoration.record(bytes.write_to(stream, disk.base + at));
+            restoration.record(bytes.write_to(stream, disk.base + at, 0..bytes.len()));
         }
     }
 }

@@ -277,8 +277,7 @@ impl ChangeUndo {
         self.file.restore(disk, stream, restoration);
         deferred.retain(|&number| Some(number) != self.removed);
         if let Some(file) = self.chunk_file {
-            let old = file.chunk.as_ref().map(SavedBytes::get).transpose();
-            restoration.record(old.and_then(|old| disk.restore_chunk_file(file.number, old.as_deref())));
+            restoration.record(disk.restore_chunk_file(file.number, file.chunk.as_ref()));
             deferred.extend(file.was_deferred.then_some(file.number));
         }
     }
