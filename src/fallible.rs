@@ -5,7 +5,9 @@
 use crate::err;
 use crate::error::{Error, Result};
 use std::alloc::{self, Layout};
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 #[cold]
 fn no_memory<T>(len: usize) -> Error {
@@ -158,6 +160,14 @@ pub(crate) fn get_or_try_insert_with<T>(
         Some(value) => Ok(value),
         None => Ok(kept.insert(make()?)),
     }
+}
+
+/// Returns `parts`, one after the other, as a path.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn path(parts: &[&[u8]]) -> Result<PathBuf> {
+    concat(parts).map(|bytes| OsString::from_vec(bytes).into())
 }
 
 /// Returns `parts`, one after the other, as a C string.

@@ -10,7 +10,7 @@ use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
 use crate::err;
-use crate::error::{ErrorKind, Result, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, to_kind, to_kind_unless_lock};
 use crate::frame::array_meta::B2ND_METALAYER;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
@@ -309,8 +309,8 @@ impl Array {
     pub(crate) fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
         let io = Storage::default().io;
         // SAFETY: the default back-end has no parameters.
-        let schunk = unsafe { SuperChunk::open(path, offset, io) }
-            .map_err(|error| err!(NullPointer, "{path:?} cannot be opened: {error}"))?;
+        let schunk =
+            unsafe { SuperChunk::open(path, offset, io) }.map_err(to_kind(ErrorKind::NullPointer))?;
         Array::from_schunk(schunk)
     }
 
@@ -320,8 +320,7 @@ impl Array {
     /// `Failure` when the bytes are not a frame, those of [`ArrayBuilder::read`].
     pub(crate) fn from_cframe(memory: MallocVec, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
-        let schunk = schunk.map_err(|error| err!(Failure, "`cframe` is not a frame: {error}"))?;
-        Array::from_schunk(schunk)
+        Array::from_schunk(schunk.map_err(to_kind(ErrorKind::Failure))?)
     }
 
     /// Rereads the shape if another handle has changed it (`b2nd.md` 6.15). Returns whether the shape was reread.

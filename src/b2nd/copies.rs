@@ -48,7 +48,7 @@ impl Array {
         }
         if ndim == 0 {
             let mut item = MallocBytes::zeroed(usize::try_from(geometry.typesize()).unwrap_or(0))?;
-            self.get_box(&[], &[], &[], OutBuffer::from(&mut item[..]))?;
+            self.copy_box(&[], &[], &[], OutBuffer::from(&mut item[..]))?;
             new.set_box(&[], &[], &[], &item)?;
             return Ok(new);
         }
@@ -67,7 +67,7 @@ impl Array {
                 len *= part.shape[dim] as usize;
             }
             let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
-            self.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
+            self.copy_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
             new.set_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
         }
         Ok(new)
@@ -235,7 +235,7 @@ fn copy_chunks_of(
             len *= part.shape[dim] as usize;
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
-        other.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
+        other.copy_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
         change.shape_locked().write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())

@@ -9,19 +9,18 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
 use super::shape_access::ShapeChange;
+use super::slices::to_failure_unless_lock;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::InputChunk;
 
 fn to_failure_unless_lock_or_param(error: Error) -> Error {
-    match error.kind() {
-        crate::ErrorKind::Lock | crate::ErrorKind::InvalidParam | crate::ErrorKind::MemoryAlloc => error,
-        _ => err!(Failure, "{error}"),
-    }
+    if error.kind() == ErrorKind::InvalidParam { error } else { to_failure_unless_lock(error) }
 }
 
 impl Array {
@@ -323,7 +322,7 @@ impl ResizedChunks {
 /// Returns a special chunk of zeros with the chunk size of the array.
 fn make_zero_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
-    let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
+    let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH)?;
     let made = schunk.with_new_context(|context| {
         context.compress_special_chunk(SpecialValue::Zero, chunksize, &[], OutBuffer::from(&mut chunk[..]))
     });

@@ -12,6 +12,7 @@ use super::shape_access::ShapeLockedArray;
 use super::slices::{SharedDestination, check_chunk_size, nthreads_for_chunks, to_failure_unless_lock};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
@@ -287,7 +288,7 @@ impl<'a> Selection<'a> {
     /// Sorts the lists; there is at least one item and one dimension.
     fn sort(&self, duplicates: DuplicatePolicy) -> Result<SortedSelection> {
         let geometry = &*self.geometry;
-        let mut axes = Vec::with_capacity(self.lists.len());
+        let mut axes = fallible::vec_with_capacity(self.lists.len())?;
         let mut chunk_stride = 1i64;
         for (dim, list) in self.lists.iter().enumerate().rev() {
             axes.push(Axis::new(geometry, dim, list, self.buffer_strides[dim], chunk_stride, duplicates)?);

@@ -76,7 +76,26 @@ impl Array {
         buffershape: &[i64],
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
-        self.read_with_retry(|geometry| self.read_box(geometry, start, stop, buffershape, dest.reborrow()))
+        self.read_with_retry(|geometry| {
+            self.read_box(geometry, start, stop, buffershape, dest.reborrow(), true)
+        })
+    }
+
+    /// As [`get_box`](Self::get_box), for items that are stored in another array: the mask of the decompression context
+    /// is not used.
+    ///
+    /// # Errors
+    /// Those of [`get_box`](Self::get_box).
+    pub(super) fn copy_box(
+        &self,
+        start: &[i64],
+        stop: &[i64],
+        buffershape: &[i64],
+        mut dest: OutBuffer<'_>,
+    ) -> Result<()> {
+        self.read_with_retry(|geometry| {
+            self.read_box(geometry, start, stop, buffershape, dest.reborrow(), false)
+        })
     }
 
     fn read_box(
@@ -86,6 +105,7 @@ impl Array {
         stop: &[i64],
         buffershape: &[i64],
         mut dest: OutBuffer<'_>,
+        takes_mask: bool,
     ) -> Result<()> {
         let schunk = self.schunk()?;
         if geometry.ndim() == 0 {
@@ -94,8 +114,8 @@ impl Array {
             let Some(item) = dest.get(0..len) else {
                 return Err(err!(InvalidParam, "the buffer is shorter than an item, {len} bytes"));
             };
-            let nbytes = schunk.decompress_chunk(0, item).map_err(to_failure_unless_lock)?;
-            return check_chunk_size(nbytes, len);
+            let read = schunk.decompress_whole_chunk(0, item, takes_mask).map_err(to_failure_unless_lock)?;
+            return if read { Ok(()) } else { Err(err!(Failure, "chunk 0 is no item of {len} bytes")) };
         }
         if let Some((nchunk, at)) = locate_single_item(geometry, start, stop, buffershape, dest.len()) {
             let sizes = (geometry.chunk_nbytes()? as usize, geometry.block_nbytes()? as usize);
@@ -113,7 +133,8 @@ impl Array {
             dest.fill(0);
         }
         if let Some(number) = transfer.whole_chunk()
-            && read_whole_chunk(schunk, &transfer, number, dest.reborrow()).map_err(to_failure_unless_lock)?
+            && read_whole_chunk(schunk, &transfer, number, dest.reborrow(), takes_mask)
+                .map_err(to_failure_unless_lock)?
         {
             return Ok(());
         }
@@ -162,7 +183,7 @@ impl Array {
                 return Ok(());
             }
             let start = &[0; MAX_DIM][..geometry.ndim()];
-            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest.reborrow())
+            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest.reborrow(), true)
         })
     }
 
@@ -402,6 +423,7 @@ fn read_whole_chunk(
     transfer: &Transfer<'_>,
     number: i64,
     mut dest: OutBuffer<'_>,
+    takes_mask: bool,
 ) -> Result<bool> {
     let (chunksize, _) = transfer.chunk_and_block_nbytes()?;
     let ndim = transfer.ndim();
@@ -410,10 +432,10 @@ fn read_whole_chunk(
     let to = transfer.buffer_layout(&[0; MAX_DIM])?;
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
-        return schunk.decompress_whole_chunk(number, dest.range(0..chunksize));
+        return schunk.decompress_whole_chunk(number, dest.range(0..chunksize), takes_mask);
     }
     let mut content = MallocBytes::zeroed(chunksize)?;
-    if !schunk.decompress_whole_chunk(number, OutBuffer::from(&mut content[..]))? {
+    if !schunk.decompress_whole_chunk(number, OutBuffer::from(&mut content[..]), takes_mask)? {
         return Ok(false);
     }
     copy.copy_to_uninit(&content, dest).map(|()| true)

@@ -9,7 +9,7 @@ use crate::b2nd::MAX_DIM;
 use crate::b2nd::array::{Array, ArrayBuilder};
 use crate::chunk::SpecialValue;
 use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, to_kind};
 use crate::malloc::MallocVec;
 use crate::schunk::OwnedSuperChunk;
 use crate::schunk::copy::FrameBytes;
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn b2nd_to_cframe(
         }
         // SAFETY: by the rules of the module.
         let bytes = unsafe { self::array_ref(array) }?.schunk()?.to_buffer();
-        let (start, len, copied) = match bytes.map_err(|error| err!(Failure, "{error}"))? {
+        let (start, len, copied) = match bytes.map_err(to_kind(ErrorKind::Failure))? {
             FrameBytes::Borrowed(start, len) => (start, len, false),
             FrameBytes::Owned(start, len) => (start, len, true),
         };

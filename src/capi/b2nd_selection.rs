@@ -8,6 +8,7 @@ use crate::b2nd::array::Array;
 use crate::b2nd::selection::Selection;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use std::ffi::{c_int, c_void};
 use std::slice;
@@ -85,7 +86,7 @@ unsafe fn with_selection(
     // SAFETY: by the rules of the module.
     let (pointers, sizes) =
         unsafe { (typed_slice(arguments.selection, ndim)?, typed_slice(arguments.selection_size, ndim)?) };
-    let mut lists = Vec::with_capacity(ndim);
+    let mut lists = fallible::vec_with_capacity(ndim)?;
     for (&list, &size) in pointers.iter().zip(sizes) {
         if list.is_null() {
             return Err(err!(NullPointer, "a list of coordinates in `selection` is NULL"));
@@ -192,7 +193,7 @@ unsafe fn store_view(
 /// `ptr` is NULL or points at `len` flags.
 unsafe fn read_flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
     // SAFETY: by the contract of this function.
-    Ok(unsafe { typed_slice(ptr, len) }?.iter().map(|flag| flag.get()).collect())
+    fallible::collect(unsafe { typed_slice(ptr, len) }?.iter().map(|flag| flag.get()))
 }
 
 /// Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view shares the items

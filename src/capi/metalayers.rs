@@ -4,7 +4,7 @@
 use super::ffi::{Out, c_str, non_negative_len, result_code, schunk_ref, source_slice};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind};
 use crate::malloc::MallocBytes;
 use std::ffi::{CStr, c_char, c_int};
 
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
         }
         // SAFETY: by the rules of the module.
         let (at, decoded) = unsafe { self::schunk_ref(schunk)?.vlmeta_get(c_str(name)?) }?;
-        let bytes = decoded.map_err(|error| err!(ReadBuffer, "{error}"))?;
+        let bytes = decoded.map_err(to_kind(ErrorKind::ReadBuffer))?;
         if !bytes.is_empty() {
             content_len.store(bytes.len() as i32);
             content.store(MallocBytes::into_raw(bytes));

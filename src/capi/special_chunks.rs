@@ -5,7 +5,7 @@ use crate::abi::blosc2_cparams;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind};
 use crate::pipeline::context::Context;
 use std::ffi::{c_int, c_void};
 
@@ -43,8 +43,7 @@ unsafe fn write_special_chunk(
     // SAFETY: by the contract of this function.
     let (dest, value) = unsafe { (dest_buffer(dest, len_or_zero(destsize))?, source_slice(value, width)?) };
     // SAFETY: by the contract of this function.
-    let context = unsafe { Context::for_compression(cparams) }
-        .map_err(|error| err!(NullPointer, "cannot create a compression context: {error}"))?;
+    let context = unsafe { Context::for_compression(cparams) }.map_err(to_kind(ErrorKind::NullPointer))?;
     context.compress_special_chunk(kind, nbytes, value, dest)
 }
 

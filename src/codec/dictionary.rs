@@ -27,7 +27,7 @@ impl EncoderDictionary {
     /// Prepares a copy of `bytes` for `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or Zstd has no memory; `MemoryAlloc`.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them; `MemoryAlloc`.
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
@@ -37,9 +37,7 @@ impl EncoderDictionary {
             BuiltInCodec::Lz4Hc => {
                 EncoderDictionaryData::Lz4Hc(lz4::Dictionary::new(fallible::copy_of(bytes)?.into()))
             }
-            BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(
-                zstd::encoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
-            ),
+            BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(zstd::encoder_dictionary(bytes)?),
             _ => EncoderDictionaryData::Ignored,
         }))
     }
@@ -58,16 +56,14 @@ impl DecoderDictionary {
     /// Prepares a copy of `bytes` for streams of `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them or Zstd has no memory; `MemoryAlloc`.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them; `MemoryAlloc`.
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => {
                 DecoderDictionaryData::Lz4(fallible::copy_of(bytes)?.into())
             }
-            BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(
-                zstd::decoder_dictionary(bytes).ok_or_else(zstd_dictionary_error)?,
-            ),
+            BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(zstd::decoder_dictionary(bytes)?),
             _ => DecoderDictionaryData::Ignored,
         }))
     }
@@ -85,9 +81,4 @@ fn check_len(bytes: &[u8]) -> Result<()> {
         1..=MAX_DICTIONARY_LEN => Ok(()),
         len => Err(err!(CodecDict, "the dictionary has {len} bytes, expected 1 to {MAX_DICTIONARY_LEN}")),
     }
-}
-
-#[cold]
-fn zstd_dictionary_error() -> crate::Error {
-    err!(CodecDict, "Zstd rejects the dictionary")
 }

@@ -16,7 +16,7 @@ use crate::chunk::Container;
 use crate::err;
 use crate::error::Result;
 #[cfg(feature = "zfp")]
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, to_kind};
 use std::ops::Range;
 
 /// An optional codec (ids 32 to 35) that this build has.
@@ -185,10 +185,7 @@ fn zfp_geometry_of(container: &Container, typesize: i32) -> Result<zfp::ZfpGeome
 /// Returns the error of a codec as the pipeline reports it (`codecs.md` 2).
 #[cfg(feature = "zfp")]
 fn to_data_error(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::MemoryAlloc => error,
-        _ => err!(Data, "{error}"),
-    }
+    to_kind(ErrorKind::Data)(error)
 }
 
 #[cfg(test)]

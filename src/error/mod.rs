@@ -71,13 +71,18 @@ impl Error {
     }
 }
 
+/// Returns a function that replaces the kind of an error by the kind `kind` of the operation, except `MemoryAlloc`.
+pub(crate) fn to_kind(kind: ErrorKind) -> impl Fn(Error) -> Error + Copy {
+    move |error| match error.kind() {
+        ErrorKind::MemoryAlloc => error,
+        _ => Error::new(kind, format_args!("{error}")),
+    }
+}
+
 /// Returns a function that replaces the kind of an error by the kind `kind` of the operation, except `Lock` and
 /// `MemoryAlloc`.
 pub(crate) fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error + Copy {
-    move |error| match error.kind() {
-        ErrorKind::Lock | ErrorKind::MemoryAlloc => error,
-        _ => Error::new(kind, format_args!("{error}")),
-    }
+    move |error| if error.kind() == ErrorKind::Lock { error } else { to_kind(kind)(error) }
 }
 
 /// Writes the message, so that an error whose text has another error in it names one kind only. `{:#}` writes the name

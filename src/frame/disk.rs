@@ -68,9 +68,12 @@ impl Disk {
     }
 
     /// Returns the path of the lock file of the frame.
-    pub(crate) fn lock_file_path(&self) -> PathBuf {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn lock_file_path(&self) -> Result<PathBuf> {
         match &self.directory {
-            Some(directory) => paths::as_path(directory).join(".b2lock"),
+            Some(directory) => fallible::path(&[directory.to_bytes(), b"/.b2lock"]),
             None => paths::lock_file_path(&self.path),
         }
     }
@@ -290,7 +293,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `FileTruncate`, `FileRemove`.
-    pub(super) fn restore_chunk_file(&self, number: u64, old: Option<&[u8]>) -> Result<()> {
+    pub(super) fn restore_chunk_file(&self, number: u64, old: Option<&SavedBytes>) -> Result<()> {
         let path = self.chunk_path(number)?;
         match old {
             None => remove_file(&path),
@@ -386,9 +389,7 @@ impl Drop for ChunkFileGuard {
         let restored = match self.0.take() {
             None => Ok(()),
             Some(OldChunkFile::Unused { path }) => remove_file(&path),
-            Some(OldChunkFile::Chunk { stream, bytes, .. }) => {
-                bytes.get().and_then(|bytes| restore_chunk(&stream, &bytes))
-            }
+            Some(OldChunkFile::Chunk { stream, bytes, .. }) => restore_chunk(&stream, &bytes),
         };
         if let Err(error) = restored {
             trace::warning(|| format!("a chunk file could not be restored: {error}"));
@@ -398,10 +399,10 @@ impl Drop for ChunkFileGuard {
 
 /// Restores the chunk in a file. A write that fails concerns bytes that could not be overwritten either: the others are
 /// restored.
-fn restore_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
-    let (header, content) = split_header(bytes);
-    let written = stream.write_at(header.len() as u64, content, WriteUnit::Bytes);
-    let written = stream.write_at(0, header, WriteUnit::Bytes).and(written);
+fn restore_chunk(stream: &IoStream, bytes: &SavedBytes) -> Result<()> {
+    let header_len = bytes.len().min(INVALID_HEADER.len());
+    let written = bytes.write_to(stream, 0, header_len..bytes.len());
+    let written = bytes.write_to(stream, 0, 0..header_len).and(written);
     written.and(stream.truncate(bytes.len() as u64))
 }
 
@@ -418,13 +419,8 @@ fn remove_file(path: &CStr) -> Result<()> {
 /// is killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of
 /// another.
 fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
-    let (header, content) = split_header(bytes);
+    let (header, content) = bytes.split_at(bytes.len().min(INVALID_HEADER.len()));
     stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;
     stream.write_at(INVALID_HEADER.len() as u64, content, WriteUnit::Bytes)?;
     stream.write_at(0, header, WriteUnit::Bytes)
-}
-
-/// Splits the bytes of a chunk behind the part that [`INVALID_HEADER`] replaces.
-fn split_header(bytes: &[u8]) -> (&[u8], &[u8]) {
-    bytes.split_at(bytes.len().min(INVALID_HEADER.len()))
 }

@@ -10,7 +10,7 @@ use super::disk::Disk;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
-use crate::io::{IoStream, OpenMode, WriteUnit, paths, replacement};
+use crate::io::{IoStream, OpenMode, WriteUnit, replacement};
 use crate::trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -54,7 +54,7 @@ impl Journal {
         // Bytes behind the end of the file are restored as zeros, which no reader reads.
         old.resize(new.len(), 0);
         let bytes = Record { base: disk.base, old: &old, new }.to_bytes()?;
-        let path = journal_path(disk);
+        let path = journal_path(disk)?;
         let failed = |error| err!(FileOpen, "cannot write {}: {error}", path.display());
         let mut file = OpenOptions::new()
             .read(true)
@@ -65,7 +65,7 @@ impl Journal {
             .map_err(failed)?;
         file.try_lock().map_err(|error| err!(FileOpen, "{} is in use: {error}", path.display()))?;
         let kept = file.try_clone().map_err(failed)?;
-        let journal = Journal { path: path.clone(), file: kept, old, is_synced };
+        let journal = Journal { path: journal_path(disk)?, file: kept, old, is_synced };
         file.set_len(0).and_then(|()| file.write_all(&bytes)).map_err(failed)?;
         if is_synced {
             file.sync_all().map_err(failed)?;
@@ -149,10 +149,8 @@ fn checksum(parts: &[&[u8]]) -> u32 {
     checksum.finish()
 }
 
-fn journal_path(disk: &Disk) -> PathBuf {
-    let mut path = paths::as_path(&disk.path).as_os_str().to_owned();
-    path.push(".b2undo");
-    path.into()
+fn journal_path(disk: &Disk) -> Result<PathBuf> {
+    fallible::path(&[disk.path.to_bytes(), b".b2undo"])
 }
 
 /// Undoes a commit whose writer has died, if there is a journal of one. Other errors than the lack of memory are only
@@ -164,7 +162,7 @@ pub(super) fn recover(disk: &Disk) -> Result<()> {
     if !disk.backend.is_native() {
         return Ok(());
     }
-    let path = journal_path(disk);
+    let path = journal_path(disk)?;
     if !path.exists() {
         return Ok(());
     }

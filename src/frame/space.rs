@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+use crate::error::Result;
+use crate::fallible;
 use std::ops::Range;
 
 /// Minimum length, in bytes, of a new gap. With 16 and 64 KiB, as many bytes are written, and the file is longer (the
@@ -34,7 +36,7 @@ const MAX_GAP_DIVISOR: u64 = 8;
 const PADDINGS: u64 = 61;
 
 /// The used and the free parts of the data section.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct DataSpace {
     /// The end of the last chunk.
     end: u64,
@@ -48,6 +50,15 @@ impl DataSpace {
     /// Returns the space of a frame whose last chunk ends at `end`. Holes are not known.
     pub(super) fn new(end: u64) -> DataSpace {
         DataSpace { end, holes: Vec::new(), superseded: Vec::new() }
+    }
+
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn try_clone(&self) -> Result<DataSpace> {
+        let copy = |ranges: &[Range<u64>]| fallible::collect(ranges.iter().cloned());
+        Ok(DataSpace { end: self.end, holes: copy(&self.holes)?, superseded: copy(&self.superseded)? })
     }
 
     /// Returns the end of the last chunk.
@@ -74,18 +85,20 @@ impl DataSpace {
 
     /// Marks `len` bytes at `at` as used: the start of a hole, or bytes from the end on. The bytes between the end and
     /// `at` become free after the next commit.
-    pub(super) fn occupy(&mut self, at: u64, len: u64) {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn occupy(&mut self, at: u64, len: u64) -> Result<()> {
         if at >= self.end {
-            if at > self.end {
-                self.superseded.push(self.end..at);
-            }
+            self.supersede(self.end..at)?;
             self.end = at + len;
-            return;
+            return Ok(());
         }
         if let Some(hole) = self.holes.iter_mut().find(|hole| hole.start == at) {
             hole.start += len;
         }
         self.holes.retain(|hole| hole.start < hole.end);
+        Ok(())
     }
 
     /// Returns the length of the holes together, and of the other bytes from `start`, the end of the header, to the
@@ -96,9 +109,14 @@ impl DataSpace {
     }
 
     /// Adds free ranges, which may overlap holes. Nothing may be superseded since the last commit.
-    pub(super) fn add_holes(&mut self, ranges: impl IntoIterator<Item = Range<u64>>) {
-        self.holes.extend(ranges.into_iter().filter(|range| range.start < range.end));
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn add_holes(&mut self, ranges: &[Range<u64>]) -> Result<()> {
+        fallible::reserve(&mut self.holes, ranges.len())?;
+        self.holes.extend(ranges.iter().filter(|range| range.start < range.end).cloned());
         self.merge_holes();
+        Ok(())
     }
 
     /// Returns the start of a range, up to the first byte that is free or will be free after the next commit.
@@ -110,15 +128,20 @@ impl DataSpace {
     }
 
     /// Marks a range as free after the next commit.
-    pub(super) fn supersede(&mut self, range: Range<u64>) {
-        if range.start < range.end {
-            self.superseded.push(range);
-        }
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn supersede(&mut self, range: Range<u64>) -> Result<()> {
+        if range.start < range.end { fallible::push(&mut self.superseded, range) } else { Ok(()) }
     }
 
-    /// Frees the superseded ranges: the state that uses them is not committed any more.
+    /// Frees the superseded ranges: the state that uses them is not committed any more. Without memory, they are no
+    /// longer known as free: they stay unused until a handle searches holes.
     pub(super) fn commit(&mut self) {
-        self.holes.append(&mut self.superseded);
+        if fallible::reserve(&mut self.holes, self.superseded.len()).is_ok() {
+            self.holes.append(&mut self.superseded);
+        }
+        self.superseded.clear();
         self.merge_holes();
     }
 
@@ -224,16 +247,16 @@ impl IndexSlot {
 
     /// Returns the places that an index and a trailer of `len` bytes take one after the other to get directly behind
     /// the data: the last one is there. If the committed slot overlaps it, another place comes before.
-    pub(super) fn places_to_end_of_data(&self, data_end: u64, len: u64) -> Vec<NewSlot> {
+    pub(super) fn places_to_end_of_data(
+        &self,
+        data_end: u64,
+        len: u64,
+    ) -> impl Iterator<Item = NewSlot> + use<> {
         let at = |start: u64| NewSlot {
             slot: IndexSlot { range: start..start + len, is_second: false, padding: 0 },
         };
-        let last = at(data_end);
-        if self.overlaps(data_end, len) {
-            vec![at(self.range.end.max(data_end + len)), last]
-        } else {
-            vec![last]
-        }
+        let before = self.overlaps(data_end, len).then(|| at(self.range.end.max(data_end + len)));
+        before.into_iter().chain([at(data_end)])
     }
 }
 
@@ -288,9 +311,9 @@ mod tests {
                 }
                 let overlaps = |at: u64, len: u64| chunks.iter().any(|chunk| at < chunk.end && chunk.start < at + len);
                 prop_assert!(!overlaps(at, len) && !slot.overlaps(at, len));
-                space.occupy(at, len);
+                space.occupy(at, len).unwrap();
                 if let Some(n) = replaced {
-                    space.supersede(chunks[n].clone());
+                    space.supersede(chunks[n].clone()).unwrap();
                 }
                 let new = slot.place(HEADER..space.end(), index_len, len);
                 prop_assert_eq!(new.end() - new.start(), index_len + new.padding());
@@ -337,9 +360,9 @@ mod tests {
     #[test]
     fn found_holes_are_merged_with_the_known_ones() {
         let mut space = DataSpace::new(1000);
-        space.supersede(100..200);
+        space.supersede(100..200).unwrap();
         space.commit();
-        space.add_holes([150..250, 300..300, 400..500, 900..1000]);
+        space.add_holes(&[150..250, 300..300, 400..500, 900..1000]).unwrap();
         assert_eq!(space.holes(), [100..250, 400..500]);
         assert_eq!(space.end(), 900);
         assert_eq!(space.hole_and_used_len(100), (250, 550));

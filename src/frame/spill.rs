@@ -5,8 +5,8 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::io::{IoStream, WriteUnit, replacement};
-use std::borrow::Cow;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,6 +46,13 @@ impl SavedBytes {
         Ok(SavedBytes::Memory { buffer, len })
     }
 
+    /// Returns the number of bytes.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            SavedBytes::Memory { len, .. } | SavedBytes::File { len, .. } => *len,
+        }
+    }
+
     /// Returns the number of bytes that are in memory.
     pub(super) fn len_in_memory(&self) -> usize {
         match self {
@@ -54,16 +61,18 @@ impl SavedBytes {
         }
     }
 
-    /// Writes the bytes at `position` of a file.
+    /// Writes `part` of the bytes to a file, where the first of all bytes is at `position`.
     ///
     /// # Errors
     /// `FileRead`, `FileWrite`.
-    pub(super) fn write_to(&self, stream: &IoStream, position: u64) -> Result<()> {
-        let (file, at, len) = match self {
-            SavedBytes::Memory { buffer, len } => {
-                return stream.write_at(position, &buffer[..*len], WriteUnit::Bytes);
+    pub(super) fn write_to(&self, stream: &IoStream, position: u64, part: Range<usize>) -> Result<()> {
+        let (start, len) = (part.start as u64, part.len() as u64);
+        let position = position + start;
+        let (file, at) = match self {
+            SavedBytes::Memory { buffer, .. } => {
+                return stream.write_at(position, &buffer[part], WriteUnit::Bytes);
             }
-            SavedBytes::File { file, at, len } => (file, *at, *len as u64),
+            SavedBytes::File { file, at, .. } => (file, *at + start),
         };
         with_copy_buffer(len, |buffer| {
             let mut done = 0;
@@ -77,22 +86,6 @@ impl SavedBytes {
             }
             Ok(())
         })
-    }
-
-    /// Returns the bytes.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
-    pub(super) fn get(&self) -> Result<Cow<'_, [u8]>> {
-        match self {
-            SavedBytes::Memory { buffer, len } => Ok(Cow::Borrowed(&buffer[..*len])),
-            SavedBytes::File { file, at, len } => {
-                let mut bytes = fallible::filled(0, *len)?;
-                let failed = |error| err!(FileRead, "cannot read {len} saved bytes: {error}");
-                file.read_exact_at(&mut bytes, *at).map_err(failed)?;
-                Ok(Cow::Owned(bytes))
-            }
-        }
     }
 }
 
@@ -130,6 +123,8 @@ impl SpillFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::{Backend, OpenMode, paths};
+    use std::ffi::CString;
 
     #[test]
     fn spilled_bytes_are_read_back_and_the_file_has_no_name() {
@@ -149,9 +144,16 @@ mod tests {
             assert_eq!(saved.len_in_memory(), 0);
         }
         drop(spill);
+        let path = CString::new(directory.join("read back").into_os_string().into_encoded_bytes()).unwrap();
+        let stream = Backend::native().open(&path, OpenMode::Create).expect("a file");
         for (saved, piece) in saved.iter().zip(&pieces) {
-            assert_eq!(*saved.get().expect("the bytes"), **piece);
+            for part in [piece.len() / 3..piece.len(), 0..piece.len() / 3] {
+                saved.write_to(&stream, 50, part).expect("written");
+            }
+            let written = std::fs::read(paths::as_path(&path)).expect("the bytes");
+            assert_eq!(written.get(50..50 + piece.len()).unwrap_or_default(), piece);
         }
+        std::fs::remove_file(paths::as_path(&path)).expect("a file");
         std::fs::remove_dir(&directory).expect("an empty directory");
     }
 }

@@ -152,47 +152,44 @@ impl Frame {
             table_len: 0,
         };
         let mut memory = MallocVec::new();
-        let level = match &destination {
-            Destination::Memory => Durability::Off,
-            Destination::Disk(_, backend) => new_handle_level(backend),
+        let Destination::Disk(path, backend) = destination else {
+            memory.write_at(0, &images.header)?;
+            memory.write_at(images.header.len(), &images.trailer)?;
+            let inner = Inner::new(memory, layout, Images::default());
+            return Frame::assemble(kind, Durability::Off, None, inner);
         };
-        if let Destination::Disk(path, backend) = &destination
-            && level > Durability::Off
-        {
-            let disk = Disk::new(kind, path, 0, backend.clone())?;
-            if kind == FrameKind::Contiguous {
+        let level = new_handle_level(&backend);
+        let disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
+        let staging = if level > Durability::Off {
+            Some(Staging::of_new_frame(&layout, header, &images)?)
+        } else {
+            None
+        };
+        let is_staged = staging.is_some();
+        let mut inner = Inner::new(memory, layout, images);
+        inner.staging = staging;
+        inner.open_transactions = usize::from(is_staged);
+        inner.is_new = is_staged;
+        // Without memory, no file is created.
+        let frame = Frame::assemble(kind, level, Some(disk), inner)?;
+        if let Some(disk) = &frame.disk {
+            if !is_staged {
+                write_new_frame(disk, &frame.inner.read_recursive().images)?;
+            } else if kind == FrameKind::Contiguous {
                 disk.backend.open(&disk.path, OpenMode::Create)?;
             }
-            let staging = Staging::of_new_frame(&layout, header, &images)?;
-            let mut inner = Inner::new(memory, layout, images);
-            inner.staging = Some(staging);
-            inner.open_transactions = 1;
-            inner.is_new = true;
-            return Ok(Frame::assemble(kind, level, Some(Box::new(disk)), inner));
         }
-        let disk = match destination {
-            Destination::Memory => {
-                memory.write_at(0, &images.header)?;
-                memory.write_at(images.header.len(), &images.trailer)?;
-                None
-            }
-            Destination::Disk(path, backend) => {
-                let disk = Disk::new(kind, path, 0, backend)?;
-                write_new_frame(&disk, &images)?;
-                Some(Box::new(disk))
-            }
-        };
-        let images = if disk.is_some() { images } else { Images::default() };
-        Ok(Frame::assemble(kind, level, disk, Inner::new(memory, layout, images)))
+        Ok(frame)
     }
 
-    fn assemble(kind: FrameKind, level: Durability, disk: Option<Box<Disk>>, inner: Inner) -> Frame {
+    fn assemble(kind: FrameKind, level: Durability, disk: Option<Box<Disk>>, inner: Inner) -> Result<Frame> {
         let force_refresh = Arc::<AtomicBool>::default();
         let lock = disk
             .as_ref()
             .filter(|disk| disk.backend.needs_locking())
-            .map(|disk| FrameLock::new(disk.lock_file_path(), force_refresh.clone()));
-        Frame {
+            .map(|disk| Ok(FrameLock::new(disk.lock_file_path()?, force_refresh.clone())))
+            .transpose()?;
+        Ok(Frame {
             kind,
             disk,
             lock,
@@ -204,7 +201,7 @@ impl Frame {
             changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),
             process: AtomicU32::new(fork_count::current()),
-        }
+        })
     }
 
     /// Opens a frame in memory.
@@ -224,7 +221,7 @@ impl Frame {
         header.check_for_opening(bytes)?;
         let layout = layout_from_header(&header, FrameKind::Contiguous, 0);
         let inner = Inner::new(memory, layout, Images::default());
-        let frame = Frame::assemble(FrameKind::Contiguous, Durability::Off, None, inner);
+        let frame = Frame::assemble(FrameKind::Contiguous, Durability::Off, None, inner)?;
         let trailer_len = load::read_trailer_len(&frame, header.frame_len)?;
         let contents = frame.load(header, trailer_len)?;
         Ok((frame, contents))
@@ -254,7 +251,7 @@ impl Frame {
             table_len: 0,
         };
         let inner = Inner::new(MallocVec::new(), layout, Images::default());
-        let frame = Frame::assemble(kind, level, Some(Box::new(disk)), inner);
+        let frame = Frame::assemble(kind, level, Some(fallible::try_box(disk)?), inner)?;
         // With a lock, another process may be writing the frame at this moment, so an invalid frame is read again.
         if frame.lock.is_some() {
             retry(FRAME_READ_ATTEMPTS, || frame.read_header_and_trailer_len())?;

@@ -173,10 +173,11 @@ impl Frame {
             return Ok(self.begin_undo_log());
         }
         let mut inner = self.inner.write();
-        let savepoint = self.with_staging(&mut inner, |staging, _, index| staging.savepoint(index))?;
+        let savepoint =
+            self.with_staging(&mut inner, |staging, _, index| fallible::try_box(staging.savepoint(index)?))?;
         inner.open_transactions += 1;
         inner.last_check = None;
-        Ok(Some(FrameSavepoint::Staged(Box::new(savepoint))))
+        Ok(Some(FrameSavepoint::Staged(savepoint)))
     }
 
     /// Begins a transaction of a frame that is changed in place.

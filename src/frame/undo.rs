@@ -10,6 +10,7 @@ use super::disk::Disk;
 use super::plan::{FrameLayout, FramePlan, Images, Move};
 use super::spill::{MAX_SEGMENT_LEN, SavedBytes, with_copy_buffer};
 use crate::error::{Error, Result};
+use crate::fallible;
 use crate::io::{IoStream, WriteUnit, try_resize};
 use crate::trace;
 
@@ -113,7 +114,7 @@ impl FileUndo {
             for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
                 if from < to {
                     let bytes = SavedBytes::read_from(stream, disk.base + from, to - from)?;
-                    overwritten.push((from, bytes));
+                    fallible::push(&mut overwritten, (from, bytes))?;
                 }
             }
         }
@@ -145,7 +146,7 @@ impl FileUndo {
             move_back(stream, disk.base, moved, self.move_progress, &mut |result| restoration.record(result));
         }
         for (at, bytes) in &self.overwritten {
-            restoration.record(bytes.write_to(stream, disk.base + at));
+            restoration.record(bytes.write_to(stream, disk.base + at, 0..bytes.len()));
         }
     }
 }

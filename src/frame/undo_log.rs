@@ -132,11 +132,13 @@ impl UndoLog {
         self.has_deferred_cut = true;
     }
 
-    /// Makes room for [`defer_cut_of_chunk_file`](Self::defer_cut_of_chunk_file).
+    /// Makes room for [`defer_cut_of_chunk_file`](Self::defer_cut_of_chunk_file), and for one more file in the list of
+    /// [`deferred_removals`](Self::deferred_removals).
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(super) fn reserve_cut(&mut self) -> Result<()> {
+    pub(super) fn reserve_files(&mut self) -> Result<()> {
+        fallible::reserve(&mut self.deferred, 1)?;
         fallible::reserve(&mut self.overwritten, 1)
     }
 
@@ -273,11 +275,10 @@ impl ChangeUndo {
     /// Reverts the change, except header, index and trailer.
     fn revert(self, disk: &Disk, stream: &IoStream, deferred: &mut Vec<u64>, restoration: &mut Restoration) {
         self.file.restore(disk, stream, restoration);
+        deferred.retain(|&number| Some(number) != self.removed);
         if let Some(file) = self.chunk_file {
-            let old = file.chunk.as_ref().map(SavedBytes::get).transpose();
-            restoration.record(old.and_then(|old| disk.restore_chunk_file(file.number, old.as_deref())));
+            restoration.record(disk.restore_chunk_file(file.number, file.chunk.as_ref()));
             deferred.extend(file.was_deferred.then_some(file.number));
         }
-        deferred.retain(|&number| Some(number) != self.removed);
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn write_on_disk(
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
     let is_cut = log.is_none();
     if let Some(log) = &mut log {
-        log.reserve_cut()?;
+        log.reserve_files()?;
     }
     let mut undo = FileUndo::read(plan, disk, &stream, old, is_cut)?;
     if log.as_ref().is_none_or(|log| !log.has_deferred_cut()) {

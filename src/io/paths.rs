@@ -2,11 +2,13 @@
 
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Converts a C string to a path.
 pub(crate) fn as_path(path: &CStr) -> &Path {
@@ -25,15 +27,31 @@ pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
 }
 
 /// Returns the path without one trailing `/` or `\`.
-pub(crate) fn strip_trailing_slash(path: &CStr) -> CString {
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn strip_trailing_slash(path: &CStr) -> Result<CString> {
     let bytes = path.to_bytes();
     let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
-    CString::new(bytes).expect("a prefix of a C string contains no NUL")
+    fallible::c_string(&[bytes])
 }
 
 /// Returns the path of the lock file of a frame: `<path>.b2lock`.
-pub(crate) fn lock_file_path(path: &CStr) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn lock_file_path(path: &CStr) -> Result<PathBuf> {
+    fallible::path(&[path.to_bytes(), b".b2lock"])
+}
+
+/// Returns a path for a temporary file beside `path`: `<path>.<process>-<number>.tmp`.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn temporary_path(path: &Path) -> Result<PathBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let suffix = format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    fallible::path(&[path.as_os_str().as_bytes(), suffix.as_bytes()])
 }
 
 /// Returns whether the path exists, following links.
@@ -101,10 +119,11 @@ pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
         Err(error) => Err(err!(Failure, "cannot read the metadata of {path:?}: {error}")),
         Ok(metadata) if metadata.is_dir() => remove_dir(path),
         Ok(_) => {
+            let lock_file = lock_file_path(path)?;
             fs::remove_file(as_path(path))
                 .map_err(|error| err!(FileRemove, "cannot remove {path:?}: {error}"))?;
             // Without locking there is no lock file.
-            let _ = fs::remove_file(lock_file_path(path));
+            let _ = fs::remove_file(lock_file);
             Ok(())
         }
     }
@@ -144,12 +163,12 @@ mod tests {
         for (path, rest) in
             [(c"a/", c"a"), (c"a\\", c"a"), (c"a//", c"a/"), (c"a", c"a"), (c"/", c""), (c"", c"")]
         {
-            assert_eq!(strip_trailing_slash(path).as_c_str(), rest);
+            assert_eq!(strip_trailing_slash(path).unwrap().as_c_str(), rest);
         }
     }
 
     #[test]
     fn lock_file_path_appends_b2lock() {
-        assert_eq!(lock_file_path(c"d/f"), Path::new("d/f.b2lock"));
+        assert_eq!(lock_file_path(c"d/f").unwrap(), Path::new("d/f.b2lock"));
     }
 }

@@ -4,6 +4,7 @@
 use super::{OpenMode, native, paths};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::trace;
 use std::ffi::CStr;
 #[cfg(target_os = "linux")]
@@ -14,7 +15,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The number of names for a temporary file that are tried.
 const NAME_ATTEMPTS: u32 = 100;
@@ -80,11 +80,14 @@ impl<'a> Replacement<'a> {
         let (target, old) = match found {
             // A link stays a link: the file that it names is replaced.
             Some(link) if link.is_symlink() => {
-                let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
+                let target = fs::canonicalize(named).or_else(|error| match error.kind() {
+                    io::ErrorKind::OutOfMemory => Err(err!(MemoryAlloc, "the target of {path:?}")),
+                    _ => fallible::path(&[path.to_bytes()]),
+                })?;
                 let old = fs::metadata(&target).ok();
                 (target, old)
             }
-            found => (named.to_owned(), found),
+            found => (fallible::path(&[path.to_bytes()])?, found),
         };
         let in_place = Replacement::InPlace { path, bytes };
         if let Some(old) = &old {
@@ -193,13 +196,11 @@ impl TemporaryFile {
     /// # Errors
     /// `FileOpen` for other reasons, such as a full disk or too many open files.
     fn create(target: &Path) -> Result<Option<TemporaryFile>> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let Some(file_name) = target.file_name() else { return Ok(None) };
+        if target.file_name().is_none() {
+            return Ok(None);
+        }
         for _ in 0..NAME_ATTEMPTS {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let mut name = file_name.to_owned();
-            name.push(format!(".{}-{count}.tmp", std::process::id()));
-            let path = target.with_file_name(name);
+            let path = paths::temporary_path(target)?;
             let failed = |error| err!(FileOpen, "cannot create a file beside {}: {error}", target.display());
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => {
@@ -280,7 +281,7 @@ impl TemporaryFile {
 
 #[cfg(target_os = "linux")]
 fn to_c_path(path: &Path) -> Option<CString> {
-    CString::new(path.as_os_str().as_bytes()).ok()
+    fallible::c_string(&[path.as_os_str().as_bytes()]).ok()
 }
 
 impl Drop for TemporaryName {

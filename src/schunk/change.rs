@@ -12,7 +12,7 @@ use super::rules::{self, Counters, Permutation};
 use super::variable_size::nchunks_for_nbytes;
 use super::{StorageKind, SuperChunk};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, to_kind, to_kind_unless_lock};
 use crate::fallible;
 use crate::frame::chunk_info::ChunkInfo;
 use crate::frame::plan::{Change, FrameChunk, TargetState};
@@ -293,7 +293,7 @@ impl WriteGuard<'_, SuperChunk> {
         self.lock_proof().check_chunk_fits_array(chunk.bytes(), &info).map_err(&failed)?;
         let before = self.counters();
         let old = self.lock_proof().chunk_in_memory(at).and_then(ChunkInfo::parse);
-        let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
+        let old = old.map_err(to_kind(ErrorKind::Failure))?;
         let after =
             rules::counters_after_update(&before, StorageKind::Memory, at, &info, &old).map_err(&failed)?;
         let is_overwritten = match &chunk {
@@ -402,7 +402,7 @@ impl ChangeSession<'_> {
 
     /// Returns the header fields of the chunk to be replaced or deleted, after rereading a changed frame.
     fn old_chunk(&mut self, at: i64) -> Result<ChunkInfo> {
-        let unreadable = |error: Error| err!(Failure, "the old chunk cannot be read: {error}");
+        let unreadable = to_kind(ErrorKind::Failure);
         let access = self.access().map_err(unreadable)?;
         let schunk = access.lock_proof().object();
         if at >= schunk.counters().nchunks {

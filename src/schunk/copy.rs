@@ -11,7 +11,7 @@ use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2
 use crate::chunk::format::flag2;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind};
 use crate::fallible;
 use crate::frame::durability::Durability;
 use crate::frame::metalayers::{self, OwnedMetalayer};
@@ -176,7 +176,7 @@ impl SuperChunk {
     fn copy_to_memory_frame(&self) -> Result<OwnedSuperChunk> {
         let to = CopyDestination { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
         // SAFETY: only the super-chunk's own parameters, without pointers.
-        unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))
+        unsafe { self.copy(&to) }.map_err(to_kind(ErrorKind::SchunkCopy))
     }
 
     /// Returns whether the super-chunk is one frame in memory. `false` for a view, since the header and metalayers of
@@ -248,7 +248,7 @@ impl SuperChunk {
                 io: None,
             };
             // SAFETY: only the super-chunk's own parameters, without pointers.
-            let copy = unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))?;
+            let copy = unsafe { self.copy(&to) }.map_err(to_kind(ErrorKind::SchunkCopy))?;
             copy.finish_creation()?;
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }

@@ -125,7 +125,7 @@ impl SuperChunk {
         let frame = match (path, backend) {
             (Some(path), Some(backend)) => {
                 if kind == FrameKind::Sparse {
-                    let path = paths::strip_trailing_slash(path);
+                    let path = paths::strip_trailing_slash(path)?;
                     paths::create_dir(&path)?;
                     let created = Frame::create(kind, Destination::Disk(&path, backend), &target);
                     if created.is_err() {

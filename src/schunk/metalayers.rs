@@ -8,7 +8,7 @@ use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind};
 use crate::fallible;
 use crate::frame::metalayers::{MAX_METALAYERS, MAX_NAME_LEN};
 use crate::frame::plan::Change;
@@ -289,7 +289,7 @@ pub(crate) unsafe fn compress_content(
     }
     // SAFETY: the defaults have no such pointers; those of `cparams` are guaranteed by the caller.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
-        .map_err(|error| err!(NullPointer, "the compression context cannot be made: {error}"))?;
+        .map_err(to_kind(ErrorKind::NullPointer))?;
     let mut chunk = MallocBytes::zeroed(room)?;
     let cbytes = context.compress(Source::Buffer(content), OutBuffer::from(&mut chunk[..]))?;
     chunk.truncate_and_shrink(cbytes);

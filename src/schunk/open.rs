@@ -198,7 +198,7 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Fra
         return Err(err!(FileOpen, "{path:?} does not exist or is not accessible"));
     };
     if found.is_dir() {
-        return Frame::open(FrameKind::Sparse, &paths::strip_trailing_slash(path), base, backend.clone());
+        return Frame::open(FrameKind::Sparse, &paths::strip_trailing_slash(path)?, base, backend.clone());
     }
     Frame::open(FrameKind::Contiguous, path, base, backend.clone())
 }

@@ -10,6 +10,7 @@ use crate::chunk::lazy::{BlockSource, ChunkLocation};
 use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::frame::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -195,9 +196,14 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`decompress_chunk`](Self::decompress_chunk).
-    pub(crate) fn decompress_whole_chunk(&self, nchunk: i64, mut dest: OutBuffer<'_>) -> Result<bool> {
+    pub(crate) fn decompress_whole_chunk(
+        &self,
+        nchunk: i64,
+        mut dest: OutBuffer<'_>,
+        takes_mask: bool,
+    ) -> Result<bool> {
         self.check_nchunk(nchunk)?;
-        let settings = self.read_settings(true);
+        let settings = self.read_settings(takes_mask);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let header = chunk.header();
             if header.nbytes() != dest.len() {
@@ -245,7 +251,7 @@ impl SuperChunk {
                         FetchedChunk::Whole(chunk) => chunk,
                         FetchedChunk::Lazy(chunk, _) => chunk.head(),
                     };
-                    Ok(bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)].to_vec())
+                    fallible::copy_of(&bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)])
                 })
             })
         })

@@ -5,7 +5,8 @@ use super::rules::Counters;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, to_kind};
+use crate::fallible;
 use crate::frame::chunk_info::special_blocksize;
 use crate::frame::header::MAX_CHUNKS;
 use crate::frame::plan::Change;
@@ -108,12 +109,12 @@ impl SuperChunk {
         let sizes =
             [(nfull, chunksize), (1, left)].into_iter().filter(|&(count, size)| count > 0 && size > 0);
         let chunks = sizes.map(|(count, size)| {
-            let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
+            let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH)?;
             self.with_new_context(|context| {
                 context.compress_special_chunk(kind, size as usize, &[], OutBuffer::from(&mut chunk[..]))
             })?;
             Ok((count, chunk))
         });
-        chunks.collect::<Result<_>>().map_err(|error| err!(SchunkSpecial, "{error}"))
+        fallible::try_collect(chunks).map_err(to_kind(ErrorKind::SchunkSpecial))
     }
 }

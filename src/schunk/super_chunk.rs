@@ -8,6 +8,7 @@ use super::transaction::ChangeLock;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::fork_count::PerProcess;
 use crate::frame::store::Frame;
 use crate::io::{Backend, paths};
@@ -155,7 +156,7 @@ impl Drop for OwnedSuperChunk {
         // SAFETY: memory of the global allocator with the layout of a `SuperChunk`, which this value owns.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         if let Some(path) = created
-            && let Err(error) = paths::remove_urlpath(&path)
+            && let Err(error) = path.and_then(|path| paths::remove_urlpath(&path))
         {
             trace::warning(|| format!("the files of a super-chunk that could not be created: {error}"));
         }
@@ -230,11 +231,12 @@ impl SuperChunk {
     }
 
     /// Returns a copy of the path of the storage.
-    fn urlpath_copy(&self) -> Option<CString> {
+    fn urlpath_copy(&self) -> Option<Result<CString>> {
         // SAFETY: the storage of this super-chunk, which no other code changes; the path is NULL or terminated.
         unsafe {
             let storage = (*self.as_ptr()).storage.as_ref()?;
-            (!storage.urlpath.is_null()).then(|| CStr::from_ptr(storage.urlpath).to_owned())
+            (!storage.urlpath.is_null())
+                .then(|| fallible::c_string(&[CStr::from_ptr(storage.urlpath).to_bytes()]))
         }
     }
 

@@ -108,7 +108,7 @@ fn to_repeated_value_chunk(special: SpecialValue, nbytes: i32, typesize: i32) ->
     let params = CompressParams { typesize, blocksize: nbytes.max(1), ..CompressParams::default() };
     if nbytes == 0 {
         // An empty chunk has no value to repeat.
-        let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
+        let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH)?;
         let header = ChunkHeader {
             version: version::STABLE,
             versionlz: 1,

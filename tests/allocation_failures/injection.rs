@@ -4,6 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::ops::RangeInclusive;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -31,17 +32,19 @@ thread_local! {
     static RUST_FAILURES: Cell<FailurePlan> = const { Cell::new(FailurePlan::NONE) };
 }
 
-/// The plan of [`fail_in_process`]: allocations of at least `MIN_LEN` bytes are counted in `COUNT`, and number `AT`
+/// The plan of [`fail_in_process`]: allocations of `MIN_LEN` to `MAX_LEN` bytes are counted in `COUNT`, and number `AT`
 /// fails, counted from 1; none if it is 0. With `IS_PERSISTENT`, all later ones fail, too.
 static MIN_LEN: AtomicUsize = AtomicUsize::new(0);
+static MAX_LEN: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static AT: AtomicUsize = AtomicUsize::new(0);
 static IS_PERSISTENT: AtomicBool = AtomicBool::new(false);
 
-/// Makes allocation number `at` of at least `min_len` bytes fail, of all threads and of both allocators; if
+/// Makes allocation number `at` with a length in `lens`, in bytes, fail, of all threads and of both allocators; if
 /// `is_persistent`, also all later ones. For processes with one test. [`end_failures`] ends it.
-pub fn fail_in_process(at: usize, min_len: usize, is_persistent: bool) {
-    MIN_LEN.store(min_len, Ordering::SeqCst);
+pub fn fail_in_process(at: usize, lens: &RangeInclusive<usize>, is_persistent: bool) {
+    MIN_LEN.store(*lens.start(), Ordering::SeqCst);
+    MAX_LEN.store(*lens.end(), Ordering::SeqCst);
     COUNT.store(0, Ordering::SeqCst);
     IS_PERSISTENT.store(is_persistent, Ordering::SeqCst);
     AT.store(at, Ordering::SeqCst);
@@ -56,7 +59,8 @@ pub fn end_failures() -> bool {
 /// Counts an allocation of `len` bytes; returns whether it fails.
 fn should_fail(plan: &'static std::thread::LocalKey<Cell<FailurePlan>>, len: usize) -> bool {
     let at = AT.load(Ordering::Relaxed);
-    if at > 0 && len >= MIN_LEN.load(Ordering::Relaxed) {
+    let lens = MIN_LEN.load(Ordering::Relaxed)..=MAX_LEN.load(Ordering::Relaxed);
+    if at > 0 && lens.contains(&len) {
         let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
         if number == at || (number > at && IS_PERSISTENT.load(Ordering::Relaxed)) {
             return true;

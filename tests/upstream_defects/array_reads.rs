@@ -125,6 +125,26 @@ fn b2nd_10_d5_whole_chunk_reads_zero_unwritten_and_masked_blocks() {
     }
 }
 
+/// Copies of items into another array do not use the mask, which is for the caller's next decompression: the reference
+/// stores zeros for masked blocks.
+#[test]
+fn b2nd_10_d5_copies_ignore_masks() {
+    let items = increasing_bytes(48);
+    let array = ArraySpec::new(&[12, 4], &[4, 4], &[2, 4], 1).create_from_buffer(ours(), &items);
+    // SAFETY: the context of a live array; the mask has the stated length and is copied.
+    let masked = unsafe { (ours().blosc2_set_maskout)((*array.fields().sc).dctx, [1, 0].as_mut_ptr(), 2) };
+    assert_eq!(masked, 0);
+    let slice =
+        ArraySpec::new(&[4, 4], &[4, 4], &[2, 4], 1).context(ours()).get_slice(&array, &[4, 0], &[8, 4]);
+    assert_eq!(slice.1.expect("a slice").to_cbuffer(), Ok(items[16..32].to_vec()));
+    let first = ArraySpec::new(&[3, 4], &[4, 4], &[2, 4], 1).create_from_buffer(ours(), &[7; 12]);
+    let context = ArraySpec::new(&[15, 4], &[4, 4], &[2, 4], 1).context(ours());
+    let both = context.concatenate(&first, &array, 0).1.expect("an array");
+    assert_eq!(both.to_cbuffer(), Ok([&[7; 12], &items[..]].concat()));
+    let unmasked = [&[0; 8], &items[24..32]].concat();
+    assert_eq!(array.get_slice_cbuffer(&[4, 0], &[8, 4], &[4, 4], 16, 16), (0, unmasked));
+}
+
 #[test]
 fn b2nd_10_d8_orthogonal_coordinates_out_of_range_are_rejected() {
     in_new_process(test_name!(), || {

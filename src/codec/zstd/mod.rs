@@ -11,7 +11,7 @@ use zstd_safe::{CCtx, CDict, CompressionLevel, DCtx, DDict};
 
 use super::incompressible::is_incompressible;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The version of the bundled library; a test compares it with the version that the library reports.
 pub(super) const VERSION: &str = "1.5.7";
@@ -92,14 +92,33 @@ pub(super) fn decompress_with_dictionary(
     Ok(state.decoder()?.decompress_using_ddict(dest, src, dictionary).unwrap_or(0))
 }
 
-/// Prepares a dictionary for the encoder. Returns `None` if the library rejects the bytes.
-pub(super) fn encoder_dictionary(bytes: &[u8]) -> Option<CDict<'static>> {
-    CDict::try_create(bytes, DICTIONARY_LEVEL)
+/// Prepares a dictionary for the encoder.
+///
+/// # Errors
+/// `CodecDict` if the library rejects the bytes, `MemoryAlloc`.
+pub(super) fn encoder_dictionary(bytes: &[u8]) -> Result<CDict<'static>> {
+    CDict::try_create(bytes, DICTIONARY_LEVEL).ok_or_else(|| dictionary_error(bytes))
 }
 
-/// Prepares a dictionary for the decoder. Returns `None` if the library rejects the bytes.
-pub(super) fn decoder_dictionary(bytes: &[u8]) -> Option<DDict<'static>> {
-    DDict::try_create(bytes)
+/// Prepares a dictionary for the decoder.
+///
+/// # Errors
+/// `CodecDict` if the library rejects the bytes, `MemoryAlloc`.
+pub(super) fn decoder_dictionary(bytes: &[u8]) -> Result<DDict<'static>> {
+    DDict::try_create(bytes).ok_or_else(|| dictionary_error(bytes))
+}
+
+/// Returns the error for a dictionary that the library does not prepare: it gives no reason. Decoding an empty frame
+/// checks the bytes without allocating.
+#[cold]
+fn dictionary_error(bytes: &[u8]) -> Error {
+    const EMPTY_FRAME: [u8; 9] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0];
+    let decoded = DCtx::try_create()
+        .map(|mut decoder| decoder.decompress_using_dict(&mut [0][..], &EMPTY_FRAME, bytes));
+    match decoded {
+        Some(Err(_)) => err!(CodecDict, "Zstd rejects the dictionary"),
+        _ => err!(MemoryAlloc, "a Zstd dictionary of {} bytes", bytes.len()),
+    }
 }
 
 /// Trains a dictionary of at most `capacity` bytes; see [`super::train_zstd`].

@@ -6,6 +6,7 @@ use super::super::load::FrameBytes;
 use crate::chunk::format::MIN_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::io::{Backend, FrameLock, IoStream, OpenMode, paths, try_resize};
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -58,16 +59,19 @@ impl FrameFiles {
             return Err(err!(FileOpen, "{path:?} does not exist or is not accessible"));
         };
         let (kind, path) = if found.is_dir() {
-            (FrameKind::Sparse, paths::strip_trailing_slash(path))
+            (FrameKind::Sparse, paths::strip_trailing_slash(path)?)
         } else if found.is_file() {
-            (FrameKind::Contiguous, path.to_owned())
+            (FrameKind::Contiguous, fallible::c_string(&[path.to_bytes()])?)
         } else {
             return Err(err!(FileOpen, "{path:?} is neither a file nor a directory"));
         };
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, base, backend.clone())?;
-        let lock =
-            needs_lock(&backend).then(|| FrameLock::new(disk.lock_file_path(), std::sync::Arc::default()));
+        let lock = if needs_lock(&backend) {
+            Some(FrameLock::new(disk.lock_file_path()?, std::sync::Arc::default()))
+        } else {
+            None
+        };
         if let Some(lock) = &lock {
             lock.lock(false)?;
         }
@@ -192,7 +196,7 @@ impl FrameFiles {
         let mut numbers = Vec::new();
         for entry in fs::read_dir(directory).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
-            numbers.extend(chunk_file_number(Path::new(&name)));
+            fallible::extend(&mut numbers, chunk_file_number(Path::new(&name)).as_slice())?;
         }
         numbers.sort_unstable();
         Ok(numbers)

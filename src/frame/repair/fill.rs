@@ -199,7 +199,7 @@ impl ChunkCopy {
         };
         let Some(last) = codes.last_mut().filter(|code| is_zeros(**code)) else { return Ok(()) };
         if sizes.iter().any(|&size| is_short(size)) {
-            *last = frame.append(&encode_zeros(chunksize))?;
+            *last = frame.append(&encode_zeros(chunksize)?)?;
         }
         Ok(())
     }
@@ -230,7 +230,7 @@ impl ChunkCopy {
                 };
                 reporter.report_chunk(n, Place::unknown(), &error)?;
             }
-            *code = frame.append(&encode_zeros(size))?;
+            *code = frame.append(&encode_zeros(size)?)?;
         }
         self.offsets = Offsets::List(codes);
         self.header.nbytes = sizes.iter().map(|&size| i64::from(size)).sum();

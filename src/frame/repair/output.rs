@@ -13,14 +13,14 @@ use super::super::metalayers::Metalayer;
 use super::super::trailer;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths};
 use crate::trace;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The number of temporary names that are tried.
 const NAME_ATTEMPTS: u32 = 100;
@@ -198,7 +198,7 @@ impl NewFrame {
 }
 
 fn c_path(path: &Path) -> Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| err!(InvalidParam, "a path contains NUL"))
+    fallible::c_string(&[path.as_os_str().as_bytes()])
 }
 
 /// Checks that nothing exists at `destination`.
@@ -206,7 +206,7 @@ fn c_path(path: &Path) -> Result<CString> {
 /// # Errors
 /// `FileOpen`.
 pub(super) fn check_destination(destination: &CStr) -> Result<()> {
-    let path = destination_path(destination);
+    let path = destination_path(destination)?;
     if path.symlink_metadata().is_ok() {
         return Err(err!(FileOpen, "{} exists already", path.display()));
     }
@@ -214,9 +214,9 @@ pub(super) fn check_destination(destination: &CStr) -> Result<()> {
 }
 
 /// Returns the path without the scheme and without a slash at its end.
-fn destination_path(destination: &CStr) -> PathBuf {
-    let path = paths::strip_trailing_slash(paths::strip_scheme(destination));
-    paths::as_path(&path).to_owned()
+fn destination_path(destination: &CStr) -> Result<PathBuf> {
+    let path = paths::strip_trailing_slash(paths::strip_scheme(destination))?;
+    fallible::path(&[path.to_bytes()])
 }
 
 /// The file or the directory of a frame under its temporary name. Dropping it removes the files.
@@ -228,14 +228,10 @@ struct TemporaryFiles {
 
 impl TemporaryFiles {
     fn create(kind: FrameKind, destination: &CStr) -> Result<TemporaryFiles> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         check_destination(destination)?;
-        let destination = destination_path(destination);
+        let destination = destination_path(destination)?;
         for _ in 0..NAME_ATTEMPTS {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let suffix = format!(".{}-{count}.tmp", std::process::id());
-            let name = [destination.as_os_str().as_bytes(), suffix.as_bytes()].concat();
-            let temporary = PathBuf::from(OsStr::from_bytes(&name));
+            let temporary = paths::temporary_path(&destination)?;
             let created = match kind {
                 FrameKind::Contiguous => {
                     OpenOptions::new().write(true).create_new(true).open(&temporary).map(|_| ())

@@ -182,8 +182,7 @@ impl StagedFile {
         self.search.read_headers += count;
         self.search.nchunks = chunks.len() as u64;
         self.search.is_complete = self.search.read_headers >= self.search.nchunks;
-        self.space.add_holes(holes);
-        Ok(())
+        self.space.add_holes(&holes)
     }
 
     /// Returns whether the length of the holes is above the length of the chunks divided by `divisor`. Holes that were
@@ -234,7 +233,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
         stream: &'a IoStream,
         index: &'a mut FrameIndex,
     ) -> Result<()> {
-        let space = file.space.clone();
+        let space = file.space.try_clone()?;
         let mut compaction =
             Compaction { file, committed, stream, index, space, moves: Vec::new(), moved: 0 };
         let done = compaction.fill_all();
@@ -267,7 +266,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
         for (nchunk, code) in self.moves.drain(..).rev() {
             self.index.replace_entry(nchunk, code)?;
         }
-        self.file.space = self.space.clone();
+        std::mem::swap(&mut self.file.space, &mut self.space);
         Ok(())
     }
 
@@ -346,9 +345,9 @@ impl<'a, 'b> Compaction<'a, 'b> {
         let base = self.committed.disk.base;
         let bytes = self.stream.read_vec_at(base + chunk.at, len)?;
         self.stream.write_at(base + to, &bytes, WriteUnit::Bytes)?;
-        self.file.space.occupy(to, len);
-        self.file.space.supersede(chunk.at..chunk.at + len);
-        self.moves.push((chunk.nchunk, self.index.entry(chunk.nchunk)?));
+        self.file.space.occupy(to, len)?;
+        self.file.space.supersede(chunk.at..chunk.at + len)?;
+        fallible::push(&mut self.moves, (chunk.nchunk, self.index.entry(chunk.nchunk)?))?;
         self.index.replace_entry(chunk.nchunk, (to - self.file.header_len()) as i64)?;
         self.moved += len;
         Ok(())
@@ -357,6 +356,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
     /// Commits the moves since the last commit. Returns whether there were any.
     fn commit(&mut self) -> Result<bool> {
         let Some(changed_from) = self.moves.iter().map(|&(nchunk, _)| nchunk).min() else { return Ok(false) };
+        let mut space = self.file.space.try_clone()?;
         let image = self.index.encoder.encode(&self.index.offsets, changed_from, self.index.offsets.len())?;
         // The chunks are still needed at their old places until the index refers to the new ones.
         let old_index = std::mem::replace(&mut self.committed.images.index, image);
@@ -369,7 +369,8 @@ impl<'a, 'b> Compaction<'a, 'b> {
         done?;
         self.moves.clear();
         self.file.space.commit();
-        self.space = self.file.space.clone();
+        space.commit();
+        self.space = space;
         Ok(true)
     }
 }

@@ -35,6 +35,19 @@ pub(super) struct StagedDirectory {
 }
 
 impl StagedDirectory {
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn try_clone(&self) -> Result<StagedDirectory> {
+        Ok(StagedDirectory {
+            created: fallible::copy_of(&self.created)?,
+            superseded: fallible::copy_of(&self.superseded)?,
+            unsynced: self.unsynced.try_clone()?,
+            ..*self
+        })
+    }
+
     /// Writes a chunk to a new file. Returns its number. `cbytes` is the size of all chunks.
     ///
     /// # Errors
@@ -66,7 +79,7 @@ impl StagedDirectory {
     ) -> Result<Option<(Offsets, StagedDirectory)>> {
         let limit = plan::max_chunk_file_number(cbytes);
         if u64::try_from(index.max_number()).is_ok_and(|highest| highest > limit) {
-            let before = (plan::copy_offsets(&index.offsets)?, self.clone());
+            let before = (plan::copy_offsets(&index.offsets)?, self.try_clone()?);
             if let Err(error) = self.lower_numbers_above(limit, committed, index) {
                 self.restore_numbers(committed.disk, index, before);
                 return Err(error);
@@ -108,7 +121,7 @@ impl StagedDirectory {
             let read = opened.and_then(|stream| stream.read_vec_at(0, stream.size()?));
             let Ok(bytes) = read else { continue };
             self.store_as(committed, number, &bytes)?;
-            self.supersede(old);
+            self.supersede(old)?;
             index.replace_entry(at, encode_entry(IndexEntry::Payload(number)))?;
         }
         Ok(())
@@ -143,9 +156,13 @@ impl StagedDirectory {
     }
 
     /// Removes a chunk file after the next commit.
-    pub(super) fn supersede(&mut self, number: u64) {
-        self.superseded.push(number);
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn supersede(&mut self, number: u64) -> Result<()> {
+        fallible::push(&mut self.superseded, number)?;
         self.unsynced.forget(number);
+        Ok(())
     }
 
     /// Removes the chunk files that were created since the state `before`.

@@ -27,7 +27,6 @@ use std::sync::Arc;
 static ZEROS: [u8; 64] = [0; 64];
 
 /// A contiguous frame in a file.
-#[derive(Clone)]
 pub(super) struct StagedFile {
     /// Length of the header of the pending state, in bytes.
     header_len: u64,
@@ -87,6 +86,20 @@ impl StagedFile {
         })
     }
 
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn try_clone(&self) -> Result<StagedFile> {
+        Ok(StagedFile {
+            space: self.space.try_clone()?,
+            slot: self.slot.clone(),
+            search: self.search.clone(),
+            unwritten: fallible::collect(self.unwritten.iter().cloned())?,
+            ..*self
+        })
+    }
+
     /// Sets the length of the header of the pending state, which has no chunks.
     pub(super) fn set_header_len(&mut self, header_len: u64) {
         self.header_len = header_len;
@@ -115,10 +128,13 @@ impl StagedFile {
     }
 
     /// Marks the range of a chunk that is replaced or deleted as free after the next commit.
-    pub(super) fn supersede(&mut self, range: Range<u64>) {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn supersede(&mut self, range: Range<u64>) -> Result<()> {
         self.search.replaced += 1;
         let limit = self.space.end();
-        self.space.supersede(range.start.min(limit)..range.end.min(limit));
+        self.space.supersede(range.start.min(limit)..range.end.min(limit))
     }
 
     /// Returns to the state `before`, except for the place of the committed index.
@@ -160,7 +176,7 @@ impl StagedFile {
             let rest = &bytes[written as usize..];
             stream.write_at(committed.disk.base + at + written, rest, WriteUnit::Bytes)?;
         }
-        self.space.occupy(at, len);
+        self.space.occupy(at, len)?;
         self.last_len = len;
         Ok(at - header_len)
     }

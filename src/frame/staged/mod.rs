@@ -41,7 +41,6 @@ pub(super) struct Staging {
 }
 
 /// The chunks of a frame with atomic changes.
-#[derive(Clone)]
 enum StagedStore {
     File(StagedFile),
     Directory(StagedDirectory),
@@ -136,7 +135,7 @@ impl Staging {
         {
             file.search_holes_before_change(&mut committed, &index.offsets)?;
         }
-        let before = (self.pending.clone(), self.store.clone());
+        let before = (self.pending.clone(), self.store.try_clone()?);
         let checksums = index.checksums.clone();
         let staged = self.stage(&mut committed, index, change, target, in_transaction);
         let (undo, done) = match staged {
@@ -239,13 +238,13 @@ impl Staging {
             Change::Update { at, chunk, .. } => {
                 let old = index.entry(at)?;
                 let code = store(index, chunk, true)?;
-                self.store.supersede(freed);
+                self.store.supersede(freed)?;
                 index.replace_entry(at, code)?;
                 Ok((IndexUndo::Replaced(at, old), changed(at, len)))
             }
             Change::Delete { at, .. } => {
                 let old = index.entry(at)?;
-                self.store.supersede(freed);
+                self.store.supersede(freed)?;
                 index.remove(at)?;
                 Ok((IndexUndo::Removed(at, old), changed(at, len)))
             }
@@ -308,7 +307,8 @@ impl Staging {
     pub(super) fn savepoint(&self, index: &FrameIndex) -> Result<StagingSavepoint> {
         let offsets = plan::copy_offsets(&index.offsets)?;
         let checksums = index.checksums.clone();
-        Ok(StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store: self.store.clone() })
+        let store = self.store.try_clone()?;
+        Ok(StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store })
     }
 
     /// Discards the changes since a savepoint, none of which is committed. Returns whether there were any.
@@ -348,6 +348,17 @@ impl Staging {
 }
 
 impl StagedStore {
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn try_clone(&self) -> Result<StagedStore> {
+        Ok(match self {
+            StagedStore::File(file) => StagedStore::File(file.try_clone()?),
+            StagedStore::Directory(directory) => StagedStore::Directory(directory.try_clone()?),
+        })
+    }
+
     /// Returns what chunk `at` alone uses, which is about to be replaced or deleted. The length of a damaged chunk is not
     /// known: `old_len` may include bytes that are free already.
     fn place_to_free(&self, offsets: &Offsets, at: usize, old_len: u64) -> Option<FreedPlace> {
@@ -367,13 +378,16 @@ impl StagedStore {
     }
 
     /// Marks the place of a chunk as free after the next commit.
-    fn supersede(&mut self, place: Option<FreedPlace>) {
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    fn supersede(&mut self, place: Option<FreedPlace>) -> Result<()> {
         match (self, place) {
             (StagedStore::File(file), Some(FreedPlace::Bytes(range))) => file.supersede(range),
             (StagedStore::Directory(directory), Some(FreedPlace::File(number))) => {
                 directory.supersede(number)
             }
-            _ => {}
+            _ => Ok(()),
         }
     }
 

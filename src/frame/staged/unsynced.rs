@@ -6,6 +6,7 @@
 
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::io::IoStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,13 +35,22 @@ enum SyncState {
 }
 
 impl UnsyncedFiles {
+    /// Returns a copy of the list.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn try_clone(&self) -> Result<UnsyncedFiles> {
+        Ok(UnsyncedFiles { files: fallible::collect(self.files.iter().cloned())?, ..*self })
+    }
+
     /// Adds a file, and starts writing it to disk. If there are too many files, waits until all are on disk.
     ///
     /// # Errors
-    /// `FileWrite`, perhaps for a file that was added before.
+    /// `FileWrite`, perhaps for a file that was added before; `MemoryAlloc`.
     pub(super) fn add(&mut self, number: u64, stream: IoStream) -> Result<()> {
         stream.start_write_back();
-        self.files.push(Arc::new(UnsyncedFile { number, state: Mutex::new(SyncState::Open(stream)) }));
+        let file = UnsyncedFile { number, state: Mutex::new(SyncState::Open(stream)) };
+        fallible::push(&mut self.files, Arc::new(file))?;
         if self.files.len() < MAX_OPEN_FILES && !self.keeps_none_open { Ok(()) } else { self.sync() }
     }
 

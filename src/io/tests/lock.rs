@@ -20,7 +20,7 @@ struct TestLock {
 
 fn new_frame_lock(dir: &TempDir) -> TestLock {
     let missed_changes = Arc::<AtomicBool>::default();
-    let lock = FrameLock::new(paths::lock_file_path(&dir.c_path("f")), missed_changes.clone());
+    let lock = FrameLock::new(paths::lock_file_path(&dir.c_path("f")).unwrap(), missed_changes.clone());
     TestLock { lock, missed_changes }
 }
 

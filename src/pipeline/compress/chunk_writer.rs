@@ -5,10 +5,12 @@
 
 use super::super::shared_output::SharedOutput;
 use crate::chunk::write_i32;
+use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::filter::copy::copy;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,7 +21,7 @@ struct WriterState {
     /// Offset of that block in the chunk, in bytes.
     pos: usize,
     /// Blocks that were encoded before their predecessors.
-    early_blocks: BTreeMap<usize, Vec<u8>>,
+    early_blocks: BinaryHeap<Reverse<(usize, Vec<u8>)>>,
     /// Buffers of blocks that have been written, for reuse.
     spare_buffers: Vec<Vec<u8>>,
     /// Whether a block did not fit.
@@ -42,7 +44,7 @@ impl<'a> ChunkWriter<'a> {
         let state = WriterState {
             next: 0,
             pos: first_block_offset,
-            early_blocks: BTreeMap::new(),
+            early_blocks: BinaryHeap::new(),
             spare_buffers: Vec::new(),
             full: false,
         };
@@ -72,16 +74,17 @@ impl<'a> ChunkWriter<'a> {
             let mut waiting = state.spare_buffers.pop().unwrap_or_default();
             waiting.clear();
             fallible::extend(&mut waiting, bytes)?;
-            state.early_blocks.insert(nblock, waiting);
+            let reserved = state.early_blocks.try_reserve(1);
+            reserved.map_err(|_| err!(MemoryAlloc, "a list of {} blocks", state.early_blocks.len() + 1))?;
+            state.early_blocks.push(Reverse((nblock, waiting)));
             return Ok(());
         }
         let Some(range) = self.reserve_block(&mut state, bytes.len()) else { return Ok(()) };
         // Early blocks that follow this one are copied under the lock: they are small, and their offset is now
         // determined.
-        while let Some(waiting) = {
-            let next = state.next;
-            state.early_blocks.remove(&next)
-        } {
+        while state.early_blocks.peek().is_some_and(|first| first.0.0 == state.next)
+            && let Some(Reverse((_, waiting))) = state.early_blocks.pop()
+        {
             let Some(range) = self.reserve_block(&mut state, waiting.len()) else { return Ok(()) };
             // SAFETY: `reserve_block` returns each range once.
             copy(&waiting, unsafe { self.out.write_range(range) });
