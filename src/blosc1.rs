@@ -27,7 +27,7 @@ pub struct Codec(BuiltInCodec);
 impl Codec {
     /// Returns the codecs by ascending code.
     pub fn all() -> impl Iterator<Item = Codec> {
-        (0..=i32::from(BuiltInCodec::Zstd.compcode())).filter_map(Codec::from_code)
+        BuiltInCodec::all_of_blosc1().map(Codec)
     }
 
     /// Returns the codec with that code, or `None` if there is none.
@@ -57,7 +57,7 @@ impl Codec {
 
     /// Returns the name of the codec's library.
     pub fn library_name(self) -> &'static str {
-        self.0.library_name()
+        self.0.library_name().to_str().unwrap_or_default()
     }
 
     /// Returns the version of the codec's library.

@@ -148,10 +148,13 @@ impl Array {
     }
 
     /// Runs `work` with the lock of the frame, after a refresh. All its changes are committed together, where the frame
-    /// has transactions.
+    /// has transactions; those with atomic changes have read the header then, so that the refresh reads nothing.
     fn with_frame_lock<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
         let frame_lock = schunk.lock_frame()?;
-        let done = self.refresh().and_then(|_| schunk.in_transaction(to_failure_unless_lock, work));
+        let done = schunk.in_transaction(to_failure_unless_lock, || {
+            self.refresh()?;
+            work()
+        });
         if done.is_err() && schunk.change_tick() != self.last_tick() {
             // The shape before the call is that of the rolled back metalayer.
             let _ = self.refresh();

@@ -71,7 +71,6 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
         if start.is_null() || stop.is_null() || buffershape.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`start`, `stop`, `buffershape` or `buffer` is NULL"));
         }
-        array.refresh()?;
         let ndim = array.geometry().ndim();
         // SAFETY: by the rules of the module.
         unsafe {
@@ -115,7 +114,6 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
         }
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array_ref(array) }?;
-        array.refresh()?;
         let ndim = array.geometry().ndim();
         // SAFETY: by the rules of the module.
         unsafe {

@@ -1,13 +1,13 @@
 //! Functions that read the first 16 bytes of a chunk, its header (`chunk.md` 4.7).
 
 use super::ffi::{Out, catch_errors, result_code, source_slice};
-use super::process::builtin_codec_by_complib;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
+use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::Result;
 use crate::registry;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 /// Parses the header at `cbuffer`.
@@ -178,12 +178,8 @@ pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: *const c_void) -> *cons
         || {
             // SAFETY: by the function's own rules.
             let format = unsafe { parse_header(cbuffer) }?.codec_format();
-            let name: Option<&CStr> = match builtin_codec_by_complib(format).map(|codec| codec.library_name())
-            {
-                Some("BloscLZ") => Some(c"BloscLZ"),
-                Some("LZ4") => Some(c"LZ4"),
-                Some("Zlib") => Some(c"Zlib"),
-                Some(_) => Some(c"Zstd"),
+            let name = match BuiltInCodec::from_format(format) {
+                Some(codec) => Some(codec.library_name()),
                 None => registry::codec_by_complib(c_int::from(format)).and_then(|codec| codec.name),
             };
             let name = name.ok_or_else(|| err!(NotFound, "the library code {format} has no name"))?;

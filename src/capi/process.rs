@@ -72,7 +72,7 @@ pub extern "C" fn blosc2_get_version_string() -> *const c_char {
 /// Registered codecs are not listed.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_list_compressors() -> *const c_char {
-    c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
+    BuiltInCodec::NAMES.as_ptr()
 }
 
 /// Returns the name of a codec: `None` for an unknown id, `Some(None)` for a codec that was registered without a
@@ -167,23 +167,17 @@ fn malloc_c_string(text: &[u8]) -> Result<MallocBytes> {
 /// Returns the code, the name and the version of the library that implements a codec (`codecs.md` 1.3).
 fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
     let of_builtin = |codec: BuiltInCodec| {
-        (c_int::from(codec.library_code()), codec.library_name().as_bytes(), codec.library_version())
+        (c_int::from(codec.format()), codec.library_name().to_bytes(), codec.library_version())
     };
     if let Some(codec) = BuiltInCodec::from_name(name) {
         return Some(of_builtin(codec));
     }
     let complib = registry::codec_by_name(name)?.complib;
-    if let Some(codec) = builtin_codec_by_complib(complib) {
+    if let Some(codec) = BuiltInCodec::from_format(complib) {
         return Some(of_builtin(codec));
     }
     let first = registry::codec_by_complib(c_int::from(complib))?;
     Some((c_int::from(complib), first.name.unwrap_or_default().to_bytes(), "unknown"))
-}
-
-/// Returns a built-in codec whose library has the code `complib`.
-pub(super) fn builtin_codec_by_complib(complib: u8) -> Option<BuiltInCodec> {
-    let all = [BuiltInCodec::BloscLz, BuiltInCodec::Lz4, BuiltInCodec::Zlib, BuiltInCodec::Zstd];
-    all.into_iter().find(|codec| codec.library_code() == complib)
 }
 
 /// Sets the scheduler of all parallel jobs: `callback` is called for each job, instead of using the library's own

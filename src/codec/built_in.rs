@@ -1,100 +1,15 @@
-//! The five codecs that every Blosc2 library has, and Snappy, which only Blosc 1 has: their numbers and names
-//! (`codecs.md` 1), and the [`Encoder`] and [`Decoder`] of each.
-//!
-//! Owns the choice between them by number. Does not handle codecs that are registered at run time.
+//! The [`Encoder`] and the [`Decoder`] of each codec of the [table](super::table).
 
 use super::dictionary::{DecoderDictionaryData, EncoderDictionaryData};
 use super::reference::{HAS_BLOSC1_ENCODERS, Reference};
 use super::run_streams::RunParameters;
 #[cfg(feature = "snappy")]
 use super::snappy;
+use super::table::BuiltInCodec;
 use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
-use std::ffi::CStr;
-
-/// A codec of the library itself. The numbers are the ABI's codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum BuiltInCodec {
-    /// BloscLZ, Blosc's own.
-    BloscLz = 0,
-    /// LZ4, the fast encoder.
-    Lz4 = 1,
-    /// LZ4, the high-compression encoder: the streams are [`BuiltInCodec::Lz4`]'s.
-    Lz4Hc = 2,
-    /// Snappy, for chunks of Blosc 1 only.
-    #[cfg(feature = "snappy")]
-    Snappy = 3,
-    /// Deflate in a zlib wrapper.
-    Zlib = 4,
-    /// Zstandard.
-    Zstd = 5,
-}
 
 impl BuiltInCodec {
-    /// The codecs of Blosc2, by ascending code.
-    pub(crate) const ALL: [BuiltInCodec; 5] = [
-        BuiltInCodec::BloscLz,
-        BuiltInCodec::Lz4,
-        BuiltInCodec::Lz4Hc,
-        BuiltInCodec::Zlib,
-        BuiltInCodec::Zstd,
-    ];
-
-    /// Returns the codec with that code, or `None` if it is not a built-in one.
-    pub(crate) fn from_compcode(code: i32) -> Option<BuiltInCodec> {
-        BuiltInCodec::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
-    }
-
-    /// Returns the codec of Blosc 1 with that code, or `None` if there is none.
-    pub(crate) fn from_blosc1_compcode(code: i32) -> Option<BuiltInCodec> {
-        #[cfg(feature = "snappy")]
-        if code == i32::from(BuiltInCodec::Snappy.compcode()) {
-            return Some(BuiltInCodec::Snappy);
-        }
-        BuiltInCodec::from_compcode(code)
-    }
-
-    /// Returns the ABI's code.
-    pub(crate) const fn compcode(self) -> u8 {
-        self as u8
-    }
-
-    /// Returns the codec of that name, exactly as written, or `None` if there is none.
-    pub(crate) fn from_name(name: &CStr) -> Option<BuiltInCodec> {
-        BuiltInCodec::ALL.into_iter().find(|codec| codec.name() == name)
-    }
-
-    /// Returns the ABI's name.
-    pub(crate) const fn name(self) -> &'static CStr {
-        match self {
-            BuiltInCodec::BloscLz => c"blosclz",
-            BuiltInCodec::Lz4 => c"lz4",
-            BuiltInCodec::Lz4Hc => c"lz4hc",
-            #[cfg(feature = "snappy")]
-            BuiltInCodec::Snappy => c"snappy",
-            BuiltInCodec::Zlib => c"zlib",
-            BuiltInCodec::Zstd => c"zstd",
-        }
-    }
-
-    /// Returns whether streams of the codec can refer to a dictionary.
-    pub(crate) const fn has_dictionaries(self) -> bool {
-        matches!(self, BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc | BuiltInCodec::Zstd)
-    }
-
-    /// Returns the format code in bits 5-7 of a chunk's flags.
-    pub(crate) const fn format(self) -> u8 {
-        match self {
-            BuiltInCodec::BloscLz => 0,
-            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => 1,
-            #[cfg(feature = "snappy")]
-            BuiltInCodec::Snappy => 2,
-            BuiltInCodec::Zlib => 3,
-            BuiltInCodec::Zstd => 4,
-        }
-    }
-
     /// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which must have room for all
     /// of the content. Returns the number of bytes written, fewer than `wanted` for an invalid stream; `None` for a
     /// codec that only decompresses whole streams.
@@ -105,50 +20,6 @@ impl BuiltInCodec {
             #[cfg(feature = "snappy")]
             BuiltInCodec::Snappy => None,
             BuiltInCodec::Zlib | BuiltInCodec::Zstd => None,
-        }
-    }
-
-    /// Returns the codec that decodes that format code in chunks of Blosc2, or `None` if there is none.
-    pub(crate) fn from_format(format: u8) -> Option<BuiltInCodec> {
-        BuiltInCodec::ALL.into_iter().find(|codec| codec.format() == format)
-    }
-
-    /// Returns the codec that decodes that format code in chunks of Blosc 1, or `None` if there is none.
-    pub(crate) fn from_blosc1_format(format: u8) -> Option<BuiltInCodec> {
-        #[cfg(feature = "snappy")]
-        if format == BuiltInCodec::Snappy.format() {
-            return Some(BuiltInCodec::Snappy);
-        }
-        BuiltInCodec::from_format(format)
-    }
-
-    /// Returns the code of the library that the codec belongs to (`blosc2_get_complib_info`).
-    pub(crate) const fn library_code(self) -> u8 {
-        self.format()
-    }
-
-    /// Returns the name of that library.
-    pub(crate) const fn library_name(self) -> &'static str {
-        match self {
-            BuiltInCodec::BloscLz => "BloscLZ",
-            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => "LZ4",
-            #[cfg(feature = "snappy")]
-            BuiltInCodec::Snappy => "Snappy",
-            BuiltInCodec::Zlib => "Zlib",
-            BuiltInCodec::Zstd => "Zstd",
-        }
-    }
-
-    /// Returns the version of that library.
-    pub(crate) const fn library_version(self) -> &'static str {
-        match self {
-            // The version whose streams and encoder decisions this implementation reproduces.
-            BuiltInCodec::BloscLz => "2.5.3",
-            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => lz4::VERSION,
-            #[cfg(feature = "snappy")]
-            BuiltInCodec::Snappy => snappy::VERSION,
-            BuiltInCodec::Zlib => zlib::VERSION,
-            BuiltInCodec::Zstd => zstd::VERSION,
         }
     }
 
@@ -293,10 +164,13 @@ impl BuiltInDecoder<'_> {
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => Ok(snappy::decompress(src, dest)),
             (BuiltInCodec::Zlib, _) => zlib::decompress(&mut workspace.zlib, src, dest),
-            (_, Some(DecoderDictionaryData::Zstd(dictionary))) => {
+            (BuiltInCodec::Zstd, Some(DecoderDictionaryData::Zstd(dictionary))) => {
                 zstd::decompress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }
-            (_, _) => zstd::decompress(&mut workspace.zstd, src, dest),
+            (BuiltInCodec::Zstd, _) => zstd::decompress(&mut workspace.zstd, src, dest),
+            (BuiltInCodec::BloscLz | BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc, _) => {
+                unreachable!("the caller decodes {:?}", self.codec)
+            }
         }
     }
 }

@@ -20,16 +20,18 @@ mod run_streams;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod stream_codec;
+mod table;
 mod zlib;
 mod zstd;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use built_in::{BuiltInCodec, BuiltInDecoder, BuiltInEncoder};
+pub(crate) use built_in::{BuiltInDecoder, BuiltInEncoder};
 pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
 pub(crate) use plugin::{PluginCodec, PluginDecoder, PluginEncoder};
 pub(crate) use stream_codec::{DECODE_SLACK, Decoder, Encoder, Workspace};
+pub(crate) use table::BuiltInCodec;
 
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]

@@ -15,12 +15,18 @@ use crate::trace;
 
 impl Frame {
     /// Returns the header fields of chunk `nchunk`, with the sizes that the counters of the frame include. Those of a
-    /// damaged chunk are computed from the frame. `header` is the current header of the frame.
+    /// damaged chunk are computed from the frame. `header` is the current header of the frame; `known` are the fields of
+    /// the chunk if it was read already.
     ///
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk); those of the damaged chunk if its sizes cannot be computed.
-    pub(crate) fn counted_chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
-        let found = self.chunk_info(nchunk, header);
+    pub(crate) fn counted_chunk_info(
+        &self,
+        nchunk: usize,
+        header: &FrameHeader,
+        known: Option<ChunkInfo>,
+    ) -> Result<ChunkInfo> {
+        let found = known.map_or_else(|| self.chunk_info(nchunk, header), Ok);
         if matches!(&found, Err(error) if !matches!(error.kind(), ErrorKind::InvalidHeader | ErrorKind::Data))
         {
             return found;

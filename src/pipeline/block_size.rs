@@ -1,11 +1,9 @@
 //! The default tuner: the block size (`chunk.md` 3.3) and the split decision (3.4).
 
 use super::params::CompressParams;
-use crate::abi::{
-    BLOSC_ALWAYS_SPLIT, BLOSC_BLOSCLZ, BLOSC_CODEC_OPENZL, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_NEVER_SPLIT,
-    BLOSC_ZLIB, BLOSC_ZSTD,
-};
+use crate::abi::{BLOSC_ALWAYS_SPLIT, BLOSC_NEVER_SPLIT};
 use crate::chunk::format::{MAX_FILTERS, filter_id};
+use crate::codec::BuiltInCodec;
 
 const KIB: i32 = 1024;
 
@@ -21,12 +19,9 @@ const MAX_AUTO_SPLIT_TYPESIZE: i32 = 16;
 /// Blocks whose streams would be shorter than this, in bytes, are not split automatically.
 const MIN_AUTO_SPLIT_STREAM_LEN: i32 = 32;
 
-/// The highest level at which blocks for zstd are split.
-const ZSTD_MAX_SPLIT_LEVEL: i32 = 5;
-
-/// Block sizes by level in KiB, for fast codecs.
+/// Block sizes by level in KiB, for codecs without [large blocks](BuiltInCodec::has_large_blocks).
 const FAST_CODEC_BLOCK_KIB: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
-/// Block sizes by level in KiB, for codecs with a high ratio.
+/// Block sizes by level in KiB, for codecs with large blocks.
 const HIGH_RATIO_CODEC_BLOCK_KIB: [i32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
 /// Stream sizes by level in KiB, for blocks that are split.
 const SPLIT_STREAM_KIB: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
@@ -34,7 +29,8 @@ const SPLIT_STREAM_KIB: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
 /// The parameters on which the block size and the split decision depend.
 #[derive(Clone, Copy)]
 pub(crate) struct DefaultTuner {
-    compcode: i32,
+    /// `None` for a registered codec.
+    codec: Option<BuiltInCodec>,
     clevel: i32,
     splitmode: i32,
     has_shuffle: bool,
@@ -49,7 +45,8 @@ impl DefaultTuner {
     /// Returns the default tuner for a codec, a level (clamped to 0..=9), a split mode and a filter pipeline.
     pub(crate) fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
         let shuffles = filters.contains(&filter_id::SHUFFLE);
-        DefaultTuner { compcode, clevel: clevel.clamp(0, 9), splitmode, has_shuffle: shuffles }
+        let codec = BuiltInCodec::from_compcode(compcode);
+        DefaultTuner { codec, clevel: clevel.clamp(0, 9), splitmode, has_shuffle: shuffles }
     }
 
     /// Returns whether blocks of `blocksize` bytes are split into one stream per byte of an item.
@@ -59,13 +56,7 @@ impl DefaultTuner {
             BLOSC_NEVER_SPLIT => return false,
             _ => {}
         }
-        let codec_gains = match self.compcode {
-            BLOSC_CODEC_OPENZL => false,
-            BLOSC_BLOSCLZ | BLOSC_LZ4 => true,
-            BLOSC_ZSTD => self.clevel <= ZSTD_MAX_SPLIT_LEVEL,
-            _ => false,
-        };
-        codec_gains
+        self.codec.is_some_and(|codec| codec.splits_at(self.clevel))
             && self.has_shuffle
             && typesize <= MAX_AUTO_SPLIT_TYPESIZE
             && blocksize / typesize.max(1) >= MIN_AUTO_SPLIT_STREAM_LEN
@@ -95,14 +86,18 @@ impl DefaultTuner {
         if nbytes < L1_CACHE_SIZE {
             return nbytes;
         }
-        let strong = matches!(self.compcode, BLOSC_LZ4HC | BLOSC_ZLIB | BLOSC_ZSTD);
-        KIB * if strong { HIGH_RATIO_CODEC_BLOCK_KIB[level] } else { FAST_CODEC_BLOCK_KIB[level] }
+        KIB * if self.codec.is_some_and(BuiltInCodec::has_large_blocks) {
+            HIGH_RATIO_CODEC_BLOCK_KIB[level]
+        } else {
+            FAST_CODEC_BLOCK_KIB[level]
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::{BLOSC_BLOSCLZ, BLOSC_ZLIB, BLOSC_ZSTD};
 
     const SHUFFLED: [u8; 6] = [0, 0, 0, 0, 0, 1];
 

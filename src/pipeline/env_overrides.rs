@@ -112,7 +112,7 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
     }
     if let Some(name) = var(c"BLOSC_COMPRESSOR") {
         params.compcode = library::compcode_by_name(&name).unwrap_or(-1);
-        if params.compcode > i32::from(BuiltInCodec::Zstd.compcode()) {
+        if params.compcode >= 0 && BuiltInCodec::from_compcode(params.compcode).is_none() {
             return Err(err!(
                 InvalidParam,
                 "BLOSC_COMPRESSOR is the registered codec {name:?}, expected one that is built in"

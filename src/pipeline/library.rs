@@ -88,7 +88,7 @@ pub(crate) fn compressor() -> i32 {
 /// `CodecSupport` for a registered codec; nothing changes then.
 pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
     let code = compcode_by_name(name).unwrap_or(-1);
-    if code > i32::from(BuiltInCodec::Zstd.compcode()) {
+    if code >= 0 && BuiltInCodec::from_compcode(code).is_none() {
         return Err(err!(CodecSupport, "codec {name:?} needs a context"));
     }
     init();

@@ -159,7 +159,7 @@ impl SuperChunk {
             return Err(err!(InvalidParam, "no chunk {at} in a super-chunk of {nchunks} chunks"));
         }
         self.set_current_nchunk(at);
-        let old = session.old_chunk(at)?;
+        let old = session.old_chunk(at, None)?;
         let guard = session.guard();
         let before = self.counters();
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
@@ -211,10 +211,11 @@ impl SuperChunk {
 }
 
 impl ChunkAccess<'_> {
-    /// Returns the header fields of chunk `nchunk`, which must exist, with the sizes that the counters include.
-    fn counted_chunk_info(self, nchunk: i64) -> Result<ChunkInfo> {
+    /// Returns the header fields of chunk `nchunk`, which must exist, with the sizes that the counters include; `known`
+    /// are its fields if it was read already.
+    fn counted_chunk_info(self, nchunk: i64, known: Option<ChunkInfo>) -> Result<ChunkInfo> {
         match (self.lock_proof().frame(), self.header()) {
-            (Some(frame), Some(header)) => frame.counted_chunk_info(nchunk as usize, header),
+            (Some(frame), Some(header)) => frame.counted_chunk_info(nchunk as usize, header, known),
             _ => ChunkInfo::parse(self.lock_proof().chunk_in_memory(nchunk)?),
         }
     }
@@ -228,7 +229,7 @@ impl ChunkAccess<'_> {
         if nbytes >= chunksize {
             return Ok(());
         }
-        let counted = self.counted_chunk_info(nchunk)?.nbytes;
+        let counted = self.counted_chunk_info(nchunk, None)?.nbytes;
         if usize::try_from(counted) != Ok(nbytes) {
             return Err(err!(
                 Failure,
@@ -244,7 +245,7 @@ impl ChunkAccess<'_> {
         if known >= 0 {
             return Ok(known);
         }
-        Ok(self.counted_chunk_info(nchunks - 1)?.nbytes)
+        Ok(self.counted_chunk_info(nchunks - 1, None)?.nbytes)
     }
 }
 
@@ -376,13 +377,23 @@ impl ChangeSession<'_> {
     /// # Errors
     /// As [`SuperChunk::update_chunk`].
     pub(super) fn update(&mut self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
+        self.update_known(at, chunk, None)
+    }
+
+    /// As [`update`](Self::update), for a chunk with the header fields `known`, which this session has read.
+    pub(super) fn update_known(
+        &mut self,
+        at: i64,
+        chunk: InputChunk<'_>,
+        known: Option<ChunkInfo>,
+    ) -> Result<i64> {
         if self.frame().is_none() {
             return self.guard().update_without_frame(at, chunk);
         }
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
         self.guard().lock_proof().check_chunk_fits_array(chunk.bytes(), &info).map_err(&failed)?;
-        let old = self.old_chunk(at)?;
+        let old = self.old_chunk(at, known)?;
         let before = self.counters();
         let mut after =
             rules::counters_after_update(&before, self.storage_kind(), at, &info, &old).map_err(&failed)?;
@@ -401,14 +412,14 @@ impl ChangeSession<'_> {
     }
 
     /// Returns the header fields of the chunk to be replaced or deleted, after rereading a changed frame.
-    fn old_chunk(&mut self, at: i64) -> Result<ChunkInfo> {
+    fn old_chunk(&mut self, at: i64, known: Option<ChunkInfo>) -> Result<ChunkInfo> {
         let unreadable = to_kind(ErrorKind::Failure);
         let access = self.access().map_err(unreadable)?;
         let schunk = access.lock_proof().object();
         if at >= schunk.counters().nchunks {
             return Err(err!(Failure, "another handle has deleted chunk {at}"));
         }
-        access.counted_chunk_info(at).map_err(unreadable)
+        access.counted_chunk_info(at, known).map_err(unreadable)
     }
 }
 

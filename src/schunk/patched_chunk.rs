@@ -10,6 +10,7 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, ParsedChunk};
 use crate::err;
 use crate::error::Result;
+use crate::frame::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::pipeline::compress::{BlockProvider, Source};
 use crate::pipeline::context::ReadSettings;
@@ -169,7 +170,9 @@ impl SuperChunk {
             return Ok(stored);
         }
         let access = session.access()?;
+        let mut old = None;
         let content = access.with_chunk(at, false, settings, &mut |chunk, _| {
+            old = Some(ChunkInfo::parse(chunk.bytes())?);
             check_chunk_nbytes(chunk.header().nbytes(), sizes.chunk)?;
             self.decode_to_malloc(at, chunk, settings)
         })?;
@@ -178,7 +181,7 @@ impl SuperChunk {
         let mut content = extend_to(content, sizes.chunk)?;
         write_patch(&mut content, sizes, patch)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
-            session.update(at, InputChunk::Copy(chunk)).map(|_| PatchOutcome::Updated)
+            session.update_known(at, InputChunk::Copy(chunk), old).map(|_| PatchOutcome::Updated)
         })
     }
 
@@ -195,8 +198,10 @@ impl SuperChunk {
         let container = self.container_for_compression()?;
         let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take_buffer(capacity)?;
+        let mut old = None;
         let mut compress_patched = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
             let header = chunk.header();
+            old = Some(ChunkInfo::parse(chunk.bytes())?);
             let is_regular = header.nbytes() == sizes.chunk
                 && usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
             if header.has_varlen_blocks() || !is_regular {
@@ -214,7 +219,7 @@ impl SuperChunk {
             None => Ok(Some(PatchOutcome::RunsCallbacks)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {
-                session.update(at, InputChunk::Copy(&buffer[..cbytes]))?;
+                session.update_known(at, InputChunk::Copy(&buffer[..cbytes]), old)?;
                 Ok(Some(PatchOutcome::Updated))
             }
         }

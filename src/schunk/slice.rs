@@ -8,6 +8,7 @@ use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
+use crate::frame::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
@@ -449,9 +450,9 @@ impl SuperChunk {
         for part in span.parts() {
             let new = ChunkPartToWrite { src: &src[part.buffer.clone()], part, chunksize: span.chunksize };
             if let Some(open) = &mut session {
-                if let Some(chunk) = self.build_patched_chunk(open, &new).map_err(to_failure)? {
+                if let Some((chunk, old)) = self.build_patched_chunk(open, &new).map_err(to_failure)? {
                     let chunk = InputChunk::Take(&mut Some(chunk));
-                    open.update(new.part.nchunk, chunk).map_err(to_update_error)?;
+                    open.update_known(new.part.nchunk, chunk, old).map_err(to_update_error)?;
                     continue;
                 }
                 session = None;
@@ -474,27 +475,30 @@ impl SuperChunk {
         part.range.start == 0 && (end == chunksize || (is_last && end == last_len))
     }
 
-    /// Returns the new chunk for a write of a part of it; `None` if decoding runs functions of the program, during
-    /// which no session may be held. The session is that of the super-chunk to which the chunk belongs.
+    /// Returns the new chunk for a write of a part of it, and the header fields of the old chunk if it was read; `None`
+    /// if decoding runs functions of the program, during which no session may be held. The session is that of the
+    /// super-chunk to which the chunk belongs.
     fn build_patched_chunk(
         &self,
         session: &mut ChangeSession<'_>,
         new: &ChunkPartToWrite<'_>,
-    ) -> Result<Option<MallocBytes>> {
+    ) -> Result<Option<(MallocBytes, Option<ChunkInfo>)>> {
         let nchunk = new.part.nchunk;
         if self.is_whole_chunk(&new.part, new.chunksize) {
             self.set_current_nchunk(nchunk);
-            return self.compress(nchunk, Some(new.src), new.src.len()).map(Some);
+            return self.compress(nchunk, Some(new.src), new.src.len()).map(|chunk| Some((chunk, None)));
         }
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
         let access = session.access()?;
+        let mut old = None;
         let content = access.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+            old = Some(ChunkInfo::parse(chunk.bytes())?);
             self.decode_to_malloc(nchunk, chunk, &settings)
         })?;
         let Some(mut content) = content else { return Ok(None) };
         new.write_to(&mut content);
-        self.compress(nchunk, Some(&content), content.len()).map(Some)
+        self.compress(nchunk, Some(&content), content.len()).map(|chunk| Some((chunk, old)))
     }
 
     /// Writes a part of a chunk of `target`. Holds no lock while decoding and compressing run functions of the program.

@@ -67,10 +67,7 @@ impl PartDecoding {
             return PartDecoding::WholeBlock;
         }
         // Decoders of prefixes do not support dictionaries.
-        let prefix_codec = codec.filter(|codec| {
-            matches!(codec, BuiltInCodec::BloscLz | BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc)
-                && !header.has_dictionary()
-        });
+        let prefix_codec = codec.filter(|codec| codec.decodes_prefixes() && !header.has_dictionary());
         PartDecoding::Streams { prefix_codec, unit }
     }
 
