@@ -73,16 +73,24 @@ impl Error {
 
 /// Returns a function that replaces the kind of an error by the kind `kind` of the operation, except `MemoryAlloc`.
 pub(crate) fn to_kind(kind: ErrorKind) -> impl Fn(Error) -> Error + Copy {
-    move |error| match error.kind() {
-        ErrorKind::MemoryAlloc => error,
-        _ => Error::new(kind, format_args!("{error}")),
-    }
+    move |error| replace_kind(error, kind, ErrorKind::MemoryAlloc)
 }
 
 /// Returns a function that replaces the kind of an error by the kind `kind` of the operation, except `Lock` and
 /// `MemoryAlloc`.
 pub(crate) fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error + Copy {
-    move |error| if error.kind() == ErrorKind::Lock { error } else { to_kind(kind)(error) }
+    move |error| replace_kind(error, kind, ErrorKind::Lock)
+}
+
+/// Replaces the kind of `error`, unless it is `kept` or `MemoryAlloc`.
+#[cold]
+#[inline(never)]
+fn replace_kind(error: Error, kind: ErrorKind, kept: ErrorKind) -> Error {
+    match error.kind() {
+        ErrorKind::MemoryAlloc => error,
+        there if there == kept => error,
+        _ => Error::new(kind, format_args!("{error}")),
+    }
 }
 
 /// Writes the message, so that an error whose text has another error in it names one kind only. `{:#}` writes the name
