@@ -5,7 +5,7 @@ use super::super::check::report::{FramePart, Place, Reporter};
 use super::super::header::{FrameHeader, MAX_CHUNKS};
 use super::super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use super::copy::ChunkCopy;
-use super::lists::{LOST, try_collect};
+use super::index::LOST;
 use super::numbers::not_found;
 use super::output::NewFrame;
 use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
@@ -13,6 +13,7 @@ use super::zeros::encode_zeros;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::ops::Range;
 
 /// The number of chunks that may be missing beside those that were found, which the header counts.
@@ -217,9 +218,9 @@ impl ChunkCopy {
         if unknown > limit {
             return Err(err!(Data, "{unknown} chunks of unknown sizes are lost, expected at most {limit}"));
         }
-        let mut sizes = try_collect(self.sizes.iter())?;
+        let mut sizes = fallible::collect(self.sizes.iter())?;
         set_unknown_sizes(&mut sizes, &self.claimed, unknown, stated);
-        let mut codes = try_collect(self.offsets.iter())?;
+        let mut codes = fallible::collect(self.offsets.iter())?;
         for (n, (code, &size)) in
             (0u64..).zip(codes.iter_mut().zip(&sizes)).filter(|(_, (code, _))| **code < 0)
         {

@@ -9,10 +9,10 @@ use super::super::check::verify::{
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::super::msgpack::u16_at;
-use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use std::ops::Range;
 
 /// Offset, in a section of metalayers, of their number, a big-endian `u16`.
@@ -26,7 +26,7 @@ pub(super) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 /// # Errors
 /// `MemoryAlloc`.
 pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
-    try_collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
+    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
 }
 
 fn to_owned(metalayer: &Metalayer<'_>) -> Result<OwnedMetalayer> {
@@ -70,7 +70,7 @@ pub(super) fn recover_metalayers(
     for metalayer in parsed.unwrap_or_default() {
         let checked = (options.check_metalayer)(&metalayer, header.typesize.max(1));
         if report_metalayer(files, &image, &metalayer, checked, reporter)? {
-            try_push(&mut whole, to_owned(&metalayer)?)?;
+            fallible::push(&mut whole, to_owned(&metalayer)?)?;
         }
     }
     Ok(whole)
@@ -124,7 +124,7 @@ pub(super) fn recover_vlmetalayers(
             continue;
         }
         if whole.len() < MAX_METALAYERS {
-            try_push(&mut whole, to_owned(&metalayer)?)?;
+            fallible::push(&mut whole, to_owned(&metalayer)?)?;
         } else {
             let error =
                 err!(Failure, "the frame has more than {MAX_METALAYERS} metalayers of variable length");

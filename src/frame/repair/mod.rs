@@ -5,7 +5,6 @@
 //! | [`header`] | the header of the source, with invalid fields replaced |
 //! | [`sections`] | headers and trailers that are recognised by their own bytes |
 //! | [`index`] | the index where the header says that it is |
-//! | [`lists`] | lists whose lengths come from the damaged frame |
 //! | [`scan`] | chunks, index and trailer found in the bytes of the file |
 //! | [`orphans`] | chunks of which only the entry in the index is damaged |
 //! | [`numbers`] | the numbers of chunks whose places the header or the index does not give |
@@ -24,7 +23,6 @@ mod copy;
 mod fill;
 mod header;
 mod index;
-mod lists;
 mod metadata;
 mod numbers;
 mod orphans;

@@ -13,13 +13,13 @@ use super::super::index::Offsets;
 use super::super::load;
 use super::header::{RecoveredHeader, recover_header};
 use super::index::read_credible_index;
-use super::lists::try_collect;
 use super::metadata::{self, OwnedMetalayer, TrailerHints, recover_metalayers, recover_vlmetalayers};
 use super::numbers::{Findable, checksums_of_found, entries_by_checksum, uncertain_numbers};
 use super::scan::{Findings, FoundChunk, ScanRules, scan};
 use super::sections::{FileWindow, header_len_from_section};
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use std::ops::Range;
 
 impl Default for ChunkList {
@@ -381,7 +381,7 @@ impl Source<'_> {
 fn list_chunk_files(files: &FrameFiles) -> Result<Offsets> {
     let mut numbers = files.chunk_file_numbers()?;
     numbers.retain(|&number| files.chunk_file_len(u64::from(number)).is_ok_and(|len| len > 0));
-    Ok(Offsets::List(try_collect(numbers.into_iter().map(i64::from))?))
+    Ok(Offsets::List(fallible::collect(numbers.into_iter().map(i64::from))?))
 }
 
 /// Reports the bytes that belong to no chunk.
