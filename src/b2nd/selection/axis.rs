@@ -1,8 +1,8 @@
 //! The list of coordinates of one dimension, sorted into chunks, blocks and pieces.
 
 use super::super::geometry::Geometry;
-use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::ops::Range;
 
 /// Coordinates that are contiguous in block and buffer. The offset of an item is the sum over the dimensions of the
@@ -57,12 +57,6 @@ pub(super) enum DuplicatePolicy {
     Last,
 }
 
-fn try_push<T>(all: &mut Vec<T>, one: T) -> Result<()> {
-    all.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a selection of {} pieces", all.len()))?;
-    all.push(one);
-    Ok(())
-}
-
 impl Axis {
     /// Sorts the list of one dimension, whose coordinates are in range. `step` is the distance, in bytes, from one item
     /// of the dimension to the next in the buffer.
@@ -79,11 +73,7 @@ impl Axis {
             (i64::from(geometry.chunkshape()[dim]).max(1), i64::from(geometry.blockshape()[dim]).max(1));
         let item_step = geometry.strides().item_block[dim] as usize * typesize;
         let is_last = dim + 1 == geometry.ndim();
-        let mut order = Vec::new();
-        order
-            .try_reserve_exact(list.len())
-            .map_err(|_| err!(MemoryAlloc, "a list of {} coordinates", list.len()))?;
-        order.extend(list.iter().copied().zip(0usize..));
+        let mut order = fallible::collect(list.iter().copied().zip(0usize..))?;
         order.sort_unstable();
         if duplicates == DuplicatePolicy::Last {
             // Equal coordinates are in the order of the list, so that the last one replaces those before it.
@@ -122,7 +112,7 @@ impl Axis {
                         in_buffer: place * step,
                         len: typesize,
                     };
-                    try_push(&mut axis.pieces, piece)?;
+                    fallible::push(&mut axis.pieces, piece)?;
                 }
                 let pieces = first_piece..axis.pieces.len();
                 let reach = |place: fn(&Piece) -> usize| {
@@ -136,11 +126,11 @@ impl Axis {
                     buffer_reach: reach(|p| p.in_buffer),
                     pieces,
                 };
-                try_push(&mut axis.rows, row)?;
+                fallible::push(&mut axis.rows, row)?;
             }
             let is_whole = items == geometry.extchunkshape()[dim];
             let rows = first_row..axis.rows.len();
-            try_push(&mut axis.chunks, AxisChunk { nchunk: number * chunk_stride, rows, is_whole })?;
+            fallible::push(&mut axis.chunks, AxisChunk { nchunk: number * chunk_stride, rows, is_whole })?;
         }
         Ok(axis)
     }

@@ -5,6 +5,7 @@ use super::super::slices::SharedDestination;
 use super::axis::{Axis, Piece};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::pipeline::decompress::ByteRanges;
 use std::ops::Range;
 use std::ptr;
@@ -117,12 +118,7 @@ impl<'a> ChunkPart<'a> {
 
     /// Returns the numbers of the touched blocks.
     pub(super) fn block_numbers(&self) -> Result<Vec<usize>> {
-        let mut numbers = Vec::new();
-        numbers
-            .try_reserve_exact(self.len())
-            .map_err(|_| err!(MemoryAlloc, "a list of {} blocks", self.len()))?;
-        numbers.extend((0..self.len()).map(|n| self.block(n).number));
-        Ok(numbers)
+        fallible::collect((0..self.len()).map(|n| self.block(n).number))
     }
 }
 

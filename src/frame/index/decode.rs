@@ -6,6 +6,7 @@ use super::{ENTRY_LEN, Offsets};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
@@ -69,8 +70,7 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
         return decode_special(&header, chunk, nchunks);
     }
     let bytes = decompress_entries(&header, chunk)?;
-    let mut list = Vec::new();
-    list.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "an index of {nchunks} entries"))?;
+    let mut list = fallible::vec_with_capacity(nchunks)?;
     let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
     list.extend(entries.iter().map(|entry| i64::from_le_bytes(*entry)));
     Ok(Offsets::List(list))
@@ -94,9 +94,7 @@ fn decompress_entries(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
         // Damaged bytes can claim a long list, which is allocated only if the chunk has it.
         decompress::check_content(&DecompressParams::default(), &chunk)?;
     }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
-    bytes.resize(nbytes, 0);
+    let mut bytes = fallible::filled(0, nbytes)?;
     decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut bytes[..]))?;
     Ok(bytes)
 }

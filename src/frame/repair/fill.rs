@@ -256,7 +256,7 @@ fn plausible_size(sizes: &[i32], unknown: usize) -> i64 {
 /// # Errors
 /// `MemoryAlloc`.
 fn insert_equal<T: Clone>(list: &mut Vec<T>, at: usize, element: T, count: usize) -> Result<()> {
-    list.try_reserve(count).map_err(|_| err!(MemoryAlloc, "{count} chunks"))?;
+    fallible::reserve(list, count)?;
     list.splice(at..at, std::iter::repeat_n(element, count));
     Ok(())
 }

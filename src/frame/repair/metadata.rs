@@ -30,14 +30,7 @@ pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>
 }
 
 fn to_owned(metalayer: &Metalayer<'_>) -> Result<OwnedMetalayer> {
-    let copy = |bytes: &[u8]| {
-        let mut copied = Vec::new();
-        let reserved = copied.try_reserve_exact(bytes.len());
-        reserved.map_err(|_| err!(MemoryAlloc, "{} bytes of a metalayer", bytes.len()))?;
-        copied.extend_from_slice(bytes);
-        Ok(copied)
-    };
-    Ok((copy(metalayer.name)?, copy(metalayer.content)?))
+    Ok((fallible::copy_of(metalayer.name)?, fallible::copy_of(metalayer.content)?))
 }
 
 /// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.

@@ -11,7 +11,6 @@ use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, codec_format, flag2, offset, version};
 use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::codec::BuiltInCodec;
-use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::registry;
@@ -310,11 +309,7 @@ impl Scanner<'_> {
         if !header.nbytes().is_multiple_of(index::ENTRY_LEN) || entries < self.found.chunks.len() {
             return Ok(false);
         }
-        let mut bytes = Vec::new();
-        bytes
-            .try_reserve_exact(cbytes as usize)
-            .map_err(|_| err!(MemoryAlloc, "{cbytes} bytes of a chunk"))?;
-        bytes.extend_from_slice(self.window.slice(at, cbytes)?);
+        let mut bytes = fallible::copy_of(self.window.slice(at, cbytes)?)?;
         bytes[offset::TYPESIZE] = index::ENTRY_LEN as u8;
         match damage_of(index::decode(&bytes, entries))? {
             Ok(offsets) => self.lists_the_chunks(&offsets),

@@ -251,9 +251,7 @@ fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<Option<Sto
 /// `MemoryAlloc`.
 fn checksums_of_any(table: Option<&ChecksumTable>) -> Result<ChunkChecksums> {
     let Some(table) = table else { return Ok(ChunkChecksums::Unknown) };
-    let (mut all, len) = (Vec::new(), table.chunks.len());
-    all.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} checksums"))?;
-    all.extend_from_slice(&table.chunks);
+    let mut all = fallible::copy_of(&table.chunks)?;
     all.sort_unstable();
     Ok(ChunkChecksums::AnyOf(all))
 }
