@@ -12,6 +12,7 @@ mod checksums;
 mod flips;
 mod full_read;
 mod interrupted;
+mod long_index;
 mod lost_parts;
 mod mutants;
 mod numbers;
