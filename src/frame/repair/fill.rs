@@ -9,8 +9,8 @@ use super::index::LOST;
 use super::numbers::not_found;
 use super::output::NewFrame;
 use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
-use super::zeros::encode_zeros;
 use crate::chunk::SpecialValue;
+use crate::chunk::zero_runs::encode_zero_runs;
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
@@ -200,7 +200,7 @@ impl ChunkCopy {
         };
         let Some(last) = codes.last_mut().filter(|code| is_zeros(**code)) else { return Ok(()) };
         if sizes.iter().any(|&size| is_short(size)) {
-            *last = frame.append(&encode_zeros(chunksize))?;
+            *last = frame.append(&encode_zero_runs(chunksize)?)?;
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl ChunkCopy {
                 };
                 reporter.report_chunk(n, Place::unknown(), &error)?;
             }
-            *code = frame.append(&encode_zeros(size))?;
+            *code = frame.append(&encode_zero_runs(size)?)?;
         }
         self.offsets = Offsets::List(codes);
         self.header.nbytes = sizes.iter().map(|&size| i64::from(size)).sum();

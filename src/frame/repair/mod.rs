@@ -12,7 +12,6 @@
 //! | [`metadata`] | the metalayers and the trailer |
 //! | [`survey`] | all of these: what is left of the frame |
 //! | [`sizes`] | the sizes of the chunks of the new frame |
-//! | [`zeros`] | zeros in the place of lost chunks |
 //! | [`output`] | the new frame |
 //!
 //! Data flow: files of the source -> [`survey`] -> chunks, each checked and copied to the [`output`] -> sizes -> index,
@@ -31,7 +30,6 @@ mod scan;
 mod sections;
 mod sizes;
 mod survey;
-mod zeros;
 
 use super::check::files::FrameFiles;
 use super::check::report::{FramePart, Place, ReportFn, Reporter};
