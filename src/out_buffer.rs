@@ -22,6 +22,14 @@ impl<'a> OutBuffer<'a> {
         OutBuffer { bytes: unsafe { std::slice::from_raw_parts_mut(start.cast(), len) } }
     }
 
+    /// Borrows the bytes of numbers.
+    #[inline(always)]
+    pub(crate) fn of_numbers(numbers: &'a mut [i64]) -> Self {
+        // SAFETY: the bytes of a slice that is borrowed for `'a`. An `OutBuffer` writes initialised bytes only, all of
+        // which are valid numbers.
+        unsafe { OutBuffer::from_raw(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
+    }
+
     /// Returns the length in bytes.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The parameters for new arrays: creating, reading and freeing them (`abi.md` 2.7).
 
-use super::b2nd_meta::{check_ndim, typed_slice};
+use super::b2nd_meta::{check_ndim, shape_slices};
 use super::ffi::{c_str, catch_errors, check_not_null, result_code, source_slice};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, b2nd_context_t, blosc2_metalayer, blosc2_storage,
@@ -145,11 +145,9 @@ pub unsafe extern "C" fn b2nd_create_ctx(
     catch_errors(
         |_| ptr::null_mut(),
         || {
-            let dims = check_ndim(ndim)?;
-            // SAFETY: by the rules of the module.
-            let (shape, chunkshape, blockshape) = unsafe {
-                (typed_slice(shape, dims)?, typed_slice(chunkshape, dims)?, typed_slice(blockshape, dims)?)
-            };
+            // SAFETY: the caller passes shapes of `ndim` numbers.
+            let (shape, chunkshape, blockshape) =
+                unsafe { shape_slices(ndim, shape, chunkshape, blockshape) }?;
             geometry::check_shapes(shape, chunkshape, blockshape)?;
             // SAFETY: by the rules of the module.
             let given = unsafe { b2_storage.as_ref() }.copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
@@ -172,9 +170,9 @@ pub unsafe extern "C" fn b2nd_create_ctx(
                 ));
             }
             ctx.ndim = ndim;
-            ctx.shape[..dims].copy_from_slice(shape);
-            ctx.chunkshape[..dims].copy_from_slice(chunkshape);
-            ctx.blockshape[..dims].copy_from_slice(blockshape);
+            ctx.shape[..shape.len()].copy_from_slice(shape);
+            ctx.chunkshape[..chunkshape.len()].copy_from_slice(chunkshape);
+            ctx.blockshape[..blockshape.len()].copy_from_slice(blockshape);
             ctx.dtype_format = dtype_format;
             for (n, place) in ctx.metalayers[..count].iter_mut().enumerate() {
                 // SAFETY: by the rules of the module `metalayers` has `count` elements.

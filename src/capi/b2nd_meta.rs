@@ -32,6 +32,24 @@ pub(super) unsafe fn typed_slice<'a, T>(ptr: *const T, dims: usize) -> Result<&'
     Ok(unsafe { slice::from_raw_parts(ptr, dims) })
 }
 
+/// Returns the shape, the chunk shape and the block shape of an array of `ndim` dimensions.
+///
+/// # Errors
+/// `InvalidParam` for an `ndim` outside 0 to 16; `NullPointer`.
+///
+/// # Safety
+/// Each pointer is NULL or points at `ndim` numbers.
+pub(super) unsafe fn shape_slices<'a>(
+    ndim: i8,
+    shape: *const i64,
+    chunkshape: *const i32,
+    blockshape: *const i32,
+) -> Result<(&'a [i64], &'a [i32], &'a [i32])> {
+    let dims = check_ndim(ndim)?;
+    // SAFETY: by the contract of this function.
+    unsafe { Ok((typed_slice(shape, dims)?, typed_slice(chunkshape, dims)?, typed_slice(blockshape, dims)?)) }
+}
+
 /// Creates the content of a `b2nd` metalayer in a buffer from `malloc`, and stores its address in `*smeta`; the
 /// caller frees it with `free()`. `shape`, `chunkshape` and `blockshape` are arrays of `ndim` numbers, in items;
 /// they are not checked. `dtype` is the data type of the items, a string in the format `dtype_format` (0 is
@@ -59,11 +77,8 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
         }
         // SAFETY: by the rules writable.
         let smeta = unsafe { Out::cleared(smeta) };
-        let dims = check_ndim(ndim)?;
-        // SAFETY: by the rules of the module.
-        let (shape, chunkshape, blockshape) = unsafe {
-            (typed_slice(shape, dims)?, typed_slice(chunkshape, dims)?, typed_slice(blockshape, dims)?)
-        };
+        // SAFETY: the caller passes shapes of `ndim` numbers.
+        let (shape, chunkshape, blockshape) = unsafe { shape_slices(ndim, shape, chunkshape, blockshape) }?;
         // SAFETY: not NULL, and by the rules it ends with NUL.
         let dtype = (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) }.to_bytes());
         let bytes = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;

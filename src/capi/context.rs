@@ -8,6 +8,7 @@ use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Error;
+use crate::fallible;
 use crate::pipeline::compress::Source;
 use crate::pipeline::context::{Context, OwnedContext};
 use crate::pipeline::decompress::ItemRange;
@@ -126,11 +127,7 @@ pub unsafe extern "C" fn blosc2_set_maskout(
         // SAFETY: by the rules of the module.
         let (context, mask) =
             unsafe { (context_ref(ctx)?, source_slice(maskout.cast(), non_negative_len(nblocks)?)?) };
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(mask.len())
-            .map_err(|_| err!(MemoryAlloc, "cannot allocate a mask of {nblocks} blocks"))?;
-        copy.extend_from_slice(mask);
-        context.set_mask(copy);
+        context.set_mask(fallible::copy_of(mask)?);
         Ok(0)
     })
 }

@@ -50,10 +50,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
         // SAFETY: not NULL, and by the rules arrays of `nblocks` elements.
         let (srcs, sizes) =
             unsafe { (slice::from_raw_parts(srcs, count), slice::from_raw_parts(srcsizes, count)) };
-        let mut sources = Vec::new();
-        sources
-            .try_reserve_exact(count)
-            .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
+        let mut sources = fallible::vec_with_capacity(count)?;
         let mut total = 0usize;
         for (&src, &size) in srcs.iter().zip(sizes) {
             if src.is_null() || size <= 0 {
@@ -168,11 +165,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         let blocks = unsafe { block_source(context, chunk) };
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();
-            let mut buffers = MallocBuffers(Vec::new());
-            buffers
-                .0
-                .try_reserve_exact(count)
-                .map_err(|_| err!(MemoryAlloc, "cannot allocate a table of {count} blocks"))?;
+            let mut buffers = MallocBuffers(fallible::vec_with_capacity(count)?);
             for nblock in 0..count {
                 let nbytes = reader.block_nbytes(nblock);
                 buffers.0.push((malloc(nbytes)?, nbytes));

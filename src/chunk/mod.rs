@@ -18,6 +18,7 @@ mod parsed;
 pub(crate) mod special;
 pub(crate) mod stream;
 pub(crate) mod varlen;
+pub(crate) mod zero_runs;
 
 pub(crate) use blocks::BlockGeometry;
 pub(crate) use bytes::{read_i32, write_i32};

@@ -3,6 +3,7 @@
 use super::{ChunkHeader, dictionary, read_i32};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::ops::Range;
 
 /// Size, in bytes, of the field before a block's payload, which holds its uncompressed size.
@@ -47,8 +48,7 @@ pub(crate) fn block_spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Rang
         first += dictionary::SIZE_FIELD_LEN + dictionary::read(chunk, tables)?.len();
     }
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-    let mut spans = Vec::new();
-    spans.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "a table of {count} blocks"))?;
+    let mut spans = fallible::vec_with_capacity(count)?;
     for at in (0..starts.len()).step_by(4) {
         let start = read_i32(starts, at).and_then(|v| usize::try_from(v).ok()).unwrap_or(0);
         let end = match read_i32(starts, at + 4) {
@@ -74,10 +74,7 @@ pub(crate) fn block_spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Rang
 /// Those of [`block_spans`]; `InvalidHeader` when the sizes do not add up to that of the chunk.
 pub(crate) fn block_table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
     let spans = block_spans(header, chunk)?;
-    let mut blocks = Vec::new();
-    blocks
-        .try_reserve_exact(spans.len())
-        .map_err(|_| err!(MemoryAlloc, "a table of {} blocks", spans.len()))?;
+    let mut blocks = fallible::vec_with_capacity(spans.len())?;
     let mut offset = 0usize;
     for span in spans {
         let size = read_i32(chunk, span.start).unwrap_or(0);

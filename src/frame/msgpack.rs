@@ -14,8 +14,8 @@ use rmp::encode::{self, ByteBuf, RmpWrite};
 
 pub(crate) use rmp::Marker;
 
-use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// Returns the `N` bytes at `pos`; `None` when they are not all there.
 pub(crate) fn bytes_at<const N: usize>(bytes: &[u8], pos: usize) -> Option<[u8; N]> {
@@ -57,9 +57,7 @@ impl MsgpackWriter {
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn new(capacity: usize) -> Result<Self> {
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(capacity).map_err(|_| err!(MemoryAlloc, "{capacity} bytes of a frame"))?;
-        Ok(MsgpackWriter(ByteBuf::from_vec(bytes)))
+        Ok(MsgpackWriter(ByteBuf::from_vec(fallible::vec_with_capacity(capacity)?)))
     }
 
     /// Appends bytes as they are.

@@ -34,8 +34,8 @@ use super::msgpack::{Marker, u32_at};
 use super::trailer::{self, END_LEN as TRAILER_END_LEN, FINGERPRINT_LEN};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_STORED_TYPESIZE, MIN_HEADER_LENGTH, version};
-use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::ops::Range;
 
 /// Number of bytes that are examined at once.
@@ -91,9 +91,8 @@ struct Search<'a> {
 impl Search<'_> {
     /// Examines a range of the file, and returns whether it has the header of a frame.
     fn has_frame_header(&mut self, range: Range<u64>, read: &mut ReadFile<'_>) -> Result<bool> {
-        let mut bytes = Vec::new();
         let len = (range.end - range.start).min(WINDOW_LEN + OVERLAP) as usize;
-        bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes behind a frame"))?;
+        let mut bytes = fallible::vec_with_capacity(len)?;
         let mut at = range.start;
         while at < range.end {
             let start = at.saturating_sub(OVERLAP).max(range.start);

@@ -5,6 +5,7 @@
 
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::chunk_info::ChunkInfo;
 
 /// The counters that a super-chunk shows.
@@ -91,9 +92,7 @@ impl<'a> Permutation<'a> {
     /// # Errors
     /// `Data` when it is not a permutation, `MemoryAlloc`.
     pub(crate) fn new(order: &'a [i64]) -> Result<Permutation<'a>> {
-        let mut seen = Vec::new();
-        seen.try_reserve_exact(order.len()).map_err(|_| err!(MemoryAlloc, "{} chunks", order.len()))?;
-        seen.resize(order.len(), false);
+        let mut seen = fallible::filled(false, order.len())?;
         for &from in order {
             match usize::try_from(from).ok().and_then(|from| seen.get_mut(from)) {
                 Some(seen) if !*seen => *seen = true,

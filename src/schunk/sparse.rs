@@ -7,6 +7,7 @@ use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{BlockGeometry, ParsedChunk};
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind_unless_lock};
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ByteRanges, ItemRange};
@@ -62,13 +63,14 @@ impl SuperChunk {
             return Ok(());
         }
         coords.iter().try_for_each(|&coord| check_coord(coord, nitems))?;
-        let mut order = try_collect(coords.iter().enumerate().map(|(position, &coord)| (coord, position)))?;
+        let mut order =
+            fallible::collect(coords.iter().enumerate().map(|(position, &coord)| (coord, position)))?;
         order.sort_unstable();
         let per_chunk = per_chunk as i64;
         for same_chunk in order.chunk_by(|a, b| a.0 / per_chunk == b.0 / per_chunk) {
             let nchunk = same_chunk[0].0 / per_chunk;
             let wanted =
-                try_collect(same_chunk.iter().map(|&(coord, position)| {
+                fallible::collect(same_chunk.iter().map(|&(coord, position)| {
                     ((coord % per_chunk) as usize * typesize, position * typesize)
                 }))?;
             self.gather_chunk_items(nchunk, &wanted, typesize, &settings, dest.reborrow()).inspect_err(
@@ -129,8 +131,8 @@ impl SuperChunk {
                 return gather_across_blocks(&params, chunk, wanted, typesize, dest.reborrow());
             }
             let block_of = |&(at, _): &RequestedItem| at / geometry.blocksize();
-            let items = try_collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
-            let blocks = try_collect(items.iter().map(|items| block_of(&items[0])))?;
+            let items = fallible::collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
+            let blocks = fallible::collect(items.iter().map(|items| block_of(&items[0])))?;
             let mut sink = ItemSink {
                 items,
                 blocksize: geometry.blocksize(),
@@ -168,19 +170,6 @@ fn gather_across_blocks(
         }
     }
     Ok(())
-}
-
-/// Collects items into a vector.
-///
-/// # Errors
-/// `MemoryAlloc`.
-fn try_collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    for item in items {
-        list.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a list of {} items", list.len()))?;
-        list.push(item);
-    }
-    Ok(list)
 }
 
 /// Copies items from the blocks of a chunk.

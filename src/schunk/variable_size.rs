@@ -5,8 +5,9 @@
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::rules::{self, Counters};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, flag, version};
-use crate::chunk::{ChunkHeader, SpecialValue, write_i32};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, version};
+use crate::chunk::zero_runs::encode_zero_runs;
+use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
@@ -128,7 +129,7 @@ fn to_repeated_value_chunk(special: SpecialValue, nbytes: i32, typesize: i32) ->
                 "a chunk of NaNs has {nbytes} bytes, expected a multiple of `typesize` {typesize}"
             ));
         }
-        return make_zero_run_chunk(nbytes);
+        return encode_zero_runs(nbytes);
     }
     let mut value = fallible::filled(0, width)?;
     if special == SpecialValue::Nan {
@@ -136,30 +137,5 @@ fn to_repeated_value_chunk(special: SpecialValue, nbytes: i32, typesize: i32) ->
     }
     let mut chunk = fallible::filled(0, EXTENDED_HEADER_LENGTH + width)?;
     encode_special_chunk(&params, SpecialValue::Value, nbytes as usize, &value, &mut chunk)?;
-    Ok(chunk)
-}
-
-/// Returns a chunk of `nbytes` zeros, at least 1, with their size in its header: blocks of one stream each, which is a
-/// run of zeros.
-fn make_zero_run_chunk(nbytes: i32) -> Result<Vec<u8>> {
-    let blocksize = nbytes.min(MAX_BLOCKSIZE);
-    let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;
-    let (tables, len) = (EXTENDED_HEADER_LENGTH + 4 * nblocks, EXTENDED_HEADER_LENGTH + 8 * nblocks);
-    // The length of a stream that is a run of zeros is 0.
-    let mut chunk = fallible::filled(0, len)?;
-    let header = ChunkHeader {
-        version: version::STABLE,
-        versionlz: 1,
-        flags: flag::EXTENDED | flag::DONT_SPLIT,
-        typesize: 1,
-        nbytes,
-        blocksize,
-        cbytes: len as i32,
-        ..ChunkHeader::default()
-    };
-    header.write(&mut chunk);
-    for nblock in 0..nblocks {
-        write_i32(&mut chunk, EXTENDED_HEADER_LENGTH + 4 * nblock, (tables + 4 * nblock) as i32);
-    }
     Ok(chunk)
 }

@@ -33,6 +33,15 @@ struct SharedArray(Array);
 // SAFETY: the tests check that threads may share it.
 unsafe impl Sync for SharedArray {}
 
+/// Sets a flag when it is dropped, so that the threads that read the flag end after a failure of this thread, too.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
 /// Fails unless the array has the rows of all writers, each once, and those of each writer in order.
 #[track_caller]
 fn assert_has_all_rows(array: &Array, nwriters: u32, nrows: u32) {
@@ -215,7 +224,7 @@ fn views_access_their_own_items_while_columns_are_added_and_removed() {
         let is_over = &AtomicBool::new(false);
         let mut written = [0; ROWS];
         thread::scope(|scope| {
-            let resizer = scope.spawn(move || {
+            scope.spawn(move || {
                 let mut changes = 0;
                 while !is_over.load(SeqCst) || changes == 0 {
                     assert_eq!(shared.0.append(&[0xff; ROWS * 5 * ITEM_SIZE], 2), 0);
@@ -223,6 +232,7 @@ fn views_access_their_own_items_while_columns_are_added_and_removed() {
                     changes += 1;
                 }
             });
+            let _over = SetOnDrop(is_over);
             for number in 1..=rounds {
                 let at = number as usize % ROWS;
                 let (start, stop) = ([at as i64, 0], [at as i64 + 1, COLUMNS as i64]);
@@ -234,8 +244,6 @@ fn views_access_their_own_items_while_columns_are_added_and_removed() {
                     written[at] = number;
                 }
             }
-            is_over.store(true, SeqCst);
-            resizer.join().expect("a resizer");
         });
         let expected: Vec<u8> = (0..ROWS).flat_map(|at| row(at as u32, written[at])).collect();
         assert_eq!(view.0.to_cbuffer(), Ok(expected), "{store:?}");

@@ -140,6 +140,41 @@ fn d7_views_of_a_resized_or_freed_array_read_existing_chunks_or_fail() {
     }
 }
 
+/// The numbers of the chunks along a dimension with one chunk do not depend on the shape along the others.
+#[test]
+fn d7_views_of_one_row_of_chunks_are_read_after_columns_were_added() {
+    let scratch = ScratchDir::new();
+    for store in Store::ALL {
+        let spec =
+            ArraySpec::new(&[3, 1, 4], &[3, 1, 2], &[3, 1, 2], 1).with_store(store, &scratch.new_path());
+        let array = spec.create_from_buffer(ours(), &increasing_bytes(12));
+        let view = expect_view(array.squeeze());
+        assert_eq!(array.resize(&[3, 1, 9], None), 0);
+        assert_eq!(view.to_cbuffer(), Ok(increasing_bytes(12)), "{store:?}");
+        assert_eq!(view.set(&[2, 3], &[3, 4], &[99]), 0);
+        assert_eq!(array.get(&[2, 0, 3], &[3, 1, 4]), Ok(vec![99]), "{store:?}");
+    }
+}
+
+/// An array is extended with a view of itself, whose lock it has.
+#[test]
+fn d7_arrays_are_extended_with_their_views() {
+    let scratch = ScratchDir::new();
+    for store in Store::ALL {
+        // The addresses of views before and behind that of the array.
+        let gaps: Vec<Array> = (0..4).map(|_| base_array(Store::Memory, &scratch)).collect();
+        let array = base_array(store, &scratch);
+        drop(gaps);
+        let views: Vec<Array> = (0..8).map(|_| expect_view(array.squeeze_index(&[false; 3]))).collect();
+        let mut expected = increasing_bytes(35);
+        for view in &views {
+            assert_eq!(array.extend(view, 0), 0, "{store:?}");
+            expected.extend(increasing_bytes(35));
+            assert_eq!(array.to_cbuffer().as_ref(), Ok(&expected), "{store:?}");
+        }
+    }
+}
+
 #[test]
 fn d8_selections_out_of_range_are_rejected() {
     let array =

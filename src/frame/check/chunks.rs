@@ -13,6 +13,7 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{BlockShape, ChunkHeader, Container, ParsedChunk, read_i32};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 
@@ -219,8 +220,7 @@ fn stored_in_order(len: usize, place: impl Fn(u32) -> (i64, Option<u32>)) -> Res
     let len = u32::try_from(len).unwrap_or(u32::MAX);
     let stored = || (0..len).filter(|&n| place(n).0 >= 0);
     let count = stored().count();
-    let mut order = Vec::new();
-    order.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "the order of {count} chunks"))?;
+    let mut order = fallible::vec_with_capacity(count)?;
     order.extend(stored());
     order.sort_unstable_by_key(|&n| (place(n), n));
     Ok(order)

@@ -4,6 +4,7 @@ use super::chunks::{ChunkNumbers, StoredChunk};
 use super::report::{Place, Reporter};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// Finds whole chunks that end behind the beginning of the next whole chunk. The length of the first of the two is
 /// wrong: no bytes inside a chunk are a whole chunk by chance.
@@ -35,11 +36,7 @@ impl OverlapCheck {
         let location = chunk.location;
         let previous = self.previous.take();
         if let ChunkNumbers::List(list) = chunk.numbers {
-            let mut numbers = Vec::new();
-            numbers
-                .try_reserve_exact(list.len())
-                .map_err(|_| err!(MemoryAlloc, "{} chunk numbers", list.len()))?;
-            numbers.extend_from_slice(list);
+            let numbers = fallible::copy_of(list)?;
             let end = location.saturating_add(len as u64);
             self.previous = Some(WholeChunk { end, place: chunk.place, numbers });
         }

@@ -11,6 +11,7 @@ use super::report::{FramePart, Place, Reporter};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 
 /// The number of checked entries without bytes whose results are kept.
 const MAX_KNOWN_SPECIALS: usize = 16;
@@ -82,8 +83,7 @@ impl<'a> ChunkWalk<'a> {
             Offsets::List(list) => list,
         };
         // A frame has few different entries of this kind, and each needs the same check.
-        let mut known: Vec<((i64, bool), Result<i32>)> = Vec::new();
-        known.try_reserve_exact(MAX_KNOWN_SPECIALS).map_err(|_| err!(MemoryAlloc, "checked entries"))?;
+        let mut known: Vec<((i64, bool), Result<i32>)> = fallible::vec_with_capacity(MAX_KNOWN_SPECIALS)?;
         for (n, &code) in (0u64..).zip(list).filter(|&(_, &code)| code < 0) {
             let is_last = n + 1 == self.nchunks();
             let at = match known.iter().position(|(key, _)| *key == (code, is_last)) {

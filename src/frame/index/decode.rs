@@ -6,6 +6,7 @@ use super::{ENTRY_LEN, Offsets};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
@@ -68,16 +69,11 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     if header.special()?.is_some() {
         return decode_special(&header, chunk, nchunks);
     }
-    let bytes = decompress_entries(&header, chunk)?;
-    let mut list = Vec::new();
-    list.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "an index of {nchunks} entries"))?;
-    let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
-    list.extend(entries.iter().map(|entry| i64::from_le_bytes(*entry)));
-    Ok(Offsets::List(list))
+    decompress_entries(&header, chunk, nchunks).map(Offsets::List)
 }
 
-/// Returns the whole decompressed content of the chunk.
-fn decompress_entries(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
+/// Returns the `nchunks` entries of the chunk.
+fn decompress_entries(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<Vec<i64>> {
     let nbytes = header.nbytes();
     let limit = MAX_UNCHECKED_NBYTES.saturating_add(chunk.len().saturating_mul(MAX_CRATIO));
     if nbytes > limit {
@@ -94,11 +90,10 @@ fn decompress_entries(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
         // Damaged bytes can claim a long list, which is allocated only if the chunk has it.
         decompress::check_content(&DecompressParams::default(), &chunk)?;
     }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
-    bytes.resize(nbytes, 0);
-    decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut bytes[..]))?;
-    Ok(bytes)
+    let mut entries = fallible::filled(0, nchunks)?;
+    decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::of_numbers(&mut entries))?;
+    entries.iter_mut().for_each(|entry| *entry = i64::from_le(*entry));
+    Ok(entries)
 }
 
 /// Decodes an index of one repeated entry, which is written for a frame filled with special chunks.

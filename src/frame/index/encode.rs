@@ -14,6 +14,7 @@ use crate::chunk::format::{
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::fallible;
 use crate::pipeline::block_size::DefaultTuner;
 use crate::pipeline::compress::{self, Source, plan};
 use crate::pipeline::env_overrides;
@@ -52,19 +53,10 @@ fn nbytes_for_entries(entries: usize) -> Result<usize> {
     }
 }
 
-/// Returns `len` zero bytes.
-fn zeroed_vec(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
 /// Returns the entries from `first` on as little-endian bytes.
 fn entry_bytes_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
     let len = offsets.len().saturating_sub(first) * ENTRY_LEN;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
+    let mut bytes = fallible::vec_with_capacity(len)?;
     match offsets {
         Offsets::List(list) => {
             for code in list.get(first..).unwrap_or_default() {
@@ -80,7 +72,7 @@ fn entry_bytes_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
 
 /// Compresses all of `bytes` into a chunk of at most `capacity` bytes.
 fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
-    let mut dest = zeroed_vec(capacity)?;
+    let mut dest = fallible::filled(0, capacity)?;
     plan::check_params(params, bytes.len(), capacity, Some(ErrorKind::CodecParam))?;
     let header = compress::compress(params, Source::Buffer(bytes), &mut dest)?;
     if header.cbytes <= 0 {
@@ -118,7 +110,7 @@ fn can_reference_encode(chunk: &[u8], nbytes: usize, capacity: usize) -> bool {
 /// Returns a chunk that stores the entries uncompressed. `header` is that of the compressed chunk.
 fn encode_memcpyed(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
     let entries = entry_bytes_from(offsets, 0)?;
-    let mut chunk = zeroed_vec(header.len() + entries.len())?;
+    let mut chunk = fallible::filled(0, header.len() + entries.len())?;
     let cbytes = chunk.len() as i32;
     let flags = header.flags | flag::MEMCPYED;
     ChunkHeader { nbytes: entries.len() as i32, cbytes, flags, ..*header }.write(&mut chunk);
@@ -144,7 +136,7 @@ fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
     }
     let nbytes = nbytes_for_entries(entries)?;
     let params = index_cparams(nbytes)?;
-    let mut dest = zeroed_vec(EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;
+    let mut dest = fallible::filled(0, EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;
     plan::check_params(&params, nbytes, dest.len(), None)?;
     compress::encode_special_chunk(&params, SpecialValue::Value, nbytes, &code.to_le_bytes(), &mut dest)?;
     Ok(dest)
@@ -292,10 +284,8 @@ impl IndexEncoder {
         let Some(streams) = part.get(first..) else {
             return Err(err!(Failure, "the index part has {} bytes, expected {first} or more", part.len()));
         };
-        self.block_streams
-            .try_reserve(streams.len())
-            .and_then(|()| self.block_ends.try_reserve(count))
-            .map_err(|_| err!(MemoryAlloc, "{} bytes of an index", streams.len()))?;
+        fallible::reserve(&mut self.block_streams, streams.len())?;
+        fallible::reserve(&mut self.block_ends, count)?;
         self.block_streams.extend_from_slice(streams);
         for n in 1..=count {
             let end = match read_i32(part, header.len() + 4 * n).filter(|_| n < count) {
@@ -325,8 +315,7 @@ impl IndexEncoder {
             return encode_memcpyed(&header, offsets);
         }
         header.cbytes = cbytes as i32;
-        let mut chunk = Vec::new();
-        chunk.try_reserve_exact(cbytes).map_err(|_| err!(MemoryAlloc, "{cbytes} bytes of an index"))?;
+        let mut chunk = fallible::vec_with_capacity(cbytes)?;
         chunk.resize(tables, 0);
         header.write(&mut chunk);
         let mut start = tables;

@@ -5,6 +5,7 @@
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// The size of an entry in bytes: the item size of the index chunk.
 pub(crate) const ENTRY_LEN: usize = 8;
@@ -78,10 +79,6 @@ impl PartialEq for Offsets {
 
 impl Eq for Offsets {}
 
-fn no_memory_error(entries: usize) -> crate::Error {
-    err!(MemoryAlloc, "an index of {entries} entries")
-}
-
 impl Offsets {
     /// Returns an empty list.
     #[cfg(test)]
@@ -122,17 +119,16 @@ impl Offsets {
     /// Converts the entries to a list, reserves memory for one more entry, and returns the list.
     fn make_list(&mut self) -> Result<&mut Vec<i64>> {
         if let Offsets::Uniform { code, len } = *self {
-            let mut list = Vec::new();
-            list.try_reserve_exact(len.saturating_add(1)).map_err(|_| no_memory_error(len))?;
+            let mut list = fallible::vec_with_capacity(len.saturating_add(1))?;
             list.resize(len, code);
             *self = Offsets::List(list);
         }
         match self {
             Offsets::List(list) => {
-                list.try_reserve(1).map_err(|_| no_memory_error(list.len()))?;
+                fallible::reserve(list, 1)?;
                 Ok(list)
             }
-            Offsets::Uniform { len, .. } => Err(no_memory_error(*len)),
+            Offsets::Uniform { len, .. } => Err(err!(MemoryAlloc, "an index of {len} entries")),
         }
     }
 
@@ -202,9 +198,7 @@ impl Offsets {
         if order.len() != len {
             return None;
         }
-        let mut seen = Vec::new();
-        seen.try_reserve_exact(len).ok()?;
-        seen.resize(len, false);
+        let mut seen = fallible::filled(false, len).ok()?;
         for &n in order {
             let seen = seen.get_mut(usize::try_from(n).ok()?)?;
             if std::mem::replace(seen, true) {
@@ -214,8 +208,7 @@ impl Offsets {
         match self {
             Offsets::Uniform { code, len } => Some(Offsets::Uniform { code: *code, len: *len }),
             Offsets::List(list) => {
-                let mut permuted = Vec::new();
-                permuted.try_reserve_exact(len).ok()?;
+                let mut permuted = fallible::vec_with_capacity(len).ok()?;
                 permuted.extend(order.iter().map(|&n| list[n as usize]));
                 Some(Offsets::List(permuted))
             }
@@ -242,9 +235,7 @@ impl Offsets {
         };
         // One of the first `distinct + taken.len() + 1` numbers is free.
         let len = distinct + taken.len();
-        let mut is_taken = Vec::new();
-        is_taken.try_reserve_exact(len).map_err(|_| no_memory_error(len))?;
-        is_taken.resize(len, false);
+        let mut is_taken = fallible::filled(false, len)?;
         let used = self.iter().take(distinct).filter_map(|code| usize::try_from(code).ok());
         for number in used.chain(taken.iter().filter_map(|&number| usize::try_from(number).ok())) {
             if let Some(is_taken) = is_taken.get_mut(number) {

@@ -11,7 +11,7 @@ use super::super::check::verify::CheckOptions;
 use super::super::header::FrameHeader;
 use super::super::index::{Offsets, decode_entry, encode_entry};
 use super::header::complete_header;
-use super::lists::{LOST, list_of, try_collect, try_push};
+use super::index::LOST;
 use super::metadata;
 use super::numbers::not_found;
 use super::orphans::find_orphans;
@@ -23,6 +23,7 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::container::B2ND_METALAYER;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 
 /// The chunks of the new frame.
 pub(super) struct CopiedChunks {
@@ -117,7 +118,7 @@ fn copy_indexed(
     let checker = ChunkChecker::new(files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
     let sizes = match offsets {
         Offsets::Uniform { len, .. } => ChunkSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX)),
-        Offsets::List(list) => ChunkSizes::List(list_of(UNKNOWN, list.len())?),
+        Offsets::List(list) => ChunkSizes::List(fallible::filled(UNKNOWN, list.len())?),
     };
     let mut copy = ChunkCopy {
         header: survey.header.clone(),
@@ -146,7 +147,8 @@ fn copy_found(
     found: &[FoundChunk],
     frame: &mut NewFrame,
 ) -> Result<ChunkCopy> {
-    let (mut codes, mut sizes) = (list_of(LOST, found.len())?, list_of(UNKNOWN, found.len())?);
+    let (mut codes, mut sizes) =
+        (fallible::filled(LOST, found.len())?, fallible::filled(UNKNOWN, found.len())?);
     let mut first = None;
     let mut bytes = Vec::new();
     for (chunk, (code, size)) in found.iter().zip(codes.iter_mut().zip(&mut sizes)) {
@@ -192,7 +194,8 @@ impl ChunkCopy {
             Err(error) => {
                 self.set_codes(chunk.numbers, LOST)?;
                 if let (ChunkNumbers::List(list), Some(nbytes)) = (chunk.numbers, chunk.claimed_nbytes) {
-                    list.iter().try_for_each(|&n| try_push(&mut self.claimed, (u64::from(n), nbytes)))?;
+                    list.iter()
+                        .try_for_each(|&n| fallible::push(&mut self.claimed, (u64::from(n), nbytes)))?;
                 }
                 chunk.numbers.iter().try_for_each(|n| reporter.report_chunk(n, chunk.place, error))
             }
@@ -212,7 +215,7 @@ impl ChunkCopy {
         let (Offsets::List(source), Offsets::List(codes)) = (offsets, &self.offsets) else { return Ok(()) };
         let positions = |is_wanted: fn(i64) -> bool| -> Result<Vec<usize>> {
             let all = codes.iter().enumerate();
-            try_collect(all.filter(|&(_, &code)| is_wanted(code)).map(|(n, _)| n))
+            fallible::collect(all.filter(|&(_, &code)| is_wanted(code)).map(|(n, _)| n))
         };
         let lost = positions(|code| code == LOST)?;
         let unusual = positions(|code| code < 0 && parts::special_kind(code).is_err())?;
@@ -220,7 +223,7 @@ impl ChunkCopy {
             return Ok(());
         }
         let stored = source.iter().zip(codes).filter(|&(_, &code)| code >= 0);
-        let mut known = try_collect(stored.filter_map(|(&location, _)| u64::try_from(location).ok()))?;
+        let mut known = fallible::collect(stored.filter_map(|(&location, _)| u64::try_from(location).ok()))?;
         known.sort_unstable();
         let orphans = find_orphans(files, checker, &self.header, &known)?.unwrap_or_default();
         let Some(places) = [unusual, lost].into_iter().find(|places| places.len() == orphans.len()) else {

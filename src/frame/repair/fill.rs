@@ -5,14 +5,15 @@ use super::super::check::report::{FramePart, Place, Reporter};
 use super::super::header::{FrameHeader, MAX_CHUNKS};
 use super::super::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use super::copy::ChunkCopy;
-use super::lists::{LOST, try_collect};
+use super::index::LOST;
 use super::numbers::not_found;
 use super::output::NewFrame;
 use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
-use super::zeros::encode_zeros;
 use crate::chunk::SpecialValue;
+use crate::chunk::zero_runs::encode_zero_runs;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use std::ops::Range;
 
 /// The number of chunks that may be missing beside those that were found, which the header counts.
@@ -199,7 +200,7 @@ impl ChunkCopy {
         };
         let Some(last) = codes.last_mut().filter(|code| is_zeros(**code)) else { return Ok(()) };
         if sizes.iter().any(|&size| is_short(size)) {
-            *last = frame.append(&encode_zeros(chunksize)?)?;
+            *last = frame.append(&encode_zero_runs(chunksize)?)?;
         }
         Ok(())
     }
@@ -217,9 +218,9 @@ impl ChunkCopy {
         if unknown > limit {
             return Err(err!(Data, "{unknown} chunks of unknown sizes are lost, expected at most {limit}"));
         }
-        let mut sizes = try_collect(self.sizes.iter())?;
+        let mut sizes = fallible::collect(self.sizes.iter())?;
         set_unknown_sizes(&mut sizes, &self.claimed, unknown, stated);
-        let mut codes = try_collect(self.offsets.iter())?;
+        let mut codes = fallible::collect(self.offsets.iter())?;
         for (n, (code, &size)) in
             (0u64..).zip(codes.iter_mut().zip(&sizes)).filter(|(_, (code, _))| **code < 0)
         {
@@ -230,7 +231,7 @@ impl ChunkCopy {
                 };
                 reporter.report_chunk(n, Place::unknown(), &error)?;
             }
-            *code = frame.append(&encode_zeros(size)?)?;
+            *code = frame.append(&encode_zero_runs(size)?)?;
         }
         self.offsets = Offsets::List(codes);
         self.header.nbytes = sizes.iter().map(|&size| i64::from(size)).sum();
@@ -255,7 +256,7 @@ fn plausible_size(sizes: &[i32], unknown: usize) -> i64 {
 /// # Errors
 /// `MemoryAlloc`.
 fn insert_equal<T: Clone>(list: &mut Vec<T>, at: usize, element: T, count: usize) -> Result<()> {
-    list.try_reserve(count).map_err(|_| err!(MemoryAlloc, "{count} chunks"))?;
+    fallible::reserve(list, count)?;
     list.splice(at..at, std::iter::repeat_n(element, count));
     Ok(())
 }

@@ -12,6 +12,9 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
 
+/// Index entry of a lost chunk, which no reader accepts.
+pub(super) const LOST: i64 = i64::MIN;
+
 /// Reads the index at the place that the header gives. The number of its entries may differ from the number of chunks in
 /// the header, of which the last change may not have been written.
 ///

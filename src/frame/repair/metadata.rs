@@ -9,10 +9,10 @@ use super::super::check::verify::{
 use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::super::msgpack::u16_at;
-use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use std::ops::Range;
 
 /// Offset, in a section of metalayers, of their number, a big-endian `u16`.
@@ -26,18 +26,11 @@ pub(super) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 /// # Errors
 /// `MemoryAlloc`.
 pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
-    try_collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
+    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
 }
 
 fn to_owned(metalayer: &Metalayer<'_>) -> Result<OwnedMetalayer> {
-    let copy = |bytes: &[u8]| {
-        let mut copied = Vec::new();
-        let reserved = copied.try_reserve_exact(bytes.len());
-        reserved.map_err(|_| err!(MemoryAlloc, "{} bytes of a metalayer", bytes.len()))?;
-        copied.extend_from_slice(bytes);
-        Ok(copied)
-    };
-    Ok((copy(metalayer.name)?, copy(metalayer.content)?))
+    Ok((fallible::copy_of(metalayer.name)?, fallible::copy_of(metalayer.content)?))
 }
 
 /// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.
@@ -70,7 +63,7 @@ pub(super) fn recover_metalayers(
     for metalayer in parsed.unwrap_or_default() {
         let checked = (options.check_metalayer)(&metalayer, header.typesize.max(1));
         if report_metalayer(files, &image, &metalayer, checked, reporter)? {
-            try_push(&mut whole, to_owned(&metalayer)?)?;
+            fallible::push(&mut whole, to_owned(&metalayer)?)?;
         }
     }
     Ok(whole)
@@ -124,7 +117,7 @@ pub(super) fn recover_vlmetalayers(
             continue;
         }
         if whole.len() < MAX_METALAYERS {
-            try_push(&mut whole, to_owned(&metalayer)?)?;
+            fallible::push(&mut whole, to_owned(&metalayer)?)?;
         } else {
             let error =
                 err!(Failure, "the frame has more than {MAX_METALAYERS} metalayers of variable length");

@@ -5,7 +5,6 @@
 //! | [`header`] | the header of the source, with invalid fields replaced |
 //! | [`sections`] | headers and trailers that are recognised by their own bytes |
 //! | [`index`] | the index where the header says that it is |
-//! | [`lists`] | lists whose lengths come from the damaged frame |
 //! | [`scan`] | chunks, index and trailer found in the bytes of the file |
 //! | [`orphans`] | chunks of which only the entry in the index is damaged |
 //! | [`numbers`] | the numbers of chunks whose places the header or the index does not give |
@@ -13,7 +12,6 @@
 //! | [`metadata`] | the metalayers and the trailer |
 //! | [`survey`] | all of these: what is left of the frame |
 //! | [`sizes`] | the sizes of the chunks of the new frame |
-//! | [`zeros`] | zeros in the place of lost chunks |
 //! | [`output`] | the new frame |
 //!
 //! Data flow: files of the source -> [`survey`] -> chunks, each checked and copied to the [`output`] -> sizes -> index,
@@ -24,7 +22,6 @@ mod copy;
 mod fill;
 mod header;
 mod index;
-mod lists;
 mod metadata;
 mod numbers;
 mod orphans;
@@ -33,7 +30,6 @@ mod scan;
 mod sections;
 mod sizes;
 mod survey;
-mod zeros;
 
 use super::check::files::FrameFiles;
 use super::check::report::{FramePart, Place, ReportFn, Reporter};

@@ -11,11 +11,12 @@ use super::super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::super::index::Offsets;
 use super::super::metalayers::section_len;
 use super::super::plan::copy_offsets;
-use super::lists::{LOST, list_of, try_collect, try_push};
+use super::index::LOST;
 use super::scan::{FoundChunk, FoundIndex};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use std::ops::Range;
 
 /// Maximum number of lengths of a lost header that are tried. More are possible only with a gap before the index.
@@ -30,11 +31,11 @@ pub(super) fn checksums_of_found(files: &FrameFiles, chunks: &[FoundChunk]) -> R
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {
         files.read_into(chunk.at, u64::from(chunk.cbytes), &mut bytes)?;
-        try_push(&mut found, (checksum(&bytes), chunk.at))?;
+        fallible::push(&mut found, (checksum(&bytes), chunk.at))?;
     }
     for number in files.chunk_file_numbers()? {
         if damage_of(files.read_chunk_file(u64::from(number), &mut bytes))?.is_ok() {
-            try_push(&mut found, (checksum(stored_part(&bytes)), u64::from(number)))?;
+            fallible::push(&mut found, (checksum(stored_part(&bytes)), u64::from(number)))?;
         }
     }
     found.sort_unstable();
@@ -54,9 +55,9 @@ pub(super) fn entries_by_checksum(
     index: Option<&Offsets>,
 ) -> Result<Offsets> {
     let count = checksums.len();
-    let mut order = try_collect(0..u32::try_from(count).unwrap_or(u32::MAX))?;
+    let mut order = fallible::collect(0..u32::try_from(count).unwrap_or(u32::MAX))?;
     order.sort_unstable_by_key(|&n| (checksums[n as usize], n));
-    let mut codes = list_of(LOST, count)?;
+    let mut codes = fallible::filled(LOST, count)?;
     for same in order.chunk_by(|&a, &b| checksums[a as usize] == checksums[b as usize]) {
         let wanted = checksums[same[0] as usize];
         let first = found.partition_point(|&(checksum, _)| checksum < wanted);
@@ -189,9 +190,9 @@ impl Findable<'_> {
             Offsets::Uniform { code, len } => return Ok(Offsets::Uniform { code: place(*code), len: *len }),
             Offsets::List(list) => list,
         };
-        let mut entries = try_collect(list.iter().map(|&code| place(code)))?;
+        let mut entries = fallible::collect(list.iter().map(|&code| place(code)))?;
         // A chunk between the gaps that has two possible numbers has none.
-        let mut claims = try_collect(entries.iter().zip(list).map(|(&entry, &code)| (entry, code)))?;
+        let mut claims = fallible::collect(entries.iter().zip(list).map(|(&entry, &code)| (entry, code)))?;
         claims.sort_unstable();
         claims.dedup();
         let is_claimed_twice = |entry: i64| {
@@ -218,7 +219,7 @@ impl Findable<'_> {
                     if header_lens.len() == MAX_HEADER_LENS {
                         return Ok(None);
                     }
-                    try_push(&mut header_lens, header_len)?;
+                    fallible::push(&mut header_lens, header_len)?;
                 }
             }
         }
@@ -226,7 +227,7 @@ impl Findable<'_> {
             stored().filter(|&offset| self.has_chunk(signed(header_len), signed(offset))).count()
         };
         let mut counted =
-            try_collect(header_lens.into_iter().map(|header_len| (matches(header_len), header_len)))?;
+            fallible::collect(header_lens.into_iter().map(|header_len| (matches(header_len), header_len)))?;
         counted.sort_unstable();
         match *counted {
             [.., (second, _), (best, _)] if second == best => Ok(None),

@@ -90,8 +90,7 @@ impl NewFrame {
         };
         self.data_len += chunk.len() as u64;
         if let Some(checksums) = &mut self.checksums {
-            checksums.try_reserve(1).map_err(|_| err!(MemoryAlloc, "the checksums of the new frame"))?;
-            checksums.push((location, checksum(stored_part(chunk))));
+            fallible::push(checksums, (location, checksum(stored_part(chunk))))?;
         }
         Ok(encode_entry(IndexEntry::Payload(location)))
     }
@@ -105,8 +104,7 @@ impl NewFrame {
         let Some(known) = self.checksums.as_ref().filter(|_| len <= MAX_TABLE_CHUNKS) else {
             return Ok(None);
         };
-        let mut checksums = Vec::new();
-        checksums.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} checksums"))?;
+        let mut checksums = fallible::vec_with_capacity(len)?;
         for code in offsets.iter() {
             let Ok(location) = u64::try_from(code) else {
                 checksums.push(0);

@@ -7,13 +7,12 @@ use super::super::check::files::FrameFiles;
 use super::super::check::report::damage_of;
 use super::super::header::{FrameHeader, has_magic};
 use super::super::index::{self, Offsets, decode_entry};
-use super::lists::{try_collect, try_push};
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, codec_format, flag2, offset, version};
 use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::codec::BuiltInCodec;
-use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::registry;
 use std::ops::Range;
 
@@ -159,13 +158,13 @@ impl Scanner<'_> {
                 }
             }
             if gap_start < at {
-                try_push(&mut self.found.gaps, gap_start..at)?;
+                fallible::push(&mut self.found.gaps, gap_start..at)?;
             }
             let Some(end) = self.record(at, part)? else { return Ok(()) };
             (at, gap_start) = (end, end);
         }
         if gap_start < self.end {
-            try_push(&mut self.found.gaps, gap_start..self.end)?;
+            fallible::push(&mut self.found.gaps, gap_start..self.end)?;
         }
         Ok(())
     }
@@ -187,7 +186,7 @@ impl Scanner<'_> {
             FoundPart::Chunk(chunk) => {
                 // An index and a trailer before a chunk are those of an earlier state.
                 (self.found.index, self.found.trailer) = (None, None);
-                try_push(&mut self.found.chunks, chunk)?;
+                fallible::push(&mut self.found.chunks, chunk)?;
                 Some(chunk.end())
             }
         })
@@ -295,7 +294,7 @@ impl Scanner<'_> {
             return Ok(false);
         }
         let locations = list.iter().filter_map(|&code| u64::try_from(code).ok());
-        let mut stored = try_collect(locations.map(|location| self.start.saturating_add(location)))?;
+        let mut stored = fallible::collect(locations.map(|location| self.start.saturating_add(location)))?;
         stored.sort_unstable();
         let is_found = |at: &u64| self.found.chunks.binary_search_by_key(at, |chunk| chunk.at).is_ok();
         Ok(stored.last() == Some(&last.at)
@@ -310,11 +309,7 @@ impl Scanner<'_> {
         if !header.nbytes().is_multiple_of(index::ENTRY_LEN) || entries < self.found.chunks.len() {
             return Ok(false);
         }
-        let mut bytes = Vec::new();
-        bytes
-            .try_reserve_exact(cbytes as usize)
-            .map_err(|_| err!(MemoryAlloc, "{cbytes} bytes of a chunk"))?;
-        bytes.extend_from_slice(self.window.slice(at, cbytes)?);
+        let mut bytes = fallible::copy_of(self.window.slice(at, cbytes)?)?;
         bytes[offset::TYPESIZE] = index::ENTRY_LEN as u8;
         match damage_of(index::decode(&bytes, entries))? {
             Ok(offsets) => self.lists_the_chunks(&offsets),

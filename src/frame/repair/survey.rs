@@ -13,13 +13,13 @@ use super::super::index::Offsets;
 use super::super::load;
 use super::header::{RecoveredHeader, recover_header};
 use super::index::read_credible_index;
-use super::lists::try_collect;
 use super::metadata::{self, OwnedMetalayer, TrailerHints, recover_metalayers, recover_vlmetalayers};
 use super::numbers::{Findable, checksums_of_found, entries_by_checksum, uncertain_numbers};
 use super::scan::{Findings, FoundChunk, ScanRules, scan};
 use super::sections::{FileWindow, header_len_from_section};
 use crate::err;
 use crate::error::{Error, Result};
+use crate::fallible;
 use std::ops::Range;
 
 impl Default for ChunkList {
@@ -251,9 +251,7 @@ fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<Option<Sto
 /// `MemoryAlloc`.
 fn checksums_of_any(table: Option<&ChecksumTable>) -> Result<ChunkChecksums> {
     let Some(table) = table else { return Ok(ChunkChecksums::Unknown) };
-    let (mut all, len) = (Vec::new(), table.chunks.len());
-    all.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} checksums"))?;
-    all.extend_from_slice(&table.chunks);
+    let mut all = fallible::copy_of(&table.chunks)?;
     all.sort_unstable();
     Ok(ChunkChecksums::AnyOf(all))
 }
@@ -381,7 +379,7 @@ impl Source<'_> {
 fn list_chunk_files(files: &FrameFiles) -> Result<Offsets> {
     let mut numbers = files.chunk_file_numbers()?;
     numbers.retain(|&number| files.chunk_file_len(u64::from(number)).is_ok_and(|len| len > 0));
-    Ok(Offsets::List(try_collect(numbers.into_iter().map(i64::from))?))
+    Ok(Offsets::List(fallible::collect(numbers.into_iter().map(i64::from))?))
 }
 
 /// Reports the bytes that belong to no chunk.

@@ -8,10 +8,12 @@
 //! runs that many mutants; `BLOSC2_REPAIR_MUTANT_SEED` and `BLOSC2_REPAIR_MUTANT_ONLY` are as for `frames`.
 
 mod arguments;
+mod array_chunks;
 mod checksums;
 mod flips;
 mod full_read;
 mod interrupted;
+mod long_index;
 mod lost_parts;
 mod mutants;
 mod numbers;

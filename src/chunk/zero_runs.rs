@@ -1,8 +1,8 @@
 //! Zeros as a stored chunk, for frames with chunks of different sizes: the index of these frames does not tell the size
 //! of a chunk without bytes (`frame.md` 1.4).
 
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, version};
-use crate::chunk::{ChunkHeader, write_i32};
+use super::format::{EXTENDED_HEADER_LENGTH, flag, version};
+use super::{ChunkHeader, write_i32};
 use crate::error::Result;
 use crate::fallible;
 
@@ -13,7 +13,7 @@ const ZEROS_BLOCKSIZE: i32 = 1 << 20;
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn encode_zeros(nbytes: i32) -> Result<Vec<u8>> {
+pub(crate) fn encode_zero_runs(nbytes: i32) -> Result<Vec<u8>> {
     let nbytes = nbytes.max(1);
     let blocksize = nbytes.min(ZEROS_BLOCKSIZE);
     let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn zeros_are_decoded_from_one_run_per_block() {
         for nbytes in [1, 4, 1000, 3_000_000] {
-            let chunk = encode_zeros(nbytes).unwrap();
+            let chunk = encode_zero_runs(nbytes).unwrap();
             let mut header = ChunkHeader::default();
             let parsed = ParsedChunk::parse(&mut header, &chunk).unwrap();
             let mut content = vec![7; nbytes as usize];
             decompress::decompress(&DecompressParams::default(), &parsed, (&mut content[..]).into()).unwrap();
             assert!(content.iter().all(|&byte| byte == 0));
         }
-        let largest = ChunkHeader::parse(&encode_zeros(i32::MAX).unwrap()).unwrap();
+        let largest = ChunkHeader::parse(&encode_zero_runs(i32::MAX).unwrap()).unwrap();
         assert_eq!((largest.nbytes, largest.cbytes), (i32::MAX, 32 + 8 * 2048));
     }
 }
