@@ -316,8 +316,10 @@ impl Frame {
             FrameSavepoint::InPlace(savepoint) => return self.revert_changes(&mut inner, savepoint),
         };
         inner.open_transactions = inner.open_transactions.saturating_sub(1);
+        // The number of a new chunk file may be that of a chunk which another handle has stored meanwhile.
+        let removes_files = inner.is_new || self.check_unchanged(&inner).is_ok();
         let done = self.with_staging(&mut inner, |staging, committed, index| {
-            Ok(staging.roll_back(committed.disk, index, *savepoint))
+            Ok(staging.roll_back(removes_files.then_some(committed.disk), index, *savepoint))
         });
         done.unwrap_or_else(|_| {
             // The state of the transaction is lost: the frame is read again.
@@ -443,12 +445,14 @@ impl Frame {
     /// Commits pending changes, and gives the file the layout of changes in place, before the frame is closed.
     ///
     /// # Errors
-    /// Those of writing the frame, which is valid all the same.
+    /// `FileRead` for pending changes if another handle has changed the frame meanwhile; those of writing the frame,
+    /// which is valid all the same.
     pub(crate) fn close(&self) -> Result<()> {
         let mut inner = self.inner.write();
         inner.open_transactions = 0;
-        if inner.staging.is_none() {
-            return Ok(());
+        let Some(staging) = &inner.staging else { return Ok(()) };
+        if staging.pending_header().is_some() && !inner.is_new {
+            self.check_unchanged(&inner)?;
         }
         self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index))
     }

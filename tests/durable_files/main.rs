@@ -26,6 +26,7 @@ mod processes;
 mod readers;
 mod releases;
 mod reopened;
+mod replaced;
 mod space;
 #[path = "../support/mod.rs"]
 mod support;

@@ -340,6 +340,23 @@ impl StagedFile {
         bytes
     }
 
+    /// Returns whether the file has the committed header, index and trailer. The header alone does not tell the frame
+    /// from another one with chunks of the same sizes, which a file created anew under the same name may hold.
+    fn has_committed_state(&self, committed: &Committed<'_>, stream: &IoStream) -> Result<bool> {
+        let Images { header, index, trailer, .. } = &*committed.images;
+        let trailer_at = committed.layout.frame_len - trailer.len() as u64;
+        let header = header.get(..FIXED_HEADER_LEN).unwrap_or_default();
+        let mut found = fallible::filled(0, header.len().max(index.len()).max(trailer.len()))?;
+        for (at, bytes) in [(0, header), (self.slot.range.start, index), (trailer_at, trailer)] {
+            let found = &mut found[..bytes.len()];
+            stream.read_exact_at(committed.disk.base + at, found)?;
+            if found != bytes {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Moves index and trailer directly behind the chunks, and cuts the file. Does nothing if another handle has
     /// changed the frame.
     ///
@@ -347,9 +364,7 @@ impl StagedFile {
     /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`.
     pub(super) fn close(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         let stream = committed.stream()?;
-        let mut found = [0; FIXED_HEADER_LEN];
-        stream.read_exact_at(committed.disk.base, &mut found)?;
-        if committed.images.header.get(..FIXED_HEADER_LEN) != Some(&found[..]) {
+        if !self.has_committed_state(committed, &stream)? {
             return Ok(());
         }
         if !committed.is_empty() {

@@ -311,10 +311,11 @@ impl Staging {
         Ok(StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store })
     }
 
-    /// Discards the changes since a savepoint, none of which is committed. Returns whether there were any.
+    /// Discards the changes since a savepoint, none of which is committed, and removes their chunk files from `disk`.
+    /// Returns whether there were any.
     pub(super) fn roll_back(
         &mut self,
-        disk: &Disk,
+        disk: Option<&Disk>,
         index: &mut FrameIndex,
         savepoint: StagingSavepoint,
     ) -> bool {
@@ -324,7 +325,9 @@ impl Staging {
         if number(&self.pending) == number(&savepoint.pending) {
             return false;
         }
-        self.store.discard_chunks(disk, &savepoint.store);
+        if let Some(disk) = disk {
+            self.store.discard_chunks(disk, &savepoint.store);
+        }
         index.replace(savepoint.offsets);
         index.checksums = savepoint.checksums;
         self.stream = None;

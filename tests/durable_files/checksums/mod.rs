@@ -21,7 +21,7 @@ use crate::support::user_back_ends::{self, Counters, FILLING_BACK_END, POINTING_
 use crate::support::{calls::Params, library::Library};
 
 /// The environment variable that the library reads when it creates or opens a super-chunk.
-const CHECKSUMS: &str = "BLOSC2_CHECKSUMS";
+pub const CHECKSUMS: &str = "BLOSC2_CHECKSUMS";
 /// The setting of a child that names its [`Store`].
 const STORE: &str = "BLOSC2_DURABLE_STORE";
 /// The levels at which frames are changed: `Power` makes the same changes as `Kill`.
