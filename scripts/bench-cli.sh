@@ -8,6 +8,7 @@
 # command (above 1: the command is faster). Each time is the best of three. The files are in a temporary directory
 # (TMPDIR), which needs three times their size.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
 mib=${1:-1024}

@@ -7,6 +7,7 @@
 #     scripts/check-abi.sh
 #
 # Needs Rust, gcc (which extracts the declarations of the headers), binutils, Python 3 with pip.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 source "$(dirname "$0")/../capi-tests/clients/common.sh"
 export PYTHONDONTWRITEBYTECODE=1
 # The list of accepted differences is for one platform; on other platforms the sources declare the same types.

@@ -15,6 +15,7 @@
 # A check whose tools are missing is SKIPPED in the table and does not fail the script. A check that takes longer than
 # CHECK_TIMEOUT seconds (20 minutes in the short form, else 3 hours) fails. The output of each is in target/check-deep/.
 set -uo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
 all=(miri loom tsan helgrind leaks asan)

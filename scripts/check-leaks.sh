@@ -7,6 +7,7 @@
 # Without arguments: schunk, chunk_api, chunk_callbacks, blosc1_program and last_error. CC names the compiler. Exits with 77 without
 # valgrind.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"

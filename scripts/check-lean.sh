@@ -5,6 +5,7 @@
 #
 # The library is built in target/lean/, apart from the usual one; CARGO_TARGET_DIR moves both.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"

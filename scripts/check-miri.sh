@@ -13,6 +13,7 @@
 # 900). Needs rustup. Installs the nightly toolchain with Miri if it is missing; MIRI_TOOLCHAIN names another one. Exits
 # with 77 if it cannot be installed.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
 toolchain=${MIRI_TOOLCHAIN:-nightly}

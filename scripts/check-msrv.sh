@@ -4,6 +4,7 @@
 #
 #     scripts/check-msrv.sh
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)

@@ -1,12 +1,15 @@
 #!/bin/sh
 # Compiles the library for 64-bit ARM, runs clippy on it (without its tests), and runs the tests of the filters and codecs, with the NEON
-# kernels, in an emulator. Arguments select other tests: scripts/check-neon.sh frame::
+# kernels, in an emulator.
+#
+#     scripts/check-neon.sh [FILTER...]      # other tests, by a part of their names: scripts/check-neon.sh frame::
 #
 # Needs these packages, which it does not install (commands for Debian):
 #     rustup target add aarch64-unknown-linux-gnu
 #     apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 # QEMU_LD_PREFIX is the folder with the loader and the C library for ARM.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 triple=aarch64-unknown-linux-gnu
@@ -20,7 +23,7 @@ emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || true)
 [ -n "$emulator" ] || { echo "no qemu-aarch64" >&2; missing=1; }
 [ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] || { echo "no Rust target $triple" >&2; missing=1; }
 if [ $missing -ne 0 ]; then
-    sed -n 's/^#     //p' "$0" >&2
+    sed -n 's/^#     \(rustup\|apt-get\)/\1/p' "$0" >&2
     exit 1
 fi
 

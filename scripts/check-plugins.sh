@@ -7,6 +7,7 @@
 # PLUGIN: openzl (the default), j2k, htj2k, grok, openhtj2k, btune, or all. Installs into target/plugins. CC names the
 # compiler, PYTHON the interpreter.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"

@@ -15,6 +15,7 @@
 # Without arguments: both, of which one may be missing. Exits with 77 if no detector could be run. CC names the compiler
 # (gcc or clang).
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"

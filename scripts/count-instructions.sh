@@ -7,6 +7,7 @@
 # Needs valgrind and scripts/fetch-reference.sh. BLOSC2_UNDER_TEST and BLOSC2_REFERENCE name other libraries, CC the
 # compiler.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"

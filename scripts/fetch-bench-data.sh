@@ -2,8 +2,13 @@
 # Fetches real scientific data for `cargo bench --bench side_by_side` into reference/bench-data, which git
 # ignores: medical images from the tests of the PyPI package nibabel, and elevation models, a magnetic
 # resonance image and share prices from matplotlib's sample data. Writes each array as a raw file named
-# <name>.t<bytes per item>.bin. PYTHON names the interpreter (default python3).
+# <name>.t<bytes per item>.bin.
+#
+#     scripts/fetch-bench-data.sh
+#
+# Needs Python 3 with pip, which PYTHON names (default python3), and the network.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}

@@ -5,7 +5,12 @@
 # From the wheel `imagecodecs`: C-Blosc 1.21.6 and its codec libraries, for the tests of the crate `blosc1`. From the
 # wheel `blosc`, in the directory `python-blosc`: the headers, the shared and the static library of C-Blosc 1.21.7.dev,
 # for scripts/check-abi.sh and for programs that contain a copy of C-Blosc.
+#
+#     scripts/fetch-blosc1.sh
+#
+# Needs Python 3 with pip, and the network.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 imagecodecs=2026.3.6
 python_blosc=1.11.4

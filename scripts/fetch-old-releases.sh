@@ -2,7 +2,12 @@
 # Fetches old releases of the C library for tests/durable_files: the shared objects of the wheels `blosc2` that
 # contain C-Blosc2 2.6.1 and 2.15.2. They go to `reference/releases/<version>/libblosc2.so` (ignored by git), or to the
 # directory that BLOSC2_OLD_RELEASES names. Does nothing for a release that is already there.
+#
+#     scripts/fetch-old-releases.sh
+#
+# Needs Python 3 with pip, and the network.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${BLOSC2_OLD_RELEASES:-$root/reference/releases}

@@ -2,7 +2,12 @@
 # Fetches the reference library of the side-by-side tests: the shared object and the headers from the
 # wheel `blosc2`, into `reference/` at the root of the repository (ignored by git). Does nothing if the
 # right version is already there.
+#
+#     scripts/fetch-reference.sh
+#
+# Needs Python 3 with pip, and the network.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 version=4.14.1
 root=$(cd "$(dirname "$0")/.." && pwd)

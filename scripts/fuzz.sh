@@ -10,6 +10,7 @@
 # with a finding. Needs rustup. Installs the nightly toolchain and cargo-fuzz if they are missing; FUZZ_TOOLCHAIN names
 # another toolchain.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../fuzz"
 
 export seconds=${1:?seconds for each target}

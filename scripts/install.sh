@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
     --prefix | --api | --libdir | --default-link | --profile | --abi)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
-    -h | --help) sed -n '2,/^set -eu/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
     *) echo "unknown argument $1" >&2; exit 2 ;;
   esac
   case $option in

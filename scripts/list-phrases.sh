@@ -7,6 +7,7 @@
 #
 # Looks at the comments of Rust and C sources and scripts, and at documents. A place where a person is meant is listed too.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
 phrases='\bwho\b|\bnobody\b|\bsomebody\b|\bas it is,|\bso many\b|\bof its own accord\b|\basks\b|\bwants\b'

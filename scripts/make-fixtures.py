@@ -392,7 +392,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--emit"]:
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+    elif sys.argv[1:2] == ["--emit"]:
         emit(*sys.argv[2:6])
     else:
         main()

@@ -28,6 +28,11 @@ import struct
 import sys
 import tempfile
 
+if sys.argv[1:] in (["-h"], ["--help"]):
+    # Before the imports below, which need the packages.
+    print(__doc__)
+    sys.exit()
+
 import blosc2
 import numpy as np
 

@@ -1,9 +1,12 @@
 #!/bin/sh
 # Builds the library in release mode, compiles examples/quickstart.c against include/ and the shared
-# library, and runs it. Arguments go to the example: scripts/quickstart.sh [file]
+# library, and runs it.
+#
+#     scripts/quickstart.sh [FILE]      # compresses this file instead of the example's data
 #
 # CC names the compiler (default cc); CARGO_TARGET_DIR is respected.
 set -eu
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}

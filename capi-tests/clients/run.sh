@@ -7,6 +7,7 @@
 # there. Needs Rust, a C and C++ compiler, binutils, Python 3.11 with pip, and the network of pip; the FFI examples run
 # with those runtimes that are there, and the programs of Debian on Debian 12, with its archive.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 mode=all update=no
 for word; do

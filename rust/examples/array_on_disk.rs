@@ -1,11 +1,16 @@
 //! A compressed array on disk: writes it, reads a part of it, and prints the sizes.
 //!
-//! `cargo run --release -p blosc2 --example array_on_disk`
+//! `cargo run --release -p blosc2 --example array_on_disk -- waves.b2nd`
+//!
+//! Without an argument, the file is in the directory for temporary files.
+
+use std::path::PathBuf;
 
 use blosc2::{Array, Codec, Filter, Params};
 
 fn main() -> blosc2::Result<()> {
-    let path = std::env::temp_dir().join("waves.b2nd");
+    let argument = std::env::args_os().nth(1).map(PathBuf::from);
+    let path = argument.unwrap_or_else(|| std::env::temp_dir().join("waves.b2nd"));
     let waves: Vec<f32> = (0..1000 * 1000).map(|n| (n as f32 / 5000.0).sin()).collect();
     let params = Params::new().codec(Codec::Zstd).level(5).filters([Filter::Shuffle]).threads(2);
     let array =

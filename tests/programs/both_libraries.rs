@@ -34,6 +34,30 @@ fn shared_libraries_in_one_process() {
     run_beside_blosc2("shared", &[&lib[..], &["-lblosc".into(), "-lblosc2".into()]].concat());
 }
 
+/// One source file may include the headers of both libraries, in either order.
+#[test]
+fn both_headers_in_one_source_file() {
+    let prefix = installed_prefix();
+    for (name, [first, second]) in
+        [("blosc-first", ["blosc.h", "blosc2.h"]), ("blosc2-first", ["blosc2.h", "blosc.h"])]
+    {
+        let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-headers-{name}.c"));
+        let main = "int main(void) { blosc_init(); blosc2_init(); return BLOSC_MAX_OVERHEAD != BLOSC_MIN_HEADER_LENGTH; }";
+        std::fs::write(&source, format!("#include <{first}>\n#include <{second}>\n{main}\n"))
+            .expect("the source");
+        let program = source.with_extension("");
+        run(c_compiler()
+            .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-I"])
+            .arg(prefix.join("include"))
+            .arg(&source)
+            .arg("-o")
+            .arg(&program)
+            .args(library_directory(&prefix.join("lib")))
+            .args(["-lblosc", "-lblosc2"]));
+        run(&mut Command::new(program));
+    }
+}
+
 #[test]
 fn static_libraries_in_one_program() {
     let lib = installed_prefix().join("lib");

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use crate::c_program::{build, c_compiler, print_skipped, root, run};
 
 /// The profile of this test run, so that nothing is built twice.
-const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
+pub const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
 
 /// A library, as users of it name its parts.
 struct Api {
@@ -106,7 +106,6 @@ test_both_libraries!(
     a_program_links_with_the_files,
     program_links_with_its_own_codec_libraries,
     a_program_links_with_the_name,
-    the_commands_of_the_readme_work,
     a_program_links_through_pkg_config,
     a_program_links_through_meson,
     a_program_links_through_cmake,
@@ -138,7 +137,7 @@ fn install(api: &Api, prefix: &Path, options: &[&str]) {
         .env("CARGO_TARGET_DIR", temporary.parent().expect("the target directory")));
 }
 
-fn is_tool_available(name: &str) -> bool {
+pub fn is_tool_available(name: &str) -> bool {
     let there = Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
         print_skipped(&format!("there is no {name}"));
@@ -299,40 +298,6 @@ fn a_program_links_with_the_name(api: &Api) {
     let output = run(Command::new("readelf").arg("-d").arg(&program));
     assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("[{}]", api.soname)));
     run(Command::new(program).env("LD_LIBRARY_PATH", lib));
-}
-
-/// Returns the first code block of that language after this heading of the README.
-fn readme_code_block(heading: &str, language: &str) -> String {
-    let text = fs::read_to_string(root().join("README.md")).expect("README.md");
-    let section = text.split(&format!("\n## {heading}\n")).nth(1).expect("the heading");
-    let block = section.split(&format!("\n```{language}\n")).nth(1).expect("the block");
-    block.split("\n```\n").next().expect("a text").to_string()
-}
-
-/// Runs the program and the commands of the README unchanged; only the build is that of the tests.
-fn the_commands_of_the_readme_work(api: &Api) {
-    let (heading, prefix, install_options) = match api.option {
-        "blosc1" => ("Programs of C-Blosc 1", "blosc", "--api blosc1 "),
-        _ => ("Link a program", "blosc2", ""),
-    };
-    let home = api.temporary("a home");
-    if home.exists() {
-        fs::remove_dir_all(&home).expect("the home of the last run can be removed");
-    }
-    fs::create_dir(&home).expect("a directory");
-    std::os::unix::fs::symlink(installed_prefix(), home.join(prefix)).expect("a link");
-    fs::write(home.join("program.c"), readme_code_block(heading, "c")).expect("the program can be written");
-    let commands = readme_code_block(heading, "sh");
-    let (install, rest) = commands.split_once('\n').expect("several commands");
-    assert_eq!(install, format!("scripts/install.sh {install_options}--prefix \"$HOME/{prefix}\""));
-    assert!(commands.lines().count() < 5, "expected fewer than 5 commands:\n{commands}");
-    let output = run(Command::new("sh").args(["-e", "-c", rest]).env("HOME", &home).current_dir(&home));
-    let told = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(told.starts_with("400000 -> ") && told.contains(" -> 400000 bytes"), "{told}");
-    if api.option == "blosc1" {
-        let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
-        assert!(readme.contains(&format!("prints `{}`", told.trim_end())), "README does not show {told}");
-    }
 }
 
 /// Compiles a program of `capi-tests/` as C++, links it with an archive and runs it.

@@ -1,10 +1,11 @@
 //! Programs in C, C++ and Python that use the library: compiled against its headers, with an installed copy, and with
-//! two libraries at once.
+//! two libraries at once; and the commands of the documents for users.
 
 mod both_libraries;
 #[path = "../c_program/mod.rs"]
 mod c_program;
 mod compiled;
+mod documents;
 mod installed;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,6 +1,10 @@
-//! The repository itself: imports of `src` against the layers of the design, references of comments to documents, and
-//! the output of the benchmarks.
+//! The repository itself: imports of `src` against the layers of the design, references of comments to documents, links of
+//! documents, environment variables in the document that lists them, the output of the benchmarks, and the usage of the
+//! scripts.
 
 mod bench_output;
+mod environment;
 mod layers;
+mod links;
 mod references;
+mod scripts;
