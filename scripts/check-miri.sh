@@ -52,7 +52,7 @@ groups=(
   "filter::shuffle:: filter::bitshuffle::"
   "filter::bytedelta:: filter::cells:: filter::copy:: filter::cpu:: filter::delta::"
   "filter::int_trunc:: filter::transpose:: filter::trunc_prec::"
-  "frame::msgpack:: frame::tests::checks:: frame::tests::golden:: frame::tests::index::"
+  "frame::format::msgpack:: frame::tests::checks:: frame::tests::golden:: frame::tests::index::"
   "blosc1: tests::"
   "pipeline::context:: pipeline::scratch:: pipeline::shared_output:: pipeline::compress:: pipeline::block_size:: out_buffer::"
 )

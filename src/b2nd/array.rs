@@ -11,7 +11,7 @@ use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind, to_kind_unless_lock};
-use crate::frame::array_meta::B2ND_METALAYER;
+use crate::frame::format::array_meta::B2ND_METALAYER;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};

@@ -9,7 +9,7 @@ use super::slices::to_failure_unless_lock;
 use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
-use crate::frame::array_meta::B2ND_METALAYER;
+use crate::frame::format::array_meta::B2ND_METALAYER;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::change::InputChunk;

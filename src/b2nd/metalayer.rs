@@ -8,9 +8,9 @@ use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
-use crate::frame::array_meta::{B2ND_METALAYER, CATERVA_METALAYER, LEN_OF_DTYPE, MetaFields};
-use crate::frame::metalayers::Metalayer;
-use crate::frame::msgpack::{Marker, MsgpackWriter};
+use crate::frame::format::array_meta::{B2ND_METALAYER, CATERVA_METALAYER, LEN_OF_DTYPE, MetaFields};
+use crate::frame::format::metalayers::Metalayer;
+use crate::frame::format::msgpack::{Marker, MsgpackWriter};
 
 /// Number of members of the msgpack array that is the metalayer; the older metalayer has 5, without the data type.
 const MEMBERS: u8 = 7;

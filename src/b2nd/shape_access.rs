@@ -10,7 +10,7 @@ use super::metalayer;
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
 use super::slices::to_failure_unless_lock;
 use crate::error::Result;
-use crate::frame::array_meta::{B2ND_METALAYER, CATERVA_METALAYER};
+use crate::frame::format::array_meta::{B2ND_METALAYER, CATERVA_METALAYER};
 use crate::frame::store::FrameLockGuard;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::LockProof;

@@ -9,7 +9,7 @@ use super::geometry::Geometry;
 use super::metalayer;
 use crate::err;
 use crate::error::Result;
-use crate::frame::array_meta::B2ND_METALAYER;
+use crate::frame::format::array_meta::B2ND_METALAYER;
 use crate::schunk::view::ViewSizes;
 
 /// The shapes of a view under construction.

@@ -7,7 +7,7 @@ use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
 use crate::b2nd::metalayer;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::frame::array_meta::MetaFields;
+use crate::frame::format::array_meta::MetaFields;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, slice};
 

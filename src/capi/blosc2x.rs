@@ -3,7 +3,7 @@
 use super::ffi::{catch_errors, result_code, schunk_ref};
 use super::last_error;
 use crate::abi::blosc2_schunk;
-use crate::frame::durability::Durability;
+use crate::frame::store::durability::Durability;
 use std::ffi::{c_char, c_int};
 use std::ptr;
 

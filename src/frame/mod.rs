@@ -4,67 +4,18 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`header`] | the header: its 87 fixed bytes, parsed and written |
-//! | [`metalayers`] | the section of metalayers that header and trailer have in common |
-//! | [`array_meta`] | the metalayer of an array, and the chunks that it requires |
-//! | [`trailer`] | the trailer and where it begins |
-//! | [`index`] | the index chunk: the location of each chunk |
-//! | [`msgpack`] | the msgpack values of header and trailer |
-//! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
-//! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
-//! | [`undo_log`], [`spill`] | reverting several plans; the bytes that are kept for that |
-//! | [`checksums`] | the checksums of all parts of a frame |
-//! | [`durability`] | what a change leaves if the process dies |
-//! | [`staged`], [`space`] | changes that are there completely or not at all; the use of the bytes of a file |
-//! | [`journal`] | undoing a commit of several sectors whose writer has died |
-//! | [`transaction`] | changes one by one or several as one, by either of the two |
-//! | [`disk`] | the files of a frame |
-//! | [`trailing`] | whether other data follow a frame in its file |
-//! | [`load`] | reading the parts of a frame other than its chunks |
-//! | [`store`], [`fetch`] | a frame as a store of chunks: opening it; reading chunks |
-//! | [`status`] | whether another handle has changed the frame |
-//! | [`verify`] | checking the parts of a frame by its checksums |
-//! | [`check`], [`repair`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
-//! | [`sequential`] | frames that are written from the start to the end, or read from any stream |
-//! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
-//! | [`old_chunk`] | the sizes of a chunk that is about to be replaced or deleted |
+//! | [`format`] | the bytes of a frame, and the effect of a change on them: pure functions |
+//! | [`store`] | a frame as a store of chunks, in memory, in a file or in a directory: reading and changing it |
+//! | [`recovery`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
 //!
-//! All modules except `writer`, `undo`, `undo_log`, `spill`, `staged`, `journal`, `transaction`, `disk`, `load`,
-//! `store`, `status`, `verify`, `fetch`, `old_chunk`, `check` and `repair` are pure functions of bytes: they do no I/O, check every
-//! field that they read, and never panic.
+//! A module imports only those above it in the table.
 
-pub(crate) mod array_meta;
-pub(crate) mod check;
-pub(crate) mod checksums;
-pub(crate) mod chunk_info;
-pub(crate) mod disk;
-pub(crate) mod durability;
-pub(crate) mod fetch;
-pub(crate) mod header;
-pub(crate) mod index;
-mod journal;
-pub(crate) mod load;
-pub(crate) mod metalayers;
-pub(crate) mod msgpack;
-mod old_chunk;
-pub(crate) mod plan;
-pub(crate) mod repair;
-pub(crate) mod sequential;
-mod space;
-mod spill;
-mod staged;
-pub(crate) mod status;
+pub(crate) mod format;
+pub(crate) mod recovery;
 pub(crate) mod store;
-pub(crate) mod trailer;
-pub(crate) mod trailing;
-mod transaction;
-pub(crate) mod undo;
-mod undo_log;
-mod verify;
-pub(crate) mod writer;
 
-pub(crate) use header::FrameKind;
-pub(crate) use transaction::FrameSavepoint;
+pub(crate) use format::header::FrameKind;
+pub(crate) use store::transaction::FrameSavepoint;
 
 #[cfg(test)]
 mod tests;

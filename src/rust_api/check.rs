@@ -3,11 +3,11 @@
 use super::c_path;
 use crate::b2nd::metalayer::check_array_metalayer;
 use crate::error::Result;
-use crate::frame::check::files::FrameFiles;
-use crate::frame::check::parts::read_header;
-use crate::frame::check::report::{Damage as CoreDamage, FramePart};
-use crate::frame::check::verify::{CheckOptions, other_data};
-use crate::frame::{check, repair};
+use crate::frame::recovery::check::files::FrameFiles;
+use crate::frame::recovery::check::parts::read_header;
+use crate::frame::recovery::check::report::{Damage as CoreDamage, FramePart};
+use crate::frame::recovery::check::verify::{CheckOptions, other_data};
+use crate::frame::recovery::{check, repair};
 use std::path::Path;
 
 /// A part of a frame.

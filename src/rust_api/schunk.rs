@@ -9,7 +9,7 @@ use crate::abi::{
 };
 use crate::err;
 use crate::error::Result;
-use crate::frame::durability::Durability as FrameDurability;
+use crate::frame::store::durability::Durability as FrameDurability;
 use crate::io::paths;
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
@@ -586,5 +586,5 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Returns the name of the index file of the directory of a super-chunk.
 pub fn index_file(directory: &Path) -> PathBuf {
-    directory.join(crate::frame::disk::INDEX_FILE)
+    directory.join(crate::frame::store::disk::INDEX_FILE)
 }

@@ -5,8 +5,8 @@ use super::access_lock::LockProof;
 use super::c_struct::metalayer_kind::MetalayerKind;
 use crate::chunk::format::offset;
 use crate::error::Result;
-use crate::frame::array_meta::{ArrayChunks, B2ND_METALAYER, CATERVA_METALAYER, stored_typesize};
-use crate::frame::chunk_info::ChunkInfo;
+use crate::frame::format::array_meta::{ArrayChunks, B2ND_METALAYER, CATERVA_METALAYER, stored_typesize};
+use crate::frame::format::chunk_info::ChunkInfo;
 use std::sync::atomic::Ordering;
 
 /// The values of `SuperChunk::array_chunk_nbytes` before the metalayer is parsed, and for a super-chunk that accepts all

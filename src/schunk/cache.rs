@@ -9,7 +9,7 @@ use crate::out_buffer::OutBuffer;
 /// A chunk in one state of its super-chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ChunkState {
-    /// Number of the state: [`FrameStatus::generation`](crate::frame::status::FrameStatus::generation), 0 without a
+    /// Number of the state: [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation), 0 without a
     /// frame.
     pub generation: u64,
     /// Number of the chunk.

@@ -9,7 +9,7 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
-use crate::frame::plan::TargetState;
+use crate::frame::format::plan::TargetState;
 use crate::frame::store::{Destination, Frame};
 use crate::io::{Backend, paths};
 use crate::malloc::MallocBytes;

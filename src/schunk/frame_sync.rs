@@ -8,8 +8,8 @@ use super::cache::ChunkState;
 use super::transaction::ChangeLockGuard;
 use crate::err;
 use crate::error::{ErrorKind, Result};
-use crate::frame::header::FrameHeader;
-use crate::frame::status::FrameStatus;
+use crate::frame::format::header::FrameHeader;
+use crate::frame::store::status::FrameStatus;
 use crate::frame::store::{Frame, FrameContents, FrameLockGuard};
 use std::ops::Deref;
 
@@ -19,7 +19,7 @@ const MAX_REFRESH_ATTEMPTS: usize = 50;
 /// Shared access to a super-chunk and its frame, with the current header of the frame. Released on drop.
 struct ReadSession<'a> {
     header: FrameHeader,
-    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::status::FrameStatus::generation).
+    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation).
     generation: u64,
     _frame_lock: Option<FrameLockGuard<'a>>,
     guard: ReadGuard<'a, SuperChunk>,

@@ -12,9 +12,9 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameKind;
-use crate::frame::chunk_info::ChunkInfo;
-use crate::frame::fetch::FetchMode;
-use crate::frame::header::FrameHeader;
+use crate::frame::format::chunk_info::ChunkInfo;
+use crate::frame::format::header::FrameHeader;
+use crate::frame::store::fetch::FetchMode;
 use crate::frame::store::{Frame, FrameContents};
 use crate::io::{Backend, paths};
 use crate::malloc::MallocVec;

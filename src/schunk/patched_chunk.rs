@@ -10,7 +10,7 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::frame::chunk_info::ChunkInfo;
+use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::pipeline::compress::{BlockProvider, Source};
 use crate::pipeline::context::ReadSettings;

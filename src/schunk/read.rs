@@ -11,7 +11,7 @@ use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
-use crate::frame::fetch::{ChunkBytes, FetchMode, FetchedChunk};
+use crate::frame::store::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::container;

@@ -6,7 +6,7 @@
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
-use crate::frame::chunk_info::ChunkInfo;
+use crate::frame::format::chunk_info::ChunkInfo;
 
 /// The counters that a super-chunk shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

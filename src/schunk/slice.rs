@@ -8,7 +8,7 @@ use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
-use crate::frame::chunk_info::ChunkInfo;
+use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;

@@ -11,7 +11,7 @@ use super::change::InputChunk;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::frame::fetch::{FetchMode, FetchedChunk};
+use crate::frame::store::fetch::{FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::pipeline::context::ReadSettings;
 

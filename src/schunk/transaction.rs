@@ -16,8 +16,8 @@ use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fork_count;
 use crate::frame::FrameSavepoint;
-use crate::frame::durability::Durability;
-use crate::frame::metalayers::{self, OwnedMetalayer};
+use crate::frame::format::metalayers::{self, OwnedMetalayer};
+use crate::frame::store::durability::Durability;
 use crate::frame::store::{Frame, FrameLockGuard};
 use crate::trace;
 

@@ -1,12 +1,12 @@
 //! Each check of the parsers with its error code (`frame.md` 4.1, 4.4, 4.5), the limits of the writers (7), and
 //! arbitrary bytes.
 
-use super::super::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, MAX_CHUNKS};
-use super::super::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
-use super::super::trailer;
 use super::empty_header;
 use crate::err;
 use crate::error::{ErrorKind, Result};
+use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, MAX_CHUNKS};
+use crate::frame::format::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
+use crate::frame::format::trailer;
 use proptest::prelude::*;
 
 fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {

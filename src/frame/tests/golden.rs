@@ -1,11 +1,11 @@
 //! Frames that the reference has written (`frame.md` 1.8, `schunk.md` 23), parsed and built again.
 
-use super::super::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, has_magic};
-use super::super::index::{self, IndexEncoder, IndexEntry, Offsets, encode_entry};
-use super::super::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
-use super::super::trailer;
 use super::{empty_header, hex};
 use crate::chunk::{ChunkHeader, SpecialValue};
+use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, has_magic};
+use crate::frame::format::index::{self, IndexEncoder, IndexEntry, Offsets, encode_entry};
+use crate::frame::format::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
+use crate::frame::format::trailer;
 
 const EMPTY: &str = include_str!("../../../tests/golden/frames/empty.hex");
 

@@ -1,11 +1,11 @@
 //! The index: its entries, the list of entries against a naive implementation, encoding and decoding.
 
-use super::super::index::{
-    IndexEncoder, IndexEntry, Offsets, decode, decode_entry, encode_entry, encode_special, stored_nbytes,
-};
 use super::Random;
 use crate::chunk::{ChunkHeader, SpecialValue, write_i32};
 use crate::error::ErrorKind;
+use crate::frame::format::index::{
+    IndexEncoder, IndexEntry, Offsets, decode, decode_entry, encode_entry, encode_special, stored_nbytes,
+};
 use proptest::prelude::*;
 
 #[test]

@@ -6,7 +6,7 @@ mod golden;
 mod index;
 mod reference;
 
-use super::header::{FrameHeader, FrameKind};
+use crate::frame::format::header::{FrameHeader, FrameKind};
 
 /// Converts hexadecimal digits to bytes; other characters are ignored.
 fn hex(text: &str) -> Vec<u8> {

@@ -1,16 +1,16 @@
 //! Comparison with the reference library: frames that it builds in memory are parsed, and every part that is built
 //! again from the parsed values must have the same bytes.
 
-use super::super::header::{FrameHeader, FrameKind};
-use super::super::index::{self, IndexEncoder, encode_special};
-use super::super::metalayers::{parse_header_section, parse_trailer_section};
-use super::super::trailer;
 use super::Random;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, CBool, blosc2_cparams,
     blosc2_schunk, blosc2_storage,
 };
 use crate::chunk::{ChunkHeader, SpecialValue};
+use crate::frame::format::header::{FrameHeader, FrameKind};
+use crate::frame::format::index::{self, IndexEncoder, encode_special};
+use crate::frame::format::metalayers::{parse_header_section, parse_trailer_section};
+use crate::frame::format::trailer;
 use crate::reference_library;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;

@@ -30,7 +30,7 @@ use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, bl
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
-use crate::frame::header::FrameHeader;
+use crate::frame::format::header::FrameHeader;
 use crate::frame::store::Frame;
 use crate::pipeline::context::{Context, OwnedContext};
 use crate::pipeline::params::CallbackPointer;

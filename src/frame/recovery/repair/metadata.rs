@@ -1,0 +1,183 @@
+//! The metalayers of a damaged frame, and its trailer.
+
+use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
+use crate::err;
+use crate::error::{Error, Result};
+use crate::fallible;
+use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
+use crate::frame::format::metalayers::{self, MAX_METALAYERS, Metalayer};
+use crate::frame::format::msgpack::u16_at;
+use crate::frame::recovery::check::files::FrameFiles;
+use crate::frame::recovery::check::parts::{self, StoredPart};
+use crate::frame::recovery::check::report::{FramePart, Place, Reporter, damage_of, if_whole};
+use crate::frame::recovery::check::verify::{
+    CheckOptions, named_error, read_trailer_at_end, report_metalayer, report_vlmetalayer,
+};
+use std::ops::Range;
+
+/// Offset, in a section of metalayers, of their number, a big-endian `u16`.
+const COUNT_OFFSET: usize = 5;
+
+/// The name and the content of a metalayer.
+pub(super) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
+
+/// Returns the metalayers in borrowed form.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
+    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
+}
+
+fn to_owned(metalayer: &Metalayer<'_>) -> Result<OwnedMetalayer> {
+    Ok((fallible::copy_of(metalayer.name)?, fallible::copy_of(metalayer.content)?))
+}
+
+/// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.
+///
+/// # Errors
+/// Those of the report.
+pub(super) fn recover_metalayers(
+    files: &FrameFiles,
+    header: &FrameHeader,
+    options: &CheckOptions<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Vec<OwnedMetalayer>> {
+    let section_at = FIXED_HEADER_LEN as u64;
+    let place = Place::new(files.file_offset(section_at), (header.header_len as u64).checked_sub(section_at));
+    // The section may be whole although the file ends before the end that the header states.
+    let len = (header.header_len as u64).min(files.len());
+    let mut image = match files.read_vec(0, len) {
+        Ok(bytes) => StoredPart { at: 0, bytes },
+        Err(error) => {
+            reporter.report_part(FramePart::Metalayer, place, &error)?;
+            return Ok(Vec::new());
+        }
+    };
+    if let Err(error) = metalayers::parse_header_section(&image.bytes) {
+        reporter.report_part(FramePart::Metalayer, place, &error)?;
+        shorten_section(&mut image.bytes)?;
+    }
+    let parsed = if_whole(metalayers::parse_header_section(&image.bytes))?;
+    let mut whole = Vec::new();
+    for metalayer in parsed.unwrap_or_default() {
+        let checked = (options.check_metalayer)(&metalayer, header.typesize.max(1));
+        if report_metalayer(files, &image, &metalayer, checked, reporter)? {
+            fallible::push(&mut whole, to_owned(&metalayer)?)?;
+        }
+    }
+    Ok(whole)
+}
+
+/// Lowers the number of metalayers in the section of a header until the remaining ones can be parsed.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn shorten_section(header: &mut [u8]) -> Result<()> {
+    let at = FIXED_HEADER_LEN + COUNT_OFFSET;
+    let Some(count) = u16_at(header, at) else { return Ok(()) };
+    for count in (0..usize::from(count).min(MAX_METALAYERS + 1)).rev() {
+        if let Some(place) = header.get_mut(at..at + 2) {
+            place.copy_from_slice(&(count as u16).to_be_bytes());
+        }
+        if if_whole(metalayers::parse_header_section(header))?.is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Where the trailer may be.
+pub(super) struct TrailerHints<'a> {
+    /// The header, unless it is lost.
+    pub header: Option<&'a FrameHeader>,
+    /// The end of the index, if the index was found where the header says.
+    pub index_end: Option<u64>,
+    /// The trailer that a scan has found, if there was a scan.
+    pub scanned: Option<Option<Range<u64>>>,
+}
+
+/// Returns the whole metalayers of variable length, and reports a lost trailer and the damaged metalayers.
+///
+/// # Errors
+/// Those of the report.
+pub(super) fn recover_vlmetalayers(
+    files: &FrameFiles,
+    hints: &TrailerHints<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Vec<OwnedMetalayer>> {
+    let trailer = match find_trailer(files, hints, reporter)? {
+        Some(trailer) => trailer,
+        None => return Ok(Vec::new()),
+    };
+    let mut whole = Vec::new();
+    let parsed = if_whole(metalayers::parse_trailer_section(&trailer.bytes))?;
+    for metalayer in parsed.unwrap_or_default() {
+        if !report_vlmetalayer(files, &trailer, &metalayer, reporter)? {
+            continue;
+        }
+        if whole.len() < MAX_METALAYERS {
+            fallible::push(&mut whole, to_owned(&metalayer)?)?;
+        } else {
+            let error =
+                err!(Failure, "the frame has more than {MAX_METALAYERS} metalayers of variable length");
+            let place = trailer.place_of(files, metalayer.content);
+            reporter.report_part(FramePart::Vlmetalayer, place, &named_error(&metalayer, error))?;
+        }
+    }
+    Ok(whole)
+}
+
+/// Finds the trailer, and reports it if it is not where the header says.
+fn find_trailer(
+    files: &FrameFiles,
+    hints: &TrailerHints<'_>,
+    reporter: &mut Reporter<'_, '_>,
+) -> Result<Option<StoredPart>> {
+    let stated = match hints.header {
+        Some(header) => parts::read_trailer(files, header).and_then(check_section),
+        None => Err(err!(Data, "no trailer was found")),
+    };
+    let error = match damage_of(stated)? {
+        Ok(trailer) => return Ok(Some(trailer)),
+        Err(error) => error,
+    };
+    let found = trailer_elsewhere(files, hints)?;
+    if hints.header.is_some() || found.is_none() {
+        let place = found.as_ref().map_or(Place::unknown(), |trailer| trailer.place(files));
+        reporter.report_part(FramePart::Trailer, place, &error)?;
+    }
+    Ok(found)
+}
+
+/// Looks for the trailer behind the index, where a scan has found it, and at the end of the file.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn trailer_elsewhere(files: &FrameFiles, hints: &TrailerHints<'_>) -> Result<Option<StoredPart>> {
+    let range = match (hints.index_end, &hints.scanned) {
+        (Some(at), _) => if_whole(trailer_behind_index(files, at))?.flatten(),
+        (None, Some(found)) => found.clone(),
+        (None, None) => return if_whole(read_trailer_at_end(files)),
+    };
+    let Some(Range { start, end }) = range else { return Ok(None) };
+    let read = files.read_vec(start, end.saturating_sub(start));
+    if_whole(read.and_then(|bytes| check_section(StoredPart { at: start, bytes })))
+}
+
+/// Returns the place of the trailer of an index that ends at byte `index_end`.
+fn trailer_behind_index(files: &FrameFiles, index_end: u64) -> Result<Option<Range<u64>>> {
+    let window = &mut FileWindow::new(files);
+    let Some(table_len) = table_len_before_trailer(window, index_end)? else { return Ok(None) };
+    let start = index_end + table_len;
+    Ok(trailer_end(window, start)?.map(|end| start..end))
+}
+
+/// Returns the trailer if its section of metalayers can be parsed.
+///
+/// # Errors
+/// Those of the section.
+pub(super) fn check_section(trailer: StoredPart) -> std::result::Result<StoredPart, Error> {
+    metalayers::parse_trailer_section(&trailer.bytes)?;
+    Ok(trailer)
+}

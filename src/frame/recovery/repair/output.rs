@@ -1,0 +1,303 @@
+//! The new frame that a repair writes: under a temporary name beside its destination until it is complete.
+
+use crate::err;
+use crate::error::{Error, Result};
+use crate::fallible;
+use crate::frame::FrameKind;
+use crate::frame::format::checksums::{ChecksumMode, Checksums, MAX_TABLE_CHUNKS, checksum};
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::index::{IndexEncoder, IndexEntry, Offsets, encode_entry};
+use crate::frame::format::metalayers::Metalayer;
+use crate::frame::format::trailer;
+use crate::frame::recovery::check::files::FrameFiles;
+use crate::frame::recovery::check::report::{ReportFn, Reporter};
+use crate::frame::recovery::check::verify::{CheckOptions, verify_files};
+use crate::frame::store::disk::Disk;
+use crate::frame::store::fetch::stored_part;
+use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths};
+use crate::trace;
+use std::ffi::{CStr, CString};
+use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The number of temporary names that are tried.
+const NAME_ATTEMPTS: u32 = 100;
+
+/// A frame that is being written. Dropping it removes its files.
+pub(super) struct NewFrame {
+    kind: FrameKind,
+    files: TemporaryFiles,
+    disk: Disk,
+    /// The file with header, index and trailer.
+    stream: IoStream,
+    /// Length of the header in bytes.
+    header_len: u64,
+    /// Sum of the lengths of the chunks so far, in bytes.
+    data_len: u64,
+    /// Number of chunk files so far.
+    nfiles: u32,
+    /// The locations of the chunks so far, in ascending order, and their checksums; `None` if the frame gets none.
+    checksums: Option<Vec<(u64, u32)>>,
+}
+
+/// The parts of a frame besides its chunks.
+pub(super) struct FrameParts<'a> {
+    /// The header; its lengths are set when it is written.
+    pub header: FrameHeader,
+    /// The metalayers.
+    pub metalayers: &'a [Metalayer<'a>],
+    /// The metalayers of variable length.
+    pub vlmetalayers: &'a [Metalayer<'a>],
+    /// The entries of the index, as [`NewFrame::append`] returned them, and those of chunks without bytes.
+    pub offsets: &'a Offsets,
+}
+
+impl NewFrame {
+    /// Begins a frame with a header of `header_len` bytes.
+    ///
+    /// # Errors
+    /// `FileOpen` if something exists at `destination` or no file can be created beside it.
+    pub(super) fn create(kind: FrameKind, destination: &CStr, header_len: usize) -> Result<NewFrame> {
+        let files = TemporaryFiles::create(kind, destination)?;
+        let path = c_path(&files.temporary)?;
+        let backend = Backend::native();
+        let disk = Disk::new(kind, &path, 0, backend.clone())?;
+        let stream = backend.open(&disk.path, OpenMode::Create)?;
+        let header_len = header_len as u64;
+        let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
+        Ok(NewFrame { kind, files, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
+    }
+
+    /// Adds the bytes of a chunk. Returns its entry in the index.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
+    pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
+        let location = match self.kind {
+            FrameKind::Contiguous => {
+                self.stream.write_at(self.header_len + self.data_len, chunk, WriteUnit::Bytes)?;
+                self.data_len
+            }
+            FrameKind::Sparse => {
+                let number = u64::from(self.nfiles);
+                self.disk.write_chunk_file(number, chunk)?;
+                let count = self.nfiles.checked_add(1);
+                self.nfiles = count.ok_or_else(|| err!(FileWrite, "the frame has too many chunk files"))?;
+                number
+            }
+        };
+        self.data_len += chunk.len() as u64;
+        if let Some(checksums) = &mut self.checksums {
+            fallible::push(checksums, (location, checksum(stored_part(chunk))))?;
+        }
+        Ok(encode_entry(IndexEntry::Payload(location)))
+    }
+
+    /// Returns the checksums of the chunks with these entries; `None` if the frame gets no table.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn checksums_of(&self, offsets: &Offsets) -> Result<Option<Checksums>> {
+        let len = offsets.len();
+        let Some(known) = self.checksums.as_ref().filter(|_| len <= MAX_TABLE_CHUNKS) else {
+            return Ok(None);
+        };
+        let mut checksums = fallible::vec_with_capacity(len)?;
+        for code in offsets.iter() {
+            let Ok(location) = u64::try_from(code) else {
+                checksums.push(0);
+                continue;
+            };
+            let found = known.binary_search_by_key(&location, |&(location, _)| location);
+            let at = found.map_err(|_| err!(Failure, "no chunk was written at location {location}"))?;
+            checksums.push(known[at].1);
+        }
+        Checksums::of_read_chunks(checksums).map(Some)
+    }
+
+    /// Writes index, table of checksums, trailer and header.
+    ///
+    /// # Errors
+    /// `FileWrite`, `FileTruncate`, and the errors of building the parts.
+    pub(super) fn finish(&mut self, parts: FrameParts<'_>) -> Result<()> {
+        let FrameParts { mut header, metalayers, vlmetalayers, offsets } = parts;
+        let mut trailer = trailer::build(vlmetalayers)?;
+        let (mut index, mut index_at) = (Vec::new(), self.header_len);
+        // Readers do not read chunks and index of a frame without bytes, and find the trailer behind the header.
+        if header.nbytes > 0 {
+            index = IndexEncoder::default().encode(offsets, 0, offsets.len())?;
+            if self.kind == FrameKind::Contiguous {
+                index_at += self.data_len;
+            }
+            header.cbytes = i64::try_from(self.data_len).unwrap_or(i64::MAX);
+        } else {
+            (header.nbytes, header.cbytes) = (0, 0);
+        }
+        let checksums = self.checksums_of(offsets)?.filter(|_| header.nbytes > 0);
+        let table_len = checksums.as_ref().and_then(Checksums::writable_table_len);
+        header.frame_len = index_at + (index.len() + trailer.len()) as u64 + table_len.unwrap_or(0);
+        header.has_vlmetalayers = !vlmetalayers.is_empty();
+        (header.gap, header.has_checksums) = (None, table_len.is_some());
+        let image = header.build(metalayers)?;
+        if image.len() as u64 != self.header_len {
+            let (found, expected) = (image.len(), self.header_len);
+            return Err(err!(Failure, "the new header has {found} bytes, expected {expected}"));
+        }
+        let table = match checksums.filter(|_| table_len.is_some()) {
+            Some(checksums) => checksums.seal(&image, checksum(&index), &mut trailer, header.frame_len)?,
+            None => Vec::new(),
+        };
+        self.stream.write_vectored_at(index_at, &[&index, &table, &trailer])?;
+        self.stream.write_at(0, &image, WriteUnit::Item)?;
+        self.stream.truncate(header.frame_len)
+    }
+
+    /// Checks the finished frame. Returns the error of its first damaged part.
+    ///
+    /// # Errors
+    /// Those of reading the files; `MemoryAlloc`.
+    pub(super) fn find_damage(&self, options: &CheckOptions<'_>) -> Result<Option<Error>> {
+        let files = FrameFiles::open_unlocked(&c_path(&self.files.temporary)?, 0)?;
+        let mut first = None;
+        let report: &mut ReportFn<'_> = &mut |damage| {
+            let copy = || Error::new(damage.error.kind(), format_args!("{}", damage.error));
+            first.get_or_insert_with(copy);
+            Ok(())
+        };
+        let count = verify_files(&files, options, &mut Reporter::new(report))?;
+        Ok(first.filter(|_| count > 0))
+    }
+
+    /// Waits until the frame is on the storage device, and gives it its name.
+    ///
+    /// # Errors
+    /// `FileWrite`, `FileOpen` if something exists at the destination by now.
+    pub(super) fn publish(self) -> Result<()> {
+        self.sync()?;
+        self.files.publish(self.kind)
+    }
+
+    /// Waits until the files are on the storage device: after a power failure, a file must not have its name without its
+    /// content.
+    fn sync(&self) -> Result<()> {
+        let failed = |error| err!(FileWrite, "cannot synchronise the new frame: {error}");
+        if let Some(file) = self.stream.as_file() {
+            file.sync_all().map_err(failed)?;
+        }
+        for number in 0..self.nfiles {
+            if let Some(file) = self.disk.open_chunk_file(u64::from(number))?.as_file() {
+                file.sync_all().map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn c_path(path: &Path) -> Result<CString> {
+    fallible::c_string(&[path.as_os_str().as_bytes()])
+}
+
+/// Checks that nothing exists at `destination`.
+///
+/// # Errors
+/// `FileOpen`.
+pub(super) fn check_destination(destination: &CStr) -> Result<()> {
+    let path = destination_path(destination)?;
+    if path.symlink_metadata().is_ok() {
+        return Err(err!(FileOpen, "{} exists already", path.display()));
+    }
+    Ok(())
+}
+
+/// Returns the path without the scheme and without a slash at its end.
+fn destination_path(destination: &CStr) -> Result<PathBuf> {
+    let path = paths::strip_trailing_slash(paths::strip_scheme(destination))?;
+    fallible::path(&[path.to_bytes()])
+}
+
+/// The file or the directory of a frame under its temporary name. Dropping it removes the files.
+struct TemporaryFiles {
+    temporary: PathBuf,
+    destination: PathBuf,
+    is_published: bool,
+}
+
+impl TemporaryFiles {
+    fn create(kind: FrameKind, destination: &CStr) -> Result<TemporaryFiles> {
+        check_destination(destination)?;
+        let destination = destination_path(destination)?;
+        for _ in 0..NAME_ATTEMPTS {
+            let temporary = paths::temporary_path(&destination)?;
+            let created = match kind {
+                FrameKind::Contiguous => {
+                    OpenOptions::new().write(true).create_new(true).open(&temporary).map(|_| ())
+                }
+                FrameKind::Sparse => fs::create_dir(&temporary),
+            };
+            match created {
+                Ok(()) => return Ok(TemporaryFiles { temporary, destination, is_published: false }),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(open_error(&temporary, &error)),
+            }
+        }
+        Err(err!(FileOpen, "no unused temporary name beside {}", destination.display()))
+    }
+
+    /// Gives the files their name, unless something has it by now.
+    fn publish(mut self, kind: FrameKind) -> Result<()> {
+        // A link fails if the name exists; renaming a file would replace another one.
+        let linked = match kind {
+            FrameKind::Contiguous => fs::hard_link(&self.temporary, &self.destination),
+            FrameKind::Sparse => Err(ErrorKind::Unsupported.into()),
+        };
+        match linked {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Err(open_error(&self.destination, &error));
+            }
+            Err(_) => {
+                // A directory, or a file system without links.
+                if self.destination.symlink_metadata().is_ok() {
+                    return Err(err!(FileOpen, "{} exists already", self.destination.display()));
+                }
+                fs::rename(&self.temporary, &self.destination)
+                    .map_err(|error| open_error(&self.destination, &error))?;
+                self.is_published = true;
+            }
+        }
+        self.sync_directory();
+        Ok(())
+    }
+
+    /// Writes the new name to the storage device. The frame is complete without it, so an error is no error of the
+    /// repair.
+    fn sync_directory(&self) {
+        let parent = self.destination.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = File::open(parent.unwrap_or(Path::new(".")));
+        if let Err(error) = directory.and_then(|directory| directory.sync_all()) {
+            trace::warning(|| format!("the directory of {}: {error}", self.destination.display()));
+        }
+    }
+}
+
+impl Drop for TemporaryFiles {
+    fn drop(&mut self) {
+        if self.is_published {
+            return;
+        }
+        let removed = if self.temporary.is_dir() {
+            fs::remove_dir_all(&self.temporary)
+        } else {
+            fs::remove_file(&self.temporary)
+        };
+        if let Err(error) = removed {
+            trace::warning(|| format!("the temporary files {} stay: {error}", self.temporary.display()));
+        }
+    }
+}
+
+fn open_error(path: &Path, error: &std::io::Error) -> Error {
+    err!(FileOpen, "cannot create {}: {error}", path.display())
+}

@@ -1,0 +1,58 @@
+//! The durability level of a frame on disk (`frame.md` 2.13): what a change leaves when the process dies or the machine
+//! loses power in the middle of it.
+
+#![forbid(unsafe_code)]
+
+use crate::environment;
+use crate::err;
+use crate::error::Result;
+
+/// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
+/// if they lie in one sector.
+pub(in crate::frame) const SECTOR_LEN: u64 = 512;
+
+/// The durability level of a frame. The values are those of `BLOSC2X_DURABILITY_*` in `blosc2/blosc2x.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Durability {
+    /// Frames are changed in place, with the same bytes at every step as in C-Blosc2.
+    Off = 0,
+    /// After the death of the process, each change is there completely or not at all.
+    Kill = 1,
+    /// As `Kill`, also after a loss of power.
+    Power = 2,
+}
+
+/// The level of frames for which neither the program nor the environment sets one.
+const DEFAULT: Durability = Durability::Off;
+
+impl Durability {
+    /// Returns the level of frames that are created or opened now: the value of the environment variable
+    /// `BLOSC2_DURABILITY` (`off`, `kill` or `power`), otherwise the default. Any other value is reported by
+    /// `BLOSC_TRACE`, and gives the default.
+    pub(crate) fn from_environment() -> Durability {
+        let Some(value) = environment::var(c"BLOSC2_DURABILITY") else { return DEFAULT };
+        match value.to_bytes() {
+            b"off" => Durability::Off,
+            b"kill" => Durability::Kill,
+            b"power" => Durability::Power,
+            _ => {
+                crate::trace::warning(|| {
+                    format!("BLOSC2_DURABILITY is {value:?}, expected `off`, `kill` or `power`")
+                });
+                DEFAULT
+            }
+        }
+    }
+
+    /// Converts a number of the C API.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a number without a level.
+    pub(crate) fn from_number(number: i32) -> Result<Durability> {
+        [Durability::Off, Durability::Kill, Durability::Power]
+            .into_iter()
+            .find(|&level| level as i32 == number)
+            .ok_or_else(|| err!(InvalidParam, "`level` is {number}, expected 0 to 2"))
+    }
+}

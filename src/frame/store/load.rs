@@ -1,0 +1,155 @@
+//! Reading the parts of a frame other than its chunks, with the checks of opening a frame (`frame.md` 4.1, 4.4, 4.5) in
+//! their order. Opening a frame and checking a damaged one (`check`, `repair`) use the same functions.
+
+#![forbid(unsafe_code)]
+
+use crate::chunk::ChunkHeader;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::err;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::format::checksums::{ChecksumTable, Root};
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::index::{self, Offsets};
+use crate::frame::format::trailer;
+
+/// The minimum length, in bytes, of a frame that is opened from a file (`frame.md` 4.1).
+const MIN_FILE_LEN: u64 = 112;
+/// The minimum offset, in bytes, of a trailer.
+const MIN_TRAILER_OFFSET: u64 = 32;
+
+/// The bytes of a contiguous frame, or of the index file of a sparse frame.
+pub(crate) trait FrameBytes {
+    /// Fills `dest` with the bytes that begin at byte `at` of the frame.
+    ///
+    /// # Errors
+    /// `FileRead` or `ReadBuffer` if the bytes are not there, and those of the back-end.
+    fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()>;
+
+    /// Returns the `len` bytes at byte `at`. `len` is at most the length of the frame that its header states.
+    ///
+    /// # Errors
+    /// As [`read_at`](Self::read_at); `MemoryAlloc`.
+    fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>>;
+}
+
+/// Checks the length that the header of a frame in a file states.
+///
+/// # Errors
+/// `FileRead`.
+pub(in crate::frame) fn check_file_len(header: &FrameHeader) -> Result<()> {
+    if header.frame_len < MIN_FILE_LEN {
+        let frame_len = header.frame_len;
+        return Err(err!(FileRead, "the frame length is {frame_len}, expected at least {MIN_FILE_LEN}"));
+    }
+    Ok(())
+}
+
+/// Returns the length in bytes of the trailer at the end of a frame of `frame_len` bytes.
+///
+/// # Errors
+/// `ReadBuffer` for a frame that is too short; `Data` for bytes that are not the end of a trailer.
+pub(in crate::frame) fn read_trailer_len(frame: &impl FrameBytes, frame_len: u64) -> Result<u64> {
+    let mut tail = [0; trailer::MIN_LEN];
+    let at = frame_len
+        .checked_sub(tail.len() as u64)
+        .ok_or_else(|| err!(ReadBuffer, "the frame length is {frame_len}, too short for a trailer"))?;
+    frame.read_at(at, &mut tail)?;
+    Ok(trailer::parse_trailer_len(&tail, frame_len)? as u64)
+}
+
+/// Returns the offset of a trailer of `trailer_len` bytes: at the end of the frame, or behind the header if there are
+/// no chunks.
+///
+/// # Errors
+/// `ReadBuffer` for a trailer outside the frame.
+pub(in crate::frame) fn trailer_offset(header: &FrameHeader, trailer_len: u64) -> Result<u64> {
+    let frame_len = header.frame_len;
+    let at = if header.nbytes > 0 { frame_len - trailer_len } else { header.header_len as u64 };
+    if at < MIN_TRAILER_OFFSET || at.checked_add(trailer_len).is_none_or(|end| end > frame_len) {
+        return Err(err!(
+            ReadBuffer,
+            "the trailer of {trailer_len} bytes at offset {at} is outside the frame of {frame_len} bytes"
+        ));
+    }
+    Ok(at)
+}
+
+/// Returns the offset of the index in bytes.
+pub(in crate::frame) fn index_offset(header: &FrameHeader) -> u64 {
+    let data_len = match header.kind {
+        FrameKind::Contiguous => u64::try_from(header.cbytes).unwrap_or(0),
+        FrameKind::Sparse => 0,
+    };
+    (header.header_len as u64).saturating_add(data_len)
+}
+
+/// Reads and decodes the index of a frame with chunks, which must end before byte `limit`. The entries are checked by
+/// [`check_offsets`].
+///
+/// # Errors
+/// `InvalidHeader` for an index outside the frame or with another number of entries than the frame has chunks; those of
+/// reading and of [`index::decode`].
+pub(in crate::frame) fn read_index(
+    frame: &impl FrameBytes,
+    header: &FrameHeader,
+    limit: u64,
+) -> Result<(Vec<u8>, Offsets)> {
+    let at = index_offset(header);
+    let head_end = at.checked_add(EXTENDED_HEADER_LENGTH as u64);
+    if head_end.is_none_or(|end| end > header.frame_len) {
+        return Err(err!(
+            InvalidHeader,
+            "the index at offset {at} is outside the frame of {} bytes",
+            header.frame_len
+        ));
+    }
+    let mut head = [0; EXTENDED_HEADER_LENGTH];
+    frame.read_at(at, &mut head)?;
+    let chunk = ChunkHeader::parse(&head)?;
+    let cbytes = u64::try_from(chunk.cbytes).unwrap_or(0);
+    if at + cbytes > limit {
+        return Err(err!(
+            InvalidHeader,
+            "the index of {cbytes} bytes at offset {at} is not inside the first {limit} bytes"
+        ));
+    }
+    let nchunks = header.nchunks(|| index::stored_nbytes(&chunk))?;
+    let bytes = frame.read_vec_at(at, cbytes)?;
+    let offsets = index::decode(&bytes, usize::try_from(nchunks).unwrap_or(0))?;
+    Ok((bytes, offsets))
+}
+
+/// Checks that the offsets of all chunks of a contiguous frame are inside its data section.
+///
+/// # Errors
+/// `InvalidHeader`.
+pub(in crate::frame) fn check_offsets(header: &FrameHeader, offsets: &Offsets) -> Result<()> {
+    if header.kind == FrameKind::Sparse {
+        return Ok(());
+    }
+    let last = header.cbytes - EXTENDED_HEADER_LENGTH as i64;
+    let offset = offsets.max_number();
+    if offset >= 0 && offset > last {
+        return Err(err!(InvalidHeader, "a chunk offset is {offset}, expected at most {last}"));
+    }
+    Ok(())
+}
+
+/// Reads the table of checksums of a frame that [has one](crate::frame::format::checksums::has_table): it ends where the trailer
+/// begins, at byte `trailer_at`, and begins behind the index. Returns its bytes, too.
+///
+/// # Errors
+/// `Data` for a root or a table that is damaged; those of reading.
+pub(in crate::frame) fn read_table(
+    frame: &impl FrameBytes,
+    index_end: u64,
+    trailer_at: u64,
+    trailer: &[u8],
+) -> Result<(Vec<u8>, ChecksumTable)> {
+    let root = Root::parse(trailer)?;
+    let at = ChecksumTable::offset(root, index_end, trailer_at, trailer.len() as u64)?;
+    let bytes = frame.read_vec_at(at, u64::from(root.table_len))?;
+    let table = ChecksumTable::parse(&bytes, root, at)?;
+    Ok((bytes, table))
+}

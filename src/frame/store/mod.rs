@@ -1,0 +1,38 @@
+//! A frame as a store of chunks: in memory, in a file or in a directory.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`mod@frame`], [`fetch`] | the frame: opening it; reading chunks |
+//! | [`load`] | reading the parts of a frame other than its chunks |
+//! | [`status`] | whether another handle has changed the frame |
+//! | [`verify`] | checking the parts of a frame by its checksums |
+//! | [`disk`] | the files of a frame |
+//! | [`trailing`] | whether other data follow a frame in its file |
+//! | [`transaction`] | changes one by one or several as one, in place or staged |
+//! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
+//! | [`undo_log`], [`spill`] | reverting several plans; the bytes that are kept for that |
+//! | [`durability`] | what a change leaves if the process dies |
+//! | [`staged`] | changes that are there completely or not at all |
+//! | [`journal`] | undoing a commit of several sectors whose writer has died |
+//! | [`old_chunk`] | the sizes of a chunk that is about to be replaced or deleted |
+//! | [`sequential`] | frames that are written from the start to the end, or read from any stream |
+
+pub(crate) mod disk;
+pub(crate) mod durability;
+pub(crate) mod fetch;
+pub(crate) mod frame;
+pub(in crate::frame) mod journal;
+pub(crate) mod load;
+mod old_chunk;
+pub(crate) mod sequential;
+mod spill;
+mod staged;
+pub(crate) mod status;
+pub(crate) mod trailing;
+pub(in crate::frame) mod transaction;
+pub(crate) mod undo;
+mod undo_log;
+mod verify;
+pub(crate) mod writer;
+
+pub(crate) use frame::{Destination, Frame, FrameContents, FrameLockGuard};

@@ -1,0 +1,118 @@
+//! The sizes of a chunk that is about to be replaced or deleted: the counters of the frame change by them.
+//!
+//! Data flow: chunk header -> compared with the header and the index of the frame -> sizes of the chunk header, or, for a
+//! damaged chunk, the sizes that header and index of the frame give. Values of a damaged chunk header never get into the
+//! frame.
+
+use super::frame::Frame;
+use crate::err;
+use crate::error::{ErrorKind, Result};
+use crate::frame::FrameKind;
+use crate::frame::format::chunk_info::ChunkInfo;
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::index::{IndexEntry, decode_entry};
+use crate::trace;
+
+impl Frame {
+    /// Returns the header fields of chunk `nchunk`, with the sizes that the counters of the frame include. Those of a
+    /// damaged chunk are computed from the frame. `header` is the current header of the frame; `known` are the fields of
+    /// the chunk if it was read already.
+    ///
+    /// # Errors
+    /// As [`with_chunk`](Self::with_chunk); those of the damaged chunk if its sizes cannot be computed.
+    pub(crate) fn counted_chunk_info(
+        &self,
+        nchunk: usize,
+        header: &FrameHeader,
+        known: Option<ChunkInfo>,
+    ) -> Result<ChunkInfo> {
+        let found = known.map_or_else(|| self.chunk_info(nchunk, header), Ok);
+        if matches!(&found, Err(error) if !matches!(error.kind(), ErrorKind::InvalidHeader | ErrorKind::Data))
+        {
+            return found;
+        }
+        let Some(place) = self.place_of_stored_chunk(nchunk)? else { return found };
+        let by_header = nbytes_by_header(nchunk, header);
+        let claimed = found.as_ref().ok().filter(|info| (0..=header.nbytes).contains(&info.nbytes.into()));
+        let has_room = claimed.is_some_and(|info| match self.kind {
+            // The size of the file was compared before.
+            FrameKind::Sparse => true,
+            FrameKind::Contiguous => {
+                self.is_followed_by_next_chunk(nchunk, place, info.cbytes)
+                    || info.cbytes as u64 <= self.room_of_chunk(place, header)
+            }
+        });
+        if has_room && by_header.is_none_or(|nbytes| claimed.is_some_and(|info| info.nbytes == nbytes)) {
+            return found;
+        }
+        let stored_len = match (self.kind, &self.disk) {
+            (FrameKind::Sparse, Some(disk)) => disk.open_chunk_file(place)?.size()?,
+            // Only bytes of the chunk itself may become free: the file keeps those of a damaged chunk.
+            _ if self.has_atomic_changes() => 0,
+            _ => self.room_of_chunk(place, header),
+        };
+        // A writer other than this library may have left chunks whose sizes differ from the chunk size.
+        let by_other_chunks = self.nbytes_by_other_chunks(nchunk, header);
+        let nbytes = match (by_header, by_other_chunks) {
+            (_, Ok(nbytes)) if claimed.is_some_and(|info| info.nbytes == nbytes) => nbytes,
+            (Some(nbytes), _) | (None, Ok(nbytes)) => nbytes,
+            (None, Err(error)) => return found.and(Err(error)),
+        };
+        trace::warning(|| format!("chunk {nchunk} is damaged: it counts as {nbytes} bytes in {stored_len}"));
+        let cbytes =
+            claimed.filter(|_| has_room).map_or(stored_len, |info| stored_len.min(info.cbytes as u64));
+        let cbytes = i32::try_from(cbytes).unwrap_or(i32::MAX);
+        Ok(ChunkInfo { nbytes, cbytes, blocksize: 0, flags2: 0, special: None, is_lazy: false })
+    }
+
+    /// Returns the offset of a chunk in the data section, or the number of its file; `None` for a chunk without bytes of
+    /// its own.
+    fn place_of_stored_chunk(&self, nchunk: usize) -> Result<Option<u64>> {
+        let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or(-1);
+        Ok(match decode_entry(code)? {
+            IndexEntry::Payload(place) => Some(place),
+            IndexEntry::Special(_) => None,
+        })
+    }
+
+    /// Returns whether the next chunk begins where a chunk of `cbytes` bytes at `place` ends, as in most frames.
+    fn is_followed_by_next_chunk(&self, nchunk: usize, place: u64, cbytes: i32) -> bool {
+        let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
+        next.is_some_and(|next| u64::try_from(next) == Ok(place + cbytes as u64))
+    }
+
+    /// Returns the number of bytes from `place` in the data section to the next chunk, or to the end of the section.
+    fn room_of_chunk(&self, place: u64, header: &FrameHeader) -> u64 {
+        let inner = self.inner.read_recursive();
+        let places = inner.index.offsets.iter().filter_map(|code| u64::try_from(code).ok());
+        let data_len = u64::try_from(header.cbytes).unwrap_or(0);
+        places.filter(|&other| other > place).min().unwrap_or(data_len).min(data_len).saturating_sub(place)
+    }
+
+    /// Returns the uncompressed size of chunk `nchunk`, in bytes: that of the frame without the other chunks.
+    fn nbytes_by_other_chunks(&self, nchunk: usize, header: &FrameHeader) -> Result<i32> {
+        let mut rest = header.nbytes;
+        for other in (0..self.nchunks()).filter(|&other| other != nchunk) {
+            let nbytes = i64::from(self.chunk_info(other, header)?.nbytes);
+            if !(0..=header.nbytes).contains(&nbytes) {
+                return Err(err!(
+                    InvalidHeader,
+                    "chunk {other} has {nbytes} bytes, expected 0 to {}",
+                    header.nbytes
+                ));
+            }
+            rest -= nbytes;
+        }
+        i32::try_from(rest).ok().filter(|&rest| rest >= 0).ok_or_else(|| {
+            err!(InvalidHeader, "the other chunks leave {rest} bytes for chunk {nchunk}, expected 0 or more")
+        })
+    }
+}
+
+/// Returns the uncompressed size of chunk `nchunk` in a frame with chunks of one size, in bytes: the last chunk may be
+/// shorter.
+fn nbytes_by_header(nchunk: usize, header: &FrameHeader) -> Option<i32> {
+    let chunksize = i64::from(header.chunksize);
+    let rest = header.nbytes.checked_sub(i64::try_from(nchunk).ok()?.checked_mul(chunksize)?)?;
+    (chunksize > 0 && rest > 0).then_some(rest.min(chunksize) as i32)
+}

@@ -1,0 +1,437 @@
+//! Atomic changes of a frame on native files (`frame.md` 2.12): chunks are stored where the committed state has no
+//! bytes, and a commit publishes all changes at once.
+//!
+//! Data flow: change -> chunk stored by [`mod@file`] or [`directory`] -> entries changed in memory, and [`Pending`]
+//! parts -> commit: index and trailer written, then the header (a file), or a new index file renamed (a directory).
+//!
+//! The committed state, and the parts that a commit writes, are in [`state`].
+//!
+//! A change outside of a transaction is committed at once. Inside, the index in memory is ahead of the files, and reads
+//! through the same handle find the pending state.
+
+mod compaction;
+mod directory;
+mod file;
+mod state;
+mod unsynced;
+
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::format::checksums::Checksums;
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
+use crate::frame::format::plan::{
+    self, Change, FrameChunk, FrameIndex, FrameLayout, Images, IndexUndo, TargetState,
+};
+use crate::frame::store::disk::Disk;
+use crate::io::IoStream;
+use directory::StagedDirectory;
+use file::StagedFile;
+pub(in crate::frame) use state::Committed;
+use state::{IndexChange, Pending};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The state of a frame with atomic changes.
+pub(in crate::frame) struct Staging {
+    /// What the next commit writes; `None` if nothing has changed since the last one.
+    pending: Option<Pending>,
+    store: StagedStore,
+    /// The file, opened for writing, during a transaction.
+    stream: Option<Arc<IoStream>>,
+}
+
+/// The chunks of a frame with atomic changes.
+enum StagedStore {
+    File(StagedFile),
+    Directory(StagedDirectory),
+}
+
+/// The place of a chunk that is replaced or deleted.
+enum FreedPlace {
+    /// Bytes of the file, counted from the start of the frame.
+    Bytes(Range<u64>),
+    /// The number of a chunk file.
+    File(u64),
+}
+
+/// The state of a frame at the begin of a transaction.
+pub(crate) struct StagingSavepoint {
+    checksums: Option<Arc<Checksums>>,
+    offsets: Offsets,
+    pending: Option<Pending>,
+    store: StagedStore,
+}
+
+impl Staging {
+    /// Prepares atomic changes of a frame. `images` are those of the committed state.
+    ///
+    /// # Errors
+    /// `FileWrite` if other data follow the frame in its file, `FileOpen`, `FileRead`, `MemoryAlloc`.
+    pub(in crate::frame) fn new(
+        disk: &Disk,
+        layout: &FrameLayout,
+        images: &Images,
+        offsets: &Offsets,
+    ) -> Result<Staging> {
+        let store = match layout.kind {
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
+            FrameKind::Contiguous => StagedStore::File(StagedFile::new(disk, layout, images, offsets)?),
+        };
+        Ok(Staging { pending: None, store, stream: None })
+    }
+
+    /// Returns the pending state of a frame without chunks that is being created.
+    pub(in crate::frame) fn of_new_frame(
+        layout: &FrameLayout,
+        header: FrameHeader,
+        images: &Images,
+    ) -> Result<Staging> {
+        let store = match layout.kind {
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
+            FrameKind::Contiguous => StagedStore::File(StagedFile::of_new_frame(layout)),
+        };
+        Ok(Staging { pending: Some(Pending::of_new_frame(header, images)?), store, stream: None })
+    }
+
+    /// Returns the header of the pending state; `None` if it is the committed one.
+    pub(in crate::frame) fn pending_header(&self) -> Option<&FrameHeader> {
+        self.pending.as_ref().map(|pending| &pending.header)
+    }
+
+    /// Returns the chunk at `offset` if it is not written to the file yet.
+    pub(in crate::frame) fn unwritten_chunk(&self, offset: u64) -> Option<Arc<Vec<u8>>> {
+        match &self.store {
+            StagedStore::File(file) => file.unwritten_chunk(offset),
+            StagedStore::Directory(_) => None,
+        }
+    }
+
+    /// Returns the length that the frame has once it is closed.
+    pub(in crate::frame) fn closed_len(&self, layout: &FrameLayout, images: &Images) -> u64 {
+        match &self.store {
+            StagedStore::File(file) if !images.index.is_empty() => {
+                file.end_of_data() + images.len_behind_chunks()
+            }
+            _ => layout.frame_len,
+        }
+    }
+
+    /// Stages a change, and commits it unless a transaction is open. After an error nothing has changed.
+    ///
+    /// # Errors
+    /// Those of [`plan::plan_change`], `FileOpen`, `FileWrite`.
+    pub(in crate::frame) fn apply(
+        &mut self,
+        mut committed: Committed<'_>,
+        index: &mut FrameIndex,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+        in_transaction: bool,
+    ) -> Result<()> {
+        committed.stream = self.stream.take();
+        if let StagedStore::File(file) = &mut self.store
+            && self.pending.is_none()
+            && matches!(change, Change::Update { .. } | Change::Delete { .. })
+        {
+            file.search_holes_before_change(&mut committed, &index.offsets)?;
+        }
+        let before = (self.pending.clone(), self.store.try_clone()?);
+        let checksums = index.checksums.clone();
+        let staged = self.stage(&mut committed, index, change, target, in_transaction);
+        let (undo, done) = match staged {
+            Ok(undo) if in_transaction => (undo, Ok(())),
+            Ok(undo) => (undo, self.commit(&mut committed, index)),
+            Err(error) => (IndexUndo::Nothing, Err(error)),
+        };
+        if in_transaction {
+            self.stream = committed.stream.take();
+        }
+        if done.is_err() {
+            self.store.discard_chunks(committed.disk, &before.1);
+            self.pending = before.0;
+            self.store.restore(before.1);
+            index.checksums = checksums;
+            index.undo(undo)?;
+        }
+        done
+    }
+
+    /// Stores the chunk of a change, and changes the index and the pending parts. The result reverts the change of the
+    /// index.
+    fn stage(
+        &mut self,
+        committed: &mut Committed<'_>,
+        index: &mut FrameIndex,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+        in_transaction: bool,
+    ) -> Result<IndexUndo> {
+        let old_len = match &self.store {
+            StagedStore::File(file) => file.header_len(),
+            StagedStore::Directory(_) => {
+                self.pending_header().map_or(committed.layout.header_len, |header| header.header_len as u64)
+            }
+        };
+        let (header_image, trailer) = Pending::parts(old_len, change, target)?;
+        index.change_checksums(change)?;
+        let (undo, index_change) = self.edit_index(committed, index, change, target, in_transaction)?;
+        if let (StagedStore::File(file), Change::AddMetalayer) = (&mut self.store, change) {
+            file.set_header_len(header_image.len() as u64);
+        }
+        let mut header = target.header.clone();
+        header.header_len = header_image.len();
+        if let StagedStore::File(file) = &self.store {
+            // The limits that reads are checked against; the commit sets the lengths of the header on disk.
+            header.cbytes = file.end_of_data().saturating_sub(header_image.len() as u64) as i64;
+            header.frame_len = file.end_of_data() + EXTENDED_HEADER_LENGTH as u64;
+        }
+        let old = self.pending.take();
+        self.pending = Some(Pending {
+            header,
+            header_image: Arc::new(header_image),
+            trailer: trailer.map(Arc::new).or_else(|| old.as_ref().and_then(|old| old.trailer.clone())),
+            index: IndexChange::merge(old.as_ref().and_then(|old| old.index), index_change),
+        });
+        Ok(undo)
+    }
+
+    /// Stores the chunk of a change, and changes the entries of the index.
+    fn edit_index(
+        &mut self,
+        committed: &mut Committed<'_>,
+        index: &mut FrameIndex,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+        in_transaction: bool,
+    ) -> Result<(IndexUndo, Option<IndexChange>)> {
+        let len = index.offsets.len();
+        let freed = match *change {
+            Change::Update { at, old_len, .. } | Change::Delete { at, old_len } => {
+                self.store.place_to_free(&index.offsets, at, old_len)
+            }
+            _ => None,
+        };
+        let mut store = |index: &mut FrameIndex, chunk, is_replacement| {
+            let bytes = match chunk {
+                FrameChunk::Special(special) => return Ok(encode_entry(IndexEntry::Special(special))),
+                FrameChunk::Bytes(bytes) => bytes,
+            };
+            let place = match &mut self.store {
+                StagedStore::File(file) => file.store(committed, bytes, is_replacement, in_transaction)?,
+                StagedStore::Directory(directory) => {
+                    let cbytes = u64::try_from(target.header.cbytes).unwrap_or(0);
+                    directory.store(committed, index, bytes, is_replacement, cbytes)?
+                }
+            };
+            Ok(encode_entry(IndexEntry::Payload(place)))
+        };
+        let changed = |changed_from, capacity| Some(IndexChange { changed_from, capacity, fill: None });
+        match *change {
+            Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => {
+                Ok((IndexUndo::Nothing, None))
+            }
+            Change::Insert { at, chunk } => {
+                let code = store(index, chunk, false)?;
+                index.insert(at, code)?;
+                Ok((IndexUndo::Inserted(at), changed(at, len + 1)))
+            }
+            Change::Update { at, chunk, .. } => {
+                let old = index.entry(at)?;
+                let code = store(index, chunk, true)?;
+                self.store.supersede(freed)?;
+                index.replace_entry(at, code)?;
+                Ok((IndexUndo::Replaced(at, old), changed(at, len)))
+            }
+            Change::Delete { at, .. } => {
+                let old = index.entry(at)?;
+                self.store.supersede(freed)?;
+                index.remove(at)?;
+                Ok((IndexUndo::Removed(at, old), changed(at, len)))
+            }
+            Change::Reorder { .. } | Change::Fill { .. } => {
+                let (partial, undo) = plan::edit_index(committed.layout, index, change, target)?;
+                let fill = match *change {
+                    Change::Fill { special, nchunks } => Some((special, nchunks)),
+                    _ => None,
+                };
+                let (changed_from, capacity) = partial.encoding_range();
+                Ok((undo, Some(IndexChange { changed_from, capacity, fill })))
+            }
+        }
+    }
+
+    /// Publishes the pending state.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, those of encoding the index. The committed state is unchanged then.
+    pub(in crate::frame) fn commit(
+        &mut self,
+        committed: &mut Committed<'_>,
+        index: &mut FrameIndex,
+    ) -> Result<()> {
+        committed.stream = committed.stream.take().or(self.stream.take());
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        let mut before = None;
+        if let StagedStore::Directory(directory) = &mut self.store {
+            let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
+            before = directory.lower_numbers(committed, index, cbytes)?;
+            if before.is_some() {
+                let all = IndexChange { changed_from: 0, capacity: index.offsets.len(), fill: None };
+                pending.index = IndexChange::merge(pending.index, Some(all));
+            }
+        }
+        let done = self.write_commit(committed, index);
+        if done.is_err()
+            && let (Some(before), StagedStore::Directory(directory)) = (before, &mut self.store)
+        {
+            directory.restore_numbers(committed.disk, index, before);
+        }
+        done
+    }
+
+    /// Writes the pending state, and makes it the committed one.
+    fn write_commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
+        let Some(pending) = &self.pending else { return Ok(()) };
+        let parts = pending.index_and_trailer(index, committed.images)?;
+        let checksums = index.writable_checksums();
+        match &mut self.store {
+            StagedStore::File(file) => file.commit(committed, pending, parts, checksums.as_deref())?,
+            StagedStore::Directory(directory) => {
+                directory.commit(committed, pending, parts, checksums.as_deref())?
+            }
+        }
+        self.pending = None;
+        Ok(())
+    }
+
+    /// Returns the present state, to which [`roll_back`](Self::roll_back) returns.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn savepoint(&self, index: &FrameIndex) -> Result<StagingSavepoint> {
+        let offsets = plan::copy_offsets(&index.offsets)?;
+        let checksums = index.checksums.clone();
+        let store = self.store.try_clone()?;
+        Ok(StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store })
+    }
+
+    /// Discards the changes since a savepoint, none of which is committed, and removes their chunk files from `disk`.
+    /// Returns whether there were any.
+    pub(in crate::frame) fn roll_back(
+        &mut self,
+        disk: Option<&Disk>,
+        index: &mut FrameIndex,
+        savepoint: StagingSavepoint,
+    ) -> bool {
+        let number =
+            |pending: &Option<Pending>| pending.as_ref().map(|pending| Arc::as_ptr(&pending.header_image));
+        // Each change builds a new header.
+        if number(&self.pending) == number(&savepoint.pending) {
+            return false;
+        }
+        if let Some(disk) = disk {
+            self.store.discard_chunks(disk, &savepoint.store);
+        }
+        index.replace(savepoint.offsets);
+        index.checksums = savepoint.checksums;
+        self.stream = None;
+        self.pending = savepoint.pending;
+        self.store.restore(savepoint.store);
+        true
+    }
+
+    /// Closes the gap that changes have left between the chunks and the index, so that the frame has the same bytes as
+    /// after changes in place.
+    ///
+    /// # Errors
+    /// Those of reading and writing the file. The frame is valid all the same.
+    pub(in crate::frame) fn close(
+        &mut self,
+        mut committed: Committed<'_>,
+        index: &mut FrameIndex,
+    ) -> Result<()> {
+        self.commit(&mut committed, index)?;
+        match &mut self.store {
+            StagedStore::File(file) => file.close(&mut committed, index),
+            StagedStore::Directory(_) => Ok(()),
+        }
+    }
+}
+
+impl StagedStore {
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn try_clone(&self) -> Result<StagedStore> {
+        Ok(match self {
+            StagedStore::File(file) => StagedStore::File(file.try_clone()?),
+            StagedStore::Directory(directory) => StagedStore::Directory(directory.try_clone()?),
+        })
+    }
+
+    /// Returns what chunk `at` alone uses, which is about to be replaced or deleted. The length of a damaged chunk is not
+    /// known: `old_len` may include bytes that are free already.
+    fn place_to_free(&self, offsets: &Offsets, at: usize, old_len: u64) -> Option<FreedPlace> {
+        let Some(Ok(IndexEntry::Payload(place))) = offsets.get(at).map(decode_entry) else { return None };
+        match self {
+            StagedStore::File(file) => {
+                let range = unshared_range(offsets, at, place, old_len)?;
+                let header_len = file.header_len();
+                let used = file.space.used_start(range.start + header_len..range.end + header_len);
+                Some(FreedPlace::Bytes(used))
+            }
+            StagedStore::Directory(_) => {
+                let is_shared = offsets.iter().enumerate().any(|(n, code)| n != at && code == place as i64);
+                (!is_shared).then_some(FreedPlace::File(place))
+            }
+        }
+    }
+
+    /// Marks the place of a chunk as free after the next commit.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    fn supersede(&mut self, place: Option<FreedPlace>) -> Result<()> {
+        match (self, place) {
+            (StagedStore::File(file), Some(FreedPlace::Bytes(range))) => file.supersede(range),
+            (StagedStore::Directory(directory), Some(FreedPlace::File(number))) => {
+                directory.supersede(number)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the chunk files that were created since the state `before`.
+    fn discard_chunks(&self, disk: &Disk, before: &StagedStore) {
+        if let (StagedStore::Directory(now), StagedStore::Directory(before)) = (self, before) {
+            now.remove_new_files(disk, before);
+        }
+    }
+
+    /// Returns to the state of a savepoint.
+    fn restore(&mut self, savepoint: StagedStore) {
+        match (self, savepoint) {
+            (StagedStore::File(file), StagedStore::File(before)) => file.restore(before),
+            (store, before) => *store = before,
+        }
+    }
+}
+
+/// Returns the part of `len` bytes at `place` that no other entry refers to; `None` if another entry begins there. The
+/// entries of damaged frames may overlap.
+fn unshared_range(offsets: &Offsets, at: usize, place: u64, len: u64) -> Option<Range<u64>> {
+    let mut end = place.checked_add(len)?;
+    for (n, code) in offsets.iter().enumerate() {
+        if let Ok(other) = u64::try_from(code)
+            && n != at
+            && other < end
+            && other >= place
+        {
+            end = other;
+        }
+    }
+    (end > place).then_some(place..end)
+}

@@ -1,0 +1,169 @@
+//! The committed state of a frame with atomic changes, and the parts of the next one.
+
+use crate::chunk::SpecialValue;
+use crate::err;
+use crate::error::Result;
+use crate::fallible;
+use crate::frame::format::checksums::{Checksums, checksum, remove_root};
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::index::{self, Offsets};
+use crate::frame::format::plan::{Change, FrameIndex, FrameLayout, Images, TargetState};
+use crate::frame::format::trailer;
+use crate::frame::store::disk::Disk;
+use crate::frame::store::durability::Durability;
+use crate::io::{IoStream, OpenMode};
+use std::sync::Arc;
+
+/// The parts of a frame that differ from the committed state.
+#[derive(Clone)]
+pub(in crate::frame) struct Pending {
+    /// The header of the pending state. The commit sets the lengths.
+    pub(in crate::frame) header: FrameHeader,
+    /// The header with its metalayers, as bytes.
+    pub(super) header_image: Arc<Vec<u8>>,
+    /// The trailer; `None` if it is unchanged.
+    pub(super) trailer: Option<Arc<Vec<u8>>>,
+    /// How the index has changed; `None` if it is unchanged.
+    pub(super) index: Option<IndexChange>,
+}
+
+/// The change of an index, for its encoder.
+#[derive(Clone, Copy)]
+pub(super) struct IndexChange {
+    /// The first entry that has changed.
+    pub(super) changed_from: usize,
+    /// Number of entries for which the reference allocates memory when it compresses the index.
+    pub(super) capacity: usize,
+    /// The special chunks that fill the frame.
+    pub(super) fill: Option<(SpecialValue, usize)>,
+}
+
+/// The committed state of a frame, and its files.
+pub(in crate::frame) struct Committed<'a> {
+    pub(in crate::frame) disk: &'a Disk,
+    pub(in crate::frame) level: Durability,
+    pub(in crate::frame) layout: &'a mut FrameLayout,
+    pub(in crate::frame) images: &'a mut Images,
+    /// The file, opened for writing by the first call of [`stream`](Self::stream).
+    pub(in crate::frame) stream: Option<Arc<IoStream>>,
+}
+
+impl Committed<'_> {
+    /// Returns the file, opened for writing.
+    ///
+    /// # Errors
+    /// `FileOpen`.
+    pub(super) fn stream(&mut self) -> Result<Arc<IoStream>> {
+        if let Some(stream) = &self.stream {
+            return Ok(stream.clone());
+        }
+        let stream = Arc::new(self.disk.backend.open(&self.disk.path, OpenMode::Update)?);
+        self.stream = Some(stream.clone());
+        Ok(stream)
+    }
+
+    /// Waits until the file is on disk, if the level requires it.
+    pub(super) fn sync(&self, stream: &IoStream) -> Result<()> {
+        if self.level == Durability::Power { stream.sync_data() } else { Ok(()) }
+    }
+
+    /// Returns whether the committed state has no chunks, so that its trailer is directly behind the header.
+    pub(super) fn is_empty(&self) -> bool {
+        self.images.index.is_empty()
+    }
+}
+
+impl IndexChange {
+    pub(super) fn merge(old: Option<IndexChange>, new: Option<IndexChange>) -> Option<IndexChange> {
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                Some(IndexChange { changed_from: old.changed_from.min(new.changed_from), ..new })
+            }
+            (old, new) => new.or(old),
+        }
+    }
+}
+
+impl Pending {
+    /// Returns the parts of a frame without chunks that is being created.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn of_new_frame(header: FrameHeader, images: &Images) -> Result<Pending> {
+        Ok(Pending {
+            header,
+            header_image: Arc::new(fallible::copy_of(&images.header)?),
+            trailer: Some(Arc::new(fallible::copy_of(&images.trailer)?)),
+            index: None,
+        })
+    }
+
+    /// Builds the header, with provisional lengths, and the trailer, where `change` can change it. `old_len` is the
+    /// length of the header in bytes.
+    pub(super) fn parts(
+        old_len: u64,
+        change: &Change<'_>,
+        target: &TargetState<'_>,
+    ) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
+        let image = target.header.build(target.metalayers)?;
+        if image.len() as u64 != old_len && !matches!(change, Change::AddMetalayer) {
+            let len = image.len();
+            return Err(err!(
+                Data,
+                "the new frame header has {len} bytes, expected {old_len} as the old one"
+            ));
+        }
+        let trailer = match change {
+            Change::ReplaceVlmetalayers => Some(trailer::build(target.vlmetalayers)?),
+            _ => None,
+        };
+        Ok((image, trailer))
+    }
+
+    /// Returns the bytes of the index and of the trailer of the pending state. `images` are those of the committed
+    /// state.
+    pub(super) fn index_and_trailer(
+        &self,
+        index: &mut FrameIndex,
+        images: &Images,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        let index = match self.index_image(index)? {
+            Some(index) => index,
+            None => fallible::copy_of(&images.index)?,
+        };
+        let trailer = self.trailer.as_deref().unwrap_or(&images.trailer);
+        Ok((index, fallible::copy_of(trailer)?))
+    }
+
+    /// Encodes the index; `None` if it is unchanged.
+    fn index_image(&self, index: &mut FrameIndex) -> Result<Option<Vec<u8>>> {
+        let Some(change) = self.index else { return Ok(None) };
+        if let Some((special, nchunks)) =
+            change.fill.filter(|_| matches!(index.offsets, Offsets::Uniform { .. }))
+        {
+            return index::encode_special(special, nchunks).map(Some);
+        }
+        if index.offsets.len() == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        index.encoder.encode(&index.offsets, change.changed_from, change.capacity).map(Some)
+    }
+}
+
+/// Builds the table of checksums of a state, and stores its root in the trailer; without checksums, returns an empty
+/// table, and the trailer gets no root.
+pub(super) fn seal(
+    checksums: Option<&Checksums>,
+    header: &[u8],
+    index: &[u8],
+    trailer: &mut [u8],
+    frame_len: u64,
+) -> Result<Vec<u8>> {
+    match checksums {
+        Some(checksums) => checksums.seal(header, checksum(index), trailer, frame_len),
+        None => {
+            remove_root(trailer);
+            Ok(Vec::new())
+        }
+    }
+}

@@ -1,0 +1,556 @@
+//! Changes of a frame: one at a time, or several as a transaction that is committed or discarded as a whole.
+//!
+//! A frame on native files with a durability level above `Off` is changed by [`super::staged`], which writes nothing that
+//! readers see before the commit. Every other frame is changed in place by [`super::writer`]. On native files, a
+//! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
+
+use super::disk::Disk;
+use super::durability::Durability;
+use super::frame::{Frame, Inner};
+use super::staged::{Committed, Staging, StagingSavepoint};
+use super::undo_log::{FileState, UndoLog};
+use super::writer;
+use crate::err;
+use crate::error::Result;
+use crate::fallible;
+use crate::fork_count;
+use crate::frame::FrameKind;
+use crate::frame::format::index::Offsets;
+use crate::frame::format::plan::{self, Change, FrameLayout, FramePlan, Images, TargetState};
+use crate::trace;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
+/// it, a thread of the parent held it at the fork.
+const MAX_WAIT_AFTER_FORK: Duration = Duration::from_millis(100);
+
+/// The state of a frame at the begin of a transaction.
+pub(crate) enum FrameSavepoint {
+    /// That of a frame with atomic changes.
+    Staged(Box<StagingSavepoint>),
+    /// That of a frame that is changed in place: its place in the [`UndoLog`].
+    InPlace(usize),
+}
+
+impl Frame {
+    /// Applies `change`, after which the frame has the state `target`. After an error the frame is unchanged, as far as
+    /// its bytes can be restored.
+    ///
+    /// # Errors
+    /// Those of [`plan::plan_change`], and of writing the frame; `FileWrite` also if other data follow the frame in its
+    /// file; `Failure` in a child that was forked during the change.
+    pub(crate) fn apply(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
+        if self.is_state_of_parent() {
+            return Err(err!(Failure, "the process was forked during a change, which its parent completes"));
+        }
+        let is_staged = self.prepare_staging()?;
+        if !is_staged {
+            self.close_old_gap()?;
+        }
+        self.prepare_checksums()?;
+        if !is_staged {
+            self.apply_in_place(change, target)?;
+            self.check_commit();
+            return Ok(());
+        }
+        let in_transaction = {
+            let mut inner = self.inner.write();
+            inner.last_check = None;
+            let in_transaction = inner.open_transactions > 0;
+            self.with_staging(&mut inner, |staging, committed, index| {
+                staging.apply(committed, index, change, target, in_transaction)
+            })?;
+            in_transaction
+        };
+        if !in_transaction {
+            self.check_commit();
+        }
+        Ok(())
+    }
+
+    /// In a child of `fork()`, discards the state that belongs to the changes of its parent: transactions and brackets
+    /// that are open there, and changes that are not committed. The child then reads the frame again. Does nothing in
+    /// the process that did this last.
+    ///
+    /// # Errors
+    /// `Failure` if another thread was using the frame when the process was forked, so that its state stays locked.
+    #[inline]
+    pub(crate) fn discard_inherited_state(&self) -> Result<()> {
+        if self.is_state_of_parent() { self.discard_state_of_parent() } else { Ok(()) }
+    }
+
+    /// Returns whether the process that used the frame last is one from which this process was forked.
+    #[inline]
+    pub(crate) fn is_state_of_parent(&self) -> bool {
+        self.process.load(Ordering::Relaxed) != fork_count::current()
+    }
+
+    /// Returns whether a child can change the frame after a fork during reads by other threads: none of them held a lock
+    /// of the frame.
+    pub(crate) fn is_unlocked_after_fork(&self) -> bool {
+        !self.inner.is_locked() && self.disk.as_ref().is_none_or(|disk| disk.backend.is_native())
+    }
+
+    #[cold]
+    fn discard_state_of_parent(&self) -> Result<()> {
+        if self.is_native() {
+            let Some(mut inner) = self.inner.try_write_for(MAX_WAIT_AFTER_FORK) else {
+                return Err(err!(Failure, "another thread was using the frame when the process was forked"));
+            };
+            // Another thread may have done it meanwhile, and may have begun a transaction.
+            if !self.is_state_of_parent() {
+                return Ok(());
+            }
+            inner.staging = None;
+            // The temporary file of the log is that of the parent, too.
+            inner.undo_log = None;
+            inner.open_transactions = 0;
+            inner.open_brackets = 0;
+            inner.last_check = None;
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        self.process.store(fork_count::current(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Prepares atomic changes. Returns whether the frame has them.
+    ///
+    /// # Errors
+    /// As [`Staging::new`].
+    fn prepare_staging(&self) -> Result<bool> {
+        let Some(disk) = self.disk.as_deref().filter(|_| self.level() > Durability::Off) else {
+            return Ok(false);
+        };
+        let mut inner = self.inner.write();
+        if inner.staging.is_none() {
+            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index.offsets)?);
+        }
+        Ok(true)
+    }
+
+    /// Closes the gap that atomic changes of another handle have left, before the frame is changed in place.
+    ///
+    /// # Errors
+    /// Those of reading and writing the file.
+    fn close_old_gap(&self) -> Result<()> {
+        let mut inner = self.inner.write();
+        if inner.end_of_chunks.take().is_none() {
+            return Ok(());
+        }
+        if let Some(disk) = self.disk.as_deref() {
+            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index.offsets)?);
+        }
+        let closed =
+            self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index));
+        inner.staging = None;
+        closed
+    }
+
+    /// Calls `work` with the state of atomic changes, which must have been prepared.
+    fn with_staging<R>(
+        &self,
+        inner: &mut Inner,
+        work: impl FnOnce(&mut Staging, Committed<'_>, &mut plan::FrameIndex) -> Result<R>,
+    ) -> Result<R> {
+        let Inner { staging: Some(staging), layout, images, index, .. } = inner else {
+            return Err(err!(Failure, "the frame has no atomic changes"));
+        };
+        let Some(disk) = self.disk.as_deref() else {
+            return Err(err!(Failure, "the frame is in memory"));
+        };
+        let level = self.level();
+        work(staging, Committed { disk, level, layout, images, stream: None }, index)
+    }
+
+    /// Begins a transaction: changes are committed at its end. A frame with atomic changes must be up to date. Returns
+    /// `None` for a frame without transactions.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, `MemoryAlloc`.
+    pub(crate) fn begin_transaction(&self) -> Result<Option<FrameSavepoint>> {
+        if !self.prepare_staging()? {
+            return Ok(self.begin_undo_log());
+        }
+        let mut inner = self.inner.write();
+        let savepoint =
+            self.with_staging(&mut inner, |staging, _, index| fallible::try_box(staging.savepoint(index)?))?;
+        inner.open_transactions += 1;
+        inner.last_check = None;
+        Ok(Some(FrameSavepoint::Staged(savepoint)))
+    }
+
+    /// Begins a transaction of a frame that is changed in place.
+    fn begin_undo_log(&self) -> Option<FrameSavepoint> {
+        self.disk.as_deref().filter(|disk| disk.backend.is_native())?;
+        let mut inner = self.inner.write();
+        inner.undo_log.get_or_insert_with(UndoLog::new).begin().map(FrameSavepoint::InPlace)
+    }
+
+    /// Ends the transaction of a savepoint, and commits its changes if it is not inside another one. After an error the
+    /// transaction is still open, and [`roll_back`](Self::roll_back) must be called.
+    ///
+    /// # Errors
+    /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
+    pub(crate) fn commit(&self, savepoint: &FrameSavepoint) -> Result<()> {
+        match savepoint {
+            FrameSavepoint::Staged(_) => self.end_transaction(),
+            FrameSavepoint::InPlace(_) => {
+                self.cut_files();
+                self.end_undo_log(&mut self.inner.write());
+                Ok(())
+            }
+        }
+    }
+
+    /// Cuts off files at the end of the outermost transaction of a frame that is changed in place. The caller has
+    /// exclusive access to the super-chunk.
+    fn cut_files(&self) {
+        let is_needed = |inner: &Inner| {
+            inner.undo_log.as_ref().is_some_and(|log| log.is_outermost() && log.has_files_to_cut())
+        };
+        if !is_needed(&self.inner.read_recursive()) {
+            return;
+        }
+        // Other processes may write to the files otherwise. They may read: no reader needs the bytes behind the content.
+        let Ok(_frame_lock) = self.lock(false) else { return };
+        let mut inner = self.inner.write();
+        let is_current = self.has_header_on_disk(&inner.images).unwrap_or(false);
+        let frame_len = inner.layout.frame_len;
+        if let (Some(log), Some(disk)) = (inner.undo_log.as_mut().filter(|_| is_current), &self.disk) {
+            log.cut_files(disk, frame_len);
+        }
+    }
+
+    /// Ends a transaction of a frame that is changed in place.
+    fn end_undo_log(&self, inner: &mut Inner) {
+        if let Some(log) = &mut inner.undo_log
+            && log.end()
+        {
+            if let Some(disk) = &self.disk {
+                log.remove_deferred(disk);
+            }
+            inner.undo_log = None;
+        }
+    }
+
+    /// Ends a transaction or a bracket of a frame with atomic changes, and commits its changes if it is not inside
+    /// another one. After an error it is still open.
+    ///
+    /// # Errors
+    /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
+    fn end_transaction(&self) -> Result<()> {
+        let mut inner = self.inner.write();
+        let is_outermost = inner.open_transactions == 1;
+        if is_outermost && inner.staging.is_some() {
+            if !inner.is_new {
+                self.check_unchanged(&inner)?;
+            }
+            self.with_staging(&mut inner, |staging, mut committed, index| {
+                staging.commit(&mut committed, index)
+            })?;
+        }
+        inner.open_transactions = inner.open_transactions.saturating_sub(1);
+        drop(inner);
+        if is_outermost {
+            self.check_commit();
+        }
+        Ok(())
+    }
+
+    /// Commits the creation of a frame. Does nothing for a frame that exists.
+    ///
+    /// # Errors
+    /// Those of writing the frame.
+    pub(crate) fn finish_creation(&self) -> Result<()> {
+        if !self.inner.read_recursive().is_new {
+            return Ok(());
+        }
+        self.end_transaction()?;
+        self.inner.write().is_new = false;
+        Ok(())
+    }
+
+    /// Returns an error if another handle has changed the frame since it was read.
+    fn check_unchanged(&self, inner: &Inner) -> Result<()> {
+        let Some(disk) = &self.disk else { return Ok(()) };
+        if disk.was_replaced(disk.stamp().as_ref()) || !self.has_header_on_disk(&inner.images)? {
+            // A new index file can have the old header.
+            self.force_refresh.store(true, Ordering::Relaxed);
+            return Err(err!(FileRead, "another handle has changed the frame during a transaction"));
+        }
+        Ok(())
+    }
+
+    /// Discards the log of changes in place, so that the changes of the open transaction stay.
+    pub(crate) fn discard_undo_log(&self) {
+        if let Some(log) = &mut self.inner.write().undo_log {
+            log.discard();
+        }
+    }
+
+    /// Gives up the log of changes in place if another handle has changed the frame.
+    pub(in crate::frame) fn check_undo_log(&self) {
+        let mut inner = self.inner.write();
+        if inner.undo_log.is_some()
+            && !self.has_header_on_disk(&inner.images).unwrap_or(false)
+            && let Some(log) = &mut inner.undo_log
+        {
+            log.lose("another handle has changed the frame");
+        }
+    }
+
+    /// Returns whether the file has the header of the images.
+    pub(in crate::frame) fn has_header_on_disk(&self, images: &Images) -> Result<bool> {
+        let mut found = [0; crate::frame::format::header::FIXED_HEADER_LEN];
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.read(0, &mut found))?;
+        Ok(images.header.get(..found.len()) == Some(&found[..]))
+    }
+
+    /// Ends a transaction and discards its changes. Returns whether there were any. Changes in place are reverted; the
+    /// frame must be read again then.
+    pub(crate) fn roll_back(&self, savepoint: FrameSavepoint) -> bool {
+        let mut inner = self.inner.write();
+        let savepoint = match savepoint {
+            FrameSavepoint::Staged(savepoint) => savepoint,
+            FrameSavepoint::InPlace(savepoint) => return self.revert_changes(&mut inner, savepoint),
+        };
+        inner.open_transactions = inner.open_transactions.saturating_sub(1);
+        // The number of a new chunk file may be that of a chunk which another handle has stored meanwhile.
+        let removes_files = inner.is_new || self.check_unchanged(&inner).is_ok();
+        let done = self.with_staging(&mut inner, |staging, committed, index| {
+            Ok(staging.roll_back(removes_files.then_some(committed.disk), index, *savepoint))
+        });
+        done.unwrap_or_else(|_| {
+            // The state of the transaction is lost: the frame is read again.
+            self.force_refresh.store(true, Ordering::Relaxed);
+            true
+        })
+    }
+
+    /// Reverts the changes in place since a savepoint, and ends the transaction. Returns whether there were any.
+    fn revert_changes(&self, inner: &mut Inner, savepoint: usize) -> bool {
+        let is_unchanged = self.check_unchanged(inner);
+        let (Some(log), Some(disk)) = (&mut inner.undo_log, self.disk.as_deref()) else { return false };
+        let reverted = is_unchanged.and_then(|()| log.roll_back(savepoint, disk));
+        let has_changes = match reverted {
+            Ok(None) => false,
+            Ok(Some(FileState { layout, images })) => {
+                (inner.layout, inner.images) = (layout, images);
+                true
+            }
+            Err(error) => {
+                trace::warning(|| format!("the changes of a failed call stay: {error}"));
+                true
+            }
+        };
+        if has_changes {
+            inner.last_check = None;
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        self.end_undo_log(inner);
+        has_changes
+    }
+
+    /// Begins a bracket: the changes until its end are committed together. The frame must be up to date.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`.
+    pub(crate) fn begin_bracket(&self) -> Result<()> {
+        if self.prepare_staging()? {
+            let mut inner = self.inner.write();
+            inner.open_transactions += 1;
+            inner.open_brackets += 1;
+            inner.last_check = None;
+        }
+        Ok(())
+    }
+
+    /// Ends a bracket, and commits its changes if it is not inside another one. If that fails, they are discarded, and
+    /// the frame must be read again.
+    ///
+    /// # Errors
+    /// As [`end_transaction`](Self::end_transaction).
+    pub(crate) fn end_bracket(&self) -> Result<()> {
+        {
+            let mut inner = self.inner.write();
+            if inner.open_brackets == 0 {
+                return Ok(());
+            }
+            inner.open_brackets -= 1;
+        }
+        let done = self.end_transaction();
+        if done.is_err() {
+            let mut inner = self.inner.write();
+            inner.open_transactions = inner.open_transactions.saturating_sub(1);
+            inner.staging = None;
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Sets the durability of changes. The level `Off` gives the file the layout of changes in place.
+    ///
+    /// # Errors
+    /// Those of writing the frame.
+    pub(crate) fn set_level(&self, level: Durability) -> Result<()> {
+        if level == Durability::Off {
+            self.close()?;
+            self.inner.write().staging = None;
+            self.close_old_gap()?;
+        }
+        if let Some(log) = &mut self.inner.write().undo_log {
+            log.lose("the durability of the frame has changed");
+        }
+        let old = self.level();
+        self.level.store(level as u8, Ordering::Relaxed);
+        if let Some(disk) = self.disk.as_deref().filter(|_| self.kind == FrameKind::Sparse) {
+            if level == Durability::Off {
+                disk.detect_replacements(None);
+            } else if old == Durability::Off {
+                disk.detect_replacements(disk.stamp().as_ref());
+                self.force_refresh.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the frame is on disk.
+    ///
+    /// # Errors
+    /// `InvalidParam` for other back-ends than native files; `FileOpen`, `FileWrite`.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let Some(disk) = &self.disk else { return Ok(()) };
+        if !disk.backend.is_native() {
+            return Err(err!(InvalidParam, "the super-chunk is not in plain files"));
+        }
+        disk.sync()
+    }
+
+    /// Returns whether changes of the frame are atomic, so that it has transactions.
+    pub(crate) fn has_atomic_changes(&self) -> bool {
+        self.level() > Durability::Off
+    }
+
+    /// Returns whether [`close`](Self::close) may have something to do.
+    pub(crate) fn has_uncompacted_changes(&self) -> bool {
+        self.inner.read_recursive().staging.is_some()
+    }
+
+    /// Returns whether a bracket or a transaction of atomic changes is open.
+    pub(crate) fn has_open_transaction(&self) -> bool {
+        self.inner.read_recursive().open_transactions > 0
+    }
+
+    /// Commits pending changes, and gives the file the layout of changes in place, before the frame is closed.
+    ///
+    /// # Errors
+    /// `FileRead` for pending changes if another handle has changed the frame meanwhile; those of writing the frame,
+    /// which is valid all the same.
+    pub(crate) fn close(&self) -> Result<()> {
+        let mut inner = self.inner.write();
+        inner.open_transactions = 0;
+        let Some(staging) = &inner.staging else { return Ok(()) };
+        if staging.pending_header().is_some() && !inner.is_new {
+            self.check_unchanged(&inner)?;
+        }
+        self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index))
+    }
+
+    /// As [`apply`](Self::apply), for a frame without atomic changes.
+    fn apply_in_place(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
+        // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
+        let (mut index, layout, images, state) = {
+            let mut inner = self.inner.write();
+            inner.undo_log.as_mut().map_or(Ok(()), UndoLog::reserve_change)?;
+            let needs_state = inner.undo_log.as_ref().is_some_and(UndoLog::needs_state);
+            let state = match needs_state {
+                true => Some(FileState { layout: inner.layout, images: inner.images.try_clone()? }),
+                false => None,
+            };
+            let meanwhile = if self.has_user_callbacks() {
+                plan::copy_offsets(&inner.index.offsets)?
+            } else {
+                Offsets::default()
+            };
+            let index = std::mem::take(&mut inner.index);
+            inner.last_check = None;
+            inner.index.offsets = meanwhile;
+            (index, inner.layout, std::mem::take(&mut inner.images), state)
+        };
+        let checksums = index.checksums.clone();
+        let index_checksum = || self.index_checksum(&images);
+        let planned = plan::plan_change(&layout, &mut index, change, target, &index_checksum);
+        let (plan, undo) = match planned {
+            Ok(planned) => planned,
+            Err(error) => {
+                let mut inner = self.inner.write();
+                index.checksums = checksums;
+                inner.index = index;
+                inner.images = images;
+                return Err(error);
+            }
+        };
+        let table_len = plan.layout.table_len as usize;
+        let new_trailer = match (&self.disk, &plan.trailer) {
+            (Some(_), Some((_, both))) => fallible::copy_of(&both[table_len..]).map(Some),
+            _ => Ok(None),
+        };
+        let written = new_trailer.and_then(|new_trailer| {
+            match &self.disk {
+                None => writer::write_in_memory(&plan, &mut self.inner.write().memory)?,
+                Some(disk) => self.write_on_disk(&plan, disk, &layout, &images, state)?,
+            }
+            Ok(new_trailer)
+        });
+        let mut inner = self.inner.write();
+        match written {
+            Ok(new_trailer) => {
+                inner.layout = plan.layout;
+                if self.disk.is_some() {
+                    let (table, trailer) = match (plan.trailer, new_trailer) {
+                        (Some((_, mut table)), Some(trailer)) => {
+                            table.truncate(table_len);
+                            (table, trailer)
+                        }
+                        _ => (images.table, images.trailer),
+                    };
+                    inner.images = Images {
+                        header: plan.header,
+                        index: plan.index.map_or(images.index, |(_, bytes)| bytes),
+                        table,
+                        trailer,
+                    };
+                }
+                inner.index = index;
+                Ok(())
+            }
+            Err(error) => {
+                let undone = index.undo(undo);
+                index.checksums = checksums;
+                inner.index = index;
+                inner.images = images;
+                undone.and(Err(error))
+            }
+        }
+    }
+
+    /// Executes a plan on disk, and adds the change to the log of the open transaction.
+    fn write_on_disk(
+        &self,
+        plan: &FramePlan<'_>,
+        disk: &Disk,
+        layout: &FrameLayout,
+        images: &Images,
+        state: Option<FileState>,
+    ) -> Result<()> {
+        let mut log = self.inner.write().undo_log.take();
+        let written = writer::write_on_disk(plan, disk, layout, images, log.as_mut());
+        let mut inner = self.inner.write();
+        inner.undo_log = log;
+        if let (Some(undo), Some(log)) = (written?, &mut inner.undo_log) {
+            log.record(undo, state, disk);
+        }
+        Ok(())
+    }
+}

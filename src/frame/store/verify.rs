@@ -1,0 +1,192 @@
+//! Checking the parts of a frame by its checksums (`frame.md` 2.14), and computing the checksums of a frame that has
+//! none.
+
+use super::fetch::{FetchMode, stored_part};
+use super::frame::Frame;
+use super::load;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::err;
+use crate::error::{ErrorKind, Result};
+use crate::fallible;
+use crate::frame::format::checksums::{self, ChecksumMode, Checksums, FrameParts, MAX_TABLE_CHUNKS};
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::index::{IndexEntry, decode_entry};
+use crate::frame::format::plan::{FrameLayout, Images};
+use crate::trace;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Frame {
+    /// Returns the use of checksums.
+    pub(in crate::frame) fn checksum_mode(&self) -> ChecksumMode {
+        ChecksumMode::from_u8(self.checksum_mode.load(Ordering::Relaxed))
+    }
+
+    /// Reads the table of checksums, stores it in `images`, and checks the images by it.
+    ///
+    /// # Errors
+    /// `Data` for a table or a part that is damaged; those of reading the frame.
+    pub(in crate::frame) fn load_checksums(
+        &self,
+        layout: &FrameLayout,
+        images: &mut Images,
+        nchunks: usize,
+    ) -> Result<Checksums> {
+        let index_end = layout.index_offset() + images.index.len() as u64;
+        let trailer_at = layout.frame_len - layout.trailer_len;
+        let (bytes, table) = load::read_table(self, index_end, trailer_at, &images.trailer)?;
+        images.table = bytes;
+        let parts = FrameParts {
+            header: &images.header,
+            index: checksums::checksum(&images.index),
+            trailer: &images.trailer,
+            frame_len: layout.frame_len,
+        };
+        Checksums::parse(table, &parts, layout.index_offset(), nchunks)
+    }
+
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        let inner = self.inner.read_recursive();
+        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
+    }
+
+    /// Returns whether the parsed state was checked by the frame's checksums.
+    pub(in crate::frame) fn has_checksums(&self) -> bool {
+        self.inner.read_recursive().index.checksums.is_some()
+    }
+
+    /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
+    /// `header` is the header of the frame.
+    ///
+    /// # Errors
+    /// `Data` for a damaged chunk; `FileRead` if another handle has changed the frame.
+    pub(in crate::frame) fn check_chunk(
+        &self,
+        nchunk: usize,
+        bytes: &[u8],
+        place: u64,
+        header: &FrameHeader,
+    ) -> Result<()> {
+        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
+        let checked = checksums.check_chunk(nchunk, bytes, place);
+        if checked.is_err() && self.has_other_root() {
+            self.force_refresh.store(true, Ordering::Relaxed);
+            self.count_changed_read();
+            return Err(err!(FileRead, "another handle has changed the frame while it was read"));
+        }
+        if checked.is_err() { self.confirm_read(header, checked) } else { Ok(()) }
+    }
+
+    /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
+    ///
+    /// # Errors
+    /// As [`with_chunk`](Self::with_chunk).
+    pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
+        if self.unchecked_chunk(nchunk).is_none() {
+            return Ok(());
+        }
+        self.with_chunk(nchunk, header, FetchMode::Borrow, |_| Ok(()))
+    }
+
+    /// Returns whether a frame with that header has another table than the parsed state.
+    pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
+        header.has_checksums && self.has_checksums() && self.has_other_root()
+    }
+
+    /// Returns whether the file has another root of the checksums than the parsed state: another handle without the lock
+    /// has replaced a chunk by one of the same length.
+    fn has_other_root(&self) -> bool {
+        if self.disk.is_none() {
+            return false;
+        }
+        let (known, end) = {
+            let inner = self.inner.read_recursive();
+            (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
+        };
+        let mut found = [0; 16];
+        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
+    }
+
+    /// In debug builds, reads the frame on native files again after a commit, except its chunks.
+    ///
+    /// # Panics
+    /// If this library wrote parts that it rejects.
+    pub(in crate::frame) fn check_commit(&self) {
+        if !cfg!(debug_assertions) || !self.is_native() {
+            return;
+        }
+        let reread = || {
+            let header = self.read_header()?;
+            header.check_for_reading()?;
+            let trailer_len = load::read_trailer_len(self, header.frame_len)?;
+            self.load_parts(&header, trailer_len)
+        };
+        if let Err(error) = reread()
+            && matches!(error.kind(), ErrorKind::Data | ErrorKind::InvalidHeader)
+            // Another handle without the lock may be changing the frame.
+            && self.has_header_on_disk(&self.inner.read_recursive().images).unwrap_or(false)
+        {
+            panic!("a commit cannot be read: {error}");
+        }
+    }
+
+    /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be
+    /// written. If a chunk cannot be read, this handle writes no tables.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn prepare_checksums(&self) -> Result<()> {
+        let can_have_table = self.nchunks() <= MAX_TABLE_CHUNKS;
+        if self.checksum_mode() != ChecksumMode::Write || self.has_checksums() || !can_have_table {
+            return Ok(());
+        }
+        match self.compute_checksums() {
+            Ok(checksums) => self.inner.write().index.checksums = Some(Arc::new(checksums)),
+            Err(error) if error.kind() == ErrorKind::MemoryAlloc => return Err(error),
+            Err(error) => {
+                trace::warning(|| {
+                    format!("the frame gets no checksums, because a chunk is unreadable: {error}")
+                });
+                self.checksum_mode.store(ChecksumMode::Verify as u8, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all chunks. Returns their checksums.
+    fn compute_checksums(&self) -> Result<Checksums> {
+        let nchunks = self.nchunks();
+        if nchunks == 0 {
+            return Ok(Checksums::default());
+        }
+        let header = self.read_header()?;
+        let mut chunks = fallible::vec_with_capacity(nchunks)?;
+        for nchunk in 0..nchunks {
+            let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
+            chunks.push(match decode_entry(code)? {
+                IndexEntry::Special(_) => 0,
+                IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
+                    Ok(checksums::checksum(stored_part(&chunk)))
+                })?,
+            });
+        }
+        Checksums::of_read_chunks(chunks)
+    }
+
+    /// Returns the checksum of the index chunk. `images` are those of the frame, if it is on disk.
+    ///
+    /// # Errors
+    /// `Data`, `ReadBuffer` for a frame in memory whose index cannot be read.
+    pub(in crate::frame) fn index_checksum(&self, images: &Images) -> Result<u32> {
+        if self.disk.is_some() {
+            return Ok(checksums::checksum(&images.index));
+        }
+        let at = self.inner.read_recursive().layout.index_offset();
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        self.read(at, &mut head)?;
+        let len = crate::frame::store::disk::stored_len(&head)
+            .ok_or_else(|| err!(Data, "the index chunk has no length"))?;
+        Ok(checksums::checksum(&self.read_vec(at, len)?))
+    }
+}
