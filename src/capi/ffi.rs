@@ -1,16 +1,12 @@
 //! Conversions at the C ABI: panics and errors become return codes, pointers with lengths become slices.
 
 use super::last_error;
-use crate::abi::{blosc2_context, blosc2_schunk};
-use crate::chunk::ChunkHeader;
-use crate::chunk::format::{flag2, offset};
+use crate::abi::blosc2_schunk;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::out_buffer::OutBuffer;
 use crate::panics::catch_panics;
-use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
-use crate::schunk::read::SchunkBlockSource;
 use crate::trace;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -75,29 +71,6 @@ pub(super) unsafe fn dest_buffer<'a>(ptr: *mut c_void, len: usize) -> Result<Out
     }
     // SAFETY: not NULL, by the rules `len` bytes long, and no other buffer of the call overlaps it.
     Ok(unsafe { OutBuffer::from_raw(ptr.cast(), len) })
-}
-
-/// Returns the context at `ptr`; NULL is an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
-pub(super) unsafe fn context_ref<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
-    // SAFETY: NULL or an object of this library that is not freed.
-    unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
-}
-
-/// Returns the source of the blocks of a lazy chunk: the context's super-chunk. `None` for other chunks.
-///
-/// # Safety
-/// The rules of the module `capi`.
-pub(super) unsafe fn block_source<'a>(context: &Context, chunk: &[u8]) -> Option<SchunkBlockSource<'a>> {
-    // For most chunks one byte is enough to tell that they are not lazy; 16-byte headers do not have that byte.
-    let may_be_lazy = chunk.get(offset::BLOSC2_FLAGS).is_some_and(|flags| flags & flag2::LAZY != 0);
-    if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
-        return None;
-    }
-    // SAFETY: NULL or a super-chunk of this library, by the rules.
-    unsafe { SuperChunk::from_ptr(context.head().schunk()) }.map(SchunkBlockSource)
 }
 
 /// Returns the super-chunk at `ptr`; NULL is an error.
@@ -225,7 +198,6 @@ mod tests {
             assert!(source_slice(std::ptr::null(), 1).is_err());
             assert!(dest_buffer(std::ptr::null_mut(), 0).unwrap().len() == 0);
             assert!(dest_buffer(std::ptr::null_mut(), 1).is_err());
-            assert!(context_ref(std::ptr::null_mut()).is_err());
             assert!(c_str(std::ptr::null()).is_err());
         }
     }

@@ -29,6 +29,7 @@ mod last_error;
 pub mod metalayers;
 mod name;
 pub mod paths;
+mod pointers;
 pub mod process;
 pub mod registries;
 pub mod schunk;

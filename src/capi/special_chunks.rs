@@ -1,6 +1,7 @@
 //! Special chunks: they consist of a header, or of a header and one value (`chunk.md` 3.12).
 
-use super::ffi::{dest_buffer, len_or_zero, non_negative_len, result_code, source_slice};
+use super::ffi::{non_negative_len, result_code};
+use super::pointers::{Dest, Output, Size, Source};
 use crate::abi::blosc2_cparams;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -12,23 +13,24 @@ use std::ffi::{c_int, c_void};
 /// Writes a special chunk.
 ///
 /// # Safety
-/// The rules of the module `capi`; `value` has `typesize` bytes where the kind has a value.
+/// `cparams` are parameters of a C caller. If `kind` is a value, the caller provides `cparams.typesize` bytes in `value`.
 unsafe fn write_special_chunk(
     kind: SpecialValue,
     cparams: &blosc2_cparams,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
-    value: *const c_void,
+    dest: Dest<'_, *mut c_void>,
+    destsize: Size<'_, i32, Output>,
+    value: Option<Source<'_, *const c_void>>,
 ) -> Result<usize> {
     if cparams.typesize <= 0 {
         return Err(err!(InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize));
     }
     let width = if kind == SpecialValue::Value { non_negative_len(cparams.typesize)? } else { 0 };
-    if len_or_zero(destsize) < EXTENDED_HEADER_LENGTH + width {
+    if destsize.len_or_zero().get() < EXTENDED_HEADER_LENGTH + width {
         return Err(err!(
             Data,
-            "`destsize` is {destsize}, expected at least {}",
+            "`destsize` is {}, expected at least {}",
+            destsize.number(),
             EXTENDED_HEADER_LENGTH + width
         ));
     }
@@ -40,9 +42,13 @@ unsafe fn write_special_chunk(
         ));
     }
     let nbytes = non_negative_len(nbytes)?;
-    // SAFETY: by the contract of this function.
-    let (dest, value) = unsafe { (dest_buffer(dest, len_or_zero(destsize))?, source_slice(value, width)?) };
-    // SAFETY: by the contract of this function.
+    let dest = dest.buffer(destsize.len_or_zero())?;
+    let value = match value {
+        // SAFETY: `width` is the typesize, or 0; by the contract of this function there are that many bytes.
+        Some(value) => unsafe { value.first_bytes(width) }?,
+        None => &[],
+    };
+    // SAFETY: the ABI requires that pointers in the caller's `cparams` are NULL or valid during the call.
     let context = unsafe { Context::for_compression(cparams) }
         .map_err(|error| err!(NullPointer, "cannot create a compression context: {error}"))?;
     context.compress_special_chunk(kind, nbytes, value, dest)
@@ -60,13 +66,11 @@ unsafe fn write_special_chunk(
 pub unsafe extern "C" fn blosc2_chunk_zeros(
     cparams: blosc2_cparams,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: Dest<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, std::ptr::null())
-    })
+    // SAFETY: `cparams` come from the caller.
+    result_code(|| unsafe { write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, None) })
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of NaNs. `cparams` supplies the fields of
@@ -81,13 +85,11 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
 pub unsafe extern "C" fn blosc2_chunk_nans(
     cparams: blosc2_cparams,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: Dest<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, std::ptr::null())
-    })
+    // SAFETY: `cparams` come from the caller.
+    result_code(|| unsafe { write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, None) })
 }
 
 /// Writes a chunk to `dest` that represents `nbytes` bytes in which every item equals the item at `repeatval`,
@@ -102,13 +104,13 @@ pub unsafe extern "C" fn blosc2_chunk_nans(
 pub unsafe extern "C" fn blosc2_chunk_repeatval(
     cparams: blosc2_cparams,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
-    repeatval: *const c_void,
+    dest: Dest<*mut c_void>,
+    destsize: Size<i32, Output>,
+    repeatval: Source<*const c_void>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
+    // SAFETY: `cparams` come from the caller, which provides one item in `repeatval`.
     result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, repeatval)
+        write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, Some(repeatval))
     })
 }
 
@@ -124,11 +126,11 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
 pub unsafe extern "C" fn blosc2_chunk_uninit(
     cparams: blosc2_cparams,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: Dest<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
+    // SAFETY: `cparams` come from the caller.
     result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, std::ptr::null())
+        write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, None)
     })
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::comment;
+use crate::support::files::TempDir;
 
 /// One Rust item, ready for a header.
 pub struct HeaderItem {
@@ -188,14 +189,59 @@ fn run_cbindgen(root: &Path) -> String {
         });
         config.export.include.extend(names.filter(|name| !HANDWRITTEN_TYPES.contains(&name.as_str())));
     }
+    let capi = TempDir::new();
+    write_with_c_types(&root.join("src/capi"), capi.path());
     // The files of their submodules are found by cbindgen.
     let builder = cbindgen::Builder::new()
         .with_config(config)
         .with_src(root.join("src/abi/mod.rs"))
-        .with_src(root.join("src/capi/mod.rs"));
+        .with_src(capi.join("mod.rs"));
     let mut out = Vec::new();
     builder.generate().expect("cbindgen understands src/abi and src/capi").write(&mut out);
     String::from_utf8(out).expect("cbindgen writes UTF-8")
+}
+
+/// Copies the files of `src/capi` to `to`, with C types for the types of parameters that `pointers.rs` defines.
+fn write_with_c_types(capi: &Path, to: &Path) {
+    let texts: Vec<_> = super::files_below(capi)
+        .into_iter()
+        .map(|file| {
+            let text = std::fs::read_to_string(&file).expect("a readable source file");
+            (file.strip_prefix(capi).expect("a path below src/capi").to_owned(), text)
+        })
+        .collect();
+    let is_definition = |line: &str| line.starts_with("pub struct ") && line.contains("<'call, ");
+    let mut names = Vec::new();
+    for line in texts.iter().flat_map(|(_, text)| text.lines()).filter(|line| is_definition(line)) {
+        let name = line["pub struct ".len()..].split('<').next().expect("a name");
+        names.push(name.to_string());
+    }
+    assert!(names.len() >= 10, "expected at least 10 types of parameters, found {names:?}");
+    for (name, text) in &texts {
+        let text = if name.ends_with("pointers.rs") { String::new() } else { with_c_types(text, &names) };
+        std::fs::write(to.join(name), text).expect("a writable directory");
+    }
+}
+
+/// Returns `text` with the first argument, a C type, instead of each generic type with one of these names.
+fn with_c_types(text: &str, names: &[String]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let head = &rest[..at];
+        let start = head.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+        if names.iter().any(|name| *name == head[start..]) && !rest[at..].starts_with("<'") {
+            let arguments = &rest[at + 1..];
+            let end = arguments.find('>').expect("a closed list of arguments");
+            out.push_str(&head[..start]);
+            out.push_str(arguments[..end].split(',').next().expect("an argument"));
+            rest = &arguments[end + 1..];
+        } else {
+            out.push_str(&rest[..at + 1]);
+            rest = &rest[at + 1..];
+        }
+    }
+    out + rest
 }
 
 /// Returns the lines of a leading `/** */` comment, and the rest.
