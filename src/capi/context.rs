@@ -1,13 +1,14 @@
 //! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
 use super::ffi::{catch_errors, result_code};
-use super::pointers::{Dest, Handle, Input, Out, Output, Size, Source, Taken, Variable};
+use super::pointers::{
+    DestBuffer, Handle, Input, Out, Output, Parameters, Size, SourceBuffer, Taken, Variable,
+};
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Error;
 use crate::pipeline::compress;
-use crate::pipeline::context::Context;
 use crate::pipeline::decompress::ItemRange;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -23,9 +24,8 @@ use std::ptr;
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
-    // SAFETY: the ABI requires that pointers in `cparams` are NULL or stay valid as long as the context.
-    catch_errors(|_| ptr::null_mut(), || Ok(unsafe { Context::for_compression(&cparams) }?.into_c()))
+pub unsafe extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>) -> *mut blosc2_context {
+    catch_errors(|_| ptr::null_mut(), || Ok(cparams.context()?.into_c()))
 }
 
 /// Creates a context for decompression. `dparams` is copied, and so is the struct at its `postparams`; the memory
@@ -37,9 +37,8 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
-    // SAFETY: the ABI requires that pointers in `dparams` are NULL or stay valid as long as the context.
-    catch_errors(|_| ptr::null_mut(), || Ok(unsafe { Context::for_decompression(&dparams) }?.into_c()))
+pub unsafe extern "C" fn blosc2_create_dctx(dparams: Parameters<blosc2_dparams>) -> *mut blosc2_context {
+    catch_errors(|_| ptr::null_mut(), || Ok(dparams.context()?.into_c()))
 }
 
 /// Frees `context`, a compression or decompression context. Does nothing for NULL. May be called after
@@ -113,7 +112,7 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_set_maskout(
     ctx: Handle<*mut blosc2_context>,
-    maskout: Source<*mut CBool>,
+    maskout: SourceBuffer<*mut CBool>,
     nblocks: Size<c_int, Input>,
 ) -> c_int {
     result_code(|| {
@@ -143,9 +142,9 @@ pub unsafe extern "C" fn blosc2_set_maskout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_compress_ctx(
     context: Handle<*mut blosc2_context>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
@@ -180,9 +179,9 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_decompress_ctx(
     context: Handle<*mut blosc2_context>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
@@ -205,11 +204,11 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_getitem_ctx(
     context: Handle<*mut blosc2_context>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     start: c_int,
     nitems: c_int,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize))
@@ -228,11 +227,11 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
     context: Handle<*mut blosc2_context>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     start: i32,
     nbytes: i32,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize))
@@ -241,10 +240,10 @@ pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
 /// Decompresses a part of a chunk.
 fn read_items(
     context: Handle<'_, *mut blosc2_context>,
-    src: Source<'_, *const c_void>,
+    src: SourceBuffer<'_, *const c_void>,
     srcsize: Size<'_, i32, Input>,
     wanted: ItemRange,
-    dest: Dest<'_, *mut c_void>,
+    dest: DestBuffer<'_, *mut c_void>,
     destsize: Size<'_, i32, Output>,
 ) -> Result<usize, Error> {
     let (handle, context) = (&context, context.get()?);

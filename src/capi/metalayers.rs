@@ -2,7 +2,7 @@
 //! headers.
 
 use super::ffi::result_code;
-use super::pointers::{Handle, Input, Names, Out, OutArray, Size, Source, Struct, Text};
+use super::pointers::{CStruct, CText, Handle, Input, Names, Out, OutArray, Size, SourceBuffer};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
 use crate::err;
 use crate::error::Result;
@@ -12,8 +12,8 @@ use std::ffi::{CStr, c_char, c_int};
 
 /// Returns a name and a content of the C caller.
 fn name_and_content<'call>(
-    name: Text<'call, *const c_char>,
-    content: Source<'call, *mut u8>,
+    name: CText<'call, *const c_char>,
+    content: SourceBuffer<'call, *mut u8>,
     content_len: Size<'call, i32, Input>,
 ) -> Result<(&'call CStr, &'call [u8])> {
     let len = content_len.non_negative_len()?;
@@ -44,8 +44,8 @@ fn schunk_param<'call>(schunk: &Handle<'call, *mut blosc2_schunk>) -> Result<&'c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_meta_add(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
-    content: Source<*mut u8>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
     content_len: Size<i32, Input>,
 ) -> c_int {
     result_code(|| {
@@ -68,8 +68,8 @@ pub unsafe extern "C" fn blosc2_meta_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_meta_update(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
-    content: Source<*mut u8>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
     content_len: Size<i32, Input>,
 ) -> c_int {
     result_code(|| {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn blosc2_meta_update(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_exists(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
+    name: CText<*const c_char>,
 ) -> c_int {
     result_code(|| schunk_param(&schunk)?.vlmeta_exists(name.get()?))
 }
@@ -109,10 +109,10 @@ pub unsafe extern "C" fn blosc2_vlmeta_exists(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_add(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
-    content: Source<*mut u8>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
     content_len: Size<i32, Input>,
-    cparams: Struct<*mut blosc2_cparams>,
+    cparams: CStruct<*mut blosc2_cparams>,
 ) -> c_int {
     result_code(|| {
         let schunk = schunk_param(&schunk)?;
@@ -135,10 +135,10 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_update(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
-    content: Source<*mut u8>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
     content_len: Size<i32, Input>,
-    cparams: Struct<*mut blosc2_cparams>,
+    cparams: CStruct<*mut blosc2_cparams>,
 ) -> c_int {
     result_code(|| {
         let schunk = schunk_param(&schunk)?;
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_get(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
+    name: CText<*const c_char>,
     content: Out<*mut *mut u8>,
     content_len: Out<*mut i32>,
 ) -> c_int {
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_delete(
     schunk: Handle<*mut blosc2_schunk>,
-    name: Text<*const c_char>,
+    name: CText<*const c_char>,
 ) -> c_int {
     result_code(|| schunk_param(&schunk)?.vlmeta_delete(name.get()?))
 }

@@ -13,11 +13,12 @@
 //! The types are `pub` because exported functions have them in their signatures; code outside of `capi` has no use for
 //! them, nor for the traits of their methods.
 #![allow(private_bounds, reason = "the methods are for this module, and so are their traits")]
-#![allow(dead_code, unreachable_pub, reason = "some files of `capi` do not use the types yet")]
 
-use crate::abi::{b2nd_array_t, blosc2_context, blosc2_schunk, blosc2_storage};
+use crate::abi::{
+    b2nd_array_t, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage,
+};
 use crate::b2nd::MAX_DIM;
-use crate::b2nd::array::Array as B2ndArray;
+use crate::b2nd::array::Array;
 use crate::chunk::format::{MIN_HEADER_LENGTH, flag2, offset};
 use crate::chunk::{ChunkHeader, read_i32};
 use crate::err;
@@ -74,7 +75,7 @@ macro_rules! impl_is_null {
     )*};
 }
 
-impl_is_null! { Handle<> Taken<> Text<> Struct<> Variable<> Source<> Dest<> Array<R> Out<> OutArray<R> }
+impl_is_null! { Handle<> Taken<> CText<> Variable<> SourceBuffer<> DestBuffer<> CArray<R> Out<> OutArray<R> }
 
 // Objects of the library.
 
@@ -103,7 +104,7 @@ pub(super) trait CObjectOwner: Sized {
     unsafe fn take(object: NonNull<Self>) -> Self::Owner;
 }
 
-// SAFETY: the library returns pointers to super-chunks only from `OwnedSuperChunk::into_raw`.
+// SAFETY: a pointer to a super-chunk that the library returns is that of a `SuperChunk`, whose first field is the C struct.
 unsafe impl CObject for blosc2_schunk {
     type Object = SuperChunk;
 
@@ -118,13 +119,13 @@ impl CObjectOwner for blosc2_schunk {
 
     #[inline]
     unsafe fn take(object: NonNull<Self>) -> OwnedSuperChunk {
-        // SAFETY: the contract of this function.
+        // SAFETY: by the contract of this function a super-chunk of this library that no other code owns or uses.
         unsafe { OwnedSuperChunk::from_raw(object) }
     }
 }
 
-// SAFETY: the library returns pointers to contexts only from `OwnedContext::into_c` and in `schunk->cctx` and `dctx`,
-// which are made in the same way.
+// SAFETY: a pointer to a context that the library returns, also in `schunk->cctx` and `dctx`, came from
+// `OwnedContext::into_c`, which casts that of a `Context`.
 unsafe impl CObject for blosc2_context {
     type Object = Context;
 
@@ -139,14 +140,14 @@ impl CObjectOwner for blosc2_context {
 
     #[inline]
     unsafe fn take(object: NonNull<Self>) -> Option<OwnedContext> {
-        // SAFETY: the contract of this function.
+        // SAFETY: by the contract of this function a context of this library that no other code owns or uses.
         unsafe { OwnedContext::from_c(object.as_ptr()) }
     }
 }
 
-// SAFETY: the library returns pointers to arrays only from `Array::into_raw`.
+// SAFETY: a pointer to an array that the library returns is that of an `Array`, whose first field is the C struct.
 unsafe impl CObject for b2nd_array_t {
-    type Object = B2ndArray;
+    type Object = Array;
 
     #[cold]
     fn null_error() -> Error {
@@ -155,10 +156,10 @@ unsafe impl CObject for b2nd_array_t {
 }
 
 impl CObjectOwner for b2nd_array_t {
-    type Owner = Box<B2ndArray>;
+    type Owner = Box<Array>;
 
     #[inline]
-    unsafe fn take(object: NonNull<Self>) -> Box<B2ndArray> {
+    unsafe fn take(object: NonNull<Self>) -> Box<Array> {
         // SAFETY: `Array::into_raw` made the pointer from a box, and by the contract of this function no other code
         // uses it.
         unsafe { Box::from_raw(object.cast().as_ptr()) }
@@ -229,10 +230,8 @@ impl<P: Pointer<Target: CObject>> Taken<'_, P> {
     /// Borrows the object before it is taken; NULL is an error.
     #[inline]
     pub(super) fn get(&self) -> Result<&<P::Target as CObject>::Object> {
-        // SAFETY: NULL, or by the rule of this type an object that this library has returned and that no other call
-        // uses; the borrow ends before `take`, which uses up this value. `CObject` guarantees its type.
-        unsafe { self.0.address().cast::<<P::Target as CObject>::Object>().as_ref() }
-            .ok_or_else(P::Target::null_error)
+        // The rule of `Handle` holds until `take`, which uses up this value after the borrow has ended.
+        Handle(self.0, PhantomData).get()
     }
 }
 
@@ -244,8 +243,13 @@ impl<P: Pointer<Target: CObject>> Taken<'_, P> {
 /// `ptr` is NULL or points at a string that ends with NUL and does not change during `'a`.
 #[inline]
 pub(super) unsafe fn c_str<'a>(ptr: *const c_char) -> Result<&'a CStr> {
-    // SAFETY: the contract of this function.
-    unsafe { optional_c_str(ptr) }.ok_or_else(|| err!(InvalidParam, "a string argument is NULL"))
+    // SAFETY: by the contract of this function NULL or a string.
+    unsafe { optional_c_str(ptr) }.ok_or_else(null_text_error)
+}
+
+#[cold]
+fn null_text_error() -> Error {
+    err!(InvalidParam, "a string argument is NULL")
 }
 
 /// Returns the string at `ptr`; `None` for NULL.
@@ -260,29 +264,28 @@ pub(super) unsafe fn optional_c_str<'a>(ptr: *const c_char) -> Option<&'a CStr> 
 
 /// A string that ends with NUL and does not change during the call; or NULL.
 #[repr(transparent)]
-pub struct Text<'call, P>(P, PhantomData<&'call ()>);
+pub struct CText<'call, P>(P, PhantomData<&'call ()>);
 
-impl<'call, P: Pointer<Target = c_char>> Text<'call, P> {
+impl<'call, P: Pointer<Target = c_char>> CText<'call, P> {
     /// Returns the string; NULL is an error.
     #[inline]
     pub(super) fn get(&self) -> Result<&'call CStr> {
-        // SAFETY: the rule of this type.
-        unsafe { c_str(self.0.address()) }
+        self.optional().ok_or_else(null_text_error)
     }
 
     /// Returns the string; `None` for NULL.
     #[inline]
     pub(super) fn optional(&self) -> Option<&'call CStr> {
-        // SAFETY: the rule of this type.
+        // SAFETY: by the rule of this type NULL or a string that is unchanged during the call.
         unsafe { optional_c_str(self.0.address()) }
     }
 }
 
 /// An initialised struct or number that does not change during the call; or NULL.
 #[repr(transparent)]
-pub struct Struct<'call, P>(P, PhantomData<&'call ()>);
+pub struct CStruct<'call, P>(P, PhantomData<&'call ()>);
 
-impl<'call, P: Pointer> Struct<'call, P> {
+impl<'call, P: Pointer> CStruct<'call, P> {
     /// Borrows the struct; `None` for NULL.
     #[inline]
     pub(super) fn get(&self) -> Option<&'call P::Target> {
@@ -291,7 +294,7 @@ impl<'call, P: Pointer> Struct<'call, P> {
     }
 }
 
-impl<'call, P: Pointer<Target = blosc2_storage>> Struct<'call, P> {
+impl<'call, P: Pointer<Target = blosc2_storage>> CStruct<'call, P> {
     /// Returns the storage with its parts; NULL is an error.
     #[inline]
     pub(super) fn storage(&self) -> Result<CopyDestination<'call>> {
@@ -307,7 +310,7 @@ impl<'call, P: Pointer<Target = blosc2_storage>> Struct<'call, P> {
 /// The pointers in `storage` are NULL, or point at initialised structs and a string that are unchanged during `'a`.
 #[inline]
 pub(super) unsafe fn storage_parts<'a>(storage: &blosc2_storage) -> CopyDestination<'a> {
-    // SAFETY: the contract of this function.
+    // SAFETY: by the contract of this function each pointer is NULL or points at an initialised struct or a string.
     unsafe {
         CopyDestination {
             contiguous: storage.contiguous.get(),
@@ -319,11 +322,58 @@ pub(super) unsafe fn storage_parts<'a>(storage: &blosc2_storage) -> CopyDestinat
     }
 }
 
+/// Parameters that the caller passes as a struct. The pointers in it are NULL, or stay valid as the documentation of the
+/// struct requires, as long as a context that is created with the parameters.
+#[repr(transparent)]
+pub struct Parameters<'call, T>(T, PhantomData<&'call ()>);
+
+impl Parameters<'_, blosc2_cparams> {
+    /// Returns the struct.
+    #[inline]
+    pub(super) fn get(&self) -> &blosc2_cparams {
+        &self.0
+    }
+
+    /// Creates a compression context.
+    #[inline]
+    pub(super) fn context(&self) -> Result<OwnedContext> {
+        // SAFETY: by the rule of this type the pointers are NULL or stay valid as long as the context.
+        unsafe { Context::for_compression(&self.0) }
+    }
+}
+
+impl Parameters<'_, blosc2_dparams> {
+    /// Creates a decompression context.
+    #[inline]
+    pub(super) fn context(&self) -> Result<OwnedContext> {
+        // SAFETY: by the rule of this type the pointers are NULL or stay valid as long as the context.
+        unsafe { Context::for_decompression(&self.0) }
+    }
+}
+
 /// An initialised variable of the caller that only this call uses, and may change; or NULL.
 #[repr(transparent)]
 pub struct Variable<'call, P>(P, PhantomData<&'call ()>);
 
 impl<T> Variable<'_, *mut T> {
+    /// Returns the value; `None` for NULL.
+    #[inline]
+    pub(super) fn get(&self) -> Option<T>
+    where
+        T: Copy,
+    {
+        // Borrowed mutably by no other code while this value is borrowed, the variable follows the rule of `CStruct`.
+        CStruct(self.0, PhantomData).get().copied()
+    }
+
+    /// Stores a value, unless the caller passed NULL.
+    #[inline]
+    pub(super) fn set(&mut self, value: T) {
+        if let Some(variable) = self.get_mut() {
+            *variable = value;
+        }
+    }
+
     /// Borrows the variable; `None` for NULL.
     #[inline]
     pub(super) fn get_mut(&mut self) -> Option<&mut T> {
@@ -366,7 +416,7 @@ pub enum Names {}
 pub enum Coords {}
 
 /// The role of an array of metalayers, and of its length.
-pub enum Metalayers {}
+pub enum MetalayerList {}
 
 /// A number of bytes or items: the length of the buffers with the role `R`.
 #[repr(transparent)]
@@ -476,9 +526,9 @@ pub(super) unsafe fn typed_slice<'a, T>(ptr: *const T, len: usize) -> Result<&'a
 /// (for a `P` that is larger, in items) is the [`Size`] of that role. In a signature without one, the documentation of
 /// the function states the length.
 #[repr(transparent)]
-pub struct Source<'call, P>(P, PhantomData<&'call ()>);
+pub struct SourceBuffer<'call, P>(P, PhantomData<&'call ()>);
 
-impl<'call, P: Pointer> Source<'call, P> {
+impl<'call, P: Pointer> SourceBuffer<'call, P> {
     /// Borrows the bytes; NULL is an error, except with a length of 0.
     #[inline]
     pub(super) fn bytes(&self, len: Len<'call, Input>) -> Result<&'call [u8]> {
@@ -501,9 +551,9 @@ impl<'call, P: Pointer> Source<'call, P> {
 /// [`Output`]: its length in bytes is the [`Size`] of that role. In a signature without one, the documentation of the
 /// function states the length.
 #[repr(transparent)]
-pub struct Dest<'call, P>(P, PhantomData<&'call mut ()>);
+pub struct DestBuffer<'call, P>(P, PhantomData<&'call mut ()>);
 
-impl<'call> Dest<'call, *mut c_void> {
+impl<'call> DestBuffer<'call, *mut c_void> {
     /// Borrows the buffer; NULL is an error, except with a length of 0.
     #[inline]
     pub(super) fn buffer(self, len: Len<'call, Output>) -> Result<OutBuffer<'call>> {
@@ -531,9 +581,9 @@ impl<'call> Dest<'call, *mut c_void> {
 
 /// An array of initialised items that do not change during the call; or NULL. Its length in items is that of its role.
 #[repr(transparent)]
-pub struct Array<'call, P, R>(P, PhantomData<(&'call (), R)>);
+pub struct CArray<'call, P, R>(P, PhantomData<(&'call (), R)>);
 
-impl<'call, P: Pointer, R> Array<'call, P, R> {
+impl<'call, P: Pointer, R> CArray<'call, P, R> {
     /// Borrows the items; NULL is an error, except with a length of 0.
     #[inline]
     pub(super) fn items(&self, len: Len<'call, R>) -> Result<&'call [P::Target]> {
@@ -567,17 +617,16 @@ impl<P: Pointer> ChunkStart<'_, P> {
 
 /// A whole chunk, which is as long as its header says and does not change during the call; or NULL.
 #[repr(transparent)]
-pub struct WholeChunk<'call, P>(P, PhantomData<&'call ()>);
+pub struct UnsizedChunk<'call, P>(P, PhantomData<&'call ()>);
 
-impl<'call, P: Pointer> WholeChunk<'call, P> {
+impl<'call, P: Pointer> UnsizedChunk<'call, P> {
     /// Borrows the bytes, whose number is read from the header.
     #[inline]
     pub(super) fn bytes(&self) -> Result<&'call [u8]> {
-        let start = self.0.address().cast();
-        // SAFETY: by the rule of this type NULL or a chunk, which has at least a short header.
-        let header = ChunkHeader::parse_basic(unsafe { source_slice(start, MIN_HEADER_LENGTH) }?)?;
+        // A chunk has at least a short header.
+        let header = ChunkStart(self.0, PhantomData).header()?;
         // SAFETY: by the rule of this type the chunk has the length in its header.
-        unsafe { source_slice(start, usize::try_from(header.cbytes).unwrap_or(0)) }
+        unsafe { source_slice(self.0.address().cast(), usize::try_from(header.cbytes).unwrap_or(0)) }
     }
 }
 
@@ -629,9 +678,9 @@ pub struct Out<'call, P>(P, PhantomData<&'call mut ()>);
 impl<'call, T> Out<'call, *mut T> {
     /// Sets the result to NULL, false or 0, unless the caller passed NULL, and returns its place.
     #[inline]
-    pub(super) fn cleared(self) -> Place<'call, T> {
-        // SAFETY: by the rule of this type NULL or a place for one result, which no other code uses.
-        unsafe { Place::cleared(self.0, 1) }
+    pub(super) fn cleared(self) -> ResultPlace<'call, T> {
+        // A place is an array of one item.
+        OutArray::<_, ()>(self.0, PhantomData).cleared(Len::new(1))
     }
 }
 
@@ -643,10 +692,10 @@ pub struct OutArray<'call, P, R>(P, PhantomData<(&'call mut (), R)>);
 impl<'call, T, R> OutArray<'call, *mut T, R> {
     /// Sets the results to NULL, false or 0, unless the caller passed NULL, and returns their places.
     #[inline]
-    pub(super) fn cleared(self, len: Len<'call, R>) -> Place<'call, T> {
+    pub(super) fn cleared(self, len: Len<'call, R>) -> ResultPlace<'call, T> {
         // SAFETY: by the rule of this type NULL or places that no other code uses; the array has that length, because
         // both have the same role in the signature of this call.
-        unsafe { Place::cleared(self.0, len.get()) }
+        unsafe { ResultPlace::cleared(self.0, len.get()) }
     }
 
     /// Returns the first `len` places, without changing them.
@@ -654,9 +703,9 @@ impl<'call, T, R> OutArray<'call, *mut T, R> {
     /// # Safety
     /// The contract of the function with this parameter gives the array at least `len` items.
     #[inline]
-    pub(super) unsafe fn first_places(self, len: usize) -> Place<'call, T> {
+    pub(super) unsafe fn first_places(self, len: usize) -> ResultPlace<'call, T> {
         // By the rule of this type NULL, or places that no other code uses; by the contract of this function enough.
-        Place { start: self.0, len: if self.0.is_null() { 0 } else { len }, call: PhantomData }
+        ResultPlace { start: self.0, len: if self.0.is_null() { 0 } else { len }, call: PhantomData }
     }
 }
 
@@ -688,13 +737,13 @@ impl<T: Copy> OutDims<'_, *mut T> {
 
 /// The place of a result, or the places of an array of results, after they were cleared; or NULL.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'call, T> {
+pub(super) struct ResultPlace<'call, T> {
     start: *mut T,
     len: usize,
     call: PhantomData<&'call mut ()>,
 }
 
-impl<T> Place<'_, T> {
+impl<T> ResultPlace<'_, T> {
     /// Sets the `len` elements at `start` to NULL, false or 0, unless `start` is NULL.
     ///
     /// # Safety
@@ -703,12 +752,12 @@ impl<T> Place<'_, T> {
     #[inline]
     unsafe fn cleared(start: *mut T, len: usize) -> Self {
         if start.is_null() {
-            return Place { start, len: 0, call: PhantomData };
+            return ResultPlace { start, len: 0, call: PhantomData };
         }
         // SAFETY: not NULL, and writable by the contract of this function. The library never reads the elements, so
         // zero bytes need not be a valid `T`.
         unsafe { start.write_bytes(0, len) };
-        Place { start, len, call: PhantomData }
+        ResultPlace { start, len, call: PhantomData }
     }
 
     /// Returns whether the caller passed NULL.
@@ -730,5 +779,60 @@ impl<T> Place<'_, T> {
             // SAFETY: an element of the array, which is writable by the contract of `cleared`.
             unsafe { self.start.add(index).write(value) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr::{null, null_mut};
+
+    #[test]
+    fn null_is_rejected_unless_the_length_is_zero() {
+        let source = SourceBuffer(null::<c_void>(), PhantomData);
+        assert!(source.bytes(Len::new(0)).unwrap().is_empty());
+        assert!(source.bytes(Len::new(1)).is_err());
+        let array = CArray::<_, Dims>(null::<i64>(), PhantomData);
+        assert!(array.items(Len::new(0)).unwrap().is_empty());
+        assert!(array.items(Len::new(1)).is_err());
+        let dest = |len| DestBuffer(null_mut(), PhantomData).buffer(Len::new(len)).map(|dest| dest.len());
+        assert_eq!(dest(0).ok(), Some(0));
+        assert!(dest(1).is_err());
+        assert!(Handle(null_mut::<blosc2_context>(), PhantomData).get().is_err());
+        assert!(Taken(null_mut::<b2nd_array_t>(), PhantomData).take().is_none());
+        assert!(CText(null::<c_char>(), PhantomData).get().is_err());
+        assert!(CStruct(null::<blosc2_cparams>(), PhantomData).get().is_none());
+        assert!(Variable(null_mut::<i32>(), PhantomData).get_mut().is_none());
+    }
+
+    #[test]
+    fn negative_lengths_are_none_or_zero() {
+        let size = Size::<i32, Input>(-1, PhantomData);
+        assert!(size.len().is_none() && size.non_negative_len().is_err());
+        assert_eq!(size.len_or_zero().get(), 0);
+        assert_eq!(Size::<i8, Dims>(3, PhantomData).len_or_zero().min(2).get(), 2);
+    }
+
+    #[test]
+    fn results_are_cleared_first_and_stored_within_their_array() {
+        let (mut number, mut array) = (7, [7; 4]);
+        let one = Out(&raw mut number, PhantomData).cleared();
+        let some = OutArray::<_, Dims>(array.as_mut_ptr(), PhantomData).cleared(Len::new(3));
+        let none = OutArray::<_, Dims>(null_mut::<i32>(), PhantomData).cleared(Len::new(3));
+        assert!(none.is_null() && !one.is_null() && !some.is_null());
+        none.store(1);
+        some.store_at(2, 5);
+        some.store_at(3, 5);
+        assert_eq!((number, array), (0, [0, 0, 5, 7]));
+        one.store(9);
+        assert_eq!(number, 9);
+    }
+
+    #[test]
+    fn the_first_dimensions_are_stored() {
+        let mut shape = [7; MAX_DIM];
+        OutDims(shape.as_mut_ptr(), PhantomData).store(&[1, 2]);
+        assert_eq!(shape[..3], [1, 2, 7]);
+        OutDims(null_mut(), PhantomData).store(&[1]);
     }
 }

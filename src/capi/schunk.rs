@@ -2,7 +2,7 @@
 //! (`abi.md` 2.5).
 
 use super::ffi::{self, catch_errors, result_code};
-use super::pointers::{Array, Handle, Out, SliceBounds, Struct, Taken, Text};
+use super::pointers::{CArray, CStruct, CText, Handle, Out, SliceBounds, Taken};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
@@ -37,7 +37,7 @@ fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut bl
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_new(storage: Struct<*mut blosc2_storage>) -> *mut blosc2_schunk {
+pub unsafe extern "C" fn blosc2_schunk_new(storage: CStruct<*mut blosc2_storage>) -> *mut blosc2_schunk {
     new_schunk_or_null(|| {
         let storage = storage.storage()?.with_defaults();
         // SAFETY: the ABI requires that the memory at pointers in parameters outlives the super-chunk.
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: Struct<*mut blosc2_storage>)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_copy(
     schunk: Handle<*mut blosc2_schunk>,
-    storage: Struct<*mut blosc2_storage>,
+    storage: CStruct<*mut blosc2_storage>,
 ) -> *mut blosc2_schunk {
     new_schunk_or_null(|| {
         let (schunk, destination) = (schunk.get()?, storage.storage()?);
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: Taken<*mut blosc2_schunk>) -
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_open(urlpath: Text<*const c_char>) -> *mut blosc2_schunk {
+pub unsafe extern "C" fn blosc2_schunk_open(urlpath: CText<*const c_char>) -> *mut blosc2_schunk {
     new_schunk_or_null(|| open(urlpath, 0, None))
 }
 
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn blosc2_schunk_open(urlpath: Text<*const c_char>) -> *mu
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open_offset(
-    urlpath: Text<*const c_char>,
+    urlpath: CText<*const c_char>,
     offset: i64,
 ) -> *mut blosc2_schunk {
     new_schunk_or_null(|| open(urlpath, offset, None))
@@ -130,8 +130,8 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open_udio(
-    urlpath: Text<*const c_char>,
-    udio: Struct<*const blosc2_io>,
+    urlpath: CText<*const c_char>,
+    udio: CStruct<*const blosc2_io>,
 ) -> *mut blosc2_schunk {
     new_schunk_or_null(|| open(urlpath, 0, Some(udio)))
 }
@@ -146,18 +146,18 @@ pub unsafe extern "C" fn blosc2_schunk_open_udio(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
-    urlpath: Text<*const c_char>,
+    urlpath: CText<*const c_char>,
     offset: i64,
-    udio: Struct<*const blosc2_io>,
+    udio: CStruct<*const blosc2_io>,
 ) -> *mut blosc2_schunk {
     new_schunk_or_null(|| open(urlpath, offset, Some(udio)))
 }
 
 /// Opens a frame at byte `offset` of the file `urlpath`, with the I/O back-end `udio` or the default one.
 fn open(
-    urlpath: Text<'_, *const c_char>,
+    urlpath: CText<'_, *const c_char>,
     offset: i64,
-    udio: Option<Struct<'_, *const blosc2_io>>,
+    udio: Option<CStruct<'_, *const blosc2_io>>,
 ) -> Result<OwnedSuperChunk> {
     let io = match udio {
         Some(udio) => udio.get().ok_or_else(|| err!(NullPointer, "`udio` is NULL"))?,
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_to_file(
     schunk: Handle<*mut blosc2_schunk>,
-    urlpath: Text<*const c_char>,
+    urlpath: CText<*const c_char>,
 ) -> i64 {
     result_code_i64(|| schunk.get()?.to_file(urlpath.get()?).map(|len| len as i64))
 }
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn blosc2_schunk_to_file(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_append_file(
     schunk: Handle<*mut blosc2_schunk>,
-    urlpath: Text<*const c_char>,
+    urlpath: CText<*const c_char>,
 ) -> i64 {
     result_code_i64(|| schunk.get()?.append_file(urlpath.get()?).map(|at| at as i64))
 }
@@ -408,8 +408,8 @@ pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: Handle<*mut blosc2_sch
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_get_slice_nchunks(
     schunk: Handle<*mut blosc2_schunk>,
-    start: Array<*mut i64, SliceBounds>,
-    stop: Array<*mut i64, SliceBounds>,
+    start: CArray<*mut i64, SliceBounds>,
+    stop: CArray<*mut i64, SliceBounds>,
     chunks_idx: Out<*mut *mut i64>,
 ) -> i64 {
     result_code_i64(|| {

@@ -2,7 +2,8 @@
 
 use super::ffi::result_code;
 use super::pointers::{
-    Array, ChunkStays, ChunkToStore, Chunks, Coords, Dest, Handle, Input, Out, Output, Size, Source,
+    CArray, ChunkStays, ChunkToStore, Chunks, Coords, DestBuffer, Handle, Input, Out, Output, Size,
+    SourceBuffer,
 };
 use super::schunk::result_code_i64;
 use crate::abi::blosc2_schunk;
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: Handle<*mut blosc2_s
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_append_buffer(
     schunk: Handle<*mut blosc2_schunk>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     nbytes: Size<i32, Input>,
 ) -> i64 {
     result_code_i64(|| {
@@ -131,7 +132,7 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
 pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
     schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     nbytes: Size<i32, Output>,
 ) -> c_int {
     result_code(|| schunk.get()?.decompress_chunk(nchunk, dest.buffer(nbytes.len_or_zero())?))
@@ -247,7 +248,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     schunk: Handle<*mut blosc2_schunk>,
     start: i64,
     stop: i64,
-    buffer: Dest<*mut c_void>,
+    buffer: DestBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
         let schunk = schunk.get()?;
@@ -275,7 +276,7 @@ pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
     schunk: Handle<*mut blosc2_schunk>,
     start: i64,
     stop: i64,
-    buffer: Source<*mut c_void>,
+    buffer: SourceBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
         let schunk = schunk.get()?;
@@ -300,8 +301,8 @@ pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
 pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
     schunk: Handle<*mut blosc2_schunk>,
     ncoords: Size<i64, Coords>,
-    coords: Array<*const i64, Coords>,
-    buffer: Dest<*mut c_void>,
+    coords: CArray<*const i64, Coords>,
+    buffer: DestBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
         let Some(count) = ncoords.len().filter(|_| !schunk.is_null()) else {
@@ -333,7 +334,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
     schunk: Handle<*mut blosc2_schunk>,
-    offsets_order: Array<*mut i64, Chunks>,
+    offsets_order: CArray<*mut i64, Chunks>,
 ) -> c_int {
     result_code(|| {
         let schunk = schunk.get()?;

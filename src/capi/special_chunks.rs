@@ -1,27 +1,24 @@
 //! Special chunks: they consist of a header, or of a header and one value (`chunk.md` 3.12).
 
 use super::ffi::{non_negative_len, result_code};
-use super::pointers::{Dest, Output, Size, Source};
+use super::pointers::{DestBuffer, Output, Parameters, Size, SourceBuffer};
 use crate::abi::blosc2_cparams;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::context::Context;
 use std::ffi::{c_int, c_void};
 
-/// Writes a special chunk.
-///
-/// # Safety
-/// `cparams` are parameters of a C caller. If `kind` is a value, the caller provides `cparams.typesize` bytes in `value`.
-unsafe fn write_special_chunk(
+/// Writes a special chunk. `value` returns the bytes of its value, given their number.
+fn write_special_chunk<'call>(
     kind: SpecialValue,
-    cparams: &blosc2_cparams,
+    parameters: &Parameters<'_, blosc2_cparams>,
     nbytes: i32,
-    dest: Dest<'_, *mut c_void>,
+    dest: DestBuffer<'_, *mut c_void>,
     destsize: Size<'_, i32, Output>,
-    value: Option<Source<'_, *const c_void>>,
+    value: impl FnOnce(usize) -> Result<&'call [u8]>,
 ) -> Result<usize> {
+    let cparams = parameters.get();
     if cparams.typesize <= 0 {
         return Err(err!(InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize));
     }
@@ -43,13 +40,9 @@ unsafe fn write_special_chunk(
     }
     let nbytes = non_negative_len(nbytes)?;
     let dest = dest.buffer(destsize.len_or_zero())?;
-    let value = match value {
-        // SAFETY: `width` is the typesize, or 0; by the contract of this function there are that many bytes.
-        Some(value) => unsafe { value.first_bytes(width) }?,
-        None => &[],
-    };
-    // SAFETY: the ABI requires that pointers in the caller's `cparams` are NULL or valid during the call.
-    let context = unsafe { Context::for_compression(cparams) }
+    let value = value(width)?;
+    let context = parameters
+        .context()
         .map_err(|error| err!(NullPointer, "cannot create a compression context: {error}"))?;
     context.compress_special_chunk(kind, nbytes, value, dest)
 }
@@ -64,13 +57,12 @@ unsafe fn write_special_chunk(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_zeros(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: `cparams` come from the caller.
-    result_code(|| unsafe { write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, None) })
+    result_code(|| write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, |_| Ok(&[])))
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of NaNs. `cparams` supplies the fields of
@@ -83,13 +75,12 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_nans(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: `cparams` come from the caller.
-    result_code(|| unsafe { write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, None) })
+    result_code(|| write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, |_| Ok(&[])))
 }
 
 /// Writes a chunk to `dest` that represents `nbytes` bytes in which every item equals the item at `repeatval`,
@@ -102,16 +93,15 @@ pub unsafe extern "C" fn blosc2_chunk_nans(
 /// The rules of the module `capi`; `repeatval` points at one item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_repeatval(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
-    repeatval: Source<*const c_void>,
+    repeatval: SourceBuffer<*const c_void>,
 ) -> c_int {
-    // SAFETY: `cparams` come from the caller, which provides one item in `repeatval`.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, Some(repeatval))
-    })
+    // SAFETY: the caller provides one item, which has `width` bytes.
+    let value = |width| unsafe { repeatval.first_bytes(width) };
+    result_code(|| write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, value))
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of unspecified content. Decompressing it
@@ -124,13 +114,10 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_uninit(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: `cparams` come from the caller.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, None)
-    })
+    result_code(|| write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, |_| Ok(&[])))
 }

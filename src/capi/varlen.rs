@@ -2,7 +2,7 @@
 
 use super::ffi::{malloc, non_negative_len, result_code};
 use super::pointers::{
-    Array, Blocks, Dest, Handle, Input, Out, OutArray, Output, Size, Source, source_slice,
+    Blocks, CArray, DestBuffer, Handle, Input, Out, OutArray, Output, Size, SourceBuffer, source_slice,
 };
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
@@ -27,10 +27,10 @@ use std::ffi::{c_int, c_void};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlcompress_ctx(
     context: Handle<*mut blosc2_context>,
-    srcs: Array<*const *const c_void, Blocks>,
-    srcsizes: Array<*const i32, Blocks>,
+    srcs: CArray<*const *const c_void, Blocks>,
+    srcsizes: CArray<*const i32, Blocks>,
     nblocks: Size<i32, Blocks>,
-    dest: Dest<*mut c_void>,
+    dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     nblocks: Out<*mut i32>,
 ) -> c_int {
@@ -125,7 +125,7 @@ impl Drop for MallocBuffers {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vldecompress_ctx(
     context: Handle<*mut blosc2_context>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     dests: OutArray<*mut *mut c_void, Blocks>,
     destsizes: OutArray<*mut i32, Blocks>,
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
     context: Handle<*mut blosc2_context>,
-    src: Source<*const c_void>,
+    src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     nblock: i32,
     dest: Out<*mut *mut u8>,

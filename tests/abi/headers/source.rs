@@ -218,8 +218,35 @@ fn write_with_c_types(capi: &Path, to: &Path) {
     }
     assert!(names.len() >= 10, "expected at least 10 types of parameters, found {names:?}");
     for (name, text) in &texts {
+        check_roles(text);
         let text = if name.ends_with("pointers.rs") { String::new() } else { with_c_types(text, &names) };
         std::fs::write(to.join(name), text).expect("a writable directory");
+    }
+}
+
+/// Checks the roles of the parameters in each signature, on which the safety of `src/capi/pointers.rs` depends: one size
+/// for each role, which is that of one buffer or of arrays.
+fn check_roles(text: &str) {
+    for function in text.split("extern \"C\" fn ").skip(1) {
+        let signature = &function[..function.find('{').expect("a body")];
+        let arguments = |generic: &'static str| {
+            signature.split(generic).skip(1).map(|rest| &rest[..rest.find('>').expect("a closed list")])
+        };
+        let mut sizes: Vec<_> =
+            arguments(" Size<").filter_map(|list| list.split(", ").nth(1).map(str::to_string)).collect();
+        let count = |generic: &'static str| arguments(generic).count();
+        if arguments("Array<").any(|list| list.ends_with(" ArrayDims")) {
+            let arrays = arguments(" Handle<").filter(|list| list.ends_with(" b2nd_array_t")).count();
+            assert_eq!(arrays, 1, "the role ArrayDims needs one array: {signature}");
+        }
+        for (role, generic) in [("Input", " SourceBuffer<"), ("Output", " DestBuffer<")] {
+            let has_size = sizes.iter().any(|size| size == role || size == "InputAndOutput");
+            assert!(count(generic) == 1 || !has_size, "one buffer with the role {role}: {signature}");
+        }
+        let before = sizes.len();
+        sizes.sort();
+        sizes.dedup();
+        assert_eq!(sizes.len(), before, "two sizes with the same role: {signature}");
     }
 }
 
