@@ -4,3 +4,6 @@
 
 #[path = "upstream_defects/allocations.rs"]
 mod allocations;
+#[path = "support/exported.rs"]
+#[allow(dead_code, reason = "this program uses a part of the declarations")]
+mod exported;

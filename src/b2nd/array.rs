@@ -160,15 +160,6 @@ impl Array {
         self.public.get()
     }
 
-    /// Returns the array that a C pointer points at; `None` for NULL.
-    ///
-    /// # Safety
-    /// `array` came from this library and was not freed.
-    pub(crate) unsafe fn from_ptr<'a>(array: *const b2nd_array_t) -> Option<&'a Array> {
-        // SAFETY: NULL, or, as the caller guarantees, the start of an `Array`.
-        unsafe { array.cast::<Array>().as_ref() }
-    }
-
     /// Passes ownership of the array to C code. The files that it has created are kept.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Arrays: creating, opening, copying and freeing them (`abi.md` 2.7).
 
-use super::b2nd_context::{read_creation_context, set_context_shape};
-use super::b2nd_meta::typed_slice;
-use super::ffi::{self, Out, c_str, check_not_null, result_code, source_slice};
+use super::b2nd_context::ArrayContext;
+use super::ffi::{check_not_null, result_code};
+use super::pointers::{ArrayDims, CArray, CText, Handle, Input, Out, Size, SourceBuffer, Taken, Variable};
 use super::schunk::result_code_i64;
 use crate::abi::{b2nd_array_t, b2nd_context_t, blosc2_schunk};
 use crate::b2nd::MAX_DIM;
@@ -11,41 +11,18 @@ use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind};
 use crate::malloc::MallocVec;
-use crate::schunk::OwnedSuperChunk;
 use crate::schunk::copy::FrameBytes;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
-/// Returns the array at `ptr`; NULL is an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
-pub(super) unsafe fn array_ref<'a>(ptr: *const b2nd_array_t) -> Result<&'a Array> {
-    // SAFETY: NULL or an array of this library that is not freed.
-    unsafe { Array::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the array is NULL"))
-}
-
-/// Creates an array of special chunks.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn create_special(ctx: *mut b2nd_context_t, special: SpecialValue) -> Result<Box<Array>> {
-    // SAFETY: by the contract of this function.
-    unsafe { Array::create(&read_creation_context(ctx)?.array_params(), special) }
-}
-
 /// Stores the array that `body` creates in `*result`; NULL after an error.
-///
-/// # Safety
-/// `result` is NULL or writable.
-pub(super) unsafe fn store_new_array(
-    result: *mut *mut b2nd_array_t,
+pub(super) fn store_new_array(
+    result: Out<'_, *mut *mut b2nd_array_t>,
     body: impl FnOnce() -> Result<Box<Array>>,
 ) -> c_int {
     result_code(|| {
-        check_not_null(result)?;
-        // SAFETY: writable by the contract of this function.
-        let result = unsafe { Out::cleared(result) };
+        check_not_null(result.is_null())?;
+        let result = result.cleared();
         result.store(body()?.into_raw()?);
         Ok(0)
     })
@@ -60,9 +37,11 @@ pub(super) unsafe fn store_new_array(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_uninit(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Uninit)) }
+pub unsafe extern "C" fn b2nd_uninit(
+    ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+) -> c_int {
+    store_new_array(array, || ctx.read()?.create(SpecialValue::Uninit))
 }
 
 /// Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The same as `b2nd_zeros`. The
@@ -73,9 +52,11 @@ pub unsafe extern "C" fn b2nd_uninit(ctx: *mut b2nd_context_t, array: *mut *mut 
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_empty(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Zero)) }
+pub unsafe extern "C" fn b2nd_empty(
+    ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+) -> c_int {
+    store_new_array(array, || ctx.read()?.create(SpecialValue::Zero))
 }
 
 /// Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The caller frees it with
@@ -86,9 +67,11 @@ pub unsafe extern "C" fn b2nd_empty(ctx: *mut b2nd_context_t, array: *mut *mut b
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_zeros(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Zero)) }
+pub unsafe extern "C" fn b2nd_zeros(
+    ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+) -> c_int {
+    store_new_array(array, || ctx.read()?.create(SpecialValue::Zero))
 }
 
 /// Creates an array of NaNs with the parameters `ctx`, and stores it in `*array`. The items must have 4 or 8
@@ -100,15 +83,20 @@ pub unsafe extern "C" fn b2nd_zeros(ctx: *mut b2nd_context_t, array: *mut *mut b
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    let made = unsafe { store_new_array(array, || create_special(ctx, SpecialValue::Nan)) };
+pub unsafe extern "C" fn b2nd_nans(
+    ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+) -> c_int {
+    let mut typesize = 0;
+    let made = store_new_array(array, || {
+        let made = ctx.read()?.create(SpecialValue::Nan)?;
+        typesize = made.geometry().typesize();
+        Ok(made)
+    });
     result_code(|| {
         if made < 0 {
             return Ok(0);
         }
-        // SAFETY: `store_new_array` has stored a valid array there.
-        let typesize = unsafe { self::array_ref(*array) }?.geometry().typesize();
         if typesize != 4 && typesize != 8 {
             return Err(err!(Data, "`typesize` is {typesize}, expected 4 or 8 for NaNs"));
         }
@@ -126,21 +114,19 @@ pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2
 /// The rules of the module `capi`; `fill_value` points at one item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_full(
-    ctx: *mut b2nd_context_t,
-    array: *mut *mut b2nd_array_t,
-    fill_value: *const c_void,
+    ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+    fill_value: SourceBuffer<*const c_void>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe {
-        store_new_array(array, || {
-            let given = read_creation_context(ctx)?;
-            let typesize = usize::try_from(given.array_params().storage.cparams.typesize).unwrap_or(0);
-            let value = source_slice(fill_value, typesize)?;
-            let mut made = Array::create(&given.array_params(), SpecialValue::Zero)?;
-            made.fill(value)?;
-            Ok(made)
-        })
-    }
+    store_new_array(array, || {
+        let given = ctx.read()?;
+        let typesize = usize::try_from(given.array_params().storage.cparams.typesize).unwrap_or(0);
+        // SAFETY: the caller provides one item, which has `typesize` bytes.
+        let value = unsafe { fill_value.first_bytes(typesize) }?;
+        let mut made = given.create(SpecialValue::Zero)?;
+        made.fill(value)?;
+        Ok(made)
+    })
 }
 
 /// Creates an array with the parameters `ctx` from the `buffersize` bytes at `buffer`, which holds the items in C
@@ -153,24 +139,19 @@ pub unsafe extern "C" fn b2nd_full(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_from_cbuffer(
-    ctx: *mut b2nd_context_t,
-    array: *mut *mut b2nd_array_t,
-    buffer: *const c_void,
-    buffersize: i64,
+    ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+    buffer: SourceBuffer<*const c_void>,
+    buffersize: Size<i64, Input>,
 ) -> c_int {
     result_code(|| {
-        check_not_null(array)?;
-        // SAFETY: writable by the rules of the module.
-        let array = unsafe { Out::cleared(array) };
+        check_not_null(array.is_null())?;
+        let array = array.cleared();
         if ctx.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let (made, items) = unsafe {
-            let made = create_special(ctx, SpecialValue::Zero)?;
-            (made, source_slice(buffer, usize::try_from(buffersize).unwrap_or(0)))
-        };
-        let written = items.and_then(|items| made.write(items));
+        let made = ctx.read()?.create(SpecialValue::Zero)?;
+        let written = buffer.bytes(buffersize.len_or_zero()).and_then(|items| made.write(items));
         let keeps_array = written.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::InvalidParam);
         if keeps_array {
             array.store(made.into_raw()?);
@@ -186,11 +167,10 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
 /// # Safety
 /// The rules of the module `capi`; the array is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_free(array: *mut b2nd_array_t) -> c_int {
+pub unsafe extern "C" fn b2nd_free(array: Taken<*mut b2nd_array_t>) -> c_int {
     result_code(|| {
-        check_not_null(array)?;
-        // SAFETY: an object of this library, which is not used after this call.
-        drop(unsafe { Box::from_raw(array.cast::<Array>()) });
+        check_not_null(array.is_null())?;
+        drop(array.take());
         Ok(0)
     })
 }
@@ -206,18 +186,15 @@ pub unsafe extern "C" fn b2nd_free(array: *mut b2nd_array_t) -> c_int {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_from_schunk(
-    schunk: *mut blosc2_schunk,
-    array: *mut *mut b2nd_array_t,
+    schunk: Taken<*mut blosc2_schunk>,
+    array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe {
-        store_new_array(array, || {
-            let borrowed = ffi::schunk_ref(schunk)?;
-            let builder = ArrayBuilder::read(borrowed)?;
-            // The caller owns the super-chunk and passes it on: from here on nothing fails.
-            Ok(builder.into_array(OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast())))
-        })
-    }
+    store_new_array(array, || {
+        let builder = ArrayBuilder::read(schunk.get()?)?;
+        // From here on nothing fails: `get` has returned an error for NULL.
+        let schunk = schunk.take().ok_or_else(|| err!(NullPointer, "`schunk` is NULL"))?;
+        Ok(builder.into_array(schunk))
+    })
 }
 
 /// Stores the address of `array` as one contiguous frame in `*cframe`, and the length of the frame in bytes in
@@ -231,20 +208,17 @@ pub unsafe extern "C" fn b2nd_from_schunk(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_to_cframe(
-    array: *const b2nd_array_t,
-    cframe: *mut *mut u8,
-    cframe_len: *mut i64,
-    needs_free: *mut bool,
+    array: Handle<*const b2nd_array_t>,
+    cframe: Out<*mut *mut u8>,
+    cframe_len: Out<*mut i64>,
+    needs_free: Out<*mut bool>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: writable by the rules of the module.
-        let (cframe, cframe_len, needs_free) =
-            unsafe { (Out::cleared(cframe), Out::cleared(cframe_len), Out::cleared(needs_free)) };
+        let (cframe, cframe_len, needs_free) = (cframe.cleared(), cframe_len.cleared(), needs_free.cleared());
         if cframe.is_null() || cframe_len.is_null() || needs_free.is_null() {
             return Err(err!(NullPointer, "`cframe`, `cframe_len` or `needs_free` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let bytes = unsafe { self::array_ref(array) }?.schunk()?.to_buffer();
+        let bytes = array.get()?.schunk()?.to_buffer();
         let (start, len, copied) = match bytes.map_err(to_kind(ErrorKind::Failure))? {
             FrameBytes::Borrowed(start, len) => (start, len, false),
             FrameBytes::Owned(start, len) => (start, len, true),
@@ -269,17 +243,15 @@ pub unsafe extern "C" fn b2nd_from_cframe(
     cframe: *mut u8,
     cframe_len: i64,
     copy: bool,
-    array: *mut *mut b2nd_array_t,
+    array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe {
-        store_new_array(array, || {
-            let start = NonNull::new(cframe).ok_or_else(|| err!(NullPointer, "`cframe` is NULL"))?;
-            let len = usize::try_from(cframe_len)
-                .map_err(|_| err!(Failure, "`cframe_len` is {cframe_len}, expected 0 or more"))?;
-            Array::from_cframe(MallocVec::from_program_block(start, len), copy)
-        })
-    }
+    store_new_array(array, || {
+        let start = NonNull::new(cframe).ok_or_else(|| err!(NullPointer, "`cframe` is NULL"))?;
+        let len = usize::try_from(cframe_len)
+            .map_err(|_| err!(Failure, "`cframe_len` is {cframe_len}, expected 0 or more"))?;
+        // SAFETY: the caller provides a buffer of `len` bytes, which without `copy` stays valid as long as the array.
+        Array::from_cframe(unsafe { MallocVec::from_program_block(start, len) }, copy)
+    })
 }
 
 /// Opens the array in the file or directory `urlpath`, and stores it in `*array`. The caller frees it with
@@ -290,9 +262,11 @@ pub unsafe extern "C" fn b2nd_from_cframe(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_open(urlpath: *const c_char, array: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe { b2nd_open_offset(urlpath, array, 0) }
+pub unsafe extern "C" fn b2nd_open(
+    urlpath: CText<*const c_char>,
+    array: Out<*mut *mut b2nd_array_t>,
+) -> c_int {
+    open(urlpath, array, 0)
 }
 
 /// Opens the array in the frame that begins at byte `offset` of the file `urlpath`, and stores it in `*array`. The
@@ -304,19 +278,19 @@ pub unsafe extern "C" fn b2nd_open(urlpath: *const c_char, array: *mut *mut b2nd
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_open_offset(
-    urlpath: *const c_char,
-    array: *mut *mut b2nd_array_t,
+    urlpath: CText<*const c_char>,
+    array: Out<*mut *mut b2nd_array_t>,
     offset: i64,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe {
-        store_new_array(array, || {
-            if urlpath.is_null() {
-                return Err(err!(NullPointer, "`urlpath` is NULL"));
-            }
-            Array::open(CStr::from_ptr(urlpath), offset)
-        })
-    }
+    open(urlpath, array, offset)
+}
+
+/// Opens the array in the frame at byte `offset` of a file, and stores it in `*array`.
+fn open(urlpath: CText<'_, *const c_char>, array: Out<'_, *mut *mut b2nd_array_t>, offset: i64) -> c_int {
+    store_new_array(array, || {
+        let urlpath = urlpath.optional().ok_or_else(|| err!(NullPointer, "`urlpath` is NULL"))?;
+        Array::open(urlpath, offset)
+    })
 }
 
 /// Writes `array` with all its metalayers to the path `urlpath`: to a directory if the array is stored as separate
@@ -327,11 +301,10 @@ pub unsafe extern "C" fn b2nd_open_offset(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_save(array: *const b2nd_array_t, urlpath: *mut c_char) -> c_int {
+pub unsafe extern "C" fn b2nd_save(array: Handle<*const b2nd_array_t>, urlpath: CText<*mut c_char>) -> c_int {
     result_code(|| {
-        check_not_null(urlpath)?;
-        // SAFETY: by the rules of the module.
-        unsafe { self::array_ref(array)?.save(CStr::from_ptr(urlpath)) }.map(|()| 0)
+        check_not_null(urlpath.is_null())?;
+        array.get()?.save(urlpath.get()?).map(|()| 0)
     })
 }
 
@@ -343,11 +316,11 @@ pub unsafe extern "C" fn b2nd_save(array: *const b2nd_array_t, urlpath: *mut c_c
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_save_append(array: *const b2nd_array_t, urlpath: *const c_char) -> i64 {
-    // SAFETY: by the rules of the module.
-    result_code_i64(|| unsafe {
-        self::array_ref(array)?.schunk()?.append_file(c_str(urlpath)?).map(|at| at as i64)
-    })
+pub unsafe extern "C" fn b2nd_save_append(
+    array: Handle<*const b2nd_array_t>,
+    urlpath: CText<*const c_char>,
+) -> i64 {
+    result_code_i64(|| array.get()?.schunk()?.append_file(urlpath.get()?).map(|at| at as i64))
 }
 
 /// Copies `src` to a new array with the parameters `ctx`, and stores it in `*array`. The shape in `ctx` is
@@ -359,21 +332,17 @@ pub unsafe extern "C" fn b2nd_save_append(array: *const b2nd_array_t, urlpath: *
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_copy(
-    ctx: *mut b2nd_context_t,
-    src: *const b2nd_array_t,
-    array: *mut *mut b2nd_array_t,
+    mut ctx: ArrayContext<*mut b2nd_context_t>,
+    src: Handle<*const b2nd_array_t>,
+    array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe {
-        store_new_array(array, || {
-            let src = self::array_ref(src)?;
-            check_not_null(ctx)?;
-            src.refresh()?;
-            set_context_shape(ctx, src.geometry().shape());
-            let given = read_creation_context(ctx)?;
-            src.copy(&given.array_params(), given.copy_destination())
-        })
-    }
+    store_new_array(array, || {
+        let src = src.get()?;
+        check_not_null(ctx.is_null())?;
+        src.refresh()?;
+        ctx.set_shape(src.geometry().shape());
+        ctx.read()?.copy(src)
+    })
 }
 
 /// Concatenates the arrays `src1` and `src2` along the dimension `axis` (counted from 0). If `copy` is true, a new
@@ -389,47 +358,33 @@ pub unsafe extern "C" fn b2nd_copy(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_concatenate(
-    ctx: *mut b2nd_context_t,
-    src1: *const b2nd_array_t,
-    src2: *const b2nd_array_t,
+    mut ctx: ArrayContext<*mut b2nd_context_t>,
+    src1: Handle<*const b2nd_array_t>,
+    src2: Handle<*const b2nd_array_t>,
     axis: i8,
     copy: bool,
-    array: *mut *mut b2nd_array_t,
+    mut array: Variable<*mut *mut b2nd_array_t>,
 ) -> c_int {
     let result = result_code(|| {
-        check_not_null(array)?;
-        // SAFETY: by the rules of the module.
-        let (first, second) = unsafe { (self::array_ref(src1)?, self::array_ref(src2)?) };
+        check_not_null(array.is_null())?;
+        let (first, second) = (src1.get()?, src2.get()?);
         let axis = usize::try_from(axis).unwrap_or(usize::MAX);
         if !copy {
             // SAFETY: no array is created.
             unsafe { first.concatenate(second, axis, None) }?;
-            // SAFETY: not NULL, and writable by the rules.
-            unsafe { array.write(src1.cast_mut()) };
+            array.set(src1.as_ptr());
             return Ok(0);
         }
-        check_not_null(ctx)?;
+        check_not_null(ctx.is_null())?;
         first.refresh()?;
-        // SAFETY: by the rules of the module.
-        let made = unsafe {
-            let before = ((*ctx).ndim, (*ctx).shape);
-            set_context_shape(ctx, first.geometry().shape());
-            let given = read_creation_context(ctx)?;
-            first
-                .concatenate(second, axis, Some((&given.array_params(), given.copy_destination())))
-                .inspect_err(|_| {
-                    ((*ctx).ndim, (*ctx).shape) = before;
-                })?
-        };
-        let made = made.map_or(Ok(ptr::null_mut()), |made| made.into_raw())?;
-        // SAFETY: as above.
-        unsafe { array.write(made) };
+        let before = ctx.shape()?;
+        ctx.set_shape(first.geometry().shape());
+        let made = ctx.read()?.concatenate(first, second, axis).inspect_err(|_| ctx.restore_shape(before))?;
+        array.set(made.map_or(Ok(ptr::null_mut()), |made| made.into_raw())?);
         Ok(0)
     });
-    // SAFETY: by the rules of the module, a variable of the caller; every value is a valid pointer.
-    if result < 0 && !array.is_null() && !ptr::eq(unsafe { array.read() }, src1) {
-        // SAFETY: as above.
-        unsafe { array.write(ptr::null_mut()) };
+    if result < 0 && array.get().is_some_and(|present| !ptr::eq(present, src1.as_ptr())) {
+        array.set(ptr::null_mut());
     }
     result
 }
@@ -446,30 +401,26 @@ pub unsafe extern "C" fn b2nd_concatenate(
 /// The rules of the module `capi`; `start` and `stop` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_slice(
-    ctx: *mut b2nd_context_t,
-    array: *mut *mut b2nd_array_t,
-    src: *const b2nd_array_t,
-    start: *const i64,
-    stop: *const i64,
+    mut ctx: ArrayContext<*mut b2nd_context_t>,
+    array: Out<*mut *mut b2nd_array_t>,
+    src: Handle<*const b2nd_array_t>,
+    start: CArray<*const i64, ArrayDims>,
+    stop: CArray<*const i64, ArrayDims>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe {
-        store_new_array(array, || {
-            let src = self::array_ref(src)?;
-            check_not_null(ctx)?;
-            if start.is_null() || stop.is_null() {
-                return Err(err!(NullPointer, "`start` or `stop` is NULL"));
-            }
-            src.refresh()?;
-            let ndim = src.geometry().ndim();
-            let (start, stop) = (typed_slice(start, ndim)?, typed_slice(stop, ndim)?);
-            let mut shape = [0; MAX_DIM];
-            for dim in 0..ndim {
-                shape[dim] = stop[dim].saturating_sub(start[dim]);
-            }
-            set_context_shape(ctx, &shape[..ndim]);
-            let given = read_creation_context(ctx)?;
-            src.slice(&given.array_params(), start, stop)
-        })
-    }
+    store_new_array(array, || {
+        let (handle, src) = (&src, src.get()?);
+        check_not_null(ctx.is_null())?;
+        if start.is_null() || stop.is_null() {
+            return Err(err!(NullPointer, "`start` or `stop` is NULL"));
+        }
+        src.refresh()?;
+        let dims = handle.dims()?;
+        let (start, stop) = (start.items(dims)?, stop.items(dims)?);
+        let mut shape = [0; MAX_DIM];
+        for dim in 0..dims.get() {
+            shape[dim] = stop[dim].saturating_sub(start[dim]);
+        }
+        ctx.set_shape(&shape[..dims.get()]);
+        ctx.read()?.slice(src, start, stop)
+    })
 }

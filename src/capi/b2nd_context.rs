@@ -1,13 +1,18 @@
 //! The parameters for new arrays: creating, reading and freeing them (`abi.md` 2.7).
 
-use super::b2nd_meta::{check_ndim, shape_slices};
-use super::ffi::{c_str, catch_errors, check_not_null, result_code, source_slice};
+use super::b2nd_meta::{check_dims, check_ndim};
+use super::ffi::{catch_errors, check_not_null, result_code};
+use super::pointers::{
+    CArray, CObjectOwner, CStruct, CText, Dims, MetalayerList, Size, Taken, c_str, optional_c_str,
+    source_slice, storage_parts,
+};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, b2nd_context_t, blosc2_metalayer, blosc2_storage,
 };
 use crate::b2nd::MAX_DIM;
-use crate::b2nd::array::ArrayParams;
+use crate::b2nd::array::{Array, ArrayParams};
 use crate::b2nd::geometry;
+use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
@@ -15,8 +20,9 @@ use crate::malloc::MallocBytes;
 use crate::schunk::copy::CopyDestination;
 use crate::schunk::storage::{Storage, malloc_value};
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// The content of a creation context, read from the struct, whose fields programs may have changed.
 pub(super) struct CreationContext<'a> {
@@ -45,73 +51,113 @@ impl CreationContext<'_> {
         }
     }
 
-    /// Returns the storage of the context, for copies.
-    pub(super) fn copy_destination(&self) -> &CopyDestination<'_> {
-        &self.copy_destination
+    /// Creates an array of special chunks.
+    pub(super) fn create(&self, special: SpecialValue) -> Result<Box<Array>> {
+        // SAFETY: the parameters come from a C caller, which keeps the memory at their pointers valid as long as the array.
+        unsafe { Array::create(&self.array_params(), special) }
+    }
+
+    /// Creates a copy of `src`, which has the shape of this context.
+    pub(super) fn copy(&self, src: &Array) -> Result<Box<Array>> {
+        // SAFETY: the parameters come from a C caller, which keeps the memory at their pointers valid as long as the array.
+        unsafe { src.copy(&self.array_params(), &self.copy_destination) }
+    }
+
+    /// Creates an array from the box from `start` to `stop` of `src`, which has the shape of this context.
+    pub(super) fn slice(&self, src: &Array, start: &[i64], stop: &[i64]) -> Result<Box<Array>> {
+        // SAFETY: the parameters come from a C caller, which keeps the memory at their pointers valid as long as the array.
+        unsafe { src.slice(&self.array_params(), start, stop) }
+    }
+
+    /// Appends `second` along `axis` to a copy of `first`.
+    pub(super) fn concatenate(
+        &self,
+        first: &Array,
+        second: &Array,
+        axis: usize,
+    ) -> Result<Option<Box<Array>>> {
+        // SAFETY: the parameters come from a C caller, which keeps the memory at their pointers valid as long as the array.
+        unsafe { first.concatenate(second, axis, Some((&self.array_params(), &self.copy_destination))) }
     }
 }
 
-/// Reads a creation context.
-///
-/// # Safety
-/// The rules of the module `capi`; the context came from `b2nd_create_ctx`.
-pub(super) unsafe fn read_creation_context<'a>(ctx: *const b2nd_context_t) -> Result<CreationContext<'a>> {
-    // SAFETY: by the contract of this function.
-    let ctx = unsafe { ctx.as_ref() }.ok_or_else(|| err!(NullPointer, "`ctx` is NULL"))?;
-    let ndim = check_ndim(ctx.ndim)?;
-    // SAFETY: the copy that the context owns, with pointers that are NULL or valid.
-    let storage = unsafe { &*ctx.b2_storage };
-    let defaults = Storage::default();
-    let mut metalayers = Vec::new();
-    let count = usize::try_from(ctx.nmetalayers).unwrap_or(0).min(ctx.metalayers.len());
-    for metalayer in &ctx.metalayers[..count] {
-        let len = usize::try_from(metalayer.content_len).map_err(|_| {
-            err!(InvalidParam, "`content_len` of a metalayer is negative: {}", metalayer.content_len)
-        })?;
-        // SAFETY: names and contents must stay valid until the array is created.
-        let (name, content) =
-            unsafe { (c_str(metalayer.name)?, source_slice(metalayer.content.cast(), len)?) };
-        let copy = (fallible::c_string(&[name.to_bytes()])?, fallible::copy_of(content)?);
-        fallible::push(&mut metalayers, copy)?;
+/// A creation context, which came from `b2nd_create_ctx`, is not freed, and is used only by this call; or NULL. The memory
+/// that its storage and its metalayers refer to is initialised, and unchanged during the call.
+#[repr(transparent)]
+pub struct ArrayContext<'call, P>(P, PhantomData<&'call mut ()>);
+
+/// The number of dimensions and the shape of a creation context.
+#[derive(Clone, Copy)]
+pub(super) struct ContextShape(i8, [i64; MAX_DIM]);
+
+impl<'call> ArrayContext<'call, *mut b2nd_context_t> {
+    /// Returns whether the caller passed NULL.
+    pub(super) fn is_null(&self) -> bool {
+        self.0.is_null()
     }
-    // SAFETY: as above.
-    unsafe {
-        let urlpath = (!storage.urlpath.is_null()).then(|| CStr::from_ptr(storage.urlpath));
+
+    /// Borrows the struct; NULL is an error.
+    fn fields(&self) -> Result<&b2nd_context_t> {
+        // SAFETY: by the rule of this type NULL or initialised; only this value gives access to the struct.
+        unsafe { self.0.as_ref() }.ok_or_else(|| err!(NullPointer, "`ctx` is NULL"))
+    }
+
+    /// Reads the context; NULL is an error.
+    pub(super) fn read(&self) -> Result<CreationContext<'call>> {
+        let ctx = self.fields()?;
+        let ndim = check_ndim(ctx.ndim)?;
+        // SAFETY: by the rule of this type the context's own copies, whose pointers are NULL or valid during the call.
+        let (destination, dtype) = unsafe { (storage_parts(&*ctx.b2_storage), optional_c_str(ctx.dtype)) };
+        let mut metalayers = Vec::new();
+        let count = usize::try_from(ctx.nmetalayers).unwrap_or(0).min(ctx.metalayers.len());
+        for metalayer in &ctx.metalayers[..count] {
+            let len = usize::try_from(metalayer.content_len).map_err(|_| {
+                err!(InvalidParam, "`content_len` of a metalayer is negative: {}", metalayer.content_len)
+            })?;
+            // SAFETY: by the rule of this type names and contents are valid during the call.
+            let (name, content) =
+                unsafe { (c_str(metalayer.name)?, source_slice(metalayer.content.cast(), len)?) };
+            let copy = (fallible::c_string(&[name.to_bytes()])?, fallible::copy_of(content)?);
+            fallible::push(&mut metalayers, copy)?;
+        }
         Ok(CreationContext {
             ndim,
             shape: ctx.shape,
             chunkshape: ctx.chunkshape,
             blockshape: ctx.blockshape,
-            dtype: (!ctx.dtype.is_null()).then(|| CStr::from_ptr(ctx.dtype)),
+            dtype,
             dtype_format: ctx.dtype_format,
-            storage: Storage {
-                contiguous: storage.contiguous.get(),
-                urlpath,
-                cparams: storage.cparams.as_ref().unwrap_or(defaults.cparams),
-                dparams: storage.dparams.as_ref().unwrap_or(defaults.dparams),
-                io: storage.io.as_ref().unwrap_or(defaults.io),
-            },
-            copy_destination: CopyDestination {
-                contiguous: storage.contiguous.get(),
-                urlpath,
-                cparams: storage.cparams.as_ref(),
-                dparams: storage.dparams.as_ref(),
-                io: storage.io.as_ref(),
-            },
+            storage: destination.with_defaults(),
+            copy_destination: destination,
             metalayers,
         })
     }
-}
 
-/// Writes the number of dimensions and the shape into a context, where programs may read them.
-///
-/// # Safety
-/// `ctx` is a context that `b2nd_create_ctx` made.
-pub(super) unsafe fn set_context_shape(ctx: *mut b2nd_context_t, shape: &[i64]) {
-    // SAFETY: by the contract of this function.
-    unsafe {
-        (*ctx).ndim = shape.len() as i8;
-        (&mut (*ctx).shape)[..shape.len()].copy_from_slice(shape);
+    /// Returns the number of dimensions and the shape; NULL is an error.
+    pub(super) fn shape(&self) -> Result<ContextShape> {
+        self.fields().map(|ctx| ContextShape(ctx.ndim, ctx.shape))
+    }
+
+    /// Borrows the struct; `None` for NULL.
+    fn fields_mut(&mut self) -> Option<&mut b2nd_context_t> {
+        // SAFETY: by the rule of this type NULL or initialised, and used only by this call, in which only this value gives
+        // access to the struct.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// Restores the number of dimensions and the shape. Does nothing for NULL.
+    pub(super) fn restore_shape(&mut self, shape: ContextShape) {
+        if let Some(ctx) = self.fields_mut() {
+            (ctx.ndim, ctx.shape) = (shape.0, shape.1);
+        }
+    }
+
+    /// Stores the number of dimensions and the shape, where programs may read them. Does nothing for NULL.
+    pub(super) fn set_shape(&mut self, shape: &[i64]) {
+        if let Some(ctx) = self.fields_mut() {
+            ctx.ndim = shape.len() as i8;
+            ctx.shape[..shape.len()].copy_from_slice(shape);
+        }
     }
 }
 
@@ -132,26 +178,26 @@ pub(super) unsafe fn set_context_shape(ctx: *mut b2nd_context_t, shape: &[i64]) 
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_create_ctx(
-    b2_storage: *const blosc2_storage,
-    ndim: i8,
-    shape: *const i64,
-    chunkshape: *const i32,
-    blockshape: *const i32,
-    dtype: *const c_char,
+    b2_storage: CStruct<*const blosc2_storage>,
+    ndim: Size<i8, Dims>,
+    shape: CArray<*const i64, Dims>,
+    chunkshape: CArray<*const i32, Dims>,
+    blockshape: CArray<*const i32, Dims>,
+    dtype: CText<*const c_char>,
     dtype_format: i8,
-    metalayers: *const blosc2_metalayer,
-    nmetalayers: i32,
+    metalayers: CArray<*const blosc2_metalayer, MetalayerList>,
+    nmetalayers: Size<i32, MetalayerList>,
 ) -> *mut b2nd_context_t {
     catch_errors(
         |_| ptr::null_mut(),
         || {
-            // SAFETY: the caller passes shapes of `ndim` numbers.
+            let len = check_dims(&ndim)?;
+            let dims = len.get();
             let (shape, chunkshape, blockshape) =
-                unsafe { shape_slices(ndim, shape, chunkshape, blockshape) }?;
+                (shape.items(len)?, chunkshape.items(len)?, blockshape.items(len)?);
             geometry::check_shapes(shape, chunkshape, blockshape)?;
-            // SAFETY: by the rules of the module.
-            let given = unsafe { b2_storage.as_ref() }.copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
-            // SAFETY: by the rules of the module.
+            let given = b2_storage.get().copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
+            // SAFETY: NULL, or compression parameters that the caller keeps valid during the call.
             let mut cparams = unsafe { given.cparams.as_ref() }.copied().unwrap_or(BLOSC2_CPARAMS_DEFAULTS);
             let block = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
             let blocksize = block.and_then(|items| items.checked_mul(cparams.typesize));
@@ -159,34 +205,29 @@ pub unsafe extern "C" fn b2nd_create_ctx(
                 let typesize = cparams.typesize;
                 err!(InvalidParam, "a block of {blockshape:?} items of {typesize} bytes exceeds 2 GB")
             })?;
-            let count = usize::try_from(nmetalayers).unwrap_or(0);
+            let len = nmetalayers.len_or_zero();
+            let count = len.get();
             // SAFETY: integers, pointers and arrays of them, for which zero is valid.
             let mut ctx: b2nd_context_t = unsafe { std::mem::zeroed() };
             if count > ctx.metalayers.len() || (count > 0 && metalayers.is_null()) {
                 return Err(err!(
                     InvalidParam,
-                    "`nmetalayers` is {nmetalayers}, expected at most {}, or `metalayers` is NULL",
+                    "`nmetalayers` is {count}, expected at most {}, or `metalayers` is NULL",
                     ctx.metalayers.len()
                 ));
             }
-            ctx.ndim = ndim;
-            ctx.shape[..shape.len()].copy_from_slice(shape);
-            ctx.chunkshape[..chunkshape.len()].copy_from_slice(chunkshape);
-            ctx.blockshape[..blockshape.len()].copy_from_slice(blockshape);
+            ctx.ndim = ndim.number();
+            ctx.shape[..dims].copy_from_slice(shape);
+            ctx.chunkshape[..dims].copy_from_slice(chunkshape);
+            ctx.blockshape[..dims].copy_from_slice(blockshape);
             ctx.dtype_format = dtype_format;
-            for (n, place) in ctx.metalayers[..count].iter_mut().enumerate() {
-                // SAFETY: by the rules of the module `metalayers` has `count` elements.
-                *place = unsafe { *metalayers.add(n) };
-            }
-            ctx.nmetalayers = nmetalayers.max(0);
-            let text = if dtype.is_null() {
-                MallocBytes::copy_of(format!("|S{}\0", cparams.typesize).as_bytes())?
-            } else {
-                // SAFETY: by the rules of the module.
-                MallocBytes::copy_of(unsafe { CStr::from_ptr(dtype) }.to_bytes_with_nul())?
+            ctx.metalayers[..count].copy_from_slice(metalayers.items(len)?);
+            ctx.nmetalayers = nmetalayers.number().max(0);
+            let text = match dtype.optional() {
+                None => MallocBytes::copy_of(format!("|S{}\0", cparams.typesize).as_bytes())?,
+                Some(dtype) => MallocBytes::copy_of(dtype.to_bytes_with_nul())?,
             };
-            // SAFETY: a new struct without parts.
-            let ctx = unsafe { OwnedCreationContext::from_raw(malloc_value(ctx)?) };
+            let ctx = OwnedCreationContext(malloc_value(ctx)?);
             let no_cparams = blosc2_storage { cparams: ptr::null_mut(), ..given };
             // SAFETY: the structs just made, which no other code uses. If a step fails, `ctx` frees the parts that it
             // has.
@@ -200,18 +241,10 @@ pub unsafe extern "C" fn b2nd_create_ctx(
     )
 }
 
-/// Owns a creation context. The parts that are not made yet are NULL.
-struct OwnedCreationContext(*mut b2nd_context_t);
+/// Owns a creation context: a `malloc` block with parts that are `malloc` blocks. The parts that are not made yet are NULL.
+pub(super) struct OwnedCreationContext(*mut b2nd_context_t);
 
 impl OwnedCreationContext {
-    /// Takes the ownership.
-    ///
-    /// # Safety
-    /// `ctx` and its parts, which may be NULL, are `malloc` blocks that no other code frees.
-    unsafe fn from_raw(ctx: *mut b2nd_context_t) -> OwnedCreationContext {
-        OwnedCreationContext(ctx)
-    }
-
     /// Passes the ownership to C code.
     fn into_raw(self) -> *mut b2nd_context_t {
         ManuallyDrop::new(self).0
@@ -234,6 +267,14 @@ impl Drop for OwnedCreationContext {
     }
 }
 
+impl CObjectOwner for b2nd_context_t {
+    type Owner = OwnedCreationContext;
+
+    unsafe fn take(object: NonNull<Self>) -> OwnedCreationContext {
+        OwnedCreationContext(object.as_ptr())
+    }
+}
+
 /// Frees `ctx`, the parameters for new arrays.
 ///
 /// Returns 0, or -32 for NULL.
@@ -241,11 +282,10 @@ impl Drop for OwnedCreationContext {
 /// # Safety
 /// The rules of the module `capi`; the context is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int {
+pub unsafe extern "C" fn b2nd_free_ctx(ctx: Taken<*mut b2nd_context_t>) -> c_int {
     result_code(|| {
-        check_not_null(ctx)?;
-        // SAFETY: an object of this library, which is not used after this call, by the rules of the module.
-        drop(unsafe { OwnedCreationContext::from_raw(ctx) });
+        check_not_null(ctx.is_null())?;
+        drop(ctx.take());
         Ok(0)
     })
 }

@@ -1,8 +1,7 @@
 //! The items and the shape of arrays (`abi.md` 2.7).
 
-use super::b2nd::array_ref;
-use super::b2nd_meta::typed_slice;
-use super::ffi::{check_not_null, dest_buffer, result_code, source_slice};
+use super::ffi::{check_not_null, result_code};
+use super::pointers::{ArrayDims, CArray, DestBuffer, Handle, Input, Len, Output, Size, SourceBuffer};
 use crate::abi::b2nd_array_t;
 use crate::b2nd::array::read_array_meta;
 use crate::err;
@@ -10,9 +9,9 @@ use crate::error::Result;
 use std::ffi::{c_int, c_void};
 
 /// Returns a size in bytes, which must not be negative.
-fn check_buffersize(buffersize: i64) -> Result<usize> {
-    usize::try_from(buffersize)
-        .map_err(|_| err!(InvalidParam, "`buffersize` is {buffersize}, expected 0 or more"))
+fn check_buffersize<'call, R>(buffersize: &Size<'call, i64, R>) -> Result<Len<'call, R>> {
+    let number = buffersize.number();
+    buffersize.len().ok_or_else(|| err!(InvalidParam, "`buffersize` is {number}, expected 0 or more"))
 }
 
 /// Returns the number of a dimension, which must not be negative.
@@ -30,15 +29,14 @@ fn check_axis(axis: i8) -> Result<usize> {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_to_cbuffer(
-    array: *const b2nd_array_t,
-    buffer: *mut c_void,
-    buffersize: i64,
+    array: Handle<*const b2nd_array_t>,
+    buffer: DestBuffer<*mut c_void>,
+    buffersize: Size<i64, Output>,
 ) -> c_int {
     result_code(|| {
-        check_not_null(buffer)?;
-        // SAFETY: by the rules of the module.
-        let (array, dest) =
-            unsafe { (self::array_ref(array)?, dest_buffer(buffer, check_buffersize(buffersize)?)?) };
+        check_not_null(buffer.is_null())?;
+        let array = array.get()?;
+        let dest = buffer.buffer(check_buffersize(&buffersize)?)?;
         array.read(dest).map(|()| 0)
     })
 }
@@ -58,31 +56,21 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
-    array: *const b2nd_array_t,
-    start: *const i64,
-    stop: *const i64,
-    buffer: *mut c_void,
-    buffershape: *const i64,
-    buffersize: i64,
+    array: Handle<*const b2nd_array_t>,
+    start: CArray<*const i64, ArrayDims>,
+    stop: CArray<*const i64, ArrayDims>,
+    buffer: DestBuffer<*mut c_void>,
+    buffershape: CArray<*const i64, ArrayDims>,
+    buffersize: Size<i64, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let array = unsafe { self::array_ref(array) }?;
+        let (handle, array) = (&array, array.get()?);
         if start.is_null() || stop.is_null() || buffershape.is_null() || buffer.is_null() {
             return Err(err!(NullPointer, "`start`, `stop`, `buffershape` or `buffer` is NULL"));
         }
-        let ndim = array.geometry().ndim();
-        // SAFETY: by the rules of the module.
-        unsafe {
-            let dest = dest_buffer(buffer, check_buffersize(buffersize)?)?;
-            array.get_box(
-                typed_slice(start, ndim)?,
-                typed_slice(stop, ndim)?,
-                typed_slice(buffershape, ndim)?,
-                dest,
-            )
-        }
-        .map(|()| 0)
+        let dims = handle.dims()?;
+        let dest = buffer.buffer(check_buffersize(&buffersize)?)?;
+        array.get_box(start.items(dims)?, stop.items(dims)?, buffershape.items(dims)?, dest).map(|()| 0)
     })
 }
 
@@ -101,31 +89,21 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
-    buffer: *const c_void,
-    buffershape: *const i64,
-    buffersize: i64,
-    start: *const i64,
-    stop: *const i64,
-    array: *mut b2nd_array_t,
+    buffer: SourceBuffer<*const c_void>,
+    buffershape: CArray<*const i64, ArrayDims>,
+    buffersize: Size<i64, Input>,
+    start: CArray<*const i64, ArrayDims>,
+    stop: CArray<*const i64, ArrayDims>,
+    array: Handle<*mut b2nd_array_t>,
 ) -> c_int {
     result_code(|| {
         if buffer.is_null() || start.is_null() || stop.is_null() {
             return Err(err!(NullPointer, "`buffer`, `start` or `stop` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let array = unsafe { self::array_ref(array) }?;
-        let ndim = array.geometry().ndim();
-        // SAFETY: by the rules of the module.
-        unsafe {
-            let src = source_slice(buffer, check_buffersize(buffersize)?)?;
-            array.set_box(
-                typed_slice(start, ndim)?,
-                typed_slice(stop, ndim)?,
-                typed_slice(buffershape, ndim)?,
-                src,
-            )
-        }
-        .map(|()| 0)
+        let (handle, array) = (&array, array.get()?);
+        let dims = handle.dims()?;
+        let src = buffer.bytes(check_buffersize(&buffersize)?)?;
+        array.set_box(start.items(dims)?, stop.items(dims)?, buffershape.items(dims)?, src).map(|()| 0)
     })
 }
 
@@ -142,25 +120,19 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
 /// The rules of the module `capi`; `new_shape` and `start` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_resize(
-    array: *mut b2nd_array_t,
-    new_shape: *const i64,
-    start: *const i64,
+    array: Handle<*mut b2nd_array_t>,
+    new_shape: CArray<*const i64, ArrayDims>,
+    start: CArray<*const i64, ArrayDims>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let array = unsafe { self::array_ref(array) }?;
+        let (handle, array) = (&array, array.get()?);
         if new_shape.is_null() {
             return Err(err!(NullPointer, "`new_shape` is NULL"));
         }
         array.refresh()?;
-        let ndim = array.geometry().ndim();
-        // SAFETY: by the rules of the module.
-        let (new_shape, start) = unsafe {
-            (
-                typed_slice(new_shape, ndim)?,
-                if start.is_null() { None } else { Some(typed_slice(start, ndim)?) },
-            )
-        };
+        let dims = handle.dims()?;
+        let new_shape = new_shape.items(dims)?;
+        let start = if start.is_null() { None } else { Some(start.items(dims)?) };
         array.resize(new_shape, start).map(|()| 0)
     })
 }
@@ -177,17 +149,16 @@ pub unsafe extern "C" fn b2nd_resize(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_insert(
-    array: *mut b2nd_array_t,
-    buffer: *const c_void,
-    buffersize: i64,
+    array: Handle<*mut b2nd_array_t>,
+    buffer: SourceBuffer<*const c_void>,
+    buffersize: Size<i64, Input>,
     axis: i8,
     insert_start: i64,
 ) -> c_int {
     result_code(|| {
-        check_not_null(buffer.cast_mut())?;
-        // SAFETY: by the rules of the module.
-        let (array, src) =
-            unsafe { (self::array_ref(array)?, source_slice(buffer, check_buffersize(buffersize)?)?) };
+        check_not_null(buffer.is_null())?;
+        let array = array.get()?;
+        let src = buffer.bytes(check_buffersize(&buffersize)?)?;
         array.insert(src, self::check_axis(axis)?, Some(insert_start)).map(|()| 0)
     })
 }
@@ -201,16 +172,15 @@ pub unsafe extern "C" fn b2nd_insert(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_append(
-    array: *mut b2nd_array_t,
-    buffer: *const c_void,
-    buffersize: i64,
+    array: Handle<*mut b2nd_array_t>,
+    buffer: SourceBuffer<*const c_void>,
+    buffersize: Size<i64, Input>,
     axis: i8,
 ) -> c_int {
     result_code(|| {
-        check_not_null(buffer.cast_mut())?;
-        // SAFETY: by the rules of the module.
-        let (array, src) =
-            unsafe { (self::array_ref(array)?, source_slice(buffer, check_buffersize(buffersize)?)?) };
+        check_not_null(buffer.is_null())?;
+        let array = array.get()?;
+        let src = buffer.bytes(check_buffersize(&buffersize)?)?;
         array.append(src, self::check_axis(axis)?).map(|()| 0)
     })
 }
@@ -225,14 +195,13 @@ pub unsafe extern "C" fn b2nd_append(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_delete(
-    array: *mut b2nd_array_t,
+    array: Handle<*mut b2nd_array_t>,
     axis: i8,
     delete_start: i64,
     delete_len: i64,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let array = unsafe { self::array_ref(array) }?;
+        let array = array.get()?;
         array.delete(self::check_axis(axis)?, delete_start, delete_len).map(|()| 0)
     })
 }
@@ -245,9 +214,8 @@ pub unsafe extern "C" fn b2nd_delete(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_refresh(array: *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { self::array_ref(array) }?.refresh().map(usize::from))
+pub unsafe extern "C" fn b2nd_refresh(array: Handle<*mut b2nd_array_t>) -> c_int {
+    result_code(|| array.get()?.refresh().map(usize::from))
 }
 
 /// Prints the shape, the chunk shape, the block shape and the data type of `array` to the standard output.
@@ -257,10 +225,9 @@ pub unsafe extern "C" fn b2nd_refresh(array: *mut b2nd_array_t) -> c_int {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_print_meta(array: *const b2nd_array_t) -> c_int {
+pub unsafe extern "C" fn b2nd_print_meta(array: Handle<*const b2nd_array_t>) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let meta = read_array_meta(unsafe { self::array_ref(array) }?.schunk()?)?;
+        let meta = read_array_meta(array.get()?.schunk()?)?;
         let list = |numbers: &[i64]| {
             let shown = &numbers[..meta.ndim.max(1)];
             shown.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")

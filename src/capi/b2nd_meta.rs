@@ -1,7 +1,8 @@
 //! Functions that need no array: the `b2nd` metalayer as bytes, and copies of boxes between buffers
 //! (`abi.md` 2.7).
 
-use super::ffi::{Out, catch_errors, malloc_copy, result_code};
+use super::ffi::{catch_errors, malloc_copy, result_code};
+use super::pointers::{CArray, CText, Dims, Input, Len, Out, OutDims, Size, SourceBuffer};
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
 use crate::b2nd::metalayer;
@@ -9,7 +10,7 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::format::array_meta::MetaFields;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::{ptr, slice};
+use std::ptr;
 
 /// Returns a number of dimensions that arrays can have.
 pub(super) fn check_ndim(ndim: i8) -> Result<usize> {
@@ -17,37 +18,10 @@ pub(super) fn check_ndim(ndim: i8) -> Result<usize> {
     dims.ok_or_else(|| err!(InvalidParam, "`ndim` is {ndim}, expected 0 to {MAX_DIM}"))
 }
 
-/// Returns one number for each dimension; without dimensions the pointer may be NULL.
-///
-/// # Safety
-/// `ptr` is NULL or points at `dims` numbers.
-pub(super) unsafe fn typed_slice<'a, T>(ptr: *const T, dims: usize) -> Result<&'a [T]> {
-    if dims == 0 {
-        return Ok(&[]);
-    }
-    if ptr.is_null() {
-        return Err(err!(NullPointer, "an array of {dims} numbers is NULL"));
-    }
-    // SAFETY: not NULL, and by the contract of this function `dims` numbers.
-    Ok(unsafe { slice::from_raw_parts(ptr, dims) })
-}
-
-/// Returns the shape, the chunk shape and the block shape of an array of `ndim` dimensions.
-///
-/// # Errors
-/// `InvalidParam` for an `ndim` outside 0 to 16; `NullPointer`.
-///
-/// # Safety
-/// Each pointer is NULL or points at `ndim` numbers.
-pub(super) unsafe fn shape_slices<'a>(
-    ndim: i8,
-    shape: *const i64,
-    chunkshape: *const i32,
-    blockshape: *const i32,
-) -> Result<(&'a [i64], &'a [i32], &'a [i32])> {
-    let dims = check_ndim(ndim)?;
-    // SAFETY: by the contract of this function.
-    unsafe { Ok((typed_slice(shape, dims)?, typed_slice(chunkshape, dims)?, typed_slice(blockshape, dims)?)) }
+/// Returns the number of dimensions of a call, which arrays can have.
+pub(super) fn check_dims<'call>(ndim: &Size<'call, i8, Dims>) -> Result<Len<'call, Dims>> {
+    check_ndim(ndim.number())?;
+    Ok(ndim.len_or_zero())
 }
 
 /// Creates the content of a `b2nd` metalayer in a buffer from `malloc`, and stores its address in `*smeta`; the
@@ -63,24 +37,23 @@ pub(super) unsafe fn shape_slices<'a>(
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_serialize_meta(
-    ndim: i8,
-    shape: *const i64,
-    chunkshape: *const i32,
-    blockshape: *const i32,
-    dtype: *const c_char,
+    ndim: Size<i8, Dims>,
+    shape: CArray<*const i64, Dims>,
+    chunkshape: CArray<*const i32, Dims>,
+    blockshape: CArray<*const i32, Dims>,
+    dtype: CText<*const c_char>,
     dtype_format: i8,
-    smeta: *mut *mut u8,
+    smeta: Out<*mut *mut u8>,
 ) -> c_int {
     result_code(|| {
         if smeta.is_null() {
             return Err(err!(NullPointer, "`smeta` is NULL"));
         }
-        // SAFETY: by the rules writable.
-        let smeta = unsafe { Out::cleared(smeta) };
-        // SAFETY: the caller passes shapes of `ndim` numbers.
-        let (shape, chunkshape, blockshape) = unsafe { shape_slices(ndim, shape, chunkshape, blockshape) }?;
-        // SAFETY: not NULL, and by the rules it ends with NUL.
-        let dtype = (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) }.to_bytes());
+        let smeta = smeta.cleared();
+        let dims = check_dims(&ndim)?;
+        let (shape, chunkshape, blockshape) =
+            (shape.items(dims)?, chunkshape.items(dims)?, blockshape.items(dims)?);
+        let dtype = dtype.optional().map(CStr::to_bytes);
         let bytes = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
         smeta.store(malloc_copy(&bytes, false)?);
         Ok(bytes.len())
@@ -101,98 +74,83 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_deserialize_meta(
-    smeta: *const u8,
-    smeta_len: i32,
-    ndim: *mut i8,
-    shape: *mut i64,
-    chunkshape: *mut i32,
-    blockshape: *mut i32,
-    dtype: *mut *mut c_char,
-    dtype_format: *mut i8,
+    smeta: SourceBuffer<*const u8>,
+    smeta_len: Size<i32, Input>,
+    ndim: Out<*mut i8>,
+    shape: OutDims<*mut i64>,
+    chunkshape: OutDims<*mut i32>,
+    blockshape: OutDims<*mut i32>,
+    dtype: Out<*mut *mut c_char>,
+    dtype_format: Out<*mut i8>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (ndim, dtype, dtype_format) =
-            unsafe { (Out::cleared(ndim), Out::cleared(dtype), Out::cleared(dtype_format)) };
+        let (ndim, dtype, dtype_format) = (ndim.cleared(), dtype.cleared(), dtype_format.cleared());
         if smeta.is_null() || ndim.is_null() {
             return Err(err!(NullPointer, "`smeta` or `ndim` is NULL"));
         }
         if shape.is_null() || chunkshape.is_null() || blockshape.is_null() {
             return Err(err!(NullPointer, "`shape`, `chunkshape` or `blockshape` is NULL"));
         }
-        let len = usize::try_from(smeta_len).unwrap_or(0);
-        // SAFETY: not NULL, and by the rules `len` bytes long.
-        let bytes = if len == 0 { &[] } else { unsafe { slice::from_raw_parts(smeta, len) } };
+        let bytes = smeta.bytes(smeta_len.len_or_zero())?;
         let mut fields = MetaFields::default();
         let with_dtype = !dtype.is_null() && !dtype_format.is_null();
         let consumed = fields.read(bytes, with_dtype);
-        // SAFETY: by the rules of the module; the shapes have room for the highest number of dimensions that `read`
-        // accepts.
-        unsafe {
-            if let Some(read) = fields.ndim {
-                ndim.store(read);
-            }
-            let dims = fields.ndim.and_then(|ndim| check_ndim(ndim).ok()).unwrap_or(0);
-            if fields.nshapes_begun > 0 {
-                shape.copy_from_nonoverlapping(fields.shape.as_ptr(), dims);
-            }
-            if fields.nshapes_begun > 1 {
-                chunkshape.copy_from_nonoverlapping(fields.chunkshape.as_ptr(), dims);
-            }
-            if fields.nshapes_begun > 2 {
-                blockshape.copy_from_nonoverlapping(fields.blockshape.as_ptr(), dims);
-            }
-            if with_dtype {
-                dtype_format.store(fields.dtype_format);
-            }
-            if let (Ok(_), Some(text)) = (&consumed, fields.dtype) {
-                dtype.store(malloc_copy(text, true)?.cast());
-            }
+        if let Some(read) = fields.ndim {
+            ndim.store(read);
+        }
+        let dims = fields.ndim.and_then(|ndim| check_ndim(ndim).ok()).unwrap_or(0);
+        if fields.nshapes_begun > 0 {
+            shape.store(&fields.shape[..dims]);
+        }
+        if fields.nshapes_begun > 1 {
+            chunkshape.store(&fields.chunkshape[..dims]);
+        }
+        if fields.nshapes_begun > 2 {
+            blockshape.store(&fields.blockshape[..dims]);
+        }
+        if with_dtype {
+            dtype_format.store(fields.dtype_format);
+        }
+        if let (Ok(_), Some(text)) = (&consumed, fields.dtype) {
+            dtype.store(malloc_copy(text, true)?.cast());
         }
         consumed
     })
 }
 
 /// The arguments of [`b2nd_copy_buffer2`].
-struct BoxArguments {
-    ndim: i8,
+struct BoxArguments<'call> {
+    ndim: Size<'call, i8, Dims>,
     itemsize: i32,
     src: *const c_void,
-    src_pad_shape: *const i64,
-    src_start: *const i64,
-    src_stop: *const i64,
+    src_pad_shape: CArray<'call, *const i64, Dims>,
+    src_start: CArray<'call, *const i64, Dims>,
+    src_stop: CArray<'call, *const i64, Dims>,
     dst: *mut c_void,
-    dst_pad_shape: *const i64,
-    dst_start: *const i64,
+    dst_pad_shape: CArray<'call, *const i64, Dims>,
+    dst_start: CArray<'call, *const i64, Dims>,
 }
 
 /// Copies a box from one buffer to another.
 ///
 /// # Safety
-/// The rules of the module `capi`; those of [`b2nd_copy_buffer2`].
-unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
+/// The box is inside `src` and `dst`, which may overlap.
+unsafe fn copy_box(arguments: &BoxArguments<'_>) -> Result<()> {
     let a = arguments;
-    let dims = check_ndim(a.ndim)?;
-    // SAFETY: by the contract of this function.
-    let (start, stop) = unsafe { (typed_slice(a.src_start, dims)?, typed_slice(a.src_stop, dims)?) };
+    let dims = check_dims(&a.ndim)?;
+    let (start, stop) = (a.src_start.items(dims)?, a.src_stop.items(dims)?);
     let mut shape = [0i64; MAX_DIM];
     for ((extent, &start), &stop) in shape.iter_mut().zip(start).zip(stop) {
         *extent = stop
             .checked_sub(start)
             .ok_or_else(|| err!(InvalidParam, "the extent from {start} to {stop} exceeds 64 bits"))?;
     }
-    let shape = &shape[..dims];
+    let shape = &shape[..dims.get()];
     if shape.contains(&0) || a.itemsize == 0 {
         return Ok(());
     }
-    // SAFETY: by the contract of this function.
-    let (src_shape, dst_shape, dst_start) = unsafe {
-        (
-            typed_slice(a.src_pad_shape, dims)?,
-            typed_slice(a.dst_pad_shape, dims)?,
-            typed_slice(a.dst_start, dims)?,
-        )
-    };
+    let (src_shape, dst_shape, dst_start) =
+        (a.src_pad_shape.items(dims)?, a.dst_pad_shape.items(dims)?, a.dst_start.items(dims)?);
     let is_item = shape.iter().all(|&extent| extent == 1);
     if is_item && a.itemsize > 0 && !a.src.is_null() && !a.dst.is_null() {
         let places = item_byte_offset(src_shape, start, a.itemsize)
@@ -227,30 +185,29 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
 #[deprecated(note = "b2nd_copy_buffer2 takes items of any size")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_copy_buffer(
-    ndim: i8,
+    ndim: Size<i8, Dims>,
     itemsize: u8,
     src: *const c_void,
-    src_pad_shape: *const i64,
-    src_start: *const i64,
-    src_stop: *const i64,
+    src_pad_shape: CArray<*const i64, Dims>,
+    src_start: CArray<*const i64, Dims>,
+    src_stop: CArray<*const i64, Dims>,
     dst: *mut c_void,
-    dst_pad_shape: *const i64,
-    dst_start: *const i64,
+    dst_pad_shape: CArray<*const i64, Dims>,
+    dst_start: CArray<*const i64, Dims>,
 ) -> c_int {
-    // SAFETY: this function has the same contract.
-    unsafe {
-        b2nd_copy_buffer2(
-            ndim,
-            itemsize.into(),
-            src,
-            src_pad_shape,
-            src_start,
-            src_stop,
-            dst,
-            dst_pad_shape,
-            dst_start,
-        )
-    }
+    let arguments = BoxArguments {
+        ndim,
+        itemsize: itemsize.into(),
+        src,
+        src_pad_shape,
+        src_start,
+        src_stop,
+        dst,
+        dst_pad_shape,
+        dst_start,
+    };
+    // SAFETY: the caller passes a box that is inside both arrays.
+    catch_errors(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
 }
 
 /// Copies the box from `src_start` to `src_stop` (exclusive) of the array `src` to the position `dst_start` of the
@@ -266,15 +223,15 @@ pub unsafe extern "C" fn b2nd_copy_buffer(
 /// positions have `ndim` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_copy_buffer2(
-    ndim: i8,
+    ndim: Size<i8, Dims>,
     itemsize: i32,
     src: *const c_void,
-    src_pad_shape: *const i64,
-    src_start: *const i64,
-    src_stop: *const i64,
+    src_pad_shape: CArray<*const i64, Dims>,
+    src_start: CArray<*const i64, Dims>,
+    src_stop: CArray<*const i64, Dims>,
     dst: *mut c_void,
-    dst_pad_shape: *const i64,
-    dst_start: *const i64,
+    dst_pad_shape: CArray<*const i64, Dims>,
+    dst_start: CArray<*const i64, Dims>,
 ) -> c_int {
     let arguments = BoxArguments {
         ndim,
@@ -287,6 +244,6 @@ pub unsafe extern "C" fn b2nd_copy_buffer2(
         dst_pad_shape,
         dst_start,
     };
-    // SAFETY: this function has the same contract.
+    // SAFETY: the caller passes a box that is inside both arrays.
     catch_errors(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
 }

@@ -1,17 +1,18 @@
 //! Arrays: sparse and orthogonal selections of items, and views (`abi.md` 2.7).
 
-use super::b2nd::{array_ref, store_new_array};
-use super::b2nd_meta::typed_slice;
+use super::b2nd::store_new_array;
 use super::ffi::result_code;
+use super::pointers::{
+    ArrayDims, CArray, Coords, DestBuffer, Dims, Handle, Len, Out, Output, Pointer, Size, SourceBuffer,
+    typed_slice,
+};
 use crate::abi::{CBool, b2nd_array_t};
 use crate::b2nd::array::Array;
 use crate::b2nd::selection::Selection;
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
-use crate::out_buffer::OutBuffer;
 use std::ffi::{c_int, c_void};
-use std::slice;
 
 /// Decompresses `ncoords` single items of `array`, and stores them one after another in `buffer`. `coords` holds
 /// the position of each item, counted in C order from 0; the positions may be in any order and may repeat.
@@ -25,68 +26,60 @@ use std::slice;
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
-    array: *const b2nd_array_t,
-    ncoords: i64,
-    coords: *const i64,
-    buffer: *mut c_void,
-    buffersize: i64,
+    array: Handle<*const b2nd_array_t>,
+    ncoords: Size<i64, Coords>,
+    coords: CArray<*const i64, Coords>,
+    buffer: DestBuffer<*mut c_void>,
+    buffersize: Size<i64, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let array = unsafe { self::array_ref(array) }?;
+        let array = array.get()?;
         array.refresh()?;
-        let count = usize::try_from(ncoords)
-            .map_err(|_| err!(InvalidParam, "`ncoords` is {ncoords}, expected 0 or more"))?;
-        if count == 0 {
+        let number = ncoords.number();
+        let count =
+            ncoords.len().ok_or_else(|| err!(InvalidParam, "`ncoords` is {number}, expected 0 or more"))?;
+        if count.get() == 0 {
             return Ok(0);
         }
-        // SAFETY: by the rules of the module.
-        let coords = unsafe { typed_slice(coords, count) }?;
+        let coords = coords.items(count)?;
         if buffer.is_null() {
             return Err(err!(NullPointer, "`buffer` is NULL"));
         }
-        let needed = ncoords.checked_mul(array.geometry().typesize().into());
-        let len =
-            needed.filter(|&needed| needed <= buffersize).and_then(|needed| usize::try_from(needed).ok());
-        let len = len.ok_or_else(|| {
-            err!(InvalidParam, "`buffersize` is {buffersize}, too small for {ncoords} items")
+        let needed = number.checked_mul(array.geometry().typesize().into());
+        let needed = needed.and_then(|needed| usize::try_from(needed).ok());
+        let len = buffersize.len().zip(needed).filter(|(space, needed)| *needed <= space.get());
+        let (space, needed) = len.ok_or_else(|| {
+            let buffersize = buffersize.number();
+            err!(InvalidParam, "`buffersize` is {buffersize}, too small for {number} items")
         })?;
-        // SAFETY: not NULL, by the rules at least `len` bytes long, and it overlaps no other buffer.
-        let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), len) };
-        array.get_sparse(coords, dest).map(|()| 0)
+        array.get_sparse(coords, buffer.buffer(space.min(needed))?).map(|()| 0)
     })
 }
 
 /// The arguments of an orthogonal selection.
-struct SelectionArguments {
-    array: *const b2nd_array_t,
-    selection: *mut *mut i64,
-    selection_size: *mut i64,
-    buffer: *const c_void,
-    buffershape: *mut i64,
+struct SelectionArguments<'call, P> {
+    array: Handle<'call, P>,
+    selection: CArray<'call, *mut *mut i64, ArrayDims>,
+    selection_size: CArray<'call, *mut i64, ArrayDims>,
+    has_buffer: bool,
+    buffershape: CArray<'call, *mut i64, ArrayDims>,
     buffersize: i64,
 }
 
 /// Checks the arguments of an orthogonal selection. If any item is selected, passes the array and the selection to
 /// `then`.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn with_selection(
-    arguments: &SelectionArguments,
+fn with_selection<P: Pointer<Target = b2nd_array_t>>(
+    arguments: &SelectionArguments<'_, P>,
     then: impl FnOnce(&Array, &Selection<'_>) -> Result<()>,
 ) -> Result<usize> {
-    // SAFETY: by the rules of the module.
-    let array = unsafe { array_ref(arguments.array) }?;
+    let array = arguments.array.get()?;
     if arguments.selection.is_null() || arguments.selection_size.is_null() {
         return Err(err!(NullPointer, "`selection` or `selection_size` is NULL"));
     }
     array.refresh()?;
-    let ndim = array.geometry().ndim();
-    // SAFETY: by the rules of the module.
-    let (pointers, sizes) =
-        unsafe { (typed_slice(arguments.selection, ndim)?, typed_slice(arguments.selection_size, ndim)?) };
-    let mut lists = fallible::vec_with_capacity(ndim)?;
+    let dims = arguments.array.dims()?;
+    let (pointers, sizes) = (arguments.selection.items(dims)?, arguments.selection_size.items(dims)?);
+    let mut lists = fallible::vec_with_capacity(dims.get())?;
     for (&list, &size) in pointers.iter().zip(sizes) {
         if list.is_null() {
             return Err(err!(NullPointer, "a list of coordinates in `selection` is NULL"));
@@ -94,16 +87,15 @@ unsafe fn with_selection(
         let len = usize::try_from(size).map_err(|_| {
             err!(InvalidParam, "an element of `selection_size` is {size}, expected 0 or more")
         })?;
-        // SAFETY: not NULL, and by the rules of the module `len` numbers long.
+        // SAFETY: not NULL, and list `i` has `selection_size[i]` numbers.
         lists.push(unsafe { typed_slice(list, len) }?);
     }
-    // SAFETY: by the rules of the module.
-    let buffershape = unsafe { typed_slice(arguments.buffershape, ndim) }?;
+    let buffershape = arguments.buffershape.items(dims)?;
     let selection = Selection::new(array, &lists, buffershape, arguments.buffersize)?;
     if selection.is_empty() {
         return Ok(0);
     }
-    if arguments.buffer.is_null() {
+    if !arguments.has_buffer {
         return Err(err!(NullPointer, "`buffer` is NULL"));
     }
     then(array, &selection).map(|()| 0)
@@ -124,22 +116,23 @@ unsafe fn with_selection(
 /// The rules of the module `capi`; `buffer` has room up to the last selected item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
-    array: *const b2nd_array_t,
-    selection: *mut *mut i64,
-    selection_size: *mut i64,
-    buffer: *mut c_void,
-    buffershape: *mut i64,
+    array: Handle<*const b2nd_array_t>,
+    selection: CArray<*mut *mut i64, ArrayDims>,
+    selection_size: CArray<*mut i64, ArrayDims>,
+    buffer: DestBuffer<*mut c_void>,
+    buffershape: CArray<*mut i64, ArrayDims>,
     buffersize: i64,
 ) -> c_int {
-    let arguments = SelectionArguments { array, selection, selection_size, buffer, buffershape, buffersize };
+    let has_buffer = !buffer.is_null();
+    let arguments =
+        SelectionArguments { array, selection, selection_size, has_buffer, buffershape, buffersize };
     result_code(|| {
         let get = |array: &Array, selection: &Selection<'_>| {
-            // SAFETY: not NULL, and by the rules it extends at least to the last selected item.
-            let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), selection.min_buffer_len()) };
+            // SAFETY: the caller provides space up to the last selected item.
+            let dest = unsafe { buffer.first_bytes(selection.min_buffer_len()) }?;
             array.get_orthogonal(selection, dest)
         };
-        // SAFETY: by the rules of the module.
-        unsafe { with_selection(&arguments, get) }
+        with_selection(&arguments, get)
     })
 }
 
@@ -155,45 +148,29 @@ pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
 /// The rules of the module `capi`; `buffer` extends at least to the last selected item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_set_orthogonal_selection(
-    array: *mut b2nd_array_t,
-    selection: *mut *mut i64,
-    selection_size: *mut i64,
-    buffer: *const c_void,
-    buffershape: *mut i64,
+    array: Handle<*mut b2nd_array_t>,
+    selection: CArray<*mut *mut i64, ArrayDims>,
+    selection_size: CArray<*mut i64, ArrayDims>,
+    buffer: SourceBuffer<*const c_void>,
+    buffershape: CArray<*mut i64, ArrayDims>,
     buffersize: i64,
 ) -> c_int {
-    let arguments = SelectionArguments { array, selection, selection_size, buffer, buffershape, buffersize };
+    let has_buffer = !buffer.is_null();
+    let arguments =
+        SelectionArguments { array, selection, selection_size, has_buffer, buffershape, buffersize };
     result_code(|| {
         let set = |array: &Array, selection: &Selection<'_>| {
-            // SAFETY: not NULL, and by the rules it extends at least to the last selected item.
-            let src = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), selection.min_buffer_len()) };
+            // SAFETY: the caller provides a buffer that extends at least to the last selected item.
+            let src = unsafe { buffer.first_bytes(selection.min_buffer_len()) }?;
             array.set_orthogonal(selection, src)
         };
-        // SAFETY: by the rules of the module.
-        unsafe { with_selection(&arguments, set) }
+        with_selection(&arguments, set)
     })
 }
 
-/// Stores the view that `make` creates in `*view`; NULL after an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn store_view(
-    array: *const b2nd_array_t,
-    view: *mut *mut b2nd_array_t,
-    make: impl FnOnce(&Array) -> Result<Box<Array>>,
-) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe { store_new_array(view, || make(self::array_ref(array)?)) }
-}
-
 /// Returns flags; every byte except 0 means true.
-///
-/// # Safety
-/// `ptr` is NULL or points at `len` flags.
-unsafe fn read_flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
-    // SAFETY: by the contract of this function.
-    fallible::collect(unsafe { typed_slice(ptr, len) }?.iter().map(|flag| flag.get()))
+fn read_flags<'call, R>(flags: &CArray<'call, *const CBool, R>, len: Len<'call, R>) -> Result<Vec<bool>> {
+    fallible::collect(flags.items(len)?.iter().map(|flag| flag.get()))
 }
 
 /// Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view shares the items
@@ -207,9 +184,12 @@ unsafe fn read_flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_squeeze(array: *mut b2nd_array_t, view: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module; by these an array is freed when no call uses a view of it.
-    unsafe { store_view(array, view, |array| array.squeeze()) }
+pub unsafe extern "C" fn b2nd_squeeze(
+    array: Handle<*mut b2nd_array_t>,
+    view: Out<*mut *mut b2nd_array_t>,
+) -> c_int {
+    // SAFETY: the caller frees an array when no call uses a view of it.
+    store_new_array(view, || unsafe { array.get()?.squeeze() })
 }
 
 /// Creates a view of `array` without the dimensions whose flag in `index` is true, and stores it in `*view`.
@@ -222,18 +202,15 @@ pub unsafe extern "C" fn b2nd_squeeze(array: *mut b2nd_array_t, view: *mut *mut 
 /// The rules of the module `capi`; `index` has one flag for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_squeeze_index(
-    array: *mut b2nd_array_t,
-    view: *mut *mut b2nd_array_t,
-    index: *const CBool,
+    array: Handle<*mut b2nd_array_t>,
+    view: Out<*mut *mut b2nd_array_t>,
+    index: CArray<*const CBool, ArrayDims>,
 ) -> c_int {
-    let make = |array: &Array| {
-        // SAFETY: by the rules of the module.
-        let index = unsafe { read_flags(index, array.geometry().ndim()) }?;
-        // SAFETY: by the rules of the module an array is freed when no call uses a view of it.
-        unsafe { array.squeeze_index(&index) }
-    };
-    // SAFETY: by the rules of the module.
-    unsafe { store_view(array, view, make) }
+    store_new_array(view, || {
+        let index = read_flags(&index, array.dims()?)?;
+        // SAFETY: the caller frees an array when no call uses a view of it.
+        unsafe { array.get()?.squeeze_index(&index) }
+    })
 }
 
 /// Creates a view of `array` with `final_dims` dimensions, and stores it in `*view`. `axis` has one flag for each
@@ -248,17 +225,15 @@ pub unsafe extern "C" fn b2nd_squeeze_index(
 /// The rules of the module `capi`; `axis` has `final_dims` flags.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_expand_dims(
-    array: *const b2nd_array_t,
-    view: *mut *mut b2nd_array_t,
-    axis: *const CBool,
-    final_dims: u8,
+    array: Handle<*const b2nd_array_t>,
+    view: Out<*mut *mut b2nd_array_t>,
+    axis: CArray<*const CBool, Dims>,
+    final_dims: Size<u8, Dims>,
 ) -> c_int {
-    let make = |array: &Array| {
-        // SAFETY: by the rules of the module.
-        let axis = unsafe { read_flags(axis, final_dims.into()) }?;
-        // SAFETY: by the rules of the module an array is freed when no call uses a view of it.
+    store_new_array(view, || {
+        let array = array.get()?;
+        let axis = read_flags(&axis, final_dims.len_or_zero())?;
+        // SAFETY: the caller frees an array when no call uses a view of it.
         unsafe { array.expand_dims(&axis) }
-    };
-    // SAFETY: by the rules of the module.
-    unsafe { store_view(array, view, make) }
+    })
 }

@@ -1,7 +1,8 @@
 //! Functions on chunks that need no context: compress, decompress, read items (`abi.md` 2.3).
 
-use super::ffi::{dest_buffer, len_or_zero, non_negative_len, result_code, source_slice};
-use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
+use super::ffi::result_code;
+use super::pointers::{DestBuffer, Input, Output, Size, SourceBuffer, UnsizedChunk};
+use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
@@ -25,12 +26,14 @@ pub unsafe extern "C" fn blosc1_compress(
     clevel: c_int,
     doshuffle: c_int,
     typesize: usize,
-    nbytes: usize,
-    src: *const c_void,
-    dest: *mut c_void,
-    destsize: usize,
+    nbytes: Size<usize, Input>,
+    src: SourceBuffer<*const c_void>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<usize, Output>,
 ) -> c_int {
     result_code(|| {
+        let srcsize = nbytes.len_or_zero();
+        let nbytes = srcsize.get();
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
@@ -38,9 +41,8 @@ pub unsafe extern "C" fn blosc1_compress(
             return Err(err!(InvalidParam, "`typesize` is {typesize}, expected at most {}", i32::MAX));
         };
         // The size of a chunk is an i32.
-        let destsize = destsize.min(i32::MAX as usize);
-        // SAFETY: by the rules of the module.
-        let (src, dest) = unsafe { (source_slice(src, nbytes)?, dest_buffer(dest, destsize)?) };
+        let destsize = destsize.len_or_zero().min(i32::MAX as usize);
+        let (src, dest) = (src.bytes(srcsize)?, dest.buffer(destsize)?);
         contextless::compress(clevel, doshuffle, typesize, src, dest)
     })
 }
@@ -65,16 +67,14 @@ pub unsafe extern "C" fn blosc2_compress(
     clevel: c_int,
     doshuffle: c_int,
     typesize: i32,
-    src: *const c_void,
-    srcsize: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (src, dest) = unsafe {
-            (source_slice(src, non_negative_len(srcsize)?)?, dest_buffer(dest, len_or_zero(destsize))?)
-        };
+        let src = src.bytes(srcsize.non_negative_len()?)?;
+        let dest = dest.buffer(destsize.len_or_zero())?;
         contextless::compress(clevel, doshuffle, typesize, src, dest)
     })
 }
@@ -87,11 +87,14 @@ pub unsafe extern "C" fn blosc2_compress(
 /// # Safety
 /// The rules of the module `capi`; `src` points at a whole chunk.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void, destsize: usize) -> c_int {
+pub unsafe extern "C" fn blosc1_decompress(
+    src: UnsizedChunk<*const c_void>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<usize, Output>,
+) -> c_int {
     result_code(|| {
-        let destsize = destsize.min(i32::MAX as usize);
-        // SAFETY: by the rules of the module, and the function's own.
-        let (chunk, dest) = unsafe { (whole_chunk(src)?, dest_buffer(dest, destsize)?) };
+        let destsize = destsize.len_or_zero().min(i32::MAX as usize);
+        let (chunk, dest) = (src.bytes()?, dest.buffer(destsize)?);
         contextless::decompress(chunk, dest)
     })
 }
@@ -107,15 +110,14 @@ pub unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_decompress(
-    src: *const c_void,
-    srcsize: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (chunk, dest) =
-            unsafe { (source_slice(src, len_or_zero(srcsize))?, dest_buffer(dest, len_or_zero(destsize))?) };
+        let chunk = src.bytes(srcsize.len_or_zero())?;
+        let dest = dest.buffer(destsize.len_or_zero())?;
         contextless::decompress(chunk, dest)
     })
 }
@@ -130,18 +132,17 @@ pub unsafe extern "C" fn blosc2_decompress(
 /// The rules of the module `capi`; `src` points at a whole chunk, and `dest` has room for the items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc1_getitem(
-    src: *const c_void,
+    src: UnsizedChunk<*const c_void>,
     start: c_int,
     nitems: c_int,
-    dest: *mut c_void,
+    dest: DestBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the function's own rules.
-        let chunk = unsafe { whole_chunk(src) }?;
+        let chunk = src.bytes()?;
         let typesize = usize::from(ChunkHeader::parse_basic(chunk)?.typesize);
-        let wanted = len_or_zero(nitems).saturating_mul(typesize).min(i32::MAX as usize);
-        // SAFETY: as above.
-        let dest = unsafe { dest_buffer(dest, wanted) }?;
+        let wanted = usize::try_from(nitems).unwrap_or(0).saturating_mul(typesize).min(i32::MAX as usize);
+        // SAFETY: the caller provides space for `nitems` items, which are `wanted` bytes or more.
+        let dest = unsafe { dest.first_bytes(wanted) }?;
         decompress_items(chunk, start, nitems, dest)
     })
 }
@@ -158,17 +159,16 @@ pub unsafe extern "C" fn blosc1_getitem(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_getitem(
-    src: *const c_void,
-    srcsize: i32,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
     start: c_int,
     nitems: c_int,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (chunk, dest) =
-            unsafe { (source_slice(src, len_or_zero(srcsize))?, dest_buffer(dest, len_or_zero(destsize))?) };
+        let chunk = src.bytes(srcsize.len_or_zero())?;
+        let dest = dest.buffer(destsize.len_or_zero())?;
         decompress_items(chunk, start, nitems, dest)
     })
 }
@@ -178,15 +178,4 @@ fn decompress_items(chunk: &[u8], start: c_int, nitems: c_int, dest: OutBuffer<'
     let mut header = ChunkHeader::default();
     let chunk = ParsedChunk::parse(&mut header, chunk)?;
     Ok(getitem(&DecompressParams::default(), &chunk, wanted, dest)?.nbytes)
-}
-
-/// Returns the bytes of the chunk at `src`; their number is read from its header.
-///
-/// # Safety
-/// `src` is NULL or points at a whole chunk.
-unsafe fn whole_chunk<'a>(src: *const c_void) -> Result<&'a [u8]> {
-    // SAFETY: a chunk has at least a short header.
-    let header = ChunkHeader::parse_basic(unsafe { source_slice(src, MIN_HEADER_LENGTH) }?)?;
-    // SAFETY: by the contract of this function.
-    unsafe { source_slice(src, len_or_zero(header.cbytes)) }
 }

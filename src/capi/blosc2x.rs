@@ -1,7 +1,8 @@
 //! Extensions: functions that C-Blosc2 does not have (`abi.md` 2.11).
 
-use super::ffi::{catch_errors, result_code, schunk_ref};
+use super::ffi::{catch_errors, result_code};
 use super::last_error;
+use super::pointers::Handle;
 use crate::abi::blosc2_schunk;
 use crate::frame::store::durability::Durability;
 use std::ffi::{c_char, c_int};
@@ -33,10 +34,12 @@ pub extern "C" fn blosc2x_last_error() -> *const c_char {
 /// # Safety
 /// `schunk` is NULL or a super-chunk of this library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2x_schunk_set_durability(schunk: *mut blosc2_schunk, level: c_int) -> c_int {
+pub unsafe extern "C" fn blosc2x_schunk_set_durability(
+    schunk: Handle<*mut blosc2_schunk>,
+    level: c_int,
+) -> c_int {
     result_code(|| {
-        // SAFETY: guaranteed by the caller.
-        let schunk = unsafe { schunk_ref(schunk) }?;
+        let schunk = schunk.get()?;
         schunk.set_durability(Durability::from_number(level)?).map(|()| 0)
     })
 }
@@ -51,7 +54,6 @@ pub unsafe extern "C" fn blosc2x_schunk_set_durability(schunk: *mut blosc2_schun
 /// # Safety
 /// `schunk` is NULL or a super-chunk of this library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2x_schunk_sync(schunk: *mut blosc2_schunk) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    result_code(|| unsafe { schunk_ref(schunk) }?.sync().map(|()| 0))
+pub unsafe extern "C" fn blosc2x_schunk_sync(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+    result_code(|| schunk.get()?.sync().map(|()| 0))
 }

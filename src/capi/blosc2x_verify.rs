@@ -1,6 +1,6 @@
 //! Checking and repairing frames on disk: functions that C-Blosc2 does not have.
 
-use super::ffi::c_str;
+use super::pointers::CText;
 use super::schunk::result_code_i64;
 use crate::abi::{blosc2x_damage, blosc2x_report, blosc2x_verify_options};
 use crate::b2nd::metalayer::check_array_metalayer;
@@ -11,6 +11,7 @@ use crate::frame::recovery::check::verify::{CheckOptions, verify};
 use crate::frame::recovery::repair::repair;
 use crate::pipeline::library;
 use std::ffi::{CStr, c_char, c_void};
+use std::marker::PhantomData;
 use std::mem::offset_of;
 
 /// Checks everything in the frame at `urlpath`, a file or a directory: header, metalayers, index, trailer, metalayers
@@ -40,14 +41,14 @@ use std::mem::offset_of;
 /// The rules of the module `capi`; `report` is NULL or obeys the contract of its typedef.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2x_verify(
-    urlpath: *const c_char,
-    options: *const blosc2x_verify_options,
+    urlpath: CText<*const c_char>,
+    options: VerifyOptions<*const blosc2x_verify_options>,
     report: blosc2x_report,
     user_data: *mut c_void,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let (path, given) = unsafe { (c_str(urlpath)?, read_options(options)?) };
+        let path = urlpath.get()?;
+        let given = options.read()?;
         let nthreads = match given.nthreads {
             0 => library::nthreads(),
             nthreads => nthreads,
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn blosc2x_verify(
             nthreads: nthreads.max(1),
             check_metalayer: &check_array_metalayer,
         };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller passes a function that obeys the contract of its typedef for its `user_data`.
         let count = verify(path, &options, &mut |damage| unsafe { call_report(report, user_data, damage) })?;
         Ok(i64::try_from(count).unwrap_or(i64::MAX))
     })
@@ -94,17 +95,16 @@ pub unsafe extern "C" fn blosc2x_verify(
 /// The rules of the module `capi`; `report` is NULL or obeys the contract of its typedef.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2x_repair(
-    source: *const c_char,
-    destination: *const c_char,
+    source: CText<*const c_char>,
+    destination: CText<*const c_char>,
     report: blosc2x_report,
     user_data: *mut c_void,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let (source, destination) = unsafe { (c_str(source)?, c_str(destination)?) };
+        let (source, destination) = (source.get()?, destination.get()?);
         let nthreads = usize::try_from(library::nthreads()).unwrap_or(1).max(1);
         let options = CheckOptions { offset: 0, nthreads, check_metalayer: &check_array_metalayer };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller passes a function that obeys the contract of its typedef for its `user_data`.
         let count = repair(source, destination, &options, &mut |damage| unsafe {
             call_report(report, user_data, damage)
         })?;
@@ -112,23 +112,27 @@ pub unsafe extern "C" fn blosc2x_repair(
     })
 }
 
-/// Returns a copy of the options; zeros for NULL.
-///
-/// # Safety
-/// `options` is NULL, or points at a struct that is as long as its field `size` says.
-unsafe fn read_options(options: *const blosc2x_verify_options) -> Result<blosc2x_verify_options> {
-    let expected = size_of::<blosc2x_verify_options>();
-    if options.is_null() {
-        return Ok(blosc2x_verify_options { size: expected as u32, nthreads: 0, offset: 0 });
+/// A struct that is as long as its field `size` says; or NULL.
+#[repr(transparent)]
+pub struct VerifyOptions<'call, P>(P, PhantomData<&'call ()>);
+
+impl VerifyOptions<'_, *const blosc2x_verify_options> {
+    /// Returns a copy of the options; zeros for NULL.
+    fn read(&self) -> Result<blosc2x_verify_options> {
+        let options = self.0;
+        let expected = size_of::<blosc2x_verify_options>();
+        if options.is_null() {
+            return Ok(blosc2x_verify_options { size: expected as u32, nthreads: 0, offset: 0 });
+        }
+        const { assert!(offset_of!(blosc2x_verify_options, size) == 0) };
+        // SAFETY: not NULL; the first field is there in every version of the struct.
+        let size = unsafe { options.cast::<u32>().read() };
+        if usize::try_from(size).is_ok_and(|size| size < expected) {
+            return Err(err!(InvalidParam, "`options->size` is {size}, expected {expected} or more"));
+        }
+        // SAFETY: the struct is at least as long as this version of it.
+        Ok(unsafe { options.read() })
     }
-    const { assert!(offset_of!(blosc2x_verify_options, size) == 0) };
-    // SAFETY: not NULL; the first field is there in every version of the struct.
-    let size = unsafe { options.cast::<u32>().read() };
-    if usize::try_from(size).is_ok_and(|size| size < expected) {
-        return Err(err!(InvalidParam, "`options->size` is {size}, expected {expected} or more"));
-    }
-    // SAFETY: the struct is at least as long as this version of it.
-    Ok(unsafe { options.read() })
 }
 
 /// Calls the function of the program.
@@ -148,7 +152,7 @@ unsafe fn call_report(report: blosc2x_report, user_data: *mut c_void, damage: &D
         length: signed(damage.place.len),
         message: message.as_ptr(),
     };
-    // SAFETY: guaranteed by the caller; the struct and its text live during the call.
+    // SAFETY: by the contract of this function `report` may be called; the struct and its text live during the call.
     match unsafe { report(&raw const damage, user_data) } {
         0 => Ok(()),
         code => Err(Error::new(

@@ -1,23 +1,14 @@
 //! Functions that read the first 16 bytes of a chunk, its header (`chunk.md` 4.7).
 
-use super::ffi::{Out, catch_errors, result_code, source_slice};
+use super::ffi::{catch_errors, result_code};
+use super::pointers::{ChunkStart, Input, Out, Size, SourceBuffer};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::codec::BuiltInCodec;
 use crate::err;
-use crate::error::Result;
 use crate::registry;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
-
-/// Parses the header at `cbuffer`.
-///
-/// # Safety
-/// `cbuffer` is NULL or points at 16 bytes.
-unsafe fn parse_header(cbuffer: *const c_void) -> Result<ChunkHeader> {
-    // SAFETY: by the contract of this function.
-    ChunkHeader::parse_basic(unsafe { source_slice(cbuffer, MIN_HEADER_LENGTH) }?)
-}
 
 /// Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its uncompressed content
 /// in `*nbytes`, the size of the chunk in `*cbytes` and the size of its blocks in `*blocksize`. Stores 0 in all
@@ -27,19 +18,16 @@ unsafe fn parse_header(cbuffer: *const c_void) -> Result<ChunkHeader> {
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc1_cbuffer_sizes(
-    cbuffer: *const c_void,
-    nbytes: *mut usize,
-    cbytes: *mut usize,
-    blocksize: *mut usize,
+    cbuffer: ChunkStart<*const c_void>,
+    nbytes: Out<*mut usize>,
+    cbytes: Out<*mut usize>,
+    blocksize: Out<*mut usize>,
 ) {
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the rules of the module.
-            let (nbytes, cbytes, blocksize) =
-                unsafe { (Out::cleared(nbytes), Out::cleared(cbytes), Out::cleared(blocksize)) };
-            // SAFETY: by the function's own rules.
-            let header = unsafe { parse_header(cbuffer) }?;
+            let (nbytes, cbytes, blocksize) = (nbytes.cleared(), cbytes.cleared(), blocksize.cleared());
+            let header = cbuffer.header()?;
             nbytes.store(header.nbytes as usize);
             cbytes.store(header.cbytes as usize);
             blocksize.store(header.blocksize as usize);
@@ -58,17 +46,14 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_cbuffer_sizes(
-    cbuffer: *const c_void,
-    nbytes: *mut i32,
-    cbytes: *mut i32,
-    blocksize: *mut i32,
+    cbuffer: ChunkStart<*const c_void>,
+    nbytes: Out<*mut i32>,
+    cbytes: Out<*mut i32>,
+    blocksize: Out<*mut i32>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (nbytes, cbytes, blocksize) =
-            unsafe { (Out::cleared(nbytes), Out::cleared(cbytes), Out::cleared(blocksize)) };
-        // SAFETY: by the function's own rules.
-        let header = unsafe { parse_header(cbuffer) }?;
+        let (nbytes, cbytes, blocksize) = (nbytes.cleared(), cbytes.cleared(), blocksize.cleared());
+        let header = cbuffer.header()?;
         nbytes.store(header.nbytes);
         cbytes.store(header.cbytes);
         blocksize.store(header.blocksize);
@@ -87,18 +72,18 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc1_cbuffer_validate(
-    cbuffer: *const c_void,
-    cbytes: usize,
-    nbytes: *mut usize,
+    cbuffer: SourceBuffer<*const c_void>,
+    cbytes: Size<usize, Input>,
+    nbytes: Out<*mut usize>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let nbytes = unsafe { Out::cleared(nbytes) };
+        let nbytes = nbytes.cleared();
+        let len = cbytes.len_or_zero();
+        let cbytes = len.get();
         if cbytes < MIN_HEADER_LENGTH {
             return Err(err!(WriteBuffer, "`cbytes` is {cbytes}, expected at least {MIN_HEADER_LENGTH}"));
         }
-        // SAFETY: there are 16 bytes.
-        let header = unsafe { parse_header(cbuffer) }?;
+        let header = ChunkHeader::parse_basic(cbuffer.bytes(len.min(MIN_HEADER_LENGTH))?)?;
         if usize::try_from(header.cbytes) != Ok(cbytes) {
             return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, but {} in the header", header.cbytes));
         }
@@ -122,17 +107,15 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
-    cbuffer: *const c_void,
-    typesize: *mut usize,
-    flags: *mut c_int,
+    cbuffer: ChunkStart<*const c_void>,
+    typesize: Out<*mut usize>,
+    flags: Out<*mut c_int>,
 ) {
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the rules of the module.
-            let (typesize, flags) = unsafe { (Out::cleared(typesize), Out::cleared(flags)) };
-            // SAFETY: by the function's own rules.
-            let header = unsafe { parse_header(cbuffer) }?;
+            let (typesize, flags) = (typesize.cleared(), flags.cleared());
+            let header = cbuffer.header()?;
             typesize.store(usize::from(header.typesize));
             flags.store(c_int::from(header.flags));
             Ok(())
@@ -148,17 +131,15 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_cbuffer_versions(
-    cbuffer: *const c_void,
-    version: *mut c_int,
-    versionlz: *mut c_int,
+    cbuffer: ChunkStart<*const c_void>,
+    version: Out<*mut c_int>,
+    versionlz: Out<*mut c_int>,
 ) {
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the rules of the module.
-            let (version, versionlz) = unsafe { (Out::cleared(version), Out::cleared(versionlz)) };
-            // SAFETY: by the function's own rules.
-            let header = unsafe { parse_header(cbuffer) }?;
+            let (version, versionlz) = (version.cleared(), versionlz.cleared());
+            let header = cbuffer.header()?;
             version.store(c_int::from(header.version));
             versionlz.store(c_int::from(header.versionlz));
             Ok(())
@@ -172,12 +153,11 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: *const c_void) -> *const c_char {
+pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: ChunkStart<*const c_void>) -> *const c_char {
     catch_errors(
         |_| ptr::null(),
         || {
-            // SAFETY: by the function's own rules.
-            let format = unsafe { parse_header(cbuffer) }?.codec_format();
+            let format = cbuffer.header()?.codec_format();
             let name = match BuiltInCodec::from_format(format) {
                 Some(codec) => Some(codec.library_name()),
                 None => registry::codec_by_complib(c_int::from(format)).and_then(|codec| codec.name),

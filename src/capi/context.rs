@@ -1,16 +1,15 @@
 //! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::ffi::{
-    Out, block_source, catch_errors, context_ref, dest_buffer, len_or_zero, non_negative_len, result_code,
-    source_slice,
+use super::ffi::{catch_errors, result_code};
+use super::pointers::{
+    DestBuffer, Handle, Input, Out, Output, Parameters, Size, SourceBuffer, Taken, Variable,
 };
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Error;
 use crate::fallible;
-use crate::pipeline::compress::Source;
-use crate::pipeline::context::{Context, OwnedContext};
+use crate::pipeline::compress;
 use crate::pipeline::decompress::ItemRange;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -26,9 +25,8 @@ use std::ptr;
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
-    // SAFETY: by the rules of the module.
-    catch_errors(|_| ptr::null_mut(), || Ok(unsafe { Context::for_compression(&cparams) }?.into_c()))
+pub unsafe extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>) -> *mut blosc2_context {
+    catch_errors(|_| ptr::null_mut(), || Ok(cparams.context()?.into_c()))
 }
 
 /// Creates a context for decompression. `dparams` is copied, and so is the struct at its `postparams`; the memory
@@ -40,9 +38,8 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
-    // SAFETY: by the rules of the module.
-    catch_errors(|_| ptr::null_mut(), || Ok(unsafe { Context::for_decompression(&dparams) }?.into_c()))
+pub unsafe extern "C" fn blosc2_create_dctx(dparams: Parameters<blosc2_dparams>) -> *mut blosc2_context {
+    catch_errors(|_| ptr::null_mut(), || Ok(dparams.context()?.into_c()))
 }
 
 /// Frees `context`, a compression or decompression context. Does nothing for NULL. May be called after
@@ -51,12 +48,11 @@ pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blo
 /// # Safety
 /// The rules of the module `capi`; the context is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
+pub unsafe extern "C" fn blosc2_free_ctx(context: Taken<*mut blosc2_context>) {
     catch_errors(
         |_| (),
         || {
-            // SAFETY: NULL or a context of this library, by the rules of the module, and not used after this call.
-            drop(unsafe { OwnedContext::from_c(context) });
+            drop(context.take());
             Ok(())
         },
     );
@@ -72,12 +68,11 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_ctx_get_cparams(
-    ctx: *mut blosc2_context,
-    cparams: *mut blosc2_cparams,
+    ctx: Handle<*mut blosc2_context>,
+    mut cparams: Variable<*mut blosc2_cparams>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (context, cparams) = unsafe { (context_ref(ctx)?, cparams.as_mut()) };
+        let (context, cparams) = (ctx.get()?, cparams.get_mut());
         context.store_cparams(cparams.ok_or_else(|| err!(NullPointer, "`cparams` is NULL"))?);
         Ok(0)
     })
@@ -92,14 +87,12 @@ pub unsafe extern "C" fn blosc2_ctx_get_cparams(
 /// The rules of the module `capi`; `*dparams` need not be initialised.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_ctx_get_dparams(
-    ctx: *mut blosc2_context,
-    dparams: *mut blosc2_dparams,
+    ctx: Handle<*mut blosc2_context>,
+    dparams: Out<*mut blosc2_dparams>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let dparams = unsafe { Out::cleared(dparams) };
-        // SAFETY: by the rules of the module.
-        let context = unsafe { context_ref(ctx) }?;
+        let dparams = dparams.cleared();
+        let context = ctx.get()?;
         if dparams.is_null() {
             return Err(err!(NullPointer, "`dparams` is NULL"));
         }
@@ -119,14 +112,12 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
 /// The rules of the module `capi`; `maskout` has `nblocks` items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_set_maskout(
-    ctx: *mut blosc2_context,
-    maskout: *mut CBool,
-    nblocks: c_int,
+    ctx: Handle<*mut blosc2_context>,
+    maskout: SourceBuffer<*mut CBool>,
+    nblocks: Size<c_int, Input>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (context, mask) =
-            unsafe { (context_ref(ctx)?, source_slice(maskout.cast(), non_negative_len(nblocks)?)?) };
+        let (context, mask) = (ctx.get()?, maskout.bytes(nblocks.non_negative_len()?)?);
         context.set_mask(fallible::copy_of(mask)?);
         Ok(0)
     })
@@ -147,27 +138,25 @@ pub unsafe extern "C" fn blosc2_set_maskout(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_compress_ctx(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    context: Handle<*mut blosc2_context>,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let context = unsafe { self::context_ref(context) }?;
-        let nbytes = non_negative_len(srcsize)?;
+        let context = context.get()?;
+        let len = srcsize.non_negative_len()?;
+        let nbytes = len.get();
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "`srcsize` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));
         }
-        // SAFETY: by the rules of the module.
-        let dest = unsafe { dest_buffer(dest, len_or_zero(destsize)) }?;
+        let dest = dest.buffer(destsize.len_or_zero())?;
         let has_prefilter = context.head().prefilter().is_some();
         let source = if src.is_null() && has_prefilter {
-            Source::SizeOnly(nbytes)
+            compress::Source::SizeOnly(nbytes)
         } else {
-            // SAFETY: by the rules of the module.
-            Source::Buffer(unsafe { source_slice(src, nbytes) }?)
+            compress::Source::Buffer(src.bytes(len)?)
         };
         context.compress(source, dest)
     })
@@ -186,23 +175,17 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_decompress_ctx(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    context: Handle<*mut blosc2_context>,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (context, chunk, dest) = unsafe {
-            (
-                self::context_ref(context)?,
-                source_slice(src, len_or_zero(srcsize))?,
-                dest_buffer(dest, len_or_zero(destsize))?,
-            )
-        };
-        // SAFETY: by the rules of the module.
-        let blocks = unsafe { block_source(context, chunk) };
+        let (handle, context) = (&context, context.get()?);
+        let chunk = src.bytes(srcsize.len_or_zero())?;
+        let dest = dest.buffer(destsize.len_or_zero())?;
+        let blocks = handle.block_source(chunk);
         context.decompress(chunk, blocks.as_ref().map(|blocks| blocks as _), dest)
     })
 }
@@ -217,18 +200,15 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_getitem_ctx(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
+    context: Handle<*mut blosc2_context>,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
     start: c_int,
     nitems: c_int,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize)
-    })
+    result_code(|| read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize))
 }
 
 /// Decompresses `nbytes` bytes of the chunk at `src`, from byte `start` of its content on, into `dest`. Both
@@ -243,41 +223,29 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
+    context: Handle<*mut blosc2_context>,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
     start: i32,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize)
-    })
+    result_code(|| read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize))
 }
 
 /// Decompresses a part of a chunk.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn read_items(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
+fn read_items(
+    context: Handle<'_, *mut blosc2_context>,
+    src: SourceBuffer<'_, *const c_void>,
+    srcsize: Size<'_, i32, Input>,
     wanted: ItemRange,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<'_, *mut c_void>,
+    destsize: Size<'_, i32, Output>,
 ) -> Result<usize, Error> {
-    // SAFETY: by the rules of the module.
-    let (context, chunk, dest) = unsafe {
-        (
-            self::context_ref(context)?,
-            source_slice(src, len_or_zero(srcsize))?,
-            dest_buffer(dest, len_or_zero(destsize))?,
-        )
-    };
-    // SAFETY: by the rules of the module.
-    let blocks = unsafe { block_source(context, chunk) };
+    let (handle, context) = (&context, context.get()?);
+    let chunk = src.bytes(srcsize.len_or_zero())?;
+    let dest = dest.buffer(destsize.len_or_zero())?;
+    let blocks = handle.block_source(chunk);
     context.getitem(chunk, blocks.as_ref().map(|blocks| blocks as _), wanted, dest)
 }

@@ -4,9 +4,12 @@
 //! `blosc2_stdio_mmap` that was passed as parameters. The rules for both, in addition to those of the module
 //! `capi`: a stream is NULL or came from the back-end's `open` and was neither closed nor destroyed; several
 //! threads may read from a stream at once, but any other use of it is by one thread.
+//!
+//! The functions of the back-ends take raw pointers: they have the types of the fields of `blosc2_io_cb`.
 
-use super::ffi::{Out, c_str, catch_errors, result_code};
+use super::ffi::{catch_errors, result_code};
 use super::name;
+use super::pointers::{CStruct, c_str};
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_io_cb, blosc2_stdio_file,
     blosc2_stdio_mmap,
@@ -61,12 +64,11 @@ static FILESYSTEM_MMAP: BuiltInBackend = BuiltInBackend(UnsafeCell::new(blosc2_i
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int {
+pub unsafe extern "C" fn blosc2_register_io_cb(io: CStruct<*const blosc2_io_cb>) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let io = unsafe { io.as_ref() }.ok_or_else(|| err!(InvalidParam, "`io` is NULL"))?;
+        let io = io.get().ok_or_else(|| err!(InvalidParam, "`io` is NULL"))?;
         let name = name::copy_if_readable(io.name);
-        // SAFETY: as above.
+        // SAFETY: the functions obey the contracts of their typedefs, and stay loaded for the life of the process.
         unsafe { backend_registry::register(io, name.as_deref()) }.map(|()| 0)
     })
 }
@@ -110,9 +112,9 @@ fn whole_items(done: usize, size: i64) -> i64 {
 /// Returns the `FILE` of a plain-file stream.
 ///
 /// # Safety
-/// The rules of this module.
+/// `stream` is NULL, or came from [`blosc2_stdio_open`] and is not closed.
 unsafe fn file_of_stream(stream: *mut c_void) -> Result<*mut libc::FILE> {
-    // SAFETY: NULL or a stream of this back-end.
+    // SAFETY: by the contract of this function NULL or a stream of this back-end.
     match unsafe { stream.cast::<blosc2_stdio_file>().as_ref() } {
         Some(stream) if !stream.file.is_null() => Ok(stream.file),
         _ => Err(err!(InvalidParam, "the stream is NULL")),
@@ -143,7 +145,7 @@ pub unsafe extern "C" fn blosc2_stdio_open(
     params: *mut c_void,
 ) -> *mut c_void {
     let _ = params;
-    // SAFETY: by the rules of the module.
+    // SAFETY: the caller passes NULL or strings that end with NUL.
     catch_errors(|_| null_mut(), || Ok(unsafe { stdio::open(c_str(urlpath)?, c_str(mode)?) }?.cast()))
 }
 
@@ -158,10 +160,9 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
     catch_errors(
         |_| -1,
         || {
-            // SAFETY: by the rules of this module.
-            unsafe { file_of_stream(stream) }?;
-            // SAFETY: as above; its file is open.
-            unsafe { stdio::close(stream.cast()) }.map(|()| 0)
+            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed, so that
+            // its file is open.
+            unsafe { file_of_stream(stream).and_then(|_| stdio::close(stream.cast())) }.map(|()| 0)
         },
     )
 }
@@ -173,7 +174,7 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_size(stream: *mut c_void) -> i64 {
-    // SAFETY: by the rules of this module.
+    // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
     catch_errors(|_| -1, || unsafe { stdio::size(file_of_stream(stream)?) })
 }
 
@@ -195,13 +196,14 @@ pub unsafe extern "C" fn blosc2_stdio_write(
     catch_errors(
         |_| 0,
         || {
-            // SAFETY: by the rules of this module.
+            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
             let (file, (len, _)) =
                 (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
             if ptr.is_null() {
                 return Err(err!(InvalidParam, "`ptr` is NULL"));
             }
-            // SAFETY: as above.
+            // SAFETY: the file of a stream is open; the caller provides `nitems` items of `size` bytes, together `len`
+            // bytes; `position` is not negative, as `check_io_range` checks.
             Ok(whole_items(unsafe { stdio::write(file, ptr, len, position) }, size))
         },
     )
@@ -225,15 +227,16 @@ pub unsafe extern "C" fn blosc2_stdio_read(
     catch_errors(
         |_| 0,
         || {
-            // SAFETY: by the rules of this module.
-            let (file, (len, _)) =
-                (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
-            // SAFETY: as above: NULL or readable.
-            let dest = unsafe { ptr.as_ref() }.copied().unwrap_or(null_mut());
+            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed,
+            // and in `ptr` NULL or the address of an initialised pointer.
+            let (file, dest) =
+                unsafe { (file_of_stream(stream)?, ptr.as_ref().copied().unwrap_or(null_mut())) };
+            let (len, _) = check_io_range(size, nitems, position)?;
             if dest.is_null() {
                 return Err(err!(InvalidParam, "`ptr` or `*ptr` is NULL"));
             }
-            // SAFETY: as above.
+            // SAFETY: the file of a stream is open; the caller provides space for `nitems` items of `size` bytes, together
+            // `len` bytes; `position` is not negative, as `check_io_range` checks.
             Ok(whole_items(unsafe { stdio::read(file, dest, len, position) }, size))
         },
     )
@@ -253,7 +256,7 @@ pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -
             if size < 0 {
                 return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
             }
-            // SAFETY: by the rules of this module.
+            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
             unsafe { stdio::truncate(file_of_stream(stream)?, size) }.map(|()| 0)
         },
     )
@@ -290,7 +293,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_open(
     catch_errors(
         |_| null_mut(),
         || {
-            // SAFETY: by the rules of this module.
+            // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and a string or NULL.
             unsafe { mmap::open(mapping_of_stream(params)?, c_str(urlpath)?) }?;
             Ok(params)
         },
@@ -315,7 +318,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_close(stream: *mut c_void) -> c_int {
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_size(stream: *mut c_void) -> i64 {
-    // SAFETY: by the rules of this module.
+    // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code changes during the call.
     catch_errors(|_| -1, || Ok(unsafe { mmap::size(mapping_of_stream(stream)?) } as i64))
 }
 
@@ -344,7 +347,8 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
             if ptr.is_null() || len == 0 {
                 return Err(err!(InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0"));
             }
-            // SAFETY: by the rules of this module.
+            // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and `nitems` items of
+            // `size` bytes, together `len` bytes and at least one.
             unsafe { mmap::write(mapping, ptr.cast(), len, position) }.map(|()| nitems)
         },
     )
@@ -369,15 +373,16 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
     catch_errors(
         |_| 0,
         || {
-            // SAFETY: by the rules of this module: NULL or writable.
-            let place = unsafe { Out::cleared(ptr) };
-            if place.is_null() {
+            if ptr.is_null() {
                 return Err(err!(InvalidParam, "`ptr` is NULL"));
             }
+            // SAFETY: not NULL, and the caller provides space for a pointer.
+            unsafe { ptr.write(null_mut()) };
             let (mapping, (len, position)) =
                 (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
-            // SAFETY: by the rules of this module.
-            place.store(unsafe { mmap::read(mapping, position, len as u64) }?.cast_mut().cast());
+            // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code changes during
+            // the call, and provides space for a pointer at `ptr`.
+            unsafe { ptr.write(mmap::read(mapping, position, len as u64)?.cast_mut().cast()) };
             Ok(nitems)
         },
     )
@@ -396,7 +401,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i
         || {
             let size = u64::try_from(size)
                 .map_err(|_| err!(InvalidParam, "`size` is {size}, expected 0 or more"))?;
-            // SAFETY: by the rules of this module.
+            // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code uses during the call.
             unsafe { mmap::truncate(mapping_of_stream(stream)?, size) }.map(|()| 0)
         },
     )
@@ -411,6 +416,6 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_destroy(params: *mut c_void) -> c_int {
-    // SAFETY: by the rules of this module.
+    // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code uses during the call.
     catch_errors(|_| -1, || unsafe { mmap::destroy(mapping_of_stream(params)?) }.map(|()| 0))
 }

@@ -1,36 +1,34 @@
 //! Metalayers of super-chunks (`abi.md` 2.6). The functions that look up fixed metalayers are inline code of the
 //! headers.
 
-use super::ffi::{Out, c_str, non_negative_len, result_code, schunk_ref, source_slice};
+use super::ffi::result_code;
+use super::pointers::{CStruct, CText, Handle, Input, Names, Out, OutArray, Size, SourceBuffer};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind};
 use crate::malloc::MallocBytes;
+use crate::schunk::SuperChunk;
 use std::ffi::{CStr, c_char, c_int};
 
 /// Returns a name and a content of the C caller.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn name_and_content<'a>(
-    name: *const c_char,
-    content: *const u8,
-    content_len: i32,
-) -> Result<(&'a CStr, &'a [u8])> {
-    let len = non_negative_len(content_len)?;
-    if content.is_null() && len > 0 {
-        return Err(err!(InvalidParam, "`content` is NULL, expected {len} bytes"));
+fn name_and_content<'call>(
+    name: CText<'call, *const c_char>,
+    content: SourceBuffer<'call, *mut u8>,
+    content_len: Size<'call, i32, Input>,
+) -> Result<(&'call CStr, &'call [u8])> {
+    let len = content_len.non_negative_len()?;
+    if content.is_null() && len.get() > 0 {
+        return Err(err!(InvalidParam, "`content` is NULL, expected {} bytes", len.get()));
     }
-    // SAFETY: by the contract of this function.
-    Ok(unsafe { (c_str(name)?, source_slice(content.cast(), len)?) })
+    Ok((name.get()?, content.bytes(len)?))
 }
 
-/// Checks that the super-chunk is not NULL; NULL is the error `InvalidParam` here.
-fn check_schunk_param(schunk: *mut blosc2_schunk) -> Result<()> {
+/// Returns the super-chunk; NULL is the error `InvalidParam` here.
+fn schunk_param<'call>(schunk: &Handle<'call, *mut blosc2_schunk>) -> Result<&'call SuperChunk> {
     if schunk.is_null() {
         return Err(err!(InvalidParam, "the super-chunk is NULL"));
     }
-    Ok(())
+    schunk.get()
 }
 
 /// Adds a fixed metalayer to `schunk`: `name`, a string of at most 31 bytes, and the `content_len` bytes at
@@ -45,16 +43,14 @@ fn check_schunk_param(schunk: *mut blosc2_schunk) -> Result<()> {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_meta_add(
-    schunk: *mut blosc2_schunk,
-    name: *const c_char,
-    content: *mut u8,
-    content_len: i32,
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
+    content_len: Size<i32, Input>,
 ) -> c_int {
     result_code(|| {
-        check_schunk_param(schunk)?;
-        // SAFETY: by the rules of the module.
-        let (schunk, (name, content)) =
-            unsafe { (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?) };
+        let schunk = schunk_param(&schunk)?;
+        let (name, content) = name_and_content(name, content, content_len)?;
         schunk.meta_add(name, content)
     })
 }
@@ -71,16 +67,14 @@ pub unsafe extern "C" fn blosc2_meta_add(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_meta_update(
-    schunk: *mut blosc2_schunk,
-    name: *const c_char,
-    content: *mut u8,
-    content_len: i32,
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
+    content_len: Size<i32, Input>,
 ) -> c_int {
     result_code(|| {
-        check_schunk_param(schunk)?;
-        // SAFETY: by the rules of the module.
-        let (schunk, (name, content)) =
-            unsafe { (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?) };
+        let schunk = schunk_param(&schunk)?;
+        let (name, content) = name_and_content(name, content, content_len)?;
         schunk.meta_update(name, content)
     })
 }
@@ -94,12 +88,11 @@ pub unsafe extern "C" fn blosc2_meta_update(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut blosc2_schunk, name: *const c_char) -> c_int {
-    result_code(|| {
-        check_schunk_param(schunk)?;
-        // SAFETY: by the rules of the module.
-        unsafe { self::schunk_ref(schunk)?.vlmeta_exists(c_str(name)?) }
-    })
+pub unsafe extern "C" fn blosc2_vlmeta_exists(
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+) -> c_int {
+    result_code(|| schunk_param(&schunk)?.vlmeta_exists(name.get()?))
 }
 
 /// Compresses the `content_len` bytes at `content` and adds them to `schunk` as the variable-length metalayer
@@ -115,19 +108,17 @@ pub unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut blosc2_schunk, name: 
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_add(
-    schunk: *mut blosc2_schunk,
-    name: *const c_char,
-    content: *mut u8,
-    content_len: i32,
-    cparams: *mut blosc2_cparams,
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
+    content_len: Size<i32, Input>,
+    cparams: CStruct<*mut blosc2_cparams>,
 ) -> c_int {
     result_code(|| {
-        check_schunk_param(schunk)?;
-        // SAFETY: by the rules of the module.
-        let (schunk, (name, content), cparams) = unsafe {
-            (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?, cparams.as_ref())
-        };
-        // SAFETY: as above.
+        let schunk = schunk_param(&schunk)?;
+        let (name, content) = name_and_content(name, content, content_len)?;
+        let cparams = cparams.get();
+        // SAFETY: the ABI requires that the pointers in the caller's `cparams` are valid during the call.
         unsafe { schunk.vlmeta_add(name, content, cparams) }
     })
 }
@@ -143,19 +134,17 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_update(
-    schunk: *mut blosc2_schunk,
-    name: *const c_char,
-    content: *mut u8,
-    content_len: i32,
-    cparams: *mut blosc2_cparams,
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+    content: SourceBuffer<*mut u8>,
+    content_len: Size<i32, Input>,
+    cparams: CStruct<*mut blosc2_cparams>,
 ) -> c_int {
     result_code(|| {
-        check_schunk_param(schunk)?;
-        // SAFETY: by the rules of the module.
-        let (schunk, (name, content), cparams) = unsafe {
-            (self::schunk_ref(schunk)?, name_and_content(name, content, content_len)?, cparams.as_ref())
-        };
-        // SAFETY: as above.
+        let schunk = schunk_param(&schunk)?;
+        let (name, content) = name_and_content(name, content, content_len)?;
+        let cparams = cparams.get();
+        // SAFETY: the ABI requires that the pointers in the caller's `cparams` are valid during the call.
         unsafe { schunk.vlmeta_update(name, content, cparams) }
     })
 }
@@ -172,20 +161,18 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_get(
-    schunk: *mut blosc2_schunk,
-    name: *const c_char,
-    content: *mut *mut u8,
-    content_len: *mut i32,
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+    content: Out<*mut *mut u8>,
+    content_len: Out<*mut i32>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (content, content_len) = unsafe { (Out::cleared(content), Out::cleared(content_len)) };
-        check_schunk_param(schunk)?;
+        let (content, content_len) = (content.cleared(), content_len.cleared());
+        let schunk = schunk_param(&schunk)?;
         if content.is_null() || content_len.is_null() {
             return Err(err!(InvalidParam, "`content` or `content_len` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let (at, decoded) = unsafe { self::schunk_ref(schunk)?.vlmeta_get(c_str(name)?) }?;
+        let (at, decoded) = schunk.vlmeta_get(name.get()?)?;
         let bytes = decoded.map_err(to_kind(ErrorKind::ReadBuffer))?;
         if !bytes.is_empty() {
             content_len.store(bytes.len() as i32);
@@ -205,12 +192,11 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut blosc2_schunk, name: *const c_char) -> c_int {
-    result_code(|| {
-        check_schunk_param(schunk)?;
-        // SAFETY: by the rules of the module.
-        unsafe { self::schunk_ref(schunk)?.vlmeta_delete(c_str(name)?) }
-    })
+pub unsafe extern "C" fn blosc2_vlmeta_delete(
+    schunk: Handle<*mut blosc2_schunk>,
+    name: CText<*const c_char>,
+) -> c_int {
+    result_code(|| schunk_param(&schunk)?.vlmeta_delete(name.get()?))
 }
 
 /// Stores pointers to the names of the variable-length metalayers of `schunk` in the array `names`, which must
@@ -223,18 +209,18 @@ pub unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut blosc2_schunk, name: 
 /// The rules of the module `capi`; `names` has room for all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlmeta_get_names(
-    schunk: *mut blosc2_schunk,
-    names: *mut *mut c_char,
+    schunk: Handle<*mut blosc2_schunk>,
+    names: OutArray<*mut *mut c_char, Names>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let all = unsafe { self::schunk_ref(schunk) }?.vlmeta_names()?;
+        let all = schunk.get()?.vlmeta_names()?;
         if names.is_null() && !all.is_empty() {
             return Err(err!(NullPointer, "`names` is NULL, expected space for {} names", all.len()));
         }
+        // SAFETY: the caller provides space for the names of all variable-length metalayers.
+        let places = unsafe { names.first_places(all.len()) };
         for (n, name) in all.iter().enumerate() {
-            // SAFETY: by the rules there is room for all.
-            unsafe { names.add(n).write(*name) };
+            places.store_at(n, *name);
         }
         Ok(all.len())
     })

@@ -1,16 +1,17 @@
-//! The exported `extern "C"` functions, one file per section of the headers. A function here checks its
-//! pointers, borrows them as safe types, calls one core function and maps the result to the ABI's code.
+//! The exported `extern "C"` functions, one file per section of the headers. A function here borrows its parameters as
+//! safe types, calls one core function and maps the result to the ABI's code.
 //!
-//! The rules for pointers, which the `# Safety` sections refer to:
+//! The rules for C callers, to which the `# Safety` sections refer. The types of the parameters ([`pointers`]) carry them:
 //! - A pointer to a buffer that comes with a length in bytes or items points at that much memory, readable for a
 //!   source and writable for a destination, for the whole call. NULL is an error, except with a length of 0.
-//! - A buffer that is written overlaps no other buffer of the call.
+//! - A buffer, an array or a variable that is written overlaps no other memory of the call.
 //! - A pointer to a struct, a number or a string is NULL or points at an initialised one; a string ends with NUL. The
 //!   name in a struct to be registered may be any address.
 //! - A context is NULL or came from `blosc2_create_cctx` or `blosc2_create_dctx`, was not freed, and is used by one
 //!   thread at a time.
 //! - A super-chunk or an array came from this library, and is freed when no call uses it or a view of it.
-//! - Function pointers that the caller passes obey the contracts of their typedefs.
+//! - Function pointers that the caller passes obey the contracts of their typedefs, and the pointers in structs that the
+//!   caller passes are NULL or valid as long as the documentation of the struct requires.
 
 pub mod b2nd;
 pub mod b2nd_context;
@@ -29,6 +30,7 @@ mod last_error;
 pub mod metalayers;
 mod name;
 pub mod paths;
+mod pointers;
 pub mod process;
 pub mod registries;
 pub mod schunk;

@@ -80,7 +80,7 @@ fn open_pipe(ends: &mut [i32; 2]) -> i32 {
     unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }
 }
 
-/// As above, for systems without `pipe2`: a program that another thread starts between the calls inherits the pipe.
+/// Opens a pipe on a system without `pipe2`; returns 0, or -1 and sets `errno`. A program that another thread starts between the calls inherits the pipe.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn open_pipe(ends: &mut [i32; 2]) -> i32 {
     // SAFETY: an array of two descriptors.
@@ -101,7 +101,7 @@ fn write_byte(descriptor: i32, address: *const u8) -> isize {
     // SAFETY: `write` accepts any address, and reads memory only if it is readable for this process.
     return unsafe { libc::syscall(libc::SYS_write, descriptor, address, 1usize) } as isize;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    // SAFETY: as above.
+    // SAFETY: `write` accepts any address, and reads memory only if it is readable for this process.
     return unsafe { libc::write(descriptor, address.cast(), 1) };
 }
 

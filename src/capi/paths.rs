@@ -1,17 +1,14 @@
 //! Removing and renaming frames in the host's file system (`abi.md` 2.10).
 
-use super::ffi::{c_str, result_code};
+use super::ffi::result_code;
+use super::pointers::{CText, Pointer};
 use crate::error::Result;
 use crate::io::paths;
 use std::ffi::{CStr, c_char, c_int};
 
-/// Returns the path at `ptr`, without a leading `file:///`.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn path_of_url<'a>(ptr: *const c_char) -> Result<&'a CStr> {
-    // SAFETY: the contract of this function.
-    Ok(paths::strip_scheme(unsafe { c_str(ptr) }?))
+/// Returns the path without a leading `file:///`.
+fn path_of_url<'call>(url: &CText<'call, impl Pointer<Target = c_char>>) -> Result<&'call CStr> {
+    Ok(paths::strip_scheme(url.get()?))
 }
 
 /// Removes the files in the directory `path`, and then the directory itself if it is empty. Subdirectories are not
@@ -23,9 +20,8 @@ unsafe fn path_of_url<'a>(ptr: *const c_char) -> Result<&'a CStr> {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| paths::remove_dir(unsafe { path_of_url(path) }?).map(|()| 0))
+pub unsafe extern "C" fn blosc2_remove_dir(path: CText<*const c_char>) -> c_int {
+    result_code(|| paths::remove_dir(path_of_url(&path)?).map(|()| 0))
 }
 
 /// Removes the frame at `path`: a file together with its lock file (`<path>.b2lock`), or a directory as
@@ -37,13 +33,12 @@ pub unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
+pub unsafe extern "C" fn blosc2_remove_urlpath(path: CText<*const c_char>) -> c_int {
     result_code(|| {
         if path.is_null() {
             return Ok(0);
         }
-        // SAFETY: by the rules of the module.
-        paths::remove_urlpath(unsafe { path_of_url(path) }?).map(|()| 0)
+        paths::remove_urlpath(path_of_url(&path)?).map(|()| 0)
     })
 }
 
@@ -55,13 +50,14 @@ pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_rename_urlpath(old_urlpath: *mut c_char, new_path: *mut c_char) -> c_int {
+pub unsafe extern "C" fn blosc2_rename_urlpath(
+    old_urlpath: CText<*mut c_char>,
+    new_path: CText<*mut c_char>,
+) -> c_int {
     result_code(|| {
         if old_urlpath.is_null() || new_path.is_null() {
             return Ok(0);
         }
-        // SAFETY: by the rules of the module.
-        let (old, new) = unsafe { (path_of_url(old_urlpath)?, path_of_url(new_path)?) };
-        paths::rename_urlpath(old, new).map(|()| 0)
+        paths::rename_urlpath(path_of_url(&old_urlpath)?, path_of_url(&new_path)?).map(|()| 0)
     })
 }

@@ -1,6 +1,7 @@
 //! Initialising and shutting down the library, its global settings, and the names of codecs.
 
-use super::ffi::{Out, c_str, catch_errors, result_code};
+use super::ffi::{catch_errors, result_code};
+use super::pointers::{CText, Out};
 use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltInCodec;
 use crate::err;
@@ -91,12 +92,14 @@ fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: *mut *const c_char) -> c_int {
+pub unsafe extern "C" fn blosc2_compcode_to_compname(
+    compcode: c_int,
+    compname: Out<*mut *const c_char>,
+) -> c_int {
     catch_errors(
         |_| -1,
         || {
-            // SAFETY: by the rules of the module.
-            let compname = unsafe { Out::cleared(compname) };
+            let compname = compname.cleared();
             let name =
                 self::compname(compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))?;
             compname.store(name.map_or(ptr::null(), CStr::as_ptr));
@@ -111,12 +114,11 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) -> c_int {
+pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: CText<*const c_char>) -> c_int {
     catch_errors(
         |_| -1,
         || {
-            // SAFETY: by the rules of the module.
-            let name = unsafe { c_str(compname) }?;
+            let name = compname.get()?;
             library::compcode_by_name(name).ok_or_else(|| err!(NotFound, "codec {name:?} is unknown"))
         },
     )
@@ -132,17 +134,15 @@ pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) ->
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_get_complib_info(
-    compname: *const c_char,
-    complib: *mut *mut c_char,
-    version: *mut *mut c_char,
+    compname: CText<*const c_char>,
+    complib: Out<*mut *mut c_char>,
+    version: Out<*mut *mut c_char>,
 ) -> c_int {
     catch_errors(
         |_| -1,
         || {
-            // SAFETY: by the rules of the module.
-            let (complib, version) = unsafe { (Out::cleared(complib), Out::cleared(version)) };
-            // SAFETY: by the rules of the module.
-            let name = unsafe { c_str(compname) }?;
+            let (complib, version) = (complib.cleared(), version.cleared());
+            let name = compname.get()?;
             let Some((library_code, library, library_version)) = complib_info(name) else {
                 return Err(err!(NotFound, "codec {name:?} is unknown"));
             };
@@ -194,7 +194,8 @@ pub unsafe extern "C" fn blosc2_set_threads_callback(
     catch_errors(
         |_| (),
         || {
-            // SAFETY: the contract of this function is that of `set_callback`.
+            // SAFETY: the caller passes a function that obeys the contract of its typedef, and keeps `callback_data` valid as
+            // long as it is set; no other thread is inside a function of the library.
             unsafe { pool::set_callback(callback, callback_data) };
             Ok(())
         },
@@ -245,11 +246,8 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc1_set_compressor(compname: *const c_char) -> c_int {
-    catch_errors(Error::code, || {
-        // SAFETY: by the rules of the module.
-        library::set_compressor(unsafe { c_str(compname) }?)
-    })
+pub unsafe extern "C" fn blosc1_set_compressor(compname: CText<*const c_char>) -> c_int {
+    catch_errors(Error::code, || library::set_compressor(compname.get()?))
 }
 
 /// Adds the delta filter to the filters of functions without a context; removes it if `dodelta` is 0.

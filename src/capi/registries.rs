@@ -2,6 +2,7 @@
 
 use super::ffi::result_code;
 use super::name;
+use super::pointers::{CStruct, Pointer};
 use crate::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
@@ -9,13 +10,9 @@ use crate::pipeline::library;
 use crate::registry;
 use std::ffi::c_int;
 
-/// Returns the struct at `ptr`; NULL is an error.
-///
-/// # Safety
-/// `ptr` is NULL or points at an initialised struct.
-unsafe fn struct_ref<'a, T>(ptr: *mut T) -> Result<&'a T> {
-    // SAFETY: by the contract of this function.
-    unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "the struct to register is NULL"))
+/// Returns the struct of the caller; NULL is an error.
+fn required<'call, P: Pointer>(given: &CStruct<'call, P>) -> Result<&'call P::Target> {
+    given.get().ok_or_else(|| err!(InvalidParam, "the struct to register is NULL"))
 }
 
 /// Registers `codec`, a codec of the caller. The struct and the name in it are copied; the functions must stay
@@ -29,11 +26,10 @@ unsafe fn struct_ref<'a, T>(ptr: *mut T) -> Result<&'a T> {
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_int {
+pub unsafe extern "C" fn blosc2_register_codec(codec: CStruct<*mut blosc2_codec>) -> c_int {
     result_code(|| {
         library::init();
-        // SAFETY: by the rules of the module.
-        let codec = unsafe { struct_ref(codec) }?;
+        let codec = required(&codec)?;
         registry::register_codec(codec, name::copy_if_readable(codec.compname).as_deref()).map(|()| 0)
     })
 }
@@ -49,11 +45,10 @@ pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_in
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c_int {
+pub unsafe extern "C" fn blosc2_register_filter(filter: CStruct<*mut blosc2_filter>) -> c_int {
     result_code(|| {
         library::init();
-        // SAFETY: by the rules of the module.
-        let filter = unsafe { struct_ref(filter) }?;
+        let filter = required(&filter)?;
         registry::register_filter(filter, name::copy_if_readable(filter.name).as_deref()).map(|()| 0)
     })
 }
@@ -69,11 +64,10 @@ pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their fields.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_register_tuner(tuner: *mut blosc2_tuner) -> c_int {
+pub unsafe extern "C" fn blosc2_register_tuner(tuner: CStruct<*mut blosc2_tuner>) -> c_int {
     result_code(|| {
         library::init();
-        // SAFETY: by the rules of the module.
-        let tuner = unsafe { struct_ref(tuner) }?;
+        let tuner = required(&tuner)?;
         registry::register_tuner(tuner, name::copy_if_readable(tuner.name).as_deref()).map(|()| 0)
     })
 }

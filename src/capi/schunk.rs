@@ -1,7 +1,8 @@
 //! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
 //! (`abi.md` 2.5).
 
-use super::ffi::{self, Out, c_str, catch_errors, result_code, schunk_ref};
+use super::ffi::{self, catch_errors, result_code};
+use super::pointers::{CArray, CStruct, CText, Handle, Out, SliceBounds, Taken};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
@@ -9,12 +10,11 @@ use crate::b2nd::metalayer::ArrayMeta;
 use crate::err;
 use crate::error::Result;
 use crate::malloc::{MallocBytes, MallocVec};
-use crate::schunk::copy::{CopyDestination, FrameBytes};
-use crate::schunk::storage::{Storage, malloc_value};
+use crate::schunk::copy::FrameBytes;
+use crate::schunk::storage::malloc_value;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{c_char, c_int};
 use std::ptr::{self, NonNull};
-use std::slice;
 
 /// Runs a function body that returns a 64-bit number or an error code.
 pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
@@ -24,15 +24,6 @@ pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
 /// Runs a function body that makes a super-chunk. Returns a pointer to the super-chunk, or NULL for an error.
 fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
     catch_errors(|_| ptr::null_mut(), || body().and_then(OwnedSuperChunk::into_raw))
-}
-
-/// Returns the string at a pointer that may be NULL.
-///
-/// # Safety
-/// `ptr` is NULL or points at a string.
-unsafe fn optional_c_str<'a>(ptr: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: not NULL, and by the contract of this function it ends with NUL.
-    (!ptr.is_null()).then(|| unsafe { CStr::from_ptr(ptr) })
 }
 
 /// Creates a super-chunk without chunks as described by `storage`. Without `urlpath` it is in memory; with
@@ -46,21 +37,11 @@ unsafe fn optional_c_str<'a>(ptr: *const c_char) -> Option<&'a CStr> {
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut blosc2_schunk {
+pub unsafe extern "C" fn blosc2_schunk_new(storage: CStruct<*mut blosc2_storage>) -> *mut blosc2_schunk {
     new_schunk_or_null(|| {
-        // SAFETY: by the rules of the module.
-        let given = unsafe { storage.as_ref() }.ok_or_else(|| err!(NullPointer, "`storage` is NULL"))?;
-        let defaults = Storage::default();
-        // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
-        unsafe {
-            SuperChunk::create(&Storage {
-                contiguous: given.contiguous.get(),
-                urlpath: optional_c_str(given.urlpath),
-                cparams: given.cparams.as_ref().unwrap_or(defaults.cparams),
-                dparams: given.dparams.as_ref().unwrap_or(defaults.dparams),
-                io: given.io.as_ref().unwrap_or(defaults.io),
-            })
-        }
+        let storage = storage.storage()?.with_defaults();
+        // SAFETY: the ABI requires that the memory at pointers in parameters outlives the super-chunk.
+        unsafe { SuperChunk::create(&storage) }
     })
 }
 
@@ -76,23 +57,13 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_copy(
-    schunk: *mut blosc2_schunk,
-    storage: *mut blosc2_storage,
+    schunk: Handle<*mut blosc2_schunk>,
+    storage: CStruct<*mut blosc2_storage>,
 ) -> *mut blosc2_schunk {
     new_schunk_or_null(|| {
-        // SAFETY: by the rules of the module.
-        let (schunk, given) = unsafe { (self::schunk_ref(schunk)?, storage.as_ref()) };
-        let given = given.ok_or_else(|| err!(NullPointer, "`storage` is NULL"))?;
-        // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
-        unsafe {
-            schunk.copy(&CopyDestination {
-                contiguous: given.contiguous.get(),
-                urlpath: optional_c_str(given.urlpath),
-                cparams: given.cparams.as_ref(),
-                dparams: given.dparams.as_ref(),
-                io: given.io.as_ref(),
-            })
-        }
+        let (schunk, destination) = (schunk.get()?, storage.storage()?);
+        // SAFETY: the ABI requires that the memory at pointers in parameters outlives the super-chunk.
+        unsafe { schunk.copy(&destination) }
     })
 }
 
@@ -104,11 +75,9 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
 /// # Safety
 /// The rules of the module `capi`; the super-chunk is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int {
+pub unsafe extern "C" fn blosc2_schunk_free(schunk: Taken<*mut blosc2_schunk>) -> c_int {
     result_code(|| {
-        let Some(schunk) = NonNull::new(schunk) else { return Ok(0) };
-        // SAFETY: a super-chunk of this library, which is not used after this call.
-        let schunk = unsafe { OwnedSuperChunk::from_raw(schunk) };
+        let Some(schunk) = schunk.take() else { return Ok(0) };
         let released = schunk.release_backend();
         drop(schunk);
         Ok(match released {
@@ -130,9 +99,8 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blosc2_schunk {
-    // SAFETY: by the rules of the module.
-    new_schunk_or_null(|| unsafe { open(urlpath, 0, &BLOSC2_IO_DEFAULTS) })
+pub unsafe extern "C" fn blosc2_schunk_open(urlpath: CText<*const c_char>) -> *mut blosc2_schunk {
+    new_schunk_or_null(|| open(urlpath, 0, None))
 }
 
 /// Opens a frame that begins at byte `offset` of the file `urlpath`, as `blosc2_schunk_open`.
@@ -144,11 +112,10 @@ pub unsafe extern "C" fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blos
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open_offset(
-    urlpath: *const c_char,
+    urlpath: CText<*const c_char>,
     offset: i64,
 ) -> *mut blosc2_schunk {
-    // SAFETY: by the rules of the module.
-    new_schunk_or_null(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
+    new_schunk_or_null(|| open(urlpath, offset, None))
 }
 
 /// Opens the frame at `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. A file or a directory must
@@ -163,11 +130,10 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open_udio(
-    urlpath: *const c_char,
-    udio: *const blosc2_io,
+    urlpath: CText<*const c_char>,
+    udio: CStruct<*const blosc2_io>,
 ) -> *mut blosc2_schunk {
-    // SAFETY: by the rules of the module.
-    new_schunk_or_null(|| unsafe { open(urlpath, 0, io_ref(udio)?) })
+    new_schunk_or_null(|| open(urlpath, 0, Some(udio)))
 }
 
 /// Opens a frame that begins at byte `offset` of the file `urlpath` with the I/O back-end `udio`, as
@@ -180,30 +146,25 @@ pub unsafe extern "C" fn blosc2_schunk_open_udio(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
-    urlpath: *const c_char,
+    urlpath: CText<*const c_char>,
     offset: i64,
-    udio: *const blosc2_io,
+    udio: CStruct<*const blosc2_io>,
 ) -> *mut blosc2_schunk {
-    // SAFETY: by the rules of the module.
-    new_schunk_or_null(|| unsafe { open(urlpath, offset, io_ref(udio)?) })
+    new_schunk_or_null(|| open(urlpath, offset, Some(udio)))
 }
 
-/// Returns the I/O back-end at `udio`; NULL is an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn io_ref<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
-    // SAFETY: by the contract of this function.
-    unsafe { udio.as_ref() }.ok_or_else(|| err!(NullPointer, "`udio` is NULL"))
-}
-
-/// Opens a frame at byte `offset` of the file `urlpath`.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
-    // SAFETY: by the contract of this function.
-    unsafe { SuperChunk::open(c_str(urlpath)?, offset, io) }
+/// Opens a frame at byte `offset` of the file `urlpath`, with the I/O back-end `udio` or the default one.
+fn open(
+    urlpath: CText<'_, *const c_char>,
+    offset: i64,
+    udio: Option<CStruct<'_, *const blosc2_io>>,
+) -> Result<OwnedSuperChunk> {
+    let io = match udio {
+        Some(udio) => udio.get().ok_or_else(|| err!(NullPointer, "`udio` is NULL"))?,
+        None => &BLOSC2_IO_DEFAULTS,
+    };
+    // SAFETY: the caller keeps the memory at `udio->params` valid as long as the super-chunk; the defaults have none.
+    unsafe { SuperChunk::open(urlpath.get()?, offset, io) }
 }
 
 /// Opens the contiguous frame of `len` bytes at `cframe`. If `copy` is true, the chunks are copied, and the result
@@ -227,7 +188,8 @@ pub unsafe extern "C" fn blosc2_schunk_from_buffer(
         let (Some(start), Ok(len)) = (NonNull::new(cframe), usize::try_from(len)) else {
             return Err(err!(InvalidParam, "`cframe` is NULL, or `len` is negative: {len}"));
         };
-        // SAFETY: by the rules of the module.
+        // SAFETY: not NULL, and the caller provides a buffer of `len` bytes, which stays valid as long as a super-chunk that
+        // uses it in place, and is a `malloc` block if its ownership is passed on.
         let memory = unsafe { MallocVec::from_program_block(start, len) };
         if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) }
     })
@@ -241,14 +203,14 @@ pub unsafe extern "C" fn blosc2_schunk_from_buffer(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     avoid_cframe_free: bool,
 ) {
     catch_errors(
         |_| (),
         || {
-            // SAFETY: by the rules of the module; with `false`, the program passes the ownership of the buffer.
-            unsafe { self::schunk_ref(schunk)?.avoid_cframe_free(avoid_cframe_free) };
+            // SAFETY: with `false`, the caller passes the ownership of the buffer.
+            unsafe { schunk.get()?.avoid_cframe_free(avoid_cframe_free) };
             Ok(())
         },
     );
@@ -265,18 +227,16 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_to_buffer(
-    schunk: *mut blosc2_schunk,
-    cframe: *mut *mut u8,
-    needs_free: *mut bool,
+    schunk: Handle<*mut blosc2_schunk>,
+    cframe: Out<*mut *mut u8>,
+    needs_free: Out<*mut bool>,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let (cframe, needs_free) = unsafe { (Out::cleared(cframe), Out::cleared(needs_free)) };
+        let (cframe, needs_free) = (cframe.cleared(), needs_free.cleared());
         if cframe.is_null() || needs_free.is_null() {
             return Err(err!(NullPointer, "`cframe` or `needs_free` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let (start, len, copied) = match unsafe { self::schunk_ref(schunk) }?.to_buffer()? {
+        let (start, len, copied) = match schunk.get()?.to_buffer()? {
             FrameBytes::Borrowed(start, len) => (start, len, false),
             FrameBytes::Owned(start, len) => (start, len, true),
         };
@@ -295,9 +255,11 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut blosc2_schunk, urlpath: *const c_char) -> i64 {
-    // SAFETY: by the rules of the module.
-    result_code_i64(|| unsafe { self::schunk_ref(schunk)?.to_file(c_str(urlpath)?).map(|len| len as i64) })
+pub unsafe extern "C" fn blosc2_schunk_to_file(
+    schunk: Handle<*mut blosc2_schunk>,
+    urlpath: CText<*const c_char>,
+) -> i64 {
+    result_code_i64(|| schunk.get()?.to_file(urlpath.get()?).map(|len| len as i64))
 }
 
 /// Appends `schunk` as one contiguous frame to the file `urlpath`. The file is created if it does not exist.
@@ -310,11 +272,10 @@ pub unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut blosc2_schunk, urlpa
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_append_file(
-    schunk: *mut blosc2_schunk,
-    urlpath: *const c_char,
+    schunk: Handle<*mut blosc2_schunk>,
+    urlpath: CText<*const c_char>,
 ) -> i64 {
-    // SAFETY: by the rules of the module.
-    result_code_i64(|| unsafe { self::schunk_ref(schunk)?.append_file(c_str(urlpath)?).map(|at| at as i64) })
+    result_code_i64(|| schunk.get()?.append_file(urlpath.get()?).map(|at| at as i64))
 }
 
 /// Stores a copy of the compression parameters of `schunk` in `*cparams`, a block that the caller frees with
@@ -327,11 +288,10 @@ pub unsafe extern "C" fn blosc2_schunk_append_file(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_cparams(
-    schunk: *mut blosc2_schunk,
-    cparams: *mut *mut blosc2_cparams,
+    schunk: Handle<*mut blosc2_schunk>,
+    cparams: Out<*mut *mut blosc2_cparams>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { store_malloc_copy(cparams, || Ok(self::schunk_ref(schunk)?.cparams())) })
+    result_code(|| store_malloc_copy(cparams, || Ok(schunk.get()?.cparams())))
 }
 
 /// Stores a copy of the decompression parameters of `schunk`, the number of threads and the super-chunk, in
@@ -343,23 +303,18 @@ pub unsafe extern "C" fn blosc2_schunk_get_cparams(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_dparams(
-    schunk: *mut blosc2_schunk,
-    dparams: *mut *mut blosc2_dparams,
+    schunk: Handle<*mut blosc2_schunk>,
+    dparams: Out<*mut *mut blosc2_dparams>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { store_malloc_copy(dparams, || Ok(self::schunk_ref(schunk)?.dparams())) })
+    result_code(|| store_malloc_copy(dparams, || Ok(schunk.get()?.dparams())))
 }
 
 /// Stores a pointer to a `malloc` block with the result of `params` in `*place`.
-///
-/// # Safety
-/// `place` is NULL or writable.
-unsafe fn store_malloc_copy<T: Copy>(
-    place: *mut *mut T,
+fn store_malloc_copy<T: Copy>(
+    place: Out<'_, *mut *mut T>,
     params: impl FnOnce() -> Result<T>,
 ) -> Result<usize> {
-    // SAFETY: the contract of this function.
-    let place = unsafe { Out::cleared(place) };
+    let place = place.cleared();
     let params = params()?;
     if place.is_null() {
         return Err(err!(NullPointer, "the pointer for the parameters is NULL"));
@@ -374,9 +329,8 @@ unsafe fn store_malloc_copy<T: Copy>(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> i64 {
-    // SAFETY: by the rules of the module.
-    result_code_i64(|| Ok(unsafe { self::schunk_ref(schunk) }?.frame_len()))
+pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: Handle<*mut blosc2_schunk>) -> i64 {
+    result_code_i64(|| Ok(schunk.get()?.frame_len()))
 }
 
 /// Acquires the exclusive inter-process lock of `schunk`, a frame on disk, so that several calls form one critical
@@ -390,9 +344,8 @@ pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> 
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { self::schunk_ref(schunk) }?.hold_frame_lock().map(|()| 0))
+pub unsafe extern "C" fn blosc2_schunk_lock(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+    result_code(|| schunk.get()?.hold_frame_lock().map(|()| 0))
 }
 
 /// Releases one level of the inter-process lock that `blosc2_schunk_lock` acquired for `schunk`.
@@ -404,9 +357,8 @@ pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { self::schunk_ref(schunk) }?.release_frame_lock().map(|()| 0))
+pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+    result_code(|| schunk.get()?.release_frame_lock().map(|()| 0))
 }
 
 /// Reads the counters and metalayers of `schunk` again if another handle or process has changed the frame on disk.
@@ -417,9 +369,8 @@ pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_i
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { self::schunk_ref(schunk) }?.refresh().map(usize::from))
+pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+    result_code(|| schunk.get()?.refresh().map(usize::from))
 }
 
 /// Returns the positions of the chunks of the frame of `schunk`, one number for each chunk, in an array that the
@@ -432,12 +383,11 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) -> *mut i64 {
+pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: Handle<*mut blosc2_schunk>) -> *mut i64 {
     catch_errors(
         |_| ptr::null_mut(),
         || {
-            // SAFETY: by the rules of the module.
-            let offsets = unsafe { self::schunk_ref(schunk) }?.frame_offsets()?;
+            let offsets = schunk.get()?.frame_offsets()?;
             Ok(offsets.map_or(ptr::null_mut(), MallocBytes::into_raw).cast())
         },
     )
@@ -457,30 +407,31 @@ pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) ->
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_get_slice_nchunks(
-    schunk: *mut blosc2_schunk,
-    start: *mut i64,
-    stop: *mut i64,
-    chunks_idx: *mut *mut i64,
+    schunk: Handle<*mut blosc2_schunk>,
+    start: CArray<*mut i64, SliceBounds>,
+    stop: CArray<*mut i64, SliceBounds>,
+    chunks_idx: Out<*mut *mut i64>,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let chunks_idx = unsafe { Out::cleared(chunks_idx) };
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
+        let chunks_idx = chunks_idx.cleared();
+        let schunk = schunk.get()?;
         let wrong = || err!(NullPointer, "`start`, `stop` or `chunks_idx` is NULL");
         if chunks_idx.is_null() {
             return Err(wrong());
         }
-        let (count, found) = match schunk.array_meta()? {
+        let array_meta = schunk.array_meta()?;
+        // The first `count` numbers of `start` and of `stop`.
+        let bounds = |count| {
+            if start.is_null() || stop.is_null() {
+                return Err(wrong());
+            }
+            // SAFETY: not NULL, and the caller provides one number in each, or one for each dimension of an array.
+            Ok(unsafe { (start.first_items(count)?, stop.first_items(count)?) })
+        };
+        let (count, found) = match array_meta {
             Some(content) => {
                 let geometry = ArrayMeta::parse_nonempty(&content)?.geometry(schunk.typesize())?;
-                if start.is_null() || stop.is_null() {
-                    return Err(wrong());
-                }
-                let dims = geometry.ndim();
-                // SAFETY: by the rules both arrays have one number for each dimension.
-                let (start, stop) =
-                    unsafe { (slice::from_raw_parts(start, dims), slice::from_raw_parts(stop, dims)) };
+                let (start, stop) = bounds(geometry.ndim())?;
                 let tiles = geometry.chunks_of_box(start, stop);
                 let count = tiles.len();
                 if count > schunk.counters().nchunks.max(MAX_UNCHECKED_NCHUNKS) {
@@ -495,10 +446,8 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                 }
             }
             None => {
-                // SAFETY: by the rules of the module.
-                let (start, stop) = unsafe { (start.as_ref(), stop.as_ref()) };
-                let (Some(&start), Some(&stop)) = (start, stop) else { return Err(wrong()) };
-                match schunk.slice_chunks(start, stop)? {
+                let (start, stop) = bounds(1)?;
+                match schunk.slice_chunks(start[0], stop[0])? {
                     None => (0, ptr::null_mut()),
                     Some(chunks) => {
                         (chunks.end - chunks.start, malloc_numbers(chunks.end - chunks.start, chunks)?)

@@ -1,45 +1,18 @@
 //! The chunks and items of super-chunks (`abi.md` 2.5).
 
-use super::ffi::{Out, dest_buffer, len_or_zero, result_code, schunk_ref, source_slice};
+use super::ffi::result_code;
+use super::pointers::{
+    CArray, ChunkStays, ChunkToStore, Chunks, Coords, DestBuffer, Handle, Input, Out, Output, Size,
+    SourceBuffer,
+};
 use super::schunk::result_code_i64;
 use crate::abi::blosc2_schunk;
-use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
-use crate::chunk::read_i32;
+use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind_unless_lock};
-use crate::malloc::MallocBytes;
-use crate::schunk::change::InputChunk;
 use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
-use std::ptr::NonNull;
-
-/// Passes a chunk of the C caller to `store_chunk`: borrowed if `copy` is true, otherwise with its ownership. If
-/// `store_chunk` does not take the chunk, it still belongs to the C caller.
-///
-/// # Safety
-/// `chunk` is NULL or points at as many bytes as its header says; without `copy` at a `malloc` block.
-unsafe fn pass_input_chunk(
-    chunk: *mut u8,
-    copy: bool,
-    store_chunk: impl FnOnce(InputChunk<'_>) -> Result<i64>,
-) -> Result<i64> {
-    let start = NonNull::new(chunk).ok_or_else(|| err!(NullPointer, "`chunk` is NULL"))?;
-    // SAFETY: a chunk has at least a header.
-    let head = unsafe { std::slice::from_raw_parts(chunk, MIN_HEADER_LENGTH) };
-    let cbytes = read_i32(head, 12).and_then(|cbytes| usize::try_from(cbytes).ok());
-    let len = cbytes.unwrap_or(0).max(MIN_HEADER_LENGTH);
-    if copy {
-        // SAFETY: by the contract of this function.
-        return store_chunk(InputChunk::Copy(unsafe { std::slice::from_raw_parts(chunk, len) }));
-    }
-    // SAFETY: by the contract of this function.
-    let mut block = Some(unsafe { MallocBytes::from_raw(start, len) });
-    let result = store_chunk(InputChunk::Take(&mut block));
-    // A block that was not taken still belongs to the C caller.
-    let _ = block.map(MallocBytes::into_raw);
-    result
-}
 
 /// Appends the compressed chunk at `chunk` to `schunk`. If `copy` is true, the chunk is copied and still belongs
 /// to the caller. If `copy` is false, `chunk` must be a block from `malloc`, and the super-chunk takes its
@@ -54,15 +27,13 @@ unsafe fn pass_input_chunk(
 /// The rules of the module `capi`; the chunk is as long as its header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_append_chunk(
-    schunk: *mut blosc2_schunk,
-    chunk: *mut u8,
-    copy: bool,
+    schunk: Handle<*mut blosc2_schunk>,
+    chunk: ChunkToStore<*mut u8>,
+    copy: ChunkStays<bool>,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
-        // SAFETY: as above.
-        unsafe { pass_input_chunk(chunk, copy, |chunk| schunk.append_chunk(chunk)) }
+        let schunk = schunk.get()?;
+        chunk.pass(copy, |chunk| schunk.append_chunk(chunk))
     })
 }
 
@@ -77,16 +48,14 @@ pub unsafe extern "C" fn blosc2_schunk_append_chunk(
 /// The rules of the module `capi`; the chunk is as long as its header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_insert_chunk(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
-    chunk: *mut u8,
-    copy: bool,
+    chunk: ChunkToStore<*mut u8>,
+    copy: ChunkStays<bool>,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
-        // SAFETY: as above.
-        unsafe { pass_input_chunk(chunk, copy, |chunk| schunk.insert_chunk(nchunk, chunk)) }
+        let schunk = schunk.get()?;
+        chunk.pass(copy, |chunk| schunk.insert_chunk(nchunk, chunk))
     })
 }
 
@@ -100,16 +69,14 @@ pub unsafe extern "C" fn blosc2_schunk_insert_chunk(
 /// The rules of the module `capi`; the chunk is as long as its header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_update_chunk(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
-    chunk: *mut u8,
-    copy: bool,
+    chunk: ChunkToStore<*mut u8>,
+    copy: ChunkStays<bool>,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
-        // SAFETY: as above.
-        unsafe { pass_input_chunk(chunk, copy, |chunk| schunk.update_chunk(nchunk, chunk)) }
+        let schunk = schunk.get()?;
+        chunk.pass(copy, |chunk| schunk.update_chunk(nchunk, chunk))
     })
 }
 
@@ -121,9 +88,8 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut blosc2_schunk, nchunk: i64) -> i64 {
-    // SAFETY: by the rules of the module.
-    result_code_i64(|| unsafe { self::schunk_ref(schunk) }?.delete_chunk(nchunk))
+pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: Handle<*mut blosc2_schunk>, nchunk: i64) -> i64 {
+    result_code_i64(|| schunk.get()?.delete_chunk(nchunk))
 }
 
 /// Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk to `schunk`. `src`
@@ -135,22 +101,22 @@ pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut blosc2_schunk, 
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_append_buffer(
-    schunk: *mut blosc2_schunk,
-    src: *const c_void,
-    nbytes: i32,
+    schunk: Handle<*mut blosc2_schunk>,
+    src: SourceBuffer<*const c_void>,
+    nbytes: Size<i32, Input>,
 ) -> i64 {
     result_code_i64(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
-        let nbytes = usize::try_from(nbytes)
-            .map_err(|_| err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected 0 to {MAX_BUFFERSIZE}"))?;
+        let schunk = schunk.get()?;
+        let len = nbytes.len().ok_or_else(|| {
+            let nbytes = nbytes.number();
+            err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected 0 to {MAX_BUFFERSIZE}")
+        })?;
         let src = if src.is_null() && schunk.cctx()?.head().prefilter().is_some() {
             None
         } else {
-            // SAFETY: by the rules of the module.
-            Some(unsafe { source_slice(src, nbytes) }?)
+            Some(src.bytes(len)?)
         };
-        schunk.append_buffer(src, nbytes)
+        schunk.append_buffer(src, len.get())
     })
 }
 
@@ -164,16 +130,12 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
-    dest: *mut c_void,
-    nbytes: i32,
+    dest: DestBuffer<*mut c_void>,
+    nbytes: Size<i32, Output>,
 ) -> c_int {
-    result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (schunk, dest) = unsafe { (self::schunk_ref(schunk)?, dest_buffer(dest, len_or_zero(nbytes))?) };
-        schunk.decompress_chunk(nchunk, dest)
-    })
+    result_code(|| schunk.get()?.decompress_chunk(nchunk, dest.buffer(nbytes.len_or_zero())?))
 }
 
 /// Stores the address of the compressed chunk `nchunk` of `schunk` in `*chunk`. If `*needs_free` is set to true,
@@ -187,13 +149,12 @@ pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_chunk(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
-    chunk: *mut *mut u8,
-    needs_free: *mut bool,
+    chunk: Out<*mut *mut u8>,
+    needs_free: Out<*mut bool>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { store_chunk_address(schunk, nchunk, false, chunk, needs_free) })
+    result_code(|| store_chunk_address(schunk, nchunk, false, chunk, needs_free))
 }
 
 /// Stores the address of chunk `nchunk` of `schunk` in `*chunk`, as `blosc2_schunk_get_chunk`. If the chunk is on
@@ -209,30 +170,24 @@ pub unsafe extern "C" fn blosc2_schunk_get_chunk(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_lazychunk(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
-    chunk: *mut *mut u8,
-    needs_free: *mut bool,
+    chunk: Out<*mut *mut u8>,
+    needs_free: Out<*mut bool>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe { store_chunk_address(schunk, nchunk, true, chunk, needs_free) })
+    result_code(|| store_chunk_address(schunk, nchunk, true, chunk, needs_free))
 }
 
 /// Stores the address of a chunk, lazy if `lazily`, for the C caller.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn store_chunk_address(
-    schunk: *mut blosc2_schunk,
+fn store_chunk_address(
+    schunk: Handle<'_, *mut blosc2_schunk>,
     nchunk: i64,
     lazily: bool,
-    chunk: *mut *mut u8,
-    needs_free: *mut bool,
+    chunk: Out<'_, *mut *mut u8>,
+    needs_free: Out<'_, *mut bool>,
 ) -> Result<usize> {
-    // SAFETY: by the contract of this function.
-    let (chunk, needs_free) = unsafe { (Out::cleared(chunk), Out::cleared(needs_free)) };
-    // SAFETY: as above.
-    let schunk = unsafe { self::schunk_ref(schunk) }?;
+    let (chunk, needs_free) = (chunk.cleared(), needs_free.cleared());
+    let schunk = schunk.get()?;
     if chunk.is_null() || needs_free.is_null() {
         return Err(err!(NullPointer, "`chunk` or `needs_free` is NULL"));
     }
@@ -260,20 +215,18 @@ unsafe fn store_chunk_address(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
     nblock: i32,
-    dest: *mut *mut u8,
-    destsize: *mut i32,
+    dest: Out<*mut *mut u8>,
+    destsize: Out<*mut i32>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (dest, destsize) = unsafe { (Out::cleared(dest), Out::cleared(destsize)) };
+        let (dest, destsize) = (dest.cleared(), destsize.cleared());
         if schunk.is_null() || dest.is_null() || destsize.is_null() {
             return Err(err!(InvalidParam, "`schunk`, `dest` or `destsize` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let block = unsafe { self::schunk_ref(schunk) }?.get_vlblock(nchunk, nblock)?;
+        let block = schunk.get()?.get_vlblock(nchunk, nblock)?;
         let len = block.len();
         dest.store(block.into_raw());
         destsize.store(len as i32);
@@ -292,17 +245,16 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
 /// The rules of the module `capi`; `buffer` has room for the items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     start: i64,
     stop: i64,
-    buffer: *mut c_void,
+    buffer: DestBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
+        let schunk = schunk.get()?;
         let Some(span) = schunk.span_to_read(start, stop)? else { return Ok(0) };
-        // SAFETY: by the rules of the module.
-        let dest = unsafe { dest_buffer(buffer, span.nbytes()) }?;
+        // SAFETY: the caller provides space for the items from `start` to `stop`, which are `span.nbytes()` bytes.
+        let dest = unsafe { buffer.first_bytes(span.nbytes()) }?;
         schunk.read_span(&span, dest).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
         Ok(0)
     })
@@ -321,17 +273,16 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
 /// The rules of the module `capi`; `buffer` has the items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     start: i64,
     stop: i64,
-    buffer: *mut c_void,
+    buffer: SourceBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
+        let schunk = schunk.get()?;
         let len = slice_len(start, stop, schunk.typesize())?;
-        // SAFETY: by the rules of the module.
-        let src = unsafe { source_slice(buffer, len) }?;
+        // SAFETY: the caller provides the items from `start` to `stop`, which are `len` bytes.
+        let src = unsafe { buffer.first_bytes(len) }?;
         schunk.set_slice(start, stop, src).map(|()| 0)
     })
 }
@@ -348,29 +299,27 @@ pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
 /// The rules of the module `capi`; `buffer` has room for the items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
-    schunk: *mut blosc2_schunk,
-    ncoords: i64,
-    coords: *const i64,
-    buffer: *mut c_void,
+    schunk: Handle<*mut blosc2_schunk>,
+    ncoords: Size<i64, Coords>,
+    coords: CArray<*const i64, Coords>,
+    buffer: DestBuffer<*mut c_void>,
 ) -> c_int {
     result_code(|| {
-        if schunk.is_null() || ncoords < 0 {
+        let Some(count) = ncoords.len().filter(|_| !schunk.is_null()) else {
+            let ncoords = ncoords.number();
             return Err(err!(InvalidParam, "`schunk` is NULL, or `ncoords` is negative: {ncoords}"));
-        }
-        if ncoords == 0 {
+        };
+        if count.get() == 0 {
             return Ok(0);
         }
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
+        let schunk = schunk.get()?;
         if coords.is_null() || buffer.is_null() || schunk.typesize() <= 0 {
             return Err(err!(InvalidParam, "`coords` or `buffer` is NULL, or the typesize is below 1"));
         }
-        let count = usize::try_from(ncoords).unwrap_or(0);
-        let len = slice_len(0, ncoords, schunk.typesize())?;
-        // SAFETY: by the rules of the module; the coordinates have the alignment of `int64_t`.
-        let (coords, dest) =
-            unsafe { (std::slice::from_raw_parts(coords, count), dest_buffer(buffer, len)?) };
-        schunk.get_sparse(coords, dest).map(|()| 0)
+        let len = slice_len(0, ncoords.number(), schunk.typesize())?;
+        // SAFETY: the caller provides space for `ncoords` items, which are `len` bytes.
+        let dest = unsafe { buffer.first_bytes(len) }?;
+        schunk.get_sparse(coords.items(count)?, dest).map(|()| 0)
     })
 }
 
@@ -384,22 +333,17 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
 /// The rules of the module `capi`; there is one number for each chunk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
-    schunk: *mut blosc2_schunk,
-    offsets_order: *mut i64,
+    schunk: Handle<*mut blosc2_schunk>,
+    offsets_order: CArray<*mut i64, Chunks>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let schunk = unsafe { self::schunk_ref(schunk) }?;
+        let schunk = schunk.get()?;
         let count = usize::try_from(schunk.counters().nchunks).unwrap_or(0);
         if offsets_order.is_null() && count > 0 {
             return Err(err!(NullPointer, "`offsets_order` is NULL, expected {count} numbers"));
         }
-        let order = match count {
-            0 => &[][..],
-            // SAFETY: by the rules of the module.
-            _ => unsafe { std::slice::from_raw_parts(offsets_order, count) },
-        };
-        schunk.reorder(order).map(|()| 0)
+        // SAFETY: the caller provides one number for each chunk.
+        schunk.reorder(unsafe { offsets_order.first_items(count) }?).map(|()| 0)
     })
 }
 
@@ -416,11 +360,10 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_fill_special(
-    schunk: *mut blosc2_schunk,
+    schunk: Handle<*mut blosc2_schunk>,
     nitems: i64,
     special_value: c_int,
     chunksize: i32,
 ) -> i64 {
-    // SAFETY: by the rules of the module.
-    result_code_i64(|| unsafe { self::schunk_ref(schunk) }?.fill_special(nitems, special_value, chunksize))
+    result_code_i64(|| schunk.get()?.fill_special(nitems, special_value, chunksize))
 }

@@ -1,34 +1,33 @@
 //! Special chunks: they consist of a header, or of a header and one value (`chunk.md` 3.12).
 
-use super::ffi::{dest_buffer, len_or_zero, non_negative_len, result_code, source_slice};
+use super::ffi::{non_negative_len, result_code};
+use super::pointers::{DestBuffer, Output, Parameters, Size, SourceBuffer};
 use crate::abi::blosc2_cparams;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind};
-use crate::pipeline::context::Context;
 use std::ffi::{c_int, c_void};
 
-/// Writes a special chunk.
-///
-/// # Safety
-/// The rules of the module `capi`; `value` has `typesize` bytes where the kind has a value.
-unsafe fn write_special_chunk(
+/// Writes a special chunk. `value` returns the bytes of its value, given their number.
+fn write_special_chunk<'call>(
     kind: SpecialValue,
-    cparams: &blosc2_cparams,
+    parameters: &Parameters<'_, blosc2_cparams>,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
-    value: *const c_void,
+    dest: DestBuffer<'_, *mut c_void>,
+    destsize: Size<'_, i32, Output>,
+    value: impl FnOnce(usize) -> Result<&'call [u8]>,
 ) -> Result<usize> {
+    let cparams = parameters.get();
     if cparams.typesize <= 0 {
         return Err(err!(InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize));
     }
     let width = if kind == SpecialValue::Value { non_negative_len(cparams.typesize)? } else { 0 };
-    if len_or_zero(destsize) < EXTENDED_HEADER_LENGTH + width {
+    if destsize.len_or_zero().get() < EXTENDED_HEADER_LENGTH + width {
         return Err(err!(
             Data,
-            "`destsize` is {destsize}, expected at least {}",
+            "`destsize` is {}, expected at least {}",
+            destsize.number(),
             EXTENDED_HEADER_LENGTH + width
         ));
     }
@@ -40,10 +39,9 @@ unsafe fn write_special_chunk(
         ));
     }
     let nbytes = non_negative_len(nbytes)?;
-    // SAFETY: by the contract of this function.
-    let (dest, value) = unsafe { (dest_buffer(dest, len_or_zero(destsize))?, source_slice(value, width)?) };
-    // SAFETY: by the contract of this function.
-    let context = unsafe { Context::for_compression(cparams) }.map_err(to_kind(ErrorKind::NullPointer))?;
+    let dest = dest.buffer(destsize.len_or_zero())?;
+    let value = value(width)?;
+    let context = parameters.context().map_err(to_kind(ErrorKind::NullPointer))?;
     context.compress_special_chunk(kind, nbytes, value, dest)
 }
 
@@ -57,15 +55,12 @@ unsafe fn write_special_chunk(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_zeros(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, std::ptr::null())
-    })
+    result_code(|| write_special_chunk(SpecialValue::Zero, &cparams, nbytes, dest, destsize, |_| Ok(&[])))
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of NaNs. `cparams` supplies the fields of
@@ -78,15 +73,12 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_nans(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, std::ptr::null())
-    })
+    result_code(|| write_special_chunk(SpecialValue::Nan, &cparams, nbytes, dest, destsize, |_| Ok(&[])))
 }
 
 /// Writes a chunk to `dest` that represents `nbytes` bytes in which every item equals the item at `repeatval`,
@@ -99,16 +91,15 @@ pub unsafe extern "C" fn blosc2_chunk_nans(
 /// The rules of the module `capi`; `repeatval` points at one item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_repeatval(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
-    repeatval: *const c_void,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
+    repeatval: SourceBuffer<*const c_void>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, repeatval)
-    })
+    // SAFETY: the caller provides one item, which has `width` bytes.
+    let value = |width| unsafe { repeatval.first_bytes(width) };
+    result_code(|| write_special_chunk(SpecialValue::Value, &cparams, nbytes, dest, destsize, value))
 }
 
 /// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of unspecified content. Decompressing it
@@ -121,13 +112,10 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_chunk_uninit(
-    cparams: blosc2_cparams,
+    cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, std::ptr::null())
-    })
+    result_code(|| write_special_chunk(SpecialValue::Uninit, &cparams, nbytes, dest, destsize, |_| Ok(&[])))
 }

@@ -1,37 +1,49 @@
 //! Shuffles of single blocks, index arithmetic and timestamps (`abi.md` 2.9, `filters.md` 12).
 
-use super::ffi::{Out, catch_errors, dest_buffer, non_negative_len, result_code, source_slice};
+use super::ffi::{catch_errors, result_code};
+use super::pointers::{CArray, DestBuffer, Dims, InputAndOutput, Out, OutArray, Size, SourceBuffer};
 use crate::abi::blosc_timestamp_t;
 use crate::err;
 use crate::error::Result;
 use crate::filter::{bitshuffle, shuffle};
 use std::ffi::c_void;
-use std::slice;
 
 /// The largest item size of the shuffles, in bytes.
 const MAX_SHUFFLE_TYPESIZE: i32 = 256;
 
+/// The shuffles, each of which writes the whole destination and does not read it.
+#[derive(Clone, Copy)]
+enum ShuffleKernel {
+    Shuffle,
+    Unshuffle,
+    Bitshuffle,
+    Bitunshuffle,
+}
+
 /// Runs the shuffle `kernel` on a block.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn run_shuffle_kernel(
-    kernel: fn(usize, &[u8], &mut [u8]),
+fn run_shuffle_kernel(
+    kernel: ShuffleKernel,
     typesize: i32,
     max_typesize: i32,
-    blocksize: i32,
-    src: *const c_void,
-    dest: *mut c_void,
+    blocksize: Size<'_, i32, InputAndOutput>,
+    src: SourceBuffer<'_, *const c_void>,
+    dest: DestBuffer<'_, *mut c_void>,
 ) -> Result<usize> {
     if !(1..=max_typesize).contains(&typesize) {
         return Err(err!(InvalidParam, "`typesize` is {typesize}, expected 1 to {max_typesize}"));
     }
-    let len = non_negative_len(blocksize)?;
-    // SAFETY: by the rules of the module.
-    let (src, dest) = unsafe { (source_slice(src, len)?, dest_buffer(dest, len)?) };
+    let len = blocksize.non_negative_len()?;
+    let (src_len, dest_len) = len.both();
+    let (src, dest) = (src.bytes(src_len)?, dest.buffer(dest_len)?);
+    let run = match kernel {
+        ShuffleKernel::Shuffle => shuffle::shuffle,
+        ShuffleKernel::Unshuffle => shuffle::unshuffle,
+        ShuffleKernel::Bitshuffle => bitshuffle::bitshuffle,
+        ShuffleKernel::Bitunshuffle => bitshuffle::bitunshuffle,
+    };
     // SAFETY: the shuffles write the whole destination and do not read it.
-    kernel(typesize as usize, src, unsafe { dest.into_bytes() });
-    Ok(len)
+    run(typesize as usize, src, unsafe { dest.into_bytes() });
+    Ok(len.get())
 }
 
 /// Byte-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`: first the first
@@ -45,13 +57,12 @@ unsafe fn run_shuffle_kernel(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_shuffle(
     typesize: i32,
-    blocksize: i32,
-    src: *const c_void,
-    dest: *mut c_void,
+    blocksize: Size<i32, InputAndOutput>,
+    src: SourceBuffer<*const c_void>,
+    dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        run_shuffle_kernel(shuffle::shuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
+    result_code(|| {
+        run_shuffle_kernel(ShuffleKernel::Shuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
     })
 }
 
@@ -65,13 +76,12 @@ pub unsafe extern "C" fn blosc2_shuffle(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_unshuffle(
     typesize: i32,
-    blocksize: i32,
-    src: *const c_void,
-    dest: *mut c_void,
+    blocksize: Size<i32, InputAndOutput>,
+    src: SourceBuffer<*const c_void>,
+    dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        run_shuffle_kernel(shuffle::unshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
+    result_code(|| {
+        run_shuffle_kernel(ShuffleKernel::Unshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
     })
 }
 
@@ -86,13 +96,12 @@ pub unsafe extern "C" fn blosc2_unshuffle(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_bitshuffle(
     typesize: i32,
-    blocksize: i32,
-    src: *const c_void,
-    dest: *mut c_void,
+    blocksize: Size<i32, InputAndOutput>,
+    src: SourceBuffer<*const c_void>,
+    dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        run_shuffle_kernel(bitshuffle::bitshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
+    result_code(|| {
+        run_shuffle_kernel(ShuffleKernel::Bitshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
     })
 }
 
@@ -107,14 +116,11 @@ pub unsafe extern "C" fn blosc2_bitshuffle(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_bitunshuffle(
     typesize: i32,
-    blocksize: i32,
-    src: *const c_void,
-    dest: *mut c_void,
+    blocksize: Size<i32, InputAndOutput>,
+    src: SourceBuffer<*const c_void>,
+    dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    // SAFETY: by the rules of the module.
-    result_code(|| unsafe {
-        run_shuffle_kernel(bitshuffle::bitunshuffle, typesize, i32::MAX, blocksize, src, dest)
-    })
+    result_code(|| run_shuffle_kernel(ShuffleKernel::Bitunshuffle, typesize, i32::MAX, blocksize, src, dest))
 }
 
 /// Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim` dimensions and the
@@ -124,21 +130,25 @@ pub unsafe extern "C" fn blosc2_bitunshuffle(
 /// # Safety
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i: i64, index: *mut i64) {
+pub unsafe extern "C" fn blosc2_unidim_to_multidim(
+    ndim: Size<u8, Dims>,
+    shape: CArray<*mut i64, Dims>,
+    i: i64,
+    index: OutArray<*mut i64, Dims>,
+) {
     catch_errors(
         |_| (),
         || {
-            let ndim = usize::from(ndim);
+            let dims = ndim.len_or_zero();
+            let ndim = dims.get();
             if ndim == 0 {
                 return Ok(());
             }
-            // SAFETY: by the rules of the module, `index` is NULL or has `ndim` items.
-            let index = unsafe { Out::cleared_array(index, ndim) };
+            let index = index.cleared(dims);
             if shape.is_null() || index.is_null() {
                 return Err(err!(NullPointer, "`shape` or `index` is NULL"));
             }
-            // SAFETY: not NULL, and by the rules it has `ndim` items.
-            let shape = unsafe { slice::from_raw_parts(shape, ndim) };
+            let shape = shape.items(dims)?;
             // From the last dimension to the first. A dimension of extent 0 makes a stride 0, by which nothing can be
             // divided.
             let mut stride = 1i64;
@@ -167,26 +177,22 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
 /// The rules of the module `capi`; `index` and `strides` have `ndim` items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_multidim_to_unidim(
-    index: *const i64,
-    ndim: i8,
-    strides: *const i64,
-    i: *mut i64,
+    index: CArray<*const i64, Dims>,
+    ndim: Size<i8, Dims>,
+    strides: CArray<*const i64, Dims>,
+    i: Out<*mut i64>,
 ) {
     catch_errors(
         |_| (),
         || {
-            let ndim = usize::try_from(ndim).unwrap_or(0);
-            // SAFETY: by the rules of the module.
-            let i = unsafe { Out::cleared(i) };
+            let dims = ndim.len_or_zero();
+            let i = i.cleared();
             let mut sum = 0i64;
-            if ndim > 0 {
+            if dims.get() > 0 {
                 if index.is_null() || strides.is_null() {
                     return Err(err!(NullPointer, "`index` or `strides` is NULL"));
                 }
-                // SAFETY: neither is NULL, and by the rules both have `ndim` items.
-                let (index, strides) =
-                    unsafe { (slice::from_raw_parts(index, ndim), slice::from_raw_parts(strides, ndim)) };
-                for (index, stride) in index.iter().zip(strides) {
+                for (index, stride) in index.items(dims)?.iter().zip(strides.items(dims)?) {
                     sum = sum.wrapping_add(index.wrapping_mul(*stride));
                 }
             }
@@ -203,7 +209,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut blosc_timestamp_t) {
     if !timestamp.is_null() {
-        // SAFETY: not NULL, and writable by the rules of the module.
+        // SAFETY: not NULL, and the caller provides space for one timestamp.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, timestamp) };
     }
 }

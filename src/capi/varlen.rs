@@ -1,8 +1,8 @@
 //! Chunks of variable-length blocks (`chunk.md` 3.11, 4.6).
 
-use super::ffi::{
-    Out, block_source, context_ref, dest_buffer, len_or_zero, malloc, non_negative_len, result_code,
-    source_slice,
+use super::ffi::{malloc, non_negative_len, result_code};
+use super::pointers::{
+    Blocks, CArray, DestBuffer, Handle, Input, Out, OutArray, Output, Size, SourceBuffer, source_slice,
 };
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
@@ -10,9 +10,8 @@ use crate::chunk::{ChunkHeader, varlen};
 use crate::err;
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
-use crate::pipeline::compress::Source;
+use crate::pipeline::compress;
 use std::ffi::{c_int, c_void};
-use std::slice;
 
 /// Compresses `nblocks` buffers into one chunk at `dest`, with the parameters of `context`, a compression context.
 /// Buffer `i` has `srcsizes[i]` bytes (at least 1) at `srcs[i]` and becomes block `i`, which can be decompressed
@@ -27,29 +26,27 @@ use std::slice;
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlcompress_ctx(
-    context: *mut blosc2_context,
-    srcs: *const *const c_void,
-    srcsizes: *const i32,
-    nblocks: i32,
-    dest: *mut c_void,
-    destsize: i32,
+    context: Handle<*mut blosc2_context>,
+    srcs: CArray<*const *const c_void, Blocks>,
+    srcsizes: CArray<*const i32, Blocks>,
+    nblocks: Size<i32, Blocks>,
+    dest: DestBuffer<*mut c_void>,
+    destsize: Size<i32, Output>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let context = unsafe { self::context_ref(context) }?;
+        let context = context.get()?;
         if context.head().do_compress() == 0 {
             return Err(err!(InvalidParam, "`context` is for decompression, expected one for compression"));
         }
-        if srcs.is_null() || srcsizes.is_null() || nblocks <= 0 {
+        if srcs.is_null() || srcsizes.is_null() || nblocks.number() <= 0 {
             return Err(err!(
                 InvalidParam,
-                "`nblocks` is {nblocks}, expected at least 1, or `srcs` or `srcsizes` is NULL"
+                "`nblocks` is {}, expected at least 1, or `srcs` or `srcsizes` is NULL",
+                nblocks.number()
             ));
         }
-        let count = non_negative_len(nblocks)?;
-        // SAFETY: not NULL, and by the rules arrays of `nblocks` elements.
-        let (srcs, sizes) =
-            unsafe { (slice::from_raw_parts(srcs, count), slice::from_raw_parts(srcsizes, count)) };
+        let len = nblocks.non_negative_len()?;
+        let (count, srcs, sizes) = (len.get(), srcs.items(len)?, srcsizes.items(len)?);
         let mut sources = fallible::vec_with_capacity(count)?;
         let mut total = 0usize;
         for (&src, &size) in srcs.iter().zip(sizes) {
@@ -57,7 +54,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
                 return Err(err!(InvalidParam, "a block has {size} bytes, expected at least 1, or is NULL"));
             }
             total += non_negative_len(size)?;
-            // SAFETY: by the rules of the module.
+            // SAFETY: buffer `i` has `srcsizes[i]` bytes.
             sources.push(unsafe { source_slice(src, non_negative_len(size)?) }?);
         }
         if total > MAX_BUFFERSIZE {
@@ -66,9 +63,8 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
                 "the blocks have {total} bytes, expected at most {MAX_BUFFERSIZE}"
             ));
         }
-        // SAFETY: by the rules of the module.
-        let dest = unsafe { dest_buffer(dest, len_or_zero(destsize)) }?;
-        context.compress(Source::VarlenBlocks(&sources), dest)
+        let dest = dest.buffer(destsize.len_or_zero())?;
+        context.compress(compress::Source::VarlenBlocks(&sources), dest)
     })
 }
 
@@ -82,18 +78,16 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
-    src: *const c_void,
-    srcsize: i32,
-    nblocks: *mut i32,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
+    nblocks: Out<*mut i32>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let nblocks = unsafe { Out::cleared(nblocks) };
+        let nblocks = nblocks.cleared();
         if src.is_null() || nblocks.is_null() {
             return Err(err!(InvalidParam, "`src` or `nblocks` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let header = ChunkHeader::parse(unsafe { source_slice(src, len_or_zero(srcsize)) }?)?;
+        let header = ChunkHeader::parse(src.bytes(srcsize.len_or_zero())?)?;
         if !header.has_varlen_blocks() {
             return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
         }
@@ -127,42 +121,39 @@ impl Drop for MallocBuffers {
 /// The rules of the module `capi`; `dests` and `destsizes` have `maxblocks` items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vldecompress_ctx(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
-    dests: *mut *mut c_void,
-    destsizes: *mut i32,
-    maxblocks: i32,
+    context: Handle<*mut blosc2_context>,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
+    dests: OutArray<*mut *mut c_void, Blocks>,
+    destsizes: OutArray<*mut i32, Blocks>,
+    maxblocks: Size<i32, Blocks>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module, and those of the function.
-        let (dests, destsizes) = unsafe {
-            let count = len_or_zero(maxblocks);
-            (Out::cleared_array(dests, count), Out::cleared_array(destsizes, count))
-        };
-        // SAFETY: by the rules of the module.
-        let (context, chunk) =
-            unsafe { (self::context_ref(context)?, source_slice(src, len_or_zero(srcsize))?) };
+        let space = maxblocks.len_or_zero();
+        let (dests, destsizes) = (dests.cleared(space), destsizes.cleared(space));
+        let (handle, context) = (&context, context.get()?);
+        let chunk = src.bytes(srcsize.len_or_zero())?;
         if context.head().do_compress() != 0 {
             return Err(err!(InvalidParam, "`context` is for compression, expected one for decompression"));
         }
-        if dests.is_null() || destsizes.is_null() || maxblocks <= 0 {
+        if dests.is_null() || destsizes.is_null() || space.get() == 0 {
             return Err(err!(
                 InvalidParam,
-                "`maxblocks` is {maxblocks}, expected at least 1, or `dests` or `destsizes` is NULL"
+                "`maxblocks` is {}, expected at least 1, or `dests` or `destsizes` is NULL",
+                maxblocks.number()
             ));
         }
         // The number of blocks is checked first, so that no table is allocated for a chunk with too many blocks.
         let header = ChunkHeader::parse(chunk)?;
-        if header.has_varlen_blocks() && varlen::nblocks(&header) > len_or_zero(maxblocks) {
+        if header.has_varlen_blocks() && varlen::nblocks(&header) > space.get() {
             return Err(err!(
                 InvalidParam,
-                "the chunk has {} blocks, expected at most `maxblocks` = {maxblocks}",
-                header.blocksize
+                "the chunk has {} blocks, expected at most `maxblocks` = {}",
+                header.blocksize,
+                space.get()
             ));
         }
-        // SAFETY: by the rules of the module.
-        let blocks = unsafe { block_source(context, chunk) };
+        let blocks = handle.block_source(chunk);
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();
             let mut buffers = MallocBuffers(fallible::vec_with_capacity(count)?);
@@ -198,24 +189,21 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
-    context: *mut blosc2_context,
-    src: *const c_void,
-    srcsize: i32,
+    context: Handle<*mut blosc2_context>,
+    src: SourceBuffer<*const c_void>,
+    srcsize: Size<i32, Input>,
     nblock: i32,
-    dest: *mut *mut u8,
-    destsize: *mut i32,
+    dest: Out<*mut *mut u8>,
+    destsize: Out<*mut i32>,
 ) -> c_int {
     result_code(|| {
-        // SAFETY: by the rules of the module.
-        let (dest, destsize) = unsafe { (Out::cleared(dest), Out::cleared(destsize)) };
-        // SAFETY: by the rules of the module.
-        let (context, chunk) =
-            unsafe { (self::context_ref(context)?, source_slice(src, len_or_zero(srcsize))?) };
+        let (dest, destsize) = (dest.cleared(), destsize.cleared());
+        let (handle, context) = (&context, context.get()?);
+        let chunk = src.bytes(srcsize.len_or_zero())?;
         if dest.is_null() || destsize.is_null() {
             return Err(err!(InvalidParam, "`dest` or `destsize` is NULL"));
         }
-        // SAFETY: by the rules of the module.
-        let blocks = unsafe { block_source(context, chunk) };
+        let blocks = handle.block_source(chunk);
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let Some(nblock) = usize::try_from(nblock).ok().filter(|&n| n < reader.nblocks()) else {
                 return Err(err!(

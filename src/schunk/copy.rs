@@ -36,6 +36,20 @@ pub(crate) struct CopyDestination<'a> {
     pub io: Option<&'a blosc2_io>,
 }
 
+impl<'a> CopyDestination<'a> {
+    /// Returns the place and the parameters of a new super-chunk, with defaults for those that are `None`.
+    pub(crate) fn with_defaults(&self) -> Storage<'a> {
+        let defaults = Storage::default();
+        Storage {
+            contiguous: self.contiguous,
+            urlpath: self.urlpath,
+            cparams: self.cparams.unwrap_or(defaults.cparams),
+            dparams: self.dparams.unwrap_or(defaults.dparams),
+            io: self.io.unwrap_or(defaults.io),
+        }
+    }
+}
+
 /// A frame in memory for C code: address and length in bytes.
 pub(crate) enum FrameBytes {
     /// The super-chunk's own memory, valid until it changes.

@@ -16,30 +16,21 @@ use blosc2::abi::{
     BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZLIB, BLOSC_ZSTD, b2nd_array_t, blosc2_cparams,
     blosc2_dparams, blosc2_schunk, blosc2_storage,
 };
-use blosc2::capi::b2nd::{b2nd_free, b2nd_from_cbuffer, b2nd_open};
-use blosc2::capi::b2nd_context::{b2nd_create_ctx, b2nd_free_ctx};
-use blosc2::capi::b2nd_items::{
-    b2nd_get_slice_cbuffer, b2nd_resize, b2nd_set_slice_cbuffer, b2nd_to_cbuffer,
-};
-use blosc2::capi::context::{
-    blosc2_compress_ctx, blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx,
-    blosc2_getitem_ctx,
-};
 use blosc2::capi::defaults::{
     blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults,
     blosc2_get_blosc2_storage_defaults,
 };
-use blosc2::capi::metalayers::{blosc2_meta_add, blosc2_vlmeta_add, blosc2_vlmeta_get, blosc2_vlmeta_update};
-use blosc2::capi::schunk::{
-    blosc2_schunk_copy, blosc2_schunk_free, blosc2_schunk_new, blosc2_schunk_open, blosc2_schunk_to_buffer,
-};
-use blosc2::capi::schunk_chunks::{
-    blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_delete_chunk,
-    blosc2_schunk_get_slice_buffer,
-};
 
 use crate::injection::{end_failures, fail_in_process};
 use crate::support::child::{in_new_process_with, test_name};
+use crate::support::exported::{
+    b2nd_create_ctx, b2nd_free, b2nd_free_ctx, b2nd_from_cbuffer, b2nd_get_slice_cbuffer, b2nd_open,
+    b2nd_resize, b2nd_set_slice_cbuffer, b2nd_to_cbuffer, blosc2_compress_ctx, blosc2_create_cctx,
+    blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx, blosc2_getitem_ctx, blosc2_meta_add,
+    blosc2_schunk_append_buffer, blosc2_schunk_copy, blosc2_schunk_decompress_chunk,
+    blosc2_schunk_delete_chunk, blosc2_schunk_free, blosc2_schunk_get_slice_buffer, blosc2_schunk_new,
+    blosc2_schunk_open, blosc2_schunk_to_buffer, blosc2_vlmeta_add, blosc2_vlmeta_get, blosc2_vlmeta_update,
+};
 use crate::support::files::{TempDir, c_path};
 
 const MEMORY_ALLOC: i32 = -4;

@@ -6,15 +6,16 @@ use std::ptr::null_mut;
 use blosc2::abi::{
     b2nd_array_t, b2nd_context_t, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage,
 };
-use blosc2::capi::b2nd::{b2nd_free, b2nd_from_schunk, b2nd_zeros};
-use blosc2::capi::b2nd_context::{b2nd_create_ctx, b2nd_free_ctx};
 use blosc2::capi::defaults::{
     blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults,
     blosc2_get_blosc2_storage_defaults,
 };
-use blosc2::capi::schunk::{blosc2_schunk_copy, blosc2_schunk_free};
 
 use crate::injection::{count_kept_mallocs, with_one_failed_malloc};
+use crate::support::exported::{
+    b2nd_create_ctx, b2nd_free, b2nd_free_ctx, b2nd_from_schunk, b2nd_zeros, blosc2_schunk_copy,
+    blosc2_schunk_free,
+};
 
 const MEMORY_ALLOC: i32 = -4;
 

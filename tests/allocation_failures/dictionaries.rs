@@ -1,12 +1,12 @@
 //! Chunks with dictionaries when memory runs out.
 
 use blosc2::abi::{BLOSC_LZ4, BLOSC_LZ4HC, BLOSC2_CHUNK_BLOSC2_FLAGS, BLOSC2_USEDICT, blosc2_cparams};
-use blosc2::capi::context::{
-    blosc2_compress_ctx, blosc2_create_cctx, blosc2_create_dctx, blosc2_free_ctx, blosc2_getitem_ctx,
-};
 use blosc2::capi::defaults::{blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults};
 
 use crate::injection::without_memory;
+use crate::support::exported::{
+    blosc2_compress_ctx, blosc2_create_cctx, blosc2_create_dctx, blosc2_free_ctx, blosc2_getitem_ctx,
+};
 
 const LEN: usize = 400_000;
 

@@ -5,17 +5,15 @@ use std::ptr::{null, null_mut};
 
 use crate::support::child::{test_again, test_name};
 use blosc2::abi::{blosc2_context, blosc2_cparams};
-use blosc2::capi::blosc1::{blosc2_compress, blosc2_decompress};
 use blosc2::capi::blosc2x::blosc2x_last_error;
-use blosc2::capi::context::{
-    blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx, blosc2_getitem_ctx,
-};
 use blosc2::capi::defaults::{blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults};
-use blosc2::capi::schunk::blosc2_schunk_free;
-use blosc2::capi::varlen::blosc2_vlcompress_ctx;
 use blosc2::{Error, ErrorKind, err};
 
 use crate::injection::without_memory;
+use crate::support::exported::{
+    blosc2_compress, blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress, blosc2_decompress_ctx,
+    blosc2_free_ctx, blosc2_getitem_ctx, blosc2_schunk_free, blosc2_vlcompress_ctx,
+};
 
 /// Writes the message of an error into a buffer, without allocating.
 fn format_without_allocating(error: &Error) -> ([u8; 200], usize) {

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::ptr::null;
 
 use blosc2::abi::blosc2x_damage;
-use blosc2::capi::blosc2x_verify::{blosc2x_repair, blosc2x_verify};
 
 use crate::injection::with_one_failed_allocation;
 use crate::support::array::ArraySpec;
 use crate::support::calls::Params;
+use crate::support::exported::{blosc2x_repair, blosc2x_verify};
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;

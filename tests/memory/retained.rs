@@ -10,11 +10,12 @@ use blosc2::capi::defaults::{
     blosc2_get_blosc2_storage_defaults,
 };
 use blosc2::capi::process::{blosc2_free_resources, blosc2_init};
-use blosc2::capi::schunk::{blosc2_schunk_free, blosc2_schunk_new};
-use blosc2::capi::schunk_chunks::{
-    blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_get_sparse_buffer,
-};
 use blosc2::internals::limits::{MAX_PROCESS_IDLE_AFTER_FREE, MAX_THREAD_IDLE, MAX_THREAD_IDLE_AFTER_FREE};
+
+use crate::support::exported::{
+    blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_free,
+    blosc2_schunk_get_sparse_buffer, blosc2_schunk_new,
+};
 
 /// Returns the bytes in large blocks of the process from `malloc`, the allocator of chunks, buffers and Rust code.
 fn live_bytes() -> isize {

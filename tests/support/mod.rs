@@ -8,6 +8,7 @@ pub mod byte_messages;
 pub mod calls;
 pub mod child;
 pub mod data;
+pub mod exported;
 pub mod files;
 pub mod fixtures;
 pub mod fork;

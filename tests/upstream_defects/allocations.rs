@@ -9,13 +9,13 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use blosc2::abi::{blosc2_context, blosc2_cparams};
-use blosc2::capi::blosc1::{blosc2_compress, blosc2_decompress};
-use blosc2::capi::context::{
-    blosc2_compress_ctx, blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx,
-    blosc2_getitem_ctx,
-};
 use blosc2::capi::defaults::{blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults};
-use blosc2::capi::process::{blosc1_set_compressor, blosc2_set_nthreads};
+use blosc2::capi::process::blosc2_set_nthreads;
+
+use crate::exported::{
+    blosc1_set_compressor, blosc2_compress, blosc2_compress_ctx, blosc2_create_cctx, blosc2_create_dctx,
+    blosc2_decompress, blosc2_decompress_ctx, blosc2_free_ctx, blosc2_getitem_ctx,
+};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::comment;
+use crate::support::files::TempDir;
 
 /// One Rust item, ready for a header.
 pub struct HeaderItem {
@@ -188,14 +189,86 @@ fn run_cbindgen(root: &Path) -> String {
         });
         config.export.include.extend(names.filter(|name| !HANDWRITTEN_TYPES.contains(&name.as_str())));
     }
+    let capi = TempDir::new();
+    write_with_c_types(&root.join("src/capi"), capi.path());
     // The files of their submodules are found by cbindgen.
     let builder = cbindgen::Builder::new()
         .with_config(config)
         .with_src(root.join("src/abi/mod.rs"))
-        .with_src(root.join("src/capi/mod.rs"));
+        .with_src(capi.join("mod.rs"));
     let mut out = Vec::new();
     builder.generate().expect("cbindgen understands src/abi and src/capi").write(&mut out);
     String::from_utf8(out).expect("cbindgen writes UTF-8")
+}
+
+/// Copies the files of `src/capi` to `to`, with C types for the types of parameters that `pointers.rs` defines.
+fn write_with_c_types(capi: &Path, to: &Path) {
+    let texts: Vec<_> = super::files_below(capi)
+        .into_iter()
+        .map(|file| {
+            let text = std::fs::read_to_string(&file).expect("a readable source file");
+            (file.strip_prefix(capi).expect("a path below src/capi").to_owned(), text)
+        })
+        .collect();
+    let is_definition = |line: &str| line.starts_with("pub struct ") && line.contains("<'call, ");
+    let mut names = Vec::new();
+    for line in texts.iter().flat_map(|(_, text)| text.lines()).filter(|line| is_definition(line)) {
+        let name = line["pub struct ".len()..].split('<').next().expect("a name");
+        names.push(name.to_string());
+    }
+    assert!(names.len() >= 10, "expected at least 10 types of parameters, found {names:?}");
+    for (name, text) in &texts {
+        check_roles(text);
+        let text = if name.ends_with("pointers.rs") { String::new() } else { with_c_types(text, &names) };
+        std::fs::write(to.join(name), text).expect("a writable directory");
+    }
+}
+
+/// Checks the roles of the parameters in each signature, on which the safety of `src/capi/pointers.rs` depends: one size
+/// for each role, which is that of one buffer or of arrays.
+fn check_roles(text: &str) {
+    for function in text.split("extern \"C\" fn ").skip(1) {
+        let signature = &function[..function.find('{').expect("a body")];
+        let arguments = |generic: &'static str| {
+            signature.split(generic).skip(1).map(|rest| &rest[..rest.find('>').expect("a closed list")])
+        };
+        let mut sizes: Vec<_> =
+            arguments(" Size<").filter_map(|list| list.split(", ").nth(1).map(str::to_string)).collect();
+        let count = |generic: &'static str| arguments(generic).count();
+        if arguments("Array<").any(|list| list.ends_with(" ArrayDims")) {
+            let arrays = arguments(" Handle<").filter(|list| list.ends_with(" b2nd_array_t")).count();
+            assert_eq!(arrays, 1, "the role ArrayDims needs one array: {signature}");
+        }
+        for (role, generic) in [("Input", " SourceBuffer<"), ("Output", " DestBuffer<")] {
+            let has_size = sizes.iter().any(|size| size == role || size == "InputAndOutput");
+            assert!(count(generic) == 1 || !has_size, "one buffer with the role {role}: {signature}");
+        }
+        let before = sizes.len();
+        sizes.sort();
+        sizes.dedup();
+        assert_eq!(sizes.len(), before, "two sizes with the same role: {signature}");
+    }
+}
+
+/// Returns `text` with the first argument, a C type, instead of each generic type with one of these names.
+fn with_c_types(text: &str, names: &[String]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let head = &rest[..at];
+        let start = head.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+        if names.iter().any(|name| *name == head[start..]) && !rest[at..].starts_with("<'") {
+            let arguments = &rest[at + 1..];
+            let end = arguments.find('>').expect("a closed list of arguments");
+            out.push_str(&head[..start]);
+            out.push_str(arguments[..end].split(',').next().expect("an argument"));
+            rest = &arguments[end + 1..];
+        } else {
+            out.push_str(&rest[..at + 1]);
+            rest = &rest[at + 1..];
+        }
+    }
+    out + rest
 }
 
 /// Returns the lines of a leading `/** */` comment, and the rest.
