@@ -9,7 +9,6 @@ use crate::abi::{
 };
 use crate::err;
 use crate::error::Result;
-use crate::frame::store::durability::Durability as FrameDurability;
 use crate::io::paths;
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
@@ -23,26 +22,7 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-/// What a change of a super-chunk on disk leaves if the process dies or the machine loses power in the middle of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// Nothing is guaranteed; the bytes are written as by C-Blosc2.
-    Off,
-    /// After the death of the process, each change is there completely or not at all.
-    Kill,
-    /// As `Kill`, also after a loss of power.
-    Power,
-}
-
-impl From<Durability> for FrameDurability {
-    fn from(level: Durability) -> Self {
-        match level {
-            Durability::Off => FrameDurability::Off,
-            Durability::Kill => FrameDurability::Kill,
-            Durability::Power => FrameDurability::Power,
-        }
-    }
-}
+pub use crate::frame::store::durability::Durability;
 
 /// How the files of a super-chunk are accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -516,7 +496,7 @@ impl SuperChunkRef<'_> {
     /// # Errors
     /// `InvalidParam` for a super-chunk that is not in plain files; those of writing.
     pub fn set_durability(self, level: Durability) -> Result<()> {
-        self.0.set_durability(level.into())
+        self.0.set_durability(level)
     }
 
     /// Waits until all changes survive a loss of power.

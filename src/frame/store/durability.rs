@@ -11,11 +11,12 @@ use crate::error::Result;
 /// if they lie in one sector.
 pub(in crate::frame) const SECTOR_LEN: u64 = 512;
 
-/// The durability level of a frame. The values are those of `BLOSC2X_DURABILITY_*` in `blosc2/blosc2x.h`.
+/// What a change of a super-chunk on disk leaves if the process dies or the machine loses power in the middle of it.
+// The values are those of `BLOSC2X_DURABILITY_*` in `blosc2/blosc2x.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Durability {
-    /// Frames are changed in place, with the same bytes at every step as in C-Blosc2.
+pub enum Durability {
+    /// Nothing is guaranteed; the files are changed in place, with the same bytes at every step as by C-Blosc2.
     Off = 0,
     /// After the death of the process, each change is there completely or not at all.
     Kill = 1,
