@@ -183,11 +183,16 @@ impl<'call, P: Pointer<Target: CObject>> Handle<'call, P> {
 
 impl<'call, P: Pointer<Target = blosc2_context>> Handle<'call, P> {
     /// Returns the source of the blocks of a lazy chunk: the context's super-chunk. `None` for other chunks.
-    #[inline]
+    #[inline(always)]
     pub(super) fn block_source(&self, chunk: &[u8]) -> Option<SchunkBlockSource<'call>> {
         // For most chunks one byte is enough to tell that they are not lazy; 16-byte headers do not have that byte.
         let may_be_lazy = chunk.get(offset::BLOSC2_FLAGS).is_some_and(|flags| flags & flag2::LAZY != 0);
-        if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
+        if may_be_lazy { self.lazy_block_source(chunk) } else { None }
+    }
+
+    /// Returns the super-chunk if the header of `chunk` is that of a lazy chunk.
+    fn lazy_block_source(&self, chunk: &[u8]) -> Option<SchunkBlockSource<'call>> {
+        if !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
             return None;
         }
         let schunk = self.get().ok()?.head().schunk();
@@ -510,7 +515,7 @@ pub(super) unsafe fn source_slice<'a>(ptr: *const c_void, len: usize) -> Result<
 ///
 /// # Safety
 /// `ptr` is NULL, or aligned and points at `len` initialised items that do not change during `'a`.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn typed_slice<'a, T>(ptr: *const T, len: usize) -> Result<&'a [T]> {
     if len == 0 {
         return Ok(&[]);
