@@ -91,6 +91,7 @@ pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
 ///
 /// # Errors
 /// `MemoryAlloc`, those of the iterator.
+#[inline]
 pub(crate) fn try_collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
     let mut all = vec_with_capacity(items.size_hint().0)?;
     for item in items {
@@ -103,6 +104,7 @@ pub(crate) fn try_collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<V
 ///
 /// # Errors
 /// `MemoryAlloc`.
+#[inline]
 pub(crate) fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     try_collect(items.map(Ok))
 }

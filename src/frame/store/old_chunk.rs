@@ -6,7 +6,7 @@
 
 use super::frame::Frame;
 use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
@@ -27,20 +27,37 @@ impl Frame {
         known: Option<ChunkInfo>,
     ) -> Result<ChunkInfo> {
         let found = known.map_or_else(|| self.chunk_info(nchunk, header), Ok);
-        if matches!(&found, Err(error) if !matches!(error.kind(), ErrorKind::InvalidHeader | ErrorKind::Data))
+        let damage = |error: &Error| matches!(error.kind(), ErrorKind::InvalidHeader | ErrorKind::Data);
+        if found.as_ref().is_err_and(|error| !damage(error)) {
+            return found;
+        }
+        let Some((place, next)) = self.place_of_stored_chunk(nchunk)? else { return found };
+        let by_header = nbytes_by_header(nchunk, header);
+        if let Ok(info) = &found
+            && by_header.map_or_else(|| is_possible_size(info, header), |nbytes| info.nbytes == nbytes)
+            // The size of a chunk file was compared before. In most frames the next chunk begins where the chunk ends.
+            && (self.kind == FrameKind::Sparse
+                || next.is_some_and(|next| place.checked_add_signed(info.cbytes.into()) == Some(next)))
         {
             return found;
         }
-        let Some(place) = self.place_of_stored_chunk(nchunk)? else { return found };
+        self.sizes_of_unusual_chunk(nchunk, header, place, found)
+    }
+
+    /// As [`counted_chunk_info`](Self::counted_chunk_info), for a chunk at `place` that does not end where the next one
+    /// begins, or is damaged.
+    #[cold]
+    fn sizes_of_unusual_chunk(
+        &self,
+        nchunk: usize,
+        header: &FrameHeader,
+        place: u64,
+        found: Result<ChunkInfo>,
+    ) -> Result<ChunkInfo> {
         let by_header = nbytes_by_header(nchunk, header);
-        let claimed = found.as_ref().ok().filter(|info| (0..=header.nbytes).contains(&info.nbytes.into()));
-        let has_room = claimed.is_some_and(|info| match self.kind {
-            // The size of the file was compared before.
-            FrameKind::Sparse => true,
-            FrameKind::Contiguous => {
-                self.is_followed_by_next_chunk(nchunk, place, info.cbytes)
-                    || info.cbytes as u64 <= self.room_of_chunk(place, header)
-            }
+        let claimed = found.as_ref().ok().filter(|info| is_possible_size(info, header));
+        let has_room = claimed.is_some_and(|info| {
+            self.kind == FrameKind::Sparse || info.cbytes as u64 <= self.room_of_chunk(place, header)
         });
         if has_room && by_header.is_none_or(|nbytes| claimed.is_some_and(|info| info.nbytes == nbytes)) {
             return found;
@@ -65,20 +82,18 @@ impl Frame {
         Ok(ChunkInfo { nbytes, cbytes, blocksize: 0, flags2: 0, special: None, is_lazy: false })
     }
 
-    /// Returns the offset of a chunk in the data section, or the number of its file; `None` for a chunk without bytes of
-    /// its own.
-    fn place_of_stored_chunk(&self, nchunk: usize) -> Result<Option<u64>> {
-        let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or(-1);
-        Ok(match decode_entry(code)? {
-            IndexEntry::Payload(place) => Some(place),
-            IndexEntry::Special(_) => None,
-        })
-    }
-
-    /// Returns whether the next chunk begins where a chunk of `cbytes` bytes at `place` ends, as in most frames.
-    fn is_followed_by_next_chunk(&self, nchunk: usize, place: u64, cbytes: i32) -> bool {
-        let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
-        next.is_some_and(|next| u64::try_from(next) == Ok(place + cbytes as u64))
+    /// Returns the offset of a chunk in the data section, or the number of its file, and that of the next chunk; `None`
+    /// for a chunk without bytes of its own.
+    fn place_of_stored_chunk(&self, nchunk: usize) -> Result<Option<(u64, Option<u64>)>> {
+        let offsets = &self.inner.read_recursive().index.offsets;
+        let place = |code: i64| match decode_entry(code) {
+            Ok(IndexEntry::Payload(place)) => Ok(Some(place)),
+            Ok(IndexEntry::Special(_)) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let Some(this) = place(offsets.get(nchunk).unwrap_or(-1))? else { return Ok(None) };
+        let next = offsets.get(nchunk + 1).and_then(|code| u64::try_from(code).ok());
+        Ok(Some((this, next)))
     }
 
     /// Returns the number of bytes from `place` in the data section to the next chunk, or to the end of the section.
@@ -115,4 +130,9 @@ fn nbytes_by_header(nchunk: usize, header: &FrameHeader) -> Option<i32> {
     let chunksize = i64::from(header.chunksize);
     let rest = header.nbytes.checked_sub(i64::try_from(nchunk).ok()?.checked_mul(chunksize)?)?;
     (chunksize > 0 && rest > 0).then_some(rest.min(chunksize) as i32)
+}
+
+/// Returns whether the uncompressed size in a chunk header is possible in a frame.
+fn is_possible_size(info: &ChunkInfo, header: &FrameHeader) -> bool {
+    (0..=header.nbytes).contains(&i64::from(info.nbytes))
 }
