@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`format`] | the bytes of a frame, and the effect of a change on them: pure functions |
+//! | [`mod@format`] | the bytes of a frame, and the effect of a change on them: pure functions |
 //! | [`store`] | a frame as a store of chunks, in memory, in a file or in a directory: reading and changing it |
 //! | [`recovery`] | checking all parts of a frame on disk; saving its whole parts into a new frame |
 //!
