@@ -8,7 +8,7 @@ use crate::abi::{
 };
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::codec::BuiltInCodec;
-use crate::environment::{var, var_as_i32, var_as_i64};
+use crate::environment::{may_have, var, var_as_i32, var_as_i64};
 use crate::err;
 use crate::error::Result;
 use crate::trace;
@@ -100,6 +100,9 @@ fn var_at_least(name: &CStr, least: i32) -> Option<i32> {
 /// # Errors
 /// `InvalidParam` when the environment names a registered codec.
 pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
+    if !may_have(b"BLOSC_") {
+        return Ok(());
+    }
     params.typesize = var_at_least(c"BLOSC_TYPESIZE", 1).unwrap_or(params.typesize);
     params.clevel = var_at_least(c"BLOSC_CLEVEL", 0).unwrap_or(params.clevel);
     match read_shuffle() {
