@@ -16,12 +16,12 @@ use std::ops::Deref;
 /// Number of attempts to reread a frame that another handle without the lock keeps changing.
 const MAX_REFRESH_ATTEMPTS: usize = 50;
 
-/// Shared access to a super-chunk and its frame, with the current header of the frame. Released on drop.
+/// Shared access to a super-chunk and its frame, which was reread. Released on drop.
 struct ReadSession<'a> {
     header: FrameHeader,
     /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation).
     generation: u64,
-    _frame_lock: Option<FrameLockGuard<'a>>,
+    _frame_lock: FrameLockGuard<'a>,
     guard: ReadGuard<'a, SuperChunk>,
 }
 
@@ -80,56 +80,61 @@ impl SuperChunk {
     /// `Lock`, those of a frame that cannot be read and of `read`.
     #[inline(always)]
     pub(super) fn with_read_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
-        let (guard, session);
+        let (guard, frame_lock, status, session);
         let access = match self.frame() {
             None => {
                 guard = self.read_lock();
                 ChunkAccess { lock_proof: guard.lock_proof(), header: None, generation: Some(0) }
             }
             Some(frame) => {
-                session = self.lock_frame_for_read(frame)?;
-                session.access()
+                guard = self.read_lock();
+                frame_lock = if frame.is_on_disk() { Some(frame.lock(false)?) } else { None };
+                status = frame.status()?;
+                if status.is_stale {
+                    drop(frame_lock);
+                    drop(guard);
+                    session = self.lock_stale_frame(frame, &status.header)?;
+                    session.access()
+                } else {
+                    let (header, generation) = (Some(&status.header), Some(status.generation));
+                    ChunkAccess { lock_proof: guard.lock_proof(), header, generation }
+                }
             }
         };
         read(access)
     }
 
-    /// Locks for reading, and rereads the frame if another handle has changed it.
+    /// Rereads the frame, which another handle has changed since it had the header `old`, and locks for reading. If the
+    /// frame is not valid yet, because another handle is writing it, the known contents are used.
     ///
     /// # Errors
     /// `Lock`, and those of a frame that cannot be read.
-    fn lock_frame_for_read<'a>(&'a self, frame: &'a Frame) -> Result<ReadSession<'a>> {
-        let mut attempts = MAX_REFRESH_ATTEMPTS;
-        loop {
-            let guard = self.read_lock();
-            if !frame.is_on_disk() {
-                let header = frame.status()?.header;
-                return Ok(ReadSession { header, generation: 0, _frame_lock: None, guard });
-            }
-            let frame_lock = frame.lock(false)?;
-            let status = frame.status()?;
-            if status.is_stale {
-                // Rereading the frame needs exclusive access. If the frame is not valid yet, because another handle is
-                // writing it, the known contents are used.
-                drop(frame_lock);
-                drop(guard);
-                let is_current = self.refresh_exclusively()?;
-                if !is_current && attempts > 0 && frame.has_changed_since(&status.header) {
-                    attempts -= 1;
-                    continue;
-                }
-                if !is_current {
-                    let guard = self.read_lock();
-                    let frame_lock = frame.lock(false)?;
-                    let FrameStatus { header, generation, .. } = frame.status()?;
-                    self.discard_cached_block();
-                    return Ok(ReadSession { header, generation, _frame_lock: Some(frame_lock), guard });
-                }
+    #[cold]
+    fn lock_stale_frame<'a>(&'a self, frame: &'a Frame, old: &FrameHeader) -> Result<ReadSession<'a>> {
+        let mut old = old.clone();
+        for attempt in 0.. {
+            // Rereading the frame needs exclusive access.
+            let is_current = self.refresh_exclusively()?;
+            if !is_current && attempt < MAX_REFRESH_ATTEMPTS && frame.has_changed_since(&old) {
+                let _reading = self.read_lock();
+                let _frame_lock = frame.lock(false)?;
+                old = frame.status()?.header;
                 continue;
             }
-            let FrameStatus { header, generation, .. } = status;
-            return Ok(ReadSession { header, generation, _frame_lock: Some(frame_lock), guard });
+            let guard = self.read_lock();
+            let frame_lock = frame.lock(false)?;
+            let FrameStatus { header, generation, is_stale } = frame.status()?;
+            if is_current && is_stale {
+                // Another handle has changed the frame again.
+                old = header;
+                continue;
+            }
+            if !is_current {
+                self.discard_cached_block();
+            }
+            return Ok(ReadSession { header, generation, _frame_lock: frame_lock, guard });
         }
+        unreachable!("the attempts have no end")
     }
 
     /// Locks for a change and discards the cached block. With `resync`, first rereads a frame that another handle has
