@@ -89,7 +89,9 @@ impl SuperChunk {
             Some(frame) => {
                 guard = self.read_lock();
                 frame_lock = if frame.is_on_disk() { Some(frame.lock(false)?) } else { None };
-                status = frame.status()?;
+                status = frame.status();
+                // Borrowed in its place: moving it costs a slice of 10 items in memory a tenth of its time.
+                let Ok(status) = &status else { return status.and_then(|_| unreachable!("an error")) };
                 if status.is_stale {
                     drop(frame_lock);
                     drop(guard);
