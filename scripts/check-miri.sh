@@ -101,7 +101,7 @@ run_group() {
   name=$(echo "$1" | tr -c 'a-z0-9\n' _)
   log=$2/${name:0:100}.log
   # shellcheck disable=SC2086 # the arguments are words
-  if timeout --kill-after 10 "$4" cargo "+$3" miri test -p "$package" --lib -- $filters >"$log" 2>&1 &&
+  if timeout --kill-after 10 "$4" cargo "+$3" miri test -p "$package" --lib -- -Zunstable-options --report-time $filters >"$log" 2>&1 &&
     check_filters "$filters" "$log" >>"$log"; then
     printf '%s passed in %4d s: %s\n' "$(sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$log")" \
       $((SECONDS - start)) "$1"

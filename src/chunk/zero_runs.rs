@@ -46,7 +46,9 @@ mod tests {
 
     #[test]
     fn zeros_are_decoded_from_one_run_per_block() {
-        for nbytes in [1, 4, 1000, 3_000_000] {
+        // The last one has several blocks, which take minutes under Miri.
+        let sizes: &[i32] = if cfg!(miri) { &[1, 4, 1000] } else { &[1, 4, 1000, 3_000_000] };
+        for &nbytes in sizes {
             let chunk = encode_zero_runs(nbytes).unwrap();
             let mut header = ChunkHeader::default();
             let parsed = ParsedChunk::parse(&mut header, &chunk).unwrap();
