@@ -13,7 +13,7 @@
 # asan      AddressSanitizer over the unit tests, with the nightly toolchain
 #
 # A check whose tools are missing is SKIPPED in the table and does not fail the script. A check that takes longer than
-# CHECK_TIMEOUT seconds (20 minutes in the short form, else 3 hours) fails. The output of each is in target/check-deep/.
+# CHECK_TIMEOUT seconds (30 minutes in the short form, else 3 hours) fails. The output of each is in target/check-deep/.
 set -uo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ fi
 if [ $# -gt 0 ]; then
   checks=("$@")
 fi
-limit=${CHECK_TIMEOUT:-$([ -n "$short" ] && echo 1200 || echo 10800)}
+limit=${CHECK_TIMEOUT:-$([ -n "$short" ] && echo 1800 || echo 10800)}
 target=${CARGO_TARGET_DIR:-target}
 logs=$target/check-deep
 mkdir -p "$logs"

@@ -10,7 +10,7 @@
 #     scripts/check-miri.sh FILTER...  # other tests, by a part of their names
 #
 # Fails if a filter matches no test, and if a process takes longer than MIRI_TIMEOUT seconds (default: 3600, with --short
-# 900). Needs rustup. Installs the nightly toolchain with Miri if it is missing; MIRI_TOOLCHAIN names another one. Exits
+# 1500). Needs rustup. Installs the nightly toolchain with Miri if it is missing; MIRI_TOOLCHAIN names another one. Exits
 # with 77 if it cannot be installed.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
@@ -68,7 +68,7 @@ short=(
 )
 if [ "${1:-}" = --short ]; then
   groups=("${short[@]}")
-  limit=${MIRI_TIMEOUT:-900}
+  limit=${MIRI_TIMEOUT:-1500}
 elif [ $# -gt 0 ]; then
   groups=("$*")
 fi
