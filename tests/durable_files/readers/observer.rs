@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
+use super::MIN_COMMITS_SEEN;
 use super::content::{NBYTES, commit_of_chunk, commit_of_note};
 use super::frames::{
     ARRAY_CHUNKS, Change, Frame, INITIAL_CHUNKS, NOTE, array_chunk, array_chunk_box, is_written,
@@ -40,6 +41,12 @@ impl Counts {
     /// Returns the number of all failures.
     pub fn failures(&self) -> u64 {
         self.failed_opens + self.failed_reads + self.wrong + self.split + self.old
+    }
+
+    /// Returns whether the reader has read and opened the frame as often as a meaningful run does.
+    pub fn has_enough(&self, keeps_handle: bool) -> bool {
+        let is_enough = |count| count >= MIN_COMMITS_SEEN;
+        is_enough(self.distinct) && is_enough(self.reads) && (keeps_handle || is_enough(self.opens))
     }
 
     fn fields(&self) -> [(&'static str, u64); 9] {
@@ -97,8 +104,8 @@ impl Observer {
         Observer { library, change, path, progress, counts: Counts::default(), commits: BTreeSet::new() }
     }
 
-    pub fn into_counts(self) -> Counts {
-        Counts { distinct: self.commits.len() as u64, ..self.counts }
+    pub fn counts(&self) -> Counts {
+        Counts { distinct: self.commits.len() as u64, ..self.counts.clone() }
     }
 
     /// Returns the newest commit that was seen.

@@ -21,6 +21,8 @@ pub struct Progress {
     created: AtomicU64,
     /// The number of readers that have started.
     ready: AtomicU64,
+    /// The number of readers that have seen enough commits.
+    satisfied: AtomicU64,
     /// 1 once the writer has closed the frame.
     finished: AtomicU64,
 }
@@ -60,6 +62,14 @@ impl Progress {
 
     pub fn set_created(&self) {
         self.created.store(1, SeqCst);
+    }
+
+    pub fn set_satisfied(&self) {
+        self.satisfied.fetch_add(1, SeqCst);
+    }
+
+    pub fn satisfied(&self) -> u64 {
+        self.satisfied.load(SeqCst)
     }
 
     pub fn set_finished(&self) {
