@@ -1,11 +1,15 @@
 #!/bin/sh
-# Prints the instructions per call of this library and of the C library, counted by callgrind: a figure that noise does not
-# affect. Valgrind emulates a processor with AVX2 at most, so the AVX-512 kernels are not counted.
+# Prints the instructions and system calls per call of this library and of the C library, counted by callgrind: figures
+# that noise does not affect. A ratio above 1 means that this library needs fewer instructions. Valgrind emulates a
+# processor with AVX2 at most, so the AVX-512 kernels are not counted.
 #
-#     scripts/count-instructions.sh [CODEC...]        # default: blosclz lz4 lz4hc zlib zstd
+#     scripts/count-instructions.sh [GROUP...]        # default: all groups, 2 minutes
 #
-# Needs valgrind and scripts/fetch-reference.sh. BLOSC2_UNDER_TEST and BLOSC2_REFERENCE name other libraries, CC the
-# compiler.
+# Groups: blosclz lz4 lz4hc zlib zstd (chunks of 4 and 256 KiB), short (calls on small chunks), memory frame file old-file
+# future-file directory (super-chunks and arrays in that store).
+#
+# Needs valgrind, Python 3 and scripts/fetch-reference.sh. BLOSC2_UNDER_TEST and BLOSC2_REFERENCE name other libraries, CC
+# the compiler.
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
@@ -26,7 +30,7 @@ if [ -z "${BLOSC2_UNDER_TEST:-}" ]; then
     BLOSC2_UNDER_TEST=$target/release/libblosc2.so
 fi
 unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_LOCKING
-[ $# -gt 0 ] || set -- blosclz lz4 lz4hc zlib zstd
+[ $# -gt 0 ] || set -- short memory frame file old-file future-file directory blosclz lz4 lz4hc zlib zstd
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,29 +41,36 @@ ln -s "$(realpath "$reference")" "$work/reference/libblosc2.so.9"
 ${CC:-cc} -std=c99 -O1 -Iinclude -Icapi-tests capi-tests/instruction_counts.c -o "$work/program" \
     "$work/ours/libblosc2.so.9"
 
-# run LIBRARY OPERATION CODEC KIB CALLS: prints the instructions of the whole process
-run() {
-    LD_LIBRARY_PATH=$work/$1 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$work/program" \
-        "$2" "$3" "$4" "$5" "$work/chunk" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
-    sed -n 's/^==[0-9]*== Collected : //p' "$work/log"
+# profile LIBRARY ARGUMENT...: runs the program, and writes the profile to the directory of the library
+profile() {
+    library=$1
+    shift
+    LD_LIBRARY_PATH=$work/$library valgrind --tool=callgrind --compress-strings=no --compress-pos=no --collect-systime=yes \
+        --callgrind-out-file="$work/$library/profile" "$work/program" "$@" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
 }
 
-# per_call LIBRARY OPERATION CODEC KIB: prints the instructions per call once contexts are warm
-per_call() {
-    few=$(run "$1" "$2" "$3" "$4" 2)
-    many=$(run "$1" "$2" "$3" "$4" 6)
-    echo $(((many - few) / 4))
+# count TITLE ARGUMENT...: the reference is first: both libraries decompress its chunk
+count() {
+    title=$1
+    shift
+    profile reference "$@"
+    profile ours "$@"
+    python3 capi-tests/instruction_counts.py "$title" "$work/ours/profile" "$work/reference/profile"
 }
 
-printf '%-11s %-8s %4s %13s %13s %6s\n' call codec KiB ours reference ratio
-for codec in "$@"; do
-    for kib in 4 256; do
-        # The reference compresses last: both libraries decompress its chunk.
-        for operation in compress decompress getitem; do
-            ours=$(per_call ours $operation "$codec" $kib)
-            theirs=$(per_call reference $operation "$codec" $kib)
-            ratio=$(awk "BEGIN { printf \"%.2f\", $theirs / $ours }")
-            printf '%-11s %-8s %4d %13d %13d %6s\n' $operation "$codec" $kib "$ours" "$theirs" "$ratio"
-        done
-    done
+printf '%-28s %-12s %10s %10s %6s %14s\n' call group ours reference ratio 'system calls'
+for group in "$@"; do
+    case $group in
+        short) count short short ;;
+        blosclz | lz4 | lz4hc | zlib | zstd)
+            for kib in 4 256; do
+                rm -f "$work/chunk"
+                count "$group $kib" context "$group" $kib "$work/chunk"
+            done
+            ;;
+        *)
+            count "$group" schunk "$group" "$work/frame.b2frame"
+            count "$group" array "$group" "$work/array.b2nd"
+            ;;
+    esac
 done
