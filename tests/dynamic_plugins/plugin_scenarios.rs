@@ -61,7 +61,7 @@ pub fn add_script(place: &Path, name: &str, script: &str) {
 
 /// Builds `capi-tests/plugin.c` with these definitions.
 pub fn build_plugin(kind: PluginKind, definitions: &[&str], library: &Path) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::support::root();
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     compiler.args(["-std=gnu11", "-O1", "-shared", "-fPIC", "-I"]).arg(root.join("include"));
     compiler.arg(format!("-D{}", format!("{kind:?}").to_uppercase()));

@@ -2,8 +2,6 @@
 //! `scripts/make-fixtures.py`) decode to their data, whole and in part. The expected bytes are not stored, but
 //! computed by formulas.
 
-use std::path::Path;
-
 use crate::support::calls::{OwnedContext, dparams};
 use crate::support::fixtures::{Record, read_records};
 use crate::support::library::Library;
@@ -88,7 +86,7 @@ impl Record {
 }
 
 fn all_records() -> Vec<Record> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("capi-tests/fixtures/chunks");
+    let directory = crate::support::root().join("capi-tests/fixtures/chunks");
     RELEASES.iter().flat_map(|release| read_records(&directory, release)).collect()
 }
 

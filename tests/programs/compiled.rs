@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::c_program::root;
 use crate::support::library::{path_of_ours, path_of_reference};
 
 /// The programs that accept `--ours`.
@@ -58,10 +59,6 @@ impl Origin {
     fn needs_ours_flag(self) -> bool {
         self == Origin::Ours && path_of_reference() != Some(path_of_ours())
     }
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Writes directly to the terminal, because the test runner captures the output of the print macros.

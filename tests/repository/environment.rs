@@ -95,7 +95,7 @@ fn variables_in_document(document: &str) -> BTreeSet<String> {
 
 #[test]
 fn document_names_each_variable() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::root();
     let document = fs::read_to_string(root.join("docs/environment.md")).expect("docs/environment.md");
     let documented = variables_in_document(&document);
     let (read, sources) = variables_that_are_read(root);

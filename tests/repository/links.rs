@@ -63,7 +63,7 @@ fn link_targets(line: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn links_name_files_and_headings() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::root();
     let (mut count, mut broken) = (0, Vec::new());
     for path in documents(root) {
         let document = fs::read_to_string(&path).expect("UTF-8");
@@ -87,7 +87,7 @@ fn links_name_files_and_headings() {
 
 #[test]
 fn paths_in_the_guides_exist() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::root();
     let mut missing = Vec::new();
     for guide in ["docs/README.md", "CONTRIBUTING.md", "docs/environment.md", "docs/install.md"] {
         let document = fs::read_to_string(root.join(guide)).expect("the guide");

@@ -8,3 +8,8 @@ mod layers;
 mod links;
 mod references;
 mod scripts;
+
+/// Returns the directory of the repository.
+fn root() -> &'static std::path::Path {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the directory of the repository")
+}

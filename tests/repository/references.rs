@@ -95,7 +95,7 @@ fn for_each_source(dir: &Path, then: &mut dyn FnMut(&Path, &str)) {
 
 #[test]
 fn references_of_comments_name_headings_that_exist() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::root();
     let mut known = BTreeMap::new();
     for document in DOCUMENTS {
         let path = root.join(format!("docs/format/{document}.md"));

@@ -32,7 +32,7 @@ fn write_failing_tools(directory: &Path, log: &Path) {
 
 #[test]
 fn each_script_prints_its_usage() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::root();
     let mut scripts: Vec<String> = fs::read_dir(root.join("scripts"))
         .expect("scripts/")
         .map(|entry| entry.expect("an entry"))

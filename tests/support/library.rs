@@ -209,7 +209,7 @@ pub fn path_of_reference() -> Option<PathBuf> {
         assert!(path.is_file(), "BLOSC2_REFERENCE names no file: {}", path.display());
         return Some(path);
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/blosc2/lib/libblosc2.so");
+    let path = super::root().join("reference/blosc2/lib/libblosc2.so");
     path.is_file().then_some(path)
 }
 

@@ -26,6 +26,17 @@ pub mod verify;
 pub mod watchdog;
 
 use library::Library;
+use std::path::Path;
+
+/// Returns the directory of the repository: the tests and the benchmarks are of different packages.
+pub fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if package.ends_with("tests") {
+        package.parent().expect("the directory of the repository")
+    } else {
+        package
+    }
+}
 
 /// Returns both libraries, or `None` after printing that the test was skipped. With `BLOSC2_REQUIRE_REFERENCE=1` a
 /// missing reference is a failure.

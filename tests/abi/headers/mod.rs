@@ -17,6 +17,7 @@ mod inlines;
 mod source;
 mod template;
 
+use crate::support::root;
 use source::Abi;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,10 +35,6 @@ const HEADERS: [&str; 9] = [
     "blosc2/filters-registry.h",
     "blosc2/tuners-registry.h",
 ];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// Returns all files below `dir`, sorted, so that the output does not depend on the file system.
 fn files_below(dir: &Path) -> Vec<PathBuf> {

@@ -141,7 +141,7 @@ impl Release {
 /// The directory with one folder per old release.
 fn old_releases_directory() -> PathBuf {
     std::env::var_os("BLOSC2_OLD_RELEASES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/releases"), PathBuf::from)
+        .map_or_else(|| crate::support::root().join("reference/releases"), PathBuf::from)
 }
 
 /// Converts a metalayer name to a C string.

@@ -6,7 +6,6 @@ mod formulas;
 mod older_layouts;
 
 use std::fs;
-use std::path::Path;
 
 use crate::support::library::Library;
 use crate::support::super_chunk::SuperChunk;
@@ -136,8 +135,7 @@ impl Record {
 /// u32 length
 /// bytes } }`.
 fn read_records(release: &str) -> Vec<Record> {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("capi-tests/fixtures/frames/{release}.bin"));
+    let path = crate::support::root().join(format!("capi-tests/fixtures/frames/{release}.bin"));
     let file = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut rest = file.strip_prefix(b"B2FR").expect("the magic number of a fixture");
     let number = |rest: &mut &[u8]| {

@@ -46,7 +46,7 @@ fn read_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
 
 #[test]
 fn layers_depend_downwards_and_cycles_are_pairs_in_one_folder() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = crate::root().join("src");
     let mut files = BTreeMap::new();
     read_files(&root, &root, &mut files);
     let graph = Graph::new(&files);
