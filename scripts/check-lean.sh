@@ -11,6 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 lean=${CARGO_TARGET_DIR:-$root/target}/lean
 
-cargo build --quiet --lib --no-default-features --features c-api --target-dir "$lean"
+# Compiling takes longer than these tests.
+CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo build --quiet --lib --no-default-features --features c-api --target-dir "$lean"
 # Cargo builds the tests with the default features; the tests load the other library.
 BLOSC2_UNDER_TEST=$lean/debug/libblosc2.so BLOSC2_FEATURES='' cargo test --test golden -- chunks:: excluded_features::
