@@ -151,6 +151,13 @@ pub(crate) struct Move {
     pub len: u64,
 }
 
+impl Move {
+    /// Returns the move in a file where the frame begins at byte `base`.
+    pub(in crate::frame) fn behind(self, base: u64) -> Move {
+        Move { from: base + self.from, to: base + self.to, len: self.len }
+    }
+}
+
 /// A chunk of a sparse frame, which is stored in its own file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkFile<'a> {
@@ -193,16 +200,19 @@ pub(crate) struct FramePlan<'a> {
 }
 
 impl FramePlan<'_> {
-    /// Returns whether the plan makes a file longer than the frame that has `len` bytes from the start of the frame on.
-    pub(in crate::frame) fn is_cutting(&self, len: u64) -> bool {
-        self.trailer.is_some() && len > self.layout.frame_len
+    /// Returns offset and bytes of payload, index and trailer, in the order of their offsets. The index of a frame without
+    /// chunks is not one of them: readers do not read it, and the trailer is in its place.
+    pub(in crate::frame) fn parts_behind_header(&self) -> [Option<(u64, &[u8])>; 3] {
+        let trailer = self.trailer.as_ref().map(|(at, bytes)| (*at, &bytes[..]));
+        let index = self.index.as_ref().map(|(at, bytes)| (*at, &bytes[..]));
+        [self.payload, index.filter(|index| trailer.is_none_or(|trailer| index.0 < trailer.0)), trailer]
     }
 
     /// Returns the bytes that mark the end of a file that is not cut off yet, and their offset: the end of the trailer, by
     /// which [`trailing`](crate::frame::store::trailing) recognises the bytes behind the frame as remains. `None` if the file, which
     /// has `len` bytes from the start of the frame on, ends with the frame.
     pub(in crate::frame) fn end_mark(&self, len: u64) -> Option<(u64, &[u8])> {
-        let (_, trailer) = self.trailer.as_ref().filter(|_| self.is_cutting(len))?;
+        let (_, trailer) = self.trailer.as_ref().filter(|_| len > self.layout.frame_len)?;
         let mark_len = (len - self.layout.frame_len).min(END_LEN as u64);
         let mark = &trailer[trailer.len().saturating_sub(mark_len as usize)..];
         Some((len - mark.len() as u64, mark))

@@ -1,6 +1,6 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
-use super::spill::SavedBytes;
+use super::old_bytes::OldBytes;
 use super::trailing;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
@@ -226,9 +226,11 @@ impl Disk {
     pub(in crate::frame) fn create_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<IoStream> {
         let path = self.chunk_path(number)?;
         let stream = self.backend.open(&path, OpenMode::Create)?;
-        let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
-        stream.write_at(0, bytes, WriteUnit::Bytes)?;
-        written.commit(true)?;
+        stream.write_at(0, bytes, WriteUnit::Bytes).inspect_err(|_| {
+            if let Err(error) = remove_file(&path) {
+                trace::warning(|| format!("an incomplete chunk file stays: {error}"));
+            }
+        })?;
         Ok(stream)
     }
 
@@ -261,46 +263,6 @@ impl Disk {
         Ok(properties)
     }
 
-    /// Writes a chunk file and returns a guard that restores the old state on drop. With `replaced`, the chunk that is
-    /// in the file is overwritten in place. Only for native files.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; the old state is restored then.
-    pub(crate) fn write_chunk_file_guarded(
-        &self,
-        number: u64,
-        bytes: &[u8],
-        replaced: bool,
-    ) -> Result<ChunkFileGuard> {
-        let path = self.chunk_path(number)?;
-        // The file is overwritten in place, not created anew or truncated first: both take file systems many times
-        // longer.
-        if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
-            let size = stream.size()?;
-            let old = SavedBytes::read_from(&stream, 0, size)?;
-            let done = overwrite_chunk(&stream, bytes);
-            let written =
-                ChunkFileGuard(Some(OldChunkFile::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
-            return done.map(|()| written);
-        }
-        let stream = self.backend.open(&path, OpenMode::Create)?;
-        let written = ChunkFileGuard(Some(OldChunkFile::Unused { path }));
-        stream.write_at(0, bytes, WriteUnit::Bytes)?;
-        Ok(written)
-    }
-
-    /// Restores a native chunk file: the chunk that was in it, or no file.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `FileTruncate`, `FileRemove`.
-    pub(in crate::frame) fn restore_chunk_file(&self, number: u64, old: Option<&SavedBytes>) -> Result<()> {
-        let path = self.chunk_path(number)?;
-        match old {
-            None => remove_file(&path),
-            Some(bytes) => restore_chunk(&self.backend.open(&path, OpenMode::Update)?, bytes),
-        }
-    }
-
     /// Cuts off a native chunk file behind its chunk.
     ///
     /// # Errors
@@ -328,7 +290,19 @@ impl Disk {
         self.backend.remove(&self.chunk_path(number)?)
     }
 
-    fn chunk_path(&self, number: u64) -> Result<CString> {
+    /// Removes a chunk file to which no index refers. A file that cannot be removed stays as an orphan, without an
+    /// error.
+    pub(in crate::frame) fn remove_superseded(&self, number: u64) {
+        if let Err(error) = self.remove_chunk_file(number) {
+            trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
+        }
+    }
+
+    /// Returns the path of a chunk file.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for a number above `u32::MAX`, and for a contiguous frame; `MemoryAlloc`.
+    pub(in crate::frame) fn chunk_path(&self, number: u64) -> Result<CString> {
         match (&self.directory, u32::try_from(number)) {
             (Some(directory), Ok(number)) => {
                 let mut name = [0; CHUNK_FILE_NAME_LEN];
@@ -351,59 +325,13 @@ pub(in crate::frame) fn stored_len(chunk: &[u8]) -> Option<u64> {
     Some(cbytes).filter(|&cbytes| cbytes >= EXTENDED_HEADER_LENGTH as u64)
 }
 
-/// A chunk file that was written. Dropping this value restores the old state, unless [`commit`](Self::commit) was
-/// called.
-pub(crate) struct ChunkFileGuard(Option<OldChunkFile>);
-
-/// The state before a chunk file was written.
-enum OldChunkFile {
-    /// No file, or an orphan, which no index entry refers to.
-    Unused { path: CString },
-    /// A chunk; the new one is `len` bytes long.
-    Chunk { stream: IoStream, bytes: SavedBytes, len: u64 },
-}
-
-impl ChunkFileGuard {
-    /// Keeps the new contents. Returns the chunk that was in the file before. If the new chunk is shorter than the old
-    /// one, the file is cut off only here, and only if `is_cut`: on a full disk, bytes that were cut off might not be
-    /// restorable.
-    ///
-    /// # Errors
-    /// `FileTruncate`; the old state is restored then.
-    pub(in crate::frame) fn commit(mut self, is_cut: bool) -> Result<Option<SavedBytes>> {
-        if let Some(OldChunkFile::Chunk { stream, bytes, len }) = &self.0
-            && is_cut
-            && *len < bytes.len_in_memory() as u64
-        {
-            stream.truncate(*len)?;
-        }
-        Ok(match self.0.take() {
-            Some(OldChunkFile::Chunk { bytes, .. }) => Some(bytes),
-            _ => None,
-        })
-    }
-}
-
-impl Drop for ChunkFileGuard {
-    fn drop(&mut self) {
-        let restored = match self.0.take() {
-            None => Ok(()),
-            Some(OldChunkFile::Unused { path }) => remove_file(&path),
-            Some(OldChunkFile::Chunk { stream, bytes, .. }) => restore_chunk(&stream, &bytes),
-        };
-        if let Err(error) = restored {
-            trace::warning(|| format!("a chunk file could not be restored: {error}"));
-        }
-    }
-}
-
 /// Restores the chunk in a file. A write that fails concerns bytes that could not be overwritten either: the others are
 /// restored.
-fn restore_chunk(stream: &IoStream, bytes: &SavedBytes) -> Result<()> {
-    let header_len = bytes.len().min(INVALID_HEADER.len());
-    let written = bytes.write_to(stream, 0, header_len..bytes.len());
-    let written = bytes.write_to(stream, 0, 0..header_len).and(written);
-    written.and(stream.truncate(bytes.len() as u64))
+pub(super) fn restore_chunk(stream: &IoStream, old: &OldBytes) -> Result<()> {
+    let header_len = old.len().min(INVALID_HEADER.len());
+    let written = old.restore_part(stream, header_len..old.len());
+    let written = old.restore_part(stream, 0..header_len).and(written);
+    written.and(stream.truncate(old.len() as u64))
 }
 
 /// Cuts off a file that is longer than `len` bytes.
@@ -411,14 +339,18 @@ fn cut(stream: &IoStream, len: u64) -> Result<()> {
     if stream.size()? > len { stream.truncate(len) } else { Ok(()) }
 }
 
-fn remove_file(path: &CStr) -> Result<()> {
+/// Removes a native file.
+///
+/// # Errors
+/// `FileRemove`.
+pub(super) fn remove_file(path: &CStr) -> Result<()> {
     std::fs::remove_file(paths::as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))
 }
 
 /// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process
 /// is killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of
 /// another.
-fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
+pub(super) fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
     let (header, content) = bytes.split_at(bytes.len().min(INVALID_HEADER.len()));
     stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;
     stream.write_at(INVALID_HEADER.len() as u64, content, WriteUnit::Bytes)?;

@@ -75,8 +75,8 @@ pub(in crate::frame) struct Inner {
     pub(in crate::frame) end_of_chunks: Option<u64>,
     /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
     pub(in crate::frame) staging: Option<Staging>,
-    /// The changes in place since the begin of a transaction; `None` outside.
-    pub(in crate::frame) undo_log: Option<UndoLog>,
+    /// The changes in place since the begin of a transaction.
+    pub(in crate::frame) undo_log: UndoLog,
     /// Number of open transactions and brackets, inside which changes are not committed.
     pub(in crate::frame) open_transactions: usize,
     /// Number of brackets among them.
@@ -96,7 +96,7 @@ impl Inner {
             last_check: None,
             end_of_chunks: None,
             staging: None,
-            undo_log: None,
+            undo_log: UndoLog::default(),
             open_transactions: 0,
             open_brackets: 0,
             is_new: false,

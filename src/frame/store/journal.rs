@@ -7,10 +7,11 @@
 //! the old or the new bytes; otherwise a program that does not know the journal has rewritten the frame.
 
 use super::disk::Disk;
+use super::old_bytes::OldBytes;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
-use crate::io::{IoStream, OpenMode, WriteUnit, replacement};
+use crate::io::{OpenMode, WriteUnit, replacement};
 use crate::trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -32,12 +33,11 @@ pub(in crate::frame) struct Journal {
     path: PathBuf,
     /// Holds the lock.
     file: File,
-    old: Vec<u8>,
     is_synced: bool,
 }
 
 /// The content of a journal.
-struct Record<'a> {
+struct JournalRecord<'a> {
     /// Offset of the frame in its file, in bytes.
     base: u64,
     old: &'a [u8],
@@ -45,43 +45,33 @@ struct Record<'a> {
 }
 
 impl Journal {
-    /// Writes the journal of a commit that replaces the first bytes of the frame by `new`.
+    /// Writes the journal of a commit that replaces `old`, the first bytes of the frame, by `new`.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`.
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(in crate::frame) fn create(
         disk: &Disk,
-        stream: &IoStream,
+        old: &OldBytes,
         new: &[u8],
         is_synced: bool,
     ) -> Result<Journal> {
-        let mut old = stream.read_vec_at(disk.base, new.len() as u64)?;
+        let mut old = fallible::copy_of(old.in_memory().unwrap_or_default())?;
         // Bytes behind the end of the file are restored as zeros, which no reader reads.
         old.resize(new.len(), 0);
-        let bytes = Record { base: disk.base, old: &old, new }.to_bytes()?;
+        let bytes = JournalRecord { base: disk.base, old: &old, new }.to_bytes()?;
         let path = journal_path(disk)?;
         let failed = |error| err!(FileOpen, "cannot write {}: {error}", path.display());
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = options.map_err(failed)?;
         file.try_lock().map_err(|error| err!(FileOpen, "{} is in use: {error}", path.display()))?;
-        let kept = file.try_clone().map_err(failed)?;
-        let journal = Journal { path: journal_path(disk)?, file: kept, old, is_synced };
-        file.set_len(0).and_then(|()| file.write_all(&bytes)).map_err(failed)?;
+        let written = file.set_len(0).and_then(|()| file.write_all(&bytes));
+        let written = written.and_then(|()| if is_synced { file.sync_all() } else { Ok(()) }).map_err(failed);
+        let journal = Journal { path, file, is_synced };
+        written?;
         if is_synced {
-            file.sync_all().map_err(failed)?;
-            replacement::sync_directory(&path)?;
+            replacement::sync_directory(&journal.path)?;
         }
         Ok(journal)
-    }
-
-    /// Returns the bytes before the commit.
-    pub(in crate::frame) fn old_bytes(&self) -> &[u8] {
-        &self.old
     }
 
     /// Leaves the file for the next handle: the commit has failed, and so has restoring the old bytes.
@@ -110,7 +100,7 @@ impl Drop for Journal {
     }
 }
 
-impl Record<'_> {
+impl JournalRecord<'_> {
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let (base, len) = (self.base.to_le_bytes(), (self.old.len() as u64).to_le_bytes());
         let checksum = checksum(&[MAGIC, &base, &len, self.old, self.new]).to_le_bytes();
@@ -118,7 +108,7 @@ impl Record<'_> {
     }
 
     /// Parses a journal; `None` for one that is not complete.
-    fn parse(bytes: &[u8]) -> Option<Record<'_>> {
+    fn parse(bytes: &[u8]) -> Option<JournalRecord<'_>> {
         let (head, content) = bytes.split_at_checked(HEAD_LEN)?;
         let fields = &head[..HEAD_LEN - 4];
         let u64_at = |at: usize| Some(u64::from_le_bytes(fields.get(at..at + 8)?.try_into().ok()?));
@@ -128,7 +118,7 @@ impl Record<'_> {
             && content.len() == 2 * len
             && self::checksum(&[fields, content]) == checksum;
         let (old, new) = content.split_at_checked(len).filter(|_| is_complete)?;
-        Some(Record { base: u64_at(8)?, old, new })
+        Some(JournalRecord { base: u64_at(8)?, old, new })
     }
 
     /// Returns whether each sector of `found` has the old or the new bytes.
@@ -197,7 +187,7 @@ fn undo(disk: &Disk, path: &Path) -> Result<()> {
     let mut bytes = fallible::filled(0, usize::try_from(len).unwrap_or(usize::MAX))?;
     file.read_exact(&mut bytes).map_err(failed)?;
     // Without a complete journal, the commit has not begun.
-    if let Some(record) = Record::parse(&bytes) {
+    if let Some(record) = JournalRecord::parse(&bytes) {
         let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
         let mut found = stream.read_vec_at(record.base, record.old.len() as u64)?;
         found.resize(record.old.len(), 0);
@@ -219,22 +209,22 @@ mod tests {
         #[test]
         fn records_round_trip(base in any::<u64>(), old in prop::collection::vec(any::<u8>(), 0..2000)) {
             let new: Vec<u8> = old.iter().map(|byte| byte.wrapping_add(1)).collect();
-            let bytes = Record { base, old: &old, new: &new }.to_bytes().unwrap();
-            let parsed = Record::parse(&bytes).unwrap();
+            let bytes = JournalRecord { base, old: &old, new: &new }.to_bytes().unwrap();
+            let parsed = JournalRecord::parse(&bytes).unwrap();
             prop_assert_eq!((parsed.base, parsed.old, parsed.new), (base, &old[..], &new[..]));
         }
 
         #[test]
         fn incomplete_records_are_rejected(len in 0..1500usize, cut in 1..1500usize) {
-            let bytes = Record { base: 7, old: &vec![1; len], new: &vec![2; len] }.to_bytes().unwrap();
+            let bytes = JournalRecord { base: 7, old: &vec![1; len], new: &vec![2; len] }.to_bytes().unwrap();
             let cut = cut.min(bytes.len());
-            prop_assert!(Record::parse(&bytes[..bytes.len() - cut]).is_none());
+            prop_assert!(JournalRecord::parse(&bytes[..bytes.len() - cut]).is_none());
         }
 
         #[test]
         fn sectors_of_both_states_are_explained(base in 0..2000u64, mask in any::<u64>()) {
             let (old, new) = (vec![1u8; 3000], vec![2u8; 3000]);
-            let record = Record { base, old: &old, new: &new };
+            let record = JournalRecord { base, old: &old, new: &new };
             let sector = |at: usize| (base + at as u64) / 512 - base / 512;
             let mut found: Vec<u8> =
                 (0..3000).map(|at| if mask >> sector(at) & 1 == 0 { old[at] } else { new[at] }).collect();

@@ -9,8 +9,9 @@
 //! | [`disk`] | the files of a frame |
 //! | [`trailing`] | whether other data follow a frame in its file |
 //! | [`transaction`] | changes one by one or several as one, in place or staged |
-//! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
-//! | [`undo_log`], [`spill`] | reverting several plans; the bytes that are kept for that |
+//! | [`writer`] | executing a plan in place |
+//! | [`undo_log`] | reverting one or several plans that were executed in place |
+//! | [`old_bytes`] | bytes of a file before a write |
 //! | [`durability`] | what a change leaves if the process dies |
 //! | [`staged`] | changes that are there completely or not at all |
 //! | [`journal`] | undoing a commit of several sectors whose writer has died |
@@ -23,14 +24,13 @@ pub(crate) mod fetch;
 pub(crate) mod frame;
 pub(in crate::frame) mod journal;
 pub(crate) mod load;
+mod old_bytes;
 mod old_chunk;
 pub(crate) mod sequential;
-mod spill;
 mod staged;
 pub(crate) mod status;
 pub(crate) mod trailing;
 pub(in crate::frame) mod transaction;
-pub(crate) mod undo;
 mod undo_log;
 mod verify;
 pub(crate) mod writer;

@@ -4,7 +4,6 @@
 //! readers see before the commit. Every other frame is changed in place by [`super::writer`]. On native files, a
 //! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
 
-use super::disk::Disk;
 use super::durability::Durability;
 use super::frame::{Frame, Inner};
 use super::staged::{Committed, Staging, StagingSavepoint};
@@ -16,7 +15,7 @@ use crate::fallible;
 use crate::fork_count;
 use crate::frame::FrameKind;
 use crate::frame::format::index::Offsets;
-use crate::frame::format::plan::{self, Change, FrameLayout, FramePlan, Images, TargetState};
+use crate::frame::format::plan::{self, Change, Images, TargetState};
 use crate::trace;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -104,7 +103,7 @@ impl Frame {
             }
             inner.staging = None;
             // The temporary file of the log is that of the parent, too.
-            inner.undo_log = None;
+            inner.undo_log = UndoLog::default();
             inner.open_transactions = 0;
             inner.open_brackets = 0;
             inner.last_check = None;
@@ -183,8 +182,7 @@ impl Frame {
     /// Begins a transaction of a frame that is changed in place.
     fn begin_undo_log(&self) -> Option<FrameSavepoint> {
         self.disk.as_deref().filter(|disk| disk.backend.is_native())?;
-        let mut inner = self.inner.write();
-        inner.undo_log.get_or_insert_with(UndoLog::new).begin().map(FrameSavepoint::InPlace)
+        self.inner.write().undo_log.begin().map(FrameSavepoint::InPlace)
     }
 
     /// Ends the transaction of a savepoint, and commits its changes if it is not inside another one. After an error the
@@ -197,7 +195,7 @@ impl Frame {
             FrameSavepoint::Staged(_) => self.end_transaction(),
             FrameSavepoint::InPlace(_) => {
                 self.cut_files();
-                self.end_undo_log(&mut self.inner.write());
+                self.disk.iter().for_each(|disk| self.inner.write().undo_log.end(disk));
                 Ok(())
             }
         }
@@ -206,10 +204,7 @@ impl Frame {
     /// Cuts off files at the end of the outermost transaction of a frame that is changed in place. The caller has
     /// exclusive access to the super-chunk.
     fn cut_files(&self) {
-        let is_needed = |inner: &Inner| {
-            inner.undo_log.as_ref().is_some_and(|log| log.is_outermost() && log.has_files_to_cut())
-        };
-        if !is_needed(&self.inner.read_recursive()) {
+        if !self.inner.read_recursive().undo_log.has_files_to_cut() {
             return;
         }
         // Other processes may write to the files otherwise. They may read: no reader needs the bytes behind the content.
@@ -217,20 +212,8 @@ impl Frame {
         let mut inner = self.inner.write();
         let is_current = self.has_header_on_disk(&inner.images).unwrap_or(false);
         let frame_len = inner.layout.frame_len;
-        if let (Some(log), Some(disk)) = (inner.undo_log.as_mut().filter(|_| is_current), &self.disk) {
-            log.cut_files(disk, frame_len);
-        }
-    }
-
-    /// Ends a transaction of a frame that is changed in place.
-    fn end_undo_log(&self, inner: &mut Inner) {
-        if let Some(log) = &mut inner.undo_log
-            && log.end()
-        {
-            if let Some(disk) = &self.disk {
-                log.remove_deferred(disk);
-            }
-            inner.undo_log = None;
+        if let Some(disk) = self.disk.as_ref().filter(|_| is_current) {
+            inner.undo_log.cut_files(disk, frame_len);
         }
     }
 
@@ -284,19 +267,14 @@ impl Frame {
 
     /// Discards the log of changes in place, so that the changes of the open transaction stay.
     pub(crate) fn discard_undo_log(&self) {
-        if let Some(log) = &mut self.inner.write().undo_log {
-            log.discard();
-        }
+        self.inner.write().undo_log.discard();
     }
 
     /// Gives up the log of changes in place if another handle has changed the frame.
     pub(in crate::frame) fn check_undo_log(&self) {
         let mut inner = self.inner.write();
-        if inner.undo_log.is_some()
-            && !self.has_header_on_disk(&inner.images).unwrap_or(false)
-            && let Some(log) = &mut inner.undo_log
-        {
-            log.lose("another handle has changed the frame");
+        if inner.undo_log.has_transaction() && !self.has_header_on_disk(&inner.images).unwrap_or(false) {
+            inner.undo_log.lose("another handle has changed the frame");
         }
     }
 
@@ -330,9 +308,9 @@ impl Frame {
 
     /// Reverts the changes in place since a savepoint, and ends the transaction. Returns whether there were any.
     fn revert_changes(&self, inner: &mut Inner, savepoint: usize) -> bool {
+        let Some(disk) = self.disk.as_deref() else { return false };
         let is_unchanged = self.check_unchanged(inner);
-        let (Some(log), Some(disk)) = (&mut inner.undo_log, self.disk.as_deref()) else { return false };
-        let reverted = is_unchanged.and_then(|()| log.roll_back(savepoint, disk));
+        let reverted = is_unchanged.and_then(|()| inner.undo_log.roll_back(savepoint, disk));
         let has_changes = match reverted {
             Ok(None) => false,
             Ok(Some(FileState { layout, images })) => {
@@ -348,7 +326,7 @@ impl Frame {
             inner.last_check = None;
             self.force_refresh.store(true, Ordering::Relaxed);
         }
-        self.end_undo_log(inner);
+        inner.undo_log.end(disk);
         has_changes
     }
 
@@ -399,9 +377,7 @@ impl Frame {
             self.inner.write().staging = None;
             self.close_old_gap()?;
         }
-        if let Some(log) = &mut self.inner.write().undo_log {
-            log.lose("the durability of the frame has changed");
-        }
+        self.inner.write().undo_log.lose("the durability of the frame has changed");
         let old = self.level();
         self.level.store(level as u8, Ordering::Relaxed);
         if let Some(disk) = self.disk.as_deref().filter(|_| self.kind == FrameKind::Sparse) {
@@ -460,14 +436,8 @@ impl Frame {
     /// As [`apply`](Self::apply), for a frame without atomic changes.
     fn apply_in_place(&self, change: &Change<'_>, target: &TargetState<'_>) -> Result<()> {
         // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
-        let (mut index, layout, images, state) = {
+        let (mut index, before) = {
             let mut inner = self.inner.write();
-            inner.undo_log.as_mut().map_or(Ok(()), UndoLog::reserve_change)?;
-            let needs_state = inner.undo_log.as_ref().is_some_and(UndoLog::needs_state);
-            let state = match needs_state {
-                true => Some(FileState { layout: inner.layout, images: inner.images.try_clone()? }),
-                false => None,
-            };
             let meanwhile = if self.has_user_callbacks() {
                 plan::copy_offsets(&inner.index.offsets)?
             } else {
@@ -476,18 +446,18 @@ impl Frame {
             let index = std::mem::take(&mut inner.index);
             inner.last_check = None;
             inner.index.offsets = meanwhile;
-            (index, inner.layout, std::mem::take(&mut inner.images), state)
+            (index, FileState { layout: inner.layout, images: std::mem::take(&mut inner.images) })
         };
         let checksums = index.checksums.clone();
-        let index_checksum = || self.index_checksum(&images);
-        let planned = plan::plan_change(&layout, &mut index, change, target, &index_checksum);
+        let index_checksum = || self.index_checksum(&before.images);
+        let planned = plan::plan_change(&before.layout, &mut index, change, target, &index_checksum);
         let (plan, undo) = match planned {
             Ok(planned) => planned,
             Err(error) => {
                 let mut inner = self.inner.write();
                 index.checksums = checksums;
                 inner.index = index;
-                inner.images = images;
+                inner.images = before.images;
                 return Err(error);
             }
         };
@@ -499,10 +469,16 @@ impl Frame {
         let written = new_trailer.and_then(|new_trailer| {
             match &self.disk {
                 None => writer::write_in_memory(&plan, &mut self.inner.write().memory)?,
-                Some(disk) => self.write_on_disk(&plan, disk, &layout, &images, state)?,
+                Some(disk) => {
+                    let mut log = std::mem::take(&mut self.inner.write().undo_log);
+                    let written = writer::write_on_disk(&plan, disk, &before, &mut log);
+                    self.inner.write().undo_log = log;
+                    written?;
+                }
             }
             Ok(new_trailer)
         });
+        let images = before.images;
         let mut inner = self.inner.write();
         match written {
             Ok(new_trailer) => {
@@ -533,24 +509,5 @@ impl Frame {
                 undone.and(Err(error))
             }
         }
-    }
-
-    /// Executes a plan on disk, and adds the change to the log of the open transaction.
-    fn write_on_disk(
-        &self,
-        plan: &FramePlan<'_>,
-        disk: &Disk,
-        layout: &FrameLayout,
-        images: &Images,
-        state: Option<FileState>,
-    ) -> Result<()> {
-        let mut log = self.inner.write().undo_log.take();
-        let written = writer::write_on_disk(plan, disk, layout, images, log.as_mut());
-        let mut inner = self.inner.write();
-        inner.undo_log = log;
-        if let (Some(undo), Some(log)) = (written?, &mut inner.undo_log) {
-            log.record(undo, state, disk);
-        }
-        Ok(())
     }
 }

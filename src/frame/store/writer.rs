@@ -2,20 +2,18 @@
 //!
 //! The layout is that of the reference (C-Blosc2 3.3.5). On native files (plain files of the operating system, without
 //! mapping and callbacks), adjacent parts are written in one call and the header is written last; after a failed write
-//! the overwritten bytes are restored ([`super::undo`]). Other back-ends receive the same writes as from the reference,
+//! the overwritten bytes are restored ([`super::undo_log`]). Other back-ends receive the same writes as from the reference,
 //! in the same order.
 
 use super::disk::Disk;
-use super::undo::{self, FileUndo, Restoration};
-use super::undo_log::{ChangeUndo, OldChunkFile, UndoLog};
+use super::undo_log::{FileState, UndoLog};
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
 use crate::frame::format::header::FRAME_LEN_POSITION;
-use crate::frame::format::plan::{FrameLayout, FramePlan, Images, Move, RemovalTime};
+use crate::frame::format::plan::{FrameLayout, FramePlan, Move, RemovalTime};
 use crate::io::{IoStream, OpenMode, WriteUnit};
 use crate::malloc::MallocVec;
-use crate::trace;
 
 /// Executes a plan in memory.
 ///
@@ -46,9 +44,8 @@ pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Re
     Ok(())
 }
 
-/// Executes a plan on disk. `old` and `before` are the layout and the contents of the file before the change. Files of
-/// removed chunks are added to `log`, if there is one, and are not removed; neither are files cut off. Returns what
-/// reverts the change; `None` for other back-ends than native files.
+/// Executes a plan on disk. `before` is the state of the frame before the change. On native files, what reverts the
+/// change is added to `log`.
 ///
 /// # Errors
 /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; `FileWrite` also if other data follow the frame in
@@ -56,90 +53,81 @@ pub(crate) fn write_in_memory(plan: &FramePlan<'_>, frame: &mut MallocVec) -> Re
 pub(in crate::frame) fn write_on_disk(
     plan: &FramePlan<'_>,
     disk: &Disk,
-    old: &FrameLayout,
-    before: &Images,
-    mut log: Option<&mut UndoLog>,
-) -> Result<Option<ChangeUndo>> {
+    before: &FileState,
+    log: &mut UndoLog,
+) -> Result<()> {
+    let (old, header) = (&before.layout, &before.images.header);
     if !disk.backend.is_native() {
         // A back-end of the program may give no size: C-Blosc2 does not request that of a contiguous frame.
         if let Ok(size) = disk.with_reader(IoStream::size) {
-            disk.check_end_of_file(old, &before.header, size)?;
+            disk.check_end_of_file(old, header, size)?;
         }
-        return write_by_callbacks(plan, disk).map(|()| None);
+        return write_by_callbacks(plan, disk);
     }
-    let number = plan.chunk_file.map(|file| file.number);
-    // A file whose removal is deferred is overwritten.
-    let reused =
-        log.as_mut().and_then(|log| log.deferred_removals().iter().position(|&other| Some(other) == number));
-    let chunk_file = plan.chunk_file.map(|file| {
-        disk.write_chunk_file_guarded(file.number, file.bytes, file.is_replacement || reused.is_some())
-    });
-    let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
-    let is_cut = log.is_none();
-    if let Some(log) = &mut log {
-        log.reserve_files()?;
+    let size = stream.size()?;
+    if !log.has_deferred_cut() {
+        disk.check_end_of_file(old, header, size)?;
     }
-    let mut undo = FileUndo::read(plan, disk, &stream, old, is_cut)?;
-    if log.as_ref().is_none_or(|log| !log.has_deferred_cut()) {
-        disk.check_end_of_file(old, &before.header, undo.size())?;
+    let mark = log.begin_change(before, size)?;
+    let written = save_overwritten(plan, disk, &stream, old, size, log)
+        .and_then(|()| write_native(plan, disk, &stream, size, log));
+    match &written {
+        Ok(()) => log.complete_change(mark, disk),
+        Err(_) => log.undo_change(mark, disk, &stream, before, size),
     }
-    let end_of_file = write_native(plan, disk, &stream, &mut undo);
-    let written = end_of_file.and_then(|len| {
-        let len = len.saturating_sub(disk.base);
-        match (&mut log, plan.end_mark(len)) {
-            (Some(log), Some((at, mark))) => {
-                log.defer_cut();
-                stream.write_at(disk.base + at, mark, WriteUnit::Bytes)
-            }
-            (None, _) if plan.is_cutting(len) => stream.truncate(disk.base + plan.layout.frame_len),
-            _ => Ok(()),
-        }
-    });
-    let committed = written.and_then(|()| chunk_file.map(|file| file.commit(is_cut)).transpose());
-    let old_chunk = match committed {
-        Ok(old_chunk) => old_chunk,
-        Err(error) => {
-            let (mut restoration, size) = (Restoration::default(), undo.size());
-            undo.restore(disk, &stream, &mut restoration);
-            restoration.write_images(disk, &stream, old, before, size);
-            restoration.finish();
-            return Err(error);
-        }
-    };
-    let removed = plan.removed_file.map(|(number, _)| number);
-    if let (Some(log), Some(file), Some(Some(old))) = (&mut log, plan.chunk_file, &old_chunk)
-        && old.len_in_memory() > file.bytes.len()
-    {
-        log.defer_cut_of_chunk_file(file.number);
-    }
-    match log.map(UndoLog::deferred_removals) {
-        Some(deferred) => {
-            if let Some(reused) = reused {
-                deferred.swap_remove(reused);
-            }
-            deferred.extend(removed);
-        }
-        None => removed.into_iter().for_each(|number| remove_superseded(disk, number)),
-    }
-    let was_deferred = reused.is_some();
-    let chunk_file =
-        number.zip(old_chunk).map(|(number, chunk)| OldChunkFile { number, chunk, was_deferred });
-    Ok(Some(ChangeUndo { file: undo, chunk_file, removed }))
+    written
 }
 
-/// Writes the parts of a plan. Returns the length of the file afterwards, in bytes.
-fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut FileUndo) -> Result<u64> {
-    let mut size = undo.size();
-    undo.move_bytes(stream, disk.base)?;
-    if let Some(moved) = plan.moved {
-        size = size.max(disk.base + moved.to + moved.len);
+/// Adds the bytes that a plan overwrites to `log`, except those of the images. `size` is the length of the file in
+/// bytes.
+fn save_overwritten(
+    plan: &FramePlan<'_>,
+    disk: &Disk,
+    stream: &IoStream,
+    old: &FrameLayout,
+    size: u64,
+    log: &mut UndoLog,
+) -> Result<()> {
+    let bytes_in_file = size.saturating_sub(disk.base);
+    let end_mark = plan.end_mark(bytes_in_file).filter(|_| log.has_transaction());
+    let moved = plan.moved.map(|moved| (moved.to, moved.len));
+    let parts = plan.parts_behind_header().into_iter().chain([end_mark]).flatten();
+    let writes = moved.into_iter().chain(parts.map(|(at, bytes)| (at, bytes.len() as u64)));
+    // Moved bytes can be read at their new place, so they are not saved. The bytes behind the frame may be chunks of
+    // the state before the transaction.
+    let chunks_end = plan.moved.map_or(old.index_offset(), |moved| moved.from);
+    for (at, len) in writes {
+        // At most the bytes that the file has: a damaged header may claim more.
+        let end = (at + len).min(bytes_in_file);
+        for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
+            if from < to {
+                log.save(stream, disk.base + from, to - from)?;
+            }
+        }
     }
-    // Readers do not read the index of a frame without chunks, and the trailer is written in its place.
-    let has_index = plan.index.as_ref().zip(plan.trailer.as_ref()).is_none_or(|(i, t)| i.0 < t.0);
-    let index = plan.index.as_ref().filter(|_| has_index).map(|(at, bytes)| (*at, &bytes[..]));
-    let trailer = plan.trailer.as_ref().map(|(at, bytes)| (*at, &bytes[..]));
-    let mut parts = [plan.payload, index, trailer].into_iter().flatten().peekable();
+    Ok(())
+}
+
+/// Writes the parts of a plan to native files. `size` is the length of the file before, in bytes.
+fn write_native(
+    plan: &FramePlan<'_>,
+    disk: &Disk,
+    stream: &IoStream,
+    mut size: u64,
+    log: &mut UndoLog,
+) -> Result<()> {
+    if let Some(file) = plan.chunk_file {
+        log.write_chunk_file(disk, file)?;
+    }
+    if let Some((number, _)) = plan.removed_file {
+        log.defer_removal(number)?;
+    }
+    if let Some(moved) = plan.moved.map(|moved| moved.behind(disk.base)) {
+        log.move_bytes(stream, moved)?;
+        size = size.max(moved.to + moved.len);
+    }
+    let mut parts = plan.parts_behind_header().into_iter().flatten().peekable();
     while let Some((at, bytes)) = parts.next() {
         // Parts that follow each other are written in one call. No memory is allocated between the writes.
         let (mut run, mut len) = ([bytes, &[], &[]], 1);
@@ -153,7 +141,16 @@ fn write_native(plan: &FramePlan<'_>, disk: &Disk, stream: &IoStream, undo: &mut
         size = size.max(disk.base + end);
     }
     stream.write_at(disk.base, &plan.header, WriteUnit::Item)?;
-    Ok(size)
+    let len = size.saturating_sub(disk.base);
+    if let Some((at, mark)) = plan.end_mark(len) {
+        if log.has_transaction() {
+            log.defer_cut();
+            stream.write_at(disk.base + at, mark, WriteUnit::Bytes)?;
+        } else {
+            stream.truncate(disk.base + plan.layout.frame_len)?;
+        }
+    }
+    log.cut_chunk_file()
 }
 
 /// Executes a plan with the same sequence of open and write callbacks as the reference (`frame.md` 5.2).
@@ -163,12 +160,13 @@ fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
         disk.write_chunk_file(file.number, file.bytes)?;
     }
     if let Some((number, RemovalTime::BeforeIndex)) = plan.removed_file {
-        remove_superseded(disk, number);
+        disk.remove_superseded(number);
     }
     if let Some((at, bytes)) = &plan.index {
         let stream = open()?;
         if let Some(moved) = plan.moved {
-            undo::move_bytes(&stream, disk.base, moved, &mut undo::MoveProgress::default())?;
+            // Nothing reverts a change by callbacks.
+            UndoLog::default().move_bytes(&stream, moved.behind(disk.base))?;
         }
         match plan.payload {
             Some((at, bytes)) => stream.write_at(disk.base + at, bytes, WriteUnit::Bytes)?,
@@ -190,15 +188,7 @@ fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
         open()?.write_at(disk.base + FRAME_LEN_POSITION, &frame_len, WriteUnit::Bytes)?;
     }
     if let Some((number, RemovalTime::AtEnd)) = plan.removed_file {
-        remove_superseded(disk, number);
+        disk.remove_superseded(number);
     }
     Ok(())
-}
-
-/// Removes a chunk file that is no longer referenced. A file that cannot be removed stays as an orphan, without an
-/// error.
-pub(in crate::frame) fn remove_superseded(disk: &Disk, number: u64) {
-    if let Err(error) = disk.remove_chunk_file(number) {
-        trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
-    }
 }

@@ -17,7 +17,6 @@ use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::Durability;
 use crate::io::IoStream;
 use crate::io::replacement::FileProperties;
-use crate::trace;
 
 /// The files of a directory that an atomic change creates and supersedes.
 #[derive(Clone, Default)]
@@ -168,7 +167,7 @@ impl StagedDirectory {
     /// Removes the chunk files that were created since the state `before`.
     pub(super) fn remove_new_files(&self, disk: &Disk, before: &StagedDirectory) {
         for &number in self.created.get(before.created.len()..).unwrap_or_default() {
-            remove(disk, number);
+            disk.remove_superseded(number);
         }
     }
 
@@ -203,7 +202,7 @@ impl StagedDirectory {
         *committed.images = Images { header, index, table, trailer };
         self.created.clear();
         for number in self.superseded.drain(..) {
-            remove(committed.disk, number);
+            committed.disk.remove_superseded(number);
         }
         Ok(())
     }
@@ -231,12 +230,5 @@ impl StagedDirectory {
         }
         self.index_file = disk.commit_index_file(new, is_synced)?;
         Ok(())
-    }
-}
-
-/// Removes a chunk file that no index refers to. A file that cannot be removed stays as an orphan, without an error.
-fn remove(disk: &Disk, number: u64) {
-    if let Err(error) = disk.remove_chunk_file(number) {
-        trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
     }
 }

@@ -18,6 +18,7 @@ use crate::frame::format::space::{DataSpace, IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
 use crate::frame::store::journal::Journal;
+use crate::frame::store::old_bytes::OldBytes;
 use crate::io::{IoStream, WriteUnit};
 use crate::trace;
 use std::ops::Range;
@@ -411,26 +412,26 @@ fn write_slot(
 /// fails, the old bytes are written again. A new frame has no old bytes; the caller removes its file after an error.
 fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]], is_new: bool) -> Result<()> {
     let disk = committed.disk;
+    let write = || stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
     if is_new {
-        return stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
+        return write();
     }
     let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
-    let is_synced = committed.level == Durability::Power;
-    let journal = if disk.base % SECTOR_LEN + len > SECTOR_LEN {
-        Some(Journal::create(disk, stream, &fallible::concat(parts)?, is_synced)?)
-    } else {
-        None
-    };
-    let header = &committed.images.header;
-    let old = match (&journal, header.get(..len as usize)) {
-        (Some(journal), _) => fallible::copy_of(journal.old_bytes())?,
-        (None, Some(header)) => fallible::copy_of(header)?,
+    let needs_journal = disk.base % SECTOR_LEN + len > SECTOR_LEN;
+    let header = committed.images.header.get(..len as usize).filter(|_| !needs_journal);
+    let old = match header {
+        Some(header) => OldBytes::copy_of(disk.base, header)?,
         // The trailer of a frame without chunks, or the first bytes of a chunk, are written with the header.
-        (None, None) => stream.read_vec_at(disk.base, len)?,
+        None => OldBytes::read(stream, disk.base, len)?,
     };
-    let done = stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
+    let is_synced = committed.level == Durability::Power;
+    let journal = match needs_journal {
+        true => Some(Journal::create(disk, &old, &fallible::concat(parts)?, is_synced)?),
+        false => None,
+    };
+    let done = write();
     if done.is_err()
-        && let Err(error) = stream.write_at(disk.base, &old, WriteUnit::Bytes)
+        && let Err(error) = old.restore(stream)
     {
         trace::warning(|| format!("the header of a frame could not be restored: {error}"));
         if let Some(journal) = journal {
