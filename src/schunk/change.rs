@@ -14,8 +14,9 @@ use super::{StorageKind, SuperChunk};
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind, to_kind_unless_lock};
 use crate::fallible;
+use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::chunk_info::ChunkInfo;
-use crate::frame::format::plan::{Change, FrameChunk, TargetState};
+use crate::frame::format::plan::TargetState;
 use crate::malloc::MallocBytes;
 use std::sync::atomic::Ordering;
 

@@ -7,9 +7,9 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, to_kind};
 use crate::fallible;
+use crate::frame::format::change::Change;
 use crate::frame::format::chunk_info::special_blocksize;
 use crate::frame::format::header::MAX_CHUNKS;
-use crate::frame::format::plan::Change;
 use crate::out_buffer::OutBuffer;
 
 impl SuperChunk {

@@ -11,8 +11,8 @@ use crate::chunk::{ChunkHeader, SpecialValue};
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
+use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::chunk_info::ChunkInfo;
-use crate::frame::format::plan::{Change, FrameChunk};
 use crate::pipeline::compress::encode_special_chunk;
 use crate::pipeline::params::CompressParams;
 

@@ -6,8 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+use super::change::{Change, FrameChunk};
 use super::header::FrameHeader;
-use super::plan::{Change, FrameChunk};
 use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
 use crate::err;

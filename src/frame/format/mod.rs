@@ -10,12 +10,14 @@
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //! | [`checksums`] | the checksums of all parts of a frame |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
+//! | [`mod@change`] | the changes of a frame |
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
 //! | [`space`] | the use of the bytes of a file |
 //!
 //! All modules are pure functions of bytes: they do no I/O, check every field that they read, and never panic.
 
 pub(crate) mod array_meta;
+pub(crate) mod change;
 pub(crate) mod checksums;
 pub(crate) mod chunk_info;
 pub(crate) mod header;

@@ -3,82 +3,18 @@
 //! This module does no I/O: a plan is computed from the layout of the frame and the change; [`crate::frame::store::writer`] executes
 //! it.
 
+use super::change::{Change, FrameChunk};
 use super::checksums::{Checksums, checksum};
 use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
 use super::trailer::{self, END_LEN};
-use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
 use std::sync::Arc;
-
-/// A chunk as a frame stores it.
-#[derive(Clone, Copy)]
-pub(crate) enum FrameChunk<'a> {
-    /// The bytes of the chunk, stored unchanged.
-    Bytes(&'a [u8]),
-    /// A special chunk, which is stored in its index entry only.
-    Special(SpecialValue),
-}
-
-impl FrameChunk<'_> {
-    /// Returns the number of bytes in the data section or the chunk file.
-    pub(crate) fn len(&self) -> u64 {
-        match self {
-            FrameChunk::Bytes(bytes) => bytes.len() as u64,
-            FrameChunk::Special(_) => 0,
-        }
-    }
-}
-
-/// A change of a frame.
-pub(crate) enum Change<'a> {
-    /// Inserts a chunk before the current chunk `at`, or at the end.
-    Insert {
-        /// Index of the new chunk.
-        at: usize,
-        /// The chunk.
-        chunk: FrameChunk<'a>,
-    },
-    /// Replaces a chunk.
-    Update {
-        /// Index of the chunk.
-        at: usize,
-        /// The new chunk.
-        chunk: FrameChunk<'a>,
-        /// Size of the old chunk in the data section, in bytes.
-        old_len: u64,
-    },
-    /// Deletes a chunk.
-    Delete {
-        /// Index of the chunk.
-        at: usize,
-        /// Size of the chunk in the data section, in bytes.
-        old_len: u64,
-    },
-    /// Reorders the chunks: old chunk `order[i]` becomes chunk `i`.
-    Reorder {
-        /// A permutation of all chunk indexes.
-        order: &'a [i64],
-    },
-    /// Fills a frame without chunks with special chunks.
-    Fill {
-        /// The kind of all chunks.
-        special: SpecialValue,
-        /// Number of chunks.
-        nchunks: usize,
-    },
-    /// Replaces the metalayers of variable length.
-    ReplaceVlmetalayers,
-    /// Replaces the contents of metalayers by contents of the same lengths.
-    ReplaceMetalayerContents,
-    /// Adds a metalayer to a frame without chunks.
-    AddMetalayer,
-}
 
 /// The offsets and lengths, in bytes, of the parts of a contiguous frame, or of the index file of a sparse frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

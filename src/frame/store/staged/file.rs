@@ -6,14 +6,14 @@
 //! A frame without chunks has its trailer directly behind the header. Its first chunks belong where that trailer is, so
 //! the bytes of the first sector are written together with the header.
 
-use super::compaction::HoleSearch;
+use super::hole_search::HoleSearch;
 use super::state::{Committed, Pending, seal};
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::format::checksums::Checksums;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
-use crate::frame::format::plan::{FrameIndex, FrameLayout, Images};
+use crate::frame::format::plan::{FrameLayout, Images};
 use crate::frame::format::space::{DataSpace, IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
@@ -343,7 +343,10 @@ impl StagedFile {
 
     /// Returns whether the file has the committed header, index and trailer. The header alone does not tell the frame
     /// from another one with chunks of the same sizes, which a file created anew under the same name may hold.
-    fn has_committed_state(&self, committed: &Committed<'_>, stream: &IoStream) -> Result<bool> {
+    ///
+    /// # Errors
+    /// `FileRead`, `MemoryAlloc`.
+    pub(super) fn has_committed_state(&self, committed: &Committed<'_>, stream: &IoStream) -> Result<bool> {
         let Images { header, index, trailer, .. } = &*committed.images;
         let trailer_at = committed.layout.frame_len - trailer.len() as u64;
         let header = header.get(..FIXED_HEADER_LEN).unwrap_or_default();
@@ -358,27 +361,23 @@ impl StagedFile {
         Ok(true)
     }
 
-    /// Moves index and trailer directly behind the chunks, and cuts the file. Does nothing if another handle has
-    /// changed the frame.
+    /// Moves index and trailer directly behind the chunks.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`.
-    pub(super) fn close(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
-        let stream = committed.stream()?;
-        if !self.has_committed_state(committed, &stream)? {
-            return Ok(());
-        }
-        if !committed.is_empty() {
-            self.fill_holes(committed, &stream, index)?;
-            let len = committed.images.len_behind_chunks();
-            if self.slot.range != (self.space.end()..self.space.end() + len) {
-                for slot in self.slot.places_to_end_of_data(self.space.end(), len) {
-                    self.commit_same(committed, &stream, slot)?;
-                }
+    /// `FileWrite`, `MemoryAlloc`.
+    pub(super) fn close_gap(&mut self, committed: &mut Committed<'_>, stream: &IoStream) -> Result<()> {
+        let len = committed.images.len_behind_chunks();
+        if self.slot.range != (self.space.end()..self.space.end() + len) {
+            for slot in self.slot.places_to_end_of_data(self.space.end(), len) {
+                self.commit_same(committed, stream, slot)?;
             }
         }
-        let end = committed.disk.base + committed.layout.frame_len;
-        if stream.size()? > end { stream.truncate(end) } else { Ok(()) }
+        Ok(())
+    }
+
+    /// Returns whether the length of the holes is above the length of the chunks divided by `divisor`.
+    pub(super) fn has_holes_above(&self, divisor: u64) -> bool {
+        self.search.has_holes_above(&self.space, self.header_len, divisor)
     }
 }
 

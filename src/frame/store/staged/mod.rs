@@ -12,18 +12,18 @@
 mod compaction;
 mod directory;
 mod file;
+mod hole_search;
 mod state;
 mod unsynced;
 
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
 use crate::frame::FrameKind;
+use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::checksums::Checksums;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
-use crate::frame::format::plan::{
-    self, Change, FrameChunk, FrameIndex, FrameLayout, Images, IndexUndo, TargetState,
-};
+use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, IndexUndo, TargetState};
 use crate::frame::store::disk::Disk;
 use crate::io::IoStream;
 use directory::StagedDirectory;
@@ -135,7 +135,8 @@ impl Staging {
             && self.pending.is_none()
             && matches!(change, Change::Update { .. } | Change::Delete { .. })
         {
-            file.search_holes_before_change(&mut committed, &index.offsets)?;
+            let header_len = file.header_len();
+            file.search.search_before_change(&mut committed, &index.offsets, &mut file.space, header_len)?;
         }
         let before = (self.pending.clone(), self.store.try_clone()?);
         let checksums = index.checksums.clone();
@@ -354,7 +355,7 @@ impl Staging {
     ) -> Result<()> {
         self.commit(&mut committed, index)?;
         match &mut self.store {
-            StagedStore::File(file) => file.close(&mut committed, index),
+            StagedStore::File(file) => compaction::close(file, &mut committed, index),
             StagedStore::Directory(_) => Ok(()),
         }
     }
