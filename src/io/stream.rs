@@ -124,6 +124,14 @@ impl IoStream {
         }
     }
 
+    /// Truncates the file to `len` bytes if it is longer.
+    ///
+    /// # Errors
+    /// `FileRead`, `FileTruncate`.
+    pub(crate) fn cut(&self, len: u64) -> Result<()> {
+        if self.size()? > len { self.truncate(len) } else { Ok(()) }
+    }
+
     /// Starts writing a plain file to disk, without waiting for it. Does nothing for other back-ends.
     pub(crate) fn start_write_back(&self) {
         if let StreamKind::Native(file) = &self.0 {

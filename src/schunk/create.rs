@@ -8,7 +8,6 @@ use crate::abi::{BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
-use crate::frame::FrameKind;
 use crate::frame::format::plan::TargetState;
 use crate::frame::store::{Destination, Frame};
 use crate::io::{Backend, paths};
@@ -96,9 +95,8 @@ impl SuperChunk {
         // SAFETY: guaranteed by the caller; no other code has access to the super-chunk yet.
         unsafe { schunk.make_contexts(&cparams, &dparams) }?;
         if has_frame {
-            let kind = if storage.contiguous { FrameKind::Contiguous } else { FrameKind::Sparse };
             // SAFETY: no other code has access to the super-chunk yet.
-            unsafe { schunk.create_frame(kind, path, backend) }?;
+            unsafe { schunk.create_frame(storage.contiguous, path, backend) }?;
         }
         Ok(schunk)
     }
@@ -109,25 +107,23 @@ impl SuperChunk {
     /// No other code uses the super-chunk.
     unsafe fn create_frame(
         &self,
-        kind: FrameKind,
+        contiguous: bool,
         path: Option<&CStr>,
         backend: Option<Backend>,
     ) -> Result<()> {
         let access = WriteGuard::lock(self)?;
         let locked = access.lock_proof();
-        let mut header = locked.frame_header(&locked.counters());
-        header.kind = kind;
         let target = TargetState {
-            header,
+            header: locked.frame_header(&locked.counters()),
             metalayers: &fallible::collect(locked.metalayers(MetalayerKind::Fixed))?,
             vlmetalayers: &fallible::collect(locked.metalayers(MetalayerKind::Variable))?,
         };
         let frame = match (path, backend) {
             (Some(path), Some(backend)) => {
-                if kind == FrameKind::Sparse {
+                if !contiguous {
                     let path = paths::strip_trailing_slash(path)?;
                     paths::create_dir(&path)?;
-                    let created = Frame::create(kind, Destination::Disk(&path, backend), &target);
+                    let created = Frame::create(Destination::Directory(&path, backend), &target);
                     if created.is_err() {
                         // This call has created the directory, and it holds no frame.
                         let _ = paths::remove_dir(&path);
@@ -138,7 +134,7 @@ impl SuperChunk {
                         return Err(err!(FileOpen, "{path:?} exists already"));
                     }
                     let is_mapped = i32::from(backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
-                    let created = Frame::create(kind, Destination::Disk(path, backend), &target);
+                    let created = Frame::create(Destination::File(path, backend), &target);
                     if created.is_err() && is_mapped {
                         // Opening a mapping creates the file, and may fail later.
                         let _ = paths::remove_file(path);
@@ -146,7 +142,7 @@ impl SuperChunk {
                     created?
                 }
             }
-            _ => Frame::create(kind, Destination::Memory, &target)?,
+            _ => Frame::create(Destination::Memory, &target)?,
         };
         drop(access);
         self.removes_files.store(path.is_some(), Ordering::Relaxed);

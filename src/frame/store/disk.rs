@@ -1,8 +1,8 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
-use super::old_bytes::OldBytes;
+use super::chunk_files::ChunkFiles;
 use super::trailing;
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH, offset};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -13,22 +13,13 @@ use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::FrameLayout;
 use crate::io::replacement::{FileProperties, Replacement};
 use crate::io::{
-    Backend, CachedReader, IoStream, ObservedStamp, OpenMode, WriteUnit, paths, read_file_stamp, replacement,
+    Backend, CachedReader, IoStream, ObservedStamp, OpenMode, paths, read_file_stamp, replacement,
 };
-use crate::trace;
 use std::ffi::{CStr, CString};
-use std::io::Write;
 use std::path::PathBuf;
 
 /// The file of a directory that holds header, index and trailer.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
-
-/// The length, in bytes, of the name of a chunk file: eight digits and `.chunk`.
-const CHUNK_FILE_NAME_LEN: usize = 14;
-
-/// The first bytes of a chunk that readers reject: `nbytes`, `blocksize` and `cbytes` are negative. `tests/durability`
-/// checks that both libraries do.
-const INVALID_HEADER: [u8; MIN_HEADER_LENGTH] = [0xFF; MIN_HEADER_LENGTH];
 
 /// The files of a frame.
 pub(crate) struct Disk {
@@ -38,7 +29,8 @@ pub(crate) struct Disk {
     pub path: CString,
     /// Offset of the frame in that file, in bytes.
     pub base: u64,
-    directory: Option<CString>,
+    /// The chunk files of a sparse frame; `None` for a contiguous one, whose chunks are in that file.
+    pub directory: Option<ChunkFiles>,
     /// The read handle, which is kept for sparse frames, too, where the reference keeps none (`frame.md` 5.4). An index
     /// file that was replaced, as atomic changes do, is detected as for other files.
     reader: CachedReader,
@@ -55,7 +47,8 @@ impl Disk {
             FrameKind::Contiguous => (fallible::c_string(&[path.to_bytes()])?, None),
             FrameKind::Sparse => {
                 let file = fallible::c_string(&[path.to_bytes(), b"/", INDEX_FILE.as_bytes()])?;
-                (file, Some(fallible::c_string(&[path.to_bytes()])?))
+                let directory = fallible::c_string(&[path.to_bytes()])?;
+                (file, Some(ChunkFiles { directory, backend: backend.clone() }))
             }
         };
         Ok(Disk {
@@ -67,13 +60,33 @@ impl Disk {
         })
     }
 
+    /// Returns whether the frame is contiguous or sparse.
+    pub(in crate::frame) fn kind(&self) -> FrameKind {
+        if self.directory.is_some() { FrameKind::Sparse } else { FrameKind::Contiguous }
+    }
+
+    /// Returns the chunk files of a sparse frame.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for a contiguous frame.
+    pub(in crate::frame) fn chunk_files(&self) -> Result<&ChunkFiles> {
+        self.directory.as_ref().ok_or_else(|| err!(InvalidHeader, "no chunk files: expected a sparse frame"))
+    }
+
+    /// Removes the chunk files with these numbers, to which no index refers.
+    pub(in crate::frame) fn remove_chunk_files(&self, numbers: impl IntoIterator<Item = u64>) {
+        if let Some(files) = &self.directory {
+            numbers.into_iter().for_each(|number| files.remove(number));
+        }
+    }
+
     /// Returns the path of the lock file of the frame.
     ///
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn lock_file_path(&self) -> Result<PathBuf> {
         match &self.directory {
-            Some(directory) => fallible::path(&[directory.to_bytes(), b"/.b2lock"]),
+            Some(files) => fallible::path(&[files.directory.to_bytes(), b"/.b2lock"]),
             None => paths::lock_file_path(&self.path),
         }
     }
@@ -161,40 +174,13 @@ impl Disk {
         end.filter(|&end| end <= layout.index_offset()).unwrap_or(layout.index_offset())
     }
 
-    /// Opens a chunk file.
-    ///
-    /// # Errors
-    /// `FileOpen`; `InvalidHeader` for a number above `u32::MAX`, and for a contiguous frame.
-    pub(crate) fn open_chunk_file(&self, number: u64) -> Result<IoStream> {
-        self.backend.open(&self.chunk_path(number)?, OpenMode::Read)
-    }
-
-    /// Creates a chunk file, or overwrites the existing one.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
-    pub(crate) fn write_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
-        let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Create)?;
-        stream.write_at(0, bytes, WriteUnit::Bytes)
-    }
-
     /// Waits until all native files of the frame, and their names, are on disk.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync(&self) -> Result<()> {
-        let file = paths::as_path(&self.path);
-        if let Some(directory) = &self.directory {
-            let directory = paths::as_path(directory);
-            let failed = |error| err!(FileOpen, "cannot list {}: {error}", directory.display());
-            for entry in std::fs::read_dir(directory).map_err(failed)? {
-                let path = entry.map_err(failed)?.path();
-                if path != *file {
-                    replacement::sync_file(&path)?;
-                }
-            }
-        }
-        replacement::sync_file(file)?;
+        self.directory.as_ref().map_or(Ok(()), |files| files.sync(&self.path))?;
+        replacement::sync_file(paths::as_path(&self.path))?;
         self.sync_names()
     }
 
@@ -207,7 +193,7 @@ impl Disk {
         self.sync_file_names()?;
         self.directory
             .as_ref()
-            .map_or(Ok(()), |directory| replacement::sync_directory(paths::as_path(directory)))
+            .map_or(Ok(()), |files| replacement::sync_directory(paths::as_path(&files.directory)))
     }
 
     /// Waits until the names in the directory of the index file are on disk.
@@ -216,22 +202,6 @@ impl Disk {
     /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync_file_names(&self) -> Result<()> {
         replacement::sync_directory(paths::as_path(&self.path))
-    }
-
-    /// Writes a native chunk file with a number that no index refers to. Returns the open file. After an error the file
-    /// does not exist.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
-    pub(in crate::frame) fn create_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<IoStream> {
-        let path = self.chunk_path(number)?;
-        let stream = self.backend.open(&path, OpenMode::Create)?;
-        stream.write_at(0, bytes, WriteUnit::Bytes).inspect_err(|_| {
-            if let Err(error) = remove_file(&path) {
-                trace::warning(|| format!("an incomplete chunk file stays: {error}"));
-            }
-        })?;
-        Ok(stream)
     }
 
     /// Writes a new index file of a native directory beside the existing one. `last` are the properties of the file
@@ -263,59 +233,12 @@ impl Disk {
         Ok(properties)
     }
 
-    /// Cuts off a native chunk file behind its chunk.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `FileTruncate`.
-    pub(in crate::frame) fn cut_chunk_file(&self, number: u64) -> Result<()> {
-        let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Update)?;
-        let mut head = [0; EXTENDED_HEADER_LENGTH];
-        let got = stream.read_at(0, &mut head)?;
-        stored_len(&head[..got]).map_or(Ok(()), |len| cut(&stream, len))
-    }
-
     /// Cuts off the native file of a contiguous frame, or the index file, behind a frame of `frame_len` bytes.
     ///
     /// # Errors
     /// `FileOpen`, `FileTruncate`.
     pub(in crate::frame) fn cut_file(&self, frame_len: u64) -> Result<()> {
-        cut(&self.backend.open(&self.path, OpenMode::Update)?, self.base + frame_len)
-    }
-
-    /// Removes a chunk file, if it is there.
-    ///
-    /// # Errors
-    /// Those of [`Backend::remove`].
-    pub(crate) fn remove_chunk_file(&self, number: u64) -> Result<()> {
-        self.backend.remove(&self.chunk_path(number)?)
-    }
-
-    /// Removes a chunk file to which no index refers. A file that cannot be removed stays as an orphan, without an
-    /// error.
-    pub(in crate::frame) fn remove_superseded(&self, number: u64) {
-        if let Err(error) = self.remove_chunk_file(number) {
-            trace::warning(|| format!("chunk file {number} could not be removed: {error}"));
-        }
-    }
-
-    /// Returns the path of a chunk file.
-    ///
-    /// # Errors
-    /// `InvalidHeader` for a number above `u32::MAX`, and for a contiguous frame; `MemoryAlloc`.
-    pub(in crate::frame) fn chunk_path(&self, number: u64) -> Result<CString> {
-        match (&self.directory, u32::try_from(number)) {
-            (Some(directory), Ok(number)) => {
-                let mut name = [0; CHUNK_FILE_NAME_LEN];
-                // The name has that length.
-                let _ = write!(&mut name[..], "{number:08X}.chunk");
-                fallible::c_string(&[directory.to_bytes(), b"/", &name])
-            }
-            _ => Err(err!(
-                InvalidHeader,
-                "no chunk file {number}: expected a sparse frame and a number up to {}",
-                u32::MAX
-            )),
-        }
+        self.backend.open(&self.path, OpenMode::Update)?.cut(self.base + frame_len)
     }
 }
 
@@ -323,36 +246,4 @@ impl Disk {
 pub(in crate::frame) fn stored_len(chunk: &[u8]) -> Option<u64> {
     let cbytes = read_i32(chunk, offset::CBYTES).and_then(|cbytes| u64::try_from(cbytes).ok())?;
     Some(cbytes).filter(|&cbytes| cbytes >= EXTENDED_HEADER_LENGTH as u64)
-}
-
-/// Restores the chunk in a file. A write that fails concerns bytes that could not be overwritten either: the others are
-/// restored.
-pub(super) fn restore_chunk(stream: &IoStream, old: &OldBytes) -> Result<()> {
-    let header_len = old.len().min(INVALID_HEADER.len());
-    let written = old.restore_part(stream, header_len..old.len());
-    let written = old.restore_part(stream, 0..header_len).and(written);
-    written.and(stream.truncate(old.len() as u64))
-}
-
-/// Cuts off a file that is longer than `len` bytes.
-fn cut(stream: &IoStream, len: u64) -> Result<()> {
-    if stream.size()? > len { stream.truncate(len) } else { Ok(()) }
-}
-
-/// Removes a native file.
-///
-/// # Errors
-/// `FileRemove`.
-pub(super) fn remove_file(path: &CStr) -> Result<()> {
-    std::fs::remove_file(paths::as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))
-}
-
-/// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process
-/// is killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of
-/// another.
-pub(super) fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
-    let (header, content) = bytes.split_at(bytes.len().min(INVALID_HEADER.len()));
-    stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;
-    stream.write_at(INVALID_HEADER.len() as u64, content, WriteUnit::Bytes)?;
-    stream.write_at(0, header, WriteUnit::Bytes)
 }

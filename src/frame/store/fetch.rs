@@ -8,7 +8,6 @@ use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
-use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
@@ -233,8 +232,8 @@ impl Frame {
             self.check_chunk(nchunk, chunk, offset, header)?;
             return then(ChunkBytes::Borrowed(chunk));
         };
-        if self.kind == FrameKind::Sparse {
-            let opened = disk.open_chunk_file(offset).and_then(|stream| {
+        if let Some(files) = &disk.directory {
+            let opened = files.open(offset).and_then(|stream| {
                 let len = usize::try_from(stream.size()?).unwrap_or(0);
                 if len < MIN_HEADER_LENGTH {
                     return Err(err!(
@@ -317,10 +316,10 @@ impl Frame {
             let chunk = lazy_chunk_in_frame_memory(inner.memory.bytes(), at)?;
             return then(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
         };
-        if self.kind == FrameKind::Sparse {
+        if let Some(files) = &disk.directory {
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
             let location = ChunkLocation { nchunk: number as i32, offset: number };
-            let read = disk.open_chunk_file(offset).and_then(|stream| {
+            let read = files.open(offset).and_then(|stream| {
                 let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, location)?;
                 Ok((chunk, stream))
             });
@@ -368,10 +367,8 @@ impl Frame {
         };
         self.check_whole_chunk(nchunk, header)?;
         let mut head = [0; EXTENDED_HEADER_LENGTH];
-        if self.kind == FrameKind::Sparse
-            && let Some(disk) = &self.disk
-        {
-            let stream = disk.open_chunk_file(offset)?;
+        if let Some(files) = self.chunk_files() {
+            let stream = files.open(offset)?;
             let got = stream.read_at(0, &mut head)?;
             let info = ChunkInfo::parse(&head[..got])?;
             let size = stream.size()?;
@@ -413,9 +410,9 @@ impl Frame {
             return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
         };
         let start = u64::try_from(location.offset).unwrap_or(u64::MAX);
-        match self.kind {
-            FrameKind::Sparse => disk.open_chunk_file(start)?.read_exact_at(position, dest),
-            FrameKind::Contiguous => {
+        match &disk.directory {
+            Some(files) => files.open(start)?.read_exact_at(position, dest),
+            None => {
                 let at = start.checked_add(position);
                 let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {start} overflows");
                 disk.read(at.ok_or_else(overflow)?, dest)

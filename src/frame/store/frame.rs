@@ -4,6 +4,7 @@
 //! [`super::writer`] executes the plan -> the new layout is stored in [`Frame`]. The super-chunk controls which thread
 //! may read or write at a time; the lock in this module only keeps the fields of [`Inner`] consistent with each other.
 
+use super::chunk_files::ChunkFiles;
 use super::disk::Disk;
 use super::durability::Durability;
 use super::journal;
@@ -39,8 +40,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(1);
 
 /// A frame, and the parsed state of its header, index and trailer.
 pub(crate) struct Frame {
-    pub(in crate::frame) kind: FrameKind,
-    /// The files of the frame; `None` for a frame in memory.
+    /// The files of the frame; `None` for a contiguous frame in memory.
     pub(in crate::frame) disk: Option<Box<Disk>>,
     pub(in crate::frame) lock: Option<FrameLock>,
     /// Whether the frame must be read again although its length is unchanged.
@@ -123,8 +123,10 @@ pub(crate) struct FrameContents {
 pub(crate) enum Destination<'a> {
     /// Memory.
     Memory,
-    /// A file, or an existing directory; the path has no slash at its end.
-    Disk(&'a CStr, Backend),
+    /// A file.
+    File(&'a CStr, Backend),
+    /// An existing directory; the path has no slash at its end.
+    Directory(&'a CStr, Backend),
 }
 
 impl Frame {
@@ -133,13 +135,14 @@ impl Frame {
     ///
     /// # Errors
     /// `MemoryAlloc`, `FileOpen`, `FileWrite`, `FileTruncate`.
-    pub(crate) fn create(
-        kind: FrameKind,
-        destination: Destination<'_>,
-        target: &TargetState<'_>,
-    ) -> Result<Frame> {
+    pub(crate) fn create(destination: Destination<'_>, target: &TargetState<'_>) -> Result<Frame> {
+        let (kind, place) = match destination {
+            Destination::Memory => (FrameKind::Contiguous, None),
+            Destination::File(path, backend) => (FrameKind::Contiguous, Some((path, backend))),
+            Destination::Directory(path, backend) => (FrameKind::Sparse, Some((path, backend))),
+        };
         let trailer = trailer::build(target.vlmetalayers)?;
-        let mut header = target.header.clone();
+        let mut header = FrameHeader { kind, ..target.header.clone() };
         header.header_len = FIXED_HEADER_LEN + metalayers::section_len(target.metalayers)?;
         header.frame_len = (header.header_len + trailer.len()) as u64;
         let images = Images { header: header.build(target.metalayers)?, trailer, ..Images::default() };
@@ -152,11 +155,11 @@ impl Frame {
             table_len: 0,
         };
         let mut memory = MallocVec::new();
-        let Destination::Disk(path, backend) = destination else {
+        let Some((path, backend)) = place else {
             memory.write_at(0, &images.header)?;
             memory.write_at(images.header.len(), &images.trailer)?;
             let inner = Inner::new(memory, layout, Images::default());
-            return Frame::assemble(kind, Durability::Off, None, inner);
+            return Frame::assemble(Durability::Off, None, inner);
         };
         let level = new_handle_level(&backend);
         let disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
@@ -171,7 +174,7 @@ impl Frame {
         inner.open_transactions = usize::from(is_staged);
         inner.is_new = is_staged;
         // Without memory, no file is created.
-        let frame = Frame::assemble(kind, level, Some(disk), inner)?;
+        let frame = Frame::assemble(level, Some(disk), inner)?;
         if let Some(disk) = &frame.disk {
             if !is_staged {
                 write_new_frame(disk, &frame.inner.read_recursive().images)?;
@@ -182,7 +185,7 @@ impl Frame {
         Ok(frame)
     }
 
-    fn assemble(kind: FrameKind, level: Durability, disk: Option<Box<Disk>>, inner: Inner) -> Result<Frame> {
+    fn assemble(level: Durability, disk: Option<Box<Disk>>, inner: Inner) -> Result<Frame> {
         let force_refresh = Arc::<AtomicBool>::default();
         let lock = disk
             .as_ref()
@@ -190,7 +193,6 @@ impl Frame {
             .map(|disk| Ok(FrameLock::new(disk.lock_file_path()?, force_refresh.clone())))
             .transpose()?;
         Ok(Frame {
-            kind,
             disk,
             lock,
             force_refresh,
@@ -221,7 +223,7 @@ impl Frame {
         header.check_for_opening(bytes)?;
         let layout = layout_from_header(&header, FrameKind::Contiguous, 0);
         let inner = Inner::new(memory, layout, Images::default());
-        let frame = Frame::assemble(FrameKind::Contiguous, Durability::Off, None, inner)?;
+        let frame = Frame::assemble(Durability::Off, None, inner)?;
         let trailer_len = load::read_trailer_len(&frame, header.frame_len)?;
         let contents = frame.load(header, trailer_len)?;
         Ok((frame, contents))
@@ -251,7 +253,7 @@ impl Frame {
             table_len: 0,
         };
         let inner = Inner::new(MallocVec::new(), layout, Images::default());
-        let frame = Frame::assemble(kind, level, Some(fallible::try_box(disk)?), inner)?;
+        let frame = Frame::assemble(level, Some(fallible::try_box(disk)?), inner)?;
         // With a lock, another process may be writing the frame at this moment, so an invalid frame is read again.
         if frame.lock.is_some() {
             retry(FRAME_READ_ATTEMPTS, || frame.read_header_and_trailer_len())?;
@@ -275,7 +277,7 @@ impl Frame {
         self.drop_replaced_reader();
         let mut bytes = [0; FIXED_HEADER_LEN];
         self.read(0, &mut bytes)?;
-        let header = FrameHeader::parse(&bytes, self.kind)?;
+        let header = FrameHeader::parse(&bytes, self.kind())?;
         header.check_for_opening(&bytes)?;
         load::check_file_len(&header)?;
         let trailer_len = self.confirm_read(&header, load::read_trailer_len(self, header.frame_len))?;
@@ -287,7 +289,7 @@ impl Frame {
         if let Some(disk) = &self.disk {
             let stamp = disk.stamp();
             disk.was_replaced(stamp.as_ref());
-            if self.kind == FrameKind::Sparse && self.level() > Durability::Off {
+            if disk.directory.is_some() && self.level() > Durability::Off {
                 disk.detect_replacements(stamp.as_ref());
             }
         }
@@ -297,7 +299,7 @@ impl Frame {
     pub(in crate::frame) fn read_header(&self) -> Result<FrameHeader> {
         let mut bytes = [0; FIXED_HEADER_LEN];
         self.read(0, &mut bytes)?;
-        FrameHeader::parse(&bytes, self.kind)
+        FrameHeader::parse(&bytes, self.kind())
     }
 
     /// Fills `dest` with the bytes that begin at byte `at` of the frame; of a sparse frame, of its index file.
@@ -352,7 +354,7 @@ impl Frame {
     }
 
     pub(in crate::frame) fn load_parts(&self, header: &FrameHeader, trailer_len: u64) -> Result<LoadedParts> {
-        let mut layout = layout_from_header(header, self.kind, trailer_len);
+        let mut layout = layout_from_header(header, self.kind(), trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
         let metalayers = metalayers::to_owned(metalayers::parse_header_section(&header_image)?)?;
         let trailer_at = load::trailer_offset(header, trailer_len)?;
@@ -415,8 +417,10 @@ impl Frame {
 
     /// Returns whether the frame is a mapped file, so that its chunks can be read in place as in memory.
     pub(crate) fn is_mapped(&self) -> bool {
-        let is_mapped = |disk: &Disk| i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
-        self.kind == FrameKind::Contiguous && self.disk.as_deref().is_some_and(is_mapped)
+        let is_mapped = |disk: &Disk| {
+            disk.directory.is_none() && i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP
+        };
+        self.disk.as_deref().is_some_and(is_mapped)
     }
 
     /// Returns whether reads and writes of the frame call I/O callbacks of the program.
@@ -426,7 +430,12 @@ impl Frame {
 
     /// Returns whether the frame is contiguous or sparse.
     pub(crate) fn kind(&self) -> FrameKind {
-        self.kind
+        self.disk.as_ref().map_or(FrameKind::Contiguous, |disk| disk.kind())
+    }
+
+    /// Returns the chunk files of a sparse frame; `None` for a contiguous one.
+    pub(in crate::frame) fn chunk_files(&self) -> Option<&ChunkFiles> {
+        self.disk.as_ref()?.directory.as_ref()
     }
 
     /// Returns the length of the frame in bytes, as last read; of a sparse frame, that of the index file.

@@ -6,7 +6,7 @@
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`verify`] | checking the parts of a frame by its checksums |
-//! | [`disk`] | the files of a frame |
+//! | [`disk`], [`chunk_files`] | the files of a frame |
 //! | [`trailing`] | whether other data follow a frame in its file |
 //! | [`transaction`] | changes one by one or several as one, in place or staged |
 //! | [`writer`] | executing a plan in place |
@@ -18,6 +18,7 @@
 //! | [`old_chunk`] | the sizes of a chunk that is about to be replaced or deleted |
 //! | [`sequential`] | frames that are written from the start to the end, or read from any stream |
 
+mod chunk_files;
 pub(crate) mod disk;
 pub(crate) mod durability;
 pub(crate) mod fetch;

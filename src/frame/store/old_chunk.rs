@@ -7,7 +7,6 @@
 use super::frame::Frame;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
@@ -36,7 +35,7 @@ impl Frame {
         if let Ok(info) = &found
             && by_header.map_or_else(|| is_possible_size(info, header), |nbytes| info.nbytes == nbytes)
             // The size of a chunk file was compared before. In most frames the next chunk begins where the chunk ends.
-            && (self.kind == FrameKind::Sparse
+            && (self.chunk_files().is_some()
                 || next.is_some_and(|next| place.checked_add_signed(info.cbytes.into()) == Some(next)))
         {
             return found;
@@ -57,13 +56,13 @@ impl Frame {
         let by_header = nbytes_by_header(nchunk, header);
         let claimed = found.as_ref().ok().filter(|info| is_possible_size(info, header));
         let has_room = claimed.is_some_and(|info| {
-            self.kind == FrameKind::Sparse || info.cbytes as u64 <= self.room_of_chunk(place, header)
+            self.chunk_files().is_some() || info.cbytes as u64 <= self.room_of_chunk(place, header)
         });
         if has_room && by_header.is_none_or(|nbytes| claimed.is_some_and(|info| info.nbytes == nbytes)) {
             return found;
         }
-        let stored_len = match (self.kind, &self.disk) {
-            (FrameKind::Sparse, Some(disk)) => disk.open_chunk_file(place)?.size()?,
+        let stored_len = match self.chunk_files() {
+            Some(files) => files.open(place)?.size()?,
             // Only bytes of the chunk itself may become free: the file keeps those of a damaged chunk.
             _ if self.has_atomic_changes() => 0,
             _ => self.room_of_chunk(place, header),

@@ -2,7 +2,6 @@
 
 use super::frame::Frame;
 use crate::error::Result;
-use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::io::{FileStamp, ObservedStamp};
 use std::sync::atomic::Ordering;
@@ -84,7 +83,7 @@ impl Frame {
         let (Some(staging), 1..) = (&inner.staging, inner.open_transactions) else { return Ok(None) };
         let header = match staging.pending_header() {
             Some(header) => header.clone(),
-            None => FrameHeader::parse(&inner.images.header, self.kind)?,
+            None => FrameHeader::parse(&inner.images.header, self.kind())?,
         };
         Ok(Some(FrameStatus { header, is_stale: false, generation: self.next_generation() }))
     }
@@ -102,7 +101,7 @@ impl Frame {
             || header.frame_len != self.len()
             || self.has_newer_commit(&header)
             // The new file of an atomic change can have the same header, and refer to another chunk file.
-            || (self.kind == FrameKind::Sparse && self.has_replaced_table(&header));
+            || (disk.directory.is_some() && self.has_replaced_table(&header));
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
@@ -130,7 +129,7 @@ impl Frame {
     /// Returns whether the header is that of a commit which this handle has not read, although it gives the same
     /// length.
     fn has_newer_commit(&self, header: &FrameHeader) -> bool {
-        let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, self.kind);
+        let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, self.kind());
         is_known().is_ok_and(|known| {
             (header.gap.is_some() || header.has_checksums || known.has_checksums) && known != *header
         })

@@ -13,7 +13,6 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::fork_count;
-use crate::frame::FrameKind;
 use crate::frame::format::change::Change;
 use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::{self, Images, TargetState};
@@ -381,7 +380,7 @@ impl Frame {
         self.inner.write().undo_log.lose("the durability of the frame has changed");
         let old = self.level();
         self.level.store(level as u8, Ordering::Relaxed);
-        if let Some(disk) = self.disk.as_deref().filter(|_| self.kind == FrameKind::Sparse) {
+        if let Some(disk) = self.disk.as_deref().filter(|disk| disk.directory.is_some()) {
             if level == Durability::Off {
                 disk.detect_replacements(None);
             } else if old == Durability::Off {

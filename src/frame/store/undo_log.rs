@@ -10,7 +10,8 @@
 //!
 //! The log concerns failed calls only: a process that is killed leaves the writes that it has made.
 
-use super::disk::{self, Disk};
+use super::chunk_files::{self, ChunkFiles};
+use super::disk::Disk;
 use super::old_bytes::{MAX_SEGMENT_LEN, OldBytes, SpillFile, with_copy_buffer};
 use crate::error::Result;
 use crate::fallible;
@@ -129,7 +130,7 @@ impl UndoLog {
         let Some(transaction) = &mut self.transaction else { return };
         transaction.depth = transaction.depth.saturating_sub(1);
         if transaction.depth == 0 {
-            self.remove_deferred(disk);
+            disk.remove_chunk_files(self.deferred.drain(..));
             *self = UndoLog::default();
         }
     }
@@ -162,16 +163,11 @@ impl UndoLog {
     /// chunks. No other thread or process may change the frame meanwhile. A file that cannot be cut off stays longer.
     pub(in crate::frame) fn cut_files(&mut self, disk: &Disk, frame_len: u64) {
         let Some(transaction) = &mut self.transaction else { return };
-        let chunk_files = transaction.overwritten.drain(..).map(|number| disk.cut_chunk_file(number));
+        let cut = |number| disk.chunk_files().and_then(|files| files.cut(number));
+        let chunk_files = transaction.overwritten.drain(..).map(cut);
         let file = std::mem::take(&mut transaction.has_deferred_cut).then(|| disk.cut_file(frame_len));
         for error in chunk_files.chain(file).filter_map(Result::err) {
             trace::warning(|| format!("the end of a file could not be cut off: {error}"));
-        }
-    }
-
-    fn remove_deferred(&mut self, disk: &Disk) {
-        for number in self.deferred.drain(..) {
-            disk.remove_superseded(number);
         }
     }
 
@@ -217,15 +213,15 @@ impl UndoLog {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `MemoryAlloc`.
-    pub(super) fn write_chunk_file(&mut self, disk: &Disk, file: ChunkFile<'_>) -> Result<()> {
+    pub(super) fn write_chunk_file(&mut self, files: &ChunkFiles, file: ChunkFile<'_>) -> Result<()> {
         let ChunkFile { number, bytes, is_replacement } = file;
         fallible::reserve(&mut self.records, 1)?;
-        let path = disk.chunk_path(number)?;
+        let path = files.path(number)?;
         let deferred = self.deferred.iter().position(|&other| other == number);
         // The file is overwritten in place, not created anew or truncated first: both take file systems many times
         // longer.
         let existing = match is_replacement || deferred.is_some() {
-            true => disk.backend.open(&path, OpenMode::Update).ok(),
+            true => files.backend.open(&path, OpenMode::Update).ok(),
             false => None,
         };
         let (stream, old) = match existing {
@@ -234,7 +230,7 @@ impl UndoLog {
                 let old = OldBytes::read(&stream, 0, size)?;
                 (stream, Some(old))
             }
-            None => (disk.backend.open(&path, OpenMode::Create)?, None),
+            None => (files.backend.open(&path, OpenMode::Create)?, None),
         };
         let mut cut_to = Some(bytes.len()).filter(|&len| old.as_ref().is_some_and(|old| old.len() > len));
         let mut defers_cut = false;
@@ -246,7 +242,7 @@ impl UndoLog {
             defers_cut = true;
         }
         let written = match &old {
-            Some(_) => disk::overwrite_chunk(&stream, bytes),
+            Some(_) => chunk_files::overwrite_chunk(&stream, bytes),
             None => stream.write_at(0, bytes, WriteUnit::Bytes),
         };
         deferred.map(|at| self.deferred.swap_remove(at));
@@ -283,7 +279,7 @@ impl UndoLog {
         self.open_chunk_file = None;
         let Some(transaction) = &mut self.transaction else {
             self.records.clear();
-            self.remove_deferred(disk);
+            disk.remove_chunk_files(self.deferred.drain(..));
             return;
         };
         if transaction.owner != thread::current().id() {
@@ -358,7 +354,8 @@ impl UndoLog {
                     if let Some(transaction) = self.transaction.as_mut().filter(|_| defers_cut) {
                         transaction.overwritten.retain(|&other| other != number);
                     }
-                    restore_chunk_file(disk, number, old, self.open_chunk_file.take())
+                    let opened = self.open_chunk_file.take();
+                    disk.chunk_files().and_then(|files| restore_chunk_file(files, number, old, opened))
                 }
                 UndoRecord::Removal(number) => {
                     self.deferred.retain(|&other| other != number);
@@ -436,18 +433,19 @@ fn write_images(disk: &Disk, stream: &IoStream, state: &FileState, size: u64) ->
 
 /// Restores a chunk file: its old content, or no file. `opened` is the file, if it is still open.
 fn restore_chunk_file(
-    disk: &Disk,
+    files: &ChunkFiles,
     number: u64,
     old: Option<OldBytes>,
     opened: Option<OpenChunkFile>,
 ) -> Result<()> {
     match (old, opened) {
-        (Some(old), Some(file)) => disk::restore_chunk(&file.stream, &old),
+        (Some(old), Some(file)) => chunk_files::restore_chunk(&file.stream, &old),
         (Some(old), None) => {
-            disk::restore_chunk(&disk.backend.open(&disk.chunk_path(number)?, OpenMode::Update)?, &old)
+            let stream = files.backend.open(&files.path(number)?, OpenMode::Update)?;
+            chunk_files::restore_chunk(&stream, &old)
         }
-        (None, Some(file)) => disk::remove_file(&file.path),
-        (None, None) => disk::remove_file(&disk.chunk_path(number)?),
+        (None, Some(file)) => chunk_files::remove_file(&file.path),
+        (None, None) => chunk_files::remove_file(&files.path(number)?),
     }
 }
 

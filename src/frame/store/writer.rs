@@ -118,7 +118,7 @@ fn write_native(
     log: &mut UndoLog,
 ) -> Result<()> {
     if let Some(file) = plan.chunk_file {
-        log.write_chunk_file(disk, file)?;
+        log.write_chunk_file(disk.chunk_files()?, file)?;
     }
     if let Some((number, _)) = plan.removed_file {
         log.defer_removal(number)?;
@@ -157,10 +157,10 @@ fn write_native(
 fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
     let open = || disk.backend.open(&disk.path, OpenMode::Update);
     if let Some(file) = plan.chunk_file {
-        disk.write_chunk_file(file.number, file.bytes)?;
+        disk.chunk_files()?.write(file.number, file.bytes)?;
     }
     if let Some((number, RemovalTime::BeforeIndex)) = plan.removed_file {
-        disk.remove_superseded(number);
+        disk.chunk_files()?.remove(number);
     }
     if let Some((at, bytes)) = &plan.index {
         let stream = open()?;
@@ -188,7 +188,7 @@ fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
         open()?.write_at(disk.base + FRAME_LEN_POSITION, &frame_len, WriteUnit::Bytes)?;
     }
     if let Some((number, RemovalTime::AtEnd)) = plan.removed_file {
-        disk.remove_superseded(number);
+        disk.chunk_files()?.remove(number);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::frame::FrameKind;
 use crate::frame::store::disk::Disk;
 use crate::frame::store::load::FrameBytes;
 use crate::io::{Backend, FrameLock, IoStream, OpenMode, paths, try_resize};
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fs;
 use std::path::Path;
 
@@ -19,10 +19,7 @@ const CHUNK_FILE_DIGITS: usize = 8;
 
 /// The files of a frame. Offsets count from the start of the frame, in bytes.
 pub(crate) struct FrameFiles {
-    kind: FrameKind,
     disk: Disk,
-    /// Path of the file or the directory, without a slash at its end.
-    path: CString,
     /// The file with header, index and trailer; an error for a directory without it.
     main: Result<IoStream>,
     /// Length of that file from the start of the frame on; 0 without the file.
@@ -80,7 +77,7 @@ impl FrameFiles {
             Ok(stream) => stream.size()?.saturating_sub(base),
             Err(_) => 0,
         };
-        let files = FrameFiles { kind, disk, path, main, len, _lock: lock };
+        let files = FrameFiles { disk, main, len, _lock: lock };
         if kind == FrameKind::Sparse && files.main.is_err() && !files.chunk_file_numbers()?.is_empty() {
             return Ok(files);
         }
@@ -92,7 +89,7 @@ impl FrameFiles {
 
     /// Returns whether the frame is a file or a directory.
     pub(crate) fn kind(&self) -> FrameKind {
-        self.kind
+        self.disk.kind()
     }
 
     /// Returns the number of bytes of the file with the header from the start of the frame on.
@@ -162,7 +159,7 @@ impl FrameFiles {
     /// # Errors
     /// `FileOpen`, `FileRead`; `InvalidHeader` for a number that no file has.
     pub(crate) fn chunk_file_len(&self, number: u64) -> Result<u64> {
-        self.disk.open_chunk_file(number)?.size()
+        self.disk.chunk_files()?.open(number)?.size()
     }
 
     /// Replaces the content of `buffer` by a chunk file.
@@ -170,7 +167,7 @@ impl FrameFiles {
     /// # Errors
     /// As [`chunk_file_len`](Self::chunk_file_len), `MemoryAlloc`; `FileRead` for a file that is too short for a chunk.
     pub(crate) fn read_chunk_file(&self, number: u64, buffer: &mut Vec<u8>) -> Result<()> {
-        let stream = self.disk.open_chunk_file(number)?;
+        let stream = self.disk.chunk_files()?.open(number)?;
         let len = stream.size()?;
         if len < MIN_HEADER_LENGTH as u64 {
             return Err(err!(
@@ -188,10 +185,8 @@ impl FrameFiles {
     /// # Errors
     /// `FileRead` if the directory cannot be listed.
     pub(crate) fn chunk_file_numbers(&self) -> Result<Vec<u32>> {
-        if self.kind == FrameKind::Contiguous {
-            return Ok(Vec::new());
-        }
-        let directory = paths::as_path(&self.path);
+        let Some(files) = &self.disk.directory else { return Ok(Vec::new()) };
+        let directory = paths::as_path(&files.directory);
         let failed = |error| err!(FileRead, "cannot list the directory {}: {error}", directory.display());
         let mut numbers = Vec::new();
         for entry in fs::read_dir(directory).map_err(failed)? {

@@ -27,7 +27,6 @@ const NAME_ATTEMPTS: u32 = 100;
 
 /// A frame that is being written. Dropping it removes its files.
 pub(super) struct NewFrame {
-    kind: FrameKind,
     files: TemporaryFiles,
     disk: Disk,
     /// The file with header, index and trailer.
@@ -67,7 +66,7 @@ impl NewFrame {
         let stream = backend.open(&disk.path, OpenMode::Create)?;
         let header_len = header_len as u64;
         let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
-        Ok(NewFrame { kind, files, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
+        Ok(NewFrame { files, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
     }
 
     /// Adds the bytes of a chunk. Returns its entry in the index.
@@ -75,14 +74,14 @@ impl NewFrame {
     /// # Errors
     /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
-        let location = match self.kind {
-            FrameKind::Contiguous => {
+        let location = match &self.disk.directory {
+            None => {
                 self.stream.write_at(self.header_len + self.data_len, chunk, WriteUnit::Bytes)?;
                 self.data_len
             }
-            FrameKind::Sparse => {
+            Some(files) => {
                 let number = u64::from(self.nfiles);
-                self.disk.write_chunk_file(number, chunk)?;
+                files.write(number, chunk)?;
                 let count = self.nfiles.checked_add(1);
                 self.nfiles = count.ok_or_else(|| err!(FileWrite, "the frame has too many chunk files"))?;
                 number
@@ -128,7 +127,7 @@ impl NewFrame {
         // Readers do not read chunks and index of a frame without bytes, and find the trailer behind the header.
         if header.nbytes > 0 {
             index = IndexEncoder::default().encode(offsets, 0, offsets.len())?;
-            if self.kind == FrameKind::Contiguous {
+            if self.disk.directory.is_none() {
                 index_at += self.data_len;
             }
             header.cbytes = i64::try_from(self.data_len).unwrap_or(i64::MAX);
@@ -176,7 +175,7 @@ impl NewFrame {
     /// `FileWrite`, `FileOpen` if something exists at the destination by now.
     pub(super) fn publish(self) -> Result<()> {
         self.sync()?;
-        self.files.publish(self.kind)
+        self.files.publish(self.disk.kind())
     }
 
     /// Waits until the files are on the storage device: after a power failure, a file must not have its name without its
@@ -187,7 +186,7 @@ impl NewFrame {
             file.sync_all().map_err(failed)?;
         }
         for number in 0..self.nfiles {
-            if let Some(file) = self.disk.open_chunk_file(u64::from(number))?.as_file() {
+            if let Some(file) = self.disk.chunk_files()?.open(u64::from(number))?.as_file() {
                 file.sync_all().map_err(failed)?;
             }
         }

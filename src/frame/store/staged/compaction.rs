@@ -65,8 +65,7 @@ pub(super) fn close(
         Compaction::run(file, committed, &stream, index)?;
         file.close_gap(committed, &stream)?;
     }
-    let end = committed.disk.base + committed.layout.frame_len;
-    if stream.size()? > end { stream.truncate(end) } else { Ok(()) }
+    stream.cut(committed.disk.base + committed.layout.frame_len)
 }
 
 impl<'a, 'b> Compaction<'a, 'b> {

@@ -15,7 +15,6 @@ use crate::frame::format::index::{IndexEntry, Offsets, encode_entry};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::Durability;
-use crate::io::IoStream;
 use crate::io::replacement::FileProperties;
 
 /// The files of a directory that an atomic change creates and supersedes.
@@ -116,7 +115,7 @@ impl StagedDirectory {
             if number > limit {
                 continue;
             }
-            let opened = committed.disk.open_chunk_file(old);
+            let opened = committed.disk.chunk_files()?.open(old);
             let read = opened.and_then(|stream| stream.read_vec_at(0, stream.size()?));
             let Ok(bytes) = read else { continue };
             self.store_as(committed, number, &bytes)?;
@@ -129,17 +128,13 @@ impl StagedDirectory {
     /// Writes a chunk to a new file with that number.
     fn store_as(&mut self, committed: &Committed<'_>, number: u64, bytes: &[u8]) -> Result<()> {
         fallible::reserve(&mut self.created, 1)?;
-        let file = self.create_chunk_file(committed.disk, number, bytes)?;
+        let files = committed.disk.chunk_files()?;
+        let file = self.retry_with_closed_files(|| files.create(number, bytes))?;
         self.created.push(number);
         if committed.level == Durability::Power {
             self.unsynced.add(number, file)?;
         }
         Ok(())
-    }
-
-    /// Creates a chunk file.
-    fn create_chunk_file(&mut self, disk: &Disk, number: u64, bytes: &[u8]) -> Result<IoStream> {
-        self.retry_with_closed_files(|| disk.create_chunk_file(number, bytes))
     }
 
     /// Calls `open`. If it cannot open a file, the new chunk files are synchronised and closed, and it is called again:
@@ -166,9 +161,8 @@ impl StagedDirectory {
 
     /// Removes the chunk files that were created since the state `before`.
     pub(super) fn remove_new_files(&self, disk: &Disk, before: &StagedDirectory) {
-        for &number in self.created.get(before.created.len()..).unwrap_or_default() {
-            disk.remove_superseded(number);
-        }
+        let new_files = self.created.get(before.created.len()..).unwrap_or_default();
+        disk.remove_chunk_files(new_files.iter().copied());
     }
 
     /// Publishes the pending state, with these bytes of index and trailer. `checksums` are those of the chunks, for a
@@ -201,9 +195,7 @@ impl StagedDirectory {
         };
         *committed.images = Images { header, index, table, trailer };
         self.created.clear();
-        for number in self.superseded.drain(..) {
-            committed.disk.remove_superseded(number);
-        }
+        committed.disk.remove_chunk_files(self.superseded.drain(..));
         Ok(())
     }
 
