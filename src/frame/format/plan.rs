@@ -70,6 +70,18 @@ impl Images {
         })
     }
 
+    /// Replaces the parts that a plan has written. `trailer` is a copy of the plan's trailer, without the table before it.
+    pub(in crate::frame) fn replace(&mut self, plan: FramePlan<'_>, trailer: Option<Vec<u8>>) {
+        self.header = plan.header;
+        if let Some((_, index)) = plan.index {
+            self.index = index;
+        }
+        if let (Some((_, mut table)), Some(trailer)) = (plan.trailer, trailer) {
+            table.truncate(plan.layout.table_len as usize);
+            (self.table, self.trailer) = (table, trailer);
+        }
+    }
+
     /// Returns the length of index, table of checksums and trailer, in bytes.
     pub(in crate::frame) fn len_behind_chunks(&self) -> u64 {
         (self.index.len() + self.table.len() + self.trailer.len()) as u64

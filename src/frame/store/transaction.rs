@@ -15,7 +15,7 @@ use crate::fallible;
 use crate::fork_count;
 use crate::frame::format::change::Change;
 use crate::frame::format::index::Offsets;
-use crate::frame::format::plan::{self, Images, TargetState};
+use crate::frame::format::plan::{self, FramePlan, Images, TargetState};
 use crate::trace;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -451,63 +451,37 @@ impl Frame {
         let checksums = index.checksums.clone();
         let index_checksum = || self.index_checksum(&before.images);
         let planned = plan::plan_change(&before.layout, &mut index, change, target, &index_checksum);
-        let (plan, undo) = match planned {
-            Ok(planned) => planned,
-            Err(error) => {
-                let mut inner = self.inner.write();
-                index.checksums = checksums;
-                inner.index = index;
-                inner.images = before.images;
-                return Err(error);
-            }
+        let written = planned.and_then(|(plan, undo)| match self.write_plan(&plan, &before) {
+            Ok(trailer) => Ok((plan, trailer)),
+            Err(error) => index.undo(undo).and(Err(error)),
+        });
+        let mut inner = self.inner.write();
+        inner.images = before.images;
+        if written.is_err() {
+            index.checksums = checksums;
+        }
+        inner.index = index;
+        let (plan, trailer) = written?;
+        inner.layout = plan.layout;
+        if self.disk.is_some() {
+            inner.images.replace(plan, trailer);
+        }
+        Ok(())
+    }
+
+    /// Executes a plan. Returns a copy of the new trailer, if the frame is on disk and gets one. `before` is the state
+    /// before the change.
+    fn write_plan(&self, plan: &FramePlan<'_>, before: &FileState) -> Result<Option<Vec<u8>>> {
+        let Some(disk) = &self.disk else {
+            writer::write_in_memory(plan, &mut self.inner.write().memory)?;
+            return Ok(None);
         };
         let table_len = plan.layout.table_len as usize;
-        let new_trailer = match (&self.disk, &plan.trailer) {
-            (Some(_), Some((_, both))) => fallible::copy_of(&both[table_len..]).map(Some),
-            _ => Ok(None),
-        };
-        let written = new_trailer.and_then(|new_trailer| {
-            match &self.disk {
-                None => writer::write_in_memory(&plan, &mut self.inner.write().memory)?,
-                Some(disk) => {
-                    let mut log = std::mem::take(&mut self.inner.write().undo_log);
-                    let written = writer::write_on_disk(&plan, disk, &before, &mut log);
-                    self.inner.write().undo_log = log;
-                    written?;
-                }
-            }
-            Ok(new_trailer)
-        });
-        let images = before.images;
-        let mut inner = self.inner.write();
-        match written {
-            Ok(new_trailer) => {
-                inner.layout = plan.layout;
-                if self.disk.is_some() {
-                    let (table, trailer) = match (plan.trailer, new_trailer) {
-                        (Some((_, mut table)), Some(trailer)) => {
-                            table.truncate(table_len);
-                            (table, trailer)
-                        }
-                        _ => (images.table, images.trailer),
-                    };
-                    inner.images = Images {
-                        header: plan.header,
-                        index: plan.index.map_or(images.index, |(_, bytes)| bytes),
-                        table,
-                        trailer,
-                    };
-                }
-                inner.index = index;
-                Ok(())
-            }
-            Err(error) => {
-                let undone = index.undo(undo);
-                index.checksums = checksums;
-                inner.index = index;
-                inner.images = images;
-                undone.and(Err(error))
-            }
-        }
+        let copy = |(_, both): &(u64, Vec<u8>)| fallible::copy_of(&both[table_len..]);
+        let trailer = plan.trailer.as_ref().map(copy).transpose()?;
+        let mut log = std::mem::take(&mut self.inner.write().undo_log);
+        let written = writer::write_on_disk(plan, disk, before, &mut log);
+        self.inner.write().undo_log = log;
+        written.map(|()| trailer)
     }
 }
