@@ -41,13 +41,13 @@ pub(crate) struct FrameLock {
 /// A lock in one process.
 #[derive(Default)]
 struct ProcessLock {
-    state: Mutex<LockState>,
+    state: Mutex<FrameLockState>,
     /// Notified when a section ends.
     section_ended: Condvar,
 }
 
 impl ProcessLock {
-    fn state(&self) -> MutexGuard<'_, LockState> {
+    fn state(&self) -> MutexGuard<'_, FrameLockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +90,7 @@ impl Drop for LockFile {
 }
 
 #[derive(Default)]
-struct LockState {
+struct FrameLockState {
     file: Option<LockFile>,
     depth: u64,
     exclusive: bool,
@@ -99,7 +99,7 @@ struct LockState {
     section_start: Option<Instant>,
 }
 
-impl LockState {
+impl FrameLockState {
     /// Returns whether the current section is shared and older than [`MAX_JOINABLE_AGE`], so that no further thread may
     /// join it.
     fn is_too_old_to_join(&self) -> bool {

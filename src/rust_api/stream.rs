@@ -7,8 +7,8 @@ use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
-use crate::frame::store::load::FrameBytes;
-use crate::frame::store::sequential::{FrameBuilder, FrameDirectory, StoredChunk};
+use crate::frame::store::load::ReadFrame;
+use crate::frame::store::sequential::{FrameBuilder, FrameDirectory, PlaceInFrame};
 use crate::schunk::metalayers::{compress_content, decompress_content};
 use std::cell::RefCell;
 use std::io::{Read, Seek, SeekFrom};
@@ -96,7 +96,7 @@ struct Source<'r, R> {
     base: u64,
 }
 
-impl<R: Read + Seek> FrameBytes for Source<'_, R> {
+impl<R: Read + Seek> ReadFrame for Source<'_, R> {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         let mut stream = self.stream.borrow_mut();
         let len = dest.len();
@@ -200,8 +200,8 @@ impl Directory {
     pub fn read_chunk<R: Read + Seek>(&self, stream: &mut R, nchunk: u64) -> Result<Vec<u8>> {
         let nchunk = usize::try_from(nchunk).map_err(|_| err!(InvalidParam, "chunk {nchunk}"))?;
         let at = match self.inner.chunk_place(nchunk)? {
-            StoredChunk::Special(chunk) => return Ok(chunk.to_vec()),
-            StoredChunk::At(at) => at,
+            PlaceInFrame::Special(chunk) => return Ok(chunk.to_vec()),
+            PlaceInFrame::At(at) => at,
         };
         let source = Source { stream: RefCell::new(stream), base: self.base };
         let mut head = [0; EXTENDED_HEADER_LENGTH];

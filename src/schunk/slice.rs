@@ -23,18 +23,18 @@ pub(crate) struct Span {
 }
 
 /// The part of a span in one chunk, as bytes of the chunk and of the buffer.
-struct ChunkPart {
+struct SliceChunk {
     nchunk: i64,
     range: Range<usize>,
     buffer: Range<usize>,
 }
 
 /// A part of a chunk, and a copy of the chunk or the error of copying it.
-type ChunkPartCopy = (ChunkPart, Result<MallocBytes>);
+type SliceChunkCopy = (SliceChunk, Result<MallocBytes>);
 
 /// A part of a chunk that is written.
 struct ChunkPartToWrite<'a> {
-    part: ChunkPart,
+    part: SliceChunk,
     src: &'a [u8],
     /// Uncompressed bytes of all chunks but the last.
     chunksize: i64,
@@ -104,7 +104,7 @@ impl Span {
         (self.stop - 1) / self.chunksize + 1
     }
 
-    fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
+    fn parts(&self) -> impl Iterator<Item = SliceChunk> + '_ {
         let first = self.first_chunk();
         // Avoids a division for small slices, which lie in one chunk.
         let end = if self.stop - first * self.chunksize <= self.chunksize {
@@ -115,7 +115,7 @@ impl Span {
         (first..end).map(move |nchunk| {
             let base = nchunk * self.chunksize;
             let range = self.start.max(base)..self.stop.min(base + self.chunksize);
-            ChunkPart {
+            SliceChunk {
                 nchunk,
                 range: (range.start - base) as usize..(range.end - base) as usize,
                 buffer: (range.start - self.start) as usize..(range.end - self.start) as usize,
@@ -210,7 +210,7 @@ impl SuperChunk {
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);
         self.retry_changed_reads(|| {
-            let part = ChunkPart { nchunk, range: range.clone(), buffer: 0..dest.len() };
+            let part = SliceChunk { nchunk, range: range.clone(), buffer: 0..dest.len() };
             let parts = std::iter::once(part);
             let copies = self.with_read_access(|access| {
                 self.read_or_copy_parts(access, parts, &settings, dest.reborrow())
@@ -225,10 +225,10 @@ impl SuperChunk {
     fn read_or_copy_parts(
         &self,
         access: ChunkAccess<'_>,
-        mut parts: impl Iterator<Item = ChunkPart>,
+        mut parts: impl Iterator<Item = SliceChunk>,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
-    ) -> Result<Option<Vec<ChunkPartCopy>>> {
+    ) -> Result<Option<Vec<SliceChunkCopy>>> {
         let mut next = parts.next();
         while let Some(part) = next {
             if !self.try_read_chunk_part(access, &part, settings, dest.reborrow())? {
@@ -258,7 +258,7 @@ impl SuperChunk {
     /// Decodes parts of copies of chunks to their offsets in `dest`, until one fails or could not be copied.
     fn decode_copies(
         &self,
-        copies: Vec<ChunkPartCopy>,
+        copies: Vec<SliceChunkCopy>,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
@@ -275,7 +275,7 @@ impl SuperChunk {
     fn try_read_chunk_part(
         &self,
         access: ChunkAccess<'_>,
-        part: &ChunkPart,
+        part: &SliceChunk,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<bool> {
@@ -299,7 +299,7 @@ impl SuperChunk {
     /// Decodes a part of a chunk to its offset in `dest`. Without access, the chunk is a copy.
     fn decode_chunk_part(
         &self,
-        part: &ChunkPart,
+        part: &SliceChunk,
         chunk: &ParsedChunk<'_>,
         access: Option<ChunkAccess<'_>>,
         settings: &ReadSettings,
@@ -463,7 +463,7 @@ impl SuperChunk {
     }
 
     /// Returns whether a part covers all bytes of its chunk.
-    fn is_whole_chunk(&self, part: &ChunkPart, chunksize: i64) -> bool {
+    fn is_whole_chunk(&self, part: &SliceChunk, chunksize: i64) -> bool {
         let counters = self.counters();
         let last_len = match counters.nbytes % chunksize {
             0 => chunksize,

@@ -166,7 +166,7 @@ pub(in crate::frame) fn remove_root(trailer: &mut [u8]) {
 }
 
 /// The parts of a frame that its table describes.
-pub(in crate::frame) struct FrameParts<'a> {
+pub(in crate::frame) struct ChecksummedParts<'a> {
     /// The whole header, with its metalayers.
     pub(in crate::frame) header: &'a [u8],
     /// The checksum of the index chunk.
@@ -319,7 +319,7 @@ impl Checksums {
     /// `Data` for the table of another frame, and for a part with another checksum.
     pub(in crate::frame) fn parse(
         table: ChecksumTable,
-        frame: &FrameParts<'_>,
+        frame: &ChecksummedParts<'_>,
         index_at: u64,
         nchunks: usize,
     ) -> Result<Checksums> {
@@ -345,7 +345,7 @@ impl Checksums {
     }
 
     /// Builds the table of a frame. Returns the table and the end of the trailer, which replaces the last bytes of it.
-    fn encode(&self, frame: &FrameParts<'_>) -> Result<(Vec<u8>, [u8; FINGERPRINT_LEN])> {
+    fn encode(&self, frame: &ChecksummedParts<'_>) -> Result<(Vec<u8>, [u8; FINGERPRINT_LEN])> {
         let mut table = fallible::vec_with_capacity(table_len(self.chunks.len()) as usize)?;
         table.extend_from_slice(&TABLE_START);
         table.extend_from_slice(&frame.frame_len.to_le_bytes());
@@ -369,7 +369,7 @@ impl Checksums {
         trailer: &mut [u8],
         frame_len: u64,
     ) -> Result<Vec<u8>> {
-        let (table, root) = self.encode(&FrameParts { header, index, trailer, frame_len })?;
+        let (table, root) = self.encode(&ChecksummedParts { header, index, trailer, frame_len })?;
         if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>() {
             *end = root;
         }
@@ -535,7 +535,7 @@ mod tests {
             let mut table = checksums.seal(&header, 5, &mut trailer, frame_len).unwrap();
             prop_assert_eq!(table.len() as u64, table_len(nchunks));
             let read = |table: &[u8], header: &[u8], trailer: &[u8]| {
-                let parts = FrameParts { header, index: 5, trailer, frame_len };
+                let parts = ChecksummedParts { header, index: 5, trailer, frame_len };
                 Checksums::parse(ChecksumTable::parse(table, Root::parse(trailer)?, 0)?, &parts, 87, nchunks)
             };
             prop_assert_eq!(read(&table, &header, &trailer).map(|read| read.chunks).ok(), Some(sums));

@@ -73,8 +73,25 @@ pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 pub(crate) fn to_owned<'a>(
     metalayers: impl IntoIterator<Item = Metalayer<'a>>,
 ) -> Result<Vec<OwnedMetalayer>> {
-    let copy = |m: Metalayer<'a>| Ok((fallible::copy_of(m.name)?, fallible::copy_of(m.content)?));
-    fallible::try_collect(metalayers.into_iter().map(copy))
+    fallible::try_collect(metalayers.into_iter().map(|metalayer| metalayer.to_owned()))
+}
+
+/// Returns metalayers in borrowed form.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
+    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
+}
+
+impl Metalayer<'_> {
+    /// Returns a copy.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn to_owned(&self) -> Result<OwnedMetalayer> {
+        Ok((fallible::copy_of(self.name)?, fallible::copy_of(self.content)?))
+    }
 }
 
 /// Parses the section at `start` of `bytes`, with the checks of the reference in their order. Offsets of the section

@@ -8,7 +8,7 @@ use super::chunk_files::ChunkFiles;
 use super::disk::Disk;
 use super::durability::Durability;
 use super::journal;
-use super::load::{self, FrameBytes};
+use super::load::{self, ReadFrame};
 use super::staged::Staging;
 use super::status::LastCheck;
 use super::undo_log::UndoLog;
@@ -543,7 +543,7 @@ impl Frame {
     }
 }
 
-impl FrameBytes for Frame {
+impl ReadFrame for Frame {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         self.read(at, dest)
     }

@@ -19,7 +19,7 @@ const MIN_FILE_LEN: u64 = 112;
 const MIN_TRAILER_OFFSET: u64 = 32;
 
 /// The bytes of a contiguous frame, or of the index file of a sparse frame.
-pub(crate) trait FrameBytes {
+pub(crate) trait ReadFrame {
     /// Fills `dest` with the bytes that begin at byte `at` of the frame.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ pub(in crate::frame) fn check_file_len(header: &FrameHeader) -> Result<()> {
 ///
 /// # Errors
 /// `ReadBuffer` for a frame that is too short; `Data` for bytes that are not the end of a trailer.
-pub(in crate::frame) fn read_trailer_len(frame: &impl FrameBytes, frame_len: u64) -> Result<u64> {
+pub(in crate::frame) fn read_trailer_len(frame: &impl ReadFrame, frame_len: u64) -> Result<u64> {
     let mut tail = [0; trailer::MIN_LEN];
     let at = frame_len
         .checked_sub(tail.len() as u64)
@@ -91,7 +91,7 @@ pub(in crate::frame) fn index_offset(header: &FrameHeader) -> u64 {
 /// `InvalidHeader` for an index outside the frame or with another number of entries than the frame has chunks; those of
 /// reading and of [`index::decode`].
 pub(in crate::frame) fn read_index(
-    frame: &impl FrameBytes,
+    frame: &impl ReadFrame,
     header: &FrameHeader,
     limit: u64,
 ) -> Result<(Vec<u8>, Offsets)> {
@@ -142,7 +142,7 @@ pub(in crate::frame) fn check_offsets(header: &FrameHeader, offsets: &Offsets) -
 /// # Errors
 /// `Data` for a root or a table that is damaged; those of reading.
 pub(in crate::frame) fn read_table(
-    frame: &impl FrameBytes,
+    frame: &impl ReadFrame,
     index_end: u64,
     trailer_at: u64,
     trailer: &[u8],

@@ -7,7 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::load::{self, FrameBytes};
+use super::load::{self, ReadFrame};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
@@ -16,7 +16,7 @@ use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk};
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::{IndexEncoder, IndexEntry, Offsets, decode_entry, encode_entry};
-use crate::frame::format::metalayers::{self, Metalayer, OwnedMetalayer};
+use crate::frame::format::metalayers::{self, OwnedMetalayer, borrow};
 use crate::frame::format::trailer;
 
 /// The parts of a frame around chunks that are written one after the other. All chunks have the size of the first one,
@@ -28,10 +28,6 @@ pub(crate) struct FrameBuilder {
     offsets: Offsets,
     /// Whether the last chunk is shorter than the others, so that it must be the last.
     is_last_short: bool,
-}
-
-fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
-    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
 }
 
 impl FrameBuilder {
@@ -150,7 +146,7 @@ impl FrameBuilder {
 }
 
 /// The place of a chunk in a frame.
-pub(crate) enum StoredChunk {
+pub(crate) enum PlaceInFrame {
     /// Its offset in the frame in bytes.
     At(u64),
     /// The bytes of a special chunk.
@@ -173,7 +169,7 @@ impl FrameDirectory {
     ///
     /// # Errors
     /// Those of opening a frame from a file (`frame.md` 4.1, 4.4 and 4.5), and of reading.
-    pub(crate) fn read(frame: &impl FrameBytes) -> Result<FrameDirectory> {
+    pub(crate) fn read(frame: &impl ReadFrame) -> Result<FrameDirectory> {
         let mut fixed = [0; FIXED_HEADER_LEN];
         frame.read_at(0, &mut fixed)?;
         let header = FrameHeader::parse(&fixed, FrameKind::Contiguous)?;
@@ -204,13 +200,13 @@ impl FrameDirectory {
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range; `Data`, `InvalidHeader` for a damaged index.
-    pub(crate) fn chunk_place(&self, nchunk: usize) -> Result<StoredChunk> {
+    pub(crate) fn chunk_place(&self, nchunk: usize) -> Result<PlaceInFrame> {
         let count = self.nchunks();
         let code = self.offsets.get(nchunk).ok_or_else(|| err!(InvalidParam, "chunk {nchunk} of {count}"))?;
         match decode_entry(code)? {
-            IndexEntry::Payload(offset) => Ok(StoredChunk::At(self.header.header_len as u64 + offset)),
+            IndexEntry::Payload(offset) => Ok(PlaceInFrame::At(self.header.header_len as u64 + offset)),
             IndexEntry::Special(special) => {
-                build_special_chunk(special, nchunk + 1 == count, &self.header).map(StoredChunk::Special)
+                build_special_chunk(special, nchunk + 1 == count, &self.header).map(PlaceInFrame::Special)
             }
         }
     }

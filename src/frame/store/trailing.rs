@@ -64,7 +64,7 @@ pub(crate) fn has_other_data_behind(
     if header.kind == FrameKind::Sparse || file_len <= end {
         return Ok(false);
     }
-    let mut search = Search { header, base, end, file_len, first_byte: None, has_trailer_end: false };
+    let mut search = TrailingSearch { header, base, end, file_len, first_byte: None, has_trailer_end: false };
     let middle = (end + MAX_EXAMINED).min(file_len)..file_len.saturating_sub(MAX_EXAMINED).max(end);
     let ranges =
         if middle.is_empty() { [end..file_len, 0..0] } else { [end..middle.start, middle.end..file_len] };
@@ -77,7 +77,7 @@ pub(crate) fn has_other_data_behind(
 }
 
 /// The search for the properties of the bytes behind a frame. Offsets count from the start of the file.
-struct Search<'a> {
+struct TrailingSearch<'a> {
     header: &'a FrameHeader,
     base: u64,
     /// The end of the frame.
@@ -88,7 +88,7 @@ struct Search<'a> {
     has_trailer_end: bool,
 }
 
-impl Search<'_> {
+impl TrailingSearch<'_> {
     /// Examines a range of the file, and returns whether it has the header of a frame.
     fn has_frame_header(&mut self, range: Range<u64>, read: &mut ReadFile<'_>) -> Result<bool> {
         let len = (range.end - range.start).min(WINDOW_LEN + OVERLAP) as usize;
@@ -167,7 +167,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::format::checksums::{self, FrameParts};
+    use crate::frame::format::checksums::{self, ChecksummedParts};
     use proptest::prelude::*;
 
     const FRAME_LEN: u64 = 500;
@@ -206,7 +206,7 @@ mod tests {
         let plain = trailer::build(&[]).unwrap();
         let mut sealed = plain.clone();
         checksums::Checksums::default().seal(&[], 0, &mut sealed, 1000).unwrap();
-        let parts = FrameParts { header: &[], index: 0, trailer: &sealed, frame_len: 1000 };
+        let parts = ChecksummedParts { header: &[], index: 0, trailer: &sealed, frame_len: 1000 };
         assert_ne!(parts.trailer, plain);
         [plain, sealed]
     }

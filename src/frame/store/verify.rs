@@ -8,7 +8,7 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
-use crate::frame::format::checksums::{self, ChecksumMode, Checksums, FrameParts, MAX_TABLE_CHUNKS};
+use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, Checksums, MAX_TABLE_CHUNKS};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
 use crate::frame::format::plan::{FrameLayout, Images};
@@ -36,7 +36,7 @@ impl Frame {
         let trailer_at = layout.frame_len - layout.trailer_len;
         let (bytes, table) = load::read_table(self, index_end, trailer_at, &images.trailer)?;
         images.table = bytes;
-        let parts = FrameParts {
+        let parts = ChecksummedParts {
             header: &images.header,
             index: checksums::checksum(&images.index),
             trailer: &images.trailer,

@@ -142,14 +142,14 @@ impl ReferenceFrame<'_> {
 }
 
 /// The parts of a frame that the caller checks further.
-struct FrameParts {
+struct RebuiltFrame {
     nchunks: usize,
     index: Vec<u8>,
 }
 
 /// Parses a frame, compares it with the values that the functions of the reference return, and builds header and
 /// trailer again.
-fn parse_and_rebuild(frame: &ReferenceFrame<'_>) -> FrameParts {
+fn parse_and_rebuild(frame: &ReferenceFrame<'_>) -> RebuiltFrame {
     let bytes = frame.bytes();
     let header = FrameHeader::parse(&bytes, FrameKind::Contiguous).unwrap();
     header.check_for_opening(&bytes).unwrap();
@@ -164,17 +164,17 @@ fn parse_and_rebuild(frame: &ReferenceFrame<'_>) -> FrameParts {
     assert_eq!(header.has_vlmetalayers, !vlmetalayers.is_empty());
     if header.nbytes == 0 {
         assert_eq!(header.header_len, end);
-        return FrameParts { nchunks: 0, index: Vec::new() };
+        return RebuiltFrame { nchunks: 0, index: Vec::new() };
     }
     let index = bytes[header.header_len + header.cbytes as usize..end].to_vec();
     let nchunks = header.nchunks(|| index::stored_nbytes(&ChunkHeader::parse(&index)?)).unwrap() as usize;
     let offsets = index::decode(&index, nchunks).unwrap();
     assert!(offsets.iter().eq(frame.offsets(nchunks)));
-    FrameParts { nchunks, index }
+    RebuiltFrame { nchunks, index }
 }
 
 /// Checks that the index of these parts has the same bytes when it is encoded by this library.
-fn check_same_index(parts: &FrameParts, encoder: &mut IndexEncoder, capacity: usize, what: &str) {
+fn check_same_index(parts: &RebuiltFrame, encoder: &mut IndexEncoder, capacity: usize, what: &str) {
     let offsets = index::decode(&parts.index, parts.nchunks).unwrap();
     let ours = encoder.encode(&offsets, 0, capacity).unwrap();
     assert!(

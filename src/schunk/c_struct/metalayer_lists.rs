@@ -15,10 +15,10 @@ use std::ffi::{CStr, c_char};
 use std::ptr::{self, NonNull};
 
 /// The slots of a list, and the number of valid ones, which is at most the number of slots.
-type Slots = (*mut *mut blosc2_metalayer, usize);
+type MetalayerSlots = (*mut *mut blosc2_metalayer, usize);
 
 impl<'a> LockProof<'a, SuperChunk> {
-    fn slots(self, kind: MetalayerKind) -> Slots {
+    fn slots(self, kind: MetalayerKind) -> MetalayerSlots {
         let s = self.object().as_ptr();
         // SAFETY: the rule of `c_struct`; the lock is held.
         let (slots, count) = unsafe {
@@ -79,7 +79,7 @@ impl<'a> LockProof<'a, SuperChunk> {
 
 impl WriteGuard<'_, SuperChunk> {
     /// Returns the slots of a list for a change.
-    fn slots_for_change(&mut self, kind: MetalayerKind) -> Slots {
+    fn slots_for_change(&mut self, kind: MetalayerKind) -> MetalayerSlots {
         self.object_for_change();
         self.lock_proof().slots(kind)
     }

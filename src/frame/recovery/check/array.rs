@@ -1,7 +1,7 @@
 //! The comparison of the chunks of a frame with the array metalayer: their number, their sizes, and the size of their
 //! items (`b2nd.md` 8).
 
-use super::report::{FramePart, Place, Reporter};
+use super::report::{DamagePlace, FramePart, Reporter};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::Result;
@@ -21,7 +21,7 @@ impl ArrayCheck {
         let expected = array.nchunks();
         let error =
             err!(Data, "the shape of the array has {expected} chunks, but the frame has {nchunks} chunks");
-        reporter.report_part(FramePart::Metalayer, Place::unknown(), &error)
+        reporter.report_part(FramePart::Metalayer, DamagePlace::unknown(), &error)
     }
 
     /// Checks the header of chunk `nchunk`.

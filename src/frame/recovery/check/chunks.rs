@@ -1,7 +1,7 @@
 //! Reading and checking the stored chunks of a frame.
 
 use super::files::FrameFiles;
-use super::report::Place;
+use super::report::DamagePlace;
 use super::table::ChunkChecksums;
 use crate::chunk::container::B2ND_METALAYER;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -60,8 +60,8 @@ impl ChunkNumbers<'_> {
 pub(crate) struct StoredChunk<'a> {
     /// Offset in the data section in bytes, or number of the chunk file.
     pub location: u64,
-    /// Place of its bytes; the length is known if the chunk could be read.
-    pub place: Place,
+    /// DamagePlace of its bytes; the length is known if the chunk could be read.
+    pub place: DamagePlace,
     /// The chunks of the frame that it is.
     pub numbers: ChunkNumbers<'a>,
     /// Its parsed header and its bytes, or why it is damaged.
@@ -210,7 +210,13 @@ impl<'a> ChunkChecker<'a> {
             (Some(_), Err(_)) => ChunkHeader::parse(buffer).ok().map(|header| header.nbytes),
             _ => None,
         };
-        visit(&StoredChunk { location, place: Place::new(offset, len), numbers, content, claimed_nbytes })
+        visit(&StoredChunk {
+            location,
+            place: DamagePlace::new(offset, len),
+            numbers,
+            content,
+            claimed_nbytes,
+        })
     }
 }
 

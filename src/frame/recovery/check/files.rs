@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::store::disk::Disk;
-use crate::frame::store::load::FrameBytes;
+use crate::frame::store::load::ReadFrame;
 use crate::io::{Backend, FrameLock, IoStream, OpenMode, paths, try_resize};
 use std::ffi::CStr;
 use std::fs;
@@ -198,7 +198,7 @@ impl FrameFiles {
     }
 }
 
-impl FrameBytes for FrameFiles {
+impl ReadFrame for FrameFiles {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         self.read_exact(at, dest)
     }

@@ -1,7 +1,7 @@
 //! The check that no chunk of a contiguous frame extends into the next one.
 
 use super::chunks::{ChunkNumbers, StoredChunk};
-use super::report::{Place, Reporter};
+use super::report::{DamagePlace, Reporter};
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
@@ -17,7 +17,7 @@ pub(crate) struct OverlapCheck {
 struct WholeChunk {
     /// Its end in the data section, in bytes.
     end: u64,
-    place: Place,
+    place: DamagePlace,
     numbers: Vec<u32>,
 }
 

@@ -2,7 +2,7 @@
 //! 4.4, 4.5).
 
 use super::files::FrameFiles;
-use super::report::Place;
+use super::report::DamagePlace;
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::Result;
@@ -30,14 +30,14 @@ impl StoredPart {
     }
 
     /// Returns the place of the part in its file.
-    pub(crate) fn place(&self, files: &FrameFiles) -> Place {
-        Place::new(files.file_offset(self.at), Some(self.bytes.len() as u64))
+    pub(crate) fn place(&self, files: &FrameFiles) -> DamagePlace {
+        DamagePlace::new(files.file_offset(self.at), Some(self.bytes.len() as u64))
     }
 
     /// Returns the place of a slice of the part in the file of the part.
-    pub(crate) fn place_of(&self, files: &FrameFiles, slice: &[u8]) -> Place {
+    pub(crate) fn place_of(&self, files: &FrameFiles, slice: &[u8]) -> DamagePlace {
         let offset = slice.as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr());
-        Place::new(files.file_offset(self.at + offset as u64), Some(slice.len() as u64))
+        DamagePlace::new(files.file_offset(self.at + offset as u64), Some(slice.len() as u64))
     }
 }
 

@@ -46,22 +46,22 @@ impl FramePart {
 
 /// The place of a part in its file, in bytes; `None` where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct DamagePlace {
     /// Offset in the file.
     pub offset: Option<u64>,
     /// Length.
     pub len: Option<u64>,
 }
 
-impl Place {
+impl DamagePlace {
     /// Returns a place with a known offset.
-    pub(crate) fn new(offset: u64, len: Option<u64>) -> Place {
-        Place { offset: Some(offset), len }
+    pub(crate) fn new(offset: u64, len: Option<u64>) -> DamagePlace {
+        DamagePlace { offset: Some(offset), len }
     }
 
     /// Returns the place of a part that has no bytes, or whose place is not known.
-    pub(crate) fn unknown() -> Place {
-        Place::default()
+    pub(crate) fn unknown() -> DamagePlace {
+        DamagePlace::default()
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Damage<'a> {
     /// Number of the chunk; `None` for other parts, and for bytes between chunks.
     pub nchunk: Option<u64>,
     /// The place of the part.
-    pub place: Place,
+    pub place: DamagePlace,
     /// The error that a read of the part returns.
     pub error: &'a Error,
 }
@@ -128,7 +128,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
     ///
     /// # Errors
     /// Those of the function; `MemoryAlloc` for an error of that kind, which is no damage.
-    pub(crate) fn report_part(&mut self, part: FramePart, place: Place, error: &Error) -> Result<()> {
+    pub(crate) fn report_part(&mut self, part: FramePart, place: DamagePlace, error: &Error) -> Result<()> {
         self.report(&Damage { part, nchunk: None, place, error })
     }
 
@@ -136,7 +136,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
     ///
     /// # Errors
     /// Those of the function.
-    pub(crate) fn report_chunk(&mut self, nchunk: u64, place: Place, error: &Error) -> Result<()> {
+    pub(crate) fn report_chunk(&mut self, nchunk: u64, place: DamagePlace, error: &Error) -> Result<()> {
         self.report(&Damage { part: FramePart::Chunk, nchunk: Some(nchunk), place, error })
     }
 
@@ -144,7 +144,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
     ///
     /// # Errors
     /// Those of the function.
-    pub(crate) fn report_other_data(&mut self, place: Place) -> Result<()> {
+    pub(crate) fn report_other_data(&mut self, place: DamagePlace) -> Result<()> {
         let error = err!(Failure, "other data follow the frame in its file");
         (self.report)(&Damage { part: FramePart::OtherData, nchunk: None, place, error: &error })
     }

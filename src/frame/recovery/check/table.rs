@@ -2,7 +2,7 @@
 
 use super::files::FrameFiles;
 use super::parts::StoredPart;
-use super::report::{FramePart, Place, Reporter, if_whole};
+use super::report::{DamagePlace, FramePart, Reporter, if_whole};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -57,14 +57,14 @@ pub(crate) fn find_table(
 }
 
 /// Returns the place of the table, or that of the root if the root does not give it.
-fn place_of_table(files: &FrameFiles, header: &FrameHeader, trailer_at: u64, trailer: &[u8]) -> Place {
+fn place_of_table(files: &FrameFiles, header: &FrameHeader, trailer_at: u64, trailer: &[u8]) -> DamagePlace {
     let table = Root::parse(trailer).and_then(|root| {
         let at = ChecksumTable::offset(root, header.header_len as u64, trailer_at, trailer.len() as u64)?;
         Ok((at, u64::from(root.table_len)))
     });
     let root = (header.frame_len - FINGERPRINT_LEN as u64, FINGERPRINT_LEN as u64);
     let (at, len) = table.unwrap_or(root);
-    Place::new(files.file_offset(at), Some(len))
+    DamagePlace::new(files.file_offset(at), Some(len))
 }
 
 /// Looks for the table of a frame with a damaged header or trailer: behind the index, and before a trailer at the end
@@ -164,7 +164,7 @@ pub(crate) fn report_checksums(
     };
     let fits = table.check_frame(header.frame_len, nchunks).and_then(|()| check_place(table, index_end));
     if let Err(error) = fits {
-        let place = Place::new(files.file_offset(table.at), Some(table.end() - table.at));
+        let place = DamagePlace::new(files.file_offset(table.at), Some(table.end() - table.at));
         reporter.report_part(FramePart::Trailer, place, &error)?;
     }
     Ok(())

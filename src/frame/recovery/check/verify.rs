@@ -4,7 +4,7 @@ use super::array::ArrayCheck;
 use super::chunks::ChunkChecker;
 use super::files::FrameFiles;
 use super::parts::{self, StoredPart};
-use super::report::{FramePart, Place, ReportFn, Reporter, if_whole};
+use super::report::{DamagePlace, FramePart, ReportFn, Reporter, if_whole};
 use super::table::{CheckedParts, ChunkChecksums, find_table, report_checksums};
 use super::walk::ChunkWalk;
 use crate::err;
@@ -122,12 +122,12 @@ fn is_frame(files: &FrameFiles) -> Result<bool> {
 ///
 /// # Errors
 /// `FileRead`, `MemoryAlloc`.
-pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Option<Place>> {
+pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Option<DamagePlace>> {
     let base = files.file_offset(0);
     let mut read = |at: u64, dest: &mut [u8]| files.read_exact(at - base, dest);
     let is_other = has_other_data_behind(header, base, base.saturating_add(files.len()), &mut read)?;
     let len = files.len().saturating_sub(header.frame_len);
-    Ok(is_other.then(|| Place::new(files.file_offset(header.frame_len), Some(len))))
+    Ok(is_other.then(|| DamagePlace::new(files.file_offset(header.frame_len), Some(len))))
 }
 
 /// Reports [`other_data`], which are no damage.
@@ -162,9 +162,9 @@ pub(crate) fn report_header(
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<()> {
     if !files.has_main_file() {
-        return reporter.report_part(FramePart::File, Place::unknown(), error);
+        return reporter.report_part(FramePart::File, DamagePlace::unknown(), error);
     }
-    let place = Place::new(files.file_offset(0), Some(FIXED_HEADER_LEN as u64));
+    let place = DamagePlace::new(files.file_offset(0), Some(FIXED_HEADER_LEN as u64));
     reporter.report_part(FramePart::Header, place, error)
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn report_short_file(
     }
     let (len, frame_len) = (files.len(), header.frame_len);
     let error = err!(FileRead, "the file has {len} bytes of the frame, expected {frame_len}");
-    reporter.report_part(FramePart::File, Place::new(files.file_offset(0), Some(len)), &error)
+    reporter.report_part(FramePart::File, DamagePlace::new(files.file_offset(0), Some(len)), &error)
 }
 
 /// Reads the whole header and checks the metalayers. Returns the header if it could be read.
@@ -190,7 +190,7 @@ fn read_metalayers(
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<Option<StoredPart>> {
     let section_at = FIXED_HEADER_LEN as u64;
-    let place = Place::new(files.file_offset(section_at), Some(header.header_len as u64 - section_at));
+    let place = DamagePlace::new(files.file_offset(section_at), Some(header.header_len as u64 - section_at));
     let image = match parts::read_header_image(files, header) {
         Ok(image) => image,
         Err(error) => {
@@ -238,7 +238,7 @@ fn read_trailer(
     let trailer = match parts::read_trailer(files, header) {
         Ok(trailer) => trailer,
         Err(error) => {
-            reporter.report_part(FramePart::Trailer, Place::unknown(), &error)?;
+            reporter.report_part(FramePart::Trailer, DamagePlace::unknown(), &error)?;
             return Ok(None);
         }
     };
@@ -283,7 +283,7 @@ fn read_index(
             Ok(Some((index, offsets)))
         }
         Err(error) => {
-            let place = Place::new(files.file_offset(load::index_offset(header)), None);
+            let place = DamagePlace::new(files.file_offset(load::index_offset(header)), None);
             reporter.report_part(FramePart::Index, place, &error)?;
             Ok(None)
         }

@@ -4,7 +4,7 @@ use super::array::ArrayCheck;
 use super::chunks::{ChunkChecker, StoredChunk};
 use super::overlap::OverlapCheck;
 use super::parts;
-use super::report::{FramePart, Place, Reporter};
+use super::report::{DamagePlace, FramePart, Reporter};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, Result};
@@ -100,12 +100,12 @@ impl<'a> ChunkWalk<'a> {
                 Ok(nbytes) => {
                     self.add_nbytes(*nbytes, 1);
                     if let Err(error) = self.array.check_special(n, *nbytes) {
-                        reporter.report_chunk(n, Place::unknown(), &error)?;
+                        reporter.report_chunk(n, DamagePlace::unknown(), &error)?;
                     }
                 }
                 Err(error) => {
                     self.nbytes = None;
-                    reporter.report_chunk(n, Place::unknown(), error)?;
+                    reporter.report_chunk(n, DamagePlace::unknown(), error)?;
                 }
             }
         }
@@ -130,7 +130,7 @@ impl<'a> ChunkWalk<'a> {
             Err(error) => {
                 self.nbytes = None;
                 let error = Error::new(error.kind(), format_args!("all {count} chunks: {error}"));
-                reporter.report_part(FramePart::Index, Place::unknown(), &error)
+                reporter.report_part(FramePart::Index, DamagePlace::unknown(), &error)
             }
         }
     }
@@ -195,7 +195,7 @@ impl<'a> ChunkWalk<'a> {
             let expected = self.header.nbytes;
             let error =
                 err!(Data, "the chunks have {nbytes} uncompressed bytes, expected {expected} by the header");
-            return reporter.report_part(FramePart::Header, Place::unknown(), &error);
+            return reporter.report_part(FramePart::Header, DamagePlace::unknown(), &error);
         }
         let mut buffer = Vec::new();
         for (n, code) in (0u64..).zip(self.offsets.iter()) {
@@ -205,7 +205,7 @@ impl<'a> ChunkWalk<'a> {
             if !parts::is_possible_nbytes(self.header, n, self.nchunks(), found) {
                 let expected = self.header.chunksize;
                 let error = err!(Data, "the chunk has {found} uncompressed bytes, expected {expected}");
-                let place = Place::new(checker.file_offset(location), Some(buffer.len() as u64));
+                let place = DamagePlace::new(checker.file_offset(location), Some(buffer.len() as u64));
                 reporter.report_chunk(n, place, &error)?;
             }
         }

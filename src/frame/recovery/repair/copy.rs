@@ -2,12 +2,11 @@
 
 use super::header::complete_header;
 use super::index::LOST;
-use super::metadata;
 use super::numbers::not_found;
 use super::orphans::find_orphans;
 use super::output::NewFrame;
 use super::scan::FoundChunk;
-use super::sizes::{ChunkSizes, UNKNOWN};
+use super::sizes::{UNKNOWN, UncompressedSizes};
 use super::survey::{ChunkList, Survey};
 use crate::chunk::ChunkHeader;
 use crate::chunk::container::B2ND_METALAYER;
@@ -17,11 +16,12 @@ use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{Offsets, decode_entry, encode_entry};
+use crate::frame::format::metalayers;
 use crate::frame::recovery::check::chunks::{ChunkChecker, ChunkNumbers, StoredChunk};
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::overlap::OverlapCheck;
 use crate::frame::recovery::check::parts;
-use crate::frame::recovery::check::report::{FramePart, Place, Reporter};
+use crate::frame::recovery::check::report::{DamagePlace, FramePart, Reporter};
 use crate::frame::recovery::check::table::ChunkChecksums;
 use crate::frame::recovery::check::verify::CheckOptions;
 
@@ -70,14 +70,14 @@ pub(super) fn copy_chunks(
             stated.0,
             stated.1
         );
-        reporter.report_part(FramePart::Header, Place::unknown(), &error)?;
+        reporter.report_part(FramePart::Header, DamagePlace::unknown(), &error)?;
     }
     let blocksize = survey.header.blocksize;
     if reporter.count() == 0 && blocksize != copy.header.blocksize && copy.offsets.iter().any(|code| code < 0)
     {
         let error =
             err!(InvalidHeader, "`blocksize` is {blocksize}, with which chunks without bytes cannot be read");
-        reporter.report_part(FramePart::Header, Place::unknown(), &error)?;
+        reporter.report_part(FramePart::Header, DamagePlace::unknown(), &error)?;
     }
     // A frame of 0 bytes has no chunks for readers.
     let saved = if copy.header.nbytes > 0 { copy.saved } else { 0 };
@@ -96,7 +96,7 @@ pub(super) struct ChunkCopy {
     /// The entries of the new index; [`LOST`] for lost chunks.
     pub offsets: Offsets,
     /// The uncompressed size of each chunk.
-    pub sizes: ChunkSizes,
+    pub sizes: UncompressedSizes,
     /// The sizes that the headers of lost chunks give: number of the chunk, size in bytes.
     pub claimed: Vec<(u64, i32)>,
     /// The header of the first chunk in the order of the places.
@@ -114,11 +114,13 @@ fn copy_indexed(
     frame: &mut NewFrame,
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<ChunkCopy> {
-    let metalayers = metadata::borrow(&survey.metalayers)?;
+    let metalayers = metalayers::borrow(&survey.metalayers)?;
     let checker = ChunkChecker::new(files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
     let sizes = match offsets {
-        Offsets::Uniform { len, .. } => ChunkSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX)),
-        Offsets::List(list) => ChunkSizes::List(fallible::filled(UNKNOWN, list.len())?),
+        Offsets::Uniform { len, .. } => {
+            UncompressedSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX))
+        }
+        Offsets::List(list) => UncompressedSizes::List(fallible::filled(UNKNOWN, list.len())?),
     };
     let mut copy = ChunkCopy {
         header: survey.header.clone(),
@@ -131,7 +133,7 @@ fn copy_indexed(
     };
     checker.for_each_stored(offsets, &mut |chunk| copy.copy_stored(chunk, frame, reporter))?;
     for (n, _) in (0u64..).zip(offsets.iter()).filter(|&(_, code)| code == LOST) {
-        reporter.report_chunk(n, Place::unknown(), &not_found())?;
+        reporter.report_chunk(n, DamagePlace::unknown(), &not_found())?;
     }
     if !matches!(survey.checksums, ChunkChecksums::ByNumber(_)) {
         // No entry of an index with its checksum is damaged.
@@ -162,7 +164,7 @@ fn copy_found(
     Ok(ChunkCopy {
         header: survey.header.clone(),
         offsets: Offsets::List(codes),
-        sizes: ChunkSizes::List(sizes),
+        sizes: UncompressedSizes::List(sizes),
         claimed: Vec::new(),
         first,
         overlaps: OverlapCheck::default(),
@@ -232,7 +234,7 @@ impl ChunkCopy {
         let mut bytes = Vec::new();
         for (n, chunk) in places.into_iter().zip(orphans) {
             if let Some(error) = self.offsets.get(n).filter(|&code| code != LOST).and_then(special_error) {
-                reporter.report_chunk(n as u64, Place::unknown(), &error)?;
+                reporter.report_chunk(n as u64, DamagePlace::unknown(), &error)?;
             }
             files.read_into(chunk.at, u64::from(chunk.cbytes), &mut bytes)?;
             let code = frame.append(&bytes)?;
@@ -255,14 +257,14 @@ impl ChunkCopy {
                     Some(*code).filter(|&code| code < 0 && code != LOST).and_then(special_error)
                 {
                     *code = corrected(*code);
-                    reporter.report_part(FramePart::Index, Place::unknown(), &error)?;
+                    reporter.report_part(FramePart::Index, DamagePlace::unknown(), &error)?;
                 }
             }
             Offsets::List(list) => {
                 for (n, code) in (0u64..).zip(list).filter(|(_, code)| **code < 0 && **code != LOST) {
                     if let Some(error) = special_error(*code) {
                         *code = corrected(*code);
-                        reporter.report_chunk(n, Place::unknown(), &error)?;
+                        reporter.report_chunk(n, DamagePlace::unknown(), &error)?;
                     }
                 }
             }

@@ -4,7 +4,9 @@ use super::copy::ChunkCopy;
 use super::index::LOST;
 use super::numbers::not_found;
 use super::output::NewFrame;
-use super::sizes::{ChunkSizes, FixedSizes, StatedSizes, UNKNOWN, fit_fixed_sizes, share_missing_bytes};
+use super::sizes::{
+    FixedSizes, StatedSizes, UNKNOWN, UncompressedSizes, fit_fixed_sizes, share_missing_bytes,
+};
 use crate::chunk::SpecialValue;
 use crate::chunk::zero_runs::encode_zero_runs;
 use crate::err;
@@ -13,7 +15,7 @@ use crate::fallible;
 use crate::frame::format::header::{FrameHeader, MAX_CHUNKS};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use crate::frame::recovery::check::parts;
-use crate::frame::recovery::check::report::{FramePart, Place, Reporter};
+use crate::frame::recovery::check::report::{DamagePlace, FramePart, Reporter};
 use std::ops::Range;
 
 /// The number of chunks that may be missing beside those that were found, which the header counts.
@@ -31,7 +33,8 @@ impl ChunkCopy {
     /// Moves the chunk that is shorter than the others to the end. It was the last one, unless the frame was reordered;
     /// its place may precede those of chunks that were inserted or replaced later.
     pub(super) fn move_short_chunk_last(&mut self, stated: &FrameHeader) {
-        let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) else {
+        let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes)
+        else {
             return;
         };
         let is_short = |&size: &i32| (0..stated.chunksize).contains(&size);
@@ -52,7 +55,8 @@ impl ChunkCopy {
         stated: &FrameHeader,
         reporter: &mut Reporter<'_, '_>,
     ) -> Result<()> {
-        let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) else {
+        let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes)
+        else {
             return Ok(());
         };
         if stated.chunksize <= 0 {
@@ -75,12 +79,13 @@ impl ChunkCopy {
             self.remove(at..at + missing);
             return Ok(());
         }
-        (at..at + missing).try_for_each(|n| reporter.report_chunk(n as u64, Place::unknown(), &not_found()))
+        (at..at + missing)
+            .try_for_each(|n| reporter.report_chunk(n as u64, DamagePlace::unknown(), &not_found()))
     }
 
     /// Removes chunks from the lists.
     fn remove(&mut self, range: Range<usize>) {
-        if let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) {
+        if let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) {
             codes.drain(range.clone());
             sizes.drain(range);
         }
@@ -93,7 +98,8 @@ impl ChunkCopy {
         stated: &FrameHeader,
         reporter: &mut Reporter<'_, '_>,
     ) -> Result<()> {
-        let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) else {
+        let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes)
+        else {
             return Ok(());
         };
         let count = sizes.len() as u64;
@@ -115,7 +121,7 @@ impl ChunkCopy {
                 (*code, *size) = (LOST, UNKNOWN);
                 self.saved = self.saved.saturating_sub(1);
                 let error = err!(Data, "the chunk has {found} uncompressed bytes, expected {expected}");
-                reporter.report_chunk(n, Place::unknown(), &error)?;
+                reporter.report_chunk(n, DamagePlace::unknown(), &error)?;
             }
         }
         Ok(())
@@ -165,7 +171,7 @@ impl ChunkCopy {
                     let is_reported = *code == LOST;
                     *code = zeros;
                     if !is_reported {
-                        reporter.report_part(FramePart::Index, Place::unknown(), &error)?;
+                        reporter.report_part(FramePart::Index, DamagePlace::unknown(), &error)?;
                     }
                 }
             }
@@ -179,7 +185,7 @@ impl ChunkCopy {
                     let is_reported = *code == LOST;
                     *code = zeros;
                     if !is_reported {
-                        reporter.report_chunk(n, Place::unknown(), &error)?;
+                        reporter.report_chunk(n, DamagePlace::unknown(), &error)?;
                     }
                 }
             }
@@ -191,7 +197,7 @@ impl ChunkCopy {
     /// it for the shorter chunk otherwise (`frame.md` 1.4).
     fn store_last_zeros(&mut self, chunksize: i32, frame: &mut NewFrame) -> Result<()> {
         let is_short = |size: i32| size != UNKNOWN && size != chunksize;
-        let (Offsets::List(codes), ChunkSizes::List(sizes)) = (&mut self.offsets, &self.sizes) else {
+        let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &self.sizes) else {
             return Ok(());
         };
         let is_zeros = |code: i64| {
@@ -229,7 +235,7 @@ impl ChunkCopy {
                     Ok(_) => err!(InvalidHeader, "the size of a chunk without bytes is not known"),
                     Err(error) => error,
                 };
-                reporter.report_chunk(n, Place::unknown(), &error)?;
+                reporter.report_chunk(n, DamagePlace::unknown(), &error)?;
             }
             *code = frame.append(&encode_zero_runs(size)?)?;
         }

@@ -5,11 +5,11 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::fallible;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
-use crate::frame::format::metalayers::{self, MAX_METALAYERS, Metalayer};
+use crate::frame::format::metalayers::{self, MAX_METALAYERS, OwnedMetalayer};
 use crate::frame::format::msgpack::u16_at;
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::parts::{self, StoredPart};
-use crate::frame::recovery::check::report::{FramePart, Place, Reporter, damage_of, if_whole};
+use crate::frame::recovery::check::report::{DamagePlace, FramePart, Reporter, damage_of, if_whole};
 use crate::frame::recovery::check::verify::{
     CheckOptions, named_error, read_trailer_at_end, report_metalayer, report_vlmetalayer,
 };
@@ -17,21 +17,6 @@ use std::ops::Range;
 
 /// Offset, in a section of metalayers, of their number, a big-endian `u16`.
 const COUNT_OFFSET: usize = 5;
-
-/// The name and the content of a metalayer.
-pub(super) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
-
-/// Returns the metalayers in borrowed form.
-///
-/// # Errors
-/// `MemoryAlloc`.
-pub(super) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
-    fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
-}
-
-fn to_owned(metalayer: &Metalayer<'_>) -> Result<OwnedMetalayer> {
-    Ok((fallible::copy_of(metalayer.name)?, fallible::copy_of(metalayer.content)?))
-}
 
 /// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.
 ///
@@ -44,7 +29,8 @@ pub(super) fn recover_metalayers(
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<Vec<OwnedMetalayer>> {
     let section_at = FIXED_HEADER_LEN as u64;
-    let place = Place::new(files.file_offset(section_at), (header.header_len as u64).checked_sub(section_at));
+    let place =
+        DamagePlace::new(files.file_offset(section_at), (header.header_len as u64).checked_sub(section_at));
     // The section may be whole although the file ends before the end that the header states.
     let len = (header.header_len as u64).min(files.len());
     let mut image = match files.read_vec(0, len) {
@@ -63,7 +49,7 @@ pub(super) fn recover_metalayers(
     for metalayer in parsed.unwrap_or_default() {
         let checked = (options.check_metalayer)(&metalayer, header.typesize.max(1));
         if report_metalayer(files, &image, &metalayer, checked, reporter)? {
-            fallible::push(&mut whole, to_owned(&metalayer)?)?;
+            fallible::push(&mut whole, metalayer.to_owned()?)?;
         }
     }
     Ok(whole)
@@ -117,7 +103,7 @@ pub(super) fn recover_vlmetalayers(
             continue;
         }
         if whole.len() < MAX_METALAYERS {
-            fallible::push(&mut whole, to_owned(&metalayer)?)?;
+            fallible::push(&mut whole, metalayer.to_owned()?)?;
         } else {
             let error =
                 err!(Failure, "the frame has more than {MAX_METALAYERS} metalayers of variable length");
@@ -144,7 +130,7 @@ fn find_trailer(
     };
     let found = trailer_elsewhere(files, hints)?;
     if hints.header.is_some() || found.is_none() {
-        let place = found.as_ref().map_or(Place::unknown(), |trailer| trailer.place(files));
+        let place = found.as_ref().map_or(DamagePlace::unknown(), |trailer| trailer.place(files));
         reporter.report_part(FramePart::Trailer, place, &error)?;
     }
     Ok(found)

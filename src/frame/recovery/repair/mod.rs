@@ -35,12 +35,12 @@ use crate::chunk::container::B2ND_METALAYER;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::format::header::FIXED_HEADER_LEN;
-use crate::frame::format::metalayers::section_len;
+use crate::frame::format::metalayers::{self, section_len};
 use crate::frame::recovery::check::files::FrameFiles;
-use crate::frame::recovery::check::report::{FramePart, Place, ReportFn, Reporter};
+use crate::frame::recovery::check::report::{DamagePlace, FramePart, ReportFn, Reporter};
 use crate::frame::recovery::check::verify::CheckOptions;
 use copy::copy_chunks;
-use output::{FrameParts, NewFrame, check_destination};
+use output::{NewFrame, NewFrameParts, check_destination};
 use std::ffi::CStr;
 use survey::Survey;
 
@@ -67,7 +67,7 @@ pub(crate) fn repair(
     let is_array = |(name, _): &(Vec<u8>, Vec<u8>)| name == B2ND_METALAYER.to_bytes();
     if let Some(error) = damage.as_ref().filter(|_| survey.metalayers.iter().any(is_array)) {
         let error = Error::new(error.kind(), format_args!("the array does not fit its chunks: {error}"));
-        reporter.report_part(FramePart::Metalayer, Place::unknown(), &error)?;
+        reporter.report_part(FramePart::Metalayer, DamagePlace::unknown(), &error)?;
         drop(frame);
         survey.metalayers.retain(|metalayer| !is_array(metalayer));
         // The damaged parts are reported already.
@@ -91,12 +91,12 @@ fn write_frame(
     options: &CheckOptions<'_>,
     reporter: &mut Reporter<'_, '_>,
 ) -> Result<(NewFrame, u64)> {
-    let metalayers = metadata::borrow(&survey.metalayers)?;
-    let vlmetalayers = metadata::borrow(&survey.vlmetalayers)?;
+    let metalayers = metalayers::borrow(&survey.metalayers)?;
+    let vlmetalayers = metalayers::borrow(&survey.vlmetalayers)?;
     let header_len = FIXED_HEADER_LEN + section_len(&metalayers)?;
     let mut frame = NewFrame::create(files.kind(), destination, header_len)?;
     let copied = copy_chunks(files, survey, options, &mut frame, reporter)?;
-    frame.finish(FrameParts {
+    frame.finish(NewFrameParts {
         header: copied.header,
         metalayers: &metalayers,
         vlmetalayers: &vlmetalayers,

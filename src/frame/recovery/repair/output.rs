@@ -42,7 +42,7 @@ pub(super) struct NewFrame {
 }
 
 /// The parts of a frame besides its chunks.
-pub(super) struct FrameParts<'a> {
+pub(super) struct NewFrameParts<'a> {
     /// The header; its lengths are set when it is written.
     pub header: FrameHeader,
     /// The metalayers.
@@ -120,8 +120,8 @@ impl NewFrame {
     ///
     /// # Errors
     /// `FileWrite`, `FileTruncate`, and the errors of building the parts.
-    pub(super) fn finish(&mut self, parts: FrameParts<'_>) -> Result<()> {
-        let FrameParts { mut header, metalayers, vlmetalayers, offsets } = parts;
+    pub(super) fn finish(&mut self, parts: NewFrameParts<'_>) -> Result<()> {
+        let NewFrameParts { mut header, metalayers, vlmetalayers, offsets } = parts;
         let mut trailer = trailer::build(vlmetalayers)?;
         let (mut index, mut index_at) = (Vec::new(), self.header_len);
         // Readers do not read chunks and index of a frame without bytes, and find the trailer behind the header.

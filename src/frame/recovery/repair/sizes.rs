@@ -6,41 +6,41 @@ use crate::frame::recovery::check::chunks::ChunkNumbers;
 pub(super) const UNKNOWN: i32 = -1;
 
 /// The size in bytes of each chunk, or [`UNKNOWN`].
-pub(super) enum ChunkSizes {
+pub(super) enum UncompressedSizes {
     /// One size for each chunk.
     List(Vec<i32>),
     /// The same size for that many chunks.
     All(i32, u32),
 }
 
-impl ChunkSizes {
+impl UncompressedSizes {
     /// Returns the number of chunks.
     pub(super) fn len(&self) -> u64 {
         match self {
-            ChunkSizes::List(list) => list.len() as u64,
-            ChunkSizes::All(_, count) => u64::from(*count),
+            UncompressedSizes::List(list) => list.len() as u64,
+            UncompressedSizes::All(_, count) => u64::from(*count),
         }
     }
 
     /// Sets the size of these chunks.
     pub(super) fn set(&mut self, numbers: ChunkNumbers<'_>, nbytes: i32) {
         match (self, numbers) {
-            (ChunkSizes::List(list), numbers) => {
+            (UncompressedSizes::List(list), numbers) => {
                 numbers.iter().filter_map(|n| usize::try_from(n).ok()).for_each(|n| {
                     if let Some(place) = list.get_mut(n) {
                         *place = nbytes;
                     }
                 });
             }
-            (ChunkSizes::All(all, _), _) => *all = nbytes,
+            (UncompressedSizes::All(all, _), _) => *all = nbytes,
         }
     }
 
     /// Returns the sizes in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = i32> + '_ {
         let (list, size, count) = match self {
-            ChunkSizes::List(list) => (&list[..], 0, 0),
-            ChunkSizes::All(size, count) => (&[][..], *size, *count as usize),
+            UncompressedSizes::List(list) => (&list[..], 0, 0),
+            UncompressedSizes::All(size, count) => (&[][..], *size, *count as usize),
         };
         list.iter().copied().chain(std::iter::repeat_n(size, count))
     }
@@ -76,7 +76,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(sizes: &ChunkSizes) -> Summary {
+    fn of(sizes: &UncompressedSizes) -> Summary {
         let mut summary =
             Summary { count: sizes.len(), known: 0, largest: 0, last: UNKNOWN, known_nbytes: 0 };
         for size in sizes.iter() {
@@ -97,7 +97,7 @@ impl Summary {
 
 /// Returns the common size of the chunks: the one that the header states if the chunks agree, otherwise the largest
 /// size that was found, or the one that follows from the sum in the header. `None` if the chunks differ in size.
-pub(super) fn fit_fixed_sizes(sizes: &ChunkSizes, stated: &StatedSizes) -> Option<FixedSizes> {
+pub(super) fn fit_fixed_sizes(sizes: &UncompressedSizes, stated: &StatedSizes) -> Option<FixedSizes> {
     let summary = Summary::of(sizes);
     if summary.count == 0 {
         return None;
@@ -122,7 +122,12 @@ fn even_size(stated: &StatedSizes, count: u64) -> i32 {
 
 /// Returns the sizes of the frame if its chunks have `chunksize` bytes: all chunks except one, which may be shorter. The
 /// shorter chunk is the last one, unless the header states this chunk size: the frame may have been reordered.
-fn fit(sizes: &ChunkSizes, summary: &Summary, stated: &StatedSizes, chunksize: i32) -> Option<FixedSizes> {
+fn fit(
+    sizes: &UncompressedSizes,
+    summary: &Summary,
+    stated: &StatedSizes,
+    chunksize: i32,
+) -> Option<FixedSizes> {
     if chunksize <= 0 || summary.largest > chunksize {
         return None;
     }
@@ -163,7 +168,7 @@ mod tests {
 
     fn fixed(sizes: &[i32], nbytes: i64, chunksize: i32) -> Option<(i32, i64)> {
         let stated = StatedSizes { nbytes, chunksize, typesize: 4 };
-        fit_fixed_sizes(&ChunkSizes::List(sizes.to_vec()), &stated)
+        fit_fixed_sizes(&UncompressedSizes::List(sizes.to_vec()), &stated)
             .map(|fixed| (fixed.chunksize, fixed.nbytes))
     }
 
@@ -200,7 +205,7 @@ mod tests {
         assert_eq!(fixed(&[100, 100, 40], 0, -1), Some((100, 240)));
         assert_eq!(fixed(&[40, 100, 100], 0, -1), None);
         assert_eq!(fixed(&[100, 40, 40], 0, -1), None);
-        let all = ChunkSizes::All(UNKNOWN, u32::MAX);
+        let all = UncompressedSizes::All(UNKNOWN, u32::MAX);
         let stated = StatedSizes { nbytes: 10 * i64::from(u32::MAX), chunksize: 10, typesize: 2 };
         assert_eq!(fit_fixed_sizes(&all, &stated), Some(FixedSizes { chunksize: 10, nbytes: stated.nbytes }));
     }

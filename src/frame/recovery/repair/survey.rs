@@ -2,7 +2,7 @@
 
 use super::header::{RecoveredHeader, recover_header};
 use super::index::read_credible_index;
-use super::metadata::{self, OwnedMetalayer, TrailerHints, recover_metalayers, recover_vlmetalayers};
+use super::metadata::{self, TrailerHints, recover_metalayers, recover_vlmetalayers};
 use super::numbers::{Findable, checksums_of_found, entries_by_checksum, uncertain_numbers};
 use super::scan::{Findings, FoundChunk, ScanRules, scan};
 use super::sections::{FileWindow, header_len_from_section};
@@ -13,10 +13,11 @@ use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumTable, checksum};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::Offsets;
+use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::recovery::check::chunks::ChunkChecker;
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::parts::{self, StoredPart};
-use crate::frame::recovery::check::report::{FramePart, Place, Reporter, damage_of, if_whole};
+use crate::frame::recovery::check::report::{DamagePlace, FramePart, Reporter, damage_of, if_whole};
 use crate::frame::recovery::check::table::{
     CheckedParts, ChunkChecksums, find_table, report_checksums, search_table,
 };
@@ -119,7 +120,7 @@ impl Survey {
             true => Vec::new(),
             false => recover_metalayers(files, &header, options, reporter)?,
         };
-        let source = Source {
+        let source = FrameSources {
             files,
             is_header_lost: is_lost,
             metalayers: &metalayers,
@@ -202,7 +203,7 @@ fn list_by_header(
     }
     match (list, error) {
         (Ok(list), Some(error)) => {
-            let place = Place::new(files.file_offset(load::index_offset(header)), None);
+            let place = DamagePlace::new(files.file_offset(load::index_offset(header)), None);
             reporter.report_part(FramePart::Index, place, &error)?;
             Ok(Ok(list))
         }
@@ -279,7 +280,7 @@ fn report_differences(
 }
 
 /// A frame, and what is known of it without its index.
-struct Source<'a> {
+struct FrameSources<'a> {
     files: &'a FrameFiles,
     is_header_lost: bool,
     metalayers: &'a [OwnedMetalayer],
@@ -287,11 +288,11 @@ struct Source<'a> {
     options: &'a CheckOptions<'a>,
 }
 
-impl Source<'_> {
+impl FrameSources<'_> {
     /// Finds all parts of the frame by their own bytes, from the end of the header on.
     fn scan(&self, header: &FrameHeader) -> Result<Findings> {
         let start = self.header_lens(header)?.into_iter().min().unwrap_or(0) as u64;
-        let borrowed = metadata::borrow(self.metalayers)?;
+        let borrowed = metalayers::borrow(self.metalayers)?;
         let checker = ChunkChecker::new(self.files, header, &borrowed, self.checksums, self.options.nthreads);
         scan(self.files, &checker, start..self.files.len(), ScanRules::of_frame(header))
     }
@@ -315,8 +316,8 @@ impl Source<'_> {
     ) -> Result<FoundList> {
         let files = self.files;
         let place = match self.is_header_lost {
-            true => Place::unknown(),
-            false => Place::new(files.file_offset(load::index_offset(header)), None),
+            true => DamagePlace::unknown(),
+            false => DamagePlace::new(files.file_offset(load::index_offset(header)), None),
         };
         let Findings { chunks, index, trailer, gaps } = self.scan(header)?;
         let scanned = Some(trailer);
@@ -391,7 +392,11 @@ fn report_gaps(files: &FrameFiles, gaps: &[Range<u64>], reporter: &mut Reporter<
     gaps.iter().try_for_each(|gap| {
         let len = gap.end - gap.start;
         let error = err!(Data, "{len} bytes at offset {} are no chunk, index or trailer", gap.start);
-        reporter.report_part(FramePart::Chunk, Place::new(files.file_offset(gap.start), Some(len)), &error)
+        reporter.report_part(
+            FramePart::Chunk,
+            DamagePlace::new(files.file_offset(gap.start), Some(len)),
+            &error,
+        )
     })
 }
 
@@ -412,7 +417,7 @@ fn without_incomplete(
     for chunk in chunks.drain(complete..) {
         let error =
             err!(Data, "the chunk at offset {} is behind the data section and may be incomplete", chunk.at);
-        let place = Place::new(files.file_offset(chunk.at), Some(u64::from(chunk.cbytes)));
+        let place = DamagePlace::new(files.file_offset(chunk.at), Some(u64::from(chunk.cbytes)));
         reporter.report_part(FramePart::Chunk, place, &error)?;
     }
     Ok(chunks)
