@@ -108,3 +108,9 @@ pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
     let chunk = build_special_chunk(SpecialValue::Zero, false, header)?;
     Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
 }
+
+/// Returns the length of a stored chunk in bytes, by its header.
+pub(in crate::frame) fn stored_len(chunk: &[u8]) -> Option<u64> {
+    let cbytes = read_i32(chunk, offset::CBYTES).and_then(|cbytes| u64::try_from(cbytes).ok())?;
+    Some(cbytes).filter(|&cbytes| cbytes >= EXTENDED_HEADER_LENGTH as u64)
+}

@@ -1,11 +1,11 @@
 //! The chunk files of a directory: each chunk of a sparse frame is in a file of its own, whose name is a number.
 
-use super::disk::stored_len;
 use super::old_bytes::OldBytes;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH};
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
+use crate::frame::format::chunk_info::stored_len;
 use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths, replacement};
 use crate::trace;
 use std::ffi::{CStr, CString};

@@ -2,12 +2,12 @@
 
 use super::chunk_files::ChunkFiles;
 use super::trailing;
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, offset};
-use crate::chunk::read_i32;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::frame::FrameKind;
+use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::FrameLayout;
@@ -240,10 +240,4 @@ impl Disk {
     pub(in crate::frame) fn cut_file(&self, frame_len: u64) -> Result<()> {
         self.backend.open(&self.path, OpenMode::Update)?.cut(self.base + frame_len)
     }
-}
-
-/// Returns the length of a stored chunk in bytes, by its header.
-pub(in crate::frame) fn stored_len(chunk: &[u8]) -> Option<u64> {
-    let cbytes = read_i32(chunk, offset::CBYTES).and_then(|cbytes| u64::try_from(cbytes).ok())?;
-    Some(cbytes).filter(|&cbytes| cbytes >= EXTENDED_HEADER_LENGTH as u64)
 }

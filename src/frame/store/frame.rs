@@ -10,7 +10,6 @@ use super::durability::Durability;
 use super::journal;
 use super::load::{self, ReadFrame};
 use super::staged::Staging;
-use super::status::LastCheck;
 use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::err;
@@ -24,7 +23,7 @@ use crate::frame::format::index::Offsets;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use crate::frame::format::trailer;
-use crate::io::{Backend, FrameLock, OpenMode, WriteUnit};
+use crate::io::{Backend, FileStamp, FrameLock, OpenMode, WriteUnit};
 use crate::malloc::MallocVec;
 use crate::trace;
 use parking_lot::RwLock;
@@ -58,6 +57,17 @@ pub(crate) struct Frame {
     pub(in crate::frame) inner: RwLock<Inner>,
     /// The process that used the frame last, identified by its [`fork_count`].
     pub(in crate::frame) process: AtomicU32,
+}
+
+/// The result of a check of the file, made when every later change is certain to give the file another stamp.
+pub(in crate::frame) struct LastCheck {
+    pub(super) stamp: FileStamp,
+    pub(super) header: FrameHeader,
+    /// The [generation](super::status::FrameStatus::generation) that belongs to `stamp`.
+    pub(super) generation: u64,
+    /// Whether the frame occupies the whole file. Then a change of the frame's length also changes the length of the
+    /// file, even when the change is made through a mapping, for which the system updates the time stamps late.
+    pub(super) is_whole_file: bool,
 }
 
 /// The parsed state of a frame.

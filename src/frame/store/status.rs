@@ -1,24 +1,13 @@
 //! The state of a frame on disk, compared with the state that this handle has read: other handles may have changed it.
 
-use super::frame::Frame;
+use super::frame::{Frame, LastCheck};
 use crate::error::Result;
 use crate::frame::format::header::FrameHeader;
-use crate::io::{FileStamp, ObservedStamp};
+use crate::io::ObservedStamp;
 use std::sync::atomic::Ordering;
 
 /// Number of attempts of a read that another handle disturbs.
 const READ_ATTEMPTS: usize = 50;
-
-/// The result of a check of the file, made when every later change is certain to give the file another stamp.
-pub(in crate::frame) struct LastCheck {
-    stamp: FileStamp,
-    header: FrameHeader,
-    /// The [`FrameStatus::generation`] that belongs to `stamp`.
-    generation: u64,
-    /// Whether the frame occupies the whole file. Then a change of the frame's length also changes the length of the
-    /// file, even when the change is made through a mapping, for which the system updates the time stamps late.
-    is_whole_file: bool,
-}
 
 /// The state of a frame, read before the frame is used.
 pub(crate) struct FrameStatus {

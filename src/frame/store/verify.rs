@@ -9,6 +9,7 @@ use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
 use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, Checksums, MAX_TABLE_CHUNKS};
+use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
 use crate::frame::format::plan::{FrameLayout, Images};
@@ -185,8 +186,7 @@ impl Frame {
         let at = self.inner.read_recursive().layout.index_offset();
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         self.read(at, &mut head)?;
-        let len = crate::frame::store::disk::stored_len(&head)
-            .ok_or_else(|| err!(Data, "the index chunk has no length"))?;
+        let len = stored_len(&head).ok_or_else(|| err!(Data, "the index chunk has no length"))?;
         Ok(checksums::checksum(&self.read_vec(at, len)?))
     }
 }

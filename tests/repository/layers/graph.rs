@@ -183,7 +183,7 @@ impl Graph {
     }
 
     /// Returns the sets of files that reach each other.
-    fn cycles(&self) -> Vec<BTreeSet<String>> {
+    pub fn cycles(&self) -> Vec<BTreeSet<String>> {
         let reached: BTreeMap<_, _> =
             self.sources.keys().map(|file| (file, self.reachable_files(file))).collect();
         let mut cycles = Vec::new();

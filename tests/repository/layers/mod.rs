@@ -1,5 +1,5 @@
 //! Checks the graph of imports of `src`: the layers of the design depend downwards only, and files import each other in
-//! a cycle at most as a pair inside one folder.
+//! a cycle at most as a pair inside one folder, and never in `src/frame`.
 //!
 //! `source` reads the definitions and imports of a file, `graph` resolves each import to a file and finds violations
 //! of the rules. Tests and test-only items are excluded. Method calls do not count as imports. `references` checks
@@ -57,6 +57,9 @@ fn layers_depend_downwards_and_cycles_are_pairs_in_one_folder() {
         if layer(to).is_some() && layer(from) > layer(to) {
             found.push(format!("not downwards: {from} -> {to} ({example})"));
         }
+    }
+    for cycle in graph.cycles().iter().filter(|cycle| cycle.iter().all(|file| file.starts_with("frame/"))) {
+        found.push(format!("files of src/frame that import each other: {cycle:?}"));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -4,9 +4,9 @@ use super::state::Committed;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
 use crate::fallible;
+use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::index::Offsets;
 use crate::frame::format::space::DataSpace;
-use crate::frame::store::disk;
 use crate::io::IoStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -156,7 +156,7 @@ impl ChunkInFile {
             return Ok(None);
         }
         stream.read_exact_at(base + self.at, &mut head)?;
-        Ok(disk::stored_len(&head).filter(|&len| len <= self.limit - self.at))
+        Ok(stored_len(&head).filter(|&len| len <= self.limit - self.at))
     }
 }
 
