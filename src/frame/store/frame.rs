@@ -87,12 +87,6 @@ pub(in crate::frame) struct Inner {
     pub(in crate::frame) staging: Option<Staging>,
     /// The changes in place since the begin of a transaction.
     pub(in crate::frame) undo_log: UndoLog,
-    /// Number of open transactions and brackets, inside which changes are not committed.
-    pub(in crate::frame) open_transactions: usize,
-    /// Number of brackets among them.
-    pub(in crate::frame) open_brackets: usize,
-    /// Whether the frame is being created: its first transaction is open, and its files are no frame yet.
-    pub(in crate::frame) is_new: bool,
 }
 
 impl Inner {
@@ -107,9 +101,6 @@ impl Inner {
             end_of_chunks: None,
             staging: None,
             undo_log: UndoLog::default(),
-            open_transactions: 0,
-            open_brackets: 0,
-            is_new: false,
         }
     }
 }
@@ -173,16 +164,11 @@ impl Frame {
         };
         let level = new_handle_level(&backend);
         let disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
-        let staging = if level > Durability::Off {
-            Some(Staging::of_new_frame(&layout, header, &images)?)
-        } else {
-            None
-        };
-        let is_staged = staging.is_some();
         let mut inner = Inner::new(memory, layout, images);
-        inner.staging = staging;
-        inner.open_transactions = usize::from(is_staged);
-        inner.is_new = is_staged;
+        let is_staged = level > Durability::Off;
+        if is_staged {
+            inner.staging = Some(Staging::of_new_frame(&layout, header, &inner.images)?);
+        }
         // Without memory, no file is created.
         let frame = Frame::assemble(level, Some(disk), inner)?;
         if let Some(disk) = &frame.disk {

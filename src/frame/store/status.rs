@@ -69,7 +69,8 @@ impl Frame {
     /// Returns the state inside a transaction of a frame with atomic changes: the files have the state before it.
     fn status_in_transaction(&self) -> Result<Option<FrameStatus>> {
         let inner = self.inner.read_recursive();
-        let (Some(staging), 1..) = (&inner.staging, inner.open_transactions) else { return Ok(None) };
+        let open = inner.staging.as_ref().filter(|staging| staging.has_open_transaction());
+        let Some(staging) = open else { return Ok(None) };
         let header = match staging.pending_header() {
             Some(header) => header.clone(),
             None => FrameHeader::parse(&inner.images.header, self.kind())?,
@@ -134,7 +135,7 @@ impl Frame {
     /// lock, and those of other back-ends than native files, count as unchanged.
     pub(crate) fn has_changed_since(&self, header: &FrameHeader) -> bool {
         let Some(disk) = self.disk.as_ref().filter(|disk| disk.backend.is_native()) else { return false };
-        if self.lock.is_some() || self.inner.read_recursive().open_transactions > 0 {
+        if self.lock.is_some() || self.has_open_transaction() {
             return false;
         }
         if disk.was_replaced(disk.stamp().as_ref()) {

@@ -56,11 +56,10 @@ impl Frame {
         let in_transaction = {
             let mut inner = self.inner.write();
             inner.last_check = None;
-            let in_transaction = inner.open_transactions > 0;
             self.with_staging(&mut inner, |staging, committed, index| {
-                staging.apply(committed, index, change, target, in_transaction)
-            })?;
-            in_transaction
+                staging.apply(committed, index, change, target)?;
+                Ok(staging.has_open_transaction())
+            })?
         };
         if !in_transaction {
             self.check_commit();
@@ -104,8 +103,6 @@ impl Frame {
             inner.staging = None;
             // The temporary file of the log is that of the parent, too.
             inner.undo_log = UndoLog::default();
-            inner.open_transactions = 0;
-            inner.open_brackets = 0;
             inner.last_check = None;
             self.force_refresh.store(true, Ordering::Relaxed);
         }
@@ -172,9 +169,7 @@ impl Frame {
             return Ok(self.begin_undo_log());
         }
         let mut inner = self.inner.write();
-        let savepoint =
-            self.with_staging(&mut inner, |staging, _, index| fallible::try_box(staging.savepoint(index)?))?;
-        inner.open_transactions += 1;
+        let savepoint = self.with_staging(&mut inner, |staging, _, index| staging.begin(index))?;
         inner.last_check = None;
         Ok(Some(FrameSavepoint::Staged(savepoint)))
     }
@@ -224,16 +219,21 @@ impl Frame {
     /// `FileRead` if another handle has changed the frame meanwhile; those of writing the frame.
     fn end_transaction(&self) -> Result<()> {
         let mut inner = self.inner.write();
-        let is_outermost = inner.open_transactions == 1;
-        if is_outermost && inner.staging.is_some() {
-            if !inner.is_new {
-                self.check_unchanged(&inner)?;
-            }
-            self.with_staging(&mut inner, |staging, mut committed, index| {
-                staging.commit(&mut committed, index)
-            })?;
+        let Some(Staging { open_transactions: open @ 1.., is_new, .. }) = inner.staging else {
+            return Ok(());
+        };
+        let is_outermost = open == 1;
+        if is_outermost && !is_new {
+            self.check_unchanged(&inner)?;
         }
-        inner.open_transactions = inner.open_transactions.saturating_sub(1);
+        self.with_staging(&mut inner, |staging, mut committed, index| {
+            if is_outermost {
+                staging.commit(&mut committed, index)?;
+                staging.is_new = false;
+            }
+            staging.open_transactions -= 1;
+            Ok(())
+        })?;
         drop(inner);
         if is_outermost {
             self.check_commit();
@@ -246,12 +246,8 @@ impl Frame {
     /// # Errors
     /// Those of writing the frame.
     pub(crate) fn finish_creation(&self) -> Result<()> {
-        if !self.inner.read_recursive().is_new {
-            return Ok(());
-        }
-        self.end_transaction()?;
-        self.inner.write().is_new = false;
-        Ok(())
+        let is_new = self.inner.read_recursive().staging.as_ref().is_some_and(|staging| staging.is_new);
+        if is_new { self.end_transaction() } else { Ok(()) }
     }
 
     /// Returns an error if another handle has changed the frame since it was read.
@@ -293,9 +289,9 @@ impl Frame {
             FrameSavepoint::Staged(savepoint) => savepoint,
             FrameSavepoint::InPlace(savepoint) => return self.revert_changes(&mut inner, savepoint),
         };
-        inner.open_transactions = inner.open_transactions.saturating_sub(1);
         // The number of a new chunk file may be that of a chunk which another handle has stored meanwhile.
-        let removes_files = inner.is_new || self.check_unchanged(&inner).is_ok();
+        let is_new = inner.staging.as_ref().is_some_and(|staging| staging.is_new);
+        let removes_files = is_new || self.check_unchanged(&inner).is_ok();
         let done = self.with_staging(&mut inner, |staging, committed, index| {
             Ok(staging.roll_back(removes_files.then_some(committed.disk), index, *savepoint))
         });
@@ -337,9 +333,11 @@ impl Frame {
     pub(crate) fn begin_bracket(&self) -> Result<()> {
         if self.prepare_staging()? {
             let mut inner = self.inner.write();
-            inner.open_transactions += 1;
-            inner.open_brackets += 1;
             inner.last_check = None;
+            if let Some(staging) = &mut inner.staging {
+                staging.open_transactions += 1;
+                staging.open_brackets += 1;
+            }
         }
         Ok(())
     }
@@ -352,16 +350,12 @@ impl Frame {
     pub(crate) fn end_bracket(&self) -> Result<()> {
         {
             let mut inner = self.inner.write();
-            if inner.open_brackets == 0 {
-                return Ok(());
-            }
-            inner.open_brackets -= 1;
+            let Some(Staging { open_brackets: open @ 1.., .. }) = &mut inner.staging else { return Ok(()) };
+            *open -= 1;
         }
         let done = self.end_transaction();
         if done.is_err() {
-            let mut inner = self.inner.write();
-            inner.open_transactions = inner.open_transactions.saturating_sub(1);
-            inner.staging = None;
+            self.inner.write().staging = None;
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         done
@@ -415,7 +409,7 @@ impl Frame {
 
     /// Returns whether a bracket or a transaction of atomic changes is open.
     pub(crate) fn has_open_transaction(&self) -> bool {
-        self.inner.read_recursive().open_transactions > 0
+        self.inner.read_recursive().staging.as_ref().is_some_and(Staging::has_open_transaction)
     }
 
     /// Commits pending changes, and gives the file the layout of changes in place, before the frame is closed.
@@ -425,9 +419,9 @@ impl Frame {
     /// which is valid all the same.
     pub(crate) fn close(&self) -> Result<()> {
         let mut inner = self.inner.write();
-        inner.open_transactions = 0;
-        let Some(staging) = &inner.staging else { return Ok(()) };
-        if staging.pending_header().is_some() && !inner.is_new {
+        let Some(staging) = &mut inner.staging else { return Ok(()) };
+        staging.open_transactions = 0;
+        if staging.pending_header().is_some() && !staging.is_new {
             self.check_unchanged(&inner)?;
         }
         self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index))

@@ -18,6 +18,7 @@ mod unsynced;
 
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::checksums::Checksums;
@@ -40,6 +41,12 @@ pub(in crate::frame) struct Staging {
     store: StagedStore,
     /// The file, opened for writing, during a transaction.
     stream: Option<Arc<IoStream>>,
+    /// Number of open transactions and brackets, inside which changes are not committed.
+    pub(in crate::frame) open_transactions: usize,
+    /// Number of brackets among them.
+    pub(in crate::frame) open_brackets: usize,
+    /// Whether the frame is being created: its first transaction is open, and its files are no frame yet.
+    pub(in crate::frame) is_new: bool,
 }
 
 /// The chunks of a frame with atomic changes.
@@ -79,10 +86,17 @@ impl Staging {
             FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
             FrameKind::Contiguous => StagedStore::File(StagedFile::new(disk, layout, images, offsets)?),
         };
-        Ok(Staging { pending: None, store, stream: None })
+        Ok(Staging {
+            pending: None,
+            store,
+            stream: None,
+            open_transactions: 0,
+            open_brackets: 0,
+            is_new: false,
+        })
     }
 
-    /// Returns the pending state of a frame without chunks that is being created.
+    /// Returns the pending state of a frame without chunks that is being created, in an open transaction.
     pub(in crate::frame) fn of_new_frame(
         layout: &FrameLayout,
         header: FrameHeader,
@@ -92,7 +106,13 @@ impl Staging {
             FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
             FrameKind::Contiguous => StagedStore::File(StagedFile::of_new_frame(layout)),
         };
-        Ok(Staging { pending: Some(Pending::of_new_frame(header, images)?), store, stream: None })
+        let pending = Some(Pending::of_new_frame(header, images)?);
+        Ok(Staging { pending, store, stream: None, open_transactions: 1, open_brackets: 0, is_new: true })
+    }
+
+    /// Returns whether a transaction or a bracket is open.
+    pub(in crate::frame) fn has_open_transaction(&self) -> bool {
+        self.open_transactions > 0
     }
 
     /// Returns the header of the pending state; `None` if it is the committed one.
@@ -128,8 +148,8 @@ impl Staging {
         index: &mut FrameIndex,
         change: &Change<'_>,
         target: &TargetState<'_>,
-        in_transaction: bool,
     ) -> Result<()> {
+        let in_transaction = self.has_open_transaction();
         committed.stream = self.stream.take();
         if let StagedStore::File(file) = &mut self.store
             && self.pending.is_none()
@@ -307,18 +327,21 @@ impl Staging {
         Ok(())
     }
 
-    /// Returns the present state, to which [`roll_back`](Self::roll_back) returns.
+    /// Begins a transaction. Returns the present state, to which [`roll_back`](Self::roll_back) returns.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(in crate::frame) fn savepoint(&self, index: &FrameIndex) -> Result<StagingSavepoint> {
+    pub(in crate::frame) fn begin(&mut self, index: &FrameIndex) -> Result<Box<StagingSavepoint>> {
         let offsets = plan::copy_offsets(&index.offsets)?;
         let checksums = index.checksums.clone();
         let store = self.store.try_clone()?;
-        Ok(StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store })
+        let savepoint = StagingSavepoint { checksums, offsets, pending: self.pending.clone(), store };
+        let savepoint = fallible::try_box(savepoint)?;
+        self.open_transactions += 1;
+        Ok(savepoint)
     }
 
-    /// Discards the changes since a savepoint, none of which is committed, and removes their chunk files from `disk`.
+    /// Ends a transaction and discards its changes, none of which is committed, and removes their chunk files from `disk`.
     /// Returns whether there were any.
     pub(in crate::frame) fn roll_back(
         &mut self,
@@ -326,6 +349,7 @@ impl Staging {
         index: &mut FrameIndex,
         savepoint: StagingSavepoint,
     ) -> bool {
+        self.open_transactions = self.open_transactions.saturating_sub(1);
         let number =
             |pending: &Option<Pending>| pending.as_ref().map(|pending| Arc::as_ptr(&pending.header_image));
         // Each change builds a new header.
