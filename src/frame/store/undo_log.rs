@@ -37,8 +37,8 @@ enum UndoRecord {
     Savepoint(FileState, u64),
     /// Overwritten bytes of the file with header, index and trailer.
     Bytes(OldBytes),
-    /// A move inside that file. Its offsets count from the start of the file.
-    Moved(Move, MoveProgress),
+    /// The move that brings bytes of that file back. Its offsets count from the start of the file.
+    Moved(Move),
     /// A chunk file that was written.
     ChunkFile {
         number: u64,
@@ -51,17 +51,6 @@ enum UndoRecord {
     },
     /// The number of a chunk file that is to be removed.
     Removal(u64),
-}
-
-/// The progress of a [`Move`].
-#[derive(Default)]
-struct MoveProgress {
-    /// Number of bytes that are at their new place, counted from the end that is moved first.
-    done: u64,
-    /// Offset of the current segment, in bytes from the start of the moved range.
-    segment_offset: u64,
-    /// The bytes of the current segment; empty while no segment is being written.
-    segment: Vec<u8>,
 }
 
 /// The chunk file that the current change writes.
@@ -203,10 +192,23 @@ impl UndoLog {
     /// `FileRead`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn move_bytes(&mut self, stream: &IoStream, moved: Move) -> Result<()> {
         fallible::reserve(&mut self.records, 1)?;
-        let mut progress = MoveProgress::default();
-        let done = move_bytes(stream, moved, &mut progress);
-        self.records.push(UndoRecord::Moved(moved, progress));
-        done
+        let (mut done, mut moving, mut segment) = (0, Ok(()), Vec::new());
+        while done < moved.len && moving.is_ok() {
+            let (at, len) = moved.next_segment(done, MAX_SEGMENT_LEN);
+            let read = try_resize(&mut segment, len)
+                .and_then(|()| stream.read_exact_at(moved.from + at, &mut segment));
+            moving = read.and_then(|()| {
+                stream.write_at(moved.to + at, &segment, WriteUnit::Bytes).inspect_err(|_| {
+                    // The write may have overwritten a part of its own source.
+                    report(stream.write_at(moved.from + at, &segment, WriteUnit::Bytes));
+                })
+            });
+            if moving.is_ok() {
+                done += len;
+            }
+        }
+        self.records.push(UndoRecord::Moved(moved.reversed(done)));
+        moving
     }
 
     /// Writes a chunk file. The chunk that is in the file of a replaced chunk is overwritten in place.
@@ -347,7 +349,7 @@ impl UndoLog {
                     Ok(())
                 }
                 UndoRecord::Bytes(old) => old.restore(stream),
-                UndoRecord::Moved(moved, progress) => move_back(stream, moved, progress),
+                UndoRecord::Moved(back) => move_back(stream, back),
                 UndoRecord::ChunkFile { number, old, was_deferred, defers_cut } => {
                     // The list had that entry before the change, so that it need not grow.
                     self.deferred.extend(was_deferred.then_some(number));
@@ -449,43 +451,20 @@ fn restore_chunk_file(
     }
 }
 
-fn move_bytes(stream: &IoStream, moved: Move, progress: &mut MoveProgress) -> Result<()> {
-    let mut spare = Vec::new();
-    while progress.done < moved.len {
-        let (at, len) = moved.next_segment(progress.done, MAX_SEGMENT_LEN);
-        try_resize(&mut spare, len)?;
-        stream.read_exact_at(moved.from + at, &mut spare)?;
-        progress.segment_offset = at;
-        std::mem::swap(&mut spare, &mut progress.segment);
-        stream.write_at(moved.to + at, &progress.segment, WriteUnit::Bytes)?;
-        progress.done += len;
-        progress.segment.clear();
-    }
-    progress.segment = Vec::new();
-    Ok(())
-}
-
-/// Moves back the bytes that [`move_bytes`] has moved. Returns the first error.
-fn move_back(stream: &IoStream, moved: Move, progress: MoveProgress) -> Result<()> {
-    let mut restored = Ok(());
-    // The write of the current segment may have overwritten a part of its own source range.
-    if progress.done < moved.len && !progress.segment.is_empty() {
-        let at = moved.from + progress.segment_offset;
-        restored = stream.write_at(at, &progress.segment, WriteUnit::Bytes);
-    }
-    let back = moved.reversed(progress.done);
+/// Moves bytes back. A segment that cannot be moved does not prevent the others. Returns the first error.
+fn move_back(stream: &IoStream, back: Move) -> Result<()> {
     with_copy_buffer(back.len, |buffer| {
-        let mut done = 0;
+        let (mut done, mut restored) = (0, Ok(()));
         while done < back.len {
             let (at, len) = back.next_segment(done, buffer.len() as u64);
             let segment = &mut buffer[..len as usize];
             let read = stream.read_exact_at(back.from + at, segment);
-            let moved = read.and_then(|()| stream.write_at(back.to + at, segment, WriteUnit::Bytes));
-            restored = std::mem::replace(&mut restored, Ok(())).and(moved);
+            restored =
+                restored.and(read.and_then(|()| stream.write_at(back.to + at, segment, WriteUnit::Bytes)));
             done += len;
         }
-    });
-    restored
+        restored
+    })
 }
 
 impl Move {
