@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::stored_len;
-use crate::frame::format::header::FrameHeader;
+use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::FrameLayout;
 use crate::io::replacement::{FileProperties, Replacement};
@@ -132,6 +132,16 @@ impl Disk {
             .checked_add(at)
             .ok_or_else(|| err!(FileRead, "offset {at} of a frame at byte {} overflows", self.base))?;
         self.with_reader(|stream| stream.read_exact_at(at, dest))
+    }
+
+    /// Reads the fixed part of the header.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
+    pub(in crate::frame) fn read_header(&self) -> Result<FrameHeader> {
+        let mut bytes = [0; FIXED_HEADER_LEN];
+        self.read(0, &mut bytes)?;
+        FrameHeader::parse(&bytes, self.kind())
     }
 
     /// Checks that the file has only remains of earlier changes behind the frame, before the frame is changed.

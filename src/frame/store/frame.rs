@@ -293,9 +293,10 @@ impl Frame {
 
     /// Reads the fixed part of the header.
     pub(in crate::frame) fn read_header(&self) -> Result<FrameHeader> {
-        let mut bytes = [0; FIXED_HEADER_LEN];
-        self.read(0, &mut bytes)?;
-        FrameHeader::parse(&bytes, self.kind())
+        match &self.disk {
+            Some(disk) => disk.read_header(),
+            None => FrameHeader::parse(self.inner.read_recursive().memory.bytes(), FrameKind::Contiguous),
+        }
     }
 
     /// Fills `dest` with the bytes that begin at byte `at` of the frame; of a sparse frame, of its index file.

@@ -85,7 +85,7 @@ impl Frame {
         if disk.was_replaced(current.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
-        let header = self.read_header()?;
+        let header = disk.read_header()?;
         let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced
             || header.frame_len != self.len()
@@ -119,7 +119,7 @@ impl Frame {
     /// Returns whether the header is that of a commit which this handle has not read, although it gives the same
     /// length.
     fn has_newer_commit(&self, header: &FrameHeader) -> bool {
-        let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, self.kind());
+        let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, header.kind);
         is_known().is_ok_and(|known| {
             (header.gap.is_some() || header.has_checksums || known.has_checksums) && known != *header
         })
