@@ -69,8 +69,9 @@ pub(in crate::frame) struct UndoLog {
     /// disk.
     deferred: Vec<u64>,
     open_chunk_file: Option<OpenChunkFile>,
-    /// `None` if each change is complete for itself.
-    transaction: Option<LoggedTransaction>,
+    /// `None` if each change is complete for itself. In a box, because frames are moved when they are opened, and the log
+    /// at each change.
+    transaction: Option<Box<LoggedTransaction>>,
 }
 
 /// The open transactions of a log.
@@ -96,15 +97,17 @@ impl UndoLog {
     /// the one that has begun the first transaction.
     pub(in crate::frame) fn begin(&mut self) -> Option<usize> {
         let last_savepoint = self.records.len();
-        let transaction = self.transaction.get_or_insert_with(|| LoggedTransaction {
-            owner: thread::current().id(),
-            depth: 0,
-            last_savepoint,
-            has_deferred_cut: false,
-            overwritten: Vec::new(),
-            bytes_in_memory: 0,
-            spill_file: None,
-            is_lost: false,
+        let transaction = self.transaction.get_or_insert_with(|| {
+            Box::new(LoggedTransaction {
+                owner: thread::current().id(),
+                depth: 0,
+                last_savepoint,
+                has_deferred_cut: false,
+                overwritten: Vec::new(),
+                bytes_in_memory: 0,
+                spill_file: None,
+                is_lost: false,
+            })
         });
         if transaction.owner != thread::current().id() {
             return None;
