@@ -73,7 +73,7 @@ pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 pub(crate) fn to_owned<'a>(
     metalayers: impl IntoIterator<Item = Metalayer<'a>>,
 ) -> Result<Vec<OwnedMetalayer>> {
-    fallible::try_collect(metalayers.into_iter().map(|metalayer| metalayer.to_owned()))
+    fallible::try_collect(metalayers.into_iter().map(Metalayer::to_owned))
 }
 
 /// Returns metalayers in borrowed form.
@@ -89,7 +89,7 @@ impl Metalayer<'_> {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn to_owned(&self) -> Result<OwnedMetalayer> {
+    pub(crate) fn to_owned(self) -> Result<OwnedMetalayer> {
         Ok((fallible::copy_of(self.name)?, fallible::copy_of(self.content)?))
     }
 }
