@@ -11,7 +11,7 @@ use crate::codec::{BuiltInCodec, Decoder, Workspace};
 use crate::error::Result;
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
-use crate::pipeline::compress::{self, Source};
+use crate::pipeline::compress::{self, ContentSource};
 use crate::pipeline::decompress::{self, ItemRange};
 use crate::pipeline::params::{ChunkFormat, CompressParams, DecompressParams};
 use std::ffi::CStr;
@@ -127,7 +127,7 @@ pub fn compress(settings: &ChunkSettings, src: &[u8], dest: &mut [MaybeUninit<u8
     };
     // SAFETY: the encoder writes each byte of a chunk before it reads it.
     let dest = unsafe { OutBuffer::from(dest).into_bytes() };
-    let header = compress::compress(&params, Source::Buffer(src), dest)?;
+    let header = compress::compress(&params, ContentSource::Buffer(src), dest)?;
     Ok(usize::try_from(header.cbytes).unwrap_or(0))
 }
 

@@ -10,8 +10,8 @@ use crate::params::Params;
 use crate::ranges::Ranges;
 use crate::super_chunk::{SuperChunkInfo, info, read_only};
 use crate::view::ArrayView;
-use blosc2_core::rust_api::array::{Array as CoreArray, ArraySettings};
-use blosc2_core::rust_api::schunk::{FileAccess, Place, SuperChunkRef};
+use blosc2_core::rust_api::array::{ArrayHandle, ArraySettings};
+use blosc2_core::rust_api::schunk::{FileAccess, NewStorage, SuperChunkRef};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
@@ -31,7 +31,7 @@ use std::path::Path;
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub struct AnyArray {
-    core: CoreArray,
+    core: ArrayHandle,
     is_writable: bool,
 }
 
@@ -47,7 +47,7 @@ impl std::fmt::Debug for AnyArray {
 }
 
 impl AnyArray {
-    pub(crate) fn from_core(core: CoreArray, is_writable: bool) -> AnyArray {
+    pub(crate) fn from_core(core: ArrayHandle, is_writable: bool) -> AnyArray {
         AnyArray { core, is_writable }
     }
 
@@ -64,7 +64,7 @@ impl AnyArray {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_frame(frame: &[u8]) -> Result<AnyArray> {
-        Ok(AnyArray { core: CoreArray::from_frame(frame)?, is_writable: true })
+        Ok(AnyArray { core: ArrayHandle::from_frame(frame)?, is_writable: true })
     }
 
     /// Returns a builder for an array of the given shape, with items of the data type `dtype` in the notation of NumPy,
@@ -81,7 +81,7 @@ impl AnyArray {
         Ok(self.core.schunk()?)
     }
 
-    fn core_mut(&mut self) -> Result<&CoreArray> {
+    fn core_mut(&mut self) -> Result<&ArrayHandle> {
         if !self.is_writable {
             return Err(read_only());
         }
@@ -289,7 +289,7 @@ impl AnyArray {
             dtype_format,
             metalayers: &[],
         };
-        let place = Place { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
+        let place = NewStorage { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
         let compress =
             params.map(|params| params.clone().typesize(self.typesize()).settings()).transpose()?;
         let core = self.core.copy(&place, compress.as_ref(), &settings)?;

@@ -5,8 +5,8 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Durability;
 use crate::params::Params;
-use blosc2_core::rust_api::array::{Array as CoreArray, ArraySettings, Fill, MAX_DIM};
-use blosc2_core::rust_api::schunk::{self, FileAccess, Place};
+use blosc2_core::rust_api::array::{ArrayHandle, ArraySettings, Fill, MAX_DIM};
+use blosc2_core::rust_api::schunk::{self, FileAccess, NewStorage};
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -157,14 +157,14 @@ impl<A> ArrayBuilder<A> {
             schunk::remove(path)?;
         }
         let place =
-            Place { path, is_contiguous: path.is_some() && !self.directory, access: FileAccess::Plain };
+            NewStorage { path, is_contiguous: path.is_some() && !self.directory, access: FileAccess::Plain };
         let compress = self.params.clone().typesize(self.typesize).settings()?;
         let fill = match &self.value {
             _ if self.is_uninit => Fill::Uninit,
             Some(value) => Fill::Value(value),
             None => Fill::Zeros,
         };
-        let core = CoreArray::create(&place, &compress, self.params.nthreads()?, &settings, fill)?;
+        let core = ArrayHandle::create(&place, &compress, self.params.nthreads()?, &settings, fill)?;
         if let Some(level) = self.durability {
             core.schunk()?.set_durability(level)?;
         }

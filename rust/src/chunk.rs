@@ -34,8 +34,8 @@ pub struct ChunkInfo {
     pub has_variable_blocks: bool,
 }
 
-impl From<core::ChunkInfo> for ChunkInfo {
-    fn from(info: core::ChunkInfo) -> ChunkInfo {
+impl From<core::ChunkFields> for ChunkInfo {
+    fn from(info: core::ChunkFields) -> ChunkInfo {
         ChunkInfo {
             nbytes: info.nbytes,
             cbytes: info.cbytes,
@@ -57,7 +57,7 @@ impl ChunkInfo {
     /// # Errors
     /// `ReadBuffer`, `InvalidHeader`, `VersionSupport`.
     pub fn from_header(bytes: &[u8]) -> Result<ChunkInfo> {
-        Ok(core::ChunkInfo::parse(bytes)?.into())
+        Ok(core::ChunkFields::parse(bytes)?.into())
     }
 }
 
@@ -93,7 +93,7 @@ impl<'a> Chunk<'a> {
     }
 
     fn new(bytes: Cow<'a, [u8]>) -> Result<Chunk<'a>> {
-        let info = ChunkInfo::from(core::ChunkInfo::parse_whole(&bytes)?);
+        let info = ChunkInfo::from(core::ChunkFields::parse_whole(&bytes)?);
         if bytes.len() < info.cbytes {
             let (len, cbytes) = (bytes.len(), info.cbytes);
             return Err(Error::new(

@@ -4,7 +4,7 @@ use crate::chunk::{Chunk, Decoder, Encoder, resize};
 use crate::content::{ChunkCutter, ChunkSource, Cursor};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use blosc2_core::rust_api::stream::{Directory, FrameParts};
+use blosc2_core::rust_api::stream::{Directory, StreamedFrame};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
@@ -36,7 +36,7 @@ pub struct FrameWriter<W: Write + Seek> {
     stream: W,
     /// Offset of the frame in the stream in bytes.
     base: u64,
-    parts: FrameParts,
+    parts: StreamedFrame,
     encoder: Encoder,
     cutter: ChunkCutter,
     variable: BTreeMap<String, Vec<u8>>,
@@ -64,7 +64,7 @@ impl<W: Write + Seek> FrameWriter<W> {
         metalayers: &[(String, Vec<u8>)],
     ) -> Result<FrameWriter<W>> {
         let cutter = ChunkCutter::new(chunksize, params.get_typesize())?;
-        let parts = FrameParts::new(&params.settings()?, metalayers)?;
+        let parts = StreamedFrame::new(&params.settings()?, metalayers)?;
         let encoder = Encoder::new(params)?;
         let base = stream.stream_position()?;
         stream.write_all(&parts.header()?)?;
@@ -119,7 +119,7 @@ impl<W: Write + Seek> FrameWriter<W> {
 /// The part of a writer that receives compressed chunks.
 struct Output<'a, W> {
     stream: &'a mut W,
-    parts: &'a mut FrameParts,
+    parts: &'a mut StreamedFrame,
     has_failed: &'a mut bool,
 }
 

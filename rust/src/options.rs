@@ -6,8 +6,8 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::params::{Params, nthreads};
 use crate::super_chunk::SuperChunk;
-use blosc2_core::rust_api::array::Array as CoreArray;
-use blosc2_core::rust_api::schunk::{self as core, FileAccess, Place};
+use blosc2_core::rust_api::array::ArrayHandle;
+use blosc2_core::rust_api::schunk::{self as core, FileAccess, NewStorage};
 use std::path::Path;
 
 pub use blosc2_core::rust_api::schunk::Durability;
@@ -158,9 +158,9 @@ impl OpenOptions {
         let is_new = self.prepare(path)?;
         let schunk = if is_new {
             let params = self.params.clone().threads(self.threads.unwrap_or(self.params.get_threads()));
-            core::SuperChunk::create(&self.place(path), &params.settings()?, params.nthreads()?)?
+            core::SuperChunkHandle::create(&self.place(path), &params.settings()?, params.nthreads()?)?
         } else {
-            let schunk = core::SuperChunk::open(path, self.offset, self.access)?;
+            let schunk = core::SuperChunkHandle::open(path, self.offset, self.access)?;
             schunk.as_ref().set_nthreads(nthreads(self.threads.unwrap_or(1))?)?;
             schunk
         };
@@ -184,7 +184,7 @@ impl OpenOptions {
         if self.create || self.create_new || self.truncate {
             return Err(Error::param("an array is created by `Array::builder`".to_owned()));
         }
-        let array = CoreArray::open(path.as_ref(), self.offset, self.access)?;
+        let array = ArrayHandle::open(path.as_ref(), self.offset, self.access)?;
         array.schunk()?.set_nthreads(nthreads(self.threads.unwrap_or(1))?)?;
         self.set_durability(array.schunk()?)?;
         Ok(AnyArray::from_core(array, self.write))
@@ -212,8 +212,8 @@ impl OpenOptions {
         Ok(is_new && (self.create || self.create_new || exists))
     }
 
-    fn place<'a>(&self, path: &'a Path) -> Place<'a> {
-        Place { path: Some(path), is_contiguous: !self.directory, access: self.access }
+    fn place<'a>(&self, path: &'a Path) -> NewStorage<'a> {
+        NewStorage { path: Some(path), is_contiguous: !self.directory, access: self.access }
     }
 
     fn set_durability(&self, schunk: core::SuperChunkRef<'_>) -> Result<()> {

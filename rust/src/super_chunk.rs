@@ -7,7 +7,9 @@ use crate::options::OpenOptions;
 use crate::params::Params;
 use crate::reader::Reader;
 use crate::writer::Writer;
-use blosc2_core::rust_api::schunk::{self as core, FileAccess, Metalayers as List, Place, SuperChunkRef};
+use blosc2_core::rust_api::schunk::{
+    self as core, FileAccess, Metalayers as List, NewStorage, SuperChunkRef,
+};
 use std::ops::Range;
 use std::path::Path;
 
@@ -59,7 +61,7 @@ pub struct SuperChunkInfo {
 /// # Ok::<(), blosc2::Error>(())
 /// ```
 pub struct SuperChunk {
-    core: core::SuperChunk,
+    core: core::SuperChunkHandle,
     is_writable: bool,
 }
 
@@ -107,16 +109,16 @@ impl SuperChunk {
     /// # Errors
     /// Those of a damaged header.
     pub fn from_frame(frame: &[u8]) -> Result<SuperChunk> {
-        Ok(SuperChunk { core: core::SuperChunk::from_frame(frame)?, is_writable: true })
+        Ok(SuperChunk { core: core::SuperChunkHandle::from_frame(frame)?, is_writable: true })
     }
 
     fn create_at(path: Option<&Path>, is_contiguous: bool, params: &Params) -> Result<SuperChunk> {
-        let place = Place { path, is_contiguous, access: FileAccess::Plain };
-        let core = core::SuperChunk::create(&place, &params.settings()?, params.nthreads()?)?;
+        let place = NewStorage { path, is_contiguous, access: FileAccess::Plain };
+        let core = core::SuperChunkHandle::create(&place, &params.settings()?, params.nthreads()?)?;
         Ok(SuperChunk { core, is_writable: true })
     }
 
-    pub(crate) fn new_on_disk(core: core::SuperChunk, is_writable: bool) -> SuperChunk {
+    pub(crate) fn new_on_disk(core: core::SuperChunkHandle, is_writable: bool) -> SuperChunk {
         SuperChunk { core, is_writable }
     }
 
@@ -137,7 +139,7 @@ impl SuperChunk {
 
     /// Returns whether the super-chunk holds an array. See [`AnyArray::open`](crate::AnyArray::open).
     pub fn is_array(&self) -> bool {
-        blosc2_core::rust_api::array::Array::is_in(&self.core)
+        blosc2_core::rust_api::array::ArrayHandle::is_in(&self.core)
     }
 
     /// Returns the size and the properties.
@@ -376,7 +378,7 @@ impl SuperChunk {
     /// # Errors
     /// `FileOpen` if the file exists; those of reading and writing. The file does not exist then.
     pub fn copy_to(&self, path: impl AsRef<Path>, params: Option<&Params>) -> Result<SuperChunk> {
-        let place = Place { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
+        let place = NewStorage { path: Some(path.as_ref()), is_contiguous: true, access: FileAccess::Plain };
         let settings =
             params.map(|params| params.clone().typesize(self.typesize()).settings()).transpose()?;
         let core = self.core.copy(&place, settings.as_ref())?;

@@ -22,7 +22,7 @@ use crate::pipeline::jobs;
 use crate::schunk::patched_chunk::{BlockPatch, PatchExtent};
 use axis::{Axis, DuplicatePolicy};
 use parking_lot::Mutex;
-use parts::{ChunkPart, SortedSelection};
+use parts::{ChunkSelection, SortedSelection};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -182,7 +182,7 @@ impl<'a> Selection<'a> {
 
 /// Copies the selected items from the blocks of a chunk to the buffer.
 struct SelectionReader<'a> {
-    part: &'a ChunkPart<'a>,
+    part: &'a ChunkSelection<'a>,
     target: &'a SharedDestination<'a>,
     /// Serialises the blocks, where items of several blocks have the same offset in the buffer.
     overlap_lock: Option<&'a Mutex<()>>,
@@ -195,7 +195,7 @@ impl<'a> SelectionReader<'a> {
     /// While the sink is used, no other thread uses the bytes of `target` that belong to selected items of the chunk,
     /// unless it locks `overlap_lock`.
     unsafe fn new(
-        part: &'a ChunkPart<'a>,
+        part: &'a ChunkSelection<'a>,
         target: &'a SharedDestination<'a>,
         overlap_lock: Option<&'a Mutex<()>>,
     ) -> Self {
@@ -262,7 +262,7 @@ impl Array {
         let sorted = selection.sort(DuplicatePolicy::All)?;
         let target = SharedDestination::new(dest);
         let overlap_lock = selection.has_overlaps.then(|| Mutex::new(()));
-        let read = |part: &ChunkPart<'_>| {
+        let read = |part: &ChunkSelection<'_>| {
             let blocks = part.block_numbers()?;
             // SAFETY: each chunk is read once, and where items of several chunks or blocks have the same offset, a lock
             // serialises them.
@@ -315,7 +315,7 @@ fn write_selection(locked: &ShapeLockedArray<'_>, selection: &Selection<'_>, src
 
 /// The changes of a selection in the blocks of a chunk.
 struct SelectionPatch<'a> {
-    part: &'a ChunkPart<'a>,
+    part: &'a ChunkSelection<'a>,
     /// The blocks, in ascending order.
     block_numbers: Vec<usize>,
     src: &'a [u8],

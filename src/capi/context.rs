@@ -154,9 +154,9 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
         let dest = dest.buffer(destsize.len_or_zero())?;
         let has_prefilter = context.head().prefilter().is_some();
         let source = if src.is_null() && has_prefilter {
-            compress::Source::SizeOnly(nbytes)
+            compress::ContentSource::SizeOnly(nbytes)
         } else {
-            compress::Source::Buffer(src.bytes(len)?)
+            compress::ContentSource::Buffer(src.bytes(len)?)
         };
         context.compress(source, dest)
     })

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
             ));
         }
         let dest = dest.buffer(destsize.len_or_zero())?;
-        context.compress(compress::Source::VarlenBlocks(&sources), dest)
+        context.compress(compress::ContentSource::VarlenBlocks(&sources), dest)
     })
 }
 

@@ -10,7 +10,7 @@ pub(super) const VERSION: &str = "1.1.8";
 
 /// The states of one thread.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct SnappyWorkspace {
     encoder: Option<Box<snap::raw::Encoder>>,
     /// Room for streams that may be longer than the destination.
     stream: Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) struct State {
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+pub(super) fn compress(state: &mut SnappyWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     // 0 for content that is too long for a stream.
     let max_len = snap::raw::max_compress_len(src.len());
     let encoder =

@@ -10,14 +10,14 @@ use crate::error::Result;
 /// first use, apart from the tables of BloscLZ and NDLZ.
 pub(crate) struct Workspace {
     pub(super) blosclz: blosclz::HashTables,
-    pub(super) lz4: lz4::State,
+    pub(super) lz4: lz4::Lz4Workspace,
     pub(super) runs: RunStreams,
     #[cfg(feature = "ndlz")]
-    pub(crate) ndlz: ndlz::Tables,
+    pub(crate) ndlz: ndlz::NdlzTables,
     #[cfg(feature = "snappy")]
-    pub(super) snappy: super::snappy::State,
-    pub(super) zlib: zlib::State,
-    pub(super) zstd: zstd::State,
+    pub(super) snappy: super::snappy::SnappyWorkspace,
+    pub(super) zlib: zlib::ZlibWorkspace,
+    pub(super) zstd: zstd::ZstdWorkspace,
 }
 
 impl Workspace {
@@ -28,14 +28,14 @@ impl Workspace {
     pub(crate) fn new() -> Result<Workspace> {
         Ok(Workspace {
             blosclz: blosclz::HashTables::new()?,
-            lz4: lz4::State::default(),
+            lz4: lz4::Lz4Workspace::default(),
             runs: RunStreams::default(),
             #[cfg(feature = "ndlz")]
-            ndlz: ndlz::Tables::new()?,
+            ndlz: ndlz::NdlzTables::new()?,
             #[cfg(feature = "snappy")]
-            snappy: super::snappy::State::default(),
-            zlib: zlib::State::default(),
-            zstd: zstd::State::default(),
+            snappy: super::snappy::SnappyWorkspace::default(),
+            zlib: zlib::ZlibWorkspace::default(),
+            zstd: zstd::ZstdWorkspace::default(),
         })
     }
 }

@@ -19,5 +19,12 @@ pub mod trunc_prec;
 mod columns;
 mod transpose;
 
+/// The direction of a shuffle.
+#[derive(Clone, Copy)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
 #[cfg(test)]
 mod model;

@@ -4,7 +4,7 @@
 //! The settings are read at the start of a call; calls from several threads do not wait for each other.
 
 use super::block_size::DefaultTuner;
-use super::compress::{self, Source, plan};
+use super::compress::{self, ContentSource, plan};
 use super::decompress;
 use super::env_overrides;
 use super::params::DecompressParams;
@@ -32,7 +32,7 @@ pub(crate) fn compress(
     plan::check_params(&params, src.len(), dest.len(), Some(ErrorKind::CodecParam))?;
     // SAFETY: the encoder writes each byte of a chunk before it reads it.
     let dest = unsafe { dest.into_bytes() };
-    let header = compress::compress(&params, Source::Buffer(src), dest)?;
+    let header = compress::compress(&params, ContentSource::Buffer(src), dest)?;
     Ok(usize::try_from(header.cbytes).unwrap_or(0))
 }
 

@@ -23,7 +23,7 @@ pub(crate) use plugin_functions::{load_codec, load_filter, load_tuner};
 
 /// A codec that is registered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Codec {
+pub(crate) struct RegisteredCodec {
     /// Id of the codec, in the chunk header's `udcompcode`.
     pub compcode: u8,
     /// Name of the codec, if it has one.
@@ -40,7 +40,7 @@ pub(crate) struct Codec {
 
 /// A filter that is registered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Filter {
+pub(crate) struct RegisteredFilter {
     /// Id of the filter.
     pub id: u8,
     /// Name of the filter, if it has one.
@@ -67,7 +67,7 @@ unsafe impl Send for Tuner {}
 // SAFETY: as above; nothing in it is ever written.
 unsafe impl Sync for Tuner {}
 
-impl TableEntry for Codec {
+impl TableEntry for RegisteredCodec {
     fn id(&self) -> i32 {
         i32::from(self.compcode)
     }
@@ -76,7 +76,7 @@ impl TableEntry for Codec {
     }
 }
 
-impl TableEntry for Filter {
+impl TableEntry for RegisteredFilter {
     fn id(&self) -> i32 {
         i32::from(self.id)
     }
@@ -126,11 +126,11 @@ const LIBRARY_FILTERS: &[(u8, &CStr)] = &[
     (36, c"int_trunc"),
 ];
 
-static CODECS: LazyLock<RegistryTable<Codec>> = LazyLock::new(|| {
+static CODECS: LazyLock<RegistryTable<RegisteredCodec>> = LazyLock::new(|| {
     RegistryTable::new(
         LIBRARY_CODECS
             .iter()
-            .map(|&(compcode, name)| Codec {
+            .map(|&(compcode, name)| RegisteredCodec {
                 compcode,
                 name: Some(name),
                 complib: compcode,
@@ -142,11 +142,11 @@ static CODECS: LazyLock<RegistryTable<Codec>> = LazyLock::new(|| {
     )
 });
 
-static FILTERS: LazyLock<RegistryTable<Filter>> = LazyLock::new(|| {
+static FILTERS: LazyLock<RegistryTable<RegisteredFilter>> = LazyLock::new(|| {
     RegistryTable::new(
         LIBRARY_FILTERS
             .iter()
-            .map(|&(id, name)| Filter { id, name: Some(name), forward: None, backward: None })
+            .map(|&(id, name)| RegisteredFilter { id, name: Some(name), forward: None, backward: None })
             .collect(),
     )
 });
@@ -175,22 +175,22 @@ pub(crate) fn reset() {
 }
 
 /// Returns the codec with that id.
-pub(crate) fn codec(compcode: i32) -> Option<Codec> {
+pub(crate) fn codec(compcode: i32) -> Option<RegisteredCodec> {
     CODECS.find(|c| i32::from(c.compcode) == compcode)
 }
 
 /// Returns the first codec with that name, in the order of registration.
-pub(crate) fn codec_by_name(name: &CStr) -> Option<Codec> {
+pub(crate) fn codec_by_name(name: &CStr) -> Option<RegisteredCodec> {
     CODECS.find(|c| c.name == Some(name))
 }
 
 /// Returns the first codec whose library code is `complib`, in the order of registration.
-pub(crate) fn codec_by_complib(complib: i32) -> Option<Codec> {
+pub(crate) fn codec_by_complib(complib: i32) -> Option<RegisteredCodec> {
     CODECS.find(|c| i32::from(c.complib) == complib)
 }
 
 /// Returns the filter with that id.
-pub(crate) fn filter(id: u8) -> Option<Filter> {
+pub(crate) fn filter(id: u8) -> Option<RegisteredFilter> {
     FILTERS.find(|f| f.id == id)
 }
 
@@ -217,7 +217,7 @@ fn is_library_filter(id: u8) -> bool {
 /// `CodecParam` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is
 /// full.
 pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
-    let entry = |name| Codec {
+    let entry = |name| RegisteredCodec {
         compcode: codec.compcode,
         name,
         complib: codec.complib,
@@ -235,7 +235,8 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
 /// # Errors
 /// `Failure` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is full.
 pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
-    let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
+    let entry =
+        |name| RegisteredFilter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
     FILTERS
         .register(i32::from(filter.id), name, entry)
         .map_err(|error| registration_error(error, i32::from(filter.id), name, ErrorKind::Failure))

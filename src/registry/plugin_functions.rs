@@ -3,7 +3,7 @@
 //! use tries again.
 
 use super::plugin::{self, SymbolAddress};
-use super::{CODECS, Codec, FILTERS, Filter, TUNERS, Tuner};
+use super::{CODECS, FILTERS, RegisteredCodec, RegisteredFilter, TUNERS, Tuner};
 use crate::abi::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_filter_backward_cb, blosc2_filter_forward_cb,
     blosc2_tuner,
@@ -42,8 +42,8 @@ fn load_symbols<const COUNT: usize>(
 ///
 /// # Errors
 /// `CodecSupport` when it is not registered, or its plugin cannot be loaded.
-pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
-    let is_it = |c: &Codec| i32::from(c.compcode) == compcode;
+pub(crate) fn load_codec(compcode: i32) -> Result<RegisteredCodec> {
+    let is_it = |c: &RegisteredCodec| i32::from(c.compcode) == compcode;
     let codec = CODECS.find(is_it).ok_or_else(|| err!(CodecSupport, "codec {compcode} is not registered"))?;
     if codec.encoder.is_some() && codec.decoder.is_some() {
         // Another thread has loaded the functions since the caller read the entry.
@@ -61,7 +61,7 @@ pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
             to_function_pointer::<blosc2_codec_decoder_cb>(decoder),
         )
     };
-    let loaded = Codec { encoder, decoder, ..codec };
+    let loaded = RegisteredCodec { encoder, decoder, ..codec };
     // The table may have changed since: only the entry of the same codec is updated.
     CODECS.update(|c| is_it(c) && c.name == codec.name, |entry| *entry = loaded);
     Ok(loaded)
@@ -71,8 +71,8 @@ pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
 ///
 /// # Errors
 /// `FilterPipeline` when it is not registered, or its plugin cannot be loaded.
-pub(crate) fn load_filter(id: u8) -> Result<Filter> {
-    let is_it = |f: &Filter| f.id == id;
+pub(crate) fn load_filter(id: u8) -> Result<RegisteredFilter> {
+    let is_it = |f: &RegisteredFilter| f.id == id;
     let filter = FILTERS.find(is_it).ok_or_else(|| err!(FilterPipeline, "filter {id} is not registered"))?;
     if filter.forward.is_some() && filter.backward.is_some() {
         return Ok(filter);
@@ -89,7 +89,7 @@ pub(crate) fn load_filter(id: u8) -> Result<Filter> {
             to_function_pointer::<blosc2_filter_backward_cb>(backward),
         )
     };
-    let loaded = Filter { forward, backward, ..filter };
+    let loaded = RegisteredFilter { forward, backward, ..filter };
     FILTERS.update(|f| is_it(f) && f.name == filter.name, |entry| *entry = loaded);
     Ok(loaded)
 }

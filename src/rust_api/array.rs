@@ -1,9 +1,9 @@
 //! Arrays.
 
 use super::params::{CompressSettings, decompress_params};
-use super::schunk::{BackendParams, FileAccess, Place, SuperChunk, SuperChunkRef};
+use super::schunk::{BackendParams, FileAccess, NewStorage, SuperChunkHandle, SuperChunkRef};
 use super::{c_path, c_text};
-use crate::b2nd::array::{Array as CoreArray, ArrayBuilder, ArrayParams};
+use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
 use crate::b2nd::geometry;
 use crate::b2nd::selection::Selection;
 use crate::chunk::SpecialValue;
@@ -50,7 +50,7 @@ pub struct ArraySettings<'a> {
 }
 
 /// The parts of [`ArraySettings`] with the types of the core.
-struct CoreSettings {
+struct CheckedSettings {
     shape: Vec<i64>,
     chunkshape: Vec<i32>,
     blockshape: Vec<i32>,
@@ -72,8 +72,8 @@ fn unsigned_all(values: &[i64]) -> Vec<u64> {
     values.iter().map(|&value| u64::try_from(value).unwrap_or(0)).collect()
 }
 
-impl CoreSettings {
-    fn new(settings: &ArraySettings<'_>) -> Result<CoreSettings> {
+impl CheckedSettings {
+    fn new(settings: &ArraySettings<'_>) -> Result<CheckedSettings> {
         let shape = signed_all(settings.shape)?;
         let chunkshape = settings.chunkshape.iter().map(|&n| extent(n)).collect::<Result<Vec<i32>>>()?;
         let blockshape = settings.blockshape.iter().map(|&n| extent(n)).collect::<Result<Vec<i32>>>()?;
@@ -93,7 +93,7 @@ impl CoreSettings {
             .map(|(name, content)| Ok((c_text(name)?, content.clone())))
             .collect::<Result<Vec<_>>>()?;
         let (dtype, dtype_format) = (c_text(settings.dtype)?, settings.dtype_format);
-        Ok(CoreSettings { shape, chunkshape, blockshape, dtype, dtype_format, metalayers })
+        Ok(CheckedSettings { shape, chunkshape, blockshape, dtype, dtype_format, metalayers })
     }
 
     /// Returns the parameters, with storage of the block size that the block shape has.
@@ -119,13 +119,13 @@ impl CoreSettings {
 }
 
 /// An array.
-pub struct Array {
+pub struct ArrayHandle {
     // Dropped before the parameters of its back-end.
-    inner: Box<CoreArray>,
+    inner: Box<Array>,
     params: BackendParams,
 }
 
-impl Drop for Array {
+impl Drop for ArrayHandle {
     fn drop(&mut self) {
         let released = self.inner.schunk().map(|schunk| schunk.release_backend());
         if let Ok(Err(error)) | Err(error) = released {
@@ -134,19 +134,19 @@ impl Drop for Array {
     }
 }
 
-impl Array {
+impl ArrayHandle {
     /// Creates an array. `nthreads` is the number of threads that decompress.
     ///
     /// # Errors
     /// `InvalidParam` for shapes that do not fit; `Failure` if the path exists or cannot be written.
     pub fn create(
-        place: &Place<'_>,
+        place: &NewStorage<'_>,
         compress: &CompressSettings,
         nthreads: i16,
         settings: &ArraySettings<'_>,
         fill: Fill<'_>,
-    ) -> Result<Array> {
-        let settings = CoreSettings::new(settings)?;
+    ) -> Result<ArrayHandle> {
+        let settings = CheckedSettings::new(settings)?;
         let path = place.c_path()?;
         let params = BackendParams::new(place.access);
         let (mut cparams, dparams) = (compress.to_c(), decompress_params(nthreads));
@@ -168,7 +168,7 @@ impl Array {
             io: params.io(),
         };
         // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the array.
-        let mut inner = unsafe { CoreArray::create(&settings.params(storage), special) }?;
+        let mut inner = unsafe { Array::create(&settings.params(storage), special) }?;
         if let Fill::Value(value) = fill {
             if usize::try_from(typesize).ok() != Some(value.len()) {
                 return Err(err!(InvalidParam, "the value has {} bytes, expected {typesize}", value.len()));
@@ -176,36 +176,36 @@ impl Array {
             inner.fill(value)?;
         }
         inner.schunk()?.finish_creation()?;
-        Ok(Array { inner, params })
+        Ok(ArrayHandle { inner, params })
     }
 
     /// Opens the array at byte `offset` of a file, or in a directory.
     ///
     /// # Errors
     /// Those of opening a super-chunk; `MetalayerNotFound` if it holds no array.
-    pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<Array> {
+    pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<ArrayHandle> {
         let params = BackendParams::new(access);
         let offset = super::schunk::signed(offset)?;
         // SAFETY: the parameters of the back-end outlive the array.
         let schunk = unsafe { crate::schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
         let builder = ArrayBuilder::read(&schunk)?;
-        Ok(Array { inner: builder.into_array(schunk), params })
+        Ok(ArrayHandle { inner: builder.into_array(schunk), params })
     }
 
     /// Opens a copy of the contiguous frame in `bytes`.
     ///
     /// # Errors
     /// Those of parsing a frame; `MetalayerNotFound` if it holds no array.
-    pub fn from_frame(bytes: &[u8]) -> Result<Array> {
+    pub fn from_frame(bytes: &[u8]) -> Result<ArrayHandle> {
         let mut memory = MallocVec::new();
         memory.write_at(0, bytes)?;
         let schunk = crate::schunk::SuperChunk::from_frame(memory)?;
         let builder = ArrayBuilder::read(&schunk)?;
-        Ok(Array { inner: builder.into_array(schunk), params: BackendParams::new(FileAccess::Plain) })
+        Ok(ArrayHandle { inner: builder.into_array(schunk), params: BackendParams::new(FileAccess::Plain) })
     }
 
     /// Returns whether a super-chunk holds an array.
-    pub fn is_in(schunk: &SuperChunk) -> bool {
+    pub fn is_in(schunk: &SuperChunkHandle) -> bool {
         schunk.inner().has_array()
     }
 
@@ -216,11 +216,11 @@ impl Array {
     /// Those of creating the copy, of reading, and of writing.
     pub fn copy(
         &self,
-        place: &Place<'_>,
+        place: &NewStorage<'_>,
         compress: Option<&CompressSettings>,
         settings: &ArraySettings<'_>,
-    ) -> Result<Array> {
-        let settings = CoreSettings::new(settings)?;
+    ) -> Result<ArrayHandle> {
+        let settings = CheckedSettings::new(settings)?;
         let path = place.c_path()?;
         let params = BackendParams::new(place.access);
         let mut cparams =
@@ -245,7 +245,7 @@ impl Array {
         // SAFETY: as in `create`.
         let inner = unsafe { self.inner.copy(&settings.params(storage), &to) }?;
         inner.schunk()?.finish_creation()?;
-        Ok(Array { inner, params })
+        Ok(ArrayHandle { inner, params })
     }
 
     /// Returns the super-chunk of the array.

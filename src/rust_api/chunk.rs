@@ -7,7 +7,7 @@ use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
-use crate::pipeline::compress::Source;
+use crate::pipeline::compress::ContentSource;
 use crate::pipeline::context::{Context, OwnedContext};
 use crate::pipeline::decompress::ItemRange;
 
@@ -44,7 +44,7 @@ impl Compressor {
                 "the content has {len} bytes, expected at most {MAX_CONTENT}"
             ));
         }
-        self.0.compress(Source::Buffer(content), OutBuffer::from(dest))
+        self.0.compress(ContentSource::Buffer(content), OutBuffer::from(dest))
     }
 }
 
@@ -106,7 +106,7 @@ pub enum Special {
 
 /// The fields of a chunk's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkInfo {
+pub struct ChunkFields {
     /// Length of the content in bytes.
     pub nbytes: usize,
     /// Length of the chunk in bytes.
@@ -131,15 +131,15 @@ pub struct ChunkInfo {
     pub has_variable_blocks: bool,
 }
 
-impl ChunkInfo {
+impl ChunkFields {
     /// Reads the header of a chunk; `chunk` may end behind the header.
     ///
     /// # Errors
     /// `ReadBuffer`, `InvalidHeader`, `VersionSupport`.
-    pub fn parse(chunk: &[u8]) -> Result<ChunkInfo> {
+    pub fn parse(chunk: &[u8]) -> Result<ChunkFields> {
         let header = ChunkHeader::parse(chunk)?;
         let size = |value: i32| usize::try_from(value).unwrap_or(0);
-        Ok(ChunkInfo {
+        Ok(ChunkFields {
             nbytes: size(header.nbytes),
             cbytes: size(header.cbytes),
             blocksize: size(header.blocksize),
@@ -169,10 +169,10 @@ impl ChunkInfo {
     ///
     /// # Errors
     /// As [`parse`](Self::parse); those of damaged block starts.
-    pub fn parse_whole(chunk: &[u8]) -> Result<ChunkInfo> {
+    pub fn parse_whole(chunk: &[u8]) -> Result<ChunkFields> {
         check_is_whole(chunk)?;
         let mut header = ChunkHeader::default();
         ParsedChunk::parse(&mut header, chunk)?;
-        ChunkInfo::parse(chunk)
+        ChunkFields::parse(chunk)
     }
 }

@@ -1,6 +1,6 @@
 //! Super-chunks and their metalayers.
 
-use super::chunk::ChunkInfo;
+use super::chunk::ChunkFields;
 use super::params::{CompressSettings, decompress_params};
 use super::{c_path, c_text};
 use crate::abi::{
@@ -77,7 +77,7 @@ impl BackendParams {
 
 /// The place of a new super-chunk or array.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct NewStorage<'a> {
     /// The file or directory, which must not exist; `None` for memory.
     pub path: Option<&'a Path>,
     /// Whether the chunks are in one frame; otherwise in a directory, or one by one in memory.
@@ -86,7 +86,7 @@ pub struct Place<'a> {
     pub access: FileAccess,
 }
 
-impl Place<'_> {
+impl NewStorage<'_> {
     pub(super) fn c_path(&self) -> Result<Option<CString>> {
         if self.access == FileAccess::Mapped {
             return Err(err!(InvalidParam, "mapped files can only be read"));
@@ -117,13 +117,13 @@ pub struct SuperChunkInfo {
 }
 
 /// A super-chunk.
-pub struct SuperChunk {
+pub struct SuperChunkHandle {
     // Dropped before the parameters of its back-end.
     inner: OwnedSuperChunk,
     params: BackendParams,
 }
 
-impl Drop for SuperChunk {
+impl Drop for SuperChunkHandle {
     fn drop(&mut self) {
         if let Err(error) = self.inner.release_backend() {
             crate::trace::error(&error);
@@ -131,12 +131,16 @@ impl Drop for SuperChunk {
     }
 }
 
-impl SuperChunk {
+impl SuperChunkHandle {
     /// Creates a super-chunk without chunks. `nthreads` is the number of threads that decompress.
     ///
     /// # Errors
     /// `FileOpen` if the path exists or cannot be created; `InvalidParam`; those of writing.
-    pub fn create(place: &Place<'_>, settings: &CompressSettings, nthreads: i16) -> Result<SuperChunk> {
+    pub fn create(
+        place: &NewStorage<'_>,
+        settings: &CompressSettings,
+        nthreads: i16,
+    ) -> Result<SuperChunkHandle> {
         let path = place.c_path()?;
         let params = BackendParams::new(place.access);
         let (cparams, dparams) = (settings.to_c(), decompress_params(nthreads));
@@ -150,38 +154,42 @@ impl SuperChunk {
         // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the super-chunk.
         let inner = unsafe { schunk::SuperChunk::create(&storage) }?;
         inner.finish_creation()?;
-        Ok(SuperChunk { inner, params })
+        Ok(SuperChunkHandle { inner, params })
     }
 
     /// Opens the frame at byte `offset` of a file, or in a directory.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, and those of parsing a frame.
-    pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<SuperChunk> {
+    pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<SuperChunkHandle> {
         let params = BackendParams::new(access);
         let offset = i64::try_from(offset)
             .map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected less than 2^63"))?;
         // SAFETY: the parameters of the back-end outlive the super-chunk.
         let inner = unsafe { schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
-        Ok(SuperChunk { inner, params })
+        Ok(SuperChunkHandle { inner, params })
     }
 
     /// Opens a copy of the contiguous frame in `bytes`.
     ///
     /// # Errors
     /// Those of parsing a frame; `MemoryAlloc`.
-    pub fn from_frame(bytes: &[u8]) -> Result<SuperChunk> {
+    pub fn from_frame(bytes: &[u8]) -> Result<SuperChunkHandle> {
         let mut memory = MallocVec::new();
         memory.write_at(0, bytes)?;
         let inner = schunk::SuperChunk::from_frame(memory)?;
-        Ok(SuperChunk { inner, params: BackendParams::new(FileAccess::Plain) })
+        Ok(SuperChunkHandle { inner, params: BackendParams::new(FileAccess::Plain) })
     }
 
     /// Copies the super-chunk with its metalayers. With other parameters, the chunks are compressed again.
     ///
     /// # Errors
     /// Those of creating the copy, of reading, and of writing; files of the copy are removed then.
-    pub fn copy(&self, place: &Place<'_>, settings: Option<&CompressSettings>) -> Result<SuperChunk> {
+    pub fn copy(
+        &self,
+        place: &NewStorage<'_>,
+        settings: Option<&CompressSettings>,
+    ) -> Result<SuperChunkHandle> {
         let path = place.c_path()?;
         let params = BackendParams::new(place.access);
         let cparams = settings.map(CompressSettings::to_c);
@@ -195,7 +203,7 @@ impl SuperChunk {
         // SAFETY: as in `create`.
         let inner = unsafe { self.inner.copy(&to) }?;
         inner.finish_creation()?;
-        Ok(SuperChunk { inner, params })
+        Ok(SuperChunkHandle { inner, params })
     }
 
     /// Returns the functions of the super-chunk.
@@ -214,7 +222,7 @@ impl SuperChunk {
     }
 }
 
-/// A borrowed super-chunk, of a [`SuperChunk`] or of an array. Any number of threads may use it, also for changes.
+/// A borrowed super-chunk, of a [`SuperChunkHandle`] or of an array. Any number of threads may use and change it.
 #[derive(Clone, Copy)]
 pub struct SuperChunkRef<'a>(pub(super) &'a schunk::SuperChunk);
 
@@ -281,8 +289,8 @@ impl SuperChunkRef<'_> {
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range; those of reading.
-    pub fn chunk_info(self, nchunk: u64) -> Result<ChunkInfo> {
-        ChunkInfo::parse(&self.0.chunk_head(signed(nchunk)?)?)
+    pub fn chunk_info(self, nchunk: u64) -> Result<ChunkFields> {
+        ChunkFields::parse(&self.0.chunk_head(signed(nchunk)?)?)
     }
 
     /// Returns a copy of chunk `nchunk`.
@@ -542,7 +550,7 @@ impl SuperChunkRef<'_> {
 /// # Errors
 /// `ReadBuffer`; those of a damaged header.
 fn checked_chunk(chunk: &[u8]) -> Result<&[u8]> {
-    let info = ChunkInfo::parse_whole(chunk)?;
+    let info = ChunkFields::parse_whole(chunk)?;
     chunk
         .get(..info.cbytes)
         .ok_or_else(|| err!(ReadBuffer, "the chunk has {} bytes, expected {}", chunk.len(), info.cbytes))

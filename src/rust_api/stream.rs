@@ -1,6 +1,6 @@
 //! Frames that are written to, and read from, any stream.
 
-use super::chunk::ChunkInfo;
+use super::chunk::ChunkFields;
 use super::params::CompressSettings;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -14,15 +14,15 @@ use std::cell::RefCell;
 use std::io::{Read, Seek, SeekFrom};
 
 /// The name and the content of a metalayer.
-pub type Metalayer = (String, Vec<u8>);
+pub type NamedContent = (String, Vec<u8>);
 
 /// The parts of a contiguous frame around chunks that are written one after the other.
-pub struct FrameParts(FrameBuilder);
+pub struct StreamedFrame(FrameBuilder);
 
-impl FrameParts {
+impl StreamedFrame {
     /// # Errors
     /// `InvalidParam` for metalayers that do not fit into a header.
-    pub fn new(settings: &CompressSettings, metalayers: &[Metalayer]) -> Result<FrameParts> {
+    pub fn new(settings: &CompressSettings, metalayers: &[NamedContent]) -> Result<StreamedFrame> {
         let header = FrameHeader {
             header_len: 0,
             frame_len: 0,
@@ -49,7 +49,7 @@ impl FrameParts {
         };
         let metalayers =
             metalayers.iter().map(|(name, content)| (name.clone().into_bytes(), content.clone())).collect();
-        FrameBuilder::new(header, metalayers).map(FrameParts)
+        FrameBuilder::new(header, metalayers).map(StreamedFrame)
     }
 
     /// Returns a header, in whose place the final one is written at the end.
@@ -77,7 +77,7 @@ impl FrameParts {
     ///
     /// # Errors
     /// `Failure`, `InvalidParam` for metalayers that do not fit into a trailer; `MemoryAlloc`.
-    pub fn finish(self, metalayers: &[Metalayer]) -> Result<(Vec<u8>, Vec<u8>)> {
+    pub fn finish(self, metalayers: &[NamedContent]) -> Result<(Vec<u8>, Vec<u8>)> {
         let metalayers = metalayers
             .iter()
             .map(|(name, content)| {
@@ -91,12 +91,12 @@ impl FrameParts {
 }
 
 /// A stream with a frame that begins at byte `base`.
-struct Source<'r, R> {
+struct FrameStream<'r, R> {
     stream: RefCell<&'r mut R>,
     base: u64,
 }
 
-impl<R: Read + Seek> ReadFrame for Source<'_, R> {
+impl<R: Read + Seek> ReadFrame for FrameStream<'_, R> {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         let mut stream = self.stream.borrow_mut();
         let len = dest.len();
@@ -133,7 +133,7 @@ impl Directory {
     /// # Errors
     /// Those of opening a frame; `FileRead` with the error of the stream.
     pub fn read<R: Read + Seek>(stream: &mut R, base: u64) -> Result<Directory> {
-        let source = Source { stream: RefCell::new(stream), base };
+        let source = FrameStream { stream: RefCell::new(stream), base };
         Ok(Directory { inner: FrameDirectory::read(&source)?, base })
     }
 
@@ -175,7 +175,7 @@ impl Directory {
     }
 
     /// Returns the fixed metalayers.
-    pub fn metalayers(&self) -> Vec<Metalayer> {
+    pub fn metalayers(&self) -> Vec<NamedContent> {
         let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         self.inner.metalayers.iter().map(|(name, content)| (text(name), content.clone())).collect()
     }
@@ -184,7 +184,7 @@ impl Directory {
     ///
     /// # Errors
     /// Those of a damaged content.
-    pub fn variable_metalayers(&self) -> Result<Vec<Metalayer>> {
+    pub fn variable_metalayers(&self) -> Result<Vec<NamedContent>> {
         let decompressed = |(name, chunk): &(Vec<u8>, Vec<u8>)| {
             let mut header = crate::chunk::ChunkHeader::default();
             let content = decompress_content(&crate::chunk::ParsedChunk::parse(&mut header, chunk)?)?;
@@ -203,10 +203,10 @@ impl Directory {
             PlaceInFrame::Special(chunk) => return Ok(chunk.to_vec()),
             PlaceInFrame::At(at) => at,
         };
-        let source = Source { stream: RefCell::new(stream), base: self.base };
+        let source = FrameStream { stream: RefCell::new(stream), base: self.base };
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         source.read_at(at, &mut head)?;
-        let len = ChunkInfo::parse(&head)?.cbytes as u64;
+        let len = ChunkFields::parse(&head)?.cbytes as u64;
         let frame_len = self.frame_len();
         if at.checked_add(len).is_none_or(|end| end > frame_len) {
             return Err(err!(

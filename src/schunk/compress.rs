@@ -8,7 +8,7 @@ use crate::err;
 use crate::error::Result;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
-use crate::pipeline::compress::Source;
+use crate::pipeline::compress::ContentSource;
 use crate::pipeline::context::Context;
 
 /// Uncompressed size in bytes above which a chunk for memory is compressed into its own block, instead of into a buffer
@@ -84,8 +84,8 @@ impl SuperChunk {
     ) -> Result<usize> {
         let cctx = self.cctx()?;
         let source = match src {
-            Some(src) => Source::Buffer(src),
-            None => Source::SizeOnly(nbytes),
+            Some(src) => ContentSource::Buffer(src),
+            None => ContentSource::SizeOnly(nbytes),
         };
         let cbytes = if cctx.runs_callbacks() {
             let mut job = cctx.start_chunk(source, &mut dest, nchunk)?;

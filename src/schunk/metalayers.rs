@@ -15,7 +15,7 @@ use crate::frame::format::metalayers::{MAX_METALAYERS, MAX_NAME_LEN};
 use crate::frame::store::Frame;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
-use crate::pipeline::compress::Source;
+use crate::pipeline::compress::ContentSource;
 use crate::pipeline::context::{Context, decoding_runs_callbacks};
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
@@ -291,7 +291,7 @@ pub(crate) unsafe fn compress_content(
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
         .map_err(to_kind(ErrorKind::NullPointer))?;
     let mut chunk = MallocBytes::zeroed(room)?;
-    let cbytes = context.compress(Source::Buffer(content), OutBuffer::from(&mut chunk[..]))?;
+    let cbytes = context.compress(ContentSource::Buffer(content), OutBuffer::from(&mut chunk[..]))?;
     chunk.truncate_and_shrink(cbytes);
     Ok(chunk)
 }

@@ -12,7 +12,7 @@ use crate::err;
 use crate::error::Result;
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
-use crate::pipeline::compress::{BlockProvider, Source};
+use crate::pipeline::compress::{BlockProvider, ContentSource};
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::OldChunk;
 use std::ops::Range;
@@ -255,7 +255,7 @@ impl SuperChunk {
         container: Option<Container>,
         dest: &mut [u8],
     ) -> Result<Option<usize>> {
-        match self.cctx()?.compress_chunk(Source::Provided(blocks), dest.into(), at, |_| container) {
+        match self.cctx()?.compress_chunk(ContentSource::Provided(blocks), dest.into(), at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
             Err(_) if blocks.has_other_blocksize.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),

@@ -83,14 +83,14 @@ impl<T> Drop for OnceLock<T> {
 /// Model of `parking_lot::RwLock` in which a new reader always waits for a waiting writer unless it reads recursively.
 /// The real lock may admit it.
 pub(crate) struct RwLock<T> {
-    state: Mutex<LockState>,
+    state: Mutex<RwLockState>,
     state_changed: Condvar,
     _value: T,
 }
 
 /// The threads that hold the lock or wait for it.
 #[derive(Default)]
-struct LockState {
+struct RwLockState {
     readers: usize,
     has_writer: bool,
     waiting_writers: usize,
@@ -105,7 +105,7 @@ pub(crate) struct RwLockWriteGuard<'a, T>(&'a RwLock<T>);
 impl<T> RwLock<T> {
     /// Returns a lock that no thread holds.
     pub(crate) fn new(content: T) -> Self {
-        RwLock { state: Mutex::new(LockState::default()), state_changed: Condvar::new(), _value: content }
+        RwLock { state: Mutex::new(RwLockState::default()), state_changed: Condvar::new(), _value: content }
     }
 
     /// Waits until no thread writes or waits to write.
@@ -124,7 +124,7 @@ impl<T> RwLock<T> {
         self.read_unless(|state| state.has_writer)
     }
 
-    fn read_unless(&self, is_barred: impl Fn(&LockState) -> bool) -> RwLockReadGuard<'_, T> {
+    fn read_unless(&self, is_barred: impl Fn(&RwLockState) -> bool) -> RwLockReadGuard<'_, T> {
         let mut state = self.state.lock().unwrap();
         while is_barred(&state) {
             state = self.state_changed.wait(state).unwrap();
@@ -145,7 +145,7 @@ impl<T> RwLock<T> {
         RwLockWriteGuard(self)
     }
 
-    fn release(&self, change: impl FnOnce(&mut LockState)) {
+    fn release(&self, change: impl FnOnce(&mut RwLockState)) {
         change(&mut self.state.lock().unwrap());
         self.state_changed.notify_all();
     }

@@ -1,6 +1,6 @@
-//! The repository itself: imports of `src` against the layers of the design, references of comments to documents, links of
-//! documents, environment variables in the document that lists them, the output of the benchmarks, and the usage of the
-//! scripts.
+//! The repository itself: imports of `src` against the layers of the design, unique names of types, references of
+//! comments to documents, links of documents, environment variables in the document that lists them, the output of the
+//! benchmarks, and the usage of the scripts.
 
 mod bench_output;
 mod environment;
@@ -8,6 +8,7 @@ mod layers;
 mod links;
 mod references;
 mod scripts;
+mod type_names;
 
 /// Returns the directory of the repository.
 fn root() -> &'static std::path::Path {

@@ -29,8 +29,8 @@ impl SortedSelection {
     }
 
     /// Returns the `n`-th touched chunk, in ascending order.
-    pub(super) fn chunk(&self, n: usize) -> ChunkPart<'_> {
-        let mut part = ChunkPart { sorted: self, number: 0, rows: Default::default(), is_whole: true };
+    pub(super) fn chunk(&self, n: usize) -> ChunkSelection<'_> {
+        let mut part = ChunkSelection { sorted: self, number: 0, rows: Default::default(), is_whole: true };
         let mut rest = n;
         for (dim, axis) in self.axes.iter().enumerate().rev() {
             let chunk = &axis.chunks[rest % axis.chunks.len()];
@@ -43,7 +43,10 @@ impl SortedSelection {
     }
 
     /// Calls `then` for each touched chunk, in ascending order.
-    pub(super) fn for_each_chunk(&self, mut then: impl FnMut(&ChunkPart<'_>) -> Result<()>) -> Result<()> {
+    pub(super) fn for_each_chunk(
+        &self,
+        mut then: impl FnMut(&ChunkSelection<'_>) -> Result<()>,
+    ) -> Result<()> {
         (0..self.nchunks()).try_for_each(|n| then(&self.chunk(n)))
     }
 }
@@ -78,7 +81,7 @@ impl<'a> MultiIndex<'a> {
 }
 
 /// The selected items of a chunk.
-pub(super) struct ChunkPart<'a> {
+pub(super) struct ChunkSelection<'a> {
     sorted: &'a SortedSelection,
     pub number: i64,
     /// For each dimension, the range in `Axis::rows` of the blocks in the chunk.
@@ -87,7 +90,7 @@ pub(super) struct ChunkPart<'a> {
     pub is_whole: bool,
 }
 
-impl<'a> ChunkPart<'a> {
+impl<'a> ChunkSelection<'a> {
     /// Returns the `n`-th touched block, in ascending order.
     pub(super) fn block(&self, n: usize) -> BlockPart<'a> {
         let axes = &self.sorted.axes;

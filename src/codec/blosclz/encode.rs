@@ -61,7 +61,7 @@ pub(crate) struct HashTables {
 }
 
 /// The type of the positions in a hash table.
-trait TablePosition: Copy + Default + Into<u32> {
+trait SlotPosition: Copy + Default + Into<u32> {
     /// The largest position.
     const MAX: u32;
 
@@ -69,7 +69,7 @@ trait TablePosition: Copy + Default + Into<u32> {
     fn new(position: u32) -> Self;
 }
 
-impl TablePosition for u16 {
+impl SlotPosition for u16 {
     const MAX: u32 = u16::MAX as u32;
 
     #[inline(always)]
@@ -78,7 +78,7 @@ impl TablePosition for u16 {
     }
 }
 
-impl TablePosition for u32 {
+impl SlotPosition for u32 {
     const MAX: u32 = u32::MAX;
 
     #[inline(always)]
@@ -87,10 +87,10 @@ impl TablePosition for u32 {
     }
 }
 
-type Slots<S> = [S; 1 << MAX_TABLE_LOG2];
+type TableSlots<S> = [S; 1 << MAX_TABLE_LOG2];
 
 /// A hash table of positions.
-struct HashTable<S>(Box<Slots<S>>);
+struct HashTable<S>(Box<TableSlots<S>>);
 
 impl HashTables {
     /// Returns empty tables.
@@ -102,7 +102,7 @@ impl HashTables {
     }
 }
 
-impl<S: TablePosition> HashTable<S> {
+impl<S: SlotPosition> HashTable<S> {
     /// Returns a match finder for `input` with an empty table. Every position in the input fits into a slot.
     #[inline(always)]
     fn new_match_finder<'a, const LOG: u32, const EQUAL_BIAS: usize>(
@@ -263,7 +263,7 @@ struct Candidate {
 
 /// Finds matches through a hash table of the last position of every 4-byte key. An empty slot holds position 0.
 struct MatchFinder<'a, S, const LOG: u32, const EQUAL_BIAS: usize> {
-    slots: &'a mut Slots<S>,
+    slots: &'a mut TableSlots<S>,
     input: &'a [u8],
     /// All positions in the table are below this one, whenever a method of the match finder is called.
     inserted_end: usize,
@@ -271,7 +271,7 @@ struct MatchFinder<'a, S, const LOG: u32, const EQUAL_BIAS: usize> {
     length_predictor: LengthPredictor,
 }
 
-impl<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S, LOG, EQUAL_BIAS> {
+impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S, LOG, EQUAL_BIAS> {
     /// The coded length of the shortest match.
     const MIN_CODED_LEN: usize = EQUAL_BIAS + 1;
     /// The number of equal bytes of the shortest match.
@@ -473,7 +473,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 /// Returns the ratio by which the match finder's input would shrink. The size is only computed, nothing is written, and
 /// the loop ends as soon as the result is certain.
 #[inline(never)]
-fn probe_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
+fn probe_ratio<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize>(
     mut finder: MatchFinder<S, LOG, EQUAL_BIAS>,
     limits: RatioLimits,
 ) -> ProbedRatio {
@@ -534,7 +534,7 @@ fn probe_ratio<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
 
 /// Encodes `input` and returns the length of the stream; `None` if it does not fit.
 #[inline(never)]
-fn encode<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize>(
+fn encode<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize>(
     table: &mut HashTable<S>,
     input: &[u8],
     dest: &mut [u8],

@@ -31,8 +31,8 @@ pub(super) struct DictionaryBuffer {
     pub dictionary_len: usize,
     pub input: Vec<u8>,
     /// Tables with the positions of the dictionary, which the encoders fill at their first call.
-    pub fast: fast::Tables,
-    pub mid: mid::Tables,
+    pub fast: fast::FastTables,
+    pub mid: mid::MidTables,
 }
 
 impl DictionaryBuffer {
@@ -64,8 +64,8 @@ impl DictionaryBuffer {
             id: *id,
             dictionary_len: start,
             input,
-            fast: fast::Tables::default(),
-            mid: mid::Tables::default(),
+            fast: fast::FastTables::default(),
+            mid: mid::MidTables::default(),
         }))
     }
 }

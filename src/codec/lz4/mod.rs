@@ -25,10 +25,10 @@ const MAX_INPUT_LEN: usize = 0x7e00_0000;
 
 /// The encoders' working states of one thread.
 #[derive(Default)]
-pub(super) struct State {
-    fast: encode::fast::Tables,
-    mid: encode::mid::Tables,
-    high: Option<encode::high::Tables>,
+pub(super) struct Lz4Workspace {
+    fast: encode::fast::FastTables,
+    mid: encode::mid::MidTables,
+    high: Option<encode::high::ChainTables>,
     /// The dictionary that was used last.
     dictionary_buffer: Option<DictionaryBuffer>,
 }
@@ -44,7 +44,12 @@ pub(super) fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> u
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+pub(super) fn compress_fast(
+    state: &mut Lz4Workspace,
+    src: &[u8],
+    dest: &mut [u8],
+    clevel: i32,
+) -> Result<usize> {
     if src.len() > MAX_INPUT_LEN {
         return Ok(0);
     }
@@ -56,7 +61,7 @@ pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clev
 /// # Errors
 /// `MemoryAlloc`.
 pub(super) fn compress_fast_with_dictionary(
-    state: &mut State,
+    state: &mut Lz4Workspace,
     src: &[u8],
     dest: &mut [u8],
     clevel: i32,
@@ -77,14 +82,19 @@ pub(super) fn compress_fast_with_dictionary(
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+pub(super) fn compress_hc(
+    state: &mut Lz4Workspace,
+    src: &[u8],
+    dest: &mut [u8],
+    clevel: i32,
+) -> Result<usize> {
     if src.len() > MAX_INPUT_LEN {
         return Ok(0);
     }
     let written = match max_attempts(clevel) {
         None => encode::mid::compress(&mut state.mid, src, dest)?,
         Some(attempts) => {
-            let tables = get_or_try_insert_with(&mut state.high, encode::high::Tables::new)?;
+            let tables = get_or_try_insert_with(&mut state.high, encode::high::ChainTables::new)?;
             encode::high::compress(tables, src, dest, attempts)
         }
     };
@@ -96,7 +106,7 @@ pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel
 /// # Errors
 /// `MemoryAlloc`.
 pub(super) fn compress_hc_with_dictionary(
-    state: &mut State,
+    state: &mut Lz4Workspace,
     src: &[u8],
     dest: &mut [u8],
     clevel: i32,
@@ -110,7 +120,7 @@ pub(super) fn compress_hc_with_dictionary(
     let written = match max_attempts(clevel) {
         None => encode::mid::compress_with_dictionary(&mut state.mid, mid, input, *start, dest)?,
         Some(attempts) => {
-            let tables = get_or_try_insert_with(&mut state.high, encode::high::Tables::new)?;
+            let tables = get_or_try_insert_with(&mut state.high, encode::high::ChainTables::new)?;
             encode::high::compress_with_dictionary(tables, input, *start, *id, dest, attempts)
         }
     };

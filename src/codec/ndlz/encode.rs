@@ -28,19 +28,19 @@ const MAX_ROWS_DISTANCE: usize = 65_532;
 const MAX_PAIRS_DISTANCE: usize = 65_530;
 
 /// The encoder's hash tables, reused from stream to stream.
-pub(crate) struct Tables {
+pub(crate) struct NdlzTables {
     cells: Box<HashSlots>,
     triples: Box<HashSlots>,
     pairs: Box<HashSlots>,
 }
 
-impl Tables {
+impl NdlzTables {
     /// Returns empty tables.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(crate) fn new() -> Result<Tables> {
-        Ok(Tables { cells: boxed_array()?, triples: boxed_array()?, pairs: boxed_array()? })
+    pub(crate) fn new() -> Result<NdlzTables> {
+        Ok(NdlzTables { cells: boxed_array()?, triples: boxed_array()?, pairs: boxed_array()? })
     }
 }
 
@@ -115,7 +115,7 @@ impl Writer<'_> {
 /// Encodes a block of that shape in cells of `C` bytes a side, 4 or 8. Returns the length of the stream, or 0 if it
 /// is not shorter than the block. `dest` has room for the header.
 pub(super) fn encode<const C: usize>(
-    tables: &mut Tables,
+    tables: &mut NdlzTables,
     shape: [usize; 2],
     src: &[u8],
     dest: &mut [u8],
@@ -134,7 +134,12 @@ pub(super) fn encode<const C: usize>(
 /// [`encode_cells`] with `AVX2` set, compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn encode_avx2<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
+fn encode_avx2<const C: usize>(
+    tables: &mut NdlzTables,
+    shape: [usize; 2],
+    src: &[u8],
+    dest: &mut [u8],
+) -> usize {
     // SAFETY: this function has AVX2.
     unsafe { encode_cells::<C, true>(tables, shape, src, dest) }
 }
@@ -143,7 +148,7 @@ fn encode_avx2<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8
 /// With `AVX2`, the machine has it.
 #[inline(always)]
 unsafe fn encode_cells<const C: usize, const AVX2: bool>(
-    tables: &mut Tables,
+    tables: &mut NdlzTables,
     shape: [usize; 2],
     src: &[u8],
     dest: &mut [u8],
@@ -222,7 +227,7 @@ impl CellEncoder {
     #[inline(always)]
     unsafe fn encode_cell<const C: usize, const AVX2: bool>(
         &mut self,
-        tables: &mut Tables,
+        tables: &mut NdlzTables,
         cell: &[[u8; C]; C],
         writer: &mut Writer<'_>,
     ) {
@@ -256,7 +261,7 @@ impl CellEncoder {
     #[inline(always)]
     unsafe fn encode_cell_4<const AVX2: bool>(
         &mut self,
-        tables: &Tables,
+        tables: &NdlzTables,
         cell: &[u8; 16],
         writer: &mut Writer<'_>,
     ) -> Option<usize> {
@@ -330,7 +335,7 @@ impl CellEncoder {
     #[inline(always)]
     unsafe fn encode_cell_8<const AVX2: bool>(
         &mut self,
-        tables: &Tables,
+        tables: &NdlzTables,
         cell: &[u8; 64],
         writer: &mut Writer<'_>,
     ) -> Option<usize> {

@@ -18,7 +18,7 @@ mod hash;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use encode::Tables;
+pub(crate) use encode::NdlzTables;
 
 use crate::chunk::Container;
 use crate::err;
@@ -30,7 +30,7 @@ use crate::error::Result;
 /// # Errors
 /// `Data` for another cell, or where the array and its block do not fit together.
 pub(crate) fn compress(
-    tables: &mut Tables,
+    tables: &mut NdlzTables,
     cell: u8,
     container: Option<&Container>,
     src: &[u8],

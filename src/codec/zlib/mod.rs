@@ -31,9 +31,9 @@ const MIN_SAVING_DIVISOR: usize = 256;
 
 /// The states of one thread.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct ZlibWorkspace {
     inflater: Option<Box<inflate::Inflater>>,
-    positions: deflate::Positions,
+    positions: deflate::Level1Positions,
     encoder: Option<Box<deflate::DeflateWorkspace>>,
     segments: segments::SegmentBuffers,
 }
@@ -44,7 +44,7 @@ pub(super) struct State {
 /// # Errors
 /// `MemoryAlloc`.
 pub(super) fn compress(
-    state: &mut State,
+    state: &mut ZlibWorkspace,
     src: &[u8],
     dest: &mut [u8],
     levels: LevelSet,
@@ -85,7 +85,7 @@ fn adler32(bytes: &[u8]) -> u32 {
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+pub(super) fn decompress(state: &mut ZlibWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     let inflater = get_or_try_insert_with(&mut state.inflater, new_inflater)?;
     Ok(inflater.decode_zlib(src, dest, adler32).unwrap_or(0))
 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 200 KB")]
     fn round_trip_gives_the_input_and_streams_are_not_longer_than_zlib_rs() {
-        let mut state = State::default();
+        let mut state = ZlibWorkspace::default();
         for (name, src) in hard_to_sample_streams() {
             let mut dest = vec![0; 2 * src.len() + 100];
             let mut back = vec![0; src.len()];
@@ -182,7 +182,7 @@ mod tests {
         for (zeros, is_encoded) in [(20, false), (120, true)] {
             let src = [&noise(8000)[..], &vec![0; zeros]].concat();
             let mut dest = vec![0; 2 * src.len()];
-            let mut state = State::default();
+            let mut state = ZlibWorkspace::default();
             for (levels, clevel) in all_levels(step) {
                 assert!(
                     compress(&mut state, &src, &mut dest, levels, clevel).unwrap() > 0,
@@ -199,7 +199,7 @@ mod tests {
         let noise = noise(16 << 10);
         let mut dest = vec![0; 2 * noise.len()];
         for (levels, clevel) in all_levels(if cfg!(miri) { 4 } else { 1 }) {
-            let mut state = State::default();
+            let mut state = ZlibWorkspace::default();
             assert_eq!(
                 compress(&mut state, &noise, &mut dest[..noise.len()], levels, clevel).unwrap(),
                 0,

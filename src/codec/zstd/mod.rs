@@ -24,12 +24,12 @@ const MIN_SLOW_CLEVEL: i32 = 7;
 
 /// The contexts of one thread.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct ZstdWorkspace {
     encoder: Option<CCtx<'static>>,
     decoder: Option<DCtx<'static>>,
 }
 
-impl State {
+impl ZstdWorkspace {
     fn encoder(&mut self) -> Result<&mut CCtx<'static>> {
         match &mut self.encoder {
             Some(context) => Ok(context),
@@ -60,7 +60,7 @@ fn zstd_level(clevel: i32) -> CompressionLevel {
 
 /// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or, from level [`MIN_SLOW_CLEVEL`] on,
 /// if `dest` is no longer than `src` and `src` is incompressible.
-pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+pub(super) fn compress(state: &mut ZstdWorkspace, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     if clevel >= MIN_SLOW_CLEVEL && dest.len() <= src.len() && is_incompressible(src, usize::MAX) {
         return Ok(0);
     }
@@ -69,7 +69,7 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
 
 /// Compresses with a dictionary, at the dictionary's level. Returns the length in bytes; 0 if the result does not fit.
 pub(super) fn compress_with_dictionary(
-    state: &mut State,
+    state: &mut ZstdWorkspace,
     src: &[u8],
     dest: &mut [u8],
     dictionary: &CDict<'static>,
@@ -78,13 +78,13 @@ pub(super) fn compress_with_dictionary(
 }
 
 /// Decompresses all of `src`. Returns the number of bytes written; 0 if `src` is invalid or needs more than `dest`.
-pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+pub(super) fn decompress(state: &mut ZstdWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     Ok(state.decoder()?.decompress(dest, src).unwrap_or(0))
 }
 
 /// As [`decompress`], with the dictionary that the encoder used.
 pub(super) fn decompress_with_dictionary(
-    state: &mut State,
+    state: &mut ZstdWorkspace,
     src: &[u8],
     dest: &mut [u8],
     dictionary: &DDict<'static>,

@@ -23,7 +23,7 @@ const ELEMENTS: usize = TILES * TILE;
 /// Bit rows are often a power of two apart, so that the lines written at a time all map to the same few cache sets.
 /// Writing several neighbouring lines of each row reduces the conflicts, as long as the scratch stays in the L1 cache
 /// too.
-type Scratch = [[MaybeUninit<__m512i>; TILES]; SCRATCH_LINES];
+type TileScratch = [[MaybeUninit<__m512i>; TILES]; SCRATCH_LINES];
 
 /// The largest number of columns of a kernel, times its `LINES`.
 const SCRATCH_LINES: usize = 32;
@@ -121,7 +121,7 @@ fn batches(elements: usize, lines: usize) -> impl Iterator<Item = (usize, usize)
 unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
-    let mut scratch: Scratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
+    let mut scratch: TileScratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
     for (first, tiles) in batches(elements, LINES) {
         let mask = line_mask(tiles);
         for column in covering_starts(typesize, layout.width()) {
@@ -174,7 +174,7 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
 unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
-    let mut scratch: Scratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
+    let mut scratch: TileScratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
     for (first, tiles) in batches(elements, LINES) {
         let mask = line_mask(tiles);
         for column in covering_starts(typesize, layout.width()) {

@@ -14,7 +14,7 @@ const GROUPS_PER_BATCH: usize = 8;
 const COLUMNS: usize = 8;
 
 /// For each column of a group of 8 elements, a word with the first element in the least significant byte.
-type Columns = [u64; COLUMNS];
+type ColumnWords = [u64; COLUMNS];
 
 /// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
 pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
@@ -75,7 +75,7 @@ pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// Returns the columns from `column` on of the elements of a group. Columns behind the last byte of the elements are
 /// unspecified.
 #[inline(always)]
-fn gather(typesize: usize, elements: &[u8], group: usize, column: usize) -> Columns {
+fn gather(typesize: usize, elements: &[u8], group: usize, column: usize) -> ColumnWords {
     let elements = &elements[group * GROUP * typesize + column..];
     let width = typesize.min(COLUMNS);
     let mut words = if elements.len() >= (GROUP - 1) * typesize + 8 {
@@ -90,7 +90,7 @@ fn gather(typesize: usize, elements: &[u8], group: usize, column: usize) -> Colu
 /// The inverse of [`gather`]. Bytes of the following group may be overwritten with garbage: groups are written in
 /// order.
 #[inline(always)]
-fn scatter(typesize: usize, elements: &mut [u8], group: usize, column: usize, mut columns: Columns) {
+fn scatter(typesize: usize, elements: &mut [u8], group: usize, column: usize, mut columns: ColumnWords) {
     let elements = &mut elements[group * GROUP * typesize + column..];
     let width = typesize.min(COLUMNS);
     transpose::bytes(&mut columns);

@@ -14,6 +14,7 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
+use super::Direction;
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
 use generic::GROUP;
@@ -73,12 +74,6 @@ pub fn bitshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [
 /// Like [`bitunshuffle`].
 pub fn bitunshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(level, Direction::Backward, typesize, src, dest);
-}
-
-#[derive(Clone, Copy)]
-enum Direction {
-    Forward,
-    Backward,
 }
 
 /// Runs the kernels of `level`.

@@ -18,6 +18,7 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
+use super::Direction;
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
 use generic::count_elements;
@@ -194,12 +195,6 @@ fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
         SimdLevel::Avx2(_) => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
         _ => unreachable!("this level cannot unshuffle planes"),
     }
-}
-
-#[derive(Clone, Copy)]
-enum Direction {
-    Forward,
-    Backward,
 }
 
 /// Runs the kernels of `level`.

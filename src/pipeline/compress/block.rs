@@ -8,7 +8,7 @@ use super::super::filters::{BlockInput, FilterSteps};
 use super::super::jobs::Worker;
 use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::plan::CompressionPlan;
-use super::source::Source;
+use super::source::ContentSource;
 use crate::abi::blosc2_instr;
 use crate::chunk::{BlockGeometry, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
@@ -28,7 +28,7 @@ pub(super) struct BlockEncoder<'a> {
     /// How the chunk is laid out.
     pub plan: &'a CompressionPlan,
     /// The data to compress.
-    pub source: Source<'a>,
+    pub source: ContentSource<'a>,
     /// The filters.
     pub filters: FilterSteps<'a>,
     /// The codec.
@@ -47,7 +47,7 @@ pub(super) struct BlockEncoder<'a> {
 
 impl BlockEncoder<'_> {
     fn is_varlen(&self) -> bool {
-        matches!(self.source, Source::VarlenBlocks(_))
+        matches!(self.source, ContentSource::VarlenBlocks(_))
     }
 
     fn blocks(&self) -> &BlockGeometry {
@@ -136,7 +136,7 @@ impl BlockEncoder<'_> {
             (None, Some(block)) if self.filters.is_empty() => (BlockInput::InSource(block), &mut [][..]),
             (None, Some(block)) => (BlockInput::InSource(block), front.get(buffer_len)?),
             (None, None) => {
-                let Source::Provided(provider) = self.source else {
+                let ContentSource::Provided(provider) = self.source else {
                     return Err(err!(NullPointer, "`src` is NULL, and there is no prefilter"));
                 };
                 let range = self.source.block_range(self.blocks(), nblock);
@@ -177,8 +177,8 @@ impl BlockEncoder<'_> {
             return None;
         }
         match self.source {
-            Source::VarlenBlocks(_) | Source::Provided(_) => None,
-            Source::Buffer(_) | Source::SizeOnly(_) => match self.prefiltered_reference.get() {
+            ContentSource::VarlenBlocks(_) | ContentSource::Provided(_) => None,
+            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) => match self.prefiltered_reference.get() {
                 Some(reference) => Some(reference),
                 None => self.source.block(self.blocks(), 0),
             },
@@ -241,8 +241,8 @@ impl BlockEncoder<'_> {
     /// Returns the bytes of the block from another chunk, if that chunk is encoded in the same way.
     fn reusable_encoded_block(&self, nblock: usize) -> Option<&[u8]> {
         match self.source {
-            Source::Provided(provider) => provider.reusable_encoded_block(nblock, &self.plan.header),
-            Source::Buffer(_) | Source::SizeOnly(_) | Source::VarlenBlocks(_) => None,
+            ContentSource::Provided(provider) => provider.reusable_encoded_block(nblock, &self.plan.header),
+            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::VarlenBlocks(_) => None,
         }
     }
 
@@ -388,7 +388,7 @@ impl BlockEncoder<'_> {
     /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
     pub(super) fn copy_block(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
         let Some(prefilter) = &self.prefilter else {
-            if let Source::Provided(provider) = self.source {
+            if let ContentSource::Provided(provider) = self.source {
                 return provider.write_block_into(
                     nblock,
                     self.source.block_range(self.blocks(), nblock),

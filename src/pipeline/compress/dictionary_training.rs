@@ -4,7 +4,7 @@
 use super::super::jobs::Worker;
 use super::super::scratch;
 use super::block::BlockEncoder;
-use super::source::Source;
+use super::source::ContentSource;
 use crate::abi::BLOSC_ZSTD;
 use crate::chunk::format::{MAX_DICT_SIZE, MIN_USEFUL_DICT};
 use crate::codec::train_zstd;
@@ -38,13 +38,13 @@ fn plan_samples(encoder: &BlockEncoder<'_>) -> Result<Option<SampleLayout>> {
         return Ok(None);
     }
     let sizes = match encoder.source {
-        Source::VarlenBlocks(sources) => {
+        ContentSource::VarlenBlocks(sources) => {
             if sources.len() < MIN_SAMPLES || nbytes / sources.len() / STREAM_TO_SAMPLE_RATIO == 0 {
                 return Ok(None);
             }
             fallible::collect(sources.iter().map(|s| s.len()))?
         }
-        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+        ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
             let streams = if plan.is_split { plan.typesize } else { 1 };
             let count = (encoder.nblocks() * streams).max(MIN_SAMPLES);
             let size = nbytes / count / STREAM_TO_SAMPLE_RATIO;

@@ -11,7 +11,7 @@ pub(crate) mod plan;
 mod source;
 mod special;
 
-pub(crate) use source::{BlockProvider, Source};
+pub(crate) use source::{BlockProvider, ContentSource};
 pub(crate) use special::encode_special_chunk;
 
 use super::callbacks::SharedCparams;
@@ -39,10 +39,14 @@ use std::sync::OnceLock;
 /// # Errors
 /// `CodecSupport`, `Data` or `WriteBuffer` for a codec that is missing or fails, `FilterPipeline` for a filter,
 /// `MemoryAlloc`. The content of `dest` is unspecified after an error.
-pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
+pub(crate) fn compress(
+    params: &CompressParams,
+    source: ContentSource<'_>,
+    dest: &mut [u8],
+) -> Result<ChunkHeader> {
     let mut plan = match source {
-        Source::VarlenBlocks(sources) => CompressionPlan::varlen(params, sources.len(), source.len()),
-        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+        ContentSource::VarlenBlocks(sources) => CompressionPlan::varlen(params, sources.len(), source.len()),
+        ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
             CompressionPlan::new(params, source.len(), dest.len())
         }
     };
@@ -52,7 +56,7 @@ pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [
             plan.header.blosc2_flags |= flag2::INSTR;
         }
         coded = compress_blocks(params, &mut plan, source, dest)?;
-        if coded.is_none() && !matches!(source, Source::VarlenBlocks(_)) {
+        if coded.is_none() && !matches!(source, ContentSource::VarlenBlocks(_)) {
             plan = plan.memcpyed_fallback();
         }
     }
@@ -76,13 +80,15 @@ pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [
 fn compress_blocks(
     params: &CompressParams,
     plan: &mut CompressionPlan,
-    source: Source<'_>,
+    source: ContentSource<'_>,
     dest: &mut [u8],
 ) -> Result<Option<usize>> {
     let planned = *plan;
     let blocksize = match source {
-        Source::VarlenBlocks(_) => source.largest_block(&plan.blocks) as i32,
-        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => plan.header.blocksize,
+        ContentSource::VarlenBlocks(_) => source.largest_block(&plan.blocks) as i32,
+        ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
+            plan.header.blocksize
+        }
     };
     let encoder = ChunkEncoder::new(params, plan, blocksize, None, source.callback_address());
     let mut blocks = new_block_encoder(params, &planned, source, blocksize, &encoder);
@@ -119,7 +125,7 @@ fn compress_blocks(
 fn new_block_encoder<'a>(
     params: &'a CompressParams,
     plan: &'a CompressionPlan,
-    source: Source<'a>,
+    source: ContentSource<'a>,
     blocksize: i32,
     encoder: &'a dyn Encoder,
 ) -> BlockEncoder<'a> {
@@ -205,11 +211,11 @@ fn collapse_zero_chunk(plan: &mut CompressionPlan, cbytes: Option<usize>) -> Opt
 fn copy_blocks(
     params: &CompressParams,
     plan: &CompressionPlan,
-    source: Source<'_>,
+    source: ContentSource<'_>,
     dest: &mut [u8],
 ) -> Result<()> {
     let body = &mut dest[plan.header.len()..][..source.len()];
-    if let (None, Source::Buffer(bytes)) = (&params.prefilter, source) {
+    if let (None, ContentSource::Buffer(bytes)) = (&params.prefilter, source) {
         let nthreads = jobs::effective_nthreads(params.nthreads, bytes.len(), plan.blocks.blocksize());
         if nthreads == 1 {
             copy(bytes, body);
@@ -228,16 +234,16 @@ fn copy_blocks(
 }
 
 /// Makes the header describe the records instead of the data (`chunk.md` 1.18).
-fn set_instr_header(plan: &mut CompressionPlan, source: Source<'_>) {
+fn set_instr_header(plan: &mut CompressionPlan, source: ContentSource<'_>) {
     let record = size_of::<crate::abi::blosc2_instr>();
     let nstreams = match source {
-        Source::VarlenBlocks(sources) => sources.len(),
-        Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+        ContentSource::VarlenBlocks(sources) => sources.len(),
+        ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
             plan.blocks.total_streams(plan.is_split, plan.typesize)
         }
     };
     plan.header.nbytes = (nstreams * record) as i32;
-    if !matches!(source, Source::VarlenBlocks(_)) {
+    if !matches!(source, ContentSource::VarlenBlocks(_)) {
         plan.header.blocksize = (record * if plan.is_split { plan.typesize } else { 1 }) as i32;
     }
 }

@@ -24,7 +24,7 @@ pub(crate) trait BlockProvider: Sync {
 
 /// Where the uncompressed blocks come from.
 #[derive(Clone, Copy)]
-pub(crate) enum Source<'a> {
+pub(crate) enum ContentSource<'a> {
     /// One buffer, cut into equal blocks.
     Buffer(&'a [u8]),
     /// No buffer but a size: a prefilter supplies the data.
@@ -35,30 +35,32 @@ pub(crate) enum Source<'a> {
     Provided(&'a dyn BlockProvider),
 }
 
-impl<'a> Source<'a> {
+impl<'a> ContentSource<'a> {
     /// Returns the total size in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Source::Buffer(bytes) => bytes.len(),
-            Source::SizeOnly(nbytes) => *nbytes,
-            Source::VarlenBlocks(blocks) => blocks.iter().map(|b| b.len()).sum(),
-            Source::Provided(provider) => provider.nbytes(),
+            ContentSource::Buffer(bytes) => bytes.len(),
+            ContentSource::SizeOnly(nbytes) => *nbytes,
+            ContentSource::VarlenBlocks(blocks) => blocks.iter().map(|b| b.len()).sum(),
+            ContentSource::Provided(provider) => provider.nbytes(),
         }
     }
 
     /// Number of blocks.
     pub(crate) fn nblocks(&self, blocks: &BlockGeometry) -> usize {
         match self {
-            Source::VarlenBlocks(sources) => sources.len(),
-            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => blocks.count(),
+            ContentSource::VarlenBlocks(sources) => sources.len(),
+            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
+                blocks.count()
+            }
         }
     }
 
     /// Size of the largest block, in bytes.
     pub(crate) fn largest_block(&self, blocks: &BlockGeometry) -> usize {
         match self {
-            Source::VarlenBlocks(sources) => sources.iter().map(|b| b.len()).max().unwrap_or(0),
-            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => {
+            ContentSource::VarlenBlocks(sources) => sources.iter().map(|b| b.len()).max().unwrap_or(0),
+            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
                 blocks.blocksize().min(blocks.nbytes())
             }
         }
@@ -68,25 +70,29 @@ impl<'a> Source<'a> {
     /// range of its own that begins at 0.
     pub(crate) fn block_range(&self, blocks: &BlockGeometry, nblock: usize) -> Range<usize> {
         match self {
-            Source::VarlenBlocks(sources) => 0..sources[nblock].len(),
-            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => blocks.range(nblock),
+            ContentSource::VarlenBlocks(sources) => 0..sources[nblock].len(),
+            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => {
+                blocks.range(nblock)
+            }
         }
     }
 
     /// Returns the bytes of block `nblock`; `None` when there is no buffer.
     pub(crate) fn block(&self, blocks: &BlockGeometry, nblock: usize) -> Option<&'a [u8]> {
         match self {
-            Source::Buffer(bytes) => Some(&bytes[blocks.range(nblock)]),
-            Source::SizeOnly(_) | Source::Provided(_) => None,
-            Source::VarlenBlocks(sources) => Some(sources[nblock]),
+            ContentSource::Buffer(bytes) => Some(&bytes[blocks.range(nblock)]),
+            ContentSource::SizeOnly(_) | ContentSource::Provided(_) => None,
+            ContentSource::VarlenBlocks(sources) => Some(sources[nblock]),
         }
     }
 
     /// Returns the address that is passed to a program's codec: the start of the one buffer, or NULL.
     pub(crate) fn callback_address(&self) -> *const u8 {
         match self {
-            Source::Buffer(bytes) => bytes.as_ptr(),
-            Source::SizeOnly(_) | Source::VarlenBlocks(_) | Source::Provided(_) => std::ptr::null(),
+            ContentSource::Buffer(bytes) => bytes.as_ptr(),
+            ContentSource::SizeOnly(_) | ContentSource::VarlenBlocks(_) | ContentSource::Provided(_) => {
+                std::ptr::null()
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! there.
 
 use super::super::callbacks::Prefilter;
-use super::super::compress::{self, Source, plan};
+use super::super::compress::{self, ContentSource, plan};
 use super::super::container;
 use super::super::params::{CallbackPointers, ChunkFormat, CompressParams};
 use super::super::tuner;
@@ -37,7 +37,7 @@ impl ChunkJob {
     ///
     /// # Errors
     /// As [`Context::compress`].
-    pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<ChunkHeader> {
+    pub(crate) fn compress(&self, source: ContentSource<'_>, dest: OutBuffer<'_>) -> Result<ChunkHeader> {
         // SAFETY: the encoder writes each byte of a chunk before it reads it.
         let dest = unsafe { dest.into_bytes() };
         compress::compress(&self.params, source, dest)
@@ -49,7 +49,7 @@ impl Context {
     ///
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
-    pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<usize> {
+    pub(crate) fn compress(&self, source: ContentSource<'_>, dest: OutBuffer<'_>) -> Result<usize> {
         let nchunk = self.current_nchunk();
         // SAFETY: the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee a super-chunk that
         // does not change during the call.
@@ -63,7 +63,7 @@ impl Context {
     /// As [`compress`](Self::compress).
     pub(crate) fn compress_chunk(
         &self,
-        source: Source<'_>,
+        source: ContentSource<'_>,
         mut dest: OutBuffer<'_>,
         nchunk: i64,
         container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
@@ -81,7 +81,7 @@ impl Context {
     /// As [`compress`](Self::compress).
     pub(crate) fn start_chunk(
         &self,
-        source: Source<'_>,
+        source: ContentSource<'_>,
         dest: &mut OutBuffer<'_>,
         nchunk: i64,
     ) -> Result<ChunkJob> {
@@ -90,10 +90,10 @@ impl Context {
         let started = (self.head.tuner_id() > 0).then(Instant::now);
         // Variable-length blocks: tuners read the size of the largest one as the block size, and cannot change it.
         let largest = match source {
-            Source::VarlenBlocks(sources) => {
+            ContentSource::VarlenBlocks(sources) => {
                 Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
             }
-            Source::Buffer(_) | Source::SizeOnly(_) | Source::Provided(_) => None,
+            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::Provided(_) => None,
         };
         let set_largest = || largest.into_iter().for_each(|largest| self.head.set_blocksize(largest));
         set_largest();
@@ -106,10 +106,10 @@ impl Context {
         }
         let mut params = self.compress_params(nchunk);
         let missing_dictionary = match source {
-            Source::Buffer(_) | Source::Provided(_) => Some(ErrorKind::CodecParam),
+            ContentSource::Buffer(_) | ContentSource::Provided(_) => Some(ErrorKind::CodecParam),
             // The reference rejects these data when it trains the dictionary, which level 0 does without.
-            Source::SizeOnly(_) => Some(ErrorKind::CodecDict).filter(|_| params.clevel != 0),
-            Source::VarlenBlocks(_) => None,
+            ContentSource::SizeOnly(_) => Some(ErrorKind::CodecDict).filter(|_| params.clevel != 0),
+            ContentSource::VarlenBlocks(_) => None,
         };
         plan::check_params(&params, source.len(), dest.len(), missing_dictionary)?;
         if params.clevel == 0 {
@@ -118,7 +118,7 @@ impl Context {
         // The block size that results from a source shorter than an item is not kept for the next chunk (`chunk.md`
         // 5.3).
         let is_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
-        if is_short && !matches!(source, Source::VarlenBlocks(_)) {
+        if is_short && !matches!(source, ContentSource::VarlenBlocks(_)) {
             self.head.set_blocksize(requested);
         }
         Ok(ChunkJob { params, start_time: started })
@@ -133,7 +133,7 @@ impl Context {
         &self,
         job: &ChunkJob,
         header: &ChunkHeader,
-        source: Source<'_>,
+        source: ContentSource<'_>,
     ) -> Result<usize> {
         self.publish_compression(&job.params, header, source);
         if let Some(started) = job.start_time {
@@ -153,7 +153,7 @@ impl Context {
         value: &[u8],
         mut dest: OutBuffer<'_>,
     ) -> Result<usize> {
-        let source = Source::SizeOnly(nbytes);
+        let source = ContentSource::SizeOnly(nbytes);
         let nbytes_for_tuner = self.publish_buffers(source, &mut dest)?;
         tuner::choose_params(self, nbytes_for_tuner)?;
         let params = self.compress_params(self.current_nchunk());
@@ -164,7 +164,7 @@ impl Context {
     }
 
     /// Writes source and destination into the head, for tuners. Returns the size of the source in bytes.
-    fn publish_buffers(&self, source: Source<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
+    fn publish_buffers(&self, source: ContentSource<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
         let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
         let head = &self.head;
         if head.do_compress() == 0 {
@@ -222,7 +222,7 @@ impl Context {
 
     /// Writes the result of a compression into the head. Block size, capped item size and a disabled dictionary are
     /// kept for the next compression (`chunk.md` 5.3).
-    fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: Source<'_>) {
+    fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: ContentSource<'_>) {
         let head = &self.head;
         head.set_typesize(plan::stored_typesize(params.typesize));
         head.set_use_dict(i32::from(params.use_dict));

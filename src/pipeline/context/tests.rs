@@ -2,7 +2,7 @@
 //! here runs a codec in C: `scripts/check-miri.sh` runs these tests under Miri, which checks that no access through the
 //! pointer conflicts with a reference of the library.
 
-use super::super::compress::Source;
+use super::super::compress::ContentSource;
 use super::*;
 use crate::abi::{BLOSC_LZ4, BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_tuner};
 use crate::registry;
@@ -36,7 +36,8 @@ impl CContext {
 
     fn compress(&self, source: &[u8]) -> Vec<u8> {
         let mut chunk = vec![0; source.len() + 1000];
-        let len = self.as_context().compress(Source::Buffer(source), chunk[..].as_mut().into()).unwrap();
+        let len =
+            self.as_context().compress(ContentSource::Buffer(source), chunk[..].as_mut().into()).unwrap();
         chunk.truncate(len);
         chunk
     }

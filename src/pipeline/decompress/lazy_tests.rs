@@ -8,7 +8,7 @@ use crate::chunk::lazy::{BlockSource, ChunkLocation};
 use crate::chunk::{ChunkHeader, ParsedChunk, read_i32, write_i32};
 use crate::err;
 use crate::error::{ErrorKind, Result};
-use crate::pipeline::compress::{Source, compress};
+use crate::pipeline::compress::{ContentSource, compress};
 use crate::pipeline::params::{CompressParams, DecompressParams};
 
 /// Offset in bytes of the whole chunk in the simulated frame.
@@ -36,7 +36,7 @@ fn lz4_cparams() -> CompressParams {
     CompressParams { compcode: BLOSC_LZ4, typesize: 4, blocksize: 4000, ..CompressParams::default() }
 }
 
-fn compress_chunk(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
+fn compress_chunk(params: &CompressParams, source: ContentSource<'_>) -> Vec<u8> {
     let mut chunk = vec![0; source.len() + 4096 + 40_000];
     let header = compress(params, source, &mut chunk).unwrap();
     assert!(header.cbytes > 0);
@@ -106,7 +106,7 @@ fn lazy_chunks_of_every_kind_are_read() {
         delta,
     ];
     for params in kinds {
-        let (lazy, frame) = make_lazy_chunk(&compress_chunk(&params, Source::Buffer(&data)));
+        let (lazy, frame) = make_lazy_chunk(&compress_chunk(&params, ContentSource::Buffer(&data)));
         for nthreads in [1, 3] {
             let mut dest = vec![0; data.len()];
             let done = decompress(Some(&frame), nthreads, &lazy, &mut dest).unwrap();
@@ -125,7 +125,8 @@ fn lazy_chunks_of_every_kind_are_read() {
 fn lazy_variable_length_blocks_are_read() {
     let data = make_data(6000);
     let sources: Vec<&[u8]> = vec![&data[..100], &data[100..5000], &data[5000..5004], &data[5004..]];
-    let (lazy, frame) = make_lazy_chunk(&compress_chunk(&lz4_cparams(), Source::VarlenBlocks(&sources)));
+    let (lazy, frame) =
+        make_lazy_chunk(&compress_chunk(&lz4_cparams(), ContentSource::VarlenBlocks(&sources)));
     let mut dest = vec![0; data.len()];
     decompress(Some(&frame), 1, &lazy, &mut dest).unwrap();
     assert!(dest == data);
@@ -145,7 +146,7 @@ fn lazy_variable_length_blocks_are_read() {
 #[test]
 fn damaged_lazy_chunks_give_the_expected_error_kinds() {
     let data = make_data(20_000);
-    let (lazy, frame) = make_lazy_chunk(&compress_chunk(&lz4_cparams(), Source::Buffer(&data)));
+    let (lazy, frame) = make_lazy_chunk(&compress_chunk(&lz4_cparams(), ContentSource::Buffer(&data)));
     let code = |lazy: &[u8], frame: Option<&SimulatedFrame>| {
         decompress(frame, 1, lazy, &mut vec![0; data.len()]).unwrap_err().kind()
     };

@@ -6,7 +6,7 @@ use crate::abi::{BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::compress::{BlockProvider, Source, compress};
+use crate::pipeline::compress::{BlockProvider, ContentSource, compress};
 use crate::pipeline::params::{CompressParams, DecompressParams};
 use crate::pipeline::scratch;
 use std::ops::Range;
@@ -29,7 +29,7 @@ fn make_data(len: usize) -> Vec<u8> {
         .collect()
 }
 
-fn compress_chunk(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
+fn compress_chunk(params: &CompressParams, source: ContentSource<'_>) -> Vec<u8> {
     let mut chunk = vec![0; source.len() + 4096];
     let header = compress(params, source, &mut chunk).unwrap();
     chunk.truncate(header.cbytes as usize);
@@ -95,7 +95,7 @@ fn partial_decoding_gives_the_same_bytes_as_whole_blocks() {
                     filters,
                     ..CompressParams::default()
                 };
-                let chunk = compress_chunk(&params, Source::Buffer(&data));
+                let chunk = compress_chunk(&params, ContentSource::Buffer(&data));
                 let blocksize = blocksize as usize;
                 for n in 0..400 {
                     let start = n * 7919 % (data.len() - 1);
@@ -133,7 +133,7 @@ fn precision_truncation_does_not_prevent_partial_decoding() {
             blocksize: 8000,
             ..CompressParams::default()
         };
-        let chunk = compress_chunk(&params, Source::Buffer(&data));
+        let chunk = compress_chunk(&params, ContentSource::Buffer(&data));
         let mut dest = [0; 400];
         assert!(read_prefixes(&chunk, 8400..8800, &mut dest).unwrap(), "{filters:?}");
         assert!(dest == decompress_whole_chunk(&chunk)[8400..8800], "{filters:?}");
@@ -171,7 +171,7 @@ fn gathered_ranges_have_the_same_bytes_as_whole_blocks() {
                     filters,
                     ..CompressParams::default()
                 };
-                let chunk = compress_chunk(&params, Source::Buffer(&data));
+                let chunk = compress_chunk(&params, ContentSource::Buffer(&data));
                 let nblocks = data.len().div_ceil(blocksize as usize);
                 for nblock in 0..nblocks {
                     let start = nblock * blocksize as usize;
@@ -219,7 +219,7 @@ fn expensive_or_invalid_ranges_are_not_gathered() {
         filters,
         ..CompressParams::default()
     };
-    let chunk = compress_chunk(&params, Source::Buffer(&data));
+    let chunk = compress_chunk(&params, ContentSource::Buffer(&data));
     let read = |nblock, count, range_len, len| {
         let ranges = (0..count).map(|n| 4 * n..4 * n + range_len).collect();
         read_ranges(&chunk, nblock, &(0..16_000.min(len)), &RangeList(ranges), &mut vec![0; len])
@@ -276,7 +276,7 @@ fn encoded_blocks_are_reused_only_with_equal_parameters() {
     for (before, is_alike) in
         [(alike, true), (zstd, false), (unsplit, false), (wide, false), (plain, false), (delta, false)]
     {
-        let chunk = compress_chunk(&before, Source::Buffer(&old));
+        let chunk = compress_chunk(&before, ContentSource::Buffer(&old));
         let expected: Vec<u8> =
             (0..old.len()).map(|at| if changed(at / 8000) { new[at] } else { old[at] }).collect();
         let mut made = Vec::new();
@@ -292,7 +292,7 @@ fn encoded_blocks_are_reused_only_with_equal_parameters() {
                     is_changed: changed,
                     reused_count: AtomicUsize::new(0),
                 };
-                let made = compress_chunk(&params, Source::Provided(&mixed));
+                let made = compress_chunk(&params, ContentSource::Provided(&mixed));
                 Ok((made, mixed.reused_count.load(Ordering::Relaxed)))
             })
             .unwrap();
@@ -304,7 +304,7 @@ fn encoded_blocks_are_reused_only_with_equal_parameters() {
         assert!(decompress_whole_chunk(&made[0]) == expected);
         assert!(made[0] == made[1], "bytes depend on the number of threads");
         // Equal to the chunk that is compressed from the whole content.
-        assert!(made[0] == compress_chunk(&alike, Source::Buffer(&expected)));
+        assert!(made[0] == compress_chunk(&alike, ContentSource::Buffer(&expected)));
     }
 }
 
@@ -320,7 +320,7 @@ fn partial_decoding_of_a_truncated_stream_is_an_error() {
         splitmode: crate::abi::BLOSC_NEVER_SPLIT,
         ..CompressParams::default()
     };
-    let mut chunk = compress_chunk(&params, Source::Buffer(&data));
+    let mut chunk = compress_chunk(&params, ContentSource::Buffer(&data));
     let last = data.len() - 4..data.len();
     let mut dest = [0; 4];
     let read = |chunk: &[u8], dest: &mut [u8]| read_prefixes(chunk, last.clone(), dest);

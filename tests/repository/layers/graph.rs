@@ -71,6 +71,13 @@ impl Graph {
         })
     }
 
+    /// Returns the types and traits of the crate: the defining file and the name.
+    pub fn types(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sources
+            .iter()
+            .flat_map(|(file, source)| source.types.iter().map(move |name| (file.as_str(), name.as_str())))
+    }
+
     /// Returns the path from the root of the crate; `None` for a path that leaves the crate.
     fn absolute_path(&self, file: &str, used: &Use) -> Option<Vec<String>> {
         let module = [&self.modules[file][..], &used.within].concat();

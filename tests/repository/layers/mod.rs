@@ -5,7 +5,7 @@
 //! of the rules. Tests and test-only items are excluded. Method calls do not count as imports. `references` checks
 //! the references in comments.
 
-mod graph;
+pub mod graph;
 mod source;
 
 use graph::Graph;
@@ -32,7 +32,7 @@ const LAYERS: &[&[&str]] = &[
 const FRAME_LAYERS: [&str; 3] = ["frame/recovery/", "frame/store/", "frame/format/"];
 
 /// Adds the files below `dir` to `files`, by their paths from `root`.
-fn read_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
+pub fn read_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(dir).expect("a readable directory") {
         let path = entry.expect("a readable entry").path();
         if path.is_dir() {

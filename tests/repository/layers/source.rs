@@ -17,6 +17,8 @@ pub struct Use {
 pub struct Source {
     /// The names of items.
     pub definitions: BTreeSet<String>,
+    /// The names of types and traits outside functions and implementations.
+    pub types: BTreeSet<String>,
     /// The modules in separate files, each with the modules inside this file that contain it.
     pub children: Vec<Vec<String>>,
     /// The modules inside this file.
@@ -68,6 +70,10 @@ impl Source {
                 {
                     let name = if token(1) == "mut" { token(2) } else { token(1) };
                     source.definitions.insert(name.to_string());
+                    let is_type = matches!(token(0), "struct" | "enum" | "union" | "trait" | "type");
+                    if is_type && depth == within.len() {
+                        source.types.insert(name.to_string());
+                    }
                 }
                 "macro_rules" => {
                     source.definitions.insert(token(2).to_string());

@@ -3,7 +3,7 @@
 use super::progress::{FIRST_WINDOW, SECOND_WINDOW};
 use super::sample::SequenceKind;
 use super::*;
-use crate::codec::lz4::{State, compress_fast, compress_hc};
+use crate::codec::lz4::{Lz4Workspace, compress_fast, compress_hc};
 
 /// Decodes a block byte by byte.
 fn naive_decode(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
@@ -218,7 +218,7 @@ fn short_matches_at_all_distances_decode() {
 #[test]
 fn blocks_of_our_encoders_decode_to_the_input() {
     let mut random = Random(2);
-    let mut state = State::default();
+    let mut state = Lz4Workspace::default();
     for round in 0..rounds(400) {
         let count = random.below(if cfg!(miri) { 6 } else { 60 });
         let plain = naive_decode(&random_block(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();

@@ -5,9 +5,9 @@
 //!
 //! In shuffled numbers most matches follow each other directly. The start of a match depends on the length of the
 //! previous match, and through it on a hash, a table load and a comparison. The latency of this dependency chain
-//! determines the speed; [`Search::write_adjacent_matches`] shortens it. In numbers that are not shuffled, matches and
-//! short literal runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the dependency
-//! chain.
+//! determines the speed; [`FastSearch::write_adjacent_matches`] shortens it. In numbers that are not shuffled, matches
+//! and short literal runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the
+//! dependency chain.
 
 use super::output::SequenceWriter;
 use super::{
@@ -31,7 +31,7 @@ const WIDE_LOG: u32 = 12;
 
 /// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
-pub(in crate::codec::lz4) struct Tables {
+pub(in crate::codec::lz4) struct FastTables {
     narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
     wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
     /// For inputs of up to 64 KiB with a dictionary: half the size of `wide`, because it is copied for each input.
@@ -138,7 +138,7 @@ impl<S: TablePosition, const HAS_DICTIONARY: bool> PositionTable for WideTable<'
 /// # Errors
 /// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress(
-    tables: &mut Tables,
+    tables: &mut FastTables,
     src: &[u8],
     dest: &mut [u8],
     acceleration: usize,
@@ -171,8 +171,8 @@ pub(in crate::codec::lz4) fn compress(
 /// # Panics
 /// If `start` is beyond the end of `input`, or `prepared` is of a dictionary of another length.
 pub(in crate::codec::lz4) fn compress_with_dictionary(
-    tables: &mut Tables,
-    prepared: &mut Tables,
+    tables: &mut FastTables,
+    prepared: &mut FastTables,
     input: &[u8],
     start: usize,
     dest: &mut [u8],
@@ -293,7 +293,7 @@ unsafe fn encode<T: PositionTable>(
     if src[start..].len() <= NO_MATCH_TAIL {
         return out.finish(src, start);
     }
-    let mut search = Search {
+    let mut search = FastSearch {
         table,
         src,
         last: src.len() - NO_MATCH_TAIL,
@@ -323,7 +323,7 @@ unsafe fn encode<T: PositionTable>(
 }
 
 /// The state of the search through one input.
-struct Search<'a, T> {
+struct FastSearch<'a, T> {
     table: &'a mut T,
     src: &'a [u8],
     /// The last position where a match may begin: 12 bytes before the end of `src`.
@@ -337,7 +337,7 @@ struct Search<'a, T> {
     lengths: LengthPredictor,
 }
 
-impl<T: PositionTable> Search<'_, T> {
+impl<T: PositionTable> FastSearch<'_, T> {
     /// Returns the next position from `at` on with a match, and the position of its candidate. `word` begins with the
     /// bytes at `at` that are hashed. The longer no match is found, the more positions are skipped. No position put
     /// into the table is behind the returned one.

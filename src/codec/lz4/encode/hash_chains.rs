@@ -30,14 +30,14 @@ const MIN_RUN: usize = 8;
 /// 2 % longer than the reference's; with 32 they are 5 % to 29 % shorter, and level 3 is 2 % slower.
 const RUN_END_ATTEMPTS: u32 = 32;
 
-type Heads<P> = [P; 1 << MAX_HASH_LOG];
+type HashHeads<P> = [P; 1 << MAX_HASH_LOG];
 
 /// The tables, reused from call to call. Only the positions of a dictionary are carried over.
-pub(super) struct ChainTables {
+pub(in crate::codec::lz4) struct ChainTables {
     /// The last position of each hash, plus one.
-    heads: Box<Heads<u32>>,
+    heads: Box<HashHeads<u32>>,
     /// The same for inputs of up to 64 KiB without a dictionary: half as long, it displaces less from the caches.
-    narrow_heads: Box<Heads<u16>>,
+    narrow_heads: Box<HashHeads<u16>>,
     /// The distance from a position back to the previous position with the same hash, indexed by the low 16 bits of
     /// the position. For the start of a long run: the distance back to the start of the previous long run of the same
     /// byte, and in the next element the run's length.
@@ -53,7 +53,7 @@ impl ChainTables {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(super) fn new() -> Result<ChainTables> {
+    pub(in crate::codec::lz4) fn new() -> Result<ChainTables> {
         Ok(ChainTables {
             heads: boxed_array()?,
             narrow_heads: boxed_array()?,
@@ -77,7 +77,7 @@ struct LoadedDictionary {
 
 /// A match: bytes that repeat earlier bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Match {
+pub(super) struct Lz4Match {
     /// The position of the first byte.
     pub at: usize,
     /// The distance back to the earlier occurrence, in bytes.
@@ -86,7 +86,7 @@ pub(super) struct Match {
     pub length: usize,
 }
 
-impl Match {
+impl Lz4Match {
     /// Returns the position behind the last byte.
     #[inline(always)]
     pub(super) fn end(&self) -> usize {
@@ -103,7 +103,7 @@ fn hash_log(len: usize) -> u32 {
 
 /// The tables in use for one input.
 struct UsedTables<'a, P> {
-    heads: &'a mut Heads<P>,
+    heads: &'a mut HashHeads<P>,
     chain: &'a mut [u16; WINDOW],
     last_runs: &'a mut [u32; 256],
     /// The dictionary that the tables hold when the input has been compressed.
@@ -244,7 +244,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         mut at: usize,
         last: usize,
         mut step: impl FnMut(usize) -> usize,
-    ) -> Option<Match> {
+    ) -> Option<Lz4Match> {
         // The precondition of all reads below.
         assert!(last + NO_MATCH_TAIL <= self.src.len());
         while at <= last {
@@ -270,7 +270,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// Inserts `at`, which is the next position and has the four bytes `word`, not those of a run, and returns the longest
     /// match there.
     #[inline(always)]
-    fn insert_and_search(&mut self, at: usize, word: u32) -> Option<Match> {
+    fn insert_and_search(&mut self, at: usize, word: u32) -> Option<Lz4Match> {
         assert!(at + NO_MATCH_TAIL <= self.src.len());
         let head = &mut self.tables.heads[slot(word, self.shift)];
         let before = head.position();
@@ -279,7 +279,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         chain[at % WINDOW] = (at + 1 - before).min(MAX_DISTANCE) as u16;
         self.next = at + 1;
         let candidate = before.checked_sub(1)?;
-        let mut best = Match { at, distance: 0, length: MIN_MATCH - 1 };
+        let mut best = Lz4Match { at, distance: 0, length: MIN_MATCH - 1 };
         // SAFETY: `at` + 4 <= `end`, which is 5 bytes before the end. The candidate is compared in a function of its own:
         // with a loop here, levels 3 to 9 take up to 1.6 times as long where there are few matches.
         unsafe { self.search_chain::<false>(at, at, at, candidate, self.attempts, &mut best) };
@@ -289,7 +289,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// Returns the longest match that covers 4 bytes from `at` on and begins at `low` or later, if it is longer than
     /// `longer_than`.
     #[inline(always)]
-    pub(super) fn find_wider(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Match> {
+    pub(super) fn find_wider(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Lz4Match> {
         self.search::<true>(at, low, longer_than)
     }
 
@@ -302,7 +302,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     }
 
     #[inline(always)]
-    fn search<const WIDE: bool>(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Match> {
+    fn search<const WIDE: bool>(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Lz4Match> {
         // The preconditions of all reads below.
         assert!(low <= at && at + NO_MATCH_TAIL <= self.src.len());
         assert!(at + 2 <= low + longer_than && low + longer_than <= self.end);
@@ -310,7 +310,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         unsafe { self.insert_up_to(at) };
         // SAFETY: 12 bytes can be read at `at`.
         let word = unsafe { read32(self.src, at) };
-        let mut best = Match { at, distance: 0, length: longer_than };
+        let mut best = Lz4Match { at, distance: 0, length: longer_than };
         if WIDE {
             for distance in self.recent_distances {
                 // SAFETY: the assertions above.
@@ -406,7 +406,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// # Safety
     /// As for [`try_distance`](Self::try_distance).
     #[inline(never)]
-    unsafe fn search_runs<const WIDE: bool>(&self, at: usize, low: usize, run: usize, best: &mut Match) {
+    unsafe fn search_runs<const WIDE: bool>(&self, at: usize, low: usize, run: usize, best: &mut Lz4Match) {
         let (src, chain) = (self.src, &*self.tables.chain);
         let Some(mut start) = (self.tables.last_runs[usize::from(src[at])] as usize).checked_sub(1) else {
             return;
@@ -452,7 +452,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// # Safety
     /// As for [`try_distance`](Self::try_distance); `run >= 4` and `at + run <= self.end`.
     #[inline(always)]
-    unsafe fn search_run_ends(&self, at: usize, low: usize, run: usize, best: &mut Match) {
+    unsafe fn search_run_ends(&self, at: usize, low: usize, run: usize, best: &mut Lz4Match) {
         if at + run == self.end {
             return;
         }
@@ -479,7 +479,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         at: usize,
         low: usize,
         distance: usize,
-        best: &mut Match,
+        best: &mut Lz4Match,
     ) {
         let src = self.src;
         let tail = low + best.length - 2;
@@ -492,7 +492,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
             // SAFETY: `distance` <= `at`, and `low` <= `at` <= `end`.
             let before = if WIDE { unsafe { common_suffix_len(src, at, low, distance) } } else { 0 };
             if after + before > best.length {
-                *best = Match { at: at - before, distance, length: after + before };
+                *best = Lz4Match { at: at - before, distance, length: after + before };
             }
         }
     }
@@ -513,7 +513,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         latest: usize,
         mut candidate: usize,
         attempts: u32,
-        best: &mut Match,
+        best: &mut Lz4Match,
     ) {
         let (src, end, chain) = (self.src, self.end, &*self.tables.chain);
         // SAFETY: 4 bytes follow each position that is read: `at` + 4 <= `end`, candidates are less than `at`, and
@@ -541,7 +541,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
                 let before = if WIDE { unsafe { common_suffix_len(src, at, low, distance) } } else { 0 };
                 if after + before > longest && (!WIDE || at - before <= latest) {
                     longest = after + before;
-                    *best = Match { at: at - before, distance, length: longest };
+                    *best = Lz4Match { at: at - before, distance, length: longest };
                     if best.end() == end {
                         break;
                     }

@@ -2,10 +2,11 @@
 //!
 //! Owns the choice among matches that overlap, which is LZ4HC's. Never searches for them.
 
-use super::hash_chains::{self, ChainFinder, Match};
+use super::hash_chains::{ChainFinder, Lz4Match};
 use super::output::SequenceWriter;
 use super::{MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition};
-use crate::error::Result;
+
+pub(in crate::codec::lz4) use super::hash_chains::ChainTables;
 
 /// The longest match whose length fits into a token.
 const MAX_TOKEN_MATCH: usize = 18;
@@ -21,23 +22,10 @@ const MAX_STEP: usize = 6;
 /// Number of positions without a match after which one step is one byte longer.
 const MISSES_PER_EXTRA_BYTE: u32 = 8;
 
-/// The encoder's tables, reused from call to call. Only the positions of a dictionary are carried over.
-pub(in crate::codec::lz4) struct Tables(hash_chains::ChainTables);
-
-impl Tables {
-    /// Returns empty tables.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
-    pub(in crate::codec::lz4) fn new() -> Result<Tables> {
-        Ok(Tables(hash_chains::ChainTables::new()?))
-    }
-}
-
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit. Compares at most `attempts` candidates for each position.
 pub(in crate::codec::lz4) fn compress(
-    tables: &mut Tables,
+    tables: &mut ChainTables,
     src: &[u8],
     dest: &mut [u8],
     attempts: u32,
@@ -46,9 +34,9 @@ pub(in crate::codec::lz4) fn compress(
         return SequenceWriter::new(dest).finish(src, 0);
     }
     if src.len() <= MAX_NARROW_INPUT {
-        encode(ChainFinder::narrow(&mut tables.0, src, attempts), src, dest)
+        encode(ChainFinder::narrow(tables, src, attempts), src, dest)
     } else {
-        encode(ChainFinder::wide(&mut tables.0, src, attempts), src, dest)
+        encode(ChainFinder::wide(tables, src, attempts), src, dest)
     }
 }
 
@@ -62,7 +50,7 @@ fn encode<P: TablePosition>(finder: ChainFinder<'_, P>, src: &[u8], dest: &mut [
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`,
 /// which has that `id`.
 pub(in crate::codec::lz4) fn compress_with_dictionary(
-    tables: &mut Tables,
+    tables: &mut ChainTables,
     input: &[u8],
     start: usize,
     id: u64,
@@ -72,7 +60,7 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
     if input.len() - start <= NO_MATCH_TAIL {
         return SequenceWriter::new(dest).finish(input, start);
     }
-    let finder = ChainFinder::with_dictionary(&mut tables.0, input, start, id, attempts);
+    let finder = ChainFinder::with_dictionary(tables, input, start, id, attempts);
     let mut parser = OverlapParser::new(finder, input, start, dest);
     let done = parser.write_matches();
     parser.finder.reset_to_dictionary();
@@ -131,7 +119,7 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
     }
 
     #[inline(always)]
-    fn write_match(&mut self, found: &Match) -> Option<()> {
+    fn write_match(&mut self, found: &Lz4Match) -> Option<()> {
         self.out.write_sequence(self.src, self.anchor, found.at, found.distance, found.length)?;
         self.anchor = found.end();
         self.finder.record_distance(found.distance);
@@ -140,7 +128,7 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
 
     /// Returns a match that overlaps the last `overlap` bytes of `of` and is longer.
     #[inline(always)]
-    fn find_longer(&mut self, of: &Match, overlap: usize) -> Option<Match> {
+    fn find_longer(&mut self, of: &Lz4Match, overlap: usize) -> Option<Lz4Match> {
         if of.end() > self.last {
             return None;
         }
@@ -153,7 +141,7 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
     /// Considers at most three matches, of rising lengths. Once the bytes that the first two both cover are divided
     /// between them, the first is written, and the other two move up.
     #[inline(always)]
-    fn resolve_overlaps(&mut self, mut first: Match) -> Option<()> {
+    fn resolve_overlaps(&mut self, mut first: Lz4Match) -> Option<()> {
         let mut original = first;
         loop {
             let Some(mut second) = self.find_longer(&first, 2) else { return self.write_match(&first) };
@@ -208,7 +196,7 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
 
 /// Assigns the bytes that both matches cover to the first, as far as its length fits into a token and the second
 /// keeps at least `MIN_MATCH` bytes.
-fn split_overlap(first: &Match, second: &mut Match) {
+fn split_overlap(first: &Lz4Match, second: &mut Lz4Match) {
     let apart = second.at - first.at;
     if apart < MAX_TOKEN_MATCH {
         let length = first.length.min(MAX_TOKEN_MATCH).min(apart + second.length - MIN_MATCH);
@@ -216,7 +204,7 @@ fn split_overlap(first: &Match, second: &mut Match) {
     }
 }
 
-impl Match {
+impl Lz4Match {
     /// Removes the first `count` bytes.
     fn cut_front(&mut self, count: usize) {
         self.at += count;

@@ -23,20 +23,20 @@ const MAX_SHORT_INPUT: usize = 1024;
 const SHORT_HASH_LOG: u32 = 12;
 
 /// Positions, indexed by a hash of the bytes there.
-type Positions<S> = [S; 1 << HASH_LOG];
+type MidPositions<S> = [S; 1 << HASH_LOG];
 
 /// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
-pub(in crate::codec::lz4) struct Tables {
+pub(in crate::codec::lz4) struct MidTables {
     narrow: Option<TablePair<u16>>,
     wide: Option<TablePair<u32>>,
 }
 
 struct TablePair<S> {
     /// Indexed by a hash of seven bytes.
-    long: Box<Positions<S>>,
+    long: Box<MidPositions<S>>,
     /// Indexed by a hash of four bytes.
-    short: Box<Positions<S>>,
+    short: Box<MidPositions<S>>,
 }
 
 impl<S: TablePosition> TablePair<S> {
@@ -83,7 +83,7 @@ impl<S: TablePosition> TablePair<S> {
 /// # Errors
 /// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress(
-    tables: &mut Tables,
+    tables: &mut MidTables,
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<Option<usize>> {
@@ -109,8 +109,8 @@ pub(in crate::codec::lz4) fn compress(
 /// # Errors
 /// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress_with_dictionary(
-    tables: &mut Tables,
-    prepared: &mut Tables,
+    tables: &mut MidTables,
+    prepared: &mut MidTables,
     input: &[u8],
     start: usize,
     dest: &mut [u8],
@@ -143,7 +143,8 @@ fn dispatch<S: TablePosition, const USED_LOG: u32>(
     else {
         return out.finish(src, start);
     };
-    let search = Search::<S, USED_LOG> { long: &mut tables.long, short: &mut tables.short, src, last, end };
+    let search =
+        MidSearch::<S, USED_LOG> { long: &mut tables.long, short: &mut tables.short, src, last, end };
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
         // SAFETY: the features have just been detected.
@@ -156,7 +157,7 @@ fn dispatch<S: TablePosition, const USED_LOG: u32>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn encode_avx2<S: TablePosition, const USED_LOG: u32>(
-    search: Search<'_, S, USED_LOG>,
+    search: MidSearch<'_, S, USED_LOG>,
     start: usize,
     out: SequenceWriter<'_>,
 ) -> Option<usize> {
@@ -165,7 +166,7 @@ fn encode_avx2<S: TablePosition, const USED_LOG: u32>(
 
 #[inline(always)]
 fn encode<S: TablePosition, const USED_LOG: u32>(
-    mut search: Search<'_, S, USED_LOG>,
+    mut search: MidSearch<'_, S, USED_LOG>,
     start: usize,
     mut out: SequenceWriter<'_>,
 ) -> Option<usize> {
@@ -192,9 +193,9 @@ fn encode<S: TablePosition, const USED_LOG: u32>(
 }
 
 /// The state of the search through one input. All positions in the tables are before the current one.
-struct Search<'a, S, const USED_LOG: u32> {
-    long: &'a mut Positions<S>,
-    short: &'a mut Positions<S>,
+struct MidSearch<'a, S, const USED_LOG: u32> {
+    long: &'a mut MidPositions<S>,
+    short: &'a mut MidPositions<S>,
     src: &'a [u8],
     /// The last position where a match may begin: 12 bytes before the end of `src`.
     last: usize,
@@ -202,7 +203,7 @@ struct Search<'a, S, const USED_LOG: u32> {
     end: usize,
 }
 
-impl<S: TablePosition, const USED_LOG: u32> Search<'_, S, USED_LOG> {
+impl<S: TablePosition, const USED_LOG: u32> MidSearch<'_, S, USED_LOG> {
     /// Returns a match at `at` or at the next position: its position, its distance and its length, in bytes.
     ///
     /// # Safety

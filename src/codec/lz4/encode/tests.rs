@@ -22,19 +22,19 @@ impl Random {
 /// All encoders, with their tables. The tests reuse the tables for every input, which checks that no content is
 /// carried over.
 struct Encoders {
-    fast: fast::Tables,
-    mid: mid::Tables,
-    high: high::Tables,
+    fast: fast::FastTables,
+    mid: mid::MidTables,
+    high: high::ChainTables,
     /// The tables prepared for the dictionary with that number.
-    prepared: (u64, fast::Tables, mid::Tables),
+    prepared: (u64, fast::FastTables, mid::MidTables),
 }
 
 impl Default for Encoders {
     fn default() -> Encoders {
         Encoders {
-            fast: fast::Tables::default(),
-            mid: mid::Tables::default(),
-            high: high::Tables::new().unwrap(),
+            fast: fast::FastTables::default(),
+            mid: mid::MidTables::default(),
+            high: high::ChainTables::new().unwrap(),
             prepared: Default::default(),
         }
     }
@@ -76,7 +76,7 @@ impl Encoders {
             return self.compress(which, src, dest);
         }
         if self.prepared.0 != id {
-            self.prepared = (id, fast::Tables::default(), mid::Tables::default());
+            self.prepared = (id, fast::FastTables::default(), mid::MidTables::default());
         }
         let (input, start) = ([bytes, src].concat(), bytes.len());
         let (_, fast, mid) = &mut self.prepared;
@@ -306,7 +306,7 @@ fn output_does_not_depend_on_earlier_calls() {
 /// earlier one was.
 #[test]
 fn run_that_occurred_before_is_a_single_match() {
-    let mut tables = high::Tables::new().unwrap();
+    let mut tables = high::ChainTables::new().unwrap();
     let mut random = Random(5);
     let mut src = Vec::new();
     for length in [40, 200, 90, 1000, 12] {

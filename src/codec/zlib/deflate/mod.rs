@@ -30,11 +30,11 @@ use crate::fallible;
 
 use parse::{ChainParser, FastParser, Parser, Strategy};
 use recent::RecentSearch;
-use search::Search;
+use search::DeflateSearch;
 
 pub(super) use matches::MAX_DISTANCE;
 pub(in crate::codec) use parse::LevelSet;
-pub(super) use quick::{Positions, compress as compress_level_1};
+pub(super) use quick::{Level1Positions, compress as compress_level_1};
 
 /// The number of candidates of a level from which on runs are held separately from words.
 const MIN_CANDIDATES_FOR_RUNS: u32 = 32;
@@ -80,23 +80,23 @@ pub(super) fn compress(
             encode(FastParser { strategy, search }, out, segments)
         }
         Strategy::Greedy(strategy, effort) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
-            let search = Search::<false, true>::new(tables, src, effort);
+            let search = DeflateSearch::<false, true>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
         Strategy::Greedy(strategy, effort) if effort.candidates < MIN_CANDIDATES_FOR_RUNS => {
-            let search = Search::<false, false>::new(tables, src, effort);
+            let search = DeflateSearch::<false, false>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
         Strategy::Greedy(strategy, effort) => {
-            let search = Search::<true, false>::new(tables, src, effort);
+            let search = DeflateSearch::<true, false>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
         Strategy::Lazy(strategy, effort) if level.has_3_byte_matches => {
-            let search = Search::<true, true>::new(tables, src, effort);
+            let search = DeflateSearch::<true, true>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
         Strategy::Lazy(strategy, effort) => {
-            let search = Search::<true, false>::new(tables, src, effort);
+            let search = DeflateSearch::<true, false>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     struct Encoders {
-        positions: Positions,
+        positions: Level1Positions,
         state: Box<DeflateWorkspace>,
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn streams_decode_to_the_input_with_flate2_and_the_own_inflater() {
         let mut random = random_numbers();
         let mut encoders =
-            Encoders { positions: Positions::default(), state: DeflateWorkspace::new().unwrap() };
+            Encoders { positions: Level1Positions::default(), state: DeflateWorkspace::new().unwrap() };
         let mut inflater = Inflater::default();
         for round in 0..if cfg!(miri) { 8 } else { 800 } {
             let clevel = 1 + random(9) as i32;

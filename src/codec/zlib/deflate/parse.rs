@@ -1,7 +1,7 @@
 //! The choice of the literals and matches of a stream.
 //!
-//! Owns the three strategies of zlib-ng, the encoder of C-Blosc2, for choosing among the matches that [`Search`] and
-//! [`RecentSearch`] find, with its limits and those of zlib, the encoder of C-Blosc 1.
+//! Owns the three strategies of zlib-ng, the encoder of C-Blosc2, for choosing among the matches that
+//! [`DeflateSearch`] and [`RecentSearch`] find, with its limits and those of zlib, the encoder of C-Blosc 1.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::block_writer::BlockWriter;
 use super::matches::{MAX_MATCH, MIN_MATCH, Match};
 use super::period::{InsertPolicy, Period};
 use super::recent::RecentSearch;
-use super::search::{Effort, Search};
+use super::search::{DeflateSearch, Effort};
 
 /// The shortest match, in bytes, of the strategies that do not compare a match with the next one, unless matches of three
 /// bytes are searched for.
@@ -210,7 +210,7 @@ impl<const THREES: bool> Parser for FastParser<'_, THREES> {
 /// A strategy `S` in one stream, with a search by hash chains.
 pub(super) struct ChainParser<'a, S, const RUNS: bool, const THREES: bool> {
     pub strategy: S,
-    pub search: Search<'a, RUNS, THREES>,
+    pub search: DeflateSearch<'a, RUNS, THREES>,
 }
 
 impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RUNS, THREES> {

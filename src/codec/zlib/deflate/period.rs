@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::block_writer::BlockWriter;
 use super::matches::{MAX_DISTANCE, MAX_MATCH, Match, match_length_up_to};
-use super::search::Search;
+use super::search::DeflateSearch;
 
 /// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
 const MAX_FOLLOWING_MATCHES: usize = 7;
@@ -36,7 +36,7 @@ impl InsertPolicy {
     #[inline(always)]
     pub(super) fn insert<const RUNS: bool, const THREES: bool>(
         self,
-        search: &mut Search<'_, RUNS, THREES>,
+        search: &mut DeflateSearch<'_, RUNS, THREES>,
         positions: Range<usize>,
         found: Match,
     ) {
@@ -50,7 +50,7 @@ impl InsertPolicy {
 /// Inserts few of the positions of the match `found`.
 #[inline(always)]
 fn insert_few<const RUNS: bool, const THREES: bool>(
-    search: &mut Search<'_, RUNS, THREES>,
+    search: &mut DeflateSearch<'_, RUNS, THREES>,
     positions: Range<usize>,
     found: Match,
 ) {
@@ -93,7 +93,7 @@ impl Period {
     #[inline(never)]
     pub(super) fn write_repeated_matches<const RUNS: bool, const THREES: bool>(
         &mut self,
-        search: &mut Search<'_, RUNS, THREES>,
+        search: &mut DeflateSearch<'_, RUNS, THREES>,
         at: usize,
         found: Match,
         out: &mut BlockWriter<'_, '_>,

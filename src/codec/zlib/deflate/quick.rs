@@ -27,13 +27,17 @@ const MIN_QUICK_MATCH: usize = 4;
 
 /// The last position of each word, modulo 2^16.
 #[derive(Default)]
-pub(crate) struct Positions(Vec<u16>);
+pub(crate) struct Level1Positions(Vec<u16>);
 
 /// Compresses `src` as raw deflate. Returns the length in bytes, or `None` if it does not fit.
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>> {
+pub(crate) fn compress(
+    positions: &mut Level1Positions,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<Option<usize>> {
     let slots_log2 = (src.len().max(1).ilog2() + 2).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
     let slots = 1 << slots_log2;
     if positions.0.len() < slots {
@@ -172,7 +176,7 @@ mod tests {
         let high: Vec<u8> = noise(2).take(3000).collect();
         let mut dest = [0; 8000];
         let mut len = |src: &[u8]| {
-            compress(&mut Positions::default(), src, &mut dest).expect("memory").expect("there is room")
+            compress(&mut Level1Positions::default(), src, &mut dest).expect("memory").expect("there is room")
         };
         // Header and length.
         assert_eq!(len(&high), 3000 + 5);
@@ -191,8 +195,9 @@ mod tests {
         let plane: Vec<u8> = [1, 2, 3].into_iter().cycle().take(4096).collect();
         let src = plane.repeat(8);
         let mut dest = [0; 500];
-        let len =
-            compress(&mut Positions::default(), &src, &mut dest).expect("memory").expect("there is room");
+        let len = compress(&mut Level1Positions::default(), &src, &mut dest)
+            .expect("memory")
+            .expect("there is room");
         // 20 bits for each match of 258 bytes, and a few bytes more.
         assert!(len <= src.len() / MAX_MATCH * 20 / 8 + 10, "{len}");
         let mut back = vec![0; src.len()];
@@ -209,7 +214,7 @@ mod tests {
             for end in ends {
                 let src = [begin, end].concat();
                 let mut dest = [0; 3000];
-                let len = compress(&mut Positions::default(), &src, &mut dest)
+                let len = compress(&mut Level1Positions::default(), &src, &mut dest)
                     .expect("memory")
                     .expect("there is room");
                 let mut back = [0; 3000];

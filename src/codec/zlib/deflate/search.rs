@@ -80,7 +80,7 @@ pub(super) struct SearchTables {
 
 /// The search in one stream. If `RUNS`, runs are held separately from words; if `THREES`, a match of three bytes is
 /// searched for where there is no longer one. Positions are inserted, or searched for, in ascending order, each once.
-pub(super) struct Search<'a, const RUNS: bool, const THREES: bool> {
+pub(super) struct DeflateSearch<'a, const RUNS: bool, const THREES: bool> {
     tables: &'a mut SearchTables,
     src: &'a [u8],
     /// No match ends behind this position.
@@ -117,7 +117,7 @@ impl Target {
     }
 }
 
-impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
+impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// Returns a search in `src` with empty tables.
     pub(super) fn new(tables: &'a mut SearchTables, src: &'a [u8], effort: Effort) -> Self {
         let heads_log2 = (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
@@ -130,7 +130,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
             tables.runs.clear();
         }
         tables.long_words.clear();
-        Search {
+        DeflateSearch {
             tables,
             src,
             end: src.len(),
@@ -546,8 +546,8 @@ mod tests {
             has_unlimited_positions: false,
         };
         let [with, without] = &mut [new_tables(), new_tables()];
-        let mut with = Search::<true, false>::new(with, src, effort(first));
-        let mut without = Search::<true, false>::new(without, src, effort(256));
+        let mut with = DeflateSearch::<true, false>::new(with, src, effort(first));
+        let mut without = DeflateSearch::<true, false>::new(without, src, effort(256));
         (1..src.len())
             .map(|at| {
                 let longer_than = if random(2) == 0 { 0 } else { 4 + random(10) };
@@ -598,7 +598,7 @@ mod tests {
         };
         let search_behind = |candidates, skipped: Range<usize>| {
             let mut tables = new_tables();
-            let mut search = Search::<true, false>::new(&mut tables, &src, effort(candidates));
+            let mut search = DeflateSearch::<true, false>::new(&mut tables, &src, effort(candidates));
             search.insert(1..skipped.start);
             search.skip(skipped.clone());
             search.insert(skipped.end..starts[5]);

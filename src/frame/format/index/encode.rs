@@ -16,7 +16,7 @@ use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
 use crate::pipeline::block_size::DefaultTuner;
-use crate::pipeline::compress::{self, Source, plan};
+use crate::pipeline::compress::{self, ContentSource, plan};
 use crate::pipeline::env_overrides;
 use crate::pipeline::params::CompressParams;
 
@@ -74,7 +74,7 @@ fn entry_bytes_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
 fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
     let mut dest = fallible::filled(0, capacity)?;
     plan::check_params(params, bytes.len(), capacity, Some(ErrorKind::CodecParam))?;
-    let header = compress::compress(params, Source::Buffer(bytes), &mut dest)?;
+    let header = compress::compress(params, ContentSource::Buffer(bytes), &mut dest)?;
     if header.cbytes <= 0 {
         return Err(err!(
             WriteBuffer,
