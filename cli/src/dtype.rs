@@ -1,8 +1,6 @@
 //! The type of an item in the notation of NumPy.
 
-mod text;
-
-pub(crate) use text::{ItemText, push_hex};
+pub(crate) mod text;
 
 use blosc2::AnyArray;
 use std::fmt::{self, Display};

@@ -2,7 +2,7 @@
 
 use crate::args::ValueFormat;
 use crate::array_reader::ArrayReader;
-use crate::dtype::ItemText;
+use crate::dtype::text::ItemText;
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
 use crate::pipe::Pipe;

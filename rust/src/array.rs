@@ -1,15 +1,12 @@
 //! Arrays.
 
-use crate::array_builder::ArrayBuilder;
 use crate::chunk::zeros;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
-use crate::options::OpenOptions;
 use crate::params::Params;
 use crate::ranges::Ranges;
 use crate::super_chunk::{SuperChunkInfo, info, read_only};
-use crate::view::ArrayView;
 use blosc2_core::rust_api::array::{ArrayHandle, ArraySettings};
 use blosc2_core::rust_api::schunk::{FileAccess, NewStorage, SuperChunkRef};
 use std::marker::PhantomData;
@@ -51,30 +48,12 @@ impl AnyArray {
         AnyArray { core, is_writable }
     }
 
-    /// Opens the array in a file or a directory for reading. For other choices see [`OpenOptions`].
-    ///
-    /// # Errors
-    /// `FileOpen` if it does not exist; `MetalayerNotFound` if there is no array; those of a damaged header.
-    pub fn open(path: impl AsRef<Path>) -> Result<AnyArray> {
-        OpenOptions::new().open_any_array(path)
-    }
-
     /// Opens a copy of a frame in memory.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_frame(frame: &[u8]) -> Result<AnyArray> {
         Ok(AnyArray { core: ArrayHandle::from_frame(frame)?, is_writable: true })
-    }
-
-    /// Returns a builder for an array of the given shape, with items of the data type `dtype` in the notation of NumPy,
-    /// and of `typesize` bytes.
-    pub fn builder(
-        shape: impl IntoIterator<Item = u64>,
-        dtype: &str,
-        typesize: usize,
-    ) -> ArrayBuilder<AnyArray> {
-        ArrayBuilder::new(shape, dtype.to_owned(), typesize)
     }
 
     fn schunk(&self) -> Result<SuperChunkRef<'_>> {
@@ -373,19 +352,6 @@ impl<T: Element> TryFrom<AnyArray> for Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// Returns a builder for an array of the given shape.
-    pub fn builder(shape: impl IntoIterator<Item = u64>) -> ArrayBuilder<Array<T>> {
-        ArrayBuilder::new(shape, T::dtype(), size_of::<T>())
-    }
-
-    /// Opens the array in a file or a directory for reading. For other choices see [`OpenOptions::open_array`].
-    ///
-    /// # Errors
-    /// As [`AnyArray::open`]; `InvalidParam` for items of another type.
-    pub fn open(path: impl AsRef<Path>) -> Result<Array<T>> {
-        OpenOptions::new().open_array(path)
-    }
-
     /// Returns the items in a box, in C order.
     ///
     /// # Errors
@@ -468,14 +434,6 @@ impl<T: Element> Array<T> {
     /// As [`AnyArray::assign_bytes`].
     pub fn assign(&mut self, lists: &[Vec<u64>], items: &[T]) -> Result<()> {
         self.assign_bytes(lists, bytemuck::cast_slice(items))
-    }
-
-    /// Returns a box of the array, which is read when its items are requested.
-    ///
-    /// # Errors
-    /// `InvalidParam` for ranges that do not fit.
-    pub fn view(&self, ranges: impl Ranges) -> Result<ArrayView<'_, T>> {
-        Ok(ArrayView::new(self, ranges.to_ranges(&self.shape())?))
     }
 
     /// Returns the array with items of any type.

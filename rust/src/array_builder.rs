@@ -275,6 +275,25 @@ fn shrink(shape: &[u64], typesize: usize, limit: u64, least: &[u32]) -> Vec<u32>
     extents.iter().map(|&extent| u32::try_from(extent).unwrap_or(u32::MAX)).collect()
 }
 
+impl AnyArray {
+    /// Returns a builder for an array of the given shape, with items of the data type `dtype` in the notation of NumPy,
+    /// and of `typesize` bytes.
+    pub fn builder(
+        shape: impl IntoIterator<Item = u64>,
+        dtype: &str,
+        typesize: usize,
+    ) -> ArrayBuilder<AnyArray> {
+        ArrayBuilder::new(shape, dtype.to_owned(), typesize)
+    }
+}
+
+impl<T: Element> Array<T> {
+    /// Returns a builder for an array of the given shape.
+    pub fn builder(shape: impl IntoIterator<Item = u64>) -> ArrayBuilder<Array<T>> {
+        ArrayBuilder::new(shape, T::dtype(), size_of::<T>())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::shrink;

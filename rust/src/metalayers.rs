@@ -1,7 +1,6 @@
 //! Metalayers.
 
 use crate::error::Result;
-use crate::super_chunk::SuperChunk;
 use blosc2_core::rust_api::schunk::{Metalayers as List, SuperChunkRef};
 use std::collections::BTreeMap;
 
@@ -29,12 +28,12 @@ impl<'a> Metalayers<'a> {
 
     /// Returns the names of the fixed metalayers, in their order.
     pub fn fixed_names(self) -> Vec<String> {
-        SuperChunk::metalayer_names(self.0, List::Fixed)
+        names(self.0, List::Fixed)
     }
 
     /// Returns the names of the metalayers of variable length, in their order.
     pub fn variable_names(self) -> Vec<String> {
-        SuperChunk::metalayer_names(self.0, List::Variable)
+        names(self.0, List::Variable)
     }
 
     /// Returns the content of a fixed metalayer; `None` if there is none of that name.
@@ -71,7 +70,7 @@ impl<'a> Metalayers<'a> {
 
     fn map(self, list: List) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut map = BTreeMap::new();
-        for name in SuperChunk::metalayer_names(self.0, list) {
+        for name in names(self.0, list) {
             if let Some(content) = self.0.metalayer(list, &name)? {
                 map.insert(name, content);
             }
@@ -117,4 +116,9 @@ impl<'a> MetalayersMut<'a> {
     pub fn remove_variable(&mut self, name: &str) -> Result<()> {
         Ok(self.0.delete_metalayer(name)?)
     }
+}
+
+/// Returns the names of a list of metalayers, as text.
+fn names(core: SuperChunkRef<'_>, list: List) -> Vec<String> {
+    core.metalayer_names(list).iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }

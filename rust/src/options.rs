@@ -1,7 +1,6 @@
 //! Opening and creating files.
 
-use crate::Array;
-use crate::array::AnyArray;
+use crate::array::{AnyArray, Array};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::params::{Params, nthreads};
@@ -218,5 +217,43 @@ impl OpenOptions {
 
     fn set_durability(&self, schunk: core::SuperChunkRef<'_>) -> Result<()> {
         self.durability.map_or(Ok(()), |level| Ok(schunk.set_durability(level)?))
+    }
+}
+
+impl SuperChunk {
+    /// Creates a super-chunk in the new file `path`. For other choices see [`OpenOptions`].
+    ///
+    /// # Errors
+    /// `FileOpen` if the file exists or cannot be created; `InvalidParam`.
+    pub fn create(path: impl AsRef<Path>, params: &Params) -> Result<SuperChunk> {
+        OpenOptions::new().write(true).create_new(true).params(params.clone()).open(path)
+    }
+
+    /// Opens the super-chunk in a file or a directory for reading. For other choices see [`OpenOptions`].
+    ///
+    /// # Errors
+    /// `FileOpen` if it does not exist; those of a damaged header.
+    pub fn open(path: impl AsRef<Path>) -> Result<SuperChunk> {
+        OpenOptions::new().open(path)
+    }
+}
+
+impl AnyArray {
+    /// Opens the array in a file or a directory for reading. For other choices see [`OpenOptions`].
+    ///
+    /// # Errors
+    /// `FileOpen` if it does not exist; `MetalayerNotFound` if there is no array; those of a damaged header.
+    pub fn open(path: impl AsRef<Path>) -> Result<AnyArray> {
+        OpenOptions::new().open_any_array(path)
+    }
+}
+
+impl<T: Element> Array<T> {
+    /// Opens the array in a file or a directory for reading. For other choices see [`OpenOptions::open_array`].
+    ///
+    /// # Errors
+    /// As [`AnyArray::open`]; `InvalidParam` for items of another type.
+    pub fn open(path: impl AsRef<Path>) -> Result<Array<T>> {
+        OpenOptions::new().open_array(path)
     }
 }

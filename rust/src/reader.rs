@@ -58,7 +58,7 @@ impl<S: Borrow<SuperChunk>> ChunkSource for Chunks<S> {
 }
 
 impl<S: Borrow<SuperChunk>> Reader<S> {
-    pub(crate) fn new(schunk: S) -> Self {
+    fn new(schunk: S) -> Self {
         let nbytes = schunk.borrow().nbytes();
         Reader { schunk: Chunks(schunk), nbytes, cursor: Cursor::default() }
     }
@@ -93,5 +93,17 @@ impl<S: Borrow<SuperChunk>> Read for Reader<S> {
 impl<S: Borrow<SuperChunk>> Seek for Reader<S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.cursor.seek(self.nbytes, to)
+    }
+}
+
+impl SuperChunk {
+    /// Returns the content as `Read + Seek`.
+    pub fn reader(&self) -> Reader<&SuperChunk> {
+        Reader::new(self)
+    }
+
+    /// Returns the content as `Read + Seek`, with the super-chunk inside.
+    pub fn into_reader(self) -> Reader<SuperChunk> {
+        Reader::new(self)
     }
 }

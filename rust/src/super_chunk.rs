@@ -3,13 +3,8 @@
 use crate::chunk::{Chunk, ChunkInfo, zeros};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metalayers::{Metalayers, MetalayersMut};
-use crate::options::OpenOptions;
 use crate::params::Params;
-use crate::reader::Reader;
-use crate::writer::Writer;
-use blosc2_core::rust_api::schunk::{
-    self as core, FileAccess, Metalayers as List, NewStorage, SuperChunkRef,
-};
+use blosc2_core::rust_api::schunk::{self as core, FileAccess, NewStorage, SuperChunkRef};
 use std::ops::Range;
 use std::path::Path;
 
@@ -86,22 +81,6 @@ impl SuperChunk {
     /// `InvalidParam` for parameters out of range.
     pub fn new_frame(params: &Params) -> Result<SuperChunk> {
         SuperChunk::create_at(None, true, params)
-    }
-
-    /// Creates a super-chunk in the new file `path`. For other choices see [`OpenOptions`].
-    ///
-    /// # Errors
-    /// `FileOpen` if the file exists or cannot be created; `InvalidParam`.
-    pub fn create(path: impl AsRef<Path>, params: &Params) -> Result<SuperChunk> {
-        OpenOptions::new().write(true).create_new(true).params(params.clone()).open(path)
-    }
-
-    /// Opens the super-chunk in a file or a directory for reading. For other choices see [`OpenOptions`].
-    ///
-    /// # Errors
-    /// `FileOpen` if it does not exist; those of a damaged header.
-    pub fn open(path: impl AsRef<Path>) -> Result<SuperChunk> {
-        OpenOptions::new().open(path)
     }
 
     /// Opens a copy of a frame in memory.
@@ -345,25 +324,6 @@ impl SuperChunk {
         Ok(MetalayersMut::new(self.core_mut()?))
     }
 
-    /// Returns the content as `Read + Seek`.
-    pub fn reader(&self) -> Reader<&SuperChunk> {
-        Reader::new(self)
-    }
-
-    /// Returns the content as `Read + Seek`, with the super-chunk inside.
-    pub fn into_reader(self) -> Reader<SuperChunk> {
-        Reader::new(self)
-    }
-
-    /// Returns a writer that appends chunks of `chunksize` bytes.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a size that is 0, more than 2 GiB, or no multiple of the item size, and for another size than
-    /// the chunks have; `FileWrite` for a super-chunk that was opened for reading.
-    pub fn writer(&mut self, chunksize: usize) -> Result<Writer<'_>> {
-        Writer::new(self, chunksize)
-    }
-
     /// Returns the bytes of a file with this super-chunk.
     ///
     /// # Errors
@@ -385,7 +345,8 @@ impl SuperChunk {
         Ok(SuperChunk { core, is_writable: true })
     }
 
-    /// Appends the super-chunk, as one frame, to a file. Returns its offset in bytes, for [`OpenOptions::offset`].
+    /// Appends the super-chunk, as one frame, to a file. Returns its offset in bytes, for
+    /// [`OpenOptions::offset`](crate::OpenOptions::offset).
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `SchunkCopy`.
@@ -394,7 +355,7 @@ impl SuperChunk {
     }
 
     /// Makes several changes as one: at a [durability](crate::Durability) above `Off`, all of them or none are in the
-    /// file if the process dies. With [locking](OpenOptions::locking), other processes wait meanwhile.
+    /// file if the process dies. With [locking](crate::OpenOptions::locking), other processes wait meanwhile.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -426,11 +387,6 @@ impl SuperChunk {
     /// `FileOpen`, `FileWrite`; `InvalidParam` for a mapped file.
     pub fn sync(&self) -> Result<()> {
         Ok(self.core().sync()?)
-    }
-
-    /// Returns the names of a list of metalayers, as text.
-    pub(crate) fn metalayer_names(core: SuperChunkRef<'_>, list: List) -> Vec<String> {
-        core.metalayer_names(list).iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
     }
 }
 

@@ -24,10 +24,6 @@ pub struct ArrayView<'a, T> {
 }
 
 impl<'a, T: Element> ArrayView<'a, T> {
-    pub(crate) fn new(array: &'a Array<T>, ranges: Vec<Range<u64>>) -> Self {
-        ArrayView { array, ranges }
-    }
-
     /// Returns the array.
     pub fn array(&self) -> &'a Array<T> {
         self.array
@@ -60,5 +56,15 @@ impl<'a, T: Element> ArrayView<'a, T> {
     /// As [`AnyArray::read_bytes`](crate::AnyArray::read_bytes).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.array.read_ranges(&self.ranges)
+    }
+}
+
+impl<T: Element> Array<T> {
+    /// Returns a box of the array, which is read when its items are requested.
+    ///
+    /// # Errors
+    /// `InvalidParam` for ranges that do not fit.
+    pub fn view(&self, ranges: impl Ranges) -> Result<ArrayView<'_, T>> {
+        Ok(ArrayView { array: self, ranges: ranges.to_ranges(&self.shape())? })
     }
 }

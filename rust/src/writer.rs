@@ -25,7 +25,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(schunk: &'a mut SuperChunk, chunksize: usize) -> Result<Self> {
+    fn new(schunk: &'a mut SuperChunk, chunksize: usize) -> Result<Self> {
         schunk.core_mut()?;
         let cutter = ChunkCutter::new(chunksize, schunk.typesize())?;
         let info = schunk.info();
@@ -61,5 +61,16 @@ impl Write for Writer<'_> {
     /// Does nothing: a chunk is written when it is complete.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl SuperChunk {
+    /// Returns a writer that appends chunks of `chunksize` bytes.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a size that is 0, more than 2 GiB, or no multiple of the item size, and for another size than
+    /// the chunks have; `FileWrite` for a super-chunk that was opened for reading.
+    pub fn writer(&mut self, chunksize: usize) -> Result<Writer<'_>> {
+        Writer::new(self, chunksize)
     }
 }

@@ -14,7 +14,7 @@ use super::transfer::{Transfer, is_buffer_covered, locate_single_item};
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
+use crate::error::{Result, to_failure_unless_lock};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -55,10 +55,6 @@ impl<'a> SharedDestination<'a> {
     pub(super) fn len(&self) -> usize {
         self.len
     }
-}
-
-pub(super) fn to_failure_unless_lock(error: Error) -> Error {
-    to_kind_unless_lock(ErrorKind::Failure)(error)
 }
 
 impl Array {

@@ -82,6 +82,11 @@ pub(crate) fn to_kind_unless_lock(kind: ErrorKind) -> impl Fn(Error) -> Error + 
     move |error| replace_kind(error, kind, ErrorKind::Lock)
 }
 
+/// Replaces the kind by `Failure`, unless it is `Lock` or `MemoryAlloc`.
+pub(crate) fn to_failure_unless_lock(error: Error) -> Error {
+    to_kind_unless_lock(ErrorKind::Failure)(error)
+}
+
 /// Replaces the kind of `error`, unless it is `kept` or `MemoryAlloc`.
 #[cold]
 #[inline(never)]

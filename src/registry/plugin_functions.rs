@@ -2,8 +2,8 @@
 //! use, and stay in the table. An entry whose plugin cannot be loaded is left unchanged, so that the next
 //! use tries again.
 
+use super::entries::{CODECS, FILTERS, RegisteredCodec, RegisteredFilter, TUNERS, Tuner};
 use super::plugin::{self, SymbolAddress};
-use super::{CODECS, FILTERS, RegisteredCodec, RegisteredFilter, TUNERS, Tuner};
 use crate::abi::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_filter_backward_cb, blosc2_filter_forward_cb,
     blosc2_tuner,
@@ -121,15 +121,4 @@ pub(crate) fn load_tuner(id: i32) -> Result<Tuner> {
     let loaded = Tuner { functions, ..tuner };
     TUNERS.update(|t| is_it(t) && t.name == tuner.name, |entry| *entry = loaded);
     Ok(loaded)
-}
-
-impl Tuner {
-    fn is_complete(&self) -> bool {
-        let blosc2_tuner { init, next_blocksize, next_cparams, update, free, .. } = &self.functions;
-        init.is_some()
-            && next_blocksize.is_some()
-            && next_cparams.is_some()
-            && update.is_some()
-            && free.is_some()
-    }
 }

@@ -1,17 +1,17 @@
 //! Checks that a name stands for one type in `src`. Tests and test-only items are excluded.
 
 use super::layers::graph::Graph;
-use super::layers::read_files;
+use super::layers::graph_of;
 use std::collections::BTreeMap;
 
 /// The names that `src` still defines more than once.
 const KNOWN: &[&str] =
     &["ChunkSizes", "Damage", "FrameBytes", "FrameParts", "OldChunkFile", "OwnedMetalayer", "StoredChunk"];
 
-/// Returns the names of types that a crate of these files defines in more than one file, with the files.
-fn repeated(files: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
+/// Returns the names of types that a crate defines in more than one file, with the files.
+fn repeated(graph: &Graph) -> BTreeMap<String, Vec<String>> {
     let mut places = BTreeMap::<_, Vec<_>>::new();
-    for (file, name) in Graph::new(files).types() {
+    for (file, name) in graph.types() {
         places.entry(name.to_string()).or_default().push(file.to_string());
     }
     places.retain(|_, files| files.len() > 1);
@@ -20,10 +20,7 @@ fn repeated(files: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn type_names_are_unique() {
-    let root = crate::root().join("src");
-    let mut files = BTreeMap::new();
-    read_files(&root, &root, &mut files);
-    let found = repeated(&files);
+    let found = repeated(&graph_of("src"));
     let names: Vec<_> = found.keys().map(String::as_str).collect();
     assert_eq!(names, KNOWN, "{found:#?}");
 }
@@ -31,12 +28,9 @@ fn type_names_are_unique() {
 #[test]
 fn a_repeated_name_is_found() {
     let crate_of = |a: &str, b: &str| {
-        let root = "mod a; mod b;".to_string();
-        repeated(
-            &[("lib.rs", root), ("a.rs", a.to_string()), ("b.rs", b.to_string())]
-                .map(|(name, text)| (name.to_string(), text))
-                .into(),
-        )
+        let files = [("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", b)];
+        let files = files.map(|(name, text)| (name.to_string(), text.to_string()));
+        repeated(&Graph::new(&files.into()))
     };
     for (a, b) in [
         ("struct Name;", "pub(crate) enum Name { A }"),

@@ -3,7 +3,8 @@
 use crate::args::DiffArguments;
 use crate::array_reader::{ArrayReader, read_box};
 use crate::boxes::{BOX_NBYTES, Boxes, nbytes};
-use crate::dtype::{Dtype, ItemText, push_hex};
+use crate::dtype::Dtype;
+use crate::dtype::text::{ItemText, push_hex};
 use crate::error::{Failure, WithPath};
 use crate::input::Content;
 use crate::pipe::print_line;

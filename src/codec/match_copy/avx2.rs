@@ -1,6 +1,6 @@
 //! Match copies with AVX2: periods of up to 16 bytes are repeated in one register.
 
-use super::{MatchCopy, OVERSHOOT, align_loop, copy_bytes, copy_with_doubling};
+use super::generic::{MatchCopy, OVERSHOOT, align_loop, copy_bytes, copy_with_doubling};
 use std::arch::x86_64::*;
 
 /// The implementation with AVX2: repeats a period in one register. Only for code that runs where AVX2 has been

@@ -3,13 +3,12 @@
 //! Owns the decoder, the choice of the encoder's entry function by level, and the states of a thread. Never decides
 //! which codec runs, and has no access to chunks.
 //!
-//! Data flow of the encoder: at level 1 of zlib-ng, stream -> [`deflate`]. At other levels, stream -> [`segments`]: parts
-//! without repetitions, and others -> [`deflate`], which writes the former as literals and searches the latter for matches
-//! as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
+//! Data flow of the encoder: at level 1 of zlib-ng, stream -> [`deflate`]. At other levels, stream ->
+//! [`deflate::segments`]: parts without repetitions, and others -> [`deflate`], which writes the former as literals and
+//! searches the latter for matches as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
 
 mod deflate;
 mod inflate;
-mod segments;
 
 use super::incompressible::is_incompressible;
 use crate::error::Result;
@@ -35,7 +34,7 @@ pub(super) struct ZlibWorkspace {
     inflater: Option<Box<inflate::Inflater>>,
     positions: deflate::Level1Positions,
     encoder: Option<Box<deflate::DeflateWorkspace>>,
-    segments: segments::SegmentBuffers,
+    segments: deflate::segments::SegmentBuffers,
 }
 
 /// Compresses `src` at a level of zlib or zlib-ng. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
@@ -64,7 +63,7 @@ pub(super) fn compress(
         _ => {
             // zlib-ng searches for matches of three bytes only at the last level.
             let shortest = if clevel == 9 || levels == LevelSet::Zlib { 3 } else { 4 };
-            let segments = segments::find_segments(&mut state.segments, src, shortest)?;
+            let segments = deflate::segments::find_segments(&mut state.segments, src, shortest)?;
             let encoder = get_or_try_insert_with(&mut state.encoder, deflate::DeflateWorkspace::new)?;
             deflate::compress(encoder, src, segments, &mut rest[..room], levels, clevel)
         }

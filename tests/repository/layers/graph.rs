@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Module = Vec<String>;
 
-/// The graph of imports. Its nodes are the files that are reached from `lib.rs` by `mod`.
+/// The graph of imports. Its nodes are the files that are reached from `lib.rs` or `main.rs` by `mod`.
 pub struct Graph {
     sources: BTreeMap<String, Source>,
     /// The module of each file.
@@ -25,7 +25,8 @@ impl Graph {
             files: BTreeMap::new(),
             edges: BTreeMap::new(),
         };
-        graph.add("lib.rs", vec!["crate".to_string()], texts);
+        let root = if texts.contains_key("lib.rs") { "lib.rs" } else { "main.rs" };
+        graph.add(root, vec!["crate".to_string()], texts);
         for (file, source) in &graph.sources {
             let mut edges = BTreeMap::new();
             for used in &source.uses {
@@ -44,7 +45,7 @@ impl Graph {
         let source = Source::parse(&texts[file]);
         let (dir, name) = file.rsplit_once('/').unwrap_or(("", file));
         let base = match name {
-            "lib.rs" | "mod.rs" => dir.to_string(),
+            "lib.rs" | "main.rs" | "mod.rs" => dir.to_string(),
             _ => file.trim_end_matches(".rs").to_string(),
         };
         for inline in &source.inline_modules {
@@ -176,21 +177,16 @@ impl Graph {
             }
         }
         for cycle in self.cycles() {
-            let folders: BTreeSet<_> = cycle.iter().map(|file| self.folder(file)).collect();
-            if cycle.len() > 2 || folders.len() > 1 {
-                let inside =
-                    |(from, to, _): &(&str, &str, &str)| cycle.contains(*from) && cycle.contains(*to);
-                let edges: Vec<_> = self.edges().filter(inside).collect();
-                let lines =
-                    edges.iter().map(|(from, to, example)| format!("\n    {from} -> {to} ({example})"));
-                found.push(format!("a cycle of {} files:{}", cycle.len(), lines.collect::<String>()));
-            }
+            let inside = |(from, to, _): &(&str, &str, &str)| cycle.contains(*from) && cycle.contains(*to);
+            let edges = self.edges().filter(inside);
+            let lines = edges.map(|(from, to, example)| format!("\n    {from} -> {to} ({example})"));
+            found.push(format!("a cycle of {} files:{}", cycle.len(), lines.collect::<String>()));
         }
         found
     }
 
     /// Returns the sets of files that reach each other.
-    pub fn cycles(&self) -> Vec<BTreeSet<String>> {
+    fn cycles(&self) -> Vec<BTreeSet<String>> {
         let reached: BTreeMap<_, _> =
             self.sources.keys().map(|file| (file, self.reachable_files(file))).collect();
         let mut cycles = Vec::new();
@@ -215,16 +211,6 @@ impl Graph {
             open.extend(self.edges[file].keys().map(String::as_str).filter(|to| reached.insert(*to)));
         }
         reached
-    }
-
-    /// Returns the folder of a file. `x.rs` next to a folder `x` belongs to that folder, as `x/mod.rs` does.
-    fn folder<'a>(&self, file: &'a str) -> &'a str {
-        let stem = file.trim_end_matches(".rs");
-        let is_root = self
-            .sources
-            .keys()
-            .any(|other| other.strip_prefix(stem).is_some_and(|rest| rest.starts_with('/')));
-        if is_root { stem } else { file.rsplit_once('/').map_or("", |(dir, _)| dir) }
     }
 }
 

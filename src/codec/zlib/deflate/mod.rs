@@ -22,8 +22,8 @@ mod quick;
 mod recent;
 mod runs;
 mod search;
+pub(super) mod segments;
 
-use super::segments::Segment;
 use crate::codec::reference::HAS_BLOSC1_ENCODERS;
 use crate::error::Result;
 use crate::fallible;
@@ -31,6 +31,7 @@ use crate::fallible;
 use parse::{ChainParser, FastParser, Parser, Strategy};
 use recent::RecentSearch;
 use search::DeflateSearch;
+use segments::Segment;
 
 pub(super) use matches::MAX_DISTANCE;
 pub(in crate::codec) use parse::LevelSet;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::deflate::MAX_DISTANCE;
+use super::matches::MAX_DISTANCE;
 use crate::error::Result;
 use crate::fallible;
 
@@ -30,7 +30,7 @@ const SLOTS_LOG2: u32 = 15;
 
 /// A part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(in crate::codec::zlib) struct Segment {
     pub range: Range<usize>,
     /// Whether the part is encoded as literals, since it has hardly any repetitions.
     pub is_literals: bool,
@@ -38,7 +38,7 @@ pub(super) struct Segment {
 
 /// The working memory: the last position of each word, by its hash, and the segments.
 #[derive(Default)]
-pub(super) struct SegmentBuffers {
+pub(in crate::codec::zlib) struct SegmentBuffers {
     slots: Vec<u32>,
     segments: Vec<Segment>,
 }
@@ -48,7 +48,7 @@ pub(super) struct SegmentBuffers {
 ///
 /// # Errors
 /// `MemoryAlloc`.
-pub(super) fn find_segments<'a>(
+pub(in crate::codec::zlib) fn find_segments<'a>(
     buffers: &'a mut SegmentBuffers,
     src: &[u8],
     shortest: usize,
