@@ -37,8 +37,9 @@ compare() { # name, their package, their library, our library, arguments of comp
 }
 compare 9 "$nine" "$nine/lib/libblosc2.so" "$(library 9)" --later "$nine/include" --ours "$root/include"
 compare 8 "$eight" "$eight/lib/libblosc2.so.8" "$(library 9)" --later "$nine/include" --ours "$root/include"
+"$root/scripts/abi7-headers.sh" "$TMPDIR/include-abi7"
 compare 7 "$seven" "$seven/lib/libblosc2.so.7" "$(library 7)" --later "$nine/include" \
-  --ours "$root/include-abi7" "$root/include"
+  --ours "$TMPDIR/include-abi7" "$root/include"
 compare blosc1 "$one" "$one/lib/libblosc.so" "$target/release/libblosc.so" --api blosc1 --ours "$root/blosc1/include"
 
 if command -v abidiff >/dev/null; then

@@ -61,8 +61,6 @@ case $api in
     include=$root/blosc1/include headers='blosc.h blosc-export.h' ;;
   *) echo "--api is blosc2 or blosc1" >&2; exit 2 ;;
 esac
-headers_include=$include
-[ "$abi" != 7 ] || headers_include=$root/include-abi7
 
 target=${CARGO_TARGET_DIR:-$root/target}
 features=
@@ -70,6 +68,11 @@ if [ "$abi" = 7 ]; then target=$target/abi7 features=abi7; fi
 case $profile in dev) built=$target/debug ;; *) built=$target/$profile ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+headers_include=$include
+if [ "$abi" = 7 ]; then
+  headers_include=$work/include
+  "$root/scripts/abi7-headers.sh" "$headers_include"
+fi
 
 (cd "$root" && "${CARGO:-cargo}" build --lib --package $crate --profile "$profile" --features "$features" \
   --target-dir "$target")

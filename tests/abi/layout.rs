@@ -369,7 +369,7 @@ fn the_headers_of_abi7_have_its_layout() {
     let shared = root().join("include");
     build(
         "abi7_layout.c",
-        &root().join("include-abi7"),
+        &crate::headers::abi7_headers(),
         "abi7.o",
         &["-c".into(), "-I".into(), shared.into()],
     );

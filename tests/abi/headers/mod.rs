@@ -21,6 +21,7 @@ use crate::support::root;
 use source::Abi;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Once;
 
 /// The public headers, relative to `include/` and to `include-src/`.
@@ -46,9 +47,6 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
     entries.into_iter().flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// The headers that differ for programs built with the layout of SOVERSION 7, in `include-abi7/`; the rest is shared.
-const ABI7_HEADERS: [&str; 2] = ["blosc2.h", "b2nd.h"];
-
 /// Returns the header of libblosc that has the same macros as one of libblosc2, with its path.
 fn generate_blosc1_header(nine: &[(&str, String)]) -> (PathBuf, String) {
     let (_, text) = nine.iter().find(|(name, _)| *name == "blosc2/blosc2-export.h").expect("the header");
@@ -62,9 +60,7 @@ fn generate_files() -> Vec<(PathBuf, String)> {
     let blosc1 = generate_blosc1_header(&nine);
     let page = api_page::generate_page(nine.iter().map(|(name, text)| (*name, text.as_str())));
     let nine = nine.into_iter().map(|(name, text)| (Path::new("include").join(name), text));
-    let nine = nine.chain([(PathBuf::from("docs/api.md"), page), blosc1]);
-    let seven = generate_headers(Abi::Seven).into_iter().filter(|(name, _)| ABI7_HEADERS.contains(name));
-    nine.chain(seven.map(|(name, text)| (Path::new("include-abi7").join(name), text))).collect()
+    nine.chain([(PathBuf::from("docs/api.md"), page), blosc1]).collect()
 }
 
 fn generate_headers(abi: Abi) -> Vec<(&'static str, String)> {
@@ -105,18 +101,49 @@ fn committed_headers_are_current() {
 }
 
 #[test]
-fn include_folders_contain_only_the_generated_headers() {
+fn include_contains_only_the_generated_headers() {
     bless_if_asked();
-    for (place, names) in [("include", &HEADERS[..]), ("include-abi7", &ABI7_HEADERS[..])] {
-        let dir = root().join(place);
-        let mut found: Vec<_> = files_below(&dir)
-            .iter()
-            .map(|p| p.strip_prefix(&dir).expect("below the directory").to_string_lossy().into_owned())
-            .collect();
-        found.sort();
-        let mut expected: Vec<_> = names.iter().map(|name| name.to_string()).collect();
-        expected.sort();
-        assert_eq!(found, expected, "{place}/");
+    assert_eq!(names_below(&root().join("include")), sorted(&HEADERS));
+}
+
+/// Returns the paths of the files below `dir`, relative to it and sorted.
+fn names_below(dir: &Path) -> Vec<String> {
+    let name =
+        |path: &PathBuf| path.strip_prefix(dir).expect("below the directory").to_string_lossy().into_owned();
+    let mut names: Vec<_> = files_below(dir).iter().map(name).collect();
+    names.sort();
+    names
+}
+
+fn sorted(names: &[&str]) -> Vec<String> {
+    let mut sorted: Vec<_> = names.iter().map(|name| name.to_string()).collect();
+    sorted.sort();
+    sorted
+}
+
+/// The directory into which `scripts/abi7-headers.sh` has written the headers for the layout of SOVERSION 7.
+pub fn abi7_headers() -> PathBuf {
+    static DONE: Once = Once::new();
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("include-abi7");
+    DONE.call_once(|| {
+        let status = Command::new(root().join("scripts/abi7-headers.sh")).arg(&dir).status();
+        assert!(status.expect("bash").success());
+    });
+    dir
+}
+
+/// The script derives the headers from those of the present layout; here they are generated from the structs.
+#[test]
+fn the_headers_of_abi7_are_those_of_its_structs() {
+    bless_if_asked();
+    let dir = abi7_headers();
+    assert_eq!(names_below(&dir), ["b2nd.h", "blosc2.h"]);
+    let max_dim = "/** Upper limit for dimensions in programs of SOVERSION 7. */\n#define BLOSC2_MAX_DIM 8\n";
+    for (name, text) in generate_headers(Abi::Seven) {
+        let place = if dir.join(name).exists() { dir.clone() } else { root().join("include") };
+        let written = fs::read_to_string(place.join(name)).expect("a header");
+        assert!(written.replacen(max_dim, "", 1) == text, "{name} of scripts/abi7-headers.sh");
+        assert_eq!(written.contains(max_dim), name == "blosc2.h", "{name}");
     }
 }
 

@@ -18,8 +18,6 @@ pub struct HeaderItem {
 
 /// The items by name. A header takes items; items that no header took are an error.
 pub struct HeaderItems {
-    /// The layout for which they are read.
-    pub abi: Abi,
     constants: BTreeMap<String, HeaderItem>,
     /// Names of the constants in the order of the source, which is the order of a pattern's expansion.
     constant_order: Vec<String>,
@@ -97,7 +95,6 @@ const ABI7_MACRO: &str = "BLOSC2_FEATURE_ABI7";
 
 pub fn read_items(root: &Path, abi: Abi) -> HeaderItems {
     let mut items = HeaderItems {
-        abi,
         constants: BTreeMap::new(),
         constant_order: Vec::new(),
         types: BTreeMap::new(),

@@ -12,10 +12,9 @@
 //! | `@type NAME…` | structs without a tag, and callback types |
 //! | `@tagged NAME…` | structs whose tag is the same as their typedef |
 //! | `@tag-only NAME…` | structs with a tag and no typedef |
-//! | `@abi7 text` | the text, in the headers for SOVERSION 7 only |
 //! | `@functions Heading:` | a heading and the prototypes of those of these functions that exist |
 
-use super::source::{Abi, HeaderItems};
+use super::source::HeaderItems;
 
 const WARNING: &str =
     "/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test abi headers`:
@@ -32,13 +31,6 @@ pub fn expand(header: &str, text: &str, items: &mut HeaderItems) -> String {
             continue;
         };
         let (kind, rest) = directive.split_once(' ').unwrap_or((directive, ""));
-        if kind == "abi7" {
-            if items.abi == Abi::Seven {
-                out.push_str(rest);
-                out.push('\n');
-            }
-            continue;
-        }
         let mut words: Vec<&str> = Vec::new();
         let mut heading = "";
         if let Some(before) = rest.strip_suffix(':') {
