@@ -118,62 +118,6 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
     })
 }
 
-/// The arguments of [`b2nd_copy_buffer2`].
-struct BoxArguments<'call> {
-    ndim: Size<'call, i8, Dims>,
-    itemsize: i32,
-    src: *const c_void,
-    src_pad_shape: CArray<'call, *const i64, Dims>,
-    src_start: CArray<'call, *const i64, Dims>,
-    src_stop: CArray<'call, *const i64, Dims>,
-    dst: *mut c_void,
-    dst_pad_shape: CArray<'call, *const i64, Dims>,
-    dst_start: CArray<'call, *const i64, Dims>,
-}
-
-/// Copies a box from one buffer to another.
-///
-/// # Safety
-/// The box is inside `src` and `dst`, which may overlap.
-unsafe fn copy_box(arguments: &BoxArguments<'_>) -> Result<()> {
-    let a = arguments;
-    let dims = check_dims(&a.ndim)?;
-    let (start, stop) = (a.src_start.items(dims)?, a.src_stop.items(dims)?);
-    let mut shape = [0i64; MAX_DIM];
-    for ((extent, &start), &stop) in shape.iter_mut().zip(start).zip(stop) {
-        *extent = stop
-            .checked_sub(start)
-            .ok_or_else(|| err!(InvalidParam, "the extent from {start} to {stop} exceeds 64 bits"))?;
-    }
-    let shape = &shape[..dims.get()];
-    if shape.contains(&0) || a.itemsize == 0 {
-        return Ok(());
-    }
-    let (src_shape, dst_shape, dst_start) =
-        (a.src_pad_shape.items(dims)?, a.dst_pad_shape.items(dims)?, a.dst_start.items(dims)?);
-    let is_item = shape.iter().all(|&extent| extent == 1);
-    if is_item && a.itemsize > 0 && !a.src.is_null() && !a.dst.is_null() {
-        let places = item_byte_offset(src_shape, start, a.itemsize)
-            .zip(item_byte_offset(dst_shape, dst_start, a.itemsize));
-        if let Some((from, to)) = places {
-            // SAFETY: by the contract of this function both items are inside their buffers.
-            unsafe {
-                ptr::copy(a.src.byte_add(from).cast::<u8>(), a.dst.byte_add(to).cast(), a.itemsize as usize)
-            };
-            return Ok(());
-        }
-    }
-    let (src_side, dst_side) =
-        (BoxLayout::in_shape(src_shape, start)?, BoxLayout::in_shape(dst_shape, dst_start)?);
-    let plan = BoxCopy::new(shape, a.itemsize, &src_side, &dst_side)?;
-    if a.src.is_null() || a.dst.is_null() {
-        return Err(err!(NullPointer, "`src` or `dst` is NULL"));
-    }
-    // SAFETY: by the contract of this function both boxes are inside their buffers.
-    unsafe { plan.rows().copy_between(a.src.cast(), a.dst.cast()) };
-    Ok(())
-}
-
 /// Copies a box between two C-order arrays as `b2nd_copy_buffer2`, with the same arguments `ndim`, `src`,
 /// `src_pad_shape`, `src_start`, `src_stop`, `dst`, `dst_pad_shape` and `dst_start`, but an `itemsize` of at most
 /// 255 bytes.
@@ -195,19 +139,20 @@ pub unsafe extern "C" fn b2nd_copy_buffer(
     dst_pad_shape: CArray<*const i64, Dims>,
     dst_start: CArray<*const i64, Dims>,
 ) -> c_int {
-    let arguments = BoxArguments {
-        ndim,
-        itemsize: itemsize.into(),
-        src,
-        src_pad_shape,
-        src_start,
-        src_stop,
-        dst,
-        dst_pad_shape,
-        dst_start,
-    };
-    // SAFETY: the caller passes a box that is inside both arrays.
-    catch_errors(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
+    // SAFETY: the contract of this function is that of `b2nd_copy_buffer2`.
+    unsafe {
+        b2nd_copy_buffer2(
+            ndim,
+            itemsize.into(),
+            src,
+            src_pad_shape,
+            src_start,
+            src_stop,
+            dst,
+            dst_pad_shape,
+            dst_start,
+        )
+    }
 }
 
 /// Copies the box from `src_start` to `src_stop` (exclusive) of the array `src` to the position `dst_start` of the
@@ -233,17 +178,41 @@ pub unsafe extern "C" fn b2nd_copy_buffer2(
     dst_pad_shape: CArray<*const i64, Dims>,
     dst_start: CArray<*const i64, Dims>,
 ) -> c_int {
-    let arguments = BoxArguments {
-        ndim,
-        itemsize,
-        src,
-        src_pad_shape,
-        src_start,
-        src_stop,
-        dst,
-        dst_pad_shape,
-        dst_start,
-    };
-    // SAFETY: the caller passes a box that is inside both arrays.
-    catch_errors(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
+    catch_errors(Error::code, || {
+        let dims = check_dims(&ndim)?;
+        let (start, stop) = (src_start.items(dims)?, src_stop.items(dims)?);
+        let mut shape = [0i64; MAX_DIM];
+        for ((extent, &start), &stop) in shape.iter_mut().zip(start).zip(stop) {
+            *extent = stop
+                .checked_sub(start)
+                .ok_or_else(|| err!(InvalidParam, "the extent from {start} to {stop} exceeds 64 bits"))?;
+        }
+        let shape = &shape[..dims.get()];
+        if shape.contains(&0) || itemsize == 0 {
+            return Ok(0);
+        }
+        let (src_shape, dst_shape, dst_start) =
+            (src_pad_shape.items(dims)?, dst_pad_shape.items(dims)?, dst_start.items(dims)?);
+        let is_item = shape.iter().all(|&extent| extent == 1);
+        if is_item && itemsize > 0 && !src.is_null() && !dst.is_null() {
+            let places = item_byte_offset(src_shape, start, itemsize)
+                .zip(item_byte_offset(dst_shape, dst_start, itemsize));
+            if let Some((from, to)) = places {
+                // SAFETY: by the contract of this function both items are inside their buffers.
+                unsafe {
+                    ptr::copy(src.byte_add(from).cast::<u8>(), dst.byte_add(to).cast(), itemsize as usize)
+                };
+                return Ok(0);
+            }
+        }
+        let (src_side, dst_side) =
+            (BoxLayout::in_shape(src_shape, start)?, BoxLayout::in_shape(dst_shape, dst_start)?);
+        let plan = BoxCopy::new(shape, itemsize, &src_side, &dst_side)?;
+        if src.is_null() || dst.is_null() {
+            return Err(err!(NullPointer, "`src` or `dst` is NULL"));
+        }
+        // SAFETY: by the contract of this function both boxes are inside their buffers.
+        unsafe { plan.rows().copy_between(src.cast(), dst.cast()) };
+        Ok(0)
+    })
 }

@@ -198,7 +198,7 @@ fn run_cbindgen(root: &Path) -> String {
     String::from_utf8(out).expect("cbindgen writes UTF-8")
 }
 
-/// Copies the files of `src/capi` to `to`, with C types for the types of parameters that `pointers.rs` defines.
+/// Copies the files of `src/capi` to `to`, with C types for the types of parameters that the module `pointers` defines.
 fn write_with_c_types(capi: &Path, to: &Path) {
     let texts: Vec<_> = super::files_below(capi)
         .into_iter()
@@ -216,12 +216,14 @@ fn write_with_c_types(capi: &Path, to: &Path) {
     assert!(names.len() >= 10, "expected at least 10 types of parameters, found {names:?}");
     for (name, text) in &texts {
         check_roles(text);
-        let text = if name.ends_with("pointers.rs") { String::new() } else { with_c_types(text, &names) };
-        std::fs::write(to.join(name), text).expect("a writable directory");
+        if !name.starts_with("pointers") {
+            std::fs::write(to.join(name), with_c_types(text, &names)).expect("a writable directory");
+        }
     }
+    std::fs::write(to.join("pointers.rs"), "").expect("a writable directory");
 }
 
-/// Checks the roles of the parameters in each signature, on which the safety of `src/capi/pointers.rs` depends: one size
+/// Checks the roles of the parameters in each signature, on which the safety of `src/capi/pointers` depends: one size
 /// for each role, which is that of one buffer or of arrays.
 fn check_roles(text: &str) {
     for function in text.split("extern \"C\" fn ").skip(1) {
