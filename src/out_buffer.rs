@@ -25,8 +25,8 @@ impl<'a> OutBuffer<'a> {
     /// Borrows the bytes of numbers.
     #[inline(always)]
     pub(crate) fn of_numbers(numbers: &'a mut [i64]) -> Self {
-        // SAFETY: the bytes of a slice that is borrowed for `'a`. An `OutBuffer` writes initialised bytes only, all of
-        // which are valid numbers.
+        // SAFETY: the bytes of a slice that is borrowed for `'a`. An `OutBuffer` writes initialised bytes only, all
+        // of which are valid numbers.
         unsafe { OutBuffer::from_raw(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
     }
 
@@ -91,7 +91,8 @@ impl<'a> OutBuffer<'a> {
     /// The caller writes each byte before it reads it.
     #[inline(always)]
     pub(crate) unsafe fn into_bytes(self) -> &'a mut [u8] {
-        // SAFETY: the same memory and length. The caller guarantees that no byte is read before it is written.
+        // SAFETY: the memory and length of `bytes`, borrowed mutably; by the contract of this function no byte is
+        // read before it is written.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len()) }
     }
 }

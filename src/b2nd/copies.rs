@@ -39,7 +39,8 @@ impl Array {
             })?;
         }
         let params = ArrayParams { shape: &shape[..ndim], ..params.clone() };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the new
+        // super-chunk.
         let new = unsafe { Array::create(&params, SpecialValue::Zero) }?;
         let geometry = new.geometry();
         if geometry.nitems() == 0 {
@@ -91,7 +92,8 @@ impl Array {
         let is_same =
             params.chunkshape == geometry.chunkshape() && params.blockshape == geometry.blockshape();
         if is_same {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the
+            // new super-chunk.
             let copy = unsafe { schunk.copy(to) }.map_err(to_failure_unless_lock)?;
             let geometry = Geometry::from_stored(
                 geometry.shape(),
@@ -105,7 +107,8 @@ impl Array {
         let metalayers = schunk.other_metalayers(B2ND_METALAYER)?;
         let params = ArrayParams { metalayers: &metalayers, ..params.clone() };
         let start = [0; MAX_DIM];
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the new
+        // super-chunk.
         let new = unsafe { self.slice(&params, &start[..ndim], geometry.shape()) }?;
         schunk.copy_vlmetalayers_to(new.schunk()?).map_err(to_failure_unless_lock)?;
         Ok(new)
@@ -143,7 +146,8 @@ impl Array {
             other.refresh()?;
             // All arguments are checked before the copy is made.
             concatenated_shape(&self.geometry(), &other.geometry(), axis)?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the
+            // new super-chunk.
             let made = unsafe { self.copy(params, to) }?;
             made.extend(other, axis)?;
             return Ok(Some(made));

@@ -37,7 +37,7 @@ pub(super) struct SharedDestination<'a> {
 // SAFETY: the buffer is borrowed mutably for `'a`, and code that writes through the pointer writes disjoint bytes in
 // different threads.
 unsafe impl Send for SharedDestination<'_> {}
-// SAFETY: as above.
+// SAFETY: `start` and `len` do not change; writes through `start` are to disjoint bytes in different threads.
 unsafe impl Sync for SharedDestination<'_> {}
 
 impl<'a> SharedDestination<'a> {
@@ -399,13 +399,14 @@ impl BlockSink for BoxReader<'_> {
             BlockContent::Bytes(bytes) => {
                 let from = self.transfer.block_layout(&overlap.start)?;
                 let copy = BoxCopy::new(&overlap.shape[..ndim], typesize, &from, &to)?;
-                // SAFETY: the buffer has that length; no other block has these items, and the caller guarantees that no
-                // other call has this block.
+                // SAFETY: the buffer has that length; no other block has these items, and by the contract of `accept`
+                // no other call has this block.
                 unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
             BlockContent::Zeros => {
                 let fill = BoxFill::new(&overlap.shape[..ndim], typesize, &to)?;
-                // SAFETY: as above.
+                // SAFETY: the buffer has that length; no other block has these items, and by the contract of `accept`
+                // no other call has this block.
                 unsafe { fill.rows().fill_shared(self.target.start, self.target.len, &[0]) }
             }
         }

@@ -61,7 +61,7 @@ impl Array {
         for (flag, &extent) in index.iter_mut().zip(geometry.shape()) {
             *flag = extent == 1;
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: no call uses the view while the array is freed or borrowed mutably.
         unsafe { self.squeeze_index(&index[..geometry.ndim()]) }
     }
 
@@ -105,7 +105,7 @@ impl Array {
                 ));
             }
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: no call uses the view while the array is freed or borrowed mutably.
         unsafe { self.view(&shapes, &geometry) }
     }
 
@@ -141,7 +141,7 @@ impl Array {
                 None => shapes.push_unit()?,
             }
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: no call uses the view while the array is freed or borrowed mutably.
         unsafe { self.view(&shapes, &geometry) }
     }
 
@@ -172,7 +172,8 @@ impl Array {
             blocksize: geometry.block_nbytes()?,
         };
         let builder = ArrayBuilder::new(geometry, dtype, dtype_format)?;
-        // SAFETY: guaranteed by the caller, for the array and thus for the super-chunk that it owns.
+        // SAFETY: the contract of this function: no call uses the view while the array, and thus the super-chunk that
+        // it owns, is freed or borrowed mutably.
         let view = unsafe { schunk.create_view(&sizes, B2ND_METALAYER, &meta) }?;
         Ok(builder.into_view(view, self, base))
     }

@@ -71,11 +71,13 @@ fn copy_match_tail(dest: &mut [u8], at: usize, distance: usize) {
 pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the feature has just been detected; the rest is the contract.
+        // SAFETY: the feature has just been detected; `distance`, `length` and the buffer are as the contract of this
+        // function says, which is that of the callee.
         unsafe { avx2::copy_large_avx2(to, distance, length) };
         return;
     }
-    // SAFETY: by the contract.
+    // SAFETY: `distance`, `length` and the buffer are as the contract of this function says, which is that of the
+    // callee.
     unsafe { copy_with_doubling::<PortableCopy>(to, distance, length) };
 }
 
@@ -175,13 +177,15 @@ mod tests {
     }
 
     unsafe fn copy_short_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the contract is the caller's.
+        // SAFETY: the test calls this function with `distance` bytes before `to` and OVERSHOOT bytes from it in a
+        // buffer.
         unsafe { P::copy_short_any_distance(to, distance) };
         MAX_SHORT_MATCH
     }
 
     unsafe fn copy_prefix_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the contract is the caller's.
+        // SAFETY: the test calls this function with `distance` bytes before `to` and OVERSHOOT bytes from it in a
+        // buffer.
         unsafe { P::copy_match_prefix(to, distance) }
     }
 

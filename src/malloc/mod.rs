@@ -118,9 +118,9 @@ pub(crate) struct MallocVec {
     is_program_owned: bool,
 }
 
-// SAFETY: it owns its bytes, or borrows them for its whole life.
+// SAFETY: it owns its bytes, or borrows them from a program that does not change them as long as it lives.
 unsafe impl Send for MallocVec {}
-// SAFETY: as above.
+// SAFETY: methods through a shared reference only read the bytes and fields.
 unsafe impl Sync for MallocVec {}
 
 impl MallocVec {

@@ -75,7 +75,7 @@ pub(crate) struct Prefilter {
 // SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
 // contract.
 unsafe impl Send for Prefilter {}
-// SAFETY: as above.
+// SAFETY: methods through a shared reference only copy the pointers and call that function.
 unsafe impl Sync for Prefilter {}
 
 impl Prefilter {
@@ -185,7 +185,7 @@ pub(crate) struct Postfilter {
 // SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
 // contract.
 unsafe impl Send for Postfilter {}
-// SAFETY: as above.
+// SAFETY: methods through a shared reference only copy the pointers and call that function.
 unsafe impl Sync for Postfilter {}
 
 impl Postfilter {

@@ -202,8 +202,8 @@ impl<'c> FilterSteps<'c> {
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no forward function"))?;
-                    // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller that
-                    // created the context guarantees it for the pointers in `cparams`.
+                    // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller
+                    // that created the context guarantees it for the pointers in `cparams`.
                     unsafe { callbacks::run_filter_forward(function, id, meta, cparams, src, dest) }?;
                 }
                 FilterStep::Unknown { id } => {
@@ -282,7 +282,9 @@ impl<'c> FilterSteps<'c> {
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no backward function"))?;
                     // A positive value ends the pipeline of the block, which is an error only if other steps would
-                    // follow (filters.md 15 Q3). SAFETY: as in `forward`.
+                    // follow (filters.md 15 Q3).
+                    // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller
+                    // that created the context guarantees it for the pointers in `dparams`.
                     if unsafe { callbacks::run_filter_backward(function, id, meta, dparams, src, out) }? > 0 {
                         if self.steps()[..index].iter().any(FilterStep::is_undone) {
                             return Err(err!(

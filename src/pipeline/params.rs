@@ -32,10 +32,10 @@ impl Default for CallbackPointers {
     }
 }
 
-// SAFETY: the pointers are only copied here. The callbacks that receive them belong to the program, and the ABI states
-// that callbacks run on worker threads.
+// SAFETY: the pointers are only copied here. The callbacks that receive them belong to the program, and the ABI
+// states that callbacks run on worker threads.
 unsafe impl Send for CallbackPointers {}
-// SAFETY: as above.
+// SAFETY: through a shared reference the pointers can only be copied, too.
 unsafe impl Sync for CallbackPointers {}
 
 /// One pointer like those in [`CallbackPointers`].

@@ -18,7 +18,7 @@ pub(crate) struct SharedOutput<'a> {
 // SAFETY: the buffer is borrowed mutably for 'a, and the callers of `write_range` guarantee disjoint ranges, so no
 // byte is accessed from two threads.
 unsafe impl Send for SharedOutput<'_> {}
-// SAFETY: as above.
+// SAFETY: `write_range` through a shared reference accesses only its own range, which no other call has.
 unsafe impl Sync for SharedOutput<'_> {}
 
 impl<'a> SharedOutput<'a> {

@@ -30,7 +30,8 @@ fn run_worker(set: &'static WorkerSet, index: usize) {
         }
         // Set before the caller's `run` returns, so that the caller's next job finds this worker idle.
         set.set_idle(index);
-        // SAFETY: as above: this worker is still counted, and the job is not accessed afterwards.
+        // SAFETY: this worker is in the job's count until this call, so the caller of `run` still keeps the job, and
+        // the job is not accessed afterwards.
         if unsafe { Job::finish(taken) } {
             set.wait_queue(taken).wake();
         }

@@ -51,7 +51,7 @@ pub(crate) struct Tuner {
 
 // SAFETY: the struct holds function pointers and a name that is never freed; both may be used from any thread.
 unsafe impl Send for Tuner {}
-// SAFETY: as above; nothing in it is ever written.
+// SAFETY: nothing in it is ever written.
 unsafe impl Sync for Tuner {}
 
 impl Tuner {

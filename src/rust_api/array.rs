@@ -242,7 +242,8 @@ impl ArrayHandle {
             dparams: Some(&dparams),
             io: Some(params.io()),
         };
-        // SAFETY: as in `create`.
+        // SAFETY: the parameters have no pointers (`cparams.schunk` has just been cleared), except those of the
+        // back-end, which outlive the copy: `params` is dropped after `inner`.
         let inner = unsafe { self.inner.copy(&settings.params(storage), &to) }?;
         inner.schunk()?.finish_creation()?;
         Ok(ArrayHandle { inner, params })

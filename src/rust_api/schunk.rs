@@ -45,7 +45,8 @@ pub(super) struct BackendParams {
 
 // SAFETY: the library accesses the struct of a mapping under its own lock, and no other code does.
 unsafe impl Send for BackendParams {}
-// SAFETY: as above.
+// SAFETY: through a shared reference the struct of the mapping is only reached by the pointer in `io`, which the
+// library follows under its own lock.
 unsafe impl Sync for BackendParams {}
 
 impl BackendParams {
@@ -200,7 +201,8 @@ impl SuperChunkHandle {
             dparams: None,
             io: Some(params.io()),
         };
-        // SAFETY: as in `create`.
+        // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the copy: `params` is
+        // dropped after `inner`.
         let inner = unsafe { self.inner.copy(&to) }?;
         inner.finish_creation()?;
         Ok(SuperChunkHandle { inner, params })
@@ -465,11 +467,11 @@ impl SuperChunkRef<'_> {
             )),
             (Metalayers::Fixed, Some(_)) => self.0.meta_update(&c_name, content).map(|_| ()),
             (Metalayers::Variable, None) => {
-                // SAFETY: there are no parameters.
+                // SAFETY: there are no parameters, whose pointers the contract is about.
                 unsafe { self.0.vlmeta_add(&c_name, content, None) }.map(|_| ())
             }
             (Metalayers::Variable, Some(_)) => {
-                // SAFETY: as above.
+                // SAFETY: there are no parameters, whose pointers the contract is about.
                 unsafe { self.0.vlmeta_update(&c_name, content, None) }.map(|_| ())
             }
         }

@@ -37,7 +37,8 @@ impl SuperChunk {
         };
         let place = malloc_value(empty)?;
         // From here on, dropping the super-chunk frees the storage and the blocks that it points at.
-        // SAFETY: the caller guarantees that no other code uses the super-chunk; `place` is a valid block.
+        // SAFETY: by the contract of this function no other code uses the super-chunk; `malloc_value` has made
+        // `place`.
         unsafe {
             (*self.as_ptr()).storage = place;
             if let Some(path) = storage.urlpath {
@@ -63,7 +64,8 @@ impl SuperChunk {
     pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<OwnedSuperChunk> {
         let path = storage.urlpath.map(paths::strip_scheme);
         let has_frame = storage.contiguous || path.is_some();
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the
+        // super-chunk.
         let backend = if has_frame { Some(unsafe { Backend::resolve(storage.io) }?) } else { None };
         let mut cparams = *storage.cparams;
         let use_dict = cparams.use_dict != 0;
@@ -92,10 +94,11 @@ impl SuperChunk {
             (*s).tuner_id = cparams.tuner_id;
             (*(*(*s).storage).cparams, *(*(*s).storage).dparams)
         };
-        // SAFETY: guaranteed by the caller; no other code has access to the super-chunk yet.
+        // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the
+        // super-chunk. No other code has access to the super-chunk, which `with_storage` has just made.
         unsafe { schunk.make_contexts(&cparams, &dparams) }?;
         if has_frame {
-            // SAFETY: no other code has access to the super-chunk yet.
+            // SAFETY: no other code has access to the super-chunk: this function made it and has not returned it.
             unsafe { schunk.create_frame(storage.contiguous, path, backend) }?;
         }
         Ok(schunk)
@@ -146,7 +149,7 @@ impl SuperChunk {
         };
         drop(access);
         self.removes_files.store(path.is_some(), Ordering::Relaxed);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of this function no other code uses the super-chunk.
         unsafe { self.set_frame(frame) };
         Ok(())
     }

@@ -133,9 +133,9 @@ impl OwnedSuperChunk {
     }
 }
 
-// SAFETY: a `SuperChunk` may be moved to another thread, and used by several.
+// SAFETY: it owns a `SuperChunk`, which is `Send`.
 unsafe impl Send for OwnedSuperChunk {}
-// SAFETY: as above.
+// SAFETY: a shared reference only gives shared references to the `SuperChunk`, which is `Sync`.
 unsafe impl Sync for OwnedSuperChunk {}
 
 impl Deref for OwnedSuperChunk {
@@ -276,7 +276,7 @@ impl SuperChunk {
     /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
     pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
         if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the contract of this function, which is that of `set_program_owned`.
             frame.with_memory(|memory| unsafe { memory.set_program_owned(avoid) });
         }
     }
@@ -307,7 +307,7 @@ impl Drop for SuperChunk {
         access.free_metalayers(MetalayerKind::Variable);
         access.free_chunks();
         drop(access);
-        // SAFETY: no other code uses the frame.
+        // SAFETY: `&mut self`: no other code uses the super-chunk, nor a frame that it has borrowed.
         drop(unsafe { self.take_frame() });
         self.clear_owner_pointer();
         let s = self.as_ptr();
@@ -333,7 +333,8 @@ unsafe fn free_storage(storage: *mut blosc2_storage) {
     if storage.is_null() {
         return;
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract of this function the block and those that it points at are `malloc` blocks, which are
+    // freed once, here.
     unsafe {
         libc::free((*storage).urlpath.cast());
         libc::free((*storage).cparams.cast());

@@ -174,8 +174,8 @@ impl BlockPart<'_> {
         self.check_bounds(block.len(), target.len())?;
         self.for_each_combination(|in_block, in_buffer, pieces| {
             for piece in pieces {
-                // SAFETY: the check above: all pieces end before the ends of block and target. The caller guarantees
-                // exclusive access.
+                // SAFETY: all pieces end before the ends of block and target (`check_bounds`), and by the contract no
+                // other code uses these bytes of the target.
                 unsafe {
                     let from = block.as_ptr().add(in_block + piece.in_block);
                     move_piece(from, target.start().add(in_buffer + piece.in_buffer), piece.len);
@@ -193,7 +193,8 @@ impl BlockPart<'_> {
         self.check_bounds(usize::MAX, target.len())?;
         self.for_each_combination(|_, in_buffer, pieces| {
             for piece in pieces {
-                // SAFETY: as in `gather`.
+                // SAFETY: all pieces end before the end of the target (`check_bounds`), and by the contract no other
+                // code uses these bytes of it.
                 unsafe { target.start().add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
             }
         });
@@ -205,7 +206,8 @@ impl BlockPart<'_> {
         self.check_bounds(block.len(), src.len())?;
         self.for_each_combination(|in_block, in_buffer, pieces| {
             for piece in pieces {
-                // SAFETY: as in `gather`.
+                // SAFETY: all pieces end before the ends of block and buffer (`check_bounds`); the block is borrowed
+                // mutably.
                 unsafe {
                     let from = src.as_ptr().add(in_buffer + piece.in_buffer);
                     move_piece(from, block.as_mut_ptr().add(in_block + piece.in_block), piece.len);

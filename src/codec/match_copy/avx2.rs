@@ -33,19 +33,22 @@ impl MatchCopy for Avx2Copy {
 
     #[inline(always)]
     unsafe fn repeat_period_32(to: *mut u8, distance: usize) {
-        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
+        // SAFETY: code that uses this type runs after AVX2 was detected; by the contract of the trait `distance`
+        // bytes before `to` and OVERSHOOT bytes from it are in the buffer.
         unsafe { repeat_short_avx2(to, distance) }
     }
 
     #[inline(always)]
     unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
-        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
+        // SAFETY: code that uses this type runs after AVX2 was detected; by the contract of the trait `distance`
+        // bytes before `to` and OVERSHOOT bytes from it are in the buffer.
         unsafe { copy_short_avx2(to, distance) }
     }
 
     #[inline(always)]
     unsafe fn copy_match_prefix(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
+        // SAFETY: code that uses this type runs after AVX2 was detected; by the contract of the trait `distance`
+        // bytes before `to` and OVERSHOOT bytes from it are in the buffer.
         unsafe { copy_first_avx2(to, distance) }
     }
 }
@@ -55,7 +58,8 @@ impl MatchCopy for Avx2Copy {
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn copy_large_avx2(to: *mut u8, distance: usize, length: usize) {
-    // SAFETY: the contract is the callee's.
+    // SAFETY: `distance`, `length` and the buffer are as the contract of this function says, which is that of the
+    // callees; the condition restricts `distance` for the first.
     unsafe {
         if distance <= 16 && distance.is_power_of_two() {
             fill_cache_lines_avx2(to, distance, length);
@@ -176,8 +180,8 @@ static PREFIX_LEN: [u8; 33] = {
 #[target_feature(enable = "avx2")]
 unsafe fn copy_first_avx2(to: *mut u8, distance: usize) -> usize {
     let row = distance.min(16);
-    // SAFETY: by the contract, `distance` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes
-    // can be read at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
+    // SAFETY: by the contract, `distance` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16
+    // bytes can be read at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
     unsafe {
         let from = to.sub(distance);
         let low = _mm_loadu_si128(from.cast());

@@ -193,7 +193,8 @@ pub(in crate::codec) unsafe fn copy_8(to: *mut u8, distance: usize) {
         table
     };
     let period = distance.min(8);
-    // SAFETY: by the contract.
+    // SAFETY: by the contract 8 bytes from `to`, and thus from `distance` before it, are in the buffer, and can be
+    // read and written.
     unsafe {
         let word = u64::from_le(to.sub(distance).cast::<u64>().read_unaligned());
         let word = (word & PERIOD_MASK[period]).wrapping_mul(PERIOD_MULTIPLIER[period]);
@@ -239,13 +240,15 @@ impl MatchCopy for PortableCopy {
 
     #[inline(always)]
     unsafe fn repeat_period_32(to: *mut u8, distance: usize) {
-        // SAFETY: by the contract; stores begin before 32 and are 16 bytes long.
+        // SAFETY: by the contract `distance` bytes before `to` and OVERSHOOT bytes from it are in the buffer; the
+        // callee's stores begin before 32 and are 16 bytes long.
         unsafe { Self::repeat_period(to, distance, 32) }
     }
 
     #[inline(always)]
     unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
-        // SAFETY: by the contract.
+        // SAFETY: by the contract `distance` bytes before `to` and OVERSHOOT bytes from it are in the buffer, as both
+        // callees require.
         unsafe { if distance < 8 { Self::repeat_period_32(to, distance) } else { copy_short(to, distance) } }
     }
 
@@ -281,7 +284,7 @@ pub(in crate::codec) fn cold_path() {}
 #[inline(always)]
 pub(in crate::codec) unsafe fn copy_bytes<const N: usize>(from: *const u8, to: *mut u8) {
     // A copy as an array goes through the stack in some loops, which halves their speed.
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `N` bytes are readable at `from` and writable at `to`; they may overlap.
     unsafe { to.copy_from(from, N) };
 }
 

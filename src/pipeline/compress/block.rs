@@ -407,7 +407,7 @@ impl BlockEncoder<'_> {
             // SAFETY: a buffer of that length.
             return unsafe { self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp) };
         }
-        // SAFETY: as above; the buffer is also the output.
+        // SAFETY: `front` has `prefilter_scratch_len` bytes; it is the output, and `ttmp` is its start.
         unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
         copy(&front[..dest.len()], dest);
         Ok(())

@@ -92,7 +92,7 @@ impl<'a> ChunkWriter<'a> {
             let _ = fallible::push(&mut state.spare_buffers, waiting);
         }
         drop(state);
-        // SAFETY: as above.
+        // SAFETY: `reserve_block` returns each range once.
         copy(bytes, unsafe { self.out.write_range(range) });
         Ok(())
     }

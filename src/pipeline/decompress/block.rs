@@ -74,7 +74,8 @@ impl DecodePlan<'_> {
             }
             // The reference passes the content of chunks without coded blocks in the callback's scratch.
             ttmp[..len].copy_from_slice(block);
-            // SAFETY: as above; the input is the beginning of the scratch.
+            // SAFETY: the scratch has at least `ttmp_nbytes` bytes and is borrowed here; the callback may read its
+            // input, the beginning of the scratch, until it writes to it.
             unsafe { postfilter.run(&ttmp[..len], dest, typesize, block_context) }
         });
         scratch.block = input;

@@ -114,7 +114,7 @@ pub(crate) fn decode_into_sink(
                             bytes.len()
                         ));
                     };
-                    // SAFETY: as above.
+                    // SAFETY: this thread alone uses the sink, which is borrowed exclusively.
                     unsafe { sink.accept(n, BlockContent::Bytes(bytes)) }?;
                 }
             }
@@ -156,7 +156,7 @@ impl SinkDecoder<'_> {
         let reference = reference.filter(|_| nblock > 0);
         let Scratch { block_scratch, decoded_block } = scratch;
         let mut decode = |dest: &mut [u8]| plan.decode_block(nblock, tid, block_scratch, dest, reference);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of this function no other call with the same `n` runs at the same time.
         let done = unsafe { sink.with_block_dest(n, &mut decode) };
         if let Some(done) = done {
             return done;
@@ -167,7 +167,8 @@ impl SinkDecoder<'_> {
         let block = decoded_block.get(len)?;
         if let Some(content) = content {
             content.read(range.start + wanted.start, (&mut block[wanted]).into())?;
-            // SAFETY: guaranteed by the caller; the call above has returned.
+            // SAFETY: by the contract of this function no other call with the same `n` runs at the same time, and
+            // `with_block_dest` has returned.
             return unsafe { sink.accept(n, BlockContent::Bytes(block)) };
         }
         let how = plan.part_decoding();
@@ -178,7 +179,8 @@ impl SinkDecoder<'_> {
         if !is_decoded {
             plan.decode_block(nblock, tid, block_scratch, block, reference)?;
         }
-        // SAFETY: as above.
+        // SAFETY: by the contract of this function no other call with the same `n` runs at the same time, and
+        // `with_block_dest` and `with_byte_ranges` have returned.
         unsafe { sink.accept(n, BlockContent::Bytes(block)) }
     }
 }

@@ -223,7 +223,7 @@ impl WriteGuard<'_, SuperChunk> {
     pub(in crate::schunk) fn replace_in_memory(&mut self, at: i64, chunk: ChunkBlock) -> Result<()> {
         let old = std::mem::replace(self.chunk_slot(at)?, chunk.0.into_raw());
         if let Some(old) = NonNull::new(old) {
-            // SAFETY: a chunk that has just been taken from the array; exclusive access.
+            // SAFETY: a chunk that has just been taken from the array; `&mut self` is exclusive access.
             unsafe { free_chunk(old) };
         }
         Ok(())
@@ -236,7 +236,7 @@ impl WriteGuard<'_, SuperChunk> {
     pub(in crate::schunk) fn remove_in_memory(&mut self, at: i64) -> Result<()> {
         let old = std::mem::replace(self.chunk_slot(at)?, ptr::null_mut());
         if let Some(old) = NonNull::new(old) {
-            // SAFETY: as above.
+            // SAFETY: a chunk that has just been taken from the array; `&mut self` is exclusive access.
             unsafe { free_chunk(old) };
         }
         let chunks = self.chunks_in_memory()?;
@@ -268,7 +268,7 @@ impl WriteGuard<'_, SuperChunk> {
         let Ok(slots) = self.chunk_slots() else { return };
         for slot in slots {
             if let Some(chunk) = NonNull::new(std::mem::replace(slot, ptr::null_mut())) {
-                // SAFETY: as above.
+                // SAFETY: a chunk that has just been taken from the array; `&mut self` is exclusive access.
                 unsafe { free_chunk(chunk) };
             }
         }
