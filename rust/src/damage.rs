@@ -1,11 +1,69 @@
 //! Checking and repairing files.
 
 use crate::error::Result;
-use blosc2_core::rust_api::check;
+use blosc2_core::rust_api::check::{self, FramePart};
 use std::ops::Range;
 use std::path::Path;
 
-pub use blosc2_core::rust_api::check::{Damage, Part};
+/// A part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The header.
+    Header,
+    /// The metalayers in the header, or one of them.
+    Metalayer,
+    /// A metalayer of variable length.
+    VariableMetalayer,
+    /// The index of the chunks.
+    Index,
+    /// The trailer, or the table of checksums.
+    Trailer,
+    /// A chunk.
+    Chunk,
+    /// The file with the header.
+    File,
+}
+
+/// A damaged part.
+#[derive(Clone, Debug)]
+pub struct Damage {
+    /// The part.
+    pub part: Part,
+    /// Number of the chunk; `None` for other parts, and for bytes between chunks.
+    pub nchunk: Option<u64>,
+    /// Offset in the file in bytes, if it is known.
+    pub offset: Option<u64>,
+    /// Length in bytes, if it is known.
+    pub len: Option<u64>,
+    /// What a read of the part returns.
+    pub message: String,
+    /// The code of that error.
+    pub code: i32,
+}
+
+impl Damage {
+    /// Returns a damaged part; `None` for other data behind the frame, which are no damage.
+    fn new(damage: &check::Damage<'_>) -> Option<Damage> {
+        let part = match damage.part {
+            FramePart::Header => Part::Header,
+            FramePart::Metalayer => Part::Metalayer,
+            FramePart::Vlmetalayer => Part::VariableMetalayer,
+            FramePart::Index => Part::Index,
+            FramePart::Trailer => Part::Trailer,
+            FramePart::Chunk => Part::Chunk,
+            FramePart::File => Part::File,
+            FramePart::OtherData => return None,
+        };
+        Some(Damage {
+            part,
+            nchunk: damage.nchunk,
+            offset: damage.place.offset,
+            len: damage.place.len,
+            message: format!("{:#}", damage.error),
+            code: damage.error.code(),
+        })
+    }
+}
 
 /// The result of a repair.
 #[derive(Clone, Debug)]
@@ -39,7 +97,7 @@ pub struct Repaired {
 /// `FileOpen`; the error of the header if the file holds no frame.
 pub fn verify(path: impl AsRef<Path>, threads: usize) -> Result<Vec<Damage>> {
     let mut damages = Vec::new();
-    check::verify(path.as_ref(), 0, threads, &mut |damage| damages.push(damage))?;
+    check::verify(path.as_ref(), 0, threads, &mut |damage| damages.extend(Damage::new(damage)))?;
     Ok(damages)
 }
 
@@ -62,7 +120,7 @@ pub fn other_data_behind(path: impl AsRef<Path>) -> Result<Option<Range<u64>>> {
 /// `destination` then.
 pub fn repair(source: impl AsRef<Path>, destination: impl AsRef<Path>, threads: usize) -> Result<Repaired> {
     let mut damages = Vec::new();
-    let report = &mut |damage| damages.push(damage);
+    let report = &mut |damage: &check::Damage<'_>| damages.extend(Damage::new(damage));
     let saved = check::repair(source.as_ref(), destination.as_ref(), threads, report)?;
     Ok(Repaired { saved, damages })
 }

@@ -5,70 +5,11 @@ use crate::b2nd::metalayer::check_array_metalayer;
 use crate::error::Result;
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::parts::read_header;
-use crate::frame::recovery::check::report::{Damage as CoreDamage, FramePart};
 use crate::frame::recovery::check::verify::{CheckOptions, other_data};
 use crate::frame::recovery::{check, repair};
 use std::path::Path;
 
-/// A part of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The header.
-    Header,
-    /// The metalayers in the header, or one of them.
-    Metalayer,
-    /// A metalayer of variable length.
-    VariableMetalayer,
-    /// The index of the chunks.
-    Index,
-    /// The trailer, or the table of checksums.
-    Trailer,
-    /// A chunk.
-    Chunk,
-    /// The file with the header.
-    File,
-}
-
-/// A damaged part.
-#[derive(Clone, Debug)]
-pub struct Damage {
-    /// The part.
-    pub part: Part,
-    /// Number of the chunk; `None` for other parts, and for bytes between chunks.
-    pub nchunk: Option<u64>,
-    /// Offset in the file in bytes, if it is known.
-    pub offset: Option<u64>,
-    /// Length in bytes, if it is known.
-    pub len: Option<u64>,
-    /// What a read of the part returns.
-    pub message: String,
-    /// The code of that error.
-    pub code: i32,
-}
-
-impl Damage {
-    /// Returns a damaged part; `None` for other data behind the frame, which are no damage.
-    fn new(damage: &CoreDamage<'_>) -> Option<Damage> {
-        let part = match damage.part {
-            FramePart::Header => Part::Header,
-            FramePart::Metalayer => Part::Metalayer,
-            FramePart::Vlmetalayer => Part::VariableMetalayer,
-            FramePart::Index => Part::Index,
-            FramePart::Trailer => Part::Trailer,
-            FramePart::Chunk => Part::Chunk,
-            FramePart::File => Part::File,
-            FramePart::OtherData => return None,
-        };
-        Some(Damage {
-            part,
-            nchunk: damage.nchunk,
-            offset: damage.place.offset,
-            len: damage.place.len,
-            message: format!("{:#}", damage.error),
-            code: damage.error.code(),
-        })
-    }
-}
+pub use crate::frame::recovery::check::report::{Damage, FramePart};
 
 /// Returns the offset and the length, in bytes, of data that follow the frame at byte `offset` of the file at `path`
 /// and are not remains of changes of the frame; `None` if there are none.
@@ -90,9 +31,9 @@ fn options(offset: u64, nthreads: usize) -> Result<CheckOptions<'static>> {
 ///
 /// # Errors
 /// `FileOpen`; the error of the header if the file holds no frame.
-pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(Damage)) -> Result<u64> {
+pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(&Damage<'_>)) -> Result<u64> {
     check::verify::verify(&c_path(path)?, &options(offset, nthreads)?, &mut |damage| {
-        Damage::new(damage).into_iter().for_each(&mut *report);
+        report(damage);
         Ok(())
     })
 }
@@ -106,10 +47,10 @@ pub fn repair(
     source: &Path,
     destination: &Path,
     nthreads: usize,
-    report: &mut dyn FnMut(Damage),
+    report: &mut dyn FnMut(&Damage<'_>),
 ) -> Result<u64> {
     repair::repair(&c_path(source)?, &c_path(destination)?, &options(0, nthreads)?, &mut |damage| {
-        Damage::new(damage).into_iter().for_each(&mut *report);
+        report(damage);
         Ok(())
     })
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// A part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FramePart {
+pub enum FramePart {
     /// The fixed part of the header; if its checksum differs, the header with its metalayers.
     Header,
     /// The section of metalayers in the header, or one metalayer.
@@ -46,7 +46,7 @@ impl FramePart {
 
 /// The place of a part in its file, in bytes; `None` where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DamagePlace {
+pub struct DamagePlace {
     /// Offset in the file.
     pub offset: Option<u64>,
     /// Length.
@@ -67,7 +67,7 @@ impl DamagePlace {
 
 /// A damaged part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Damage<'a> {
+pub struct Damage<'a> {
     /// The part.
     pub part: FramePart,
     /// Number of the chunk; `None` for other parts, and for bytes between chunks.
