@@ -18,7 +18,8 @@ impl<'a> OutBuffer<'a> {
     /// `start` points at `len` writable bytes, initialised or not, which no other code uses during `'a`.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(start: *mut u8, len: usize) -> Self {
-        // SAFETY: guaranteed by the caller; `MaybeUninit` needs no initialised memory.
+        // SAFETY: by the contract of this function `len` writable bytes that no other code uses during `'a`;
+        // `MaybeUninit` needs no initialised memory.
         OutBuffer { bytes: unsafe { std::slice::from_raw_parts_mut(start.cast(), len) } }
     }
 

@@ -253,8 +253,8 @@ impl Array {
     }
 
     fn last_tick_field(&self) -> &AtomicI64 {
-        // SAFETY: the array owns the struct; an aligned field that the library only accesses atomically once the array
-        // is made.
+        // SAFETY: the array owns the struct; an aligned field that the library only accesses atomically once the
+        // array is made.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).last_tick) }
     }
 
@@ -278,7 +278,8 @@ impl Array {
             params.dtype_format,
         )?;
         let builder = ArrayBuilder::new(geometry, dtype, params.dtype_format)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the array,
+        // which owns the super-chunk.
         let schunk = unsafe { SuperChunk::create(&params.storage) }
             .map_err(to_kind_unless_lock(ErrorKind::Failure))?;
         init_schunk(&schunk, &builder.geometry, &meta, params, special)?;
@@ -359,7 +360,7 @@ impl Array {
 unsafe fn write_public_geometry(geometry: &Geometry, public: *mut b2nd_array_t) {
     let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.public_shapes();
     let strides = geometry.strides();
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract of this function `public` points at a struct that no other code writes or borrows.
     unsafe {
         (*public).ndim = geometry.ndim() as i8;
         (*public).shape = *shape;

@@ -429,7 +429,8 @@ impl<T> HeadTailRow<T> {
 impl<T: Copy> RowCopy for HeadTailRow<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
-        // SAFETY: both parts lie in the row, which is not shorter than a `T`; the caller guarantees access to the row.
+        // SAFETY: both parts lie in the row, which is not shorter than a `T`; the caller guarantees access to the
+        // row.
         unsafe {
             let first = src.cast::<T>().read_unaligned();
             let last = src.add(self.tail_offset).cast::<T>().read_unaligned();
@@ -455,7 +456,8 @@ impl RowCopy for LongRow {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
         let is_bulk = self.0 >= MIN_BULK_COPY && (src as usize).abs_diff(dst as usize) >= self.0;
-        // SAFETY: guaranteed by the caller; slices only where they do not overlap.
+        // SAFETY: by the contract of `copy` `src` is readable and `dst` writable for the length of the row; slices
+        // are made only where they do not overlap.
         unsafe {
             if is_bulk {
                 let (from, to) =
@@ -478,7 +480,7 @@ struct ConstantRow {
 impl RowCopy for ConstantRow {
     #[inline(always)]
     unsafe fn copy(self, _src: *const u8, dst: *mut u8) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of `copy` `dst` is writable for the length of the row.
         unsafe { dst.write_bytes(self.byte, self.len) }
     }
 }

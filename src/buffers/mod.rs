@@ -188,7 +188,7 @@ pub(crate) fn take_block(len: usize) -> Option<NonNull<u8>> {
 /// # Safety
 /// `start` is a `malloc` block of at least `len` initialised bytes that no other code uses or frees any more.
 pub(crate) unsafe fn return_block(start: NonNull<u8>, len: usize) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract of this function a `malloc` block of that length that no other code uses or frees.
     let block = unsafe { Block::from_raw(start, len) };
     add_to_process_list(std::iter::once(block));
 }

@@ -22,7 +22,8 @@ pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container
     if schunk.is_null() {
         return None;
     }
-    // SAFETY: guaranteed by the caller. No reference to the whole struct is made: other threads write other fields.
+    // SAFETY: by the contract of this function a super-chunk, whose metalayers no other code changes during the call.
+    // No reference to the whole struct is made: other threads write other fields.
     let (typesize, count) = unsafe { ((*schunk).typesize, (*schunk).nmetalayers) };
     let mut blockshape = None;
     for n in 0..usize::from(count) {
@@ -50,7 +51,7 @@ pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container
 /// `name` is a string that ends with NUL.
 unsafe fn is_same_name(name: *const c_char, wanted: &CStr) -> bool {
     let mut wanted = wanted.to_bytes_with_nul().iter().enumerate();
-    // SAFETY: all bytes before this one are equal to those of `wanted`, which has no earlier NUL: `name` has not ended
-    // there.
+    // SAFETY: all bytes before this one are equal to those of `wanted`, which has no earlier NUL: `name` has not
+    // ended there.
     wanted.all(|(at, &byte)| unsafe { name.cast::<u8>().add(at).read() } == byte)
 }

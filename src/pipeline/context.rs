@@ -59,7 +59,7 @@ impl OwnedContext {
     /// # Safety
     /// `context` is NULL or came from [`into_c`](Self::into_c), and was not taken back before.
     pub(crate) unsafe fn from_c(context: *mut blosc2_context) -> Option<OwnedContext> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of this function `into_c` made the pointer from a box, which is taken back once.
         NonNull::new(context.cast()).map(|context| unsafe { RawBox::from_raw(context) })
     }
 }
@@ -179,7 +179,8 @@ impl Context {
             ..zeroed_head()
         };
         let context = RawBox::new(Context {
-            // SAFETY: guaranteed by the caller; the parameters of the prefilter are the context's own copy.
+            // SAFETY: by the contract of this function pointers and functions in `cparams` are as the ABI requires;
+            // the parameters of the prefilter are the context's own copy.
             head: unsafe { ContextHeadCell::new(head) },
             preparams,
             postparams: None,
@@ -187,7 +188,8 @@ impl Context {
             is_instrumented: cparams.instr_codec.get(),
         })?;
         // The tuner's init reads a head with all fields set except these three (codecs.md 15).
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of this function the parameters of the tuner, and the functions of a tuner, are as
+        // the ABI requires.
         unsafe {
             tuner::call_init(&*context, cparams.tuner_id, cparams.tuner_params)?;
             context.head.set_tuner_id(cparams.tuner_id.max(0));
@@ -222,7 +224,8 @@ impl Context {
             ..zeroed_head()
         };
         RawBox::new(Context {
-            // SAFETY: guaranteed by the caller; the parameters of the postfilter are the context's own copy.
+            // SAFETY: by the contract of this function pointers and functions in `dparams` are as the ABI requires;
+            // the parameters of the postfilter are the context's own copy.
             head: unsafe { ContextHeadCell::new(head) },
             preparams: None,
             postparams,
@@ -362,9 +365,9 @@ impl Context {
         if schunk.is_null() {
             return -1;
         }
-        // SAFETY: a super-chunk, as the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee,
-        // or as the program has set it. The program may write its public fields between calls but not during one.
-        // Threads that read from the super-chunk write this one field during the call, atomically.
+        // SAFETY: a super-chunk, as the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk`
+        // guarantee, or as the program has set it. The program may write its public fields between calls but not
+        // during one. Threads that read from the super-chunk write this one field during the call, atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*schunk).current_nchunk) }.load(Ordering::Relaxed)
     }
 
@@ -373,8 +376,8 @@ impl Context {
         if !decoding_needs_container(header) {
             return None;
         }
-        // SAFETY: the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee a super-chunk that
-        // does not change during the call.
+        // SAFETY: the callers of `ContextHeadCell::new` and `ContextHeadCell::set_schunk` guarantee a super-chunk
+        // that does not change during the call.
         unsafe { container::of_schunk(self.head.schunk()) }
     }
 
@@ -556,7 +559,7 @@ fn update_thread_fields(head: &ContextHeadCell) {
 /// # Safety
 /// `params` is NULL or points at initialised parameters.
 unsafe fn copy_filter_params<T: Copy>(params: *const T) -> Result<T> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract of this function NULL or initialised parameters, which are copied.
     unsafe { params.as_ref() }
         .copied()
         .ok_or_else(|| err!(NullPointer, "a prefilter or postfilter is set, but its parameters are NULL"))

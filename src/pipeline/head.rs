@@ -150,7 +150,8 @@ macro_rules! unsafe_setters {
                 /// The value is NULL or valid as the ABI defines for the field, for as long as the head has it. A
                 /// super-chunk does not change while a method of the context runs: see [`ContextHeadCell::new`].
                 pub(crate) unsafe fn $set(&self, value: $type) {
-                    // SAFETY: as in the other setters.
+                    // SAFETY: the caller of `new` guarantees that no other code uses the head now; there are no
+                    // references to it.
                     unsafe { (*self.0.get()).$name = value }
                 }
             )*

@@ -43,7 +43,8 @@ static INSTALLED_RUNNER: AtomicPtr<CallbackRunner> = AtomicPtr::new(ptr::null_mu
 /// before it returns.
 pub unsafe fn set_callback(callback: Option<ThreadsCallback>, data: *mut c_void) {
     let runner = match callback {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: `callback` may be called with `data` until it is replaced and the
+        // running jobs have ended.
         Some(callback) => unsafe { intern(callback, data) },
         None => ptr::null_mut(),
     };
@@ -70,7 +71,8 @@ unsafe fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut CallbackR
         }
         at = runner.previous;
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the contract of this function: `callback` may be called with `data` until it is replaced and the
+    // running jobs have ended.
     let runner = unsafe { CallbackRunner::new(callback, data) };
     let new = Box::into_raw(Box::new(CallbackRunner { previous: newest, ..runner }));
     while let Err(now) = NEWEST_RUNNER.compare_exchange_weak(newest, new, AcqRel, Acquire) {

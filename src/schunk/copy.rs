@@ -113,7 +113,7 @@ impl SuperChunk {
             Storage { contiguous: to.contiguous, urlpath: to.urlpath, cparams, ..Storage::default() };
         storage.dparams = to.dparams.unwrap_or(storage.dparams);
         storage.io = to.io.unwrap_or(storage.io);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the copy.
         let copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.read_lock().counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
@@ -153,7 +153,7 @@ impl SuperChunk {
     unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
         for (name, chunk) in self.copy_metalayers(MetalayerKind::Variable)? {
             let content = decompress_content(&ParsedChunk::parse(&mut ChunkHeader::default(), &chunk)?)?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the contract of this function: the pointers in `cparams` are valid during the call.
             unsafe { copy.vlmeta_add(&fallible::c_string(&[&name])?, &content, cparams) }?;
         }
         Ok(())

@@ -146,7 +146,7 @@ impl SuperChunk {
     ) -> Result<usize> {
         self.refresh_ignoring_errors()?;
         self.read_lock().lock_proof().check_new_metalayer(MetalayerKind::Variable, name)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in `cparams` are valid during the call.
         let chunk = unsafe { compress_content(content, cparams) }?;
         let mut session = self.lock_for_change(true)?;
         let guard = session.guard();
@@ -183,7 +183,7 @@ impl SuperChunk {
         cparams: Option<&blosc2_cparams>,
     ) -> Result<usize> {
         self.vlmeta_exists(name)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the contract of this function: the pointers in `cparams` are valid during the call.
         let chunk = unsafe { compress_content(content, cparams) }?;
         let mut session = self.lock_for_change(true)?;
         let guard = session.guard();

@@ -126,7 +126,8 @@ impl SuperChunk {
         if std::ptr::eq(schunk, self.as_ptr()) {
             return self.read_lock().lock_proof().container();
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of this function NULL, or a super-chunk that lives and whose metalayers no other
+        // thread changes during the call.
         unsafe { container::of_schunk(schunk) }
     }
 

@@ -72,7 +72,8 @@ unsafe fn chunk_len(chunk: NonNull<u8>) -> usize {
 /// # Safety
 /// `chunk` was taken from the array of a super-chunk, and is not used any more.
 unsafe fn free_chunk(chunk: NonNull<u8>) {
-    // SAFETY: guaranteed by the caller; chunks of the array are `malloc` blocks.
+    // SAFETY: by the contract of this function the chunk was taken from an array and is not used any more; chunks of
+    // the array are `malloc` blocks.
     unsafe { buffers::return_block(chunk, chunk_len(chunk)) }
 }
 

@@ -85,6 +85,7 @@ impl SuperChunk {
 /// # Safety
 /// `context` is NULL or a context.
 unsafe fn nthreads(context: *const blosc2_context) -> Option<i16> {
-    // SAFETY: guaranteed by the caller. Of the context only this field is accessed, which is atomic.
+    // SAFETY: by the contract of this function NULL or a context. Of the context only this field is accessed, which
+    // is atomic.
     unsafe { context.cast::<Context>().as_ref() }.map(|context| context.head().nthreads())
 }

@@ -156,7 +156,7 @@ impl SuperChunk {
     /// # Safety
     /// No other code uses the super-chunk.
     pub(super) unsafe fn set_frame(&self, frame: Frame) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract of this function no other code uses the super-chunk.
         drop(unsafe { self.take_frame() });
         // SAFETY: the rule of the module.
         unsafe { (*self.as_ptr()).frame = Box::into_raw(Box::new(frame)).cast::<blosc2_frame>() }
@@ -294,7 +294,8 @@ impl SuperChunk {
             return Err(err!(InvalidParam, "`typesize` is {}, expected 1 or more", cparams.typesize));
         }
         let s = self.as_ptr();
-        // SAFETY: guaranteed by the caller; the rule of the module.
+        // SAFETY: by the contract of this function the parameters are as both constructors require, and no other code
+        // uses the super-chunk, whose fields are written here.
         unsafe {
             let cctx = Context::for_compression(cparams)?;
             drop(OwnedContext::from_c(ptr::replace(&raw mut (*s).cctx, cctx.into_c())));
