@@ -63,7 +63,8 @@ pub struct Cell {
     pub codec: &'static str,
     pub params: Params,
     filters: &'static str,
-    family: &'static str,
+    /// The family of the data, or `file`, or `named`.
+    pub family: &'static str,
     /// Length of the data in bytes.
     pub nbytes: usize,
     source: Source,
@@ -148,13 +149,21 @@ impl Cell {
 
     /// Returns the data: `self.nbytes` bytes.
     pub fn data(&self) -> Vec<u8> {
-        match self.source.clone() {
-            Source::Family(family, mut random) => {
-                families::generate(family, &mut random, self.params.typesize as usize, self.nbytes)
+        self.data_sets(1).remove(0)
+    }
+
+    /// Returns `count` pieces of data of `self.nbytes` bytes: the data of the cell, and others that are drawn from the
+    /// same family, or from the files. Those of a named cell are all the same.
+    pub fn data_sets(&self, count: usize) -> Vec<Vec<u8>> {
+        let mut source = self.source.clone();
+        let next = |_| match &mut source {
+            Source::Family(family, random) => {
+                families::generate(*family, random, self.params.typesize as usize, self.nbytes)
             }
-            Source::File(mut random) => files::piece(&mut random, self.nbytes),
-            Source::Bytes(bytes) => bytes,
-        }
+            Source::File(random) => files::piece(random, self.nbytes),
+            Source::Bytes(bytes) => bytes.clone(),
+        };
+        (0..count).map(next).collect()
     }
 }
 

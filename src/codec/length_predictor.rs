@@ -1,6 +1,12 @@
 //! Prediction of match lengths, for encoders whose next step depends on where a match ends.
 
+use crate::tuning::tunable;
 use std::hint::black_box;
+
+tunable! {
+    /// Whether lengths are predicted.
+    const HAS_LENGTH_PREDICTION: bool = true;
+}
 
 /// The length of the last match.
 ///
@@ -15,6 +21,9 @@ impl LengthPredictor {
     /// Returns `length`: where it is the same as in the last call, without a data dependency on it.
     #[inline(always)]
     pub(super) fn speculate(&mut self, length: usize) -> usize {
+        if !HAS_LENGTH_PREDICTION.get() {
+            return length;
+        }
         if length != self.0 {
             // Without `black_box`, the compiler may store `length` in both cases.
             self.0 = black_box(length);

@@ -9,25 +9,33 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2Copy;
 
+use crate::tuning::tunable;
+
 /// The number of bytes behind its end that a match copy may overwrite.
 pub(super) const OVERSHOOT: usize = 64;
 
 /// The greatest match length, in bytes, of [`copy_short`] and [`MatchCopy::copy_short_any_distance`].
 pub(super) const MAX_SHORT_MATCH: usize = 18;
 
-/// The greatest match length, in bytes, for which [`copy_match`] is about as fast as [`copy_large`] at every distance.
-pub(super) const LARGE_MATCH_THRESHOLD: usize = 512;
-/// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
-/// bytes that can be in the store buffer, and much less than the size of the L1 cache.
-const MIN_STALL_FREE_DISTANCE: usize = 2048;
-/// The number of bytes that [`copy_with_doubling`] first writes from registers, for distances less than 16, and for
-/// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
-/// faster.
-const SHORT_PERIOD_REGISTER_BYTES: usize = 2048;
-const LONG_PERIOD_REGISTER_BYTES: usize = 256;
-/// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
-/// fast, but for shorter parts reaching the boundary takes longer than it saves.
-const MIN_ALIGNED_PART: usize = 256;
+tunable! {
+    /// Whether [`copy_large`] has loops of its own.
+    const HAS_LARGE_COPY: bool = true;
+    /// Whether matches at short distances that are powers of two are written in whole cache lines.
+    const HAS_LINE_FILL: bool = true;
+    /// The greatest match length, in bytes, for which [`copy_match`] is about as fast as [`copy_large`] at every distance.
+    pub(super) const LARGE_MATCH_THRESHOLD: usize = 512;
+    /// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
+    /// bytes that can be in the store buffer, and much less than the size of the L1 cache.
+    const MIN_STALL_FREE_DISTANCE: usize = 2048;
+    /// The number of bytes that [`copy_with_doubling`] first writes from registers, for distances less than 16, and for
+    /// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
+    /// faster.
+    const SHORT_PERIOD_REGISTER_BYTES: usize = 2048;
+    const LONG_PERIOD_REGISTER_BYTES: usize = 256;
+    /// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
+    /// fast, but for shorter parts reaching the boundary takes longer than it saves.
+    const MIN_ALIGNED_PART: usize = 256;
+}
 
 /// Copies a match of `length` bytes to `out` from `distance` bytes before it. Returns `None` if `distance` is 0, or if
 /// the match begins before `dest` or ends behind it.
@@ -36,7 +44,7 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, distance: usize, l
     if distance == 0 || distance > out {
         return None;
     }
-    if length > LARGE_MATCH_THRESHOLD {
+    if length > LARGE_MATCH_THRESHOLD.get() {
         // SAFETY: 1 <= `distance` <= `out`, and `length` bytes from `out` are inside `dest`.
         unsafe { copy_large(dest.as_mut_ptr().add(out), distance, length) };
         return Some(());
@@ -131,6 +139,16 @@ pub(super) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, distance: usize, leng
 /// belong to one buffer.
 #[inline(never)]
 pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
+    if !HAS_LARGE_COPY.get() {
+        // SAFETY: by the contract, `length` bytes from `to` are in the buffer.
+        unsafe {
+            copy_match::<PortableCopy>(to, distance, length - OVERSHOOT);
+            for at in length - OVERSHOOT..length {
+                copy_bytes::<1>(to.add(at).sub(distance), to.add(at));
+            }
+        }
+        return;
+    }
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the feature has just been detected; the rest is the contract.
@@ -155,8 +173,8 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usize, length:
     // The last chunk ends where the match does, so that the chunks before it can go up to OVERSHOOT beyond `body`.
     let body = length - OVERSHOOT;
     let mut done = match distance {
-        ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES),
-        16..64 => body.min(LONG_PERIOD_REGISTER_BYTES),
+        ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES.get()),
+        16..64 => body.min(LONG_PERIOD_REGISTER_BYTES.get()),
         _ => 0,
     };
     if done > 0 {
@@ -166,7 +184,7 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usize, length:
     }
     let mut load_distance = distance;
     loop {
-        while load_distance < MIN_STALL_FREE_DISTANCE && 2 * load_distance <= distance + done {
+        while load_distance < MIN_STALL_FREE_DISTANCE.get() && 2 * load_distance <= distance + done {
             load_distance *= 2;
         }
         // Here `load_distance` is a multiple of `distance`, and OVERSHOOT <= `load_distance` <= `distance` + `done`.
@@ -174,8 +192,9 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usize, length:
             break;
         }
         let left = body - done;
-        let mut part = if load_distance < MIN_STALL_FREE_DISTANCE { load_distance.min(left) } else { left };
-        if part >= MIN_ALIGNED_PART {
+        let mut part =
+            if load_distance < MIN_STALL_FREE_DISTANCE.get() { load_distance.min(left) } else { left };
+        if part >= MIN_ALIGNED_PART.get() {
             let behind_line = to.addr().wrapping_add(done) % OVERSHOOT;
             if behind_line != 0 {
                 part = OVERSHOOT - behind_line;
@@ -423,22 +442,23 @@ mod tests {
                 511,
                 512,
                 900,
-                MIN_STALL_FREE_DISTANCE - 1,
-                MIN_STALL_FREE_DISTANCE,
-                3 * MIN_STALL_FREE_DISTANCE,
+                MIN_STALL_FREE_DISTANCE.get() - 1,
+                MIN_STALL_FREE_DISTANCE.get(),
+                3 * MIN_STALL_FREE_DISTANCE.get(),
             ])
             .step_by(step);
-        let noise: Vec<u8> = (0..7 * MIN_STALL_FREE_DISTANCE).map(|at| (at * 7 + at / 256) as u8).collect();
+        let noise: Vec<u8> =
+            (0..7 * MIN_STALL_FREE_DISTANCE.get()).map(|at| (at * 7 + at / 256) as u8).collect();
         for (distance, copy) in
             distances.flat_map(|distance| [(distance, portable), (distance, copy_large as CopyLarge)])
         {
             let step = if cfg!(miri) { 2 } else { 1 };
             let lengths = [
-                LARGE_MATCH_THRESHOLD + 1,
-                LARGE_MATCH_THRESHOLD + 77,
-                SHORT_PERIOD_REGISTER_BYTES + 63,
-                MIN_STALL_FREE_DISTANCE + 65,
-                3 * MIN_STALL_FREE_DISTANCE + 5,
+                LARGE_MATCH_THRESHOLD.get() + 1,
+                LARGE_MATCH_THRESHOLD.get() + 77,
+                SHORT_PERIOD_REGISTER_BYTES.get() + 63,
+                MIN_STALL_FREE_DISTANCE.get() + 65,
+                3 * MIN_STALL_FREE_DISTANCE.get() + 5,
             ];
             for length in lengths.into_iter().step_by(step) {
                 for out in [distance, distance + 1, distance + 40].into_iter().step_by(step) {

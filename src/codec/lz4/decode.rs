@@ -16,12 +16,20 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use crate::codec::match_copy::copy_match_checked;
+use crate::tuning::tunable;
 
 use format::{MIN_MATCH, read_length};
 use kernel::{BLOCK_SLACK, READ_AHEAD, WRITE_AHEAD};
 use progress::DecodeProgress;
 
 pub(super) use progress::BlockWithSlack;
+
+tunable! {
+    /// Whether short blocks with few readable bytes behind them are copied into a longer buffer.
+    const COPIES_SMALL_BLOCKS: bool = true;
+    /// Whether the ends of longer blocks are copied.
+    const COPIES_TAILS: bool = true;
+}
 
 /// Blocks of up to this length, in bytes, are copied into a longer buffer first if too few readable bytes lie behind
 /// them.
@@ -38,10 +46,11 @@ pub(super) fn decode_lz4_block(
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
-    if src.len > MAX_SMALL_BLOCK {
+    let is_copied = src.readable.len() - src.len < BLOCK_SLACK;
+    if src.len > MAX_SMALL_BLOCK || (is_copied && !COPIES_SMALL_BLOCKS.get()) {
         return decode_remaining(&src, dest, dest_len, dictionary, DecodeProgress::START);
     }
-    if src.readable.len() - src.len < BLOCK_SLACK {
+    if is_copied {
         return decode_copied_small_block(&src.readable[..src.len], dest, dest_len, dictionary);
     }
     decode_small_block(&src, dest, dest_len, dictionary)
@@ -100,7 +109,8 @@ fn decode_remaining(
             if progress.at + READ_AHEAD <= src.readable.len() {
                 kernel::decode_window(src, dest, &mut progress)?;
             }
-            if behind < BLOCK_SLACK && progress.at < block.len() && block.len() - progress.at <= TAIL_LEN {
+            let is_tail = progress.at < block.len() && block.len() - progress.at <= TAIL_LEN;
+            if COPIES_TAILS.get() && behind < BLOCK_SLACK && is_tail {
                 decode_tail(block, dest, &mut progress)?;
             }
             if progress.at == block.len() + 1 {

@@ -57,7 +57,7 @@ impl MatchCopy for Avx2Copy {
 pub(super) unsafe fn copy_large_avx2(to: *mut u8, distance: usize, length: usize) {
     // SAFETY: the contract is the callee's.
     unsafe {
-        if distance <= 16 && distance.is_power_of_two() {
+        if super::HAS_LINE_FILL.get() && distance <= 16 && distance.is_power_of_two() {
             fill_cache_lines_avx2(to, distance, length);
         } else {
             copy_with_doubling::<Avx2Copy>(to, distance, length);

@@ -14,7 +14,9 @@ mod segments;
 use super::incompressible::is_incompressible;
 use crate::error::Result;
 use crate::fallible::{self, get_or_try_insert_with};
+use crate::tuning::tunable;
 use inflate::ADLER_LEN;
+use segments::{Segment, find_segments};
 
 pub(in crate::codec) use deflate::LevelSet;
 
@@ -24,10 +26,16 @@ pub(super) const VERSION: &str = "1.3.1";
 /// The first bytes of a stream: deflate with the largest window (RFC 1950 2.2).
 const HEADER: [u8; 2] = [0x78, 0x01];
 
-/// Where the content can be stored instead, a stream must save at least 1 / `MIN_SAVING_DIVISOR` of its content: stored
-/// bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as long to
-/// read as the chunk that the C library had stored).
-const MIN_SAVING_DIVISOR: usize = 256;
+tunable! {
+    /// Where the content can be stored instead, a stream must save at least 1 / `MIN_SAVING_DIVISOR` of its content: stored
+    /// bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as long to
+    /// read as the chunk that the C library had stored).
+    const MIN_SAVING_DIVISOR: usize = 256;
+    /// Whether a test for noise precedes the encoder.
+    const TESTS_FOR_NOISE: bool = true;
+    /// Whether parts without repetitions are exempt from the search.
+    const HAS_SEGMENTS: bool = true;
+}
 
 /// The states of one thread.
 #[derive(Default)]
@@ -51,10 +59,14 @@ pub(super) fn compress(
     clevel: i32,
 ) -> Result<usize> {
     let can_store = dest.len() <= src.len();
-    let max_len =
-        if can_store { dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR } else { dest.len() };
+    let max_len = if can_store {
+        dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR.get()
+    } else {
+        dest.len()
+    };
     let Some(room) = max_len.checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
-    let is_incompressible = can_store && is_incompressible(src, deflate::MAX_DISTANCE);
+    let is_incompressible =
+        can_store && TESTS_FOR_NOISE.get() && is_incompressible(src, deflate::MAX_DISTANCE);
     if !(1..=9).contains(&clevel) || is_incompressible {
         return Ok(0);
     }
@@ -64,7 +76,9 @@ pub(super) fn compress(
         _ => {
             // zlib-ng searches for matches of three bytes only at the last level.
             let shortest = if clevel == 9 || levels == LevelSet::Zlib { 3 } else { 4 };
-            let segments = segments::find_segments(&mut state.segments, src, shortest)?;
+            let whole = [Segment { range: 0..src.len(), is_literals: false }];
+            let segments =
+                if HAS_SEGMENTS.get() { find_segments(&mut state.segments, src, shortest)? } else { &whole };
             let encoder = get_or_try_insert_with(&mut state.encoder, deflate::DeflateWorkspace::new)?;
             deflate::compress(encoder, src, segments, &mut rest[..room], levels, clevel)
         }

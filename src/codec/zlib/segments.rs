@@ -10,21 +10,25 @@ use std::ops::Range;
 use super::deflate::MAX_DISTANCE;
 use crate::error::Result;
 use crate::fallible;
+use crate::tuning::tunable;
 
 /// Streams are examined in units of this many bytes.
 const UNIT: usize = 8 << 10;
-/// The least number of consecutive units for which the search is interrupted: restarting it costs a hundred bytes.
-const MIN_LITERAL_UNITS: usize = 3;
-/// A rest of fewer bytes at the end of a stream belongs to the segment before it.
-const SHORT_REST: usize = 64;
-/// The number of bytes of a unit that are sampled, and the least number of different values among them for bytes of
-/// more than 6 bits of information. For noise 162 are expected.
-const SAMPLES: usize = 256;
-const MIN_DISTINCT_VALUES: u32 = 100;
-/// The number of words of a unit that may be repeated: of four bytes, and of three bytes, of which noise repeats more
-/// by chance. A repetition of 30 bytes exceeds it.
-const MAX_REPEATED_WORDS: usize = UNIT / 1024;
-const MAX_REPEATED_3_BYTE_WORDS: usize = 3 * MAX_REPEATED_WORDS;
+tunable! {
+    /// The least number of consecutive units for which the search is interrupted: restarting it costs a hundred bytes.
+    const MIN_LITERAL_UNITS: usize = 3;
+    /// A rest of fewer bytes at the end of a stream belongs to the segment before it.
+    const SHORT_REST: usize = 64;
+    /// The number of bytes of a unit that are sampled, and the least number of different values among them for bytes of
+    /// more than 6 bits of information. For noise 162 are expected.
+    const SAMPLES: usize = 256;
+    const MIN_DISTINCT_VALUES: u32 = 100;
+    /// The number of words of a unit that may be repeated: of four bytes, and of three bytes, of which noise repeats more
+    /// by chance. A repetition of 30 bytes exceeds it.
+    const MAX_REPEATED_WORDS: usize = UNIT / 1024;
+    /// The quotient of the two numbers: of three bytes.
+    const MAX_REPEATED_3_BYTE_WORDS: usize = 3 * UNIT / 1024;
+}
 /// log2 of the number of slots for words.
 const SLOTS_LOG2: u32 = 15;
 
@@ -59,8 +63,9 @@ pub(super) fn find_segments<'a>(
     let mut start = 0;
     let mut at = 0;
     let mut words: Option<WordTable> = None;
-    while src.len() - at >= MIN_LITERAL_UNITS * UNIT {
-        let is_run = (0..MIN_LITERAL_UNITS).all(|nth| has_high_entropy(&src[at + nth * UNIT..][..UNIT]));
+    while src.len() - at >= MIN_LITERAL_UNITS.get() * UNIT {
+        let is_run =
+            (0..MIN_LITERAL_UNITS.get()).all(|nth| has_high_entropy(&src[at + nth * UNIT..][..UNIT]));
         if !is_run {
             at += UNIT;
             continue;
@@ -79,21 +84,21 @@ pub(super) fn find_segments<'a>(
         let scanned = at;
         // The comparison with the words before `first` costs another pass; it is made only for units that do not repeat
         // each other.
-        if at - first >= MIN_LITERAL_UNITS * UNIT {
+        if at - first >= MIN_LITERAL_UNITS.get() * UNIT {
             words.insert_words_before(first);
             at = (first..at).step_by(UNIT).find(|&unit| words.insert_and_check_repeats(unit)).unwrap_or(at);
         }
         // Units were scanned completely without a result, or twice. Noise with a period of 32,000 bytes would cost that
         // each time.
-        if at < scanned || (first + 1..first + MIN_LITERAL_UNITS * UNIT).contains(&at) {
+        if at < scanned || (first + 1..first + MIN_LITERAL_UNITS.get() * UNIT).contains(&at) {
             break;
         }
-        if at - first >= MIN_LITERAL_UNITS * UNIT {
+        if at - first >= MIN_LITERAL_UNITS.get() * UNIT {
             if first > start {
                 fallible::push(segments, Segment { range: start..first, is_literals: false })?;
             }
             let rest = &src[at..];
-            let is_literals = rest.len() < SHORT_REST
+            let is_literals = rest.len() < SHORT_REST.get()
                 || (rest.len() < UNIT && has_high_entropy(rest) && !words.insert_and_check_repeats(at));
             let end = if is_literals { src.len() } else { at };
             fallible::push(segments, Segment { range: first..end, is_literals: true })?;
@@ -110,9 +115,9 @@ pub(super) fn find_segments<'a>(
 /// Returns whether a unit, or a shorter rest, has enough different values for its words to differ from each other.
 fn has_high_entropy(unit: &[u8]) -> bool {
     let mut seen = [0u64; 4];
-    let step = (unit.len() / SAMPLES).max(1);
+    let step = (unit.len() / SAMPLES.get()).max(1);
     unit.iter().step_by(step).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
-    seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= MIN_DISTINCT_VALUES
+    seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= MIN_DISTINCT_VALUES.get()
 }
 
 /// The last position of each word.
@@ -127,7 +132,7 @@ struct WordTable<'a> {
 
 impl<'a> WordTable<'a> {
     fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> Result<WordTable<'a>> {
-        let most = if len == 3 { MAX_REPEATED_3_BYTE_WORDS } else { MAX_REPEATED_WORDS };
+        let most = if len == 3 { MAX_REPEATED_3_BYTE_WORDS.get() } else { MAX_REPEATED_WORDS.get() };
         slots.clear();
         fallible::reserve(slots, 1 << SLOTS_LOG2)?;
         slots.resize(1 << SLOTS_LOG2, u32::MAX);

@@ -3,7 +3,7 @@
 //! With `DELTA`, streams are also coded by a bytedelta, while they are in registers (`filters.md` 8).
 
 use super::super::bytedelta::columns::avx512 as delta;
-use super::super::columns::avx512::{Columns, PackedTiles, SlottedTiles, TILE, Tiles, WideTiles};
+use super::super::columns::avx512::{Columns, PackedTiles, SlottedTiles, TILE, Tiles, WideTiles, has_tiles};
 use super::super::columns::{covering_start_groups, covering_starts, prefetch_dest};
 use super::avx2;
 use super::cache_blocked;
@@ -21,7 +21,7 @@ const TILES_PER_RUN: usize = 8;
 /// [`super::can_fuse_bytedelta`] is true for them.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() < TILE * typesize {
+    if src.len() < TILE * typesize || !has_tiles(typesize) {
         // SAFETY: this function has AVX2; the rest by the caller.
         return unsafe { avx2::shuffle::<DELTA>(typesize, src, dest) };
     }
@@ -34,6 +34,9 @@ pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], des
             5 => forward::<DELTA>(PackedTiles::<5, 1>, 5, src, dest),
             6 => forward::<DELTA>(PackedTiles::<3, 2>, 6, src, dest),
             7 => forward::<DELTA>(SlottedTiles::<8>::new(7), 7, src, dest),
+            8 if !cache_blocked::HAS_CACHE_BLOCKING.get() => {
+                forward::<DELTA>(PackedTiles::<1, 8>, 8, src, dest)
+            }
             8 => cache_blocked::forward_avx512::<8, DELTA>(src, dest),
             10 => forward::<DELTA>(PackedTiles::<5, 2>, 10, src, dest),
             12 => forward::<DELTA>(PackedTiles::<3, 4>, 12, src, dest),
@@ -55,7 +58,7 @@ pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], des
 /// As for [`shuffle`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() < TILE * typesize {
+    if src.len() < TILE * typesize || !has_tiles(typesize) {
         // SAFETY: this function has AVX2; the rest by the caller.
         return unsafe { avx2::unshuffle::<DELTA>(typesize, src, dest) };
     }

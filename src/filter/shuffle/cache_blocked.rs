@@ -9,12 +9,18 @@ use super::super::bytedelta::columns::{avx2 as delta_avx2, avx512 as delta_avx51
 use super::super::columns::avx2::{TILE as TILE_AVX2, TileLayout};
 use super::super::columns::avx512::{TILE as TILE_AVX512, load_table, table};
 use super::super::columns::{covering_start_groups, prefetch_dest};
+use crate::tuning::tunable;
 use std::arch::x86_64::*;
 
 /// The distance in bytes of two addresses that share a set of the L1 cache: 64 sets of lines of 64 bytes, in all x86
 /// processors.
 const CACHE_SET_STRIDE: usize = 4096;
 const CACHE_LINE: usize = 64;
+
+tunable! {
+    /// Whether streams that conflict in the cache are written four at a time.
+    pub(super) const HAS_CACHE_BLOCKING: bool = true;
+}
 
 /// The number of streams that are written together, and of the bytes of an element that they hold.
 const STREAMS: usize = 4;
@@ -24,7 +30,7 @@ const BYTES_PER_RUN: usize = 8 * CACHE_LINE;
 
 /// Returns whether contiguous streams of `elements` bytes map to one cache set, or to one of `sets` sets.
 pub(super) fn has_cache_set_conflicts(elements: usize, sets: usize) -> bool {
-    (elements + CACHE_LINE) % (CACHE_SET_STRIDE / sets) <= 2 * CACHE_LINE
+    HAS_CACHE_BLOCKING.get() && (elements + CACHE_LINE) % (CACHE_SET_STRIDE / sets) <= 2 * CACHE_LINE
 }
 
 /// Shuffles whole elements of `N` bytes, 8 or 16; [`BYTES_PER_RUN`] bytes of a stream at a time if the streams

@@ -20,6 +20,7 @@ mod tests;
 
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
+use crate::tuning::tunable;
 use generic::count_elements;
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -54,6 +55,13 @@ pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u
     run(level, Direction::Backward, typesize, src, dest);
 }
 
+tunable! {
+    /// Whether a shuffle and a bytedelta are one pass.
+    const HAS_FUSED_BYTEDELTA: bool = true;
+    /// Whether streams that are stored are unshuffled from the chunk.
+    const HAS_PLANE_UNSHUFFLE: bool = true;
+}
+
 /// The largest element in bytes, and the smallest number of elements, that the kernels code with a bytedelta.
 #[cfg(target_arch = "x86_64")]
 const FUSED_LIMITS: (usize, usize) = (16, 64);
@@ -64,7 +72,9 @@ pub(super) fn can_fuse_bytedelta(level: SimdLevel, typesize: usize, len: usize) 
     match level {
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
-            (2..=FUSED_LIMITS.0).contains(&typesize) && len / typesize >= FUSED_LIMITS.1
+            HAS_FUSED_BYTEDELTA.get()
+                && (2..=FUSED_LIMITS.0).contains(&typesize)
+                && len / typesize >= FUSED_LIMITS.1
         }
         _ => {
             let _ = (typesize, len);
@@ -146,7 +156,8 @@ fn can_unshuffle_planes_at(level: SimdLevel, typesize: usize, len: usize) -> boo
     match level {
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
-            matches!(typesize, 2 | 4 | MAX_PLANES)
+            HAS_PLANE_UNSHUFFLE.get()
+                && matches!(typesize, 2 | 4 | MAX_PLANES)
                 && len.is_multiple_of(typesize)
                 && len / typesize >= MIN_PLANE_LEN
         }

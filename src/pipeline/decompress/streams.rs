@@ -9,6 +9,7 @@ use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
 use crate::filter::{bitshuffle, shuffle};
+use crate::tuning::tunable;
 
 /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is
 /// created only when a stream needs it.
@@ -30,9 +31,13 @@ pub(super) fn decode_block_streams<D: Decoder>(
     })
 }
 
-/// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes
-/// costs more than the copies.
-const MIN_PLANE_UNSHUFFLE_NBYTES: usize = 2 << 10;
+tunable! {
+    /// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes
+    /// costs more than the copies.
+    const MIN_PLANE_UNSHUFFLE_NBYTES: usize = 2 << 10;
+    /// Whether short runs and short raw streams are written with slack behind them.
+    const HAS_SLACK: bool = true;
+}
 
 /// Does the same as [`decode_block_streams`], through the buffer `front`, for a block whose only filter is a shuffle of
 /// items of `typesize` bytes. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate
@@ -50,7 +55,7 @@ pub(super) fn decode_shuffled<D: Decoder>(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = dest.len();
-    if len >= MIN_PLANE_UNSHUFFLE_NBYTES
+    if len >= MIN_PLANE_UNSHUFFLE_NBYTES.get()
         && nstreams == typesize
         && shuffle::can_unshuffle_planes(typesize, len)
     {
@@ -165,7 +170,9 @@ pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
 /// few stores.
 #[inline(always)]
 fn fill_with_slack(value: u8, dest: &mut [u8], len: usize) {
-    if len <= 64
+    if !HAS_SLACK.get() {
+        dest[..len].fill(value);
+    } else if len <= 64
         && let Some(dest) = dest.first_chunk_mut()
     {
         *dest = [value; 64];
@@ -191,6 +198,7 @@ fn copy_with_slack(src: &[u8], dest: &mut [u8], len: usize) {
         true
     }
     let copied = match len {
+        _ if !HAS_SLACK.get() => false,
         ..=64 => copy_array::<64>(src, dest),
         65..=128 => copy_array::<128>(src, dest),
         _ => false,

@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["chunk"],
     &["buffers", "fallible", "held_locks", "out_buffer", "thread", "trace"],
     &["abi", "environment", "fork_count", "sync"],
-    &["error"],
+    &["error", "tuning"],
 ];
 
 /// The folders of `frame`, the highest layer first.

@@ -13,6 +13,7 @@ use crate::codec::match_copy::{
 
 use super::state::StreamDecoder;
 use crate::codec::blosclz::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS, MAX_NEAR_DISTANCE};
+use crate::tuning::tunable;
 
 /// The number of bytes that are read without a check at the start of a token: a control byte and the largest number
 /// of literals. The bytes of a match behind its length are fewer.
@@ -23,6 +24,11 @@ pub(super) const WRITE_AHEAD: usize = OVERSHOOT;
 /// The length of the longest match whose length fits into the control byte.
 const MAX_SHORT_MATCH_LEN: usize = EXTENDED_LENGTH_CODE - 1 + 2;
 const _: () = assert!(MAX_SHORT_MATCH_LEN <= 8 && WRITE_AHEAD >= MAX_LITERALS);
+
+tunable! {
+    /// Whether short matches are copied without a branch on their distance.
+    const HAS_BRANCHLESS_SHORT_MATCHES: bool = true;
+}
 
 /// Decodes whole tokens of a stream and advances `decoder` behind them. Stops before a token with too few readable or
 /// writable bytes ahead, and before a match that is bad or ends the stream. Returns `None` if literals extend beyond
@@ -89,7 +95,13 @@ fn decode_fast_loop<P: MatchCopy>(decoder: &mut StreamDecoder<'_>) -> Option<()>
                 break;
             }
             // SAFETY: 1 <= `distance` <= `op`, and WRITE_AHEAD bytes from `op` are in `dest`.
-            unsafe { copy_8(dest.add(op), distance) };
+            unsafe {
+                if HAS_BRANCHLESS_SHORT_MATCHES.get() {
+                    copy_8(dest.add(op), distance);
+                } else {
+                    copy_match::<P>(dest.add(op), distance, MAX_SHORT_MATCH_LEN);
+                }
+            }
             (ip, op) = (next, op + (control >> 5) + 2);
             if op > last_write {
                 cold_path();
@@ -114,13 +126,13 @@ fn decode_fast_loop<P: MatchCopy>(decoder: &mut StreamDecoder<'_>) -> Option<()>
             }
             // SAFETY: `op` <= `last_write`.
             let to = unsafe { dest.add(op) };
-            if length <= LARGE_MATCH_THRESHOLD && length <= last_write - op {
+            if length <= LARGE_MATCH_THRESHOLD.get() && length <= last_write - op {
                 // SAFETY: 1 <= `distance` <= `op`, and `length` and WRITE_AHEAD bytes from `op` are in `dest`.
                 unsafe { copy_match::<P>(to, distance, length) };
                 (ip, op) = (next, op + length);
             } else {
                 cold_path();
-                if length <= LARGE_MATCH_THRESHOLD || length > last_write + WRITE_AHEAD - op {
+                if length <= LARGE_MATCH_THRESHOLD.get() || length > last_write + WRITE_AHEAD - op {
                     break;
                 }
                 // SAFETY: 1 <= `distance` <= `op`, and `length` bytes from `op` are in `dest`.

@@ -3,13 +3,17 @@
 #![forbid(unsafe_code)]
 
 use super::sample::{self, SequenceKind};
+use crate::tuning::tunable;
 
 /// The number of bytes of a block that are decoded with one form of the loop: the first window, the second, and the
 /// longest, which is reached while the kind of the sequences stays the same. Determining the kind takes as long as
 /// decoding 100 bytes.
 pub(super) const FIRST_WINDOW: usize = 1024;
 pub(super) const SECOND_WINDOW: usize = 4096;
-const MAX_WINDOW: usize = 32 << 10;
+tunable! {
+    /// The length in bytes of the longest window.
+    const MAX_WINDOW: usize = 32 << 10;
+}
 
 /// The progress of decoding a block.
 pub(super) struct DecodeProgress {
@@ -32,7 +36,7 @@ impl DecodeProgress {
     pub(super) fn start_next_window(&mut self, block: &[u8]) {
         let kind = sample::sample_sequence_kind(block, self.at);
         self.window = if kind == self.kind {
-            (2 * self.window).clamp(SECOND_WINDOW, MAX_WINDOW)
+            (2 * self.window).clamp(SECOND_WINDOW, MAX_WINDOW.get())
         } else {
             SECOND_WINDOW
         };

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use super::format::{MAX_NIBBLE, read_length};
+use crate::tuning::tunable;
 
 /// The kind of the sequences of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,22 +18,28 @@ pub(super) enum SequenceKind {
     ShortOffsets,
 }
 
-/// The largest number of sequences in a sample, and the number of bytes after which the sample ends. Where sequences
-/// are long, their kind matters little, and reading 24 of them takes as long as decoding them.
-const MAX_SAMPLES: u32 = 24;
-const SAMPLE_BYTES: usize = 192;
-/// Sequences count as unpredictable if more than one in this number is predicted wrongly.
-const UNPREDICTABLE_DIVISOR: u32 = 5;
-/// Short offsets occur if more than one match in this number overlaps itself.
-const SHORT_OFFSETS_DIVISOR: u32 = 8;
+tunable! {
+    /// Whether a sample chooses the loop; otherwise, sequences count as unpredictable.
+    const HAS_SAMPLES: bool = true;
+    /// Whether sequences with short offsets have a loop of their own.
+    const HAS_SHORT_OFFSET_LOOP: bool = true;
+    /// The largest number of sequences in a sample, and the number of bytes after which the sample ends. Where sequences
+    /// are long, their kind matters little, and reading 24 of them takes as long as decoding them.
+    const MAX_SAMPLES: u32 = 24;
+    const SAMPLE_BYTES: usize = 192;
+    /// Sequences count as unpredictable if more than one in this number is predicted wrongly.
+    const UNPREDICTABLE_DIVISOR: u32 = 5;
+    /// Short offsets occur if more than one match in this number overlaps itself.
+    const SHORT_OFFSETS_DIVISOR: u32 = 8;
+}
 
 /// Returns the kind of the sequences at `src[at]`.
 #[inline(never)]
 pub(super) fn sample_sequence_kind(src: &[u8], mut at: usize) -> SequenceKind {
-    let end = at + SAMPLE_BYTES;
+    let end = at + SAMPLE_BYTES.get();
     let (mut count, mut wrong, mut near) = (0, 0, 0);
     let mut predictor = Predictor::default();
-    while count < MAX_SAMPLES
+    while count < MAX_SAMPLES.get()
         && at < end
         && let Some(&token) = src.get(at)
     {
@@ -49,9 +56,9 @@ pub(super) fn sample_sequence_kind(src: &[u8], mut at: usize) -> SequenceKind {
         }
         count += 1;
     }
-    if wrong * UNPREDICTABLE_DIVISOR > count {
+    if !HAS_SAMPLES.get() || wrong * UNPREDICTABLE_DIVISOR.get() > count {
         SequenceKind::Unpredictable
-    } else if near * SHORT_OFFSETS_DIVISOR > count {
+    } else if HAS_SHORT_OFFSET_LOOP.get() && near * SHORT_OFFSETS_DIVISOR.get() > count {
         SequenceKind::ShortOffsets
     } else {
         SequenceKind::Predictable

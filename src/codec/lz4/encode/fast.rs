@@ -17,6 +17,7 @@ use super::{
 use crate::codec::length_predictor::LengthPredictor;
 use crate::error::Result;
 use crate::fallible::{boxed_array, get_or_try_insert_with};
+use crate::tuning::tunable;
 
 /// log2 of the number of positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
@@ -24,8 +25,12 @@ const STEP_LOG: u32 = 6;
 /// match can be read without a bounds check.
 const UNCHECKED_READ_TAIL: usize = 20;
 const NARROW_LOG: u32 = 13;
-/// Blocks of up to this length, in bytes, use a quarter of the table, which is cleared faster.
-const MAX_SHORT_BLOCK: usize = 2048;
+tunable! {
+    /// Whether matches that directly follow each other have a loop of their own.
+    const HAS_ADJACENT_LOOP: bool = true;
+    /// Blocks of up to this length, in bytes, use a quarter of the table, which is cleared faster.
+    const MAX_SHORT_BLOCK: usize = 2048;
+}
 const SHORT_LOG: u32 = 11;
 const WIDE_LOG: u32 = 12;
 
@@ -145,7 +150,7 @@ pub(in crate::codec::lz4) fn compress(
 ) -> Result<Option<usize>> {
     if src.len() <= MAX_NARROW_INPUT {
         let table = get_or_try_insert_with(&mut tables.narrow, boxed_array)?;
-        if src.len() <= MAX_SHORT_BLOCK {
+        if src.len() <= MAX_SHORT_BLOCK.get() {
             table[..1 << SHORT_LOG].fill(0);
             let table = &mut NarrowTable::<SHORT_LOG>(table);
             // SAFETY: an empty table without a dictionary.
@@ -446,7 +451,7 @@ impl<T: PositionTable> Search<'_, T> {
         let src = self.src;
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
-        if at > self.last_unchecked {
+        if at > self.last_unchecked || !HAS_ADJACENT_LOOP.get() {
             // SAFETY: by the caller.
             return unsafe { self.write_adjacent_matches_checked(out) };
         }

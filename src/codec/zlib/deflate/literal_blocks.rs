@@ -2,16 +2,19 @@
 
 use super::bit_writer::BitWriter;
 use super::block::{self, LiteralCounts};
+use crate::tuning::tunable;
 
-/// The number of literals that are counted together. A block consists of whole portions.
-const PORTION: usize = 4 << 10;
+tunable! {
+    /// The number of literals that are counted together. A block consists of whole portions.
+    const PORTION: usize = 4 << 10;
+}
 
 /// Writes `src` as literals, with blocks that end where the frequencies of the values change. Returns `None` if there
 /// is no room.
 pub(super) fn write(src: &[u8], is_last: bool, bits: &mut BitWriter<'_>) -> Option<()> {
     let (mut start, mut at) = (0, 0);
     let (mut counts, mut cost) = (LiteralCounts::NONE, 0.0);
-    for portion in src.chunks(PORTION) {
+    for portion in src.chunks(PORTION.get()) {
         let own = LiteralCounts::of(portion);
         let both = counts.sum_with(&own);
         let (own_cost, both_cost) = (own.estimate_bits(), both.estimate_bits());

@@ -27,6 +27,7 @@ use super::segments::Segment;
 use crate::codec::reference::HAS_BLOSC1_ENCODERS;
 use crate::error::Result;
 use crate::fallible;
+use crate::tuning::tunable;
 
 use parse::{ChainParser, FastParser, Parser, Strategy};
 use recent::RecentSearch;
@@ -36,8 +37,14 @@ pub(super) use matches::MAX_DISTANCE;
 pub(in crate::codec) use parse::LevelSet;
 pub(super) use quick::{Positions, compress as compress_level_1};
 
-/// The number of candidates of a level from which on runs are held separately from words.
-const MIN_CANDIDATES_FOR_RUNS: u32 = 32;
+tunable! {
+    /// Whether runs are held separately from words.
+    const HAS_RUNS: bool = true;
+    /// The number of candidates of a level from which on runs are held separately from words.
+    const MIN_CANDIDATES_FOR_RUNS: u32 = 32;
+    /// Whether the first level searches rows of positions instead of hash chains.
+    const HAS_POSITION_ROWS: bool = true;
+}
 
 /// The working memory of a thread.
 pub(super) struct DeflateWorkspace {
@@ -75,6 +82,11 @@ pub(super) fn compress(
             let search = RecentSearch::<true>::new(recent, src, strategy.nice_len);
             encode(FastParser { strategy, search }, out, segments)
         }
+        Strategy::Fast(_) if !HAS_POSITION_ROWS.get() => {
+            let (strategy, effort) = parse::first_with_chains();
+            let search = Search::<false, false>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
+        }
         Strategy::Fast(strategy) => {
             let search = RecentSearch::<false>::new(recent, src, strategy.nice_len);
             encode(FastParser { strategy, search }, out, segments)
@@ -83,12 +95,22 @@ pub(super) fn compress(
             let search = Search::<false, true>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
-        Strategy::Greedy(strategy, effort) if effort.candidates < MIN_CANDIDATES_FOR_RUNS => {
+        Strategy::Greedy(strategy, effort)
+            if effort.candidates < MIN_CANDIDATES_FOR_RUNS.get() || !HAS_RUNS.get() =>
+        {
             let search = Search::<false, false>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
         Strategy::Greedy(strategy, effort) => {
             let search = Search::<true, false>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
+        }
+        Strategy::Lazy(strategy, effort) if level.has_3_byte_matches && !HAS_RUNS.get() => {
+            let search = Search::<false, true>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out, segments)
+        }
+        Strategy::Lazy(strategy, effort) if !HAS_RUNS.get() => {
+            let search = Search::<false, false>::new(tables, src, effort);
             encode(ChainParser { strategy, search }, out, segments)
         }
         Strategy::Lazy(strategy, effort) if level.has_3_byte_matches => {

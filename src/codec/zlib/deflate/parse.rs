@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::block_writer::BlockWriter;
 use super::matches::{MAX_MATCH, MIN_MATCH, Match};
-use super::period::{InsertPolicy, Period};
+use super::period::{HAS_PERIOD, InsertPolicy, Period};
 use super::recent::RecentSearch;
 use super::search::{Effort, Search};
 
@@ -158,6 +158,12 @@ impl Level {
     }
 }
 
+/// Returns a strategy and an effort with hash chains that are comparable to [`Level::first`].
+pub(super) fn first_with_chains() -> (Greedy, Effort) {
+    let strategy = Greedy { insert_policy: InsertPolicy::UpTo(4), has_lookahead: false };
+    (strategy, Effort::new((4, 4), NEVER_GOOD, 8))
+}
+
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
 #[inline(always)]
 pub(super) fn parse(
@@ -237,7 +243,7 @@ impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RU
             let mut next = at + 1;
             // One match after another, until there is a literal.
             loop {
-                if found.len == MAX_MATCH {
+                if found.len == MAX_MATCH && HAS_PERIOD.get() {
                     (at, found) =
                         period.write_repeated_matches(&mut self.search, at, found, out, insert_policy)?;
                     next = at + 1;
@@ -311,7 +317,7 @@ impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Lazy, RUNS
             };
             if previous.len >= MIN_MATCH && found.len <= previous.len {
                 let mut start = at - 1;
-                if previous.len == MAX_MATCH {
+                if previous.len == MAX_MATCH && HAS_PERIOD.get() {
                     (start, previous) = period.write_repeated_matches(
                         &mut self.search,
                         start,

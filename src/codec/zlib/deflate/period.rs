@@ -9,19 +9,26 @@ use std::ops::Range;
 use super::block_writer::BlockWriter;
 use super::matches::{MAX_DISTANCE, MAX_MATCH, Match, match_length_up_to};
 use super::search::Search;
+use crate::tuning::tunable;
 
-/// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
-const MAX_FOLLOWING_MATCHES: usize = 7;
-/// The number of misses after which the least distance is replaced.
-const MAX_MISSES: u32 = 16;
+tunable! {
+    /// Whether periods are recognized.
+    pub(super) const HAS_PERIOD: bool = true;
+    /// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
+    const MAX_FOLLOWING_MATCHES: usize = 7;
+    /// The number of misses after which the least distance is replaced.
+    const MAX_MISSES: u32 = 16;
+}
 
-/// A match of the greatest length at a distance of `FAR_DISTANCE` bytes or more is likely to be part of a longer
-/// repetition. zlib inserts none of its positions, so it depends on chance whether the repetition is found when it
-/// recurs; here one in `SPARSE_STEP` is inserted. Levels with fewer candidates than `MIN_CANDIDATES_FOR_SPARSE` insert
-/// none: these positions would displace better candidates.
-const FAR_DISTANCE: usize = 1024;
-const SPARSE_STEP: usize = 64;
-const MIN_CANDIDATES_FOR_SPARSE: u32 = 128;
+tunable! {
+    /// A match of the greatest length at a distance of `FAR_DISTANCE` bytes or more is likely to be part of a longer
+    /// repetition. zlib inserts none of its positions, so it depends on chance whether the repetition is found when it
+    /// recurs; here one in `SPARSE_STEP` is inserted. Levels with fewer candidates than `MIN_CANDIDATES_FOR_SPARSE` insert
+    /// none: these positions would displace better candidates.
+    const FAR_DISTANCE: usize = 1024;
+    const SPARSE_STEP: usize = 64;
+    const MIN_CANDIDATES_FOR_SPARSE: u32 = 128;
+}
 
 /// The positions of matches that are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,11 +66,11 @@ fn insert_few<const RUNS: bool, const THREES: bool>(
     }
     let last = positions.end - 1;
     search.mark_not_inserted(positions.start..last);
-    if search.candidates() >= MIN_CANDIDATES_FOR_SPARSE
+    if search.candidates() >= MIN_CANDIDATES_FOR_SPARSE.get()
         && found.len == MAX_MATCH
-        && found.distance >= FAR_DISTANCE
+        && found.distance >= FAR_DISTANCE.get()
     {
-        search.insert_every(SPARSE_STEP, positions.start..last);
+        search.insert_every(SPARSE_STEP.get(), positions.start..last);
     }
     search.insert(last..positions.end);
 }
@@ -114,8 +121,11 @@ impl Period {
         } else {
             // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
             let is_confirmed = self.repeated_len > MAX_MATCH;
-            let most =
-                if is_confirmed && insert_policy != InsertPolicy::All { MAX_FOLLOWING_MATCHES } else { 0 };
+            let most = if is_confirmed && insert_policy != InsertPolicy::All {
+                MAX_FOLLOWING_MATCHES.get()
+            } else {
+                0
+            };
             (1..=most)
                 .take_while(|nth| {
                     search.end() - at >= (nth + 1) * MAX_MATCH && repeats(at + nth * MAX_MATCH, distance)
@@ -147,7 +157,7 @@ impl Period {
         self.repeated_len = MAX_MATCH + if goes_on { self.repeated_len } else { 0 };
         self.last_distance = distance;
         self.misses += 1;
-        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES {
+        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES.get() {
             (self.min_distance, self.misses) = (distance, 0);
         }
     }

@@ -14,25 +14,32 @@ use super::hash_chain::{HashChain, WINDOW, WORD_LEN, hash, max_distance_at};
 use super::long_words::{LongWords, SearchPosition};
 use super::matches::{MAX_MATCH, MAX_SEARCH_DISTANCE, MIN_MATCH, Match, is_run, match_length_up_to, read32};
 use super::runs::{RunHistory, RunMatch};
+use crate::tuning::tunable;
 
 /// log2 of the number of hash values of four bytes: the largest (zlib-ng's), the smallest, and the increment over log2
 /// of the length of a stream. With an increment of 1 instead of 2, streams of 10 to 20 KB with few repetitions take 15
 /// % longer: two words with the same hash value cost a comparison that finds no match.
 const HEADS_LOG2: u32 = 16;
 const LEAST_HEADS_LOG2: u32 = 10;
-const HEADS_PER_BYTE_LOG2: u32 = 2;
+tunable! {
+    const HEADS_PER_BYTE_LOG2: u32 = 2;
+}
 /// log2 of the number of hash values of three bytes.
 const CHAIN3_HEADS_LOG2: u32 = 15;
-/// The greatest number of candidates with the same hash of three bytes that are compared.
-const MAX_CHAIN3_CANDIDATES: u32 = 16;
-/// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
-const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
-/// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
-/// run.
-const FIRST_RUNS: u32 = 4;
-/// The number of candidates that are compared, beyond [`Effort::word_chain_candidates`] for each search, before one
-/// more position is inserted into the chains of long words.
-const STEPS_PER_POSITION: usize = 3;
+tunable! {
+    /// Whether positions whose first four bytes are frequent are found by longer words.
+    const HAS_LONG_WORDS: bool = true;
+    /// The greatest number of candidates with the same hash of three bytes that are compared.
+    const MAX_CHAIN3_CANDIDATES: u32 = 16;
+    /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
+    const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
+    /// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
+    /// run.
+    const FIRST_RUNS: u32 = 4;
+    /// The number of candidates that are compared, beyond [`Effort::word_chain_candidates`] for each search, before one
+    /// more position is inserted into the chains of long words.
+    const STEPS_PER_POSITION: usize = 3;
+}
 
 /// The number of positions that are inserted together: few enough that their numbers are larger than
 /// [`MAX_SEARCH_DISTANCE`], so that number 0, which stands for no position, is out of reach.
@@ -59,7 +66,7 @@ impl Effort {
     pub(super) fn new((candidates, first): (u32, u32), good_len: usize, nice_len: usize) -> Effort {
         Effort {
             candidates,
-            word_chain_candidates: first,
+            word_chain_candidates: if HAS_LONG_WORDS.get() { first } else { candidates },
             good_len,
             nice_len,
             has_unlimited_positions: false,
@@ -120,7 +127,8 @@ impl Target {
 impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Returns a search in `src` with empty tables.
     pub(super) fn new(tables: &'a mut SearchTables, src: &'a [u8], effort: Effort) -> Self {
-        let heads_log2 = (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
+        let heads_log2 =
+            (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2.get()).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
         tables.word_chain.heads.clear(1 << heads_log2);
         if THREES {
             tables.chain3.heads.clear(1 << CHAIN3_HEADS_LOG2);
@@ -368,10 +376,10 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// longer one.
     #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &SearchLimits) -> Match {
-        let most_runs = if limits.candidates <= MAX_CANDIDATES_FOR_ALL_RUNS {
-            MAX_CANDIDATES_FOR_ALL_RUNS
+        let most_runs = if limits.candidates <= MAX_CANDIDATES_FOR_ALL_RUNS.get() {
+            MAX_CANDIDATES_FOR_ALL_RUNS.get()
         } else {
-            FIRST_RUNS
+            FIRST_RUNS.get()
         };
         let runs = &mut self.tables.runs;
         let RunMatch { mut longest, run_len: len, is_complete } =
@@ -422,7 +430,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
             first_steps
         } else {
             (first_steps as usize
-                + (STEPS_PER_POSITION * long_words.missing_count(word_start))
+                + (STEPS_PER_POSITION.get() * long_words.missing_count(word_start))
                     .saturating_sub(self.extra_steps)) as u32
         };
         let steps = patience.min(limits.candidates);
@@ -473,7 +481,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     #[inline(never)]
     fn find_3_byte_match(&self, at: usize, mut distance: usize) -> Option<Match> {
         let word = read32(self.src, at);
-        for _ in 0..MAX_CHAIN3_CANDIDATES.min(self.effort.candidates / 2) {
+        for _ in 0..MAX_CHAIN3_CANDIDATES.get().min(self.effort.candidates / 2) {
             if (read32(self.src, at - distance) ^ word) << 8 == 0 {
                 return Some(Match { len: MIN_MATCH, distance });
             }

@@ -11,6 +11,7 @@
 //! those that the first would have decoded.
 
 use crate::codec::match_copy::MatchCopy;
+use crate::tuning::tunable;
 
 use super::bit_reader::BitReader;
 use super::output::{COPY_STEP, InflateOutput};
@@ -18,9 +19,16 @@ use super::symbol::{BlockTables, Symbol};
 
 /// The number of lanes.
 const LANES: usize = 3;
-/// The greatest and the least distance, in bytes of the stream, of a lane from the one before.
-const MAX_LANE_STEP: usize = 768;
-const MIN_LANE_STEP: usize = 128;
+tunable! {
+    /// The greatest and the least distance, in bytes of the stream, of a lane from the one before.
+    const MAX_LANE_STEP: usize = 768;
+    const MIN_LANE_STEP: usize = 128;
+    /// The greatest distance, in bits, over which single symbols are decoded to reach the start of a round of the next
+    /// lane.
+    const MAX_SYNC_BITS: usize = 1024;
+    /// The least number of literals for each match with which lanes are worthwhile.
+    const MIN_LITERALS_PER_MATCH: usize = 8;
+}
 /// The greatest number of rounds of a lane, the number of literals of up to 11 bits in one word, and the greatest
 /// number of literals of a round: one more may come from a second table.
 const MAX_ROUNDS: usize = 384;
@@ -29,11 +37,6 @@ const ROUND_LITERALS: usize = WORD_LITERALS + 1;
 /// The number of bytes that a round may read behind the one where it begins: 55 bits of literals, and the word in which
 /// the last of them ends.
 const READ_AHEAD: usize = 16;
-/// The greatest distance, in bits, over which single symbols are decoded to reach the start of a round of the next
-/// lane.
-const MAX_SYNC_BITS: usize = 1024;
-/// The least number of literals for each match with which lanes are worthwhile.
-const MIN_LITERALS_PER_MATCH: usize = 8;
 
 /// The symbols that the lanes have decoded.
 #[derive(Default)]
@@ -118,8 +121,8 @@ impl Lanes {
         output: &mut InflateOutput,
     ) -> Outcome {
         let stream = &src[*at / 8..];
-        let step = (stream.len() / LANES).min(MAX_LANE_STEP);
-        if step < MIN_LANE_STEP {
+        let step = (stream.len() / LANES).min(MAX_LANE_STEP.get());
+        if step < MIN_LANE_STEP.get() {
             return Outcome::NotWorthwhile;
         }
         let mut inside = *at % 8;
@@ -133,7 +136,7 @@ impl Lanes {
             .count();
         *at = *at / 8 * 8 + inside;
         let first = &self.0[0];
-        let sparse = first.nmatches * MIN_LITERALS_PER_MATCH <= first.rounds[count].literals as usize;
+        let sparse = first.nmatches * MIN_LITERALS_PER_MATCH.get() <= first.rounds[count].literals as usize;
         if joined > 1 && sparse { Outcome::Worthwhile } else { Outcome::NotWorthwhile }
     }
 
@@ -234,8 +237,8 @@ impl Lane {
     ) -> Option<()> {
         let mut number = self.first_valid_round;
         let mut round = &self.rounds[number];
-        let give_up = round.at as usize + MAX_SYNC_BITS;
-        if *at + MAX_SYNC_BITS < round.at as usize {
+        let give_up = round.at as usize + MAX_SYNC_BITS.get();
+        if *at + MAX_SYNC_BITS.get() < round.at as usize {
             return None;
         }
         while round.at as usize != *at {

@@ -25,12 +25,26 @@ use table::{
 };
 
 use crate::codec::match_copy::copy_match_checked;
+use crate::tuning::tunable;
 
 /// The length in bytes of the checksum of the plain bytes that ends a stream.
 pub(super) const ADLER_LEN: usize = 4;
 
-/// The initial number of consecutive triples of literals after which lanes are tried.
-const INITIAL_RUN_TRIPLES: usize = 15;
+tunable! {
+    /// Whether runs of literals are decoded at several positions in parallel.
+    const HAS_LANES: bool = true;
+    /// Whether blocks of literals with codes of eight bits have a loop of their own.
+    const HAS_EIGHT_BIT_LOOP: bool = true;
+    /// Whether blocks in which near and far matches alternate have a loop of their own.
+    const HAS_NEAR_MATCH_LOOP: bool = true;
+    /// The initial number of consecutive triples of literals after which lanes are tried.
+    const INITIAL_RUN_TRIPLES: usize = 15;
+    /// Runs are likely if fewer than one in this many symbols are matches.
+    const RARE_MATCH_DIVISOR: u32 = 7;
+    /// If near and far matches each are more than one in this many symbols, the branch predictor cannot predict which comes
+    /// next.
+    const ALTERNATING_DIVISOR: u32 = 10;
+}
 
 /// The decoding tables of one thread.
 #[derive(Default)]
@@ -63,26 +77,24 @@ impl BlockKind {
     fn of(lens: &[u8], distance_lens: &[u8]) -> BlockKind {
         /// The least number of literals with eight bits in a block of `EightBitLiterals`.
         const MIN_EIGHT_BIT_LITERALS: usize = 240;
-        /// Runs are likely if fewer than one in this many symbols are matches.
-        const RARE_MATCH_DIVISOR: u32 = 7;
         const WHOLE: u32 = 1 << 15;
         /// The number of symbols of distances up to 32.
         const NEAR_DISTANCE_SYMBOLS: usize = 10;
-        /// If near and far matches each are more than one in this many symbols, the branch predictor cannot predict
-        /// which comes next.
-        const ALTERNATING_DIVISOR: u32 = 10;
 
-        if lens.iter().take(256).filter(|&&len| len == 8).count() >= MIN_EIGHT_BIT_LITERALS {
+        let is_flat = lens.iter().take(256).filter(|&&len| len == 8).count() >= MIN_EIGHT_BIT_LITERALS;
+        if HAS_EIGHT_BIT_LOOP.get() && is_flat {
             return BlockKind::EightBitLiterals;
         }
         // A code of `len` bits is optimal for a symbol with a share of one in 2^`len`.
         let share =
             |lens: &[u8]| -> u32 { lens.iter().filter(|len| **len > 0).map(|len| WHOLE >> len).sum() };
-        if share(&lens[257..]) * RARE_MATCH_DIVISOR < WHOLE {
-            return BlockKind::LiteralRuns;
+        if share(&lens[257..]) * RARE_MATCH_DIVISOR.get() < WHOLE {
+            return if HAS_LANES.get() { BlockKind::LiteralRuns } else { BlockKind::Matches };
         }
         let near = share(&distance_lens[..NEAR_DISTANCE_SYMBOLS.min(distance_lens.len())]);
-        if near.min(share(distance_lens) - near) * ALTERNATING_DIVISOR > WHOLE {
+        if HAS_NEAR_MATCH_LOOP.get()
+            && near.min(share(distance_lens) - near) * ALTERNATING_DIVISOR.get() > WHOLE
+        {
             BlockKind::NearMatches
         } else {
             BlockKind::Matches
@@ -216,7 +228,7 @@ impl Inflater {
         if self.block_kind == BlockKind::EightBitLiterals {
             out = kernels::flat(codes, bits, dest, out);
         }
-        let mut run = INITIAL_RUN_TRIPLES;
+        let mut run = INITIAL_RUN_TRIPLES.get();
         loop {
             let mut stop;
             (out, stop) = match self.block_kind {
@@ -228,7 +240,7 @@ impl Inflater {
                 let outcome;
                 (out, outcome) = kernels::lanes(&mut self.lanes, codes, bits, dest, out);
                 run = match outcome {
-                    Outcome::Worthwhile => INITIAL_RUN_TRIPLES,
+                    Outcome::Worthwhile => INITIAL_RUN_TRIPLES.get(),
                     Outcome::NotWorthwhile => run.saturating_mul(8),
                 };
                 continue;
