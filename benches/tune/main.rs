@@ -61,7 +61,6 @@ fn main() -> ExitCode {
             let decompress: Vec<usize> = with(Operation::Decompress).collect();
             let both: Vec<usize> = with(Operation::Both).collect();
             // Only the encoders depend on the level.
-            let drawn_level = cell.params.clevel;
             CellCalls::new(&options, &cell, &data).measure(Call::Compress, &both, &mut report);
             for call_rows in [&decompress, &both] {
                 CellCalls::new(&options, &cell, &data).measure(Call::Decompress, call_rows, &mut report);
@@ -70,7 +69,6 @@ fn main() -> ExitCode {
                 cell.params.clevel = clevel;
                 CellCalls::new(&options, &cell, &data).measure(Call::Compress, &compress, &mut report);
             }
-            cell.params.clevel = drawn_level;
             eprint!("\r{} {}/{} ", codec.1, index + 1, options.cells);
         }
     }

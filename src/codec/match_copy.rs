@@ -14,14 +14,12 @@ use crate::tuning::tunable;
 /// The number of bytes behind its end that a match copy may overwrite.
 pub(super) const OVERSHOOT: usize = 64;
 
-/// The greatest match length, in bytes, of [`copy_short`] and [`MatchCopy::copy_short_any_distance`].
+/// The greatest match length, in bytes, of [`copy_short`].
 pub(super) const MAX_SHORT_MATCH: usize = 18;
 
 tunable! {
-    /// Whether [`copy_large`] has loops of its own.
+    /// Whether [`copy_large`] has a loop of its own (docs/tuning.md).
     const HAS_LARGE_COPY: bool = true;
-    /// Whether matches at short distances that are powers of two are written in whole cache lines.
-    const HAS_LINE_FILL: bool = true;
     /// The greatest match length, in bytes, for which [`copy_match`] is about as fast as [`copy_large`] at every distance.
     pub(super) const LARGE_MATCH_THRESHOLD: usize = 512;
     /// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
@@ -220,8 +218,7 @@ unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usize, length:
     unsafe { copy_bytes::<OVERSHOOT>(to.add(body).sub(load_distance), to.add(body)) };
 }
 
-/// Match copies that depend on the instruction set: of periods shorter than 16 bytes, and of short matches at any
-/// distance.
+/// Match copies that depend on the instruction set: of periods shorter than 16 bytes.
 pub(super) trait MatchCopy {
     /// Writes `length` bytes at `to` that repeat the `distance` bytes before it. May write garbage behind them.
     ///
@@ -234,62 +231,6 @@ pub(super) trait MatchCopy {
     /// # Safety
     /// `distance` is 1 to 7; `distance` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
     unsafe fn repeat_period_32(to: *mut u8, distance: usize);
-
-    /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from any `distance` bytes before `to`. May write garbage
-    /// behind it. Slower than [`copy_short`], except where the branch predictor cannot predict whether matches overlap
-    /// their source.
-    ///
-    /// # Safety
-    /// As [`copy_short`]'s.
-    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize);
-
-    /// Copies the first bytes of a match from any `distance` bytes before `to`, and returns their number, which may be
-    /// 0. May write garbage behind them. Has no branch, for streams in which the distance of the next match cannot be
-    /// predicted.
-    ///
-    /// # Safety
-    /// As [`copy_short`]'s.
-    unsafe fn copy_match_prefix(to: *mut u8, distance: usize) -> usize;
-}
-
-/// Copies a match of up to 8 bytes from any `distance` bytes before `to`. May write garbage behind it. Has no branch,
-/// for streams in which the distance of the next match cannot be predicted.
-///
-/// # Safety
-/// `distance` >= 1; `distance` bytes before `to` and 8 bytes from it belong to one buffer.
-#[inline(always)]
-pub(super) unsafe fn copy_8(to: *mut u8, distance: usize) {
-    /// By period (8 stands for all larger ones): the mask of the first period in a word.
-    const PERIOD_MASK: [u64; 9] = {
-        let mut table = [u64::MAX; 9];
-        let mut distance = 0;
-        while distance < 8 {
-            table[distance] = (1 << (8 * distance)) - 1;
-            distance += 1;
-        }
-        table
-    };
-    /// For each period, the sum of `256^(distance * k)` below `2^64`: a multiplication by it repeats `distance` bytes.
-    const PERIOD_MULTIPLIER: [u64; 9] = {
-        let mut table = [0; 9];
-        let mut distance = 1;
-        while distance <= 8 {
-            let mut at = 0;
-            while at < 8 {
-                table[distance] |= 1 << (8 * at);
-                at += distance;
-            }
-            distance += 1;
-        }
-        table
-    };
-    let period = distance.min(8);
-    // SAFETY: by the contract.
-    unsafe {
-        let word = u64::from_le(to.sub(distance).cast::<u64>().read_unaligned());
-        let word = (word & PERIOD_MASK[period]).wrapping_mul(PERIOD_MULTIPLIER[period]);
-        to.cast::<u64>().write_unaligned(word.to_le());
-    }
 }
 
 /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from `distance` bytes before `to`, where `distance` >= 8. Always
@@ -332,17 +273,6 @@ impl MatchCopy for PortableCopy {
     unsafe fn repeat_period_32(to: *mut u8, distance: usize) {
         // SAFETY: by the contract; stores begin before 32 and are 16 bytes long.
         unsafe { Self::repeat_period(to, distance, 32) }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
-        // SAFETY: by the contract.
-        unsafe { if distance < 8 { Self::repeat_period_32(to, distance) } else { copy_short(to, distance) } }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_match_prefix(_: *mut u8, _: usize) -> usize {
-        0
     }
 }
 
@@ -470,55 +400,6 @@ mod tests {
                     unsafe { copy(dest.as_mut_ptr().add(out), distance, length) };
                     assert!(dest == expected, "{distance} {length} {out}");
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn copy_8_repeats_the_bytes_at_every_distance() {
-        for distance in 1..20 {
-            let mut dest: Vec<u8> = (0..28).map(|at| at * 7 + 1).collect();
-            let mut expected = dest[..20].to_vec();
-            (0..8).for_each(|_| expected.push(expected[expected.len() - distance]));
-            // SAFETY: `distance` bytes before and 8 from there are inside `dest`.
-            unsafe { copy_8(dest.as_mut_ptr().add(20), distance) };
-            assert!(dest == expected, "{distance}");
-        }
-    }
-
-    unsafe fn copy_short_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the contract is the caller's.
-        unsafe { P::copy_short_any_distance(to, distance) };
-        MAX_SHORT_MATCH
-    }
-
-    unsafe fn copy_prefix_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the contract is the caller's.
-        unsafe { P::copy_match_prefix(to, distance) }
-    }
-
-    /// Copies a match from the given number of bytes before the pointer, and returns the number of bytes copied.
-    type CopyFn = unsafe fn(*mut u8, usize) -> usize;
-
-    #[test]
-    fn short_copies_repeat_the_bytes_at_every_distance() {
-        let portable: [CopyFn; 2] = [copy_short_len::<PortableCopy>, copy_prefix_len::<PortableCopy>];
-        #[cfg(target_arch = "x86_64")]
-        let avx2: &[CopyFn] = if is_x86_feature_detected!("avx2") {
-            &[copy_short_len::<Avx2Copy>, copy_prefix_len::<Avx2Copy>]
-        } else {
-            &[]
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let avx2 = &[];
-        for way in portable.iter().chain(avx2) {
-            for distance in (1..70).step_by(if cfg!(miri) { 9 } else { 1 }) {
-                let mut dest: Vec<u8> = (0..70 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
-                let mut expected = dest[..70].to_vec();
-                // SAFETY: `distance` bytes before and OVERSHOOT from there are inside `dest`.
-                let copied = unsafe { way(dest.as_mut_ptr().add(70), distance) };
-                (0..copied).for_each(|_| expected.push(expected[expected.len() - distance]));
-                assert!(dest[..70 + copied] == expected, "{distance}");
             }
         }
     }

@@ -9,7 +9,6 @@
 use super::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS};
 use super::tokens::{EncoderMatch, TokenWriter};
 use crate::codec::common_prefix::difference_mask32;
-use crate::codec::length_predictor::LengthPredictor;
 use crate::error::Result;
 use crate::fallible::boxed_array;
 use crate::tuning::tunable;
@@ -116,12 +115,7 @@ impl<S: TablePosition> HashTable<S> {
     ) -> MatchFinder<'a, S, LOG, EQUAL_BIAS> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
-        MatchFinder {
-            slots: &mut self.0,
-            input,
-            inserted_end: 1,
-            length_predictor: LengthPredictor::default(),
-        }
+        MatchFinder { slots: &mut self.0, input, inserted_end: 1 }
     }
 }
 
@@ -272,8 +266,6 @@ struct MatchFinder<'a, S, const LOG: u32, const EQUAL_BIAS: usize> {
     input: &'a [u8],
     /// All positions in the table are below this one, whenever a method of the match finder is called.
     inserted_end: usize,
-    /// Coded lengths of matches of 8 bytes and more.
-    length_predictor: LengthPredictor,
 }
 
 impl<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S, LOG, EQUAL_BIAS> {
@@ -323,8 +315,7 @@ impl<S: TablePosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, 
             let differing = unsafe { read64(input, candidate.at) ^ read64(input, candidate.old) };
             let coded_len = if differing == 0 {
                 // SAFETY: `distance` <= `at`.
-                let coded_len = unsafe { coded_length::<EQUAL_BIAS>(input, candidate.at, distance) };
-                self.length_predictor.speculate(coded_len)
+                unsafe { coded_length::<EQUAL_BIAS>(input, candidate.at, distance) }
             } else {
                 Self::speculate_short(differing.trailing_zeros() as usize / 8 - EQUAL_BIAS)
             };

@@ -3,20 +3,16 @@
 //! Owns the decoder, the choice of the encoder's entry function by level, and the states of a thread. Never decides
 //! which codec runs, and has no access to chunks.
 //!
-//! Data flow of the encoder: at level 1 of zlib-ng, stream -> [`deflate`]. At other levels, stream -> [`segments`]: parts
-//! without repetitions, and others -> [`deflate`], which writes the former as literals and searches the latter for matches
-//! as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
+//! The encoder, [`deflate`], searches as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
 
 mod deflate;
 mod inflate;
-mod segments;
 
 use super::incompressible::is_incompressible;
 use crate::error::Result;
 use crate::fallible::{self, get_or_try_insert_with};
 use crate::tuning::tunable;
 use inflate::ADLER_LEN;
-use segments::{Segment, find_segments};
 
 pub(in crate::codec) use deflate::LevelSet;
 
@@ -33,8 +29,6 @@ tunable! {
     const MIN_SAVING_DIVISOR: usize = 256;
     /// Whether a test for noise precedes the encoder.
     const TESTS_FOR_NOISE: bool = true;
-    /// Whether parts without repetitions are exempt from the search.
-    const HAS_SEGMENTS: bool = true;
 }
 
 /// The states of one thread.
@@ -43,7 +37,6 @@ pub(super) struct State {
     inflater: Option<Box<inflate::Inflater>>,
     positions: deflate::Positions,
     encoder: Option<Box<deflate::DeflateWorkspace>>,
-    segments: segments::SegmentBuffers,
 }
 
 /// Compresses `src` at a level of zlib or zlib-ng. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
@@ -74,13 +67,8 @@ pub(super) fn compress(
     let written = match (levels, clevel) {
         (LevelSet::ZlibNg, 1) => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room])?,
         _ => {
-            // zlib-ng searches for matches of three bytes only at the last level.
-            let shortest = if clevel == 9 || levels == LevelSet::Zlib { 3 } else { 4 };
-            let whole = [Segment { range: 0..src.len(), is_literals: false }];
-            let segments =
-                if HAS_SEGMENTS.get() { find_segments(&mut state.segments, src, shortest)? } else { &whole };
             let encoder = get_or_try_insert_with(&mut state.encoder, deflate::DeflateWorkspace::new)?;
-            deflate::compress(encoder, src, segments, &mut rest[..room], levels, clevel)
+            deflate::compress(encoder, src, &mut rest[..room], levels, clevel)
         }
     };
     let Some(written) = written else { return Ok(0) };

@@ -10,8 +10,6 @@ mod generic;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod cache_blocked;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 
@@ -58,8 +56,6 @@ pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u
 tunable! {
     /// Whether a shuffle and a bytedelta are one pass.
     const HAS_FUSED_BYTEDELTA: bool = true;
-    /// Whether streams that are stored are unshuffled from the chunk.
-    const HAS_PLANE_UNSHUFFLE: bool = true;
 }
 
 /// The largest element in bytes, and the smallest number of elements, that the kernels code with a bytedelta.
@@ -156,8 +152,7 @@ fn can_unshuffle_planes_at(level: SimdLevel, typesize: usize, len: usize) -> boo
     match level {
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
-            HAS_PLANE_UNSHUFFLE.get()
-                && matches!(typesize, 2 | 4 | MAX_PLANES)
+            matches!(typesize, 2 | 4 | MAX_PLANES)
                 && len.is_multiple_of(typesize)
                 && len / typesize >= MIN_PLANE_LEN
         }

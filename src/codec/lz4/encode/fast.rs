@@ -5,16 +5,13 @@
 //!
 //! In shuffled numbers most matches follow each other directly. The start of a match depends on the length of the
 //! previous match, and through it on a hash, a table load and a comparison. The latency of this dependency chain
-//! determines the speed; [`Search::write_adjacent_matches`] shortens it. In numbers that are not shuffled, matches and
-//! short literal runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the dependency
-//! chain.
+//! determines the speed; [`Search::write_adjacent_matches`] shortens it.
 
 use super::output::SequenceWriter;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
     common_prefix_len, read32, read64,
 };
-use crate::codec::length_predictor::LengthPredictor;
 use crate::error::Result;
 use crate::fallible::{boxed_array, get_or_try_insert_with};
 use crate::tuning::tunable;
@@ -305,7 +302,6 @@ unsafe fn encode<T: PositionTable>(
         last_unchecked: src.len().saturating_sub(UNCHECKED_READ_TAIL),
         anchor: start,
         acceleration,
-        lengths: LengthPredictor::default(),
     };
     // An empty slot holds 0, so position 0 needs no entry.
     if T::HAS_DICTIONARY {
@@ -338,8 +334,6 @@ struct Search<'a, T> {
     /// The start of the literals that have not been written.
     anchor: usize,
     acceleration: usize,
-    /// Predicts the number of bytes of a match behind the first [`MIN_MATCH`].
-    lengths: LengthPredictor,
 }
 
 impl<T: PositionTable> Search<'_, T> {
@@ -406,7 +400,7 @@ impl<T: PositionTable> Search<'_, T> {
             // SAFETY: by the caller `candidate` < `at`, and `at` <= `last_unchecked`, 20 bytes before the end.
             let differing = unsafe { read64(src, at + MIN_MATCH) ^ read64(src, candidate + MIN_MATCH) };
             if differing != 0 {
-                self.lengths.speculate(differing.trailing_zeros() as usize / 8)
+                differing.trailing_zeros() as usize / 8
             } else {
                 8 + common_prefix_len(src, at + MIN_MATCH + 8, distance, last)
             }

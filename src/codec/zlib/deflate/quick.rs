@@ -20,7 +20,7 @@ tunable! {
     /// of which the step grows by one position; and the greatest step, in positions.
     const SKIP_AFTER_BYTES: usize = 1024;
     const STEP_GROWTH_LOG2: usize = 6;
-    const MAX_STEP: usize = 2;
+    const MAX_STEP: usize = 4;
 }
 /// The bits that a stored block takes in place of the codes of its literals: the end of the block before, its header,
 /// the padding to the next byte, its length twice, and the header of the next block.

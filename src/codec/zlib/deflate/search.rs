@@ -27,8 +27,6 @@ tunable! {
 /// log2 of the number of hash values of three bytes.
 const CHAIN3_HEADS_LOG2: u32 = 15;
 tunable! {
-    /// Whether positions whose first four bytes are frequent are found by longer words.
-    const HAS_LONG_WORDS: bool = true;
     /// The greatest number of candidates with the same hash of three bytes that are compared.
     const MAX_CHAIN3_CANDIDATES: u32 = 16;
     /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
@@ -39,6 +37,10 @@ tunable! {
     /// The number of candidates that are compared, beyond [`Effort::word_chain_candidates`] for each search, before one
     /// more position is inserted into the chains of long words.
     const STEPS_PER_POSITION: usize = 3;
+    /// Whether positions whose first four bytes are frequent are found by longer words (docs/tuning.md).
+    const HAS_LONG_WORDS: bool = true;
+    /// The number of candidates of a level from which on long words are searched for (docs/tuning.md).
+    const MIN_CANDIDATES_FOR_LONG_WORDS: u32 = 1024;
 }
 
 /// The number of positions that are inserted together: few enough that their numbers are larger than
@@ -61,16 +63,11 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// Returns the effort with these numbers of candidates, for a search and before long words are searched for, and with
-    /// these lengths of good and of nice matches.
-    pub(super) fn new((candidates, first): (u32, u32), good_len: usize, nice_len: usize) -> Effort {
-        Effort {
-            candidates,
-            word_chain_candidates: if HAS_LONG_WORDS.get() { first } else { candidates },
-            good_len,
-            nice_len,
-            has_unlimited_positions: false,
-        }
+    /// Returns the effort with this number of candidates, and with these lengths of good and of nice matches.
+    pub(super) fn new(candidates: u32, good_len: usize, nice_len: usize) -> Effort {
+        let has_long_words = HAS_LONG_WORDS.get() && candidates >= MIN_CANDIDATES_FOR_LONG_WORDS.get();
+        let word_chain_candidates = if has_long_words { 4 } else { candidates };
+        Effort { candidates, word_chain_candidates, good_len, nice_len, has_unlimited_positions: false }
     }
 }
 
@@ -90,8 +87,6 @@ pub(super) struct SearchTables {
 pub(super) struct Search<'a, const RUNS: bool, const THREES: bool> {
     tables: &'a mut SearchTables,
     src: &'a [u8],
-    /// No match ends behind this position.
-    end: usize,
     /// The first position where fewer than eight bytes are left.
     near_end: usize,
     effort: Effort,
@@ -141,7 +136,6 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         Search {
             tables,
             src,
-            end: src.len(),
             near_end: src.len().saturating_sub(7),
             effort,
             shift: u32::BITS - heads_log2,
@@ -153,21 +147,6 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Returns the bytes that are searched.
     pub(super) fn src(&self) -> &'a [u8] {
         self.src
-    }
-
-    /// Returns the greatest number of candidates that are compared.
-    pub(super) fn candidates(&self) -> u32 {
-        self.effort.candidates
-    }
-
-    /// Returns the position behind which no match ends.
-    pub(super) fn end(&self) -> usize {
-        self.end
-    }
-
-    /// Sets the position behind which no match ends.
-    pub(super) fn set_end(&mut self, end: usize) {
-        self.end = end;
     }
 
     /// Returns the number of the position `at` in the tables. `at` must not be greater than in the last call of
@@ -220,22 +199,6 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
                     at = self.tables.runs.insert(self.src, at, part_end);
                 }
             }
-        }
-    }
-
-    /// Inserts one in `step` positions, except those of runs.
-    #[inline(never)]
-    pub(super) fn insert_every(&mut self, step: usize, positions: Range<usize>) {
-        let Some(last) = positions.end.checked_sub(1) else { return };
-        self.relative_position_after_slide(last);
-        let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD_LEN));
-        let mut at = positions.start;
-        while at < end {
-            let word = read32(self.src, at);
-            if !(RUNS && is_run(word)) {
-                self.tables.word_chain.insert(hash(word, self.shift), at, self.relative_position(at));
-            }
-            at += step;
         }
     }
 
@@ -304,7 +267,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     #[inline(always)]
     fn limits(&self, at: usize, longer_than: usize) -> SearchLimits {
         let Effort { candidates, good_len: good, nice_len: nice, .. } = self.effort;
-        let most = (self.end - at).min(MAX_MATCH);
+        let most = (self.src.len() - at).min(MAX_MATCH);
         let candidates = if longer_than >= good { candidates / 4 } else { candidates };
         // At level 9, zlib-ng searches for a match that is longer than a given one by the rarest word of the given one,
         // and so skips positions that match less: the number of positions is unlimited. For the first match it is
@@ -496,7 +459,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// As [`find_longest`](Self::find_longest), for a position with fewer than eight bytes left.
     #[inline(never)]
     fn find_longest_near_end(&mut self, at: usize, longer_than: usize) -> Match {
-        let most = (self.end - at).min(MAX_MATCH);
+        let most = (self.src.len() - at).min(MAX_MATCH);
         if at + WORD_LEN > self.src.len() || most < WORD_LEN {
             return Match::default();
         }

@@ -11,11 +11,11 @@ mod wide;
 use crate::tuning::tunable;
 
 tunable! {
-    /// Whether elements of 3, 5, 6, 7, and so on up to 15 bytes have AVX-512 tiles.
+    /// Whether elements of up to 15 bytes whose number is no power of two have AVX-512 tiles (docs/tuning.md).
     const HAS_ODD_TILES: bool = true;
-    /// Whether elements of more than 16 bytes have AVX-512 tiles.
+    /// Whether elements of more than 16 bytes have AVX-512 tiles (docs/tuning.md).
     const HAS_WIDE_TILES: bool = true;
-    /// Whether elements of 2, 4, 8 and 16 bytes have AVX-512 tiles.
+    /// Whether elements of 2, 4, 8 and 16 bytes have AVX-512 tiles (docs/tuning.md).
     const HAS_EVEN_TILES: bool = true;
 }
 
@@ -30,6 +30,6 @@ pub(in crate::filter) fn has_tiles(typesize: usize) -> bool {
 
 pub(in crate::filter) use packed::PackedTiles;
 pub(in crate::filter) use slotted::SlottedTiles;
-pub(in crate::filter) use tile::{Columns, TILE, Tiles, WIDE_TILE_WIDTH, load_table, table};
+pub(in crate::filter) use tile::{Columns, TILE, Tiles, WIDE_TILE_WIDTH, load_table};
 pub(in crate::filter) use transpose::{columns_to_elements, elements_to_columns};
 pub(in crate::filter) use wide::{PartialWideTile, WideTiles};
