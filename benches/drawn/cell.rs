@@ -147,13 +147,8 @@ impl Cell {
         }
     }
 
-    /// Returns the data: `self.nbytes` bytes.
-    pub fn data(&self) -> Vec<u8> {
-        self.data_sets(1).remove(0)
-    }
-
-    /// Returns `count` pieces of data of `self.nbytes` bytes: the data of the cell, and others that are drawn from the
-    /// same family, or from the files. Those of a named cell are all the same.
+    /// Returns `count` pieces of data of `self.nbytes` bytes, drawn from the same family, or from the files. The first
+    /// is the same for each `count`. Those of a named cell are all the same.
     pub fn data_sets(&self, count: usize) -> Vec<Vec<u8>> {
         let mut source = self.source.clone();
         let next = |_| match &mut source {
