@@ -8,6 +8,7 @@ mod layers;
 mod links;
 mod references;
 mod scripts;
+mod tuning;
 
 /// Returns the directory of the repository.
 fn root() -> &'static std::path::Path {
