@@ -6,6 +6,12 @@ pub use crate::buffers::limits;
 pub use crate::codec::zfp;
 pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
 
+/// The thresholds and mechanisms that the benchmark `tune` changes.
+#[cfg(feature = "tuning")]
+pub mod tuning {
+    pub use crate::tuning::{Operation, ROWS, Row, Setting, Steps, read_default, reset, set};
+}
+
 /// The worker pool.
 pub mod pool {
     pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, worker_count};

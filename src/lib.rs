@@ -15,6 +15,7 @@
 //! | [`sync`] | atomics, locks and threads, which the model tests replace |
 //! | [`held_locks`] | the list of locks that a thread holds while functions of the program may run |
 //! | [`fork_count`] | the number of forks: which process state belongs to |
+//! | [`tuning`] | thresholds and mechanisms that `scripts/tune` measures |
 //! | [`thread`] | the id of the current thread, and whether the process has other threads |
 //! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; operates on bytes only |
 //! | [`codec`] | the compressors of single streams |
@@ -74,5 +75,6 @@ mod schunk;
 mod sync;
 mod thread;
 mod trace;
+mod tuning;
 
 pub use error::{Error, ErrorKind, Result};

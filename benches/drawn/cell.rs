@@ -63,7 +63,8 @@ pub struct Cell {
     pub codec: &'static str,
     pub params: Params,
     filters: &'static str,
-    family: &'static str,
+    /// The family of the data, or `file`, or `named`.
+    pub family: &'static str,
     /// Length of the data in bytes.
     pub nbytes: usize,
     source: Source,
@@ -146,15 +147,18 @@ impl Cell {
         }
     }
 
-    /// Returns the data: `self.nbytes` bytes.
-    pub fn data(&self) -> Vec<u8> {
-        match self.source.clone() {
-            Source::Family(family, mut random) => {
-                families::generate(family, &mut random, self.params.typesize as usize, self.nbytes)
+    /// Returns `count` pieces of data of `self.nbytes` bytes, drawn from the same family, or from the files. The first
+    /// is the same for each `count`. Those of a named cell are all the same.
+    pub fn data_sets(&self, count: usize) -> Vec<Vec<u8>> {
+        let mut source = self.source.clone();
+        let next = |_| match &mut source {
+            Source::Family(family, random) => {
+                families::generate(*family, random, self.params.typesize as usize, self.nbytes)
             }
-            Source::File(mut random) => files::piece(&mut random, self.nbytes),
-            Source::Bytes(bytes) => bytes,
-        }
+            Source::File(random) => files::piece(random, self.nbytes),
+            Source::Bytes(bytes) => bytes.clone(),
+        };
+        (0..count).map(next).collect()
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Libraries {
     pub reference: &'static Library,
 }
 
+/// The number of pieces of data that successive calls take in turn where every call has new data.
+const NEW_DATA_SETS: usize = 3;
 /// The least duration of a timed batch, and the time after which no further round of a figure begins.
 const MIN_BATCH: Duration = Duration::from_micros(200);
 const BUDGET: Duration = Duration::from_millis(40);
@@ -29,6 +31,11 @@ pub struct CellRatios {
 
 #[derive(Clone, Copy)]
 pub struct Speeds {
+    /// Every call has other data than the call before: the speed that a program sees.
+    pub compress_new: f64,
+    /// The same, of the reference's chunks in both libraries.
+    pub decompress_new: f64,
+    /// Every call has the same data, as for the next two.
     pub compress: f64,
     /// Both libraries decompress the reference's chunk.
     pub decompress: f64,
@@ -40,8 +47,12 @@ impl fmt::Display for CellRatios {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reference = self.size * self.cbytes as f64;
         write!(out, "{} B against {reference:.0}, size {:.3}", self.cbytes, self.size)?;
-        if let Some(Speeds { compress, decompress, read_back }) = self.speeds {
-            write!(out, ", compress {compress:.2}, decompress {decompress:.2}, read back {read_back:.2}")?;
+        if let Some(Speeds { compress_new, decompress_new, compress, decompress, read_back }) = self.speeds {
+            write!(out, ", new data: compress {compress_new:.2}, decompress {decompress_new:.2}")?;
+            write!(
+                out,
+                "; same data: compress {compress:.2}, decompress {decompress:.2}, read back {read_back:.2}"
+            )?;
         }
         Ok(())
     }
@@ -58,16 +69,38 @@ impl LibraryContexts {
     fn new(library: &'static Library, cell: &Cell, data: &[u8]) -> LibraryContexts {
         let mut compressor = OwnedContext::for_compression(library, cell.params.cparams())
             .unwrap_or_else(|| panic!("{}: no context for {cell}", library.name));
-        let mut chunk = vec![0; data.len() + 32];
-        let cbytes = compressor.compress(data, &mut chunk);
-        assert!(cbytes > 0, "{}: {cell}: compression gives {cbytes}", library.name);
-        chunk.truncate(cbytes as usize);
+        let chunk = compress(&mut compressor, data)
+            .unwrap_or_else(|cbytes| panic!("{}: {cell}: compression gives {cbytes}", library.name));
         LibraryContexts {
             compressor,
             decompressor: OwnedContext::for_decompression(library, dparams(cell.params.nthreads)),
             chunk,
         }
     }
+
+    fn compress(&mut self, data: &[u8]) -> Vec<u8> {
+        compress(&mut self.compressor, data).expect("a chunk, as of the first data")
+    }
+
+    fn compress_all(&mut self, data_sets: &[Vec<u8>], out: &mut [u8]) {
+        for data in data_sets {
+            black_box(self.compressor.compress(data, out));
+        }
+    }
+
+    fn decompress_all(&mut self, chunks: &[Vec<u8>], out: &mut [u8]) {
+        for chunk in chunks {
+            black_box(self.decompressor.decompress(chunk, out));
+        }
+    }
+}
+
+/// Returns the chunk of `data`, or the result of the library if that is an error.
+fn compress(compressor: &mut OwnedContext<'_>, data: &[u8]) -> Result<Vec<u8>, i32> {
+    let mut chunk = vec![0; data.len() + 32];
+    let cbytes = compressor.compress(data, &mut chunk);
+    chunk.truncate(usize::try_from(cbytes).unwrap_or_default());
+    if chunk.is_empty() { Err(cbytes) } else { Ok(chunk) }
 }
 
 /// Measures a cell; its sizes only, if `rounds` is 0. Both libraries decompress both chunks, to the same bytes.
@@ -75,14 +108,15 @@ impl LibraryContexts {
 /// # Panics
 /// If a chunk does not decompress to the data, unless a filter of the cell is lossy.
 pub fn measure(libraries: &Libraries, cell: &Cell, rounds: usize) -> CellRatios {
-    let data = cell.data();
-    let mut ours = LibraryContexts::new(libraries.ours, cell, &data);
-    let mut reference = LibraryContexts::new(libraries.reference, cell, &data);
-    check_decoding(cell, &data, &mut ours, &mut reference);
+    let data_sets = cell.data_sets(if rounds > 0 { NEW_DATA_SETS } else { 1 });
+    let data = &data_sets[0];
+    let mut ours = LibraryContexts::new(libraries.ours, cell, data);
+    let mut reference = LibraryContexts::new(libraries.reference, cell, data);
+    check_decoding(cell, data, &mut ours, &mut reference);
     let size = reference.chunk.len() as f64 / ours.chunk.len() as f64;
     let cbytes = ours.chunk.len();
-    let speeds =
-        (rounds > 0).then(|| measure_speeds(&data, &mut ours, &mut reference, cell.params.nthreads, rounds));
+    let timer = Timer { nthreads: cell.params.nthreads, rounds };
+    let speeds = (rounds > 0).then(|| measure_speeds(&data_sets, &mut ours, &mut reference, &timer));
     CellRatios { size, cbytes, speeds }
 }
 
@@ -106,16 +140,24 @@ fn check_decoding(cell: &Cell, data: &[u8], ours: &mut LibraryContexts, referenc
 }
 
 fn measure_speeds(
-    data: &[u8],
+    data_sets: &[Vec<u8>],
     ours: &mut LibraryContexts,
     reference: &mut LibraryContexts,
-    nthreads: i16,
-    rounds: usize,
+    timer: &Timer,
 ) -> Speeds {
-    let timer = Timer { nthreads, rounds };
+    let data = &data_sets[0];
     // Both libraries write to the same buffer, and read equal chunks from the same buffer: a copy of 1 MB can be 20 %
     // slower depending on the physical pages of the buffers.
     let out = RefCell::new(vec![0; data.len() + 32]);
+    let compress_new = timer.ratio(
+        || ours.compress_all(data_sets, &mut out.borrow_mut()),
+        || reference.compress_all(data_sets, &mut out.borrow_mut()),
+    );
+    let chunks: Vec<Vec<u8>> = data_sets.iter().map(|data| reference.compress(data)).collect();
+    let decompress_new = timer.ratio(
+        || ours.decompress_all(&chunks, &mut out.borrow_mut()),
+        || reference.decompress_all(&chunks, &mut out.borrow_mut()),
+    );
     let compress = timer.ratio(
         || _ = black_box(ours.compressor.compress(data, &mut out.borrow_mut())),
         || _ = black_box(reference.compressor.compress(data, &mut out.borrow_mut())),
@@ -129,7 +171,7 @@ fn measure_speeds(
             || _ = black_box(reference.decompressor.decompress(theirs, &mut out.borrow_mut())),
         )
     });
-    Speeds { compress, decompress, read_back }
+    Speeds { compress_new, decompress_new, compress, decompress, read_back }
 }
 
 /// Times two functions in turn.

@@ -15,12 +15,24 @@ struct LimitedRatio {
     list_below: f64,
 }
 
-const LIMITED_RATIOS: [LimitedRatio; 4] = [
+const LIMITED_RATIOS: [LimitedRatio; 6] = [
     LimitedRatio {
         name: "size",
         ratio: |ratios| Some(ratios.size),
         count_below: 1.0 / 1.01,
         list_below: 1.0 / 1.01,
+    },
+    LimitedRatio {
+        name: "compress new data",
+        ratio: |ratios| speed(ratios, |s| s.compress_new),
+        count_below: 0.95,
+        list_below: 0.7,
+    },
+    LimitedRatio {
+        name: "decompress new data",
+        ratio: |ratios| speed(ratios, |s| s.decompress_new),
+        count_below: 0.95,
+        list_below: 0.8,
     },
     LimitedRatio {
         name: "compress",

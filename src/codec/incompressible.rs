@@ -2,46 +2,53 @@
 //!
 //! A sample only selects the streams for which the test is worthwhile. The test reads every byte. Never changes a byte.
 
-/// The shortest stream that is examined, in bytes.
-const MIN_STREAM_LEN: usize = 256;
-/// The number of bytes that are sampled at first, and the least number of different values among them, in percent of
-/// the number that is expected of noise.
-const SAMPLE_COUNT: usize = 512;
-const MIN_DISTINCT_PERCENT: usize = 85;
+use crate::tuning::tunable;
 
-/// The length in bytes of the parts that are examined for frequent values, and the largest value of Pearson's statistic
-/// that still counts as chance: 255 are expected, plus or minus 23. Codes that save 0.7 bits for each unit above would
-/// save 40 bytes of a part, less than their own description takes.
-const UNIFORM_PART_LEN: usize = 16 << 10;
-const MAX_CHI_SQUARE: u64 = 700;
+tunable! {
+    /// The shortest stream that is examined, in bytes.
+    const MIN_STREAM_LEN: usize = 256;
+    /// The number of bytes that are sampled at first, and the least number of different values among them, in percent of
+    /// the number that is expected of noise.
+    const SAMPLE_COUNT: usize = 512;
+    const MIN_DISTINCT_PERCENT: usize = 85;
 
-/// At most one word in this many may be repeated.
-const REPEATED_WORD_DIVISOR: usize = 1024;
+    /// The length in bytes of the parts that are examined for frequent values, and the largest value of Pearson's statistic
+    /// that still counts as chance: 255 are expected, plus or minus 23. Codes that save 0.7 bits for each unit above would
+    /// save 40 bytes of a part, less than their own description takes.
+    const UNIFORM_PART_LEN: usize = 16 << 10;
+    const MAX_CHI_SQUARE: u64 = 700;
+
+    /// At most one word in this many may be repeated.
+    const REPEATED_WORD_DIVISOR: usize = 1024;
+}
 /// log2 of the number of slots for words. The slots are on the stack: 16 KiB.
 const HASH_LOG: u32 = 12;
 
 /// Returns whether `src` counts as incompressible: apart from chance, the values of its bytes are equally frequent in
 /// each part, and hardly any four bytes are repeated within `reach` bytes.
 pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
-    src.len() >= MIN_STREAM_LEN && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
+    src.len() >= MIN_STREAM_LEN.get()
+        && may_be_noise(src)
+        && !has_repeated_words(src, reach)
+        && is_uniform(src)
 }
 
 /// Returns whether a sample of `src` has about as many different values as a sample of noise.
 fn may_be_noise(src: &[u8]) -> bool {
     // Odd, so that it shares no factor with periods that are powers of two.
-    let step = src.len().div_ceil(SAMPLE_COUNT) | 1;
+    let step = src.len().div_ceil(SAMPLE_COUNT.get()) | 1;
     let mut seen = [0u64; 4];
     src.iter().step_by(step).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
     let values = seen.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
     let samples = src.len().div_ceil(step) as f64;
     let expected = 256.0 * (1.0 - (-samples / 256.0).exp());
-    values * 100 >= (expected * MIN_DISTINCT_PERCENT as f64) as usize
+    values * 100 >= (expected * MIN_DISTINCT_PERCENT.get() as f64) as usize
 }
 
 /// Returns whether all values of a byte are equally frequent, apart from chance, in each part of `src` to which an
 /// encoder could give its own codes.
 fn is_uniform(src: &[u8]) -> bool {
-    src.chunks(UNIFORM_PART_LEN).all(|part| {
+    src.chunks(UNIFORM_PART_LEN.get()).all(|part| {
         // Four tables: in a single one, the increments for equal bytes would wait for each other.
         let mut tables = [[0u32; 256]; 4];
         let (quads, rest) = part.as_chunks::<4>();
@@ -54,7 +61,7 @@ fn is_uniform(src: &[u8]) -> bool {
         let count = |value: usize| tables.iter().map(|table| u64::from(table[value])).sum::<u64>();
         let squares: u64 = (0..256).map(|value| count(value).pow(2)).sum();
         let len = part.len() as u64;
-        squares * 256 <= len * (len + MAX_CHI_SQUARE)
+        squares * 256 <= len * (len + MAX_CHI_SQUARE.get())
     })
 }
 
@@ -64,7 +71,7 @@ fn is_uniform(src: &[u8]) -> bool {
 fn has_repeated_words(src: &[u8], reach: usize) -> bool {
     let mut slots = [u32::MAX; 1 << HASH_LOG];
     let rate = (reach.min(src.len()) >> HASH_LOG).max(1).next_power_of_two();
-    let most = src.len() / REPEATED_WORD_DIVISOR / rate;
+    let most = src.len() / REPEATED_WORD_DIVISOR.get() / rate;
     let mut repeated = 0;
     for (at, word) in src.windows(4).enumerate() {
         let word: [u8; 4] = word.try_into().expect("a window of 4 has 4 bytes");
@@ -103,7 +110,7 @@ mod tests {
     fn noise_is_incompressible_unless_repeated_within_reach() {
         let (most, shorter) = if cfg!(miri) { (1000, 500) } else { (1 << 20, 1) };
         let noise = noise(2_000_000 / shorter);
-        for len in [MIN_STREAM_LEN, 500, 1000, 4000, 32_000, 100_000, 300_000] {
+        for len in [MIN_STREAM_LEN.get(), 500, 1000, 4000, 32_000, 100_000, 300_000] {
             if len > noise.len() {
                 continue;
             }
@@ -147,7 +154,7 @@ mod tests {
     fn noise_of_every_length_from_min_len_is_incompressible() {
         let noise = noise(3000);
         for len in (0..noise.len()).step_by(if cfg!(miri) { 977 } else { 1 }) {
-            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= MIN_STREAM_LEN, "{len}");
+            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= MIN_STREAM_LEN.get(), "{len}");
             assert!(!is_incompressible(&vec![1; len], usize::MAX), "{len}");
         }
     }

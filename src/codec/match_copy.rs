@@ -7,13 +7,19 @@
 mod avx2;
 mod generic;
 
+use crate::tuning::tunable;
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2Copy;
 use generic::copy_with_doubling;
 pub(super) use generic::{
     LARGE_MATCH_THRESHOLD, MAX_SHORT_MATCH, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path,
-    copy_8, copy_bytes, copy_match, copy_short,
+    copy_bytes, copy_match, copy_short,
 };
+
+tunable! {
+    /// Whether [`copy_large`] has a loop of its own (docs/tuning.md).
+    const HAS_LARGE_COPY: bool = true;
+}
 
 /// Copies a match of `length` bytes to `out` from `distance` bytes before it. Returns `None` if `distance` is 0, or if
 /// the match begins before `dest` or ends behind it.
@@ -22,7 +28,7 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, distance: usize, l
     if distance == 0 || distance > out {
         return None;
     }
-    if length > LARGE_MATCH_THRESHOLD {
+    if length > LARGE_MATCH_THRESHOLD.get() {
         // SAFETY: 1 <= `distance` <= `out`, and `length` bytes from `out` are inside `dest`.
         unsafe { copy_large(dest.as_mut_ptr().add(out), distance, length) };
         return Some(());
@@ -69,6 +75,16 @@ fn copy_match_tail(dest: &mut [u8], at: usize, distance: usize) {
 /// belong to one buffer.
 #[inline(never)]
 pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
+    if !HAS_LARGE_COPY.get() {
+        // SAFETY: by the contract, `length` bytes from `to` are in the buffer.
+        unsafe {
+            copy_match::<PortableCopy>(to, distance, length - OVERSHOOT);
+            for at in length - OVERSHOOT..length {
+                copy_bytes::<1>(to.add(at).sub(distance), to.add(at));
+            }
+        }
+        return;
+    }
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the feature has just been detected; `distance`, `length` and the buffer are as the contract of this
@@ -133,22 +149,23 @@ mod tests {
                 511,
                 512,
                 900,
-                MIN_STALL_FREE_DISTANCE - 1,
-                MIN_STALL_FREE_DISTANCE,
-                3 * MIN_STALL_FREE_DISTANCE,
+                MIN_STALL_FREE_DISTANCE.get() - 1,
+                MIN_STALL_FREE_DISTANCE.get(),
+                3 * MIN_STALL_FREE_DISTANCE.get(),
             ])
             .step_by(step);
-        let noise: Vec<u8> = (0..7 * MIN_STALL_FREE_DISTANCE).map(|at| (at * 7 + at / 256) as u8).collect();
+        let noise: Vec<u8> =
+            (0..7 * MIN_STALL_FREE_DISTANCE.get()).map(|at| (at * 7 + at / 256) as u8).collect();
         for (distance, copy) in
             distances.flat_map(|distance| [(distance, portable), (distance, copy_large as CopyLarge)])
         {
             let step = if cfg!(miri) { 2 } else { 1 };
             let lengths = [
-                LARGE_MATCH_THRESHOLD + 1,
-                LARGE_MATCH_THRESHOLD + 77,
-                SHORT_PERIOD_REGISTER_BYTES + 63,
-                MIN_STALL_FREE_DISTANCE + 65,
-                3 * MIN_STALL_FREE_DISTANCE + 5,
+                LARGE_MATCH_THRESHOLD.get() + 1,
+                LARGE_MATCH_THRESHOLD.get() + 77,
+                SHORT_PERIOD_REGISTER_BYTES.get() + 63,
+                MIN_STALL_FREE_DISTANCE.get() + 65,
+                3 * MIN_STALL_FREE_DISTANCE.get() + 5,
             ];
             for length in lengths.into_iter().step_by(step) {
                 for out in [distance, distance + 1, distance + 40].into_iter().step_by(step) {
@@ -160,57 +177,6 @@ mod tests {
                     unsafe { copy(dest.as_mut_ptr().add(out), distance, length) };
                     assert!(dest == expected, "{distance} {length} {out}");
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn copy_8_repeats_the_bytes_at_every_distance() {
-        for distance in 1..20 {
-            let mut dest: Vec<u8> = (0..28).map(|at| at * 7 + 1).collect();
-            let mut expected = dest[..20].to_vec();
-            (0..8).for_each(|_| expected.push(expected[expected.len() - distance]));
-            // SAFETY: `distance` bytes before and 8 from there are inside `dest`.
-            unsafe { copy_8(dest.as_mut_ptr().add(20), distance) };
-            assert!(dest == expected, "{distance}");
-        }
-    }
-
-    unsafe fn copy_short_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the test calls this function with `distance` bytes before `to` and OVERSHOOT bytes from it in a
-        // buffer.
-        unsafe { P::copy_short_any_distance(to, distance) };
-        MAX_SHORT_MATCH
-    }
-
-    unsafe fn copy_prefix_len<P: MatchCopy>(to: *mut u8, distance: usize) -> usize {
-        // SAFETY: the test calls this function with `distance` bytes before `to` and OVERSHOOT bytes from it in a
-        // buffer.
-        unsafe { P::copy_match_prefix(to, distance) }
-    }
-
-    /// Copies a match from the given number of bytes before the pointer, and returns the number of bytes copied.
-    type CopyFn = unsafe fn(*mut u8, usize) -> usize;
-
-    #[test]
-    fn short_copies_repeat_the_bytes_at_every_distance() {
-        let portable: [CopyFn; 2] = [copy_short_len::<PortableCopy>, copy_prefix_len::<PortableCopy>];
-        #[cfg(target_arch = "x86_64")]
-        let avx2: &[CopyFn] = if is_x86_feature_detected!("avx2") {
-            &[copy_short_len::<Avx2Copy>, copy_prefix_len::<Avx2Copy>]
-        } else {
-            &[]
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let avx2 = &[];
-        for way in portable.iter().chain(avx2) {
-            for distance in (1..70).step_by(if cfg!(miri) { 9 } else { 1 }) {
-                let mut dest: Vec<u8> = (0..70 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
-                let mut expected = dest[..70].to_vec();
-                // SAFETY: `distance` bytes before and OVERSHOOT from there are inside `dest`.
-                let copied = unsafe { way(dest.as_mut_ptr().add(70), distance) };
-                (0..copied).for_each(|_| expected.push(expected[expected.len() - distance]));
-                assert!(dest[..70 + copied] == expected, "{distance}");
             }
         }
     }

@@ -8,7 +8,6 @@ mod built_in;
 mod common_prefix;
 mod dictionary;
 mod incompressible;
-mod length_predictor;
 mod lz4;
 mod match_copy;
 #[cfg(feature = "ndlz")]

@@ -9,8 +9,16 @@
 #[cfg(target_arch = "x86_64")]
 use super::columns::prefetch_dest;
 use super::cpu::{self, SimdLevel};
+#[cfg(any(target_arch = "x86_64", test))]
+use crate::tuning::tunable;
 use std::mem::MaybeUninit;
 use std::ptr;
+
+#[cfg(any(target_arch = "x86_64", test))]
+tunable! {
+    /// Whether copies have a loop over vectors.
+    const HAS_VECTOR_COPY: bool = true;
+}
 
 /// The smallest length, in bytes, for which the vector loop is used: from here on the C library's copy may be slow;
 /// below, it is the faster one.
@@ -26,7 +34,10 @@ const MAX_VECTOR_COPY: usize = 4 << 20;
 #[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 #[cfg(target_arch = "x86_64")]
-const PREFETCH_DISTANCE: usize = 512;
+tunable! {
+    /// The prefetch distance before the stores, in bytes.
+    const PREFETCH_DISTANCE: usize = 512;
+}
 
 /// Copies `src` to `dest`.
 ///
@@ -61,7 +72,7 @@ pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
 fn copy_to_uninit_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
-    if (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
+    if HAS_VECTOR_COPY.get() && (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
         if let SimdLevel::Avx512(_) = level {
             // SAFETY: the level proves that the machine has AVX-512 F, and both have that length.
             return unsafe { avx512(src, dest) };
@@ -111,7 +122,7 @@ macro_rules! vector_copy {
             let mut at = VECTOR - to as usize % VECTOR;
             while at < last {
                 for line in (0..ROUND).step_by(CACHE_LINE) {
-                    prefetch_dest(dest, at + PREFETCH_DISTANCE + line);
+                    prefetch_dest(dest, at + PREFETCH_DISTANCE.get() + line);
                 }
                 round(at);
                 at += ROUND;

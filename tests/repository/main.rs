@@ -8,6 +8,7 @@ mod layers;
 mod links;
 mod references;
 mod scripts;
+mod tuning;
 mod type_names;
 
 /// Returns the directory of the repository.

@@ -27,7 +27,7 @@ pub fn run(bench: &Bench) -> Report {
         };
         let name = cell.to_string();
         if bench.options.is_selected(cell.codec, &name) {
-            let content = cell.data();
+            let content = cell.data_sets(1).remove(0);
             let pair = Pair::new(&libraries, settings, &content, &name);
             report.add(cell.codec, name, pair.ratios(bench));
         }

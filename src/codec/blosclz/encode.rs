@@ -9,9 +9,9 @@
 use super::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS};
 use super::tokens::{EncoderMatch, TokenWriter};
 use crate::codec::common_prefix::difference_mask32;
-use crate::codec::length_predictor::LengthPredictor;
 use crate::error::Result;
 use crate::fallible::boxed_array;
+use crate::tuning::tunable;
 use std::hint::black_box;
 
 /// log2 of the largest hash table.
@@ -24,9 +24,13 @@ const MAX_DISTANCE: usize = 73725;
 const LONG_MATCH_LEN: usize = 8;
 /// Far matches below this coded length are not used, as in the reference (`codecs.md` 3.3).
 const MIN_FAR_CODED_LEN: usize = 6;
-/// The number of positions behind a match that are searched without a function call. 4 and 8 measured the same
-/// (`side_by_side --group blosc1-drawn --codecs blosclz --seed 900002`).
-const NEAR_POSITIONS: usize = 8;
+tunable! {
+    /// The number of positions behind a match that are searched without a function call. 4 and 8 measured the same
+    /// (`side_by_side --group blosc1-drawn --codecs blosclz --seed 900002`).
+    const NEAR_POSITIONS: usize = 8;
+    /// The number of words that are compared one by one.
+    const PREDICTED_WORDS: usize = 5;
+}
 /// Inputs below this length, in bytes, are not compressed.
 const MIN_INPUT: usize = 16;
 /// Nothing is compressed into an output below this length, in bytes.
@@ -111,12 +115,7 @@ impl<S: SlotPosition> HashTable<S> {
     ) -> MatchFinder<'a, S, LOG, EQUAL_BIAS> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
-        MatchFinder {
-            slots: &mut self.0,
-            input,
-            inserted_end: 1,
-            length_predictor: LengthPredictor::default(),
-        }
+        MatchFinder { slots: &mut self.0, input, inserted_end: 1 }
     }
 }
 
@@ -267,8 +266,6 @@ struct MatchFinder<'a, S, const LOG: u32, const EQUAL_BIAS: usize> {
     input: &'a [u8],
     /// All positions in the table are below this one, whenever a method of the match finder is called.
     inserted_end: usize,
-    /// Coded lengths of matches of 8 bytes and more.
-    length_predictor: LengthPredictor,
 }
 
 impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S, LOG, EQUAL_BIAS> {
@@ -318,8 +315,7 @@ impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S
             let differing = unsafe { read64(input, candidate.at) ^ read64(input, candidate.old) };
             let coded_len = if differing == 0 {
                 // SAFETY: `distance` <= `at`.
-                let coded_len = unsafe { coded_length::<EQUAL_BIAS>(input, candidate.at, distance) };
-                self.length_predictor.speculate(coded_len)
+                unsafe { coded_length::<EQUAL_BIAS>(input, candidate.at, distance) }
             } else {
                 Self::speculate_short(differing.trailing_zeros() as usize / 8 - EQUAL_BIAS)
             };
@@ -339,7 +335,7 @@ impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S
     /// than the position of the candidate, or at least `to`, before another method is called.
     #[inline(always)]
     unsafe fn next_candidate(&mut self, from: usize, to: usize) -> Option<Candidate> {
-        let near = to.min(from + NEAR_POSITIONS);
+        let near = to.min(from + NEAR_POSITIONS.get());
         // SAFETY: the caller's promises.
         let near_candidate = unsafe { self.search(from, near) };
         if near_candidate.is_some() || near == to {
@@ -429,11 +425,11 @@ impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S
 #[inline(always)]
 unsafe fn coded_length<const EQUAL_BIAS: usize>(input: &[u8], at: usize, distance: usize) -> usize {
     // Short matches are compared word by word: in items of one size, the processor predicts the word that differs.
-    const WORDS: usize = 5;
-    if at + 8 * WORDS < input.len() {
-        for equal in (8..8 * WORDS).step_by(8) {
+    let words = PREDICTED_WORDS.get();
+    if at + 8 * words < input.len() {
+        for equal in (8..8 * words).step_by(8) {
             let here = at + equal;
-            // SAFETY: `equal` + 8 <= 8 * `WORDS`, and `at` + 8 * `WORDS` is inside `input`; `distance` <= `at` by the
+            // SAFETY: `equal` + 8 <= 8 * `words`, and `at` + 8 * `words` is inside `input`; `distance` <= `at` by the
             // caller.
             let differing = unsafe { read64(input, here) ^ read64(input, here - distance) };
             if differing != 0 {

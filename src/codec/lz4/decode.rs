@@ -8,7 +8,6 @@
 mod format;
 mod kernel;
 mod progress;
-mod sample;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +15,7 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use crate::codec::match_copy::copy_match_checked;
+use crate::tuning::tunable;
 
 use format::{MIN_MATCH, read_length};
 use kernel::{BLOCK_SLACK, READ_AHEAD, WRITE_AHEAD};
@@ -23,11 +23,14 @@ use progress::DecodeProgress;
 
 pub(super) use progress::BlockWithSlack;
 
+tunable! {
+    /// Whether short blocks with few readable bytes behind them are copied into a longer buffer (docs/tuning.md).
+    const COPIES_SMALL_BLOCKS: bool = true;
+}
+
 /// Blocks of up to this length, in bytes, are copied into a longer buffer first if too few readable bytes lie behind
 /// them.
 const MAX_SMALL_BLOCK: usize = 256;
-/// The number of bytes at the end of a longer block that are copied for the same reason.
-const TAIL_LEN: usize = 96;
 
 /// Decodes all of `src` into the first `dest_len` bytes of `dest` and returns the number of bytes of the content.
 /// Returns `None` if the block is bad or its content is longer. The bytes of `dest` behind the content may be
@@ -38,10 +41,11 @@ pub(super) fn decode_lz4_block(
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
-    if src.len > MAX_SMALL_BLOCK {
-        return decode_remaining(&src, dest, dest_len, dictionary, DecodeProgress::START);
+    let has_slack = src.readable.len() - src.len >= BLOCK_SLACK;
+    if src.len > MAX_SMALL_BLOCK || !(has_slack || COPIES_SMALL_BLOCKS.get()) {
+        return decode_remaining(&src, dest, dest_len, dictionary, DecodeProgress::default());
     }
-    if src.readable.len() - src.len < BLOCK_SLACK {
+    if !has_slack {
         return decode_copied_small_block(&src.readable[..src.len], dest, dest_len, dictionary);
     }
     decode_small_block(&src, dest, dest_len, dictionary)
@@ -55,8 +59,8 @@ fn decode_small_block(
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
-    let mut progress = DecodeProgress::START;
-    kernel::decode_window(src, dest, &mut progress)?;
+    let mut progress = DecodeProgress::default();
+    kernel::decode_sequences(src, dest, &mut progress)?;
     if progress.at == src.len + 1 {
         return Some(progress.out).filter(|&out| out <= dest_len);
     }
@@ -92,22 +96,12 @@ fn decode_remaining(
     mut progress: DecodeProgress,
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
-    let behind = src.readable.len() - src.len;
     loop {
         // The fast loop needs WRITE_AHEAD writable bytes.
-        if progress.out + WRITE_AHEAD <= dest.len() {
-            let end = progress.at + progress.window;
-            if progress.at + READ_AHEAD <= src.readable.len() {
-                kernel::decode_window(src, dest, &mut progress)?;
-            }
-            if behind < BLOCK_SLACK && progress.at < block.len() && block.len() - progress.at <= TAIL_LEN {
-                decode_tail(block, dest, &mut progress)?;
-            }
+        if progress.out + WRITE_AHEAD <= dest.len() && progress.at + READ_AHEAD <= src.readable.len() {
+            kernel::decode_sequences(src, dest, &mut progress)?;
             if progress.at == block.len() + 1 {
                 return Some(progress.out).filter(|&out| out <= dest_len);
-            }
-            if progress.at > end {
-                continue;
             }
         }
         // The fast loop stopped before a sequence that it does not handle: `decode_sequence` decodes it, to its
@@ -119,35 +113,18 @@ fn decode_remaining(
     }
 }
 
-/// Continues in the last bytes of `block`, which has few readable bytes behind it, from a copy in a longer buffer.
-#[inline(always)]
-fn decode_tail(block: &[u8], dest: &mut [u8], progress: &mut DecodeProgress) -> Option<()> {
-    let Some(last) = block.last_chunk::<TAIL_LEN>() else { return Some(()) };
-    let mut copy = [0; TAIL_LEN + BLOCK_SLACK];
-    copy[..TAIL_LEN].copy_from_slice(last);
-    let start = block.len() - TAIL_LEN;
-    progress.at -= start;
-    kernel::decode_window(&BlockWithSlack { readable: &copy, len: TAIL_LEN }, dest, progress)?;
-    progress.at += start;
-    Some(())
-}
-
 /// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of the content
 /// are decoded. Returns the number of decoded bytes. The rest of the block is not read. Returns `None` if the block
 /// is bad up to there, or ends too early.
 pub(super) fn decode_prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
-    let mut progress = DecodeProgress::START;
+    let mut progress = DecodeProgress::default();
     let src = BlockWithSlack { readable: block, len: block.len() };
     let (len, near) = (dest.len(), dest.len().min(wanted + WRITE_AHEAD));
     while progress.out < wanted {
         if progress.at + READ_AHEAD <= block.len() && progress.out + WRITE_AHEAD <= near {
-            let end = progress.at + progress.window;
-            kernel::decode_window(&src, &mut dest[..near], &mut progress)?;
+            kernel::decode_sequences(&src, &mut dest[..near], &mut progress)?;
             if progress.out >= wanted {
                 break;
-            }
-            if progress.at > end {
-                continue;
             }
         }
         let next = decode_sequence(block, dest, len, &[], progress.at, progress.out)?;

@@ -1,25 +1,29 @@
 //! The copies that every instruction set shares, and the implementation without SIMD.
 
+use crate::tuning::tunable;
+
 /// The number of bytes behind its end that a match copy may overwrite.
 pub(in crate::codec) const OVERSHOOT: usize = 64;
 
-/// The greatest match length, in bytes, of [`copy_short`] and [`MatchCopy::copy_short_any_distance`].
+/// The greatest match length, in bytes, of [`copy_short`].
 pub(in crate::codec) const MAX_SHORT_MATCH: usize = 18;
 
-/// The greatest match length, in bytes, for which [`copy_match`] is about as fast as
-/// [`copy_large`](super::copy_large) at every distance.
-pub(in crate::codec) const LARGE_MATCH_THRESHOLD: usize = 512;
-/// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
-/// bytes that can be in the store buffer, and much less than the size of the L1 cache.
-pub(super) const MIN_STALL_FREE_DISTANCE: usize = 2048;
-/// The number of bytes that [`copy_with_doubling`] first writes from registers, for distances less than 16, and for
-/// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
-/// faster.
-pub(super) const SHORT_PERIOD_REGISTER_BYTES: usize = 2048;
-const LONG_PERIOD_REGISTER_BYTES: usize = 256;
-/// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
-/// fast, but for shorter parts reaching the boundary takes longer than it saves.
-const MIN_ALIGNED_PART: usize = 256;
+tunable! {
+    /// The greatest match length, in bytes, for which [`copy_match`] is about as fast as
+    /// [`copy_large`](super::copy_large) at every distance.
+    pub(in crate::codec) const LARGE_MATCH_THRESHOLD: usize = 512;
+    /// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
+    /// bytes that can be in the store buffer, and much less than the size of the L1 cache.
+    pub(super) const MIN_STALL_FREE_DISTANCE: usize = 2048;
+    /// The number of bytes that [`copy_with_doubling`] first writes from registers, for distances less than 16, and for
+    /// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
+    /// faster.
+    pub(super) const SHORT_PERIOD_REGISTER_BYTES: usize = 2048;
+    const LONG_PERIOD_REGISTER_BYTES: usize = 256;
+    /// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
+    /// fast, but for shorter parts reaching the boundary takes longer than it saves.
+    const MIN_ALIGNED_PART: usize = 256;
+}
 
 /// Copies a match of `length` bytes to `to` from `distance` bytes before it. May write garbage behind the match.
 ///
@@ -83,8 +87,8 @@ pub(super) unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usi
     // The last chunk ends where the match does, so that the chunks before it can go up to OVERSHOOT beyond `body`.
     let body = length - OVERSHOOT;
     let mut done = match distance {
-        ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES),
-        16..64 => body.min(LONG_PERIOD_REGISTER_BYTES),
+        ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES.get()),
+        16..64 => body.min(LONG_PERIOD_REGISTER_BYTES.get()),
         _ => 0,
     };
     if done > 0 {
@@ -94,7 +98,7 @@ pub(super) unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usi
     }
     let mut load_distance = distance;
     loop {
-        while load_distance < MIN_STALL_FREE_DISTANCE && 2 * load_distance <= distance + done {
+        while load_distance < MIN_STALL_FREE_DISTANCE.get() && 2 * load_distance <= distance + done {
             load_distance *= 2;
         }
         // Here `load_distance` is a multiple of `distance`, and OVERSHOOT <= `load_distance` <= `distance` + `done`.
@@ -102,8 +106,9 @@ pub(super) unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usi
             break;
         }
         let left = body - done;
-        let mut part = if load_distance < MIN_STALL_FREE_DISTANCE { load_distance.min(left) } else { left };
-        if part >= MIN_ALIGNED_PART {
+        let mut part =
+            if load_distance < MIN_STALL_FREE_DISTANCE.get() { load_distance.min(left) } else { left };
+        if part >= MIN_ALIGNED_PART.get() {
             let behind_line = to.addr().wrapping_add(done) % OVERSHOOT;
             if behind_line != 0 {
                 part = OVERSHOOT - behind_line;
@@ -129,8 +134,7 @@ pub(super) unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usi
     unsafe { copy_bytes::<OVERSHOOT>(to.add(body).sub(load_distance), to.add(body)) };
 }
 
-/// Match copies that depend on the instruction set: of periods shorter than 16 bytes, and of short matches at any
-/// distance.
+/// Match copies that depend on the instruction set: of periods shorter than 16 bytes.
 pub(in crate::codec) trait MatchCopy {
     /// Writes `length` bytes at `to` that repeat the `distance` bytes before it. May write garbage behind them.
     ///
@@ -143,63 +147,6 @@ pub(in crate::codec) trait MatchCopy {
     /// # Safety
     /// `distance` is 1 to 7; `distance` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
     unsafe fn repeat_period_32(to: *mut u8, distance: usize);
-
-    /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from any `distance` bytes before `to`. May write garbage
-    /// behind it. Slower than [`copy_short`], except where the branch predictor cannot predict whether matches overlap
-    /// their source.
-    ///
-    /// # Safety
-    /// As [`copy_short`]'s.
-    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize);
-
-    /// Copies the first bytes of a match from any `distance` bytes before `to`, and returns their number, which may be
-    /// 0. May write garbage behind them. Has no branch, for streams in which the distance of the next match cannot be
-    /// predicted.
-    ///
-    /// # Safety
-    /// As [`copy_short`]'s.
-    unsafe fn copy_match_prefix(to: *mut u8, distance: usize) -> usize;
-}
-
-/// Copies a match of up to 8 bytes from any `distance` bytes before `to`. May write garbage behind it. Has no branch,
-/// for streams in which the distance of the next match cannot be predicted.
-///
-/// # Safety
-/// `distance` >= 1; `distance` bytes before `to` and 8 bytes from it belong to one buffer.
-#[inline(always)]
-pub(in crate::codec) unsafe fn copy_8(to: *mut u8, distance: usize) {
-    /// By period (8 stands for all larger ones): the mask of the first period in a word.
-    const PERIOD_MASK: [u64; 9] = {
-        let mut table = [u64::MAX; 9];
-        let mut distance = 0;
-        while distance < 8 {
-            table[distance] = (1 << (8 * distance)) - 1;
-            distance += 1;
-        }
-        table
-    };
-    /// For each period, the sum of `256^(distance * k)` below `2^64`: a multiplication by it repeats `distance` bytes.
-    const PERIOD_MULTIPLIER: [u64; 9] = {
-        let mut table = [0; 9];
-        let mut distance = 1;
-        while distance <= 8 {
-            let mut at = 0;
-            while at < 8 {
-                table[distance] |= 1 << (8 * at);
-                at += distance;
-            }
-            distance += 1;
-        }
-        table
-    };
-    let period = distance.min(8);
-    // SAFETY: by the contract 8 bytes from `to`, and thus from `distance` before it, are in the buffer, and can be
-    // read and written.
-    unsafe {
-        let word = u64::from_le(to.sub(distance).cast::<u64>().read_unaligned());
-        let word = (word & PERIOD_MASK[period]).wrapping_mul(PERIOD_MULTIPLIER[period]);
-        to.cast::<u64>().write_unaligned(word.to_le());
-    }
 }
 
 /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from `distance` bytes before `to`, where `distance` >= 8. Always
@@ -243,18 +190,6 @@ impl MatchCopy for PortableCopy {
         // SAFETY: by the contract `distance` bytes before `to` and OVERSHOOT bytes from it are in the buffer; the
         // callee's stores begin before 32 and are 16 bytes long.
         unsafe { Self::repeat_period(to, distance, 32) }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
-        // SAFETY: by the contract `distance` bytes before `to` and OVERSHOOT bytes from it are in the buffer, as both
-        // callees require.
-        unsafe { if distance < 8 { Self::repeat_period_32(to, distance) } else { copy_short(to, distance) } }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_match_prefix(_: *mut u8, _: usize) -> usize {
-        0
     }
 }
 

@@ -3,9 +3,7 @@
 //! Owns the decoder, the choice of the encoder's entry function by level, and the states of a thread. Never decides
 //! which codec runs, and has no access to chunks.
 //!
-//! Data flow of the encoder: at level 1 of zlib-ng, stream -> [`deflate`]. At other levels, stream ->
-//! [`deflate::segments`]: parts without repetitions, and others -> [`deflate`], which writes the former as literals and
-//! searches the latter for matches as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
+//! The encoder, [`deflate`], searches as the reference does: zlib-ng for chunks of Blosc2, zlib for those of Blosc 1.
 
 mod deflate;
 mod inflate;
@@ -13,6 +11,7 @@ mod inflate;
 use super::incompressible::is_incompressible;
 use crate::error::Result;
 use crate::fallible::{self, get_or_try_insert_with};
+use crate::tuning::tunable;
 use inflate::ADLER_LEN;
 
 pub(in crate::codec) use deflate::LevelSet;
@@ -23,10 +22,14 @@ pub(super) const VERSION: &str = "1.3.1";
 /// The first bytes of a stream: deflate with the largest window (RFC 1950 2.2).
 const HEADER: [u8; 2] = [0x78, 0x01];
 
-/// Where the content can be stored instead, a stream must save at least 1 / `MIN_SAVING_DIVISOR` of its content: stored
-/// bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as long to
-/// read as the chunk that the C library had stored).
-const MIN_SAVING_DIVISOR: usize = 256;
+tunable! {
+    /// Where the content can be stored instead, a stream must save at least 1 / `MIN_SAVING_DIVISOR` of its content: stored
+    /// bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as long to
+    /// read as the chunk that the C library had stored).
+    const MIN_SAVING_DIVISOR: usize = 256;
+    /// Whether a test for noise precedes the encoder.
+    const TESTS_FOR_NOISE: bool = true;
+}
 
 /// The states of one thread.
 #[derive(Default)]
@@ -34,7 +37,6 @@ pub(super) struct ZlibWorkspace {
     inflater: Option<Box<inflate::Inflater>>,
     positions: deflate::Level1Positions,
     encoder: Option<Box<deflate::DeflateWorkspace>>,
-    segments: deflate::segments::SegmentBuffers,
 }
 
 /// Compresses `src` at a level of zlib or zlib-ng. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
@@ -50,10 +52,14 @@ pub(super) fn compress(
     clevel: i32,
 ) -> Result<usize> {
     let can_store = dest.len() <= src.len();
-    let max_len =
-        if can_store { dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR } else { dest.len() };
+    let max_len = if can_store {
+        dest.len() - src.len().min(dest.len()) / MIN_SAVING_DIVISOR.get()
+    } else {
+        dest.len()
+    };
     let Some(room) = max_len.checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
-    let is_incompressible = can_store && is_incompressible(src, deflate::MAX_DISTANCE);
+    let is_incompressible =
+        can_store && TESTS_FOR_NOISE.get() && is_incompressible(src, deflate::MAX_DISTANCE);
     if !(1..=9).contains(&clevel) || is_incompressible {
         return Ok(0);
     }
@@ -61,11 +67,8 @@ pub(super) fn compress(
     let written = match (levels, clevel) {
         (LevelSet::ZlibNg, 1) => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room])?,
         _ => {
-            // zlib-ng searches for matches of three bytes only at the last level.
-            let shortest = if clevel == 9 || levels == LevelSet::Zlib { 3 } else { 4 };
-            let segments = deflate::segments::find_segments(&mut state.segments, src, shortest)?;
             let encoder = get_or_try_insert_with(&mut state.encoder, deflate::DeflateWorkspace::new)?;
-            deflate::compress(encoder, src, segments, &mut rest[..room], levels, clevel)
+            deflate::compress(encoder, src, &mut rest[..room], levels, clevel)
         }
     };
     let Some(written) = written else { return Ok(0) };

@@ -12,6 +12,7 @@ use zstd_safe::{CCtx, CDict, CompressionLevel, DCtx, DDict};
 use super::incompressible::is_incompressible;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::tuning::tunable;
 
 /// The version of the bundled library; a test compares it with the version that the library reports.
 pub(super) const VERSION: &str = "1.5.7";
@@ -19,8 +20,12 @@ pub(super) const VERSION: &str = "1.5.7";
 /// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
 const DICTIONARY_LEVEL: CompressionLevel = 1;
 
-/// The `clevel` from which on the library takes longer for noise than the test for noise (`cargo bench --bench drawn`).
-const MIN_SLOW_CLEVEL: i32 = 7;
+tunable! {
+    /// Whether a test for noise precedes the encoder at slow levels.
+    const TESTS_FOR_NOISE: bool = true;
+    /// The `clevel` from which on the library takes longer for noise than the test for noise (`cargo bench --bench drawn`).
+    const MIN_SLOW_CLEVEL: i32 = 7;
+}
 
 /// The contexts of one thread.
 #[derive(Default)]
@@ -61,7 +66,11 @@ fn zstd_level(clevel: i32) -> CompressionLevel {
 /// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or, from level [`MIN_SLOW_CLEVEL`] on,
 /// if `dest` is no longer than `src` and `src` is incompressible.
 pub(super) fn compress(state: &mut ZstdWorkspace, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    if clevel >= MIN_SLOW_CLEVEL && dest.len() <= src.len() && is_incompressible(src, usize::MAX) {
+    if TESTS_FOR_NOISE.get()
+        && clevel >= MIN_SLOW_CLEVEL.get()
+        && dest.len() <= src.len()
+        && is_incompressible(src, usize::MAX)
+    {
         return Ok(0);
     }
     Ok(state.encoder()?.compress(dest, src, zstd_level(clevel)).unwrap_or(0))

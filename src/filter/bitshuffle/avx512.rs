@@ -3,7 +3,7 @@
 
 use super::super::columns::avx512::{
     Columns, PackedTiles, PartialWideTile, SlottedTiles, TILE, Tiles, WIDE_TILE_WIDTH, WideTiles,
-    columns_to_elements, elements_to_columns, load_table,
+    columns_to_elements, elements_to_columns, has_tiles, load_table,
 };
 use super::super::columns::covering_starts;
 use super::avx2;
@@ -43,6 +43,10 @@ pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
             unsafe { avx2::bitshuffle(typesize, src, dest) }
         };
     }
+    if !has_tiles(typesize) {
+        // SAFETY: this function has AVX2; the rest by the caller.
+        return unsafe { avx2::bitshuffle(typesize, src, dest) };
+    }
     // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
@@ -79,6 +83,10 @@ pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
             // SAFETY: this function has AVX2; the rest by the caller.
             unsafe { avx2::bitunshuffle(typesize, src, dest) }
         };
+    }
+    if !has_tiles(typesize) {
+        // SAFETY: this function has AVX2; the rest by the caller.
+        return unsafe { avx2::bitunshuffle(typesize, src, dest) };
     }
     // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {

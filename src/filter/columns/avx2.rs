@@ -119,21 +119,6 @@ impl<const P: usize> TileLayout<P> {
         }
     }
 
-    /// Returns the columns of elements in registers: each row holds `16 / P` of the first 16 elements in its low
-    /// lane, and as many of the others in the high one. `P` is below 16.
-    ///
-    /// # Safety
-    /// The machine has AVX2.
-    #[inline(always)]
-    pub(in crate::filter) unsafe fn rows_to_columns(&self, mut rows: [__m256i; P]) -> [__m256i; P] {
-        for row in &mut rows {
-            // SAFETY: AVX2 by the caller.
-            *row = unsafe { _mm256_shuffle_epi8(*row, self.split) };
-        }
-        // SAFETY: AVX2 by the caller.
-        unsafe { exchange_parts(rows) }
-    }
-
     /// # Safety
     /// The machine has AVX2, and the tile and the excess behind it can be read at `src`.
     #[inline(always)]

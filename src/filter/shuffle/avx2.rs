@@ -5,7 +5,6 @@
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{MAX_WIDTH, TILE, TileLayout, exchange_parts};
 use super::super::columns::{covering_start_groups, covering_starts, prefetch_dest};
-use super::cache_blocked;
 use super::generic::{self, count_elements};
 use std::arch::x86_64::*;
 
@@ -36,14 +35,8 @@ pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], des
             2 => forward::<2, DELTA>(2, src, dest),
             4 => forward::<4, DELTA>(4, src, dest),
             3 => forward::<4, DELTA>(3, src, dest),
-            8 if cache_blocked::has_cache_set_conflicts(src.len() / 8, 1) => {
-                cache_blocked::forward_avx2::<8, DELTA>(src, dest)
-            }
             8 => forward::<8, DELTA>(8, src, dest),
             5..=7 => forward::<8, DELTA>(typesize, src, dest),
-            16 if cache_blocked::has_cache_set_conflicts(src.len() / 16, 1) => {
-                cache_blocked::forward_avx2::<16, DELTA>(src, dest)
-            }
             16 => forward::<16, DELTA>(16, src, dest),
             _ => forward::<16, DELTA>(typesize, src, dest),
         }

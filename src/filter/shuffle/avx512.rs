@@ -3,10 +3,9 @@
 //! With `DELTA`, streams are also coded by a bytedelta, while they are in registers (`filters.md` 8).
 
 use super::super::bytedelta::columns::avx512 as delta;
-use super::super::columns::avx512::{Columns, PackedTiles, SlottedTiles, TILE, Tiles, WideTiles};
+use super::super::columns::avx512::{Columns, PackedTiles, SlottedTiles, TILE, Tiles, WideTiles, has_tiles};
 use super::super::columns::{covering_start_groups, covering_starts, prefetch_dest};
 use super::avx2;
-use super::cache_blocked;
 use super::generic::count_elements;
 use std::arch::x86_64::*;
 
@@ -21,7 +20,7 @@ const TILES_PER_RUN: usize = 8;
 /// [`super::can_fuse_bytedelta`] is true for them.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() < TILE * typesize {
+    if src.len() < TILE * typesize || !has_tiles(typesize) {
         // SAFETY: this function has AVX2; the rest by the caller.
         return unsafe { avx2::shuffle::<DELTA>(typesize, src, dest) };
     }
@@ -34,15 +33,12 @@ pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], des
             5 => forward::<DELTA>(PackedTiles::<5, 1>, 5, src, dest),
             6 => forward::<DELTA>(PackedTiles::<3, 2>, 6, src, dest),
             7 => forward::<DELTA>(SlottedTiles::<8>::new(7), 7, src, dest),
-            8 => cache_blocked::forward_avx512::<8, DELTA>(src, dest),
+            8 => forward::<DELTA>(PackedTiles::<1, 8>, 8, src, dest),
             10 => forward::<DELTA>(PackedTiles::<5, 2>, 10, src, dest),
             12 => forward::<DELTA>(PackedTiles::<3, 4>, 12, src, dest),
             20 if !DELTA => forward::<DELTA>(PackedTiles::<5, 4>, 20, src, dest),
             24 if !DELTA => forward::<DELTA>(PackedTiles::<3, 8>, 24, src, dest),
             ..16 => forward::<DELTA>(SlottedTiles::<16>::new(typesize), typesize, src, dest),
-            16 if cache_blocked::has_cache_set_conflicts(src.len() / 16, 2) => {
-                cache_blocked::forward_avx512::<16, DELTA>(src, dest)
-            }
             16 => forward::<DELTA>(PackedTiles::<1, 16>, 16, src, dest),
             _ => forward::<DELTA>(WideTiles::new(typesize), typesize, src, dest),
         }
@@ -55,7 +51,7 @@ pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], des
 /// As for [`shuffle`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() < TILE * typesize {
+    if src.len() < TILE * typesize || !has_tiles(typesize) {
         // SAFETY: this function has AVX2; the rest by the caller.
         return unsafe { avx2::unshuffle::<DELTA>(typesize, src, dest) };
     }

@@ -10,8 +10,6 @@ mod generic;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod cache_blocked;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 
@@ -21,6 +19,7 @@ mod tests;
 use super::Direction;
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
+use crate::tuning::tunable;
 use generic::count_elements;
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -55,6 +54,11 @@ pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u
     run(level, Direction::Backward, typesize, src, dest);
 }
 
+tunable! {
+    /// Whether a shuffle and a bytedelta are one pass.
+    const HAS_FUSED_BYTEDELTA: bool = true;
+}
+
 /// The largest element in bytes, and the smallest number of elements, that the kernels code with a bytedelta.
 #[cfg(target_arch = "x86_64")]
 const FUSED_LIMITS: (usize, usize) = (16, 64);
@@ -65,7 +69,9 @@ pub(super) fn can_fuse_bytedelta(level: SimdLevel, typesize: usize, len: usize) 
     match level {
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
-            (2..=FUSED_LIMITS.0).contains(&typesize) && len / typesize >= FUSED_LIMITS.1
+            HAS_FUSED_BYTEDELTA.get()
+                && (2..=FUSED_LIMITS.0).contains(&typesize)
+                && len / typesize >= FUSED_LIMITS.1
         }
         _ => {
             let _ = (typesize, len);

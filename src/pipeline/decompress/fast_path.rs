@@ -16,6 +16,12 @@ use crate::codec::{BuiltInCodec, DECODE_SLACK};
 use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 use crate::pool;
+use crate::tuning::tunable;
+
+tunable! {
+    /// Whether chunks of one block are decompressed without a plan.
+    const HAS_FAST_PATH: bool = true;
+}
 
 /// The Blosc2 flags of a chunk of zeros without any other flag.
 const ZERO_CHUNK_FLAGS: u8 = SpecialValue::ZERO_ID << flag2::SPECIAL_SHIFT;
@@ -31,7 +37,7 @@ pub(crate) fn try_decompress_fast(
     has_postfilter_or_mask: bool,
     dest: OutBuffer<'_>,
 ) -> Option<DecompressOutcome> {
-    if has_postfilter_or_mask {
+    if has_postfilter_or_mask || !HAS_FAST_PATH.get() {
         return None;
     }
     let (header, chunk) = (chunk.header(), chunk.bytes());

@@ -26,17 +26,12 @@ pub(super) fn decode_block_streams<D: Decoder>(
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
     decode_streams_with_raw(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| {
-        copy_with_slack(raw, dest, neblock)
+        copy(&raw[..neblock], &mut dest[..neblock])
     })
 }
 
-/// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes
-/// costs more than the copies.
-const MIN_PLANE_UNSHUFFLE_NBYTES: usize = 2 << 10;
-
 /// Does the same as [`decode_block_streams`], through the buffer `front`, for a block whose only filter is a shuffle of
-/// items of `typesize` bytes. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate
-/// planes.
+/// items of `typesize` bytes.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -50,12 +45,6 @@ pub(super) fn decode_shuffled<D: Decoder>(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = dest.len();
-    if len >= MIN_PLANE_UNSHUFFLE_NBYTES
-        && nstreams == typesize
-        && shuffle::can_unshuffle_planes(typesize, len)
-    {
-        return decode_and_unshuffle_planes(decoder, bytes, workspace, front, (typesize, dest));
-    }
     decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
     shuffle::unshuffle(typesize, &front[..len], dest);
     Ok(())
@@ -78,34 +67,6 @@ pub(super) fn decode_bitshuffled<D: Decoder>(
     let len = dest.len();
     decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
     bitshuffle::bitunshuffle(typesize, &front[..len], dest);
-    Ok(())
-}
-
-/// Does the same as [`decode_shuffled`], for one stream for each byte of an item and kernels that accept separate
-/// planes.
-#[inline(never)]
-fn decode_and_unshuffle_planes<D: Decoder>(
-    decoder: impl Fn() -> D,
-    bytes: &[u8],
-    workspace: &mut Workspace,
-    front: &mut [u8],
-    (typesize, dest): (usize, &mut [u8]),
-) -> Result<()> {
-    let len = dest.len();
-    let neblock = neblock(len, typesize);
-    let mut raws = [None; shuffle::MAX_PLANES];
-    decode_streams_with_raw(decoder, typesize, bytes, workspace, front, len, |nstream, raw, _| {
-        raws[nstream] = Some(&raw[..neblock])
-    })?;
-    if raws.iter().all(Option::is_none) {
-        shuffle::unshuffle(typesize, &front[..len], dest);
-        return Ok(());
-    }
-    let mut planes = [&[][..]; shuffle::MAX_PLANES];
-    for (nstream, decoded) in front[..len].chunks_exact(neblock).enumerate() {
-        planes[nstream] = raws[nstream].unwrap_or(decoded);
-    }
-    shuffle::unshuffle_planes(&planes[..typesize], dest);
     Ok(())
 }
 
@@ -147,7 +108,7 @@ pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
         // A stream is followed by the next one, in the chunk and in the destination: decoders may read and write ahead.
         let from_length = rest;
         match stream::read(&mut rest, neblock)? {
-            Stream::Run(value) => fill_with_slack(value, dest, neblock),
+            Stream::Run(value) => dest[..neblock].fill(value),
             Stream::Raw(_) => on_raw_stream(nstream, &from_length[stream::LENGTH_FIELD_LEN..], dest),
             Stream::Coded(coded) => {
                 let ahead = &from_length[stream::LENGTH_FIELD_LEN..];
@@ -159,45 +120,6 @@ pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
         dest = &mut dest[neblock..];
     }
     Ok(())
-}
-
-/// Fills the first `len` bytes of `dest` with `value`. May overwrite the bytes after them, so that short runs take a
-/// few stores.
-#[inline(always)]
-fn fill_with_slack(value: u8, dest: &mut [u8], len: usize) {
-    if len <= 64
-        && let Some(dest) = dest.first_chunk_mut()
-    {
-        *dest = [value; 64];
-    } else if len <= 128
-        && let Some(dest) = dest.first_chunk_mut()
-    {
-        *dest = [value; 128];
-    } else if len <= 256
-        && let Some(dest) = dest.first_chunk_mut()
-    {
-        *dest = [value; 256];
-    } else {
-        dest[..len].fill(value);
-    }
-}
-
-/// Copies the first `len` bytes of `src` to `dest`. May overwrite the bytes after them, like [`fill_with_slack`].
-#[inline(always)]
-fn copy_with_slack(src: &[u8], dest: &mut [u8], len: usize) {
-    fn copy_array<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
-        let (Some(src), Some(dest)) = (src.first_chunk::<N>(), dest.first_chunk_mut()) else { return false };
-        *dest = *src;
-        true
-    }
-    let copied = match len {
-        ..=64 => copy_array::<64>(src, dest),
-        65..=128 => copy_array::<128>(src, dest),
-        _ => false,
-    };
-    if !copied {
-        copy(&src[..len], &mut dest[..len]);
-    }
 }
 
 /// Decodes the payload of a variable-length block. A payload of the block's size is raw.

@@ -7,8 +7,8 @@
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2Copy;
 use crate::codec::match_copy::{
-    LARGE_MATCH_THRESHOLD, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path, copy_8, copy_bytes,
-    copy_large, copy_match,
+    LARGE_MATCH_THRESHOLD, MatchCopy, OVERSHOOT, PortableCopy, align_loop, cold_path, copy_bytes, copy_large,
+    copy_match,
 };
 
 use super::state::StreamDecoder;
@@ -19,10 +19,10 @@ use crate::codec::blosclz::format::{EXTENDED_LENGTH_CODE, MAX_LITERALS, MAX_NEAR
 pub(super) const READ_AHEAD: usize = 1 + MAX_LITERALS;
 /// The number of bytes that are written without a check: the largest number of literals, or the overshoot of a match
 /// copy.
-pub(super) const WRITE_AHEAD: usize = OVERSHOOT;
+pub(super) const WRITE_AHEAD: usize = MAX_SHORT_MATCH_LEN + OVERSHOOT;
 /// The length of the longest match whose length fits into the control byte.
 const MAX_SHORT_MATCH_LEN: usize = EXTENDED_LENGTH_CODE - 1 + 2;
-const _: () = assert!(MAX_SHORT_MATCH_LEN <= 8 && WRITE_AHEAD >= MAX_LITERALS);
+const _: () = assert!(WRITE_AHEAD >= MAX_LITERALS);
 
 /// Decodes whole tokens of a stream and advances `decoder` behind them. Stops before a token with too few readable or
 /// writable bytes ahead, and before a match that is bad or ends the stream. Returns `None` if literals extend beyond
@@ -88,8 +88,8 @@ fn decode_fast_loop<P: MatchCopy>(decoder: &mut StreamDecoder<'_>) -> Option<()>
                 cold_path();
                 break;
             }
-            // SAFETY: 1 <= `distance` <= `op`, and WRITE_AHEAD bytes from `op` are in `dest`.
-            unsafe { copy_8(dest.add(op), distance) };
+            // SAFETY: 1 <= `distance` <= `op`, and WRITE_AHEAD bytes from `op`, a short match and OVERSHOOT, are in `dest`.
+            unsafe { copy_match::<P>(dest.add(op), distance, MAX_SHORT_MATCH_LEN) };
             (ip, op) = (next, op + (control >> 5) + 2);
             if op > last_write {
                 cold_path();
@@ -114,13 +114,13 @@ fn decode_fast_loop<P: MatchCopy>(decoder: &mut StreamDecoder<'_>) -> Option<()>
             }
             // SAFETY: `op` <= `last_write`.
             let to = unsafe { dest.add(op) };
-            if length <= LARGE_MATCH_THRESHOLD && length <= last_write - op {
+            if length <= LARGE_MATCH_THRESHOLD.get() && length <= last_write - op {
                 // SAFETY: 1 <= `distance` <= `op`, and `length` and WRITE_AHEAD bytes from `op` are in `dest`.
                 unsafe { copy_match::<P>(to, distance, length) };
                 (ip, op) = (next, op + length);
             } else {
                 cold_path();
-                if length <= LARGE_MATCH_THRESHOLD || length > last_write + WRITE_AHEAD - op {
+                if length <= LARGE_MATCH_THRESHOLD.get() || length > last_write + WRITE_AHEAD - op {
                     break;
                 }
                 // SAFETY: 1 <= `distance` <= `op`, and `length` bytes from `op` are in `dest`.

@@ -16,7 +16,7 @@ use crate::codec::match_copy::{
 
 use super::format::{MAX_NIBBLE, MIN_MATCH};
 use super::progress::{BlockWithSlack, DecodeProgress};
-use super::sample::SequenceKind;
+use crate::tuning::tunable;
 
 /// The largest number of literals that a token can hold without length bytes.
 const MAX_SHORT_LITERALS: usize = MAX_NIBBLE - 1;
@@ -24,10 +24,12 @@ const MAX_SHORT_LITERALS: usize = MAX_NIBBLE - 1;
 const SHORT_COPY_LEN: usize = 16;
 /// The size of the copies of more literals, in bytes. At most [`WRITE_AHEAD`].
 const LONG_COPY_LEN: usize = 32;
-/// The largest number of literals and the longest match that the loop copies, in bytes. For more, the call of a copy
-/// function is worthwhile, but inside the loop it would occupy the loop's registers.
-const MAX_LOOP_LITERALS: usize = 16 << 10;
-const MAX_LOOP_MATCH: usize = 16 << 10;
+tunable! {
+    /// The largest number of literals and the longest match that the loop copies, in bytes. For more, the call of a copy
+    /// function is worthwhile, but inside the loop it would occupy the loop's registers.
+    const MAX_LOOP_LITERALS: usize = 16 << 10;
+    const MAX_LOOP_MATCH: usize = 16 << 10;
+}
 /// The largest number that two bytes hold.
 const MAX_OFFSET: usize = u16::MAX as usize;
 /// The number of bytes that are read without a check at the start of a sequence: a token, a chunk of literals, an
@@ -44,78 +46,49 @@ pub(super) const WRITE_AHEAD: usize = MAX_SHORT_LITERALS + MAX_SHORT_MATCH + OVE
 const _: () = assert!(MIN_MATCH + MAX_NIBBLE - 1 == MAX_SHORT_MATCH);
 const _: () = assert!(SHORT_COPY_LEN > MAX_SHORT_LITERALS && LONG_COPY_LEN <= WRITE_AHEAD);
 
-/// Decodes whole sequences of `src` up to the end of a window, and moves `progress` behind them. Stops early before a
-/// sequence with too few readable or writable bytes ahead. Returns `None` if the block is bad.
+/// Decodes whole sequences of `src`, and moves `progress` behind them. Stops before a sequence with too few readable or
+/// writable bytes ahead. Returns `None` if the block is bad.
 #[inline]
-pub(super) fn decode_window(
+pub(super) fn decode_sequences(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     progress: &mut DecodeProgress,
-) -> Option<()> {
-    let end = progress.at + progress.window;
-    decode_window_as(src, dest, progress, progress.kind)?;
-    if progress.at > end && progress.at < src.len {
-        progress.start_next_window(&src.readable[..src.len]);
-    }
-    Some(())
-}
-
-/// Decodes a window with the loop for sequences of a `kind`.
-#[inline]
-pub(super) fn decode_window_as(
-    src: &BlockWithSlack<'_>,
-    dest: &mut [u8],
-    progress: &mut DecodeProgress,
-    kind: SequenceKind,
 ) -> Option<()> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        let run = match kind {
-            SequenceKind::Predictable => decode_window_avx2::<false, false>,
-            SequenceKind::Unpredictable => decode_window_avx2::<true, false>,
-            SequenceKind::ShortOffsets => decode_window_avx2::<false, true>,
-        };
         // SAFETY: the features have just been detected.
-        return unsafe { run(src, dest, progress) };
+        return unsafe { decode_sequences_avx2(src, dest, progress) };
     }
-    decode_window_portable(src, dest, progress, kind)
+    decode_sequences_portable(src, dest, progress)
 }
 
-/// The loops for any processor.
+/// The loop for any processor.
 #[inline(never)]
-pub(super) fn decode_window_portable(
+pub(super) fn decode_sequences_portable(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     progress: &mut DecodeProgress,
-    kind: SequenceKind,
 ) -> Option<()> {
-    match kind {
-        SequenceKind::Unpredictable => decode_sequences::<PortableCopy, true, false>(src, dest, progress),
-        SequenceKind::Predictable | SequenceKind::ShortOffsets => {
-            decode_sequences::<PortableCopy, false, false>(src, dest, progress)
-        }
-    }
+    run_loop::<PortableCopy>(src, dest, progress)
 }
 
-/// The loops for processors with 32-byte registers.
+/// The loop for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn decode_window_avx2<const UNPREDICTABLE: bool, const SHORT_OFFSETS: bool>(
+fn decode_sequences_avx2(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     progress: &mut DecodeProgress,
 ) -> Option<()> {
-    decode_sequences::<Avx2Copy, UNPREDICTABLE, SHORT_OFFSETS>(src, dest, progress)
+    run_loop::<Avx2Copy>(src, dest, progress)
 }
 
 /// The loop.
 ///
 /// The position of a sequence depends on the number of literals of the previous sequence, which has to be loaded: a
-/// latency of about 7 cycles, in which a processor could decode more than one short sequence. Most matches in shuffled
-/// numbers follow each other directly. Unless sequences are `UNPREDICTABLE`, a branch tests for literals, and the
-/// processor predicts it. If `SHORT_OFFSETS`, no branch depends on whether a short match overlaps itself.
+/// latency of about 7 cycles. No branch depends on whether a sequence has literals.
 #[inline(always)]
-fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS: bool>(
+fn run_loop<P: MatchCopy>(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     progress: &mut DecodeProgress,
@@ -129,7 +102,7 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
     };
     assert!(src.len <= src.readable.len());
     // A sequence at `last_match` or before has its token and, without literals, its offset inside the block.
-    let last_read = last_read.min(last_match).min(progress.at.saturating_add(progress.window));
+    let last_read = last_read.min(last_match);
     // The loop subtracts offsets from addresses, and the differences must not be negative.
     if progress.at > last_read || progress.out > last_write || dest.as_ptr().addr() < MAX_OFFSET {
         return Some(());
@@ -153,38 +126,11 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
     loop {
         // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset can be read.
         let token = usize::from(unsafe { at.read() });
-        if !UNPREDICTABLE && token < MAX_NIBBLE {
-            // No literals, and a short match.
-            // SAFETY: as above.
-            let distance = unsafe { read_offset(at.add(1)) };
-            if out.wrapping_sub(distance) < dest_start || is_zero_offset::<SHORT_OFFSETS>(distance) {
-                // The match is bad, or begins in the dictionary.
-                cold_path();
-                break;
-            }
-            // SAFETY: 1 <= `distance`, and `distance` bytes are before `out` in `dest`. `out` <= `last_write`, so a
-            // short match and OVERSHOOT bytes are behind it.
-            unsafe {
-                copy_token_match::<P, SHORT_OFFSETS>(out, distance);
-                (at, out) = (at.add(MIN_SEQUENCE_LEN), out.add(token + MIN_MATCH));
-            }
-            if at > last_read {
-                cold_path();
-                break;
-            }
-            if out > last_write {
-                cold_path();
-                break;
-            }
-            continue;
-        }
         // The position behind the literals and the offset, and the end of the literals in the output.
         // SAFETY: `at` <= `last_read`.
         let (mut next, mut end) = (unsafe { at.add(MIN_SEQUENCE_LEN) }, out);
         let literals = token >> 4;
-        if !UNPREDICTABLE && literals == 0 {
-            // Continue with the match.
-        } else if literals <= MAX_SHORT_LITERALS {
+        if literals <= MAX_SHORT_LITERALS {
             // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
             unsafe {
                 copy_bytes::<SHORT_COPY_LEN>(at.add(1), end);
@@ -208,7 +154,10 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
                 )
             };
             // Behind the literals, a chunk more may be read, and a chunk or a short match be written.
-            if literals > MAX_LOOP_LITERALS || literals > writable || literals + LONG_COPY_LEN > readable {
+            if literals > MAX_LOOP_LITERALS.get()
+                || literals > writable
+                || literals + LONG_COPY_LEN > readable
+            {
                 cold_path();
                 break;
             }
@@ -245,7 +194,7 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
             let length = MAX_NIBBLE + MIN_MATCH + unsafe { read_length_bytes(&mut next, src_end) }?;
             // SAFETY: both are positions in `dest`.
             let writable = unsafe { dest_end.offset_from_unsigned(end) };
-            if length > MAX_LOOP_MATCH || length > writable || writable - length < OVERSHOOT {
+            if length > MAX_LOOP_MATCH.get() || length > writable || writable - length < OVERSHOOT {
                 break;
             }
             // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`; `length` and OVERSHOOT bytes are inside
@@ -259,7 +208,7 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
             }
             continue;
         }
-        if is_zero_offset::<SHORT_OFFSETS>(distance) {
+        if is_zero_offset(distance) {
             cold_path();
             content_end = (next.addr() == src_end.addr() + 2).then_some(end);
             break;
@@ -267,7 +216,7 @@ fn decode_sequences<P: MatchCopy, const UNPREDICTABLE: bool, const SHORT_OFFSETS
         // If the block ends with these literals, `distance` is no offset, and garbage is written behind the content.
         // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`. A short match and OVERSHOOT bytes are inside
         // `dest`: by WRITE_AHEAD after short literals, because `end` <= `last_write` after long ones.
-        unsafe { copy_token_match::<P, SHORT_OFFSETS>(end, distance) };
+        unsafe { copy_token_match::<P>(end, distance) };
         // SAFETY: as above.
         let after = unsafe { end.add(length + MIN_MATCH) };
         if next > last_read {
@@ -369,24 +318,21 @@ unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
 
 /// Returns whether an offset is 0.
 ///
-/// Offsets below 8 take another branch than the others, unless matches are `SHORT_OFFSETS`: with this comparison, the
-/// usual offset is compared once.
+/// Offsets below 8 take another branch than the others: with this comparison, the usual offset is compared once.
 #[inline(always)]
-fn is_zero_offset<const SHORT_OFFSETS: bool>(distance: usize) -> bool {
-    (SHORT_OFFSETS || distance < 8) && distance == 0
+fn is_zero_offset(distance: usize) -> bool {
+    distance < 8 && distance == 0
 }
 
 /// Copies a match whose length fits into a token.
 ///
 /// # Safety
-/// The same as for [`MatchCopy::copy_short_any_distance`].
+/// The same as for [`copy_short`], for any `distance` from 1 on.
 #[inline(always)]
-unsafe fn copy_token_match<P: MatchCopy, const SHORT_OFFSETS: bool>(to: *mut u8, distance: usize) {
+unsafe fn copy_token_match<P: MatchCopy>(to: *mut u8, distance: usize) {
     // SAFETY: by the contract.
     unsafe {
-        if SHORT_OFFSETS {
-            P::copy_short_any_distance(to, distance);
-        } else if distance < 8 {
+        if distance < 8 {
             cold_path();
             P::repeat_period_32(to, distance);
         } else {

@@ -1,7 +1,5 @@
 //! Tests the decoder against a byte-by-byte decoder, and with blocks from our encoders.
 
-use super::progress::{FIRST_WINDOW, SECOND_WINDOW};
-use super::sample::SequenceKind;
 use super::*;
 use crate::codec::lz4::{Lz4Workspace, compress_fast, compress_hc};
 
@@ -41,7 +39,7 @@ fn naive_decode(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8
 /// Decodes a block with several amounts of room behind the two buffers, checks that the results agree, and returns
 /// the result.
 fn decode_all_ways(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
-    let decode = |read_ahead: usize, write_ahead: usize, form: Option<DecodeWindowFn>| {
+    let decode = |read_ahead: usize, write_ahead: usize, form: Option<DecodeLoop>| {
         let mut ahead = src.to_vec();
         ahead.extend((0..read_ahead).map(|i| (i * 37) as u8));
         let mut dest = vec![0xa5; capacity + write_ahead + 8];
@@ -64,38 +62,30 @@ fn decode_all_ways(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec
     for &(read_ahead, write_ahead) in rooms {
         let room = format!("{read_ahead} and {write_ahead} bytes of room");
         assert!(decode(read_ahead, write_ahead, None) == tight, "{room}");
-        // Under Miri only the portable forms run, of which two differ.
-        for (form, &run) in LOOP_VARIANTS.iter().enumerate().skip(if cfg!(miri) { 4 } else { 0 }) {
+        for (form, &run) in LOOP_VARIANTS.iter().enumerate() {
             assert!(decode(read_ahead, write_ahead, Some(run)) == tight, "form {form}, {room}");
         }
     }
     tight
 }
 
-/// Decodes a window, or a part of it.
-type DecodeWindowFn = fn(&BlockWithSlack<'_>, &mut [u8], &mut DecodeProgress) -> Option<()>;
+/// Decodes sequences as far as the buffers have room.
+type DecodeLoop = fn(&BlockWithSlack<'_>, &mut [u8], &mut DecodeProgress) -> Option<()>;
 
 /// Every form of the fast loop.
-const LOOP_VARIANTS: [DecodeWindowFn; 6] = [
-    |src, dest, progress| kernel::decode_window_as(src, dest, progress, SequenceKind::Predictable),
-    |src, dest, progress| kernel::decode_window_as(src, dest, progress, SequenceKind::Unpredictable),
-    |src, dest, progress| kernel::decode_window_as(src, dest, progress, SequenceKind::ShortOffsets),
-    |src, dest, progress| kernel::decode_window_portable(src, dest, progress, SequenceKind::Predictable),
-    |src, dest, progress| kernel::decode_window_portable(src, dest, progress, SequenceKind::Unpredictable),
-    |src, dest, progress| kernel::decode_window_portable(src, dest, progress, SequenceKind::ShortOffsets),
-];
+const LOOP_VARIANTS: [DecodeLoop; 2] = [kernel::decode_sequences, kernel::decode_sequences_portable];
 
 /// Decodes `block` with one form of the fast loop. The sequences that this loop does not handle are decoded as in
 /// [`decode_lz4_block`](super::decode_lz4_block).
 fn decode_with_loop(
-    run: DecodeWindowFn,
+    run: DecodeLoop,
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
-    let mut progress = DecodeProgress { window: 1 << 30, ..DecodeProgress::START };
+    let mut progress = DecodeProgress::default();
     loop {
         run(src, dest, &mut progress)?;
         if progress.at == block.len() + 1 {
@@ -197,8 +187,7 @@ fn short_matches_at_all_distances_decode() {
     let mut random = Random(3);
     for round in 0..rounds(200) {
         let (mut block, mut out) = (vec![], 0);
-        // Long enough for several windows, or under Miri for two.
-        while block.len() < if cfg!(miri) { FIRST_WINDOW + 300 } else { 3 * SECOND_WINDOW } {
+        while block.len() < if cfg!(miri) { 1300 } else { 12_000 } {
             let few = usize::from(random.below([50, 1000][round % 2]) == 0);
             let (literals, length) = (if out == 0 { 14 } else { few }, random.below(15));
             block.push((literals << 4 | length) as u8);

@@ -5,18 +5,16 @@
 //!
 //! In shuffled numbers most matches follow each other directly. The start of a match depends on the length of the
 //! previous match, and through it on a hash, a table load and a comparison. The latency of this dependency chain
-//! determines the speed; [`FastSearch::write_adjacent_matches`] shortens it. In numbers that are not shuffled, matches
-//! and short literal runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the
-//! dependency chain.
+//! determines the speed; [`FastSearch::write_adjacent_matches`] shortens it.
 
 use super::output::SequenceWriter;
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition,
     common_prefix_len, read32, read64,
 };
-use crate::codec::length_predictor::LengthPredictor;
 use crate::error::Result;
 use crate::fallible::{boxed_array, get_or_try_insert_with};
+use crate::tuning::tunable;
 
 /// log2 of the number of positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
@@ -24,8 +22,12 @@ const STEP_LOG: u32 = 6;
 /// match can be read without a bounds check.
 const UNCHECKED_READ_TAIL: usize = 20;
 const NARROW_LOG: u32 = 13;
-/// Blocks of up to this length, in bytes, use a quarter of the table, which is cleared faster.
-const MAX_SHORT_BLOCK: usize = 2048;
+tunable! {
+    /// Whether matches that directly follow each other have a loop of their own.
+    const HAS_ADJACENT_LOOP: bool = true;
+    /// Blocks of up to this length, in bytes, use a quarter of the table, which is cleared faster.
+    const MAX_SHORT_BLOCK: usize = 2048;
+}
 const SHORT_LOG: u32 = 11;
 const WIDE_LOG: u32 = 12;
 
@@ -145,7 +147,7 @@ pub(in crate::codec::lz4) fn compress(
 ) -> Result<Option<usize>> {
     if src.len() <= MAX_NARROW_INPUT {
         let table = get_or_try_insert_with(&mut tables.narrow, boxed_array)?;
-        if src.len() <= MAX_SHORT_BLOCK {
+        if src.len() <= MAX_SHORT_BLOCK.get() {
             table[..1 << SHORT_LOG].fill(0);
             let table = &mut NarrowTable::<SHORT_LOG>(table);
             // SAFETY: an empty table without a dictionary.
@@ -300,7 +302,6 @@ unsafe fn encode<T: PositionTable>(
         last_unchecked: src.len().saturating_sub(UNCHECKED_READ_TAIL),
         anchor: start,
         acceleration,
-        lengths: LengthPredictor::default(),
     };
     // An empty slot holds 0, so position 0 needs no entry.
     if T::HAS_DICTIONARY {
@@ -333,8 +334,6 @@ struct FastSearch<'a, T> {
     /// The start of the literals that have not been written.
     anchor: usize,
     acceleration: usize,
-    /// Predicts the number of bytes of a match behind the first [`MIN_MATCH`].
-    lengths: LengthPredictor,
 }
 
 impl<T: PositionTable> FastSearch<'_, T> {
@@ -401,7 +400,7 @@ impl<T: PositionTable> FastSearch<'_, T> {
             // SAFETY: by the caller `candidate` < `at`, and `at` <= `last_unchecked`, 20 bytes before the end.
             let differing = unsafe { read64(src, at + MIN_MATCH) ^ read64(src, candidate + MIN_MATCH) };
             if differing != 0 {
-                self.lengths.speculate(differing.trailing_zeros() as usize / 8)
+                differing.trailing_zeros() as usize / 8
             } else {
                 8 + common_prefix_len(src, at + MIN_MATCH + 8, distance, last)
             }
@@ -446,7 +445,7 @@ impl<T: PositionTable> FastSearch<'_, T> {
         let src = self.src;
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
-        if at > self.last_unchecked {
+        if at > self.last_unchecked || !HAS_ADJACENT_LOOP.get() {
             // SAFETY: by the caller.
             return unsafe { self.write_adjacent_matches_checked(out) };
         }

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::fallible::boxed_array;
+use crate::tuning::tunable;
 
 /// log2 of the largest and of the smallest number of heads.
 const MAX_HASH_LOG: u32 = 16;
@@ -25,10 +26,18 @@ const MIN_HASH_LOG: u32 = 8;
 const WINDOW: usize = MAX_DISTANCE + 1;
 /// Runs of at least this length, in bytes, are chained separately by their starts.
 const MIN_RUN: usize = 8;
-/// Minimum number of candidates for a match that extends beyond a run. With the 4 to 16 candidates of levels 3 to 5,
-/// streams of records with a period of 51 (test `periods_of_records_behind_runs_compress_like_the_reference`) are up to
-/// 2 % longer than the reference's; with 32 they are 5 % to 29 % shorter, and level 3 is 2 % slower.
-const RUN_END_ATTEMPTS: u32 = 32;
+tunable! {
+    /// Whether the distances of the last matches are tried.
+    const HAS_RECENT_DISTANCES: bool = true;
+    /// Whether matches that extend beyond a run are searched with the bytes at its end.
+    const HAS_RUN_ENDS: bool = true;
+    /// log2 of the number of heads for each byte of the input.
+    const HEADS_PER_BYTE_LOG2: u32 = 3;
+    /// Minimum number of candidates for a match that extends beyond a run. With the 4 to 16 candidates of levels 3 to 5,
+    /// streams of records with a period of 51 (test `periods_of_records_behind_runs_compress_like_the_reference`) are up to
+    /// 2 % longer than the reference's; with 32 they are 5 % to 29 % shorter, and level 3 is 2 % slower.
+    const RUN_END_ATTEMPTS: u32 = 32;
+}
 
 type HashHeads<P> = [P; 1 << MAX_HASH_LOG];
 
@@ -98,7 +107,7 @@ impl Lz4Match {
 /// words with the same head cost a useless comparison. With two heads for each byte, the slowest of 150 drawn chunks
 /// of up to 64 KiB runs at 0.55 of the C library's speed instead of 0.7.
 fn hash_log(len: usize) -> u32 {
-    (len.ilog2() + 3).clamp(MIN_HASH_LOG, MAX_HASH_LOG)
+    (len.ilog2() + HEADS_PER_BYTE_LOG2.get()).clamp(MIN_HASH_LOG, MAX_HASH_LOG)
 }
 
 /// The tables in use for one input.
@@ -311,7 +320,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         // SAFETY: 12 bytes can be read at `at`.
         let word = unsafe { read32(self.src, at) };
         let mut best = Lz4Match { at, distance: 0, length: longer_than };
-        if WIDE {
+        if WIDE && HAS_RECENT_DISTANCES.get() {
             for distance in self.recent_distances {
                 // SAFETY: the assertions above.
                 unsafe { self.try_distance::<true>(at, low, distance, &mut best) };
@@ -453,7 +462,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// As for [`try_distance`](Self::try_distance); `run >= 4` and `at + run <= self.end`.
     #[inline(always)]
     unsafe fn search_run_ends(&self, at: usize, low: usize, run: usize, best: &mut Lz4Match) {
-        if at + run == self.end {
+        if at + run == self.end || !HAS_RUN_ENDS.get() {
             return;
         }
         let last = at + run - (MIN_MATCH - 1);
@@ -462,7 +471,14 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         if let Some(head) = self.chain_head(word) {
             // SAFETY: as above; `low` <= `at` < `last`, and `best` as the caller says.
             unsafe {
-                self.search_chain::<true>(last, low, at, head, self.attempts.max(RUN_END_ATTEMPTS), best)
+                self.search_chain::<true>(
+                    last,
+                    low,
+                    at,
+                    head,
+                    self.attempts.max(RUN_END_ATTEMPTS.get()),
+                    best,
+                )
             };
         }
     }

@@ -12,14 +12,17 @@ use super::{
 };
 use crate::error::Result;
 use crate::fallible::{boxed_array, get_or_try_insert_with};
+use crate::tuning::tunable;
 
 const HASH_LOG: u32 = 14;
 /// log2 of the number of consecutive literals after which one more position is skipped between two tries.
 const STEP_LOG: u32 = 9;
 
-/// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead,
-/// nearly one stream in a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
-const MAX_SHORT_INPUT: usize = 1024;
+tunable! {
+    /// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead,
+    /// nearly one stream in a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
+    const MAX_SHORT_INPUT: usize = 1024;
+}
 const SHORT_HASH_LOG: u32 = 12;
 
 /// Positions, indexed by a hash of the bytes there.
@@ -92,7 +95,7 @@ pub(in crate::codec::lz4) fn compress(
         out.finish(src, 0)
     } else if src.len() <= MAX_NARROW_INPUT {
         let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
-        if src.len() <= MAX_SHORT_INPUT {
+        if src.len() <= MAX_SHORT_INPUT.get() {
             dispatch::<u16, SHORT_HASH_LOG>(narrow.clear(SHORT_HASH_LOG), src, 0, out)
         } else {
             dispatch::<u16, HASH_LOG>(narrow.clear(HASH_LOG), src, 0, out)

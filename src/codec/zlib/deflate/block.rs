@@ -16,56 +16,6 @@ const MAX_STORED_LEN: usize = 0xffff;
 /// others, so a stored block may be slightly longer.
 const STORED_WEIGHT: f32 = 0.995;
 
-/// The approximate length of the codes in the header of a block, and the length of the header of a stored block, in
-/// bits.
-const HEADER_BITS: f32 = 600.0;
-const STORED_BITS: f32 = 40.0;
-
-/// The frequency of each value among literals.
-#[derive(Clone)]
-pub(super) struct LiteralCounts([u32; 256]);
-
-impl LiteralCounts {
-    pub(super) const NONE: LiteralCounts = LiteralCounts([0; 256]);
-
-    pub(super) fn of(literals: &[u8]) -> LiteralCounts {
-        // Four tables: in a single one, the increments for equal bytes would wait for each other.
-        let mut tables = [[0u32; 256]; 4];
-        let (quads, rest) = literals.as_chunks::<4>();
-        for quad in quads {
-            for (table, &byte) in tables.iter_mut().zip(quad) {
-                table[usize::from(byte)] += 1;
-            }
-        }
-        for &byte in rest {
-            tables[0][usize::from(byte)] += 1;
-        }
-        LiteralCounts(std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum()))
-    }
-
-    /// Returns the sums of both counts.
-    pub(super) fn sum_with(&self, other: &LiteralCounts) -> LiteralCounts {
-        LiteralCounts(std::array::from_fn(|byte| self.0[byte] + other.0[byte]))
-    }
-
-    /// Returns an estimate of the length, in bits, of a block of these literals: with optimal codes or stored,
-    /// whichever is shorter.
-    pub(super) fn estimate_bits(&self) -> f32 {
-        let total: u32 = self.0.iter().sum();
-        let weight = |n: u32| n as f32 * log2(n);
-        let coded = weight(total) - self.0.iter().map(|&count| weight(count)).sum::<f32>();
-        (HEADER_BITS + coded).min(total as f32 * 8.0 * STORED_WEIGHT + STORED_BITS)
-    }
-}
-
-/// Returns the binary logarithm of `n`, to within 0.01; 0 for 0.
-fn log2(n: u32) -> f32 {
-    let bits = (n.max(1) as f32).to_bits();
-    let mantissa = f32::from_bits(bits & 0x7f_ffff | 1f32.to_bits());
-    // A parabola that is exact at 1 and 2.
-    (bits >> 23) as f32 - 127.0 + (2.0 - (mantissa - 1.0) / 3.0 - 2.0 / 3.0) * (mantissa - 1.0)
-}
-
 /// The frequency of each symbol in a block.
 pub(super) struct Frequencies {
     literals: [u32; NUM_LITLEN_SYMBOLS],
@@ -196,36 +146,6 @@ pub(super) fn write_symbols(
         }
         bits.flush()?;
     }
-    codes.write_end_of_block(bits)
-}
-
-/// Writes the literals `src`, which have these counts, as a coded block, or as one or more stored blocks. Returns
-/// `None` if there is no room.
-pub(super) fn write_literals(
-    counts: &LiteralCounts,
-    src: &[u8],
-    is_last: bool,
-    bits: &mut BitWriter<'_>,
-) -> Option<()> {
-    let mut symbols = Frequencies::NONE.literals;
-    symbols[..256].copy_from_slice(&counts.0);
-    let dynamic = DynamicCodes::of(&symbols, &[0; NUM_DISTANCE_SYMBOLS]);
-    let of =
-        |lens: &[u8]| counts.0.iter().zip(lens).map(|(&n, &len)| u64::from(n) * u64::from(len)).sum::<u64>();
-    let coded = dynamic.header_bits + of(&dynamic.litlen_lens) + u64::from(dynamic.litlen_lens[END_OF_BLOCK]);
-    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MAX_STORED_LEN).max(1) as u64);
-    if stored as f32 * STORED_WEIGHT < coded as f32 {
-        return write_stored(src, is_last, bits);
-    }
-    if (coded / 8) as usize > bits.remaining() {
-        return None;
-    }
-    bits.add_bits(u64::from(is_last) | 2 << 1, 3);
-    dynamic.write_header(bits)?;
-    let codes = Codes::of(&dynamic.litlen_lens, &dynamic.distance_lens);
-    bits.flush()?;
-    // Up to 7 bits are buffered, and three codes have at most 45.
-    codes.write_literals::<3>(src, bits)?;
     codes.write_end_of_block(bits)
 }
 

@@ -2,7 +2,6 @@
 
 use super::bit_writer::BitWriter;
 use super::block::{self, Frequencies};
-use super::literal_blocks;
 use super::matches::Match;
 
 /// The greatest number of literals and matches of a block: that of zlib, whose buffer has 2^14 entries, one of them
@@ -31,15 +30,13 @@ pub(super) struct BlockWriter<'a, 'b> {
     bits: BitWriter<'b>,
     /// The position of the first byte of the current block.
     block_start: usize,
-    /// Whether the last block has been written.
-    is_complete: bool,
 }
 
 impl<'a, 'b> BlockWriter<'a, 'b> {
     /// Returns a writer that encodes the stream `src` to the start of `dest`.
     pub(super) fn new(symbols: &'a mut SymbolBuffer, src: &'a [u8], dest: &'b mut [u8]) -> Self {
         symbols.clear();
-        BlockWriter { src, symbols, bits: BitWriter::new(dest), block_start: 0, is_complete: false }
+        BlockWriter { src, symbols, bits: BitWriter::new(dest), block_start: 0 }
     }
 
     /// Writes the byte at `at`. Returns `None` if there is no room.
@@ -80,21 +77,9 @@ impl<'a, 'b> BlockWriter<'a, 'b> {
         Some(())
     }
 
-    /// Writes the bytes up to `end` as blocks of literals. Returns `None` if there is no room.
-    pub(super) fn write_literal_blocks(&mut self, at: usize, end: usize) -> Option<()> {
-        if at > self.block_start {
-            self.end_block(at, false)?;
-        }
-        self.block_start = end;
-        self.is_complete = end == self.src.len();
-        literal_blocks::write(&self.src[at..end], self.is_complete, &mut self.bits)
-    }
-
     /// Ends the stream. Returns its length in bytes, or `None` if it does not fit.
     pub(super) fn finish(mut self) -> Option<usize> {
-        if !self.is_complete {
-            self.end_block(self.src.len(), true)?;
-        }
+        self.end_block(self.src.len(), true)?;
         self.bits.finish()
     }
 }

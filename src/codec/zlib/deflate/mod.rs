@@ -1,9 +1,7 @@
 //! The deflate encoder (RFC 1951).
 //!
-//! Data flow: stream -> parts ([`Segment`]) -> at level 1 of zlib-ng [`quick`], which writes in one pass; at other levels
-//! the matches that [`recent`] or [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks
-//! ([`block_writer`]). Parts
-//! without repetitions become blocks of [`literal_blocks`]; the caller decides which parts these are.
+//! Data flow: stream -> at level 1 of zlib-ng [`quick`], which writes in one pass; at other levels the matches that
+//! [`recent`] or [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`block_writer`]).
 
 mod bit_writer;
 mod block;
@@ -13,7 +11,6 @@ mod codes;
 mod dynamic_codes;
 mod hash_chain;
 mod huffman;
-mod literal_blocks;
 mod long_words;
 mod matches;
 mod parse;
@@ -22,23 +19,28 @@ mod quick;
 mod recent;
 mod runs;
 mod search;
-pub(super) mod segments;
 
 use crate::codec::reference::HAS_BLOSC1_ENCODERS;
 use crate::error::Result;
 use crate::fallible;
+use crate::tuning::tunable;
 
 use parse::{ChainParser, FastParser, Parser, Strategy};
 use recent::RecentSearch;
 use search::DeflateSearch;
-use segments::Segment;
 
 pub(super) use matches::MAX_DISTANCE;
 pub(in crate::codec) use parse::LevelSet;
 pub(super) use quick::{Level1Positions, compress as compress_level_1};
 
-/// The number of candidates of a level from which on runs are held separately from words.
-const MIN_CANDIDATES_FOR_RUNS: u32 = 32;
+tunable! {
+    /// Whether runs are held separately from words (docs/tuning.md).
+    const HAS_RUNS: bool = true;
+    /// The number of candidates of a level from which on runs are held separately from words (docs/tuning.md).
+    const MIN_CANDIDATES_FOR_RUNS: u32 = 128;
+    /// Whether the first level searches rows of positions instead of hash chains (docs/tuning.md).
+    const HAS_POSITION_ROWS: bool = true;
+}
 
 /// The working memory of a thread.
 pub(super) struct DeflateWorkspace {
@@ -58,93 +60,80 @@ impl DeflateWorkspace {
     }
 }
 
-/// Compresses `src`, which consists of these segments, as raw deflate at `clevel`, 1 to 9 of zlib or 2 to 9 of zlib-ng.
+/// Compresses `src` as raw deflate at `clevel`, 1 to 9 of zlib or 2 to 9 of zlib-ng.
 /// Returns the length in bytes, or `None` if it does not fit.
 pub(super) fn compress(
     workspace: &mut DeflateWorkspace,
     src: &[u8],
-    segments: &[Segment],
     dest: &mut [u8],
     levels: LevelSet,
     clevel: i32,
 ) -> Option<usize> {
-    let level = parse::Level::of(levels, clevel);
+    let level = parse::Level::of(levels, clevel, HAS_POSITION_ROWS.get());
     let DeflateWorkspace { tables, recent, symbols } = workspace;
     let out = block_writer::BlockWriter::new(symbols, src, dest);
     match level.strategy {
         Strategy::Fast(strategy) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
             let search = RecentSearch::<true>::new(recent, src, strategy.nice_len);
-            encode(FastParser { strategy, search }, out, segments)
+            encode(FastParser { strategy, search }, out)
         }
         Strategy::Fast(strategy) => {
             let search = RecentSearch::<false>::new(recent, src, strategy.nice_len);
-            encode(FastParser { strategy, search }, out, segments)
+            encode(FastParser { strategy, search }, out)
         }
         Strategy::Greedy(strategy, effort) if HAS_BLOSC1_ENCODERS && level.has_3_byte_matches => {
             let search = DeflateSearch::<false, true>::new(tables, src, effort);
-            encode(ChainParser { strategy, search }, out, segments)
+            encode(ChainParser { strategy, search }, out)
         }
-        Strategy::Greedy(strategy, effort) if effort.candidates < MIN_CANDIDATES_FOR_RUNS => {
+        Strategy::Greedy(strategy, effort)
+            if effort.candidates < MIN_CANDIDATES_FOR_RUNS.get() || !HAS_RUNS.get() =>
+        {
             let search = DeflateSearch::<false, false>::new(tables, src, effort);
-            encode(ChainParser { strategy, search }, out, segments)
+            encode(ChainParser { strategy, search }, out)
         }
         Strategy::Greedy(strategy, effort) => {
             let search = DeflateSearch::<true, false>::new(tables, src, effort);
-            encode(ChainParser { strategy, search }, out, segments)
+            encode(ChainParser { strategy, search }, out)
+        }
+        Strategy::Lazy(strategy, effort) if level.has_3_byte_matches && !HAS_RUNS.get() => {
+            let search = DeflateSearch::<false, true>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out)
+        }
+        Strategy::Lazy(strategy, effort) if !HAS_RUNS.get() => {
+            let search = DeflateSearch::<false, false>::new(tables, src, effort);
+            encode(ChainParser { strategy, search }, out)
         }
         Strategy::Lazy(strategy, effort) if level.has_3_byte_matches => {
             let search = DeflateSearch::<true, true>::new(tables, src, effort);
-            encode(ChainParser { strategy, search }, out, segments)
+            encode(ChainParser { strategy, search }, out)
         }
         Strategy::Lazy(strategy, effort) => {
             let search = DeflateSearch::<true, false>::new(tables, src, effort);
-            encode(ChainParser { strategy, search }, out, segments)
+            encode(ChainParser { strategy, search }, out)
         }
     }
 }
 
 /// Compresses with the instruction set extensions that the processor has.
-fn encode(
-    parser: impl Parser,
-    out: block_writer::BlockWriter<'_, '_>,
-    segments: &[Segment],
-) -> Option<usize> {
+fn encode(parser: impl Parser, out: block_writer::BlockWriter<'_, '_>) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe { encode_bmi(parser, out, segments) };
+        return unsafe { encode_bmi(parser, out) };
     }
-    encode_portable(parser, out, segments)
+    encode_portable(parser, out)
 }
 
 /// The same with BMI1 and BMI2, where a shift or a bit count is one instruction: level 2 is 5 % faster.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
-fn encode_bmi(
-    parser: impl Parser,
-    out: block_writer::BlockWriter<'_, '_>,
-    segments: &[Segment],
-) -> Option<usize> {
-    encode_portable(parser, out, segments)
+fn encode_bmi(parser: impl Parser, out: block_writer::BlockWriter<'_, '_>) -> Option<usize> {
+    encode_portable(parser, out)
 }
 
 #[inline(always)]
-fn encode_portable(
-    mut parser: impl Parser,
-    mut out: block_writer::BlockWriter<'_, '_>,
-    segments: &[Segment],
-) -> Option<usize> {
-    let mut inserted_end = 0;
-    for Segment { range, is_literals } in segments {
-        if *is_literals {
-            out.write_literal_blocks(range.start, range.end)?;
-        } else {
-            // Matches may reach back into literals.
-            parser.insert(inserted_end.max(range.start.saturating_sub(MAX_DISTANCE))..range.start);
-            parse::parse(&mut parser, range.clone(), &mut out)?;
-            inserted_end = range.end;
-        }
-    }
+fn encode_portable(mut parser: impl Parser, mut out: block_writer::BlockWriter<'_, '_>) -> Option<usize> {
+    parse::parse(&mut parser, &mut out)?;
     out.finish()
 }
 
@@ -204,11 +193,10 @@ mod tests {
             src: &[u8],
             dest: &mut [u8],
             (levels, clevel): (LevelSet, i32),
-            segments: &[Segment],
         ) -> Option<usize> {
             match (levels, clevel) {
                 (LevelSet::ZlibNg, 1) => compress_level_1(&mut self.positions, src, dest).unwrap(),
-                _ => compress(&mut self.state, src, segments, dest, levels, clevel),
+                _ => compress(&mut self.state, src, dest, levels, clevel),
             }
         }
     }
@@ -226,20 +214,8 @@ mod tests {
             // Miri is a thousand times slower.
             let len = if cfg!(miri) { len % 1000 } else { len };
             let src = random_stream(len, &mut random);
-            // Any part may be literals.
-            let cuts = [0, random(src.len() + 1), random(src.len() + 1), src.len()];
-            let middle = cuts[1].min(cuts[2])..cuts[1].max(cuts[2]);
-            let whole = [Segment { range: 0..src.len(), is_literals: false }];
-            let parts = [0..middle.start, middle.clone(), middle.end..src.len()]
-                .into_iter()
-                .enumerate()
-                .map(|(nth, range)| Segment { range, is_literals: nth % 2 == round % 2 })
-                .filter(|segment| !segment.range.is_empty())
-                .collect::<Vec<_>>();
-            let segments = if round % 3 == 0 && !parts.is_empty() { &parts[..] } else { &whole };
             let mut dest = vec![0xa5; src.len() + src.len() / 1000 + 1000];
-            let written =
-                encoders.compress(&src, &mut dest, (levels, clevel), segments).expect("there is room");
+            let written = encoders.compress(&src, &mut dest, (levels, clevel)).expect("there is room");
             assert!(dest[written + 8..].iter().all(|&byte| byte == 0xa5));
             let mut back = vec![0; src.len()];
             flate2::Decompress::new(false)
@@ -251,13 +227,13 @@ mod tests {
             assert!(back == src, "round {round}");
             let room = written.saturating_sub(1 + random(3));
             let mut tight = vec![0; written];
-            assert_eq!(encoders.compress(&src, &mut tight[..room], (levels, clevel), segments), None);
-            assert_eq!(encoders.compress(&src, &mut tight, (levels, clevel), segments), Some(written));
+            assert_eq!(encoders.compress(&src, &mut tight[..room], (levels, clevel)), None);
+            assert_eq!(encoders.compress(&src, &mut tight, (levels, clevel)), Some(written));
             assert!(tight == dest[..written], "the same stream twice");
             if clevel > 1 && round % 4 > 1 {
                 // The content that earlier streams left in the tables has no effect.
                 let mut fresh = DeflateWorkspace::new().unwrap();
-                let fresh = compress(&mut fresh, &src, segments, &mut tight, levels, clevel);
+                let fresh = compress(&mut fresh, &src, &mut tight, levels, clevel);
                 assert!(fresh == Some(written) && tight == dest[..written], "round {round}");
             }
         }
@@ -274,8 +250,7 @@ mod tests {
                 let len = random(150_000);
                 let src = random_stream(len, &mut random);
                 let mut dest = vec![0; src.len() + 1000];
-                let whole = [Segment { range: 0..src.len(), is_literals: false }];
-                lens.0 += compress(&mut workspace, &src, &whole, &mut dest, LevelSet::ZlibNg, clevel)
+                lens.0 += compress(&mut workspace, &src, &mut dest, LevelSet::ZlibNg, clevel)
                     .expect("there is room");
                 let mut library = flate2::Compress::new(flate2::Compression::new(clevel as u32), false);
                 library.compress(&src, &mut dest, flate2::FlushCompress::Finish).unwrap();
@@ -296,10 +271,9 @@ mod tests {
                 // The period is interrupted three times.
                 let mut src: Vec<u8> = pattern.iter().copied().cycle().take(200_000).collect();
                 (1..4).for_each(|nth| src[nth * 50_000] ^= 1);
-                let whole = [Segment { range: 0..src.len(), is_literals: false }];
                 let mut dest = vec![0; src.len()];
                 let mut workspace = DeflateWorkspace::new().unwrap();
-                let written = compress(&mut workspace, &src, &whole, &mut dest, LevelSet::ZlibNg, clevel)
+                let written = compress(&mut workspace, &src, &mut dest, LevelSet::ZlibNg, clevel)
                     .expect("there is room");
                 // For each match of 258 bytes: one bit for its length, one for its distance, since all matches have the
                 // same, and the extra bits of the distance.

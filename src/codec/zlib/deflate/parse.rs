@@ -3,11 +3,9 @@
 //! Owns the three strategies of zlib-ng, the encoder of C-Blosc2, for choosing among the matches that
 //! [`DeflateSearch`] and [`RecentSearch`] find, with its limits and those of zlib, the encoder of C-Blosc 1.
 
-use std::ops::Range;
-
 use super::block_writer::BlockWriter;
 use super::matches::{MAX_MATCH, MIN_MATCH, Match};
-use super::period::{InsertPolicy, Period};
+use super::period::{HAS_PERIOD, InsertPolicy, Period};
 use super::recent::RecentSearch;
 use super::search::{DeflateSearch, Effort};
 
@@ -19,7 +17,7 @@ const fn min_greedy_match(has_3_byte_matches: bool) -> usize {
     if has_3_byte_matches { MIN_MATCH } else { MIN_GREEDY_MATCH }
 }
 
-/// The number of bytes at the end of a part in which [`Greedy`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
+/// The number of bytes at the end of a stream in which [`Greedy`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
 const MIN_LOOKAHEAD: usize = MAX_MATCH + MIN_GREEDY_MATCH;
 
 /// The parameters of a level.
@@ -63,12 +61,11 @@ pub(super) struct Lazy {
 
 /// A strategy for choosing matches, with its search in a stream.
 pub(super) trait Parser {
-    /// Inserts positions at which no match is searched for.
-    fn insert(&mut self, positions: Range<usize>);
+    /// Returns the stream.
+    fn src(&self) -> &[u8];
 
-    /// Writes the part of a stream at `range`, which must not contain the first byte. Returns `None` if it does not
-    /// fit.
-    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()>;
+    /// Writes the stream from its second byte on. Returns `None` if it does not fit.
+    fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()>;
 }
 
 /// The library whose levels are meant: with the same level, streams are as short as its streams.
@@ -86,8 +83,12 @@ const NEVER_GOOD: usize = usize::MAX;
 
 impl Level {
     /// Returns the parameters of `clevel`: 1 to 9 of zlib, 2 to 9 of zlib-ng.
-    pub(super) fn of(set: LevelSet, clevel: i32) -> Level {
+    /// Without `has_position_rows`, the first level that [`parse`] writes searches a hash chain of as many candidates.
+    pub(super) fn of(set: LevelSet, clevel: i32, has_position_rows: bool) -> Level {
         match set {
+            LevelSet::ZlibNg if clevel <= 2 && !has_position_rows => {
+                Level::greedy(4, false, Effort::new(4, NEVER_GOOD, 8))
+            }
             LevelSet::ZlibNg => Level::of_zlib_ng(clevel),
             LevelSet::Zlib => Level::of_zlib(clevel),
         }
@@ -113,34 +114,34 @@ impl Level {
         Level { has_3_byte_matches: true, ..self }
     }
 
-    /// Returns the parameters of a level of zlib-ng: its own values, except [`Effort::word_chain_candidates`].
+    /// Returns the parameters of a level of zlib-ng: its own values.
     fn of_zlib_ng(clevel: i32) -> Level {
         match clevel {
             ..=2 => Level::first(),
-            3 => Level::greedy(16 * 6, false, Effort::new((6, 6), NEVER_GOOD, 16)),
-            4 => Level::greedy(16 * 12, false, Effort::new((24, 24), NEVER_GOOD, 32)),
-            5 => Level::greedy(16 * 16, true, Effort::new((32, 32), NEVER_GOOD, 32)),
-            6 => Level::greedy(16 * 16, true, Effort::new((128, 32), NEVER_GOOD, 128)),
-            7 => Level::lazy(32, Effort::new((256, 4), 8, 128)),
-            8 => Level::lazy(128, Effort::new((1024, 4), 32, MAX_MATCH)),
+            3 => Level::greedy(16 * 6, false, Effort::new(6, NEVER_GOOD, 16)),
+            4 => Level::greedy(16 * 12, false, Effort::new(24, NEVER_GOOD, 32)),
+            5 => Level::greedy(16 * 16, true, Effort::new(32, NEVER_GOOD, 32)),
+            6 => Level::greedy(16 * 16, true, Effort::new(128, NEVER_GOOD, 128)),
+            7 => Level::lazy(32, Effort::new(256, 8, 128)),
+            8 => Level::lazy(128, Effort::new(1024, 32, MAX_MATCH)),
             _ => Level::last(),
         }
     }
 
     /// Returns the parameters of a level of zlib: its own values, except that level 1 compares the candidates of
-    /// [`RecentSearch`], that level 3 has half as many, and [`Effort::word_chain_candidates`]. Matches of three bytes are
+    /// [`RecentSearch`], and that level 3 has half as many. Matches of three bytes are
     /// searched for only where there is no longer one, which makes the streams of levels 1 to 3 shorter than zlib's
     /// (`cargo bench --bench side_by_side -- --group blosc1-drawn --codecs zlib`).
     fn of_zlib(clevel: i32) -> Level {
         let level = match clevel {
             ..=1 => Level::first(),
-            2 => Level::greedy(5, false, Effort::new((8, 8), NEVER_GOOD, 16)),
-            3 => Level::greedy(6, false, Effort::new((16, 16), NEVER_GOOD, 32)),
-            4 => Level::lazy(4, Effort::new((16, 16), 4, 16)),
-            5 => Level::lazy(16, Effort::new((32, 8), 8, 32)),
-            6 => Level::lazy(16, Effort::new((128, 4), 8, 128)),
-            7 => Level::lazy(32, Effort::new((256, 4), 8, 128)),
-            8 => Level::lazy(128, Effort::new((1024, 4), 32, MAX_MATCH)),
+            2 => Level::greedy(5, false, Effort::new(8, NEVER_GOOD, 16)),
+            3 => Level::greedy(6, false, Effort::new(16, NEVER_GOOD, 32)),
+            4 => Level::lazy(4, Effort::new(16, 4, 16)),
+            5 => Level::lazy(16, Effort::new(32, 8, 32)),
+            6 => Level::lazy(16, Effort::new(128, 8, 128)),
+            7 => Level::lazy(32, Effort::new(256, 8, 128)),
+            8 => Level::lazy(128, Effort::new(1024, 32, MAX_MATCH)),
             _ => Level::last(),
         };
         level.with_3_byte_matches()
@@ -153,26 +154,21 @@ impl Level {
 
     /// Returns the parameters of level 9.
     fn last() -> Level {
-        let effort = Effort { has_unlimited_positions: true, ..Effort::new((4096, 4), 32, MAX_MATCH) };
+        let effort = Effort { has_unlimited_positions: true, ..Effort::new(4096, 32, MAX_MATCH) };
         Level::lazy(MAX_MATCH, effort).with_3_byte_matches()
     }
 }
 
-/// Writes the part of a stream at `range`. Returns `None` if it does not fit.
+/// Writes a stream. Returns `None` if it does not fit.
 #[inline(always)]
-pub(super) fn parse(
-    parser: &mut impl Parser,
-    range: Range<usize>,
-    out: &mut BlockWriter<'_, '_>,
-) -> Option<()> {
-    let mut range = range;
-    if range.start == 0 && range.end > 0 {
-        // zlib never matches the first byte of a stream, since 0 stands for no position in its tables. A match with
-        // that byte would change all later matches.
-        out.write_literal(0)?;
-        range.start = 1;
+pub(super) fn parse(parser: &mut impl Parser, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+    if parser.src().is_empty() {
+        return Some(());
     }
-    parser.parse_range(range, out)
+    // zlib never matches the first byte of a stream, since 0 stands for no position in its tables. A match with that
+    // byte would change all later matches.
+    out.write_literal(0)?;
+    parser.parse_rest(out)
 }
 
 /// The strategy [`Fast`] in one stream.
@@ -182,16 +178,15 @@ pub(super) struct FastParser<'a, const THREES: bool> {
 }
 
 impl<const THREES: bool> Parser for FastParser<'_, THREES> {
-    #[inline(always)]
-    fn insert(&mut self, positions: Range<usize>) {
-        self.search.insert(positions);
+    fn src(&self) -> &[u8] {
+        self.search.src()
     }
 
     #[inline(always)]
-    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
-        self.search.set_end(range.end);
-        let mut at = range.start;
-        while at < range.end {
+    fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+        let end_of_src = self.search.src().len();
+        let mut at = 1;
+        while at < end_of_src {
             let found = self.search.find_longest(at);
             if found.len < min_greedy_match(THREES) {
                 out.write_literal(at)?;
@@ -214,19 +209,18 @@ pub(super) struct ChainParser<'a, S, const RUNS: bool, const THREES: bool> {
 }
 
 impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RUNS, THREES> {
-    #[inline(always)]
-    fn insert(&mut self, positions: Range<usize>) {
-        self.search.insert(positions);
+    fn src(&self) -> &[u8] {
+        self.search.src()
     }
 
     #[inline(always)]
-    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
-        self.search.set_end(range.end);
+    fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+        let end_of_src = self.search.src().len();
         let Greedy { insert_policy, has_lookahead } = self.strategy;
         let src = self.search.src();
         let mut period = Period::default();
-        let mut at = range.start;
-        while at < range.end {
+        let mut at = 1;
+        while at < end_of_src {
             let mut found = self.search.find_longest(at, 0);
             if found.len < min_greedy_match(THREES) {
                 out.write_literal(at)?;
@@ -237,7 +231,7 @@ impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RU
             let mut next = at + 1;
             // One match after another, until there is a literal.
             loop {
-                if found.len == MAX_MATCH {
+                if found.len == MAX_MATCH && HAS_PERIOD.get() {
                     (at, found) =
                         period.write_repeated_matches(&mut self.search, at, found, out, insert_policy)?;
                     next = at + 1;
@@ -246,7 +240,7 @@ impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RU
                 if src.len() - at > found.len + MIN_GREEDY_MATCH {
                     insert_policy.insert(&mut self.search, next.max(at + 1).min(end)..end, found);
                 }
-                if !has_lookahead || range.end - at <= MIN_LOOKAHEAD {
+                if !has_lookahead || end_of_src - at <= MIN_LOOKAHEAD {
                     out.write_match(at, found)?;
                     at = end;
                     break;
@@ -288,21 +282,20 @@ fn backward_extension(src: &[u8], len: usize, at: usize, found: Match) -> usize 
 }
 
 impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Lazy, RUNS, THREES> {
-    #[inline(always)]
-    fn insert(&mut self, positions: Range<usize>) {
-        self.search.insert(positions);
+    fn src(&self) -> &[u8] {
+        self.search.src()
     }
 
     #[inline(always)]
-    fn parse_range(&mut self, range: Range<usize>, out: &mut BlockWriter<'_, '_>) -> Option<()> {
-        self.search.set_end(range.end);
+    fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()> {
+        let end_of_src = self.search.src().len();
         let Lazy { max_lazy } = self.strategy;
         let mut period = Period::default();
-        let mut at = range.start;
+        let mut at = 1;
         // The match at the previous position, and whether that position has not been written yet.
         let mut previous = Match::default();
         let mut is_waiting = false;
-        while at < range.end {
+        while at < end_of_src {
             let found = if previous.len < max_lazy {
                 self.search.find_longest(at, previous.len)
             } else {
@@ -311,7 +304,7 @@ impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Lazy, RUNS
             };
             if previous.len >= MIN_MATCH && found.len <= previous.len {
                 let mut start = at - 1;
-                if previous.len == MAX_MATCH {
+                if previous.len == MAX_MATCH && HAS_PERIOD.get() {
                     (start, previous) = period.write_repeated_matches(
                         &mut self.search,
                         start,

@@ -9,25 +9,23 @@ use std::ops::Range;
 use super::block_writer::BlockWriter;
 use super::matches::{MAX_DISTANCE, MAX_MATCH, Match, match_length_up_to};
 use super::search::DeflateSearch;
+use crate::tuning::tunable;
 
-/// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
-const MAX_FOLLOWING_MATCHES: usize = 7;
-/// The number of misses after which the least distance is replaced.
-const MAX_MISSES: u32 = 16;
-
-/// A match of the greatest length at a distance of `FAR_DISTANCE` bytes or more is likely to be part of a longer
-/// repetition. zlib inserts none of its positions, so it depends on chance whether the repetition is found when it
-/// recurs; here one in `SPARSE_STEP` is inserted. Levels with fewer candidates than `MIN_CANDIDATES_FOR_SPARSE` insert
-/// none: these positions would displace better candidates.
-const FAR_DISTANCE: usize = 1024;
-const SPARSE_STEP: usize = 64;
-const MIN_CANDIDATES_FOR_SPARSE: u32 = 128;
+tunable! {
+    /// Whether periods are recognized (docs/tuning.md).
+    pub(super) const HAS_PERIOD: bool = true;
+    /// The number of matches of a period that are written before the next one is searched for: there may be a nearer
+    /// one (docs/tuning.md).
+    const MAX_FOLLOWING_MATCHES: usize = 8;
+    /// The number of misses after which the least distance is replaced (docs/tuning.md).
+    const MAX_MISSES: u32 = 16;
+}
 
 /// The positions of matches that are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum InsertPolicy {
     All,
-    /// All positions of matches up to this length in bytes, few of longer matches.
+    /// All positions of matches up to this length in bytes, the last one of longer matches.
     UpTo(usize),
 }
 
@@ -41,30 +39,23 @@ impl InsertPolicy {
         found: Match,
     ) {
         match self {
-            InsertPolicy::UpTo(longest) if found.len > longest => insert_few(search, positions, found),
+            InsertPolicy::UpTo(longest) if found.len > longest => insert_last(search, positions),
             _ => search.insert(positions),
         }
     }
 }
 
-/// Inserts few of the positions of the match `found`.
+/// Inserts the last one of `positions`.
 #[inline(always)]
-fn insert_few<const RUNS: bool, const THREES: bool>(
+fn insert_last<const RUNS: bool, const THREES: bool>(
     search: &mut DeflateSearch<'_, RUNS, THREES>,
     positions: Range<usize>,
-    found: Match,
 ) {
     if positions.is_empty() {
         return;
     }
     let last = positions.end - 1;
     search.mark_not_inserted(positions.start..last);
-    if search.candidates() >= MIN_CANDIDATES_FOR_SPARSE
-        && found.len == MAX_MATCH
-        && found.distance >= FAR_DISTANCE
-    {
-        search.insert_every(SPARSE_STEP, positions.start..last);
-    }
     search.insert(last..positions.end);
 }
 
@@ -110,15 +101,18 @@ impl Period {
         // Once all bytes of a period have been searched for, no nearer match is expected.
         let is_certain = self.repeated_len >= distance + MAX_MATCH;
         let following = if is_certain {
-            match_length_up_to(src, at, distance, search.end()) / MAX_MATCH - 1
+            match_length_up_to(src, at, distance, src.len()) / MAX_MATCH - 1
         } else {
             // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
             let is_confirmed = self.repeated_len > MAX_MATCH;
-            let most =
-                if is_confirmed && insert_policy != InsertPolicy::All { MAX_FOLLOWING_MATCHES } else { 0 };
+            let most = if is_confirmed && insert_policy != InsertPolicy::All {
+                MAX_FOLLOWING_MATCHES.get()
+            } else {
+                0
+            };
             (1..=most)
                 .take_while(|nth| {
-                    search.end() - at >= (nth + 1) * MAX_MATCH && repeats(at + nth * MAX_MATCH, distance)
+                    src.len() - at >= (nth + 1) * MAX_MATCH && repeats(at + nth * MAX_MATCH, distance)
                 })
                 .count()
         };
@@ -147,7 +141,7 @@ impl Period {
         self.repeated_len = MAX_MATCH + if goes_on { self.repeated_len } else { 0 };
         self.last_distance = distance;
         self.misses += 1;
-        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES {
+        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES.get() {
             (self.min_distance, self.misses) = (distance, 0);
         }
     }

@@ -10,15 +10,18 @@ use super::codes::{Codes, FIXED_CODES};
 use super::matches::{MAX_DISTANCE, MAX_MATCH, match_length, split_match, try_read32};
 use crate::error::Result;
 use crate::fallible;
+use crate::tuning::tunable;
 
 /// log2 of the length of the table of positions: the smallest and the largest. There are up to four slots for each
 /// position, where the largest length permits it: of two words with one slot the earlier one is lost.
 const SLOTS_LOG2: (u32, u32) = (11, 15);
-/// The number of bytes without a match after which positions are skipped; log2 of the number of further bytes for each
-/// of which the step grows by one position; and the greatest step, in positions.
-const SKIP_AFTER_BYTES: usize = 1024;
-const STEP_GROWTH_LOG2: usize = 6;
-const MAX_STEP: usize = 2;
+tunable! {
+    /// The number of bytes without a match after which positions are skipped; log2 of the number of further bytes for each
+    /// of which the step grows by one position; and the greatest step, in positions.
+    const SKIP_AFTER_BYTES: usize = 1024;
+    const STEP_GROWTH_LOG2: usize = 6;
+    const MAX_STEP: usize = 4;
+}
 /// The bits that a stored block takes in place of the codes of its literals: the end of the block before, its header,
 /// the padding to the next byte, its length twice, and the header of the next block.
 const STORED_OVERHEAD_BITS: usize = 7 + 3 + 7 + 32 + 3;
@@ -58,8 +61,8 @@ fn compress_with_table(positions: &mut [u16], slots_log2: u32, src: &[u8], dest:
         let place = std::mem::replace(&mut positions[slot(here)], at as u16);
         let distance = usize::from((at as u16).wrapping_sub(place));
         if distance.wrapping_sub(1) >= at.min(MAX_DISTANCE) || try_read32(src, at - distance) != Some(here) {
-            let misses = (at - start).saturating_sub(SKIP_AFTER_BYTES);
-            at += 1 + (misses >> STEP_GROWTH_LOG2).min(MAX_STEP - 1);
+            let misses = (at - start).saturating_sub(SKIP_AFTER_BYTES.get());
+            at += 1 + (misses >> STEP_GROWTH_LOG2.get()).min(MAX_STEP.get() - 1);
             continue;
         }
         let mut len = MIN_QUICK_MATCH + match_length(src, at + MIN_QUICK_MATCH, distance);

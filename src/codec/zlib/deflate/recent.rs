@@ -32,8 +32,6 @@ pub(super) struct RecentSearch<'a, const THREES: bool> {
     rows: PositionRows<'a>,
     threes: &'a mut [u16; 1 << THREES_LOG2],
     src: &'a [u8],
-    /// No match ends behind this position.
-    end: usize,
     /// The length in bytes of a match that ends the search.
     nice_len: usize,
 }
@@ -47,12 +45,12 @@ impl<'a, const THREES: bool> RecentSearch<'a, THREES> {
         if THREES {
             threes.fill(0);
         }
-        RecentSearch { rows, threes, src, end: src.len(), nice_len }
+        RecentSearch { rows, threes, src, nice_len }
     }
 
-    /// Sets the position behind which no match ends.
-    pub(super) fn set_end(&mut self, end: usize) {
-        self.end = end;
+    /// Returns the bytes that are searched.
+    pub(super) fn src(&self) -> &'a [u8] {
+        self.src
     }
 
     /// Inserts positions.
@@ -94,7 +92,10 @@ impl<'a, const THREES: bool> RecentSearch<'a, THREES> {
             }
         }
         if THREES && let Some(MIN_MATCH..) = self.compare(distance_to(at as u16, three), at, here) {
-            return Match { len: MIN_MATCH.min(self.end - at), distance: distance_to(at as u16, three) };
+            return Match {
+                len: MIN_MATCH.min(self.src.len() - at),
+                distance: distance_to(at as u16, three),
+            };
         }
         Match::default()
     }
@@ -103,7 +104,7 @@ impl<'a, const THREES: bool> RecentSearch<'a, THREES> {
     /// have no candidate, and what its loop needs would be computed for them, too.
     #[inline(never)]
     fn find_longest_of(&self, candidates: Candidates, at: usize, here: u64) -> Match {
-        let most = (self.end - at).min(MAX_MATCH);
+        let most = (self.src.len() - at).min(MAX_MATCH);
         let mut longest = Match { len: MIN_MATCH - 1, distance: 0 };
         for distance in candidates {
             let Some(mut len) = self.compare(distance, at, here) else { continue };

@@ -14,25 +14,34 @@ use super::hash_chain::{HashChain, WINDOW, WORD_LEN, hash, max_distance_at};
 use super::long_words::{LongWords, SearchPosition};
 use super::matches::{MAX_MATCH, MAX_SEARCH_DISTANCE, MIN_MATCH, Match, is_run, match_length_up_to, read32};
 use super::runs::{RunHistory, RunMatch};
+use crate::tuning::tunable;
 
 /// log2 of the number of hash values of four bytes: the largest (zlib-ng's), the smallest, and the increment over log2
 /// of the length of a stream. With an increment of 1 instead of 2, streams of 10 to 20 KB with few repetitions take 15
 /// % longer: two words with the same hash value cost a comparison that finds no match.
 const HEADS_LOG2: u32 = 16;
 const LEAST_HEADS_LOG2: u32 = 10;
-const HEADS_PER_BYTE_LOG2: u32 = 2;
+tunable! {
+    const HEADS_PER_BYTE_LOG2: u32 = 2;
+}
 /// log2 of the number of hash values of three bytes.
 const CHAIN3_HEADS_LOG2: u32 = 15;
-/// The greatest number of candidates with the same hash of three bytes that are compared.
-const MAX_CHAIN3_CANDIDATES: u32 = 16;
-/// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
-const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
-/// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
-/// run.
-const FIRST_RUNS: u32 = 4;
-/// The number of candidates that are compared, beyond [`Effort::word_chain_candidates`] for each search, before one
-/// more position is inserted into the chains of long words.
-const STEPS_PER_POSITION: usize = 3;
+tunable! {
+    /// The greatest number of candidates with the same hash of three bytes that are compared.
+    const MAX_CHAIN3_CANDIDATES: u32 = 16;
+    /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
+    const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
+    /// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
+    /// run.
+    const FIRST_RUNS: u32 = 4;
+    /// The number of candidates that are compared, beyond [`Effort::word_chain_candidates`] for each search, before one
+    /// more position is inserted into the chains of long words.
+    const STEPS_PER_POSITION: usize = 3;
+    /// Whether positions whose first four bytes are frequent are found by longer words (docs/tuning.md).
+    const HAS_LONG_WORDS: bool = true;
+    /// The number of candidates of a level from which on long words are searched for (docs/tuning.md).
+    const MIN_CANDIDATES_FOR_LONG_WORDS: u32 = 1024;
+}
 
 /// The number of positions that are inserted together: few enough that their numbers are larger than
 /// [`MAX_SEARCH_DISTANCE`], so that number 0, which stands for no position, is out of reach.
@@ -54,16 +63,11 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// Returns the effort with these numbers of candidates, for a search and before long words are searched for, and with
-    /// these lengths of good and of nice matches.
-    pub(super) fn new((candidates, first): (u32, u32), good_len: usize, nice_len: usize) -> Effort {
-        Effort {
-            candidates,
-            word_chain_candidates: first,
-            good_len,
-            nice_len,
-            has_unlimited_positions: false,
-        }
+    /// Returns the effort with this number of candidates, and with these lengths of good and of nice matches.
+    pub(super) fn new(candidates: u32, good_len: usize, nice_len: usize) -> Effort {
+        let has_long_words = HAS_LONG_WORDS.get() && candidates >= MIN_CANDIDATES_FOR_LONG_WORDS.get();
+        let word_chain_candidates = if has_long_words { 4 } else { candidates };
+        Effort { candidates, word_chain_candidates, good_len, nice_len, has_unlimited_positions: false }
     }
 }
 
@@ -83,8 +87,6 @@ pub(super) struct SearchTables {
 pub(super) struct DeflateSearch<'a, const RUNS: bool, const THREES: bool> {
     tables: &'a mut SearchTables,
     src: &'a [u8],
-    /// No match ends behind this position.
-    end: usize,
     /// The first position where fewer than eight bytes are left.
     near_end: usize,
     effort: Effort,
@@ -120,7 +122,8 @@ impl Target {
 impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// Returns a search in `src` with empty tables.
     pub(super) fn new(tables: &'a mut SearchTables, src: &'a [u8], effort: Effort) -> Self {
-        let heads_log2 = (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
+        let heads_log2 =
+            (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2.get()).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
         tables.word_chain.heads.clear(1 << heads_log2);
         if THREES {
             tables.chain3.heads.clear(1 << CHAIN3_HEADS_LOG2);
@@ -133,7 +136,6 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         DeflateSearch {
             tables,
             src,
-            end: src.len(),
             near_end: src.len().saturating_sub(7),
             effort,
             shift: u32::BITS - heads_log2,
@@ -145,21 +147,6 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// Returns the bytes that are searched.
     pub(super) fn src(&self) -> &'a [u8] {
         self.src
-    }
-
-    /// Returns the greatest number of candidates that are compared.
-    pub(super) fn candidates(&self) -> u32 {
-        self.effort.candidates
-    }
-
-    /// Returns the position behind which no match ends.
-    pub(super) fn end(&self) -> usize {
-        self.end
-    }
-
-    /// Sets the position behind which no match ends.
-    pub(super) fn set_end(&mut self, end: usize) {
-        self.end = end;
     }
 
     /// Returns the number of the position `at` in the tables. `at` must not be greater than in the last call of
@@ -212,22 +199,6 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
                     at = self.tables.runs.insert(self.src, at, part_end);
                 }
             }
-        }
-    }
-
-    /// Inserts one in `step` positions, except those of runs.
-    #[inline(never)]
-    pub(super) fn insert_every(&mut self, step: usize, positions: Range<usize>) {
-        let Some(last) = positions.end.checked_sub(1) else { return };
-        self.relative_position_after_slide(last);
-        let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD_LEN));
-        let mut at = positions.start;
-        while at < end {
-            let word = read32(self.src, at);
-            if !(RUNS && is_run(word)) {
-                self.tables.word_chain.insert(hash(word, self.shift), at, self.relative_position(at));
-            }
-            at += step;
         }
     }
 
@@ -296,7 +267,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(always)]
     fn limits(&self, at: usize, longer_than: usize) -> SearchLimits {
         let Effort { candidates, good_len: good, nice_len: nice, .. } = self.effort;
-        let most = (self.end - at).min(MAX_MATCH);
+        let most = (self.src.len() - at).min(MAX_MATCH);
         let candidates = if longer_than >= good { candidates / 4 } else { candidates };
         // At level 9, zlib-ng searches for a match that is longer than a given one by the rarest word of the given one,
         // and so skips positions that match less: the number of positions is unlimited. For the first match it is
@@ -368,10 +339,10 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// longer one.
     #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &SearchLimits) -> Match {
-        let most_runs = if limits.candidates <= MAX_CANDIDATES_FOR_ALL_RUNS {
-            MAX_CANDIDATES_FOR_ALL_RUNS
+        let most_runs = if limits.candidates <= MAX_CANDIDATES_FOR_ALL_RUNS.get() {
+            MAX_CANDIDATES_FOR_ALL_RUNS.get()
         } else {
-            FIRST_RUNS
+            FIRST_RUNS.get()
         };
         let runs = &mut self.tables.runs;
         let RunMatch { mut longest, run_len: len, is_complete } =
@@ -422,7 +393,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
             first_steps
         } else {
             (first_steps as usize
-                + (STEPS_PER_POSITION * long_words.missing_count(word_start))
+                + (STEPS_PER_POSITION.get() * long_words.missing_count(word_start))
                     .saturating_sub(self.extra_steps)) as u32
         };
         let steps = patience.min(limits.candidates);
@@ -473,7 +444,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(never)]
     fn find_3_byte_match(&self, at: usize, mut distance: usize) -> Option<Match> {
         let word = read32(self.src, at);
-        for _ in 0..MAX_CHAIN3_CANDIDATES.min(self.effort.candidates / 2) {
+        for _ in 0..MAX_CHAIN3_CANDIDATES.get().min(self.effort.candidates / 2) {
             if (read32(self.src, at - distance) ^ word) << 8 == 0 {
                 return Some(Match { len: MIN_MATCH, distance });
             }
@@ -488,7 +459,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// As [`find_longest`](Self::find_longest), for a position with fewer than eight bytes left.
     #[inline(never)]
     fn find_longest_near_end(&mut self, at: usize, longer_than: usize) -> Match {
-        let most = (self.end - at).min(MAX_MATCH);
+        let most = (self.src.len() - at).min(MAX_MATCH);
         if at + WORD_LEN > self.src.len() || most < WORD_LEN {
             return Match::default();
         }

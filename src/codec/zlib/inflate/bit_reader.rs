@@ -98,18 +98,6 @@ impl<'a> BitReader<'a> {
         self.pos.checked_sub(ahead)
     }
 
-    /// Returns the number of bits consumed, or `None` if bits from beyond the end have been buffered.
-    pub(super) fn bit_position(&self) -> Option<usize> {
-        (self.zeros_past_end == 0).then_some(self.pos * 8 - self.valid_bits as usize)
-    }
-
-    /// Moves to `position`, in bits from the beginning.
-    pub(super) fn seek_bit(&mut self, position: usize) {
-        (self.pos, self.word, self.valid_bits) = (position / 8, 0, 0);
-        self.refill();
-        self.consume((position % 8) as u32);
-    }
-
     /// Drops the rest of the current byte, and returns all bytes from the next one on; `None` if that is beyond the
     /// end.
     pub(super) fn rest_at_byte(&mut self) -> Option<&'a [u8]> {

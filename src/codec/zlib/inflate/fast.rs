@@ -7,15 +7,20 @@ use std::ptr;
 use crate::codec::match_copy::{MatchCopy, OVERSHOOT, copy_match};
 
 use super::bit_reader::{BitReader, READ_AHEAD};
-use super::symbol::BlockTables;
+use super::table::{DistanceTable, LitlenTable};
+
+/// The two decoding tables of a block.
+#[derive(Clone, Copy)]
+pub(super) struct BlockTables<'a> {
+    pub litlen: &'a LitlenTable,
+    pub distance: &'a DistanceTable,
+}
 
 /// The reason why the loop stopped.
 pub(super) enum StopReason {
     EndOfBlock,
     /// One of the buffers is nearly used up.
     NearEnd,
-    /// There have been many literals in a row.
-    LiteralRun,
     /// A match that ends too near the end of the destination: it has been decoded, and not copied yet.
     Match {
         distance: usize,
@@ -32,16 +37,14 @@ pub(super) fn has_room(bits: &BitReader, dest: &[u8], out: usize) -> bool {
     bits.src.len().saturating_sub(bits.pos) >= READ_AHEAD && dest.len().saturating_sub(out) >= WRITE_AHEAD
 }
 
-/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `STOP_AT_RUNS`,
-/// more than `run` triples of consecutive literals have been decoded without a match. If `NEAR_MATCHES`, the first
-/// bytes of a match are copied without a branch on its distance. Returns `None` if the stream is invalid.
+/// Decodes symbols from `out` on until the block ends, or one of the buffers is nearly used up. Returns `None` if the
+/// stream is invalid.
 #[inline(always)]
-pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_MATCHES: bool>(
+pub(super) fn decode_symbols<P: MatchCopy>(
     codes: BlockTables,
     bits: &mut BitReader,
     dest: &mut [u8],
     mut out: usize,
-    run: usize,
 ) -> Option<(usize, StopReason)> {
     let BlockTables { litlen, distance: distance_table } = codes;
     let src = bits.src;
@@ -49,8 +52,6 @@ pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_
         return Some((out, StopReason::NearEnd));
     }
     let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
-    // The number of triples of literals since the last match.
-    let mut triples = 0;
     let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.valid_bits);
     let base = dest.as_mut_ptr();
     // The greatest end of a match that is copied in wide steps; 0 if `dest` is too short for any.
@@ -103,12 +104,6 @@ pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_
                     // At least 23 bits are left: enough for an index, but not for a length and its distance.
                     entry = litlen.lookup(word);
                     refill!();
-                    if STOP_AT_RUNS {
-                        triples += 1;
-                        if triples > run {
-                            break StopReason::LiteralRun;
-                        }
-                    }
                     continue;
                 }
             }
@@ -160,14 +155,8 @@ pub(super) fn decode_symbols<P: MatchCopy, const STOP_AT_RUNS: bool, const NEAR_
         }
         // SAFETY: 1 <= `distance` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the
         // end of `dest` or earlier.
-        unsafe {
-            // `copy_match` writes the bytes of `copy_match_prefix` again, with the same values.
-            if !NEAR_MATCHES || length > P::copy_match_prefix(base.add(out), distance) {
-                copy_match::<P>(base.add(out), distance, length);
-            }
-        }
+        unsafe { copy_match::<P>(base.add(out), distance, length) };
         out += length;
-        triples = 0;
     };
     (bits.pos, bits.word, bits.valid_bits) = (pos, word, left & 63);
     Some((out, stop))

@@ -4,22 +4,15 @@
 //! destination; the only failure, whatever the input, is `None`.
 //!
 //! Not a library, because streams of shuffled numbers contain many matches at short distances, which the libraries copy
-//! three to eight times more slowly than possible. In noise, where decoding is bound by the latency of one code length
-//! after the other, [`lanes`] and [`eight_bit_codes`] decode several codes in parallel.
+//! three to eight times more slowly than possible.
 
 mod bit_reader;
-mod eight_bit_codes;
 mod fast;
 mod kernels;
-mod lanes;
-mod output;
-mod symbol;
 mod table;
 
 use bit_reader::BitReader;
-use fast::StopReason;
-use lanes::{Lanes, Outcome};
-use symbol::BlockTables;
+use fast::{BlockTables, StopReason};
 use table::{
     DISTANCE_SYMBOLS, DistanceTable, HuffmanTable, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, LitlenTable,
 };
@@ -29,9 +22,6 @@ use crate::codec::match_copy::copy_match_checked;
 /// The length in bytes of the checksum of the plain bytes that ends a stream.
 pub(super) const ADLER_LEN: usize = 4;
 
-/// The initial number of consecutive triples of literals after which lanes are tried.
-const INITIAL_RUN_TRIPLES: usize = 15;
-
 /// The decoding tables of one thread.
 #[derive(Default)]
 pub(super) struct Inflater {
@@ -39,55 +29,6 @@ pub(super) struct Inflater {
     distance: DistanceTable,
     /// Whether the tables hold the fixed codes.
     has_fixed_codes: bool,
-    lanes: Lanes,
-    block_kind: BlockKind,
-}
-
-/// The content that is expected of a block, judged by its codes.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum BlockKind {
-    /// Matches with few literals between them.
-    #[default]
-    Matches,
-    /// Matches with few literals between them, where matches at distances of up to 32 bytes alternate with farther
-    /// ones.
-    NearMatches,
-    /// Runs of literals, at least occasionally.
-    LiteralRuns,
-    /// Literals, nearly all of them with codes of eight bits.
-    EightBitLiterals,
-}
-
-impl BlockKind {
-    /// Classifies the codes in which symbol `i` has `lens[i]` bits, and distance symbol `i` `distance_lens[i]`.
-    fn of(lens: &[u8], distance_lens: &[u8]) -> BlockKind {
-        /// The least number of literals with eight bits in a block of `EightBitLiterals`.
-        const MIN_EIGHT_BIT_LITERALS: usize = 240;
-        /// Runs are likely if fewer than one in this many symbols are matches.
-        const RARE_MATCH_DIVISOR: u32 = 7;
-        const WHOLE: u32 = 1 << 15;
-        /// The number of symbols of distances up to 32.
-        const NEAR_DISTANCE_SYMBOLS: usize = 10;
-        /// If near and far matches each are more than one in this many symbols, the branch predictor cannot predict
-        /// which comes next.
-        const ALTERNATING_DIVISOR: u32 = 10;
-
-        if lens.iter().take(256).filter(|&&len| len == 8).count() >= MIN_EIGHT_BIT_LITERALS {
-            return BlockKind::EightBitLiterals;
-        }
-        // A code of `len` bits is optimal for a symbol with a share of one in 2^`len`.
-        let share =
-            |lens: &[u8]| -> u32 { lens.iter().filter(|len| **len > 0).map(|len| WHOLE >> len).sum() };
-        if share(&lens[257..]) * RARE_MATCH_DIVISOR < WHOLE {
-            return BlockKind::LiteralRuns;
-        }
-        let near = share(&distance_lens[..NEAR_DISTANCE_SYMBOLS.min(distance_lens.len())]);
-        if near.min(share(distance_lens) - near) * ALTERNATING_DIVISOR > WHOLE {
-            BlockKind::NearMatches
-        } else {
-            BlockKind::Matches
-        }
-    }
 }
 
 impl Inflater {
@@ -148,7 +89,7 @@ impl Inflater {
         lens[256..280].fill(7);
         self.litlen.build(&lens, &LITLEN_SYMBOLS)?;
         self.distance.build(&[5; 32], &DISTANCE_SYMBOLS)?;
-        (self.has_fixed_codes, self.block_kind) = (true, BlockKind::LiteralRuns);
+        self.has_fixed_codes = true;
         Some(())
     }
 
@@ -201,7 +142,6 @@ impl Inflater {
             return None;
         }
         self.litlen.build(&lens[..litlen_count], &LITLEN_SYMBOLS)?;
-        self.block_kind = BlockKind::of(&lens[..litlen_count], &lens[litlen_count..count]);
         self.distance.build(&lens[litlen_count..count], &DISTANCE_SYMBOLS)
     }
 
@@ -213,26 +153,9 @@ impl Inflater {
         mut out: usize,
     ) -> Option<usize> {
         let codes = BlockTables { litlen: &self.litlen, distance: &self.distance };
-        if self.block_kind == BlockKind::EightBitLiterals {
-            out = kernels::flat(codes, bits, dest, out);
-        }
-        let mut run = INITIAL_RUN_TRIPLES;
         loop {
             let mut stop;
-            (out, stop) = match self.block_kind {
-                BlockKind::LiteralRuns => kernels::symbols_to_run(codes, bits, dest, out, run)?,
-                BlockKind::NearMatches => kernels::near_symbols(codes, bits, dest, out)?,
-                _ => kernels::symbols(codes, bits, dest, out)?,
-            };
-            if let StopReason::LiteralRun = stop {
-                let outcome;
-                (out, outcome) = kernels::lanes(&mut self.lanes, codes, bits, dest, out);
-                run = match outcome {
-                    Outcome::Worthwhile => INITIAL_RUN_TRIPLES,
-                    Outcome::NotWorthwhile => run.saturating_mul(8),
-                };
-                continue;
-            }
+            (out, stop) = kernels::symbols(codes, bits, dest, out)?;
             if let (StopReason::NearEnd, Some(tail)) = (&stop, bits.copy_tail()) {
                 // A few bytes can encode many long matches: copying them to a buffer with room to read ahead is
                 // worthwhile.

@@ -74,12 +74,6 @@ impl Entry {
         self.0 & Self::END != 0
     }
 
-    /// Returns whether this is a literal whose code has eight bits.
-    #[inline(always)]
-    pub(super) fn is_literal_of_8_bits(self) -> bool {
-        self.0 & (Self::LITERAL | 0xff) == Self::LITERAL | 8
-    }
-
     #[inline(always)]
     pub(super) fn byte(self) -> u8 {
         (self.0 >> 16) as u8
@@ -102,12 +96,6 @@ impl Entry {
     #[inline(always)]
     pub(super) fn subtract_from(self, left: u32) -> u32 {
         left.wrapping_sub(self.0)
-    }
-
-    /// Returns `used` plus the number of bits to consume, in its low six bits; the others become garbage.
-    #[inline(always)]
-    pub(super) fn add_to(self, used: u32) -> u32 {
-        used.wrapping_add(self.0)
     }
 
     /// Returns the value of a symbol that has one, with the extra bits that follow the code in `word`.

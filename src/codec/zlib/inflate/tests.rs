@@ -3,7 +3,6 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::*;
-use crate::codec::match_copy::PortableCopy;
 
 fn adler32(bytes: &[u8]) -> u32 {
     let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), &byte| {
@@ -180,93 +179,6 @@ fn noise_of_every_kind_round_trips() {
             }
         }
     }
-}
-
-/// The length, in bytes, of content in which the kernels for one kind of symbols remain in use.
-const LONG_CONTENT_LEN: usize = 12_000;
-
-/// Decodes the first block of a stream with the kernel for its kind. Returns the number of bytes that the kernel
-/// decodes, the kind, and whether lanes were useful. The same for all processors.
-fn decode_first_block(plain: &[u8], stream: &[u8]) -> (usize, BlockKind, Option<Outcome>) {
-    let decode = |portable: bool| {
-        let mut inflater = Inflater::default();
-        let mut bits = BitReader::new(&stream[2..]);
-        bits.refill();
-        assert_eq!(bits.read_bits(3) >> 1, 2, "a block with a code of its own");
-        inflater.load_dynamic(&mut bits).unwrap();
-        let codes = BlockTables { litlen: &inflater.litlen, distance: &inflater.distance };
-        let (bits, dest) = (&mut bits, &mut vec![0; plain.len()][..]);
-        let (out, outcome) = match (inflater.block_kind, portable) {
-            (BlockKind::EightBitLiterals, false) => (kernels::flat(codes, bits, dest, 0), None),
-            (BlockKind::EightBitLiterals, true) => {
-                (eight_bit_codes::decode_symbols::<PortableCopy>(codes, bits, dest, 0), None)
-            }
-            (BlockKind::NearMatches, false) => (kernels::near_symbols(codes, bits, dest, 0).unwrap().0, None),
-            (BlockKind::NearMatches, true) => {
-                (fast::decode_symbols::<PortableCopy, false, true>(codes, bits, dest, 0, 0).unwrap().0, None)
-            }
-            (_, false) => {
-                let (out, outcome) = kernels::lanes(&mut inflater.lanes, codes, bits, dest, 0);
-                (out, Some(outcome))
-            }
-            (_, true) => {
-                let (out, outcome) = inflater.lanes.decode_symbols::<PortableCopy>(codes, bits, dest, 0);
-                (out, Some(outcome))
-            }
-        };
-        assert!(dest[..out] == plain[..out]);
-        // Continues from there until little room is left.
-        let (end, _) = match portable {
-            false => kernels::symbols(codes, bits, dest, out).unwrap(),
-            true => fast::decode_symbols::<PortableCopy, false, false>(codes, bits, dest, out, 0).unwrap(),
-        };
-        assert!(dest[..end] == plain[..end]);
-        ((out, inflater.block_kind, outcome), end)
-    };
-    let (first, end) = decode(false);
-    assert!((first, end) == decode(true));
-    first
-}
-
-#[test]
-fn alternating_near_and_far_matches_are_decoded_by_their_kernel() {
-    let mut random = Random(10);
-    let mut plain: Vec<u8> = (0..300).map(|_| random.below(256) as u8).collect();
-    while plain.len() < LONG_CONTENT_LEN {
-        plain.push(random.below(256) as u8);
-        let reach = [8, 40, 250][random.below(3)];
-        let distance = 1 + random.below(reach);
-        (0..4 + random.below(30)).for_each(|_| plain.push(plain[plain.len() - distance]));
-    }
-    let (out, likely, _) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
-    assert!(likely == BlockKind::NearMatches && out > LONG_CONTENT_LEN - 1000, "{out}");
-}
-
-#[test]
-fn lanes_synchronize_in_noise() {
-    let mut random = Random(7);
-    for kinds in [40, 100, 144, 256].into_iter().step_by(if cfg!(miri) { 4 } else { 1 }) {
-        let plain = noise(LONG_CONTENT_LEN, kinds, true, 300, &mut random);
-        let (out, likely, outcome) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
-        assert!(likely == BlockKind::LiteralRuns && outcome == Some(Outcome::Worthwhile), "{kinds}");
-        assert!(out > LONG_CONTENT_LEN * 5 / 12, "{kinds}: {out}");
-    }
-}
-
-#[test]
-fn noise_with_eight_bit_codes_is_decoded_to_near_its_end() {
-    let mut random = Random(8);
-    let plain = noise(LONG_CONTENT_LEN, 256, false, 300, &mut random);
-    let (out, likely, _) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
-    assert!(likely == BlockKind::EightBitLiterals);
-    assert!(out > LONG_CONTENT_LEN - 200, "{out}");
-}
-
-#[test]
-fn lanes_are_not_worthwhile_in_short_streams() {
-    let plain = noise(300, 40, true, 1000, &mut Random(9));
-    let (out, _, outcome) = decode_first_block(&plain, &compress_with_flate2(&plain, 6));
-    assert_eq!((out, outcome), (0, Some(Outcome::NotWorthwhile)));
 }
 
 #[test]
@@ -499,7 +411,7 @@ fn matches_before_the_start_are_refused() {
 }
 
 #[test]
-fn a_match_before_the_start_is_refused_in_any_lane() {
+fn a_match_before_the_start_is_refused_at_any_position() {
     let len = if cfg!(miri) { 900 } else { 2900 };
     let plain = noise(len, 256, true, 100_000, &mut Random(10));
     for at in (0..len).step_by(if cfg!(miri) { 400 } else { 50 }) {

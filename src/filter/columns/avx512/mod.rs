@@ -8,8 +8,28 @@ mod tile;
 mod transpose;
 mod wide;
 
+use crate::tuning::tunable;
+
+tunable! {
+    /// Whether elements of up to 15 bytes whose number is no power of two have AVX-512 tiles (docs/tuning.md).
+    const HAS_ODD_TILES: bool = true;
+    /// Whether elements of more than 16 bytes have AVX-512 tiles (docs/tuning.md).
+    const HAS_WIDE_TILES: bool = true;
+    /// Whether elements of 2, 4, 8 and 16 bytes have AVX-512 tiles (docs/tuning.md).
+    const HAS_EVEN_TILES: bool = true;
+}
+
+/// Returns whether elements of `typesize` bytes have tiles.
+pub(in crate::filter) fn has_tiles(typesize: usize) -> bool {
+    match typesize {
+        17.. => HAS_WIDE_TILES.get(),
+        _ if typesize.is_power_of_two() => HAS_EVEN_TILES.get(),
+        _ => HAS_ODD_TILES.get(),
+    }
+}
+
 pub(in crate::filter) use packed::PackedTiles;
 pub(in crate::filter) use slotted::SlottedTiles;
-pub(in crate::filter) use tile::{Columns, TILE, Tiles, WIDE_TILE_WIDTH, load_table, table};
+pub(in crate::filter) use tile::{Columns, TILE, Tiles, WIDE_TILE_WIDTH, load_table};
 pub(in crate::filter) use transpose::{columns_to_elements, elements_to_columns};
 pub(in crate::filter) use wide::{PartialWideTile, WideTiles};
