@@ -3,8 +3,8 @@
 use super::access_lock::{AccessLock, Interrupted, Lockable, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::BlockCache;
+use super::change_lock::ChangeLock;
 use super::storage::Storage;
-use super::transaction::ChangeLock;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::err;
 use crate::error::Result;

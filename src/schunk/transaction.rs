@@ -9,8 +9,9 @@
 //! meanwhile. Frames in memory, and those of other back-ends than plain files, have no transactions.
 
 use super::SuperChunk;
-use super::access_lock::{AccessLock, Lockable, WriteGuard};
+use super::access_lock::{AccessLock, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
+use super::change_lock::ChangeLock;
 use super::rules::Counters;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,24 +21,6 @@ use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::store::durability::Durability;
 use crate::frame::store::{Frame, FrameLockGuard};
 use crate::trace;
-
-/// The lock that a thread holds while it changes a frame with transactions: for one change or for a transaction.
-pub(super) struct ChangeLock(AccessLock);
-
-// SAFETY: a super-chunk has one such lock.
-unsafe impl Lockable for ChangeLock {
-    fn access_lock(&self) -> &AccessLock {
-        &self.0
-    }
-}
-
-impl ChangeLock {
-    pub(super) fn new() -> ChangeLock {
-        // `true`: threads record that they hold the lock, because functions of the program that a transaction calls may
-        // change the super-chunk, too.
-        ChangeLock(AccessLock::new(true))
-    }
-}
 
 /// The [`ChangeLock`] while it is held; released on drop.
 pub(super) struct ChangeLockGuard<'a> {

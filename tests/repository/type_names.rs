@@ -4,10 +4,6 @@ use super::layers::graph::Graph;
 use super::layers::graph_of;
 use std::collections::BTreeMap;
 
-/// The names that `src` still defines more than once.
-const KNOWN: &[&str] =
-    &["ChunkSizes", "FrameBytes", "FrameParts", "OldChunkFile", "OwnedMetalayer", "StoredChunk"];
-
 /// Returns the names of types that a crate defines in more than one file, with the files.
 fn repeated(graph: &Graph) -> BTreeMap<String, Vec<String>> {
     let mut places = BTreeMap::<_, Vec<_>>::new();
@@ -21,8 +17,7 @@ fn repeated(graph: &Graph) -> BTreeMap<String, Vec<String>> {
 #[test]
 fn type_names_are_unique() {
     let found = repeated(&graph_of("src"));
-    let names: Vec<_> = found.keys().map(String::as_str).collect();
-    assert_eq!(names, KNOWN, "{found:#?}");
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]
