@@ -14,7 +14,7 @@ mod variable;
 #[cfg(feature = "tuning")]
 pub use table::{Operation, ROWS, Row, Steps};
 #[cfg(feature = "tuning")]
-pub(crate) use variable::Tunable;
+pub(crate) use variable::VariableTunable as Tunable;
 #[cfg(feature = "tuning")]
 pub use variable::{Setting, read_default, reset, set};
 

@@ -42,23 +42,23 @@ impl TunableValue for bool {
 
 /// A tunable: the number of its row, and its value in an ordinary build.
 #[derive(Clone, Copy)]
-pub(crate) struct Tunable<T> {
+pub(crate) struct VariableTunable<T> {
     row: usize,
     default: T,
 }
 
-impl<T: TunableValue> Tunable<T> {
+impl<T: TunableValue> VariableTunable<T> {
     /// Returns the tunable with that value. `name` is the path of the constant, with the crate.
     ///
     /// # Panics
     /// If the table has no row of that name: in constants, when the crate is compiled.
-    pub(crate) const fn new(default: T, name: &str) -> Tunable<T> {
+    pub(crate) const fn new(default: T, name: &str) -> VariableTunable<T> {
         let mut row = 0;
         while !ends_with_path(name, ROWS[row].name) {
             row += 1;
             assert!(row < ROWS.len(), "a tunable needs a row in the table of src/tuning/table.rs");
         }
-        Tunable { row, default }
+        VariableTunable { row, default }
     }
 
     /// Returns the current value.
