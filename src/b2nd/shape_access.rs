@@ -235,7 +235,7 @@ mod tests {
                 _ => array.change_shape(|_| -> Result<()> { panic!("a test") }),
             }));
             assert!(panicked.is_err());
-            // SAFETY: as above.
+            // SAFETY: the back-end of `locking()` is the plain one, whose parameters are a static.
             let other = unsafe { SuperChunk::open(&path, 0, &locking()) }.unwrap();
             let (send, receive) = mpsc::channel();
             std::thread::spawn(move || {

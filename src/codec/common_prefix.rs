@@ -9,7 +9,7 @@
 pub(super) unsafe fn difference_mask32(a: &[u8], b: &[u8], at: usize) -> u32 {
     debug_assert!(at + 32 <= a.len().min(b.len()));
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the contract is the caller's; SSE2 is part of x86-64.
+    // SAFETY: by the contract 32 bytes can be read at `at` of both; SSE2 is part of x86-64.
     unsafe {
         use std::arch::x86_64::*;
         let same = |n: usize| {
@@ -22,7 +22,7 @@ pub(super) unsafe fn difference_mask32(a: &[u8], b: &[u8], at: usize) -> u32 {
     {
         for n in (0..32).step_by(8) {
             let word = |of: &[u8]| {
-                // SAFETY: the contract is the caller's.
+                // SAFETY: by the contract 32 bytes can be read at `at`; `n` is at most 24.
                 u64::from_le_bytes(unsafe { of.as_ptr().add(at + n).cast::<[u8; 8]>().read() })
             };
             let differing = word(a) ^ word(b);

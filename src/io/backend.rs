@@ -50,19 +50,20 @@ impl Backend {
     pub(crate) unsafe fn resolve(io: &blosc2_io) -> Result<Backend> {
         Ok(Backend(match i32::from(io.id) {
             BLOSC2_IO_FILESYSTEM => {
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: by the contract NULL or valid parameters of that type.
                 let params = unsafe { io.params.cast::<blosc2_stdio_params>().as_ref() };
                 BackendKind::Native { locking: params.is_some_and(|params| params.locking.get()) }
             }
             BLOSC2_IO_FILESYSTEM_MMAP => {
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: by the contract NULL or a valid struct, whose mapping no other code changes.
                 BackendKind::Mmap(Arc::new(unsafe { Mapping::new(io.params.cast::<blosc2_stdio_mmap>()) }))
             }
             _ => {
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: by the contract the program does not change the registered struct during this call.
                 let callbacks = unsafe { backend_registry::copy_callbacks(io.id) }
                     .ok_or_else(|| err!(PluginIo, "I/O back-end {} is not registered", io.id))?;
-                // SAFETY: guaranteed by the caller, and by the caller of `register`.
+                // SAFETY: the callbacks are those that `register` was given, whose contract they meet; by the
+                // contract of this function they accept `io.params`.
                 BackendKind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
             }
         }))

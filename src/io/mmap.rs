@@ -31,7 +31,7 @@ pub(super) struct Mapping {
 
 // SAFETY: the caller of `new` guarantees that the struct may be used from any thread.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; `is_valid` excludes changes during reads.
+// SAFETY: by the contract of `new` any thread may use the struct; the lock `is_valid` excludes changes during reads.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -65,28 +65,28 @@ impl Mapping {
         {
             let (params, _shared) = self.lock_shared();
             let params = params.ok_or_else(no_params)?;
-            // SAFETY: valid, guaranteed by the caller of `new`; not changed while `_shared` is held.
+            // SAFETY: the struct is valid by the contract of `new`, and not changed while `_shared` is held.
             if let Some(checked) = unsafe { check_mapped(params, path) } {
                 return checked;
             }
         }
         let (params, _exclusive) = self.lock_exclusive();
-        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `_exclusive` is held.
+        // SAFETY: the struct is valid by the contract of `new`, and not used elsewhere while `_exclusive` is held.
         unsafe { open(params.ok_or_else(no_params)?, path) }
     }
 
     pub(super) fn size(&self) -> Result<u64> {
         let (params, _shared) = self.lock_shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
-        // SAFETY: valid, guaranteed by the caller of `new`; not changed while `_shared` is held.
+        // SAFETY: the struct is valid by the contract of `new`, and not changed while `_shared` is held.
         Ok(unsafe { size(params) })
     }
 
     pub(super) fn borrow_at(&self, position: u64, len: usize) -> Result<BorrowedBytes<'_>> {
         let (params, shared) = self.lock_shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping parameters, or destroyed ones"))?;
-        // SAFETY: valid, guaranteed by the caller of `new`; the range lies in the mapping, which neither moves nor
-        // changes during the lifetime of the guard.
+        // SAFETY: the struct is valid by the contract of `new`; `read` has checked that the range lies in the mapping,
+        // which neither moves nor changes during the lifetime of the guard.
         let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
         Ok(BorrowedBytes::new(bytes, Some(shared)))
     }
@@ -108,14 +108,15 @@ impl Mapping {
         if bytes.is_empty() {
             return Ok(());
         }
-        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `_exclusive` is held.
+        // SAFETY: the struct is valid by the contract of `new`, and not used elsewhere while `_exclusive` is held.
         unsafe { write(params, bytes.as_ptr(), bytes.len(), position) }
     }
 
     pub(super) fn truncate(&self, len: u64) -> Result<()> {
         let (params, _exclusive) = self.lock_exclusive();
         let params = params.ok_or_else(|| err!(FileTruncate, "no mapping parameters, or destroyed ones"))?;
-        // SAFETY: as in `write_at`.
+        // SAFETY: the struct is valid by the contract of `new`, and not used elsewhere while the lock is held
+        // exclusively.
         unsafe { truncate(params, len) }
     }
 
@@ -123,7 +124,8 @@ impl Mapping {
         let (params, mut is_valid) = self.lock_exclusive();
         let Some(params) = params else { return Ok(()) };
         *is_valid = false;
-        // SAFETY: as in `write_at`; the struct is not used afterwards, since `is_valid` is false.
+        // SAFETY: the struct is valid by the contract of `new`, and not used elsewhere while the lock is held
+        // exclusively, nor afterwards, since `is_valid` is false.
         unsafe { destroy(params) }
     }
 }
@@ -158,16 +160,16 @@ static FILE_BACKED_LENS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::ne
 /// # Safety
 /// `params` points at an initialised struct; no other code uses it during the call, unless it has a mapping.
 pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `params` points at an initialised struct, and other code at most reads it.
     if let Some(checked) = unsafe { check_mapped(params, path) } {
         return checked;
     }
-    // SAFETY: guaranteed by the caller; the reference is not used once the file is mapped.
+    // SAFETY: an initialised struct by the contract; the reference is not used once the file is mapped.
     let shared = unsafe { &*params };
     if shared.mode.is_null() {
         return Err(err!(FileOpen, "cannot map {path:?}: `mode` is NULL"));
     }
-    // SAFETY: not NULL, and a NUL-terminated string, guaranteed by the caller.
+    // SAFETY: not NULL; the mode of an initialised struct is a NUL-terminated string.
     let name = unsafe { CStr::from_ptr(shared.mode) };
     let mode = MODES
         .iter()
@@ -208,7 +210,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
             name.to_string_lossy()
         )
     });
-    // SAFETY: guaranteed by the caller: there was no mapping, so no other code uses the struct.
+    // SAFETY: `check_mapped` has found no mapping, so by the contract no other code uses the struct.
     let params = unsafe { &mut *params };
     params.addr = addr.cast();
     params.urlpath = urlpath;
@@ -230,7 +232,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
 /// # Safety
 /// `params` points at an initialised struct that no other code changes during the call.
 unsafe fn check_mapped(params: *const blosc2_stdio_mmap, path: &CStr) -> Option<Result<()>> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract an initialised struct that no other code changes during the call.
     let params = unsafe { &*params };
     if params.addr.is_null() {
         return None;
@@ -249,7 +251,7 @@ unsafe fn check_mapped(params: *const blosc2_stdio_mmap, path: &CStr) -> Option<
 /// # Safety
 /// `params` points at an initialised struct that no other code changes during the call.
 pub(crate) unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract an initialised struct that no other code changes during the call.
     unsafe { (*params).file_size as u64 }
 }
 
@@ -261,7 +263,7 @@ pub(crate) unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
 /// # Safety
 /// `params` points at an initialised struct that no other code changes during the call.
 pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) -> Result<*const u8> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract an initialised struct that no other code changes during the call.
     let params = unsafe { &*params };
     if params.addr.is_null() {
         return Err(err!(FileRead, "the file is not mapped"));
@@ -291,7 +293,7 @@ pub(crate) unsafe fn write(
     len: usize,
     position: u64,
 ) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract an initialised struct that no other code uses during the call.
     let params = unsafe { &mut *params };
     if !is_writable(params) {
         return Err(err!(FileWrite, "the file is not mapped for writing"));
@@ -300,7 +302,7 @@ pub(crate) unsafe fn write(
         .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} exceed the maximum file length"))?;
     let (before, length_before) = (params.addr, params.file_size);
     if end > params.file_size {
-        // SAFETY: guaranteed by the caller; the mapping is for writing.
+        // SAFETY: no other code uses the struct by the contract; `is_writable`: its file is mapped for writing.
         unsafe { set_length(params, end, position) }
             .map_err(|error| err!(FileWrite, "cannot grow the file to {end} bytes: {error}"))?;
     }
@@ -327,7 +329,7 @@ pub(crate) unsafe fn write(
 /// # Safety
 /// `params` points at an initialised struct that no other code uses during the call.
 pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract an initialised struct that no other code uses during the call.
     let params = unsafe { &mut *params };
     if len == params.file_size as u64 {
         return Ok(());
@@ -337,7 +339,7 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
     }
     let len =
         usize::try_from(len).map_err(|_| err!(FileTruncate, "the length {len} exceeds the address space"))?;
-    // SAFETY: guaranteed by the caller; the mapping is for writing.
+    // SAFETY: no other code uses the struct by the contract; `is_writable`: its file is mapped for writing.
     unsafe { set_length(params, len, len) }
         .map_err(|error| err!(FileTruncate, "cannot set the length to {len} bytes: {error}"))
 }
@@ -352,11 +354,12 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
 /// `params` points at an initialised struct that no other code uses during the call. If its `needs_free` is set, it
 /// came from `malloc` and is not used afterwards.
 pub(crate) unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract an initialised struct that no other code uses, so that its mapping, if any, is that of
+    // `open`.
     let result = unsafe { unmap_and_close(&mut *params) };
-    // SAFETY: as above.
+    // SAFETY: by the contract an initialised struct that no other code uses.
     if unsafe { (*params).needs_free.get() } {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: `needs_free`: by the contract from `malloc`, and not used afterwards.
         unsafe { libc::free(params.cast()) };
     }
     result

@@ -37,13 +37,13 @@ pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
 /// # Safety
 /// `stream` came from [`open`], is closed once, and its file is open.
 pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract the struct is one that `open` made, and its file is open.
     let closed = unsafe { libc::fclose((*stream).file) };
     let closed = match closed {
         0 => Ok(()),
         _ => Err(err!(FileWrite, "cannot close the file: {}", io::Error::last_os_error())),
     };
-    // SAFETY: guaranteed by the caller; `open` allocated the struct.
+    // SAFETY: `open` allocated the struct with `malloc`, and by the contract it is closed once.
     unsafe { libc::free(stream.cast()) };
     closed
 }
@@ -56,7 +56,7 @@ pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
 /// # Safety
 /// `file` is open.
 pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `file` is open.
     let size = unsafe {
         let before = libc::ftello(file);
         if before < 0 || libc::fseeko(file, 0, libc::SEEK_END) != 0 {
@@ -95,11 +95,11 @@ fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usiz
 /// # Safety
 /// `file` is open; there are `len` readable bytes at `bytes`; `position` is not negative.
 pub(crate) unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, position: i64) -> usize {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `file` is open.
     let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
         let Some(position) = position.checked_add(done as i64) else { return 0 };
-        // SAFETY: guaranteed by the caller; `done + more` is at most `len`.
+        // SAFETY: by the contract `len` bytes at `bytes` can be read; `done + more` is at most `len`.
         unsafe { libc::pwrite(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
     })
 }
@@ -109,11 +109,11 @@ pub(crate) unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usi
 /// # Safety
 /// `file` is open; there are `len` writable bytes at `bytes`; `position` is not negative.
 pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, position: i64) -> usize {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `file` is open.
     let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
         let Some(position) = position.checked_add(done as i64) else { return 0 };
-        // SAFETY: guaranteed by the caller; `done + more` is at most `len`.
+        // SAFETY: by the contract `len` bytes at `bytes` can be written; `done + more` is at most `len`.
         unsafe { libc::pread(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
     })
 }
@@ -126,7 +126,7 @@ pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize,
 /// # Safety
 /// `file` is open.
 pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `file` is open.
     if unsafe { libc::ftruncate(libc::fileno(file), len) } != 0 {
         let error = io::Error::last_os_error();
         return Err(err!(FileTruncate, "cannot set the length of the file to {len}: {error}"));

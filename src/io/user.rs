@@ -26,7 +26,8 @@ pub(super) struct UserBackend {
 // SAFETY: function pointers, which may be called from any thread by the contract of a back-end, and a pointer that is
 // only passed to them.
 unsafe impl Send for UserBackend {}
-// SAFETY: as above; the only fields that change are atomic or a lock.
+// SAFETY: the callbacks may be called from any thread by the contract of a back-end; the only fields that change are
+// atomic or a lock.
 unsafe impl Sync for UserBackend {}
 
 /// A stream that the program opened. Closed when it is dropped.
@@ -38,7 +39,7 @@ pub(super) struct UserStream {
 
 // SAFETY: the handle is only passed to the callbacks, which may be called from any thread.
 unsafe impl Send for UserStream {}
-// SAFETY: as above.
+// SAFETY: shared streams only pass the handle to the callbacks, which may be called from several threads at a time.
 unsafe impl Sync for UserStream {}
 
 /// Converts a length or a position to the type of the callbacks.

@@ -36,7 +36,7 @@ struct JobData {
 
 // SAFETY: loom reports every pair of accesses that is not ordered.
 unsafe impl Sync for JobData {}
-// SAFETY: as above.
+// SAFETY: loom reports every pair of accesses that is not ordered.
 unsafe impl Send for JobData {}
 
 impl JobData {
@@ -56,7 +56,7 @@ impl JobData {
     fn check(&self) -> usize {
         // SAFETY: loom reports an access that is not ordered after all calls.
         let input = self.input.with_mut(|input| unsafe { std::mem::take(&mut *input) });
-        // SAFETY: as above.
+        // SAFETY: loom reports an access that is not ordered after all calls.
         let sums = self.output.each_ref().map(|output| output.with(|output| unsafe { *output }));
         assert_eq!(sums[0], input);
         assert!(sums.iter().all(|&sum| sum == 0 || sum == input));

@@ -20,7 +20,7 @@ struct Guarded {
 
 // SAFETY: loom reports every pair of accesses that is not ordered.
 unsafe impl Sync for Guarded {}
-// SAFETY: as above.
+// SAFETY: loom reports every pair of accesses that is not ordered.
 unsafe impl Send for Guarded {}
 
 // SAFETY: the one lock of the value.

@@ -38,7 +38,7 @@ impl SuperChunk {
     /// # Errors
     /// `FileOpen`, `PluginIo`, and the errors of parsing a frame.
     pub(crate) unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: by the contract the parameters of the back-end are valid as long as the super-chunk lives.
         let backend = unsafe { Backend::resolve(io) }?;
         let opened = open_frame(path, offset, &backend).and_then(|(frame, contents, flags2)| {
             let contiguous = frame.kind() == FrameKind::Contiguous;

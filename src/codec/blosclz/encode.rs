@@ -370,7 +370,8 @@ impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S
             // SAFETY: the caller sets `inserted_end`.
             let old = unsafe { self.replace_slot(here as u32, at) };
             debug_assert!(old < at);
-            // SAFETY: `old` < `from` by the caller's promise, or this loop, which goes upwards, inserted it: `old` < `at`.
+            // SAFETY: `old` < `from` by the caller's promise, or this loop, which goes upwards, inserted it: `old` <
+            // `at`.
             let differing = here ^ unsafe { read64(input, old) };
             if differing << (8 * (LONG_MATCH_LEN - Self::MIN_EQUAL)) == 0 {
                 return Some(Candidate { at, old });
@@ -410,7 +411,7 @@ impl<S: SlotPosition, const LOG: u32, const EQUAL_BIAS: usize> MatchFinder<'_, S
         if second_insert {
             // A key of three bytes: only a later key whose highest byte is zero finds it. The reference does the
             // same, and the streams must be identical.
-            // SAFETY: as above.
+            // SAFETY: `inserted_end` becomes `at` + 2 below.
             unsafe { self.replace_slot(key >> 8, at + 1) };
         }
         self.inserted_end = self.inserted_end.max(at + 2);

@@ -185,7 +185,7 @@ unsafe fn encode_cells<const C: usize, const AVX2: bool>(
                 if writer.len + area + 1 > writer.stream.len() {
                     return 0;
                 }
-                // SAFETY: by the caller.
+                // SAFETY: by the contract the machine has AVX2 if `AVX2`.
                 unsafe { encoder.encode_cell::<C, AVX2>(tables, cell, &mut writer) };
                 if writer.len > src.len() {
                     return 0;
@@ -239,9 +239,9 @@ impl CellEncoder {
         self.triples.clear_positions();
         self.pairs.clear_positions();
         let found = match (bytes.first_chunk::<16>(), bytes.first_chunk::<64>()) {
-            // SAFETY: by the caller.
+            // SAFETY: by the contract the machine has AVX2 if `AVX2`.
             (_, Some(bytes)) => unsafe { self.encode_cell_8::<AVX2>(tables, bytes, writer) },
-            // SAFETY: by the caller.
+            // SAFETY: by the contract the machine has AVX2 if `AVX2`.
             (Some(bytes), None) => unsafe { self.encode_cell_4::<AVX2>(tables, bytes, writer) },
             (None, None) => return,
         };
@@ -274,7 +274,7 @@ impl CellEncoder {
         }
         let row = |n: usize| &cell[4 * n..4 * n + 4];
         let pairs = ROW_PAIRS_4.map(|(_, [i, j])| concat_rows::<8>([row(i), row(j)]));
-        // SAFETY: by the caller.
+        // SAFETY: by the contract the machine has AVX2 if `AVX2`.
         let pair_slots =
             unsafe { hash::hash_row_groups_4::<AVX2, 2, 6>(cell, ROW_PAIRS_4.map(|(_, rows)| rows)) };
         let pair_slots = pair_slots.map(slot);
@@ -293,7 +293,7 @@ impl CellEncoder {
             writer.write_offset(token, second);
             return None;
         }
-        // SAFETY: by the caller.
+        // SAFETY: by the contract the machine has AVX2 if `AVX2`.
         let triple_slots =
             unsafe { hash::hash_row_groups_4::<AVX2, 3, 4>(cell, ROW_TRIPLES_4.map(|(_, rows)| rows)) };
         let triple_slots = triple_slots.map(slot);
@@ -346,7 +346,7 @@ impl CellEncoder {
             writer.write_offset(token, entry);
             return None;
         }
-        // SAFETY: by the caller.
+        // SAFETY: by the contract the machine has AVX2 if `AVX2`.
         let (pairs, triples) = unsafe { hash::hash_row_groups_8::<AVX2>(cell) };
         let (pairs, triples) = (pairs.map(slot), triples.map(slot));
         if encode_row_match_8::<24, 6>(

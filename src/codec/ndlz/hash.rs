@@ -79,7 +79,7 @@ pub(super) fn xxh32<const N: usize>(bytes: &[u8; N]) -> u32 {
 pub(super) unsafe fn hash_row_groups_8<const AVX2: bool>(cell: &[u8; 64]) -> ([u32; 8], [u32; 8]) {
     #[cfg(target_arch = "x86_64")]
     if AVX2 {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract the machine has AVX2.
         return unsafe { avx2::hash_row_groups_8(cell) };
     }
     fn rows<const N: usize>(cell: &[u8; 64]) -> [u32; 8] {
@@ -100,7 +100,7 @@ pub(super) unsafe fn hash_row_groups_4<const AVX2: bool, const N: usize, const L
     const { assert!(N < 4 && L <= 8) };
     #[cfg(target_arch = "x86_64")]
     if AVX2 {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract the machine has AVX2.
         return unsafe { avx2::hash_row_groups_4(cell, groups) };
     }
     groups.map(|rows| {
@@ -223,7 +223,7 @@ mod tests {
         }
         let cell: &[u8; 16] = bytes.first_chunk().unwrap();
         let groups = [[0, 1, 2], [0, 1, 3], [3, 2, 0], [1, 2, 3], [2, 2, 2]];
-        // SAFETY: as above.
+        // SAFETY: the caller has checked that the machine has the instructions.
         let hashes = unsafe { hash_row_groups_4::<AVX2, 3, 5>(cell, groups) };
         for (hash_of_group, rows) in hashes.into_iter().zip(groups) {
             let piece: Vec<u8> = rows.iter().flat_map(|row| &cell[4 * row..4 * row + 4]).copied().collect();

@@ -227,7 +227,7 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
 /// The machine has the AVX-512 level, and those vectors have been written.
 #[inline(always)]
 unsafe fn load_tiles(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m512i; TILES] {
-    // SAFETY: by the caller.
+    // SAFETY: by the contract the machine has the AVX-512 level, and the first `tiles` vectors have been written.
     unsafe {
         let mut loaded = [_mm512_setzero_si512(); TILES];
         for (tile, vector) in loaded.iter_mut().enumerate() {

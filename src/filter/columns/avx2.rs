@@ -106,7 +106,7 @@ impl<const P: usize> TileLayout<P> {
     pub(in crate::filter) unsafe fn gather(&self, src: *const u8, room: usize) -> [__m256i; P] {
         // Elements of `P` bytes have no excess; if the typesize is a constant, the compiler drops the check.
         if self.excess() == 0 || room >= self.extent() + self.excess() {
-            // SAFETY: by the caller, and there is room for the excess.
+            // SAFETY: by the contract the tile is inside the `room` bytes, and there is room for the excess.
             unsafe { self.gather_unchecked(src) }
         } else {
             let mut padded = [0u8; TILE * MAX_WIDTH + 16];
@@ -151,7 +151,7 @@ impl<const P: usize> TileLayout<P> {
     #[inline(always)]
     pub(in crate::filter) unsafe fn scatter(&self, columns: [__m256i; P], dest: *mut u8, room: usize) {
         if self.excess() == 0 || room >= self.extent() + self.excess() {
-            // SAFETY: by the caller, and there is room for the excess.
+            // SAFETY: by the contract the tile is inside the `room` bytes, and there is room for the excess.
             unsafe { self.scatter_unchecked(columns, dest) };
         } else {
             let mut padded = [0u8; TILE * MAX_WIDTH + 16];
@@ -184,7 +184,7 @@ impl<const P: usize> TileLayout<P> {
             }
         }
         for (v, &row) in rows.iter().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: the write is inside the range that the caller guarantees: 16 bytes from an element of the tile.
             unsafe {
                 let at = dest.add((LANE + v * Self::PER_LANE) * self.stride);
                 _mm_storeu_si128(at.cast(), _mm256_extracti128_si256::<1>(row));

@@ -123,8 +123,8 @@ unsafe fn forward_tile<const P: usize, const DELTA: bool>(
 ) {
     let elements = src.len() / typesize;
     let at = first * typesize + column;
-    // SAFETY: by the caller. Elements `first..first + TILE` are in `src`, bytes `column..column + width` are in an
-    // element, and each stream in `dest` is `elements` long.
+    // SAFETY: by the contract the machine has AVX2. Elements `first..first + TILE` are in `src`, bytes
+    // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
     unsafe {
         let mut columns = layout.gather(src.as_ptr().add(at), src.len() - at);
         if DELTA {

@@ -125,8 +125,8 @@ unsafe fn forward_tile<const DELTA: bool>(
     dest: &mut [u8],
 ) {
     let elements = src.len() / typesize;
-    // SAFETY: by the caller. Elements `first..first + TILE` are in `src`, bytes `column..column + width` are in an
-    // element, and each stream in `dest` is `elements` long.
+    // SAFETY: by the contract the machine has the AVX-512 level. Elements `first..first + TILE` are in `src`, bytes
+    // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
     unsafe {
         let mut columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
         if DELTA {

@@ -197,7 +197,7 @@ fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
         // of each plane.
         SimdLevel::Avx512(_) => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: the level proves that the machine has AVX2; elements and bytes of each plane are enough.
         SimdLevel::Avx2(_) => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
         _ => unreachable!("this level cannot unshuffle planes"),
     }

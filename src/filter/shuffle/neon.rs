@@ -84,7 +84,7 @@ pub(super) unsafe fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "neon")]
 unsafe fn store_columns(columns: &[uint8x16_t], streams: *mut u8, elements: usize) {
     for (j, &column) in columns.iter().enumerate() {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract a vector can be written there.
         unsafe { vst1q_u8(streams.add(j * elements), column) };
     }
 }
@@ -96,7 +96,7 @@ unsafe fn store_columns(columns: &[uint8x16_t], streams: *mut u8, elements: usiz
 unsafe fn load_columns<const T: usize>(streams: *const u8, elements: usize) -> [uint8x16_t; T] {
     let mut columns = [vdupq_n_u8(0); T];
     for (j, column) in columns.iter_mut().enumerate() {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract a vector can be read there.
         *column = unsafe { vld1q_u8(streams.add(j * elements)) };
     }
     columns
@@ -110,7 +110,7 @@ unsafe fn load_columns<const T: usize>(streams: *const u8, elements: usize) -> [
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn split_8(src: *const u8) -> [uint8x16_t; 8] {
-    // SAFETY: by the caller; each load is 8 elements.
+    // SAFETY: by the contract the 16 elements can be read; each load is 8 elements.
     let (a, b) = unsafe { (vld4q_u16(src.cast()), vld4q_u16(src.add(64).cast())) };
     let mut columns = [vdupq_n_u8(0); 8];
     for (k, (a, b)) in [(a.0, b.0), (a.1, b.1), (a.2, b.2), (a.3, b.3)].into_iter().enumerate() {
@@ -140,7 +140,7 @@ unsafe fn join_8(c: [uint8x16_t; 8], dest: *mut u8) {
         vreinterpretq_u16_u8(vzip2q_u8(c[4], c[5])),
         vreinterpretq_u16_u8(vzip2q_u8(c[6], c[7])),
     );
-    // SAFETY: by the caller; each store is 8 elements.
+    // SAFETY: by the contract the 16 elements can be written; each store is 8 elements.
     unsafe {
         vst4q_u16(dest.cast(), a);
         vst4q_u16(dest.add(64).cast(), b);
@@ -155,7 +155,7 @@ unsafe fn join_8(c: [uint8x16_t; 8], dest: *mut u8) {
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn split_16(src: *const u8) -> [uint8x16_t; 16] {
-    // SAFETY: by the caller; each load is 4 elements.
+    // SAFETY: by the contract the 16 elements can be read; each load is 4 elements.
     let (p, q, r, s) = unsafe {
         (
             vld4q_u32(src.cast()),
@@ -203,7 +203,7 @@ unsafe fn join_16(c: [uint8x16_t; 16], dest: *mut u8) {
         first.into_iter().zip(second).zip(third.into_iter().zip(fourth)).enumerate()
     {
         let elements = uint32x4x4_t(a, b, c, d);
-        // SAFETY: by the caller; each store is 4 elements.
+        // SAFETY: by the contract the 16 elements can be written; each store is 4 elements.
         unsafe { vst4q_u32(dest.add(64 * part).cast(), elements) };
     }
 }

@@ -47,7 +47,7 @@ impl Drop for TempDir {
 /// # Safety
 /// As for [`Backend::resolve`].
 unsafe fn resolve(id: u8, params: *mut c_void) -> crate::Result<Backend> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract, which is that of `Backend::resolve`.
     unsafe { Backend::resolve(&blosc2_io { id, name: std::ptr::null(), params }) }
 }
 

@@ -29,7 +29,7 @@ impl MemoryStore {
 /// # Safety
 /// `stream` is a [`MemoryStore`].
 unsafe fn store_of_handle<'a>(stream: *mut c_void) -> &'a MemoryStore {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: by the contract `stream` is a `MemoryStore`.
     unsafe { &*stream.cast::<MemoryStore>() }
 }
 

@@ -19,7 +19,7 @@ impl CContext {
     }
 
     fn for_decompression(dparams: &blosc2_dparams) -> CContext {
-        // SAFETY: as above.
+        // SAFETY: pointers in the parameters are NULL or live as long as the context in every test.
         CContext(unsafe { Context::for_decompression(dparams) }.unwrap().into_c())
     }
 
@@ -83,7 +83,7 @@ fn fields_that_c_writes_between_calls_are_used() {
     let second = context.compress(&source);
     let header = ChunkHeader::parse(&second).unwrap();
     assert_eq!((header.blocksize, header.typesize, header.filters), (64, 4, [0; 6]));
-    // SAFETY: as above.
+    // SAFETY: the head of a context that is alive; no function of the library runs.
     unsafe {
         assert_eq!(((*head).blocksize, (*head).nblocks, (*head).leftover), (64, 7, 400 % 64));
         assert_eq!(((*head).header_blocksize, (*head).destsize), (64, second.len() as i32));
@@ -95,7 +95,7 @@ fn fields_that_c_writes_between_calls_are_used() {
     let reader = CContext::for_decompression(&BLOSC2_DPARAMS_DEFAULTS);
     for chunk in [&first, &second] {
         assert_eq!(reader.decompress(chunk, source.len()), source);
-        // SAFETY: as above.
+        // SAFETY: the head of a context that is alive; no function of the library runs.
         let (blocksize, filters) = unsafe { ((*reader.head()).blocksize, (*reader.head()).filters) };
         let header = ChunkHeader::parse(chunk).unwrap();
         assert_eq!((blocksize, filters), (header.blocksize, header.filters));
@@ -142,7 +142,7 @@ fn prefilter_can_read_the_context_head_and_c_can_write_its_parameters() {
         }
     }
     // Without the function the parameters are not used.
-    // SAFETY: as above.
+    // SAFETY: the head of a context that is alive; no function of the library runs.
     unsafe { (*head).prefilter = None };
     assert_eq!(reader.decompress(&context.compress(&make_content(300)), 300), make_content(300));
 }
@@ -194,7 +194,7 @@ fn mask_is_visible_in_the_head_and_cleared_after_one_use() {
     let mut expected = make_content(300);
     expected[100..200].fill(0xEE);
     assert_eq!(reader.decompress(&chunk, 300), expected);
-    // SAFETY: as above.
+    // SAFETY: the head of a context that is alive; no function of the library runs.
     unsafe { assert!((*head).block_maskout.is_null() && (*head).block_maskout_nitems == 0) };
     assert_eq!(reader.decompress(&chunk, 300), make_content(300));
 }
@@ -215,13 +215,14 @@ unsafe extern "C" fn tuner_init(
 
 unsafe extern "C" fn tuner_next(context: *mut blosc2_context) -> c_int {
     assert_eq!(context, TUNED_CONTEXT.load(Ordering::Relaxed));
-    // SAFETY: as above.
+    // SAFETY: the library calls the tuner with the context, whose head is alive and which no other code uses.
     unsafe { (*TUNED_CONTEXT.load(Ordering::Relaxed).cast::<ContextHead>()).blocksize = 120 };
     0
 }
 
 unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int {
-    // SAFETY: as above; the state is a number.
+    // SAFETY: the library calls the tuner with the context, whose head is alive; `tuner_init` has stored the state, a
+    // number.
     unsafe {
         let head = TUNED_CONTEXT.load(Ordering::Relaxed).cast::<ContextHead>();
         *(*head).tuner_params.cast::<i32>() += (*head).destsize;
@@ -230,7 +231,7 @@ unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int 
 }
 
 unsafe extern "C" fn tuner_free(context: *mut blosc2_context) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the library calls the tuner with the context, whose head is alive and which no other code uses.
     unsafe { (*context.cast::<ContextHead>()).tuner_params = ptr::null_mut() };
     0
 }

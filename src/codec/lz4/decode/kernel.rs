@@ -113,7 +113,7 @@ fn run_loop<P: MatchCopy>(
         let at = |position: usize| src_start.add(position);
         (at(src.len), at(src.readable.len()), at(last_read), at(progress.at))
     };
-    // SAFETY: as above.
+    // SAFETY: positions inside `dest`, or its end, as just checked.
     let (dest_end, last_write, mut out) = unsafe {
         let at = |position: usize| dest_start.add(position);
         (at(dest.len()), at(last_write), at(progress.out))
@@ -131,7 +131,8 @@ fn run_loop<P: MatchCopy>(
         let (mut next, mut end) = (unsafe { at.add(MIN_SEQUENCE_LEN) }, out);
         let literals = token >> 4;
         if literals <= MAX_SHORT_LITERALS {
-            // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
+            // SAFETY: `at` <= `last_read`: a chunk can be read behind the token; `out` <= `last_write`: it is inside
+            // `dest`.
             unsafe {
                 copy_bytes::<SHORT_COPY_LEN>(at.add(1), end);
                 (next, end) = (hide_from_optimiser(next).add(literals), end.add(literals));
@@ -217,7 +218,7 @@ fn run_loop<P: MatchCopy>(
         // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`. A short match and OVERSHOOT bytes are inside
         // `dest`: by WRITE_AHEAD after short literals, because `end` <= `last_write` after long ones.
         unsafe { copy_token_match::<P>(end, distance) };
-        // SAFETY: as above.
+        // SAFETY: the match ends inside `dest`, or OVERSHOOT bytes are behind its start, as for the copy.
         let after = unsafe { end.add(length + MIN_MATCH) };
         if next > last_read {
             cold_path();
@@ -286,7 +287,7 @@ unsafe fn read_length_bytes(at: &mut *const u8, end: *const u8) -> Option<usize>
         }
         // SAFETY: `at` < `end`.
         let more = usize::from(unsafe { at.read() });
-        // SAFETY: as above.
+        // SAFETY: `at` < `end`, so the result is `end` at most.
         *at = unsafe { at.add(1) };
         // At most 255 for each byte of a block, so it cannot overflow.
         length += more;

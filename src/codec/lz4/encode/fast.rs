@@ -154,12 +154,12 @@ pub(in crate::codec::lz4) fn compress(
             return Ok(unsafe { dispatch(table, src, 0, dest, acceleration) });
         }
         table.fill(0);
-        // SAFETY: as above.
+        // SAFETY: an empty table without a dictionary.
         Ok(unsafe { dispatch(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) })
     } else {
         let table = get_or_try_insert_with(&mut tables.wide, boxed_array)?;
         table.fill(0);
-        // SAFETY: as above.
+        // SAFETY: an empty table without a dictionary.
         Ok(unsafe { dispatch(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) })
     }
 }
@@ -198,7 +198,7 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
             )
         }
     } else {
-        // SAFETY: as above.
+        // SAFETY: the tables are prepared for a dictionary of `start` bytes, or empty.
         unsafe {
             compress_with_table_copy(&mut tables.wide, &mut prepared.wide, input, start, dest, acceleration)
         }
@@ -252,10 +252,10 @@ unsafe fn dispatch<T: PositionTable>(
 ) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
-        // SAFETY: the features have just been detected; the rest by the caller.
+        // SAFETY: the features have just been detected; the positions in the table are before `start` by the contract.
         return unsafe { encode_avx2(table, input, start, dest, acceleration) };
     }
-    // SAFETY: by the caller.
+    // SAFETY: by the contract the positions in the table are before `start`.
     unsafe { encode(table, input, start, dest, acceleration) }
 }
 
@@ -272,7 +272,7 @@ unsafe fn encode_avx2<T: PositionTable>(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
-    // SAFETY: by the caller.
+    // SAFETY: by the contract the positions in the table are before `start`.
     unsafe { encode(table, input, start, dest, acceleration) }
 }
 
@@ -315,9 +315,9 @@ unsafe fn encode<T: PositionTable>(
     // SAFETY: (all) the positions in the table are before `start` by the caller, or `start`, and `at` is the next one.
     // From then on each function leaves only positions before the one where the next function goes on: see there.
     while let Some((found, candidate)) = unsafe { search.find_next_match(at, word) } {
-        // SAFETY: as above; `find_next_match` returns a candidate before the position, which is not behind `last`.
+        // SAFETY: `find_next_match` returns a candidate before the position, which is not behind `last`.
         unsafe { search.write_match(&mut out, found, candidate) }?;
-        // SAFETY: as above; the anchor is behind a match.
+        // SAFETY: the anchor is behind a match, and all positions in the table are before it.
         (at, word) = unsafe { search.write_adjacent_matches(&mut out) }?;
     }
     out.finish(src, search.anchor)
@@ -375,7 +375,7 @@ impl<T: PositionTable> FastSearch<'_, T> {
         // SAFETY: the caller's promise: `candidate` < `at` <= `last`, 12 bytes before the end.
         let is_match = unsafe { read32(self.src, candidate) } == word as u32 && T::is_in_reach(candidate, at);
         if T::HAS_DICTIONARY {
-            // SAFETY: as above.
+            // SAFETY: `src` has 12 bytes or more, since `at` <= `last`.
             is_match && (candidate > 0 || T::has_equal_hashed_bytes(unsafe { read64(self.src, 0) }, word))
         } else {
             is_match
@@ -446,7 +446,7 @@ impl<T: PositionTable> FastSearch<'_, T> {
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
         if at > self.last_unchecked || !HAS_ADJACENT_LOOP.get() {
-            // SAFETY: by the caller.
+            // SAFETY: by the contract all positions in the table are before the anchor, which is 2 or more.
             return unsafe { self.write_adjacent_matches_checked(out) };
         }
         // SAFETY: `at` <= `last_unchecked`, 20 bytes before the end.
@@ -517,7 +517,7 @@ impl<T: PositionTable> FastSearch<'_, T> {
             if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
-            // SAFETY: as above.
+            // SAFETY: `candidate` < `at` <= `last`.
             unsafe { self.write_match(out, at, candidate) }?;
         }
         // `find_next_match` does not search behind the last position.

@@ -289,8 +289,8 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         self.next = at + 1;
         let candidate = before.checked_sub(1)?;
         let mut best = Lz4Match { at, distance: 0, length: MIN_MATCH - 1 };
-        // SAFETY: `at` + 4 <= `end`, which is 5 bytes before the end. The candidate is compared in a function of its own:
-        // with a loop here, levels 3 to 9 take up to 1.6 times as long where there are few matches.
+        // SAFETY: `at` + 4 <= `end`, which is 5 bytes before the end. The candidate is compared in a function of its
+        // own: with a loop here, levels 3 to 9 take up to 1.6 times as long where there are few matches.
         unsafe { self.search_chain::<false>(at, at, at, candidate, self.attempts, &mut best) };
         (best.length >= MIN_MATCH).then_some(best)
     }
@@ -340,7 +340,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
             }
         }
         if let Some(head) = self.chain_head(word) {
-            // SAFETY: as above; `at` + 4 <= `end`, which is 5 bytes before the end.
+            // SAFETY: `at` + 4 <= `end`, which is 5 bytes before the end.
             unsafe { self.search_chain::<WIDE>(at, low, at, head, self.attempts, &mut best) };
         }
         (best.length > longer_than).then_some(best)
@@ -364,7 +364,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     #[inline(always)]
     unsafe fn insert_up_to(&mut self, at: usize) {
         while self.next < at {
-            // SAFETY: by the caller.
+            // SAFETY: by the contract 8 bytes can be read at each position before `at`.
             unsafe { self.insert_up_to_run(at) };
             if self.next < at {
                 self.insert_run();
@@ -442,7 +442,8 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
                 Some(begin - start)
             };
             if let Some(distance) = distance {
-                // SAFETY: by the caller; `best` only gets longer, and still ends at `end` or before.
+                // SAFETY: by the contract, which is that of `try_distance`; `best` only gets longer, and still ends
+                // at `end` or before.
                 unsafe { self.try_distance::<WIDE>(at, low, distance, best) };
                 if !WIDE && best.length >= run {
                     return;
@@ -469,7 +470,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         // SAFETY: `at` + `run` < `end`, so `last` + 4 <= `end`.
         let word = unsafe { read32(self.src, last) };
         if let Some(head) = self.chain_head(word) {
-            // SAFETY: as above; `low` <= `at` < `last`, and `best` as the caller says.
+            // SAFETY: `last` + 4 <= `end`; `low` <= `at` < `last`, and `best` as the caller says.
             unsafe {
                 self.search_chain::<true>(
                     last,

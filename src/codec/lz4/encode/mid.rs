@@ -213,15 +213,15 @@ impl<S: TablePosition, const USED_LOG: u32> MidSearch<'_, S, USED_LOG> {
     /// `at <= self.last`.
     #[inline(always)]
     unsafe fn find_match(&mut self, at: usize) -> Option<(usize, usize, usize)> {
-        // SAFETY: (here and below) by the caller.
+        // SAFETY: by the contract `at` <= `last`.
         let word = unsafe { self.word(at) };
         let long = std::mem::replace(&mut self.long[long_slot::<USED_LOG>(word)], S::new(at)).position();
-        // SAFETY: as above.
+        // SAFETY: by the contract `at` <= `last`.
         if let Some(length) = unsafe { self.match_length_long(at, word, long) } {
             return Some((at, at - long, length));
         }
         let short = std::mem::replace(&mut self.short[short_slot::<USED_LOG>(word)], S::new(at)).position();
-        // SAFETY: as above.
+        // SAFETY: by the contract `at` <= `last`.
         let length = unsafe { self.match_length(at, word, short) }?;
         // Matches of this table are often short: try the other table for the next position.
         if at < self.last {
@@ -229,7 +229,7 @@ impl<S: TablePosition, const USED_LOG: u32> MidSearch<'_, S, USED_LOG> {
             let word = unsafe { self.word(at + 1) };
             let slot = long_slot::<USED_LOG>(word);
             let long = self.long[slot].position();
-            // SAFETY: as above.
+            // SAFETY: `at` < `last`.
             let longer = unsafe { self.match_length_long(at + 1, word, long) };
             if let Some(longer) = longer.filter(|&other| other > length) {
                 self.long[slot] = S::new(at + 1);
@@ -250,7 +250,7 @@ impl<S: TablePosition, const USED_LOG: u32> MidSearch<'_, S, USED_LOG> {
         if candidate == 0 && (word ^ unsafe { self.word(0) }) << 8 != 0 {
             return None;
         }
-        // SAFETY: by the caller.
+        // SAFETY: by the contract `at` <= `last`.
         unsafe { self.match_length(at, word, candidate) }
     }
 
@@ -305,7 +305,7 @@ impl<S: TablePosition, const USED_LOG: u32> MidSearch<'_, S, USED_LOG> {
     /// `at <= self.last`.
     #[inline(always)]
     unsafe fn insert_long(&mut self, at: usize) {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract `at` <= `last`.
         self.long[long_slot::<USED_LOG>(unsafe { self.word(at) })] = S::new(at);
     }
 
@@ -313,7 +313,7 @@ impl<S: TablePosition, const USED_LOG: u32> MidSearch<'_, S, USED_LOG> {
     /// `at <= self.last`.
     #[inline(always)]
     unsafe fn insert_short(&mut self, at: usize) {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract `at` <= `last`.
         self.short[short_slot::<USED_LOG>(unsafe { self.word(at) })] = S::new(at);
     }
 

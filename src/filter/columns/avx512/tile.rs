@@ -26,7 +26,7 @@ pub(in crate::filter) trait Columns: Copy {
 impl<const U: usize, const M: usize> Columns for [[__m512i; U]; M] {
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: by the caller.
+        // SAFETY: by the contract of the trait the machine has the AVX-512 level.
         unsafe { [[_mm512_setzero_si512(); U]; M] }
     }
 
