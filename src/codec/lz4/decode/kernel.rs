@@ -2,10 +2,7 @@
 //! each.
 //!
 //! Owns the copies of literals and matches of these sequences. Never writes outside the destination, whatever the block
-//! says. It stops before a sequence that it does not handle.
-//!
-//! The loop is compiled several times. Which form is the fastest depends on the sequences; [`super::sample`] chooses
-//! one.
+//! says. It stops before a sequence that it does not handle. The loop is compiled with and without AVX2.
 
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2Copy;
