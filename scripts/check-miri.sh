@@ -84,7 +84,7 @@ cargo "+$toolchain" miri test --lib --no-run -p libblosc2-rs -p libblosc1-rs 2>"
 check_filters() {
   local word previous=
   for word in $1; do
-    if [ "$word" != --skip ] && [ "$previous" != --skip ] && ! grep -q "^test .*$word.* ok$" "$2"; then
+    if [ "$word" != --skip ] && [ "$previous" != --skip ] && ! grep -q "^test .*$word.* ok <" "$2"; then
       echo "no test that runs under Miri has a name with $word"
       return 1
     fi
