@@ -24,7 +24,7 @@ pub(crate) fn may_have(prefix: &[u8]) -> bool {
         // `var`. No byte behind the NUL of a string is read: `starts` ends at the first difference.
         unsafe {
             let starts = |variable: *const c_char| {
-                prefix.iter().enumerate().all(|(at, &byte)| *variable.add(at) as u8 == byte)
+                prefix.iter().enumerate().all(|(at, &byte)| *variable.cast::<u8>().add(at) == byte)
             };
             let mut next = environ;
             while !next.is_null() && !(*next).is_null() {

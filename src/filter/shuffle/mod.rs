@@ -56,6 +56,7 @@ pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u
 
 tunable! {
     /// Whether a shuffle and a bytedelta are one pass.
+    #[cfg(target_arch = "x86_64")]
     const HAS_FUSED_BYTEDELTA: bool = true;
 }
 
