@@ -43,7 +43,7 @@ groups=(
   "codec::blosclz:: --skip reference"
   "codec::lz4::decode::"
   "codec::lz4::encode::"
-  "codec::match_copy:: codec::common_prefix:: codec::length_predictor:: codec::incompressible:: codec::plugin::
+  "codec::match_copy:: codec::common_prefix:: codec::incompressible:: codec::plugin::
     codec::position_rows::"
   "codec::ndlz::"
   "codec::zfp::"
