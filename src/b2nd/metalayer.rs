@@ -182,6 +182,3 @@ fn write_shapes(writer: &mut MsgpackWriter, shape: &[i64], chunkshape: &[i32], b
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -190,6 +190,3 @@ impl TilePart {
         self.shape.contains(&0)
     }
 }
-
-#[cfg(test)]
-mod tests;

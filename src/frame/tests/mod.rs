@@ -1,18 +1,10 @@
-//! Tests of the byte formats: golden frames, each check with its error code, the index, and a comparison with the
-//! reference.
+//! Tests of the byte formats: each check with its error code, and the index. `tests/golden/frames` compares whole frames
+//! with those of the reference.
 
 mod checks;
-mod golden;
 mod index;
-mod reference;
 
 use crate::frame::format::header::{FrameHeader, FrameKind};
-
-/// Converts hexadecimal digits to bytes; other characters are ignored.
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
-    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-}
 
 /// The header of an empty frame with the default parameters and typesize 4.
 fn empty_header() -> FrameHeader {

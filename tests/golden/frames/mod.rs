@@ -4,6 +4,7 @@
 mod lazy;
 mod metadata;
 mod operations;
+mod refused;
 mod same_bytes;
 mod slices;
 mod two_handles;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{compress_chunk, frame_bytes, i32_bytes, params_with_typesize};
 use crate::support::calls::{Special, special_chunk, vlcompress};
+use crate::support::child::{in_new_process_with, test_name};
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::{ScratchDir, read_files};
@@ -154,4 +155,72 @@ fn chunks_of_variable_length_blocks_give_equal_frames() {
     for store in Store::FRAMES {
         (200..204).for_each(|seed| compare_random_sequence(store, seed, &chunks, true));
     }
+}
+
+/// Returns a chunk of 400 bytes, of which a random number is noise, so that the lengths of chunks differ.
+fn noisy_chunk(library: &Library, random: &mut Random) -> Vec<u8> {
+    let mut src = random.bytes(400);
+    let noise = 1 + random.below(400);
+    src[noise..].fill(0);
+    compress_chunk(library, &params_with_typesize(4), &src)
+}
+
+/// Appends chunks to a frame in memory of each library, and compares the frames after every tenth chunk.
+fn append_equal_chunks(count: usize, seed: u64) -> Option<[SuperChunk; 2]> {
+    let (ours, reference) = crate::support::both_libraries()?;
+    let params = params_with_typesize(4);
+    let sides = [ours, reference]
+        .map(|library| SuperChunk::create(library, Store::MemoryFrame, Path::new(""), &params));
+    let mut random = Random::new(seed);
+    for n in 1..=count {
+        let chunk = noisy_chunk(reference, &mut random);
+        sides.iter().for_each(|side| assert_eq!(side.append_chunk(&chunk), Ok(n as i64)));
+        if n % 10 == 0 || n == count {
+            let [a, b] = sides.each_ref().map(|side| side.to_buffer().expect("a frame"));
+            super::assert_hex(&format!("{n} chunks"), &a, &b);
+        }
+    }
+    Some(sides)
+}
+
+/// Environment variables override the parameters of the index.
+#[test]
+fn environment_variables_change_the_index_equally() {
+    let variables = [
+        ("BLOSC_CLEVEL", "1"),
+        ("BLOSC_CLEVEL", "9"),
+        ("BLOSC_CLEVEL", "0"),
+        ("BLOSC_SHUFFLE", "NOSHUFFLE"),
+        ("BLOSC_SHUFFLE", "BITSHUFFLE"),
+        ("BLOSC_DELTA", "1"),
+        ("BLOSC_TYPESIZE", "4"),
+        ("BLOSC_BLOCKSIZE", "64"),
+        ("BLOSC_SPLITMODE", "ALWAYS"),
+        ("BLOSC_COMPRESSOR", "lz4"),
+        ("BLOSC_COMPRESSOR", "zstd"),
+    ];
+    for (name, value) in variables {
+        in_new_process_with(test_name!(), &[(name, value), ("BLOSC_NTHREADS", "1")], || {
+            append_equal_chunks(300, 19);
+        });
+    }
+}
+
+/// The bytes of the index may differ above 2048 entries; then each library reads that of the other one.
+#[test]
+fn long_indexes_are_equal_or_readable() {
+    let Some([a, b]) = append_equal_chunks(2048, 13) else { return };
+    let mut random = Random::new(14);
+    for _ in 0..2100 {
+        let chunk = noisy_chunk(b.library, &mut random);
+        for side in [&a, &b] {
+            side.append_chunk(&chunk).expect("appended");
+        }
+    }
+    for (writer, reader) in [(&a, b.library), (&b, a.library)] {
+        let mut frame = writer.to_buffer().expect("a frame");
+        let copy = SuperChunk::from_frame_copy(reader, &mut frame).expect("a super-chunk");
+        assert_eq!((copy.nchunks(), copy.contents()), (4148, writer.contents()));
+    }
+    assert_eq!(a.offsets(), b.offsets());
 }

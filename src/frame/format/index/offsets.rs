@@ -80,12 +80,6 @@ impl PartialEq for Offsets {
 impl Eq for Offsets {}
 
 impl Offsets {
-    /// Returns an empty list.
-    #[cfg(test)]
-    pub(crate) fn new() -> Self {
-        Offsets::default()
-    }
-
     /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -225,9 +219,6 @@ impl Offsets {
     }
 
     /// Returns the lowest file number that no entry has, and that is not in `taken`.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn lowest_free_number(&self, taken: &[u64]) -> Result<u64> {
         let distinct = match self {
             Offsets::Uniform { .. } => self.len().min(1),
