@@ -145,7 +145,7 @@ unsafe fn call_report(report: blosc2x_report, user_data: *mut c_void, damage: &D
     let text = Text::new(format_args!("{:#}\0", damage.error));
     let message = CStr::from_bytes_until_nul(text.as_str().as_bytes()).unwrap_or(c"");
     let damage = blosc2x_damage {
-        part: damage.part.id(),
+        part: damage.part as i32,
         cause: if damage.part == FramePart::OtherData { 0 } else { damage.error.code() },
         nchunk: signed(damage.nchunk),
         offset: signed(damage.place.offset),

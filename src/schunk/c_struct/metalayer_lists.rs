@@ -69,9 +69,6 @@ impl<'a> LockProof<'a, SuperChunk> {
     }
 
     /// Returns the pointers to the names, for C code.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::schunk) fn metalayer_names(self, kind: MetalayerKind) -> Result<Vec<*mut c_char>> {
         fallible::collect(self.iter_metalayers(kind).map(|m| m.name))
     }

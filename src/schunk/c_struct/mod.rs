@@ -12,16 +12,14 @@
 //! | module | owns |
 //! |---|---|
 //! | this one | counters, parameters of compression, the frame |
-//! | [`contexts`] | the contexts, and the locks for their use |
+//! | [`contexts`] | the contexts, the locks for their use, and their parameters as structs for C |
 //! | [`metalayer_kind`], [`metalayer_lists`] | the two lists of metalayers |
 //! | [`chunk_array`] | the array of chunks of a super-chunk without a frame |
-//! | [`parameters`] | structs of parameters for C |
 
 pub(super) mod chunk_array;
 pub(super) mod contexts;
 pub(super) mod metalayer_kind;
 pub(super) mod metalayer_lists;
-mod parameters;
 
 use super::access_lock::{LockProof, WriteGuard};
 use super::rules::Counters;

@@ -7,41 +7,26 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A part of a frame.
+/// A part of a frame; the values are those of the ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
 pub enum FramePart {
     /// The fixed part of the header; if its checksum differs, the header with its metalayers.
-    Header,
+    Header = BLOSC2X_PART_HEADER,
     /// The section of metalayers in the header, or one metalayer.
-    Metalayer,
+    Metalayer = BLOSC2X_PART_METALAYER,
     /// A metalayer of variable length.
-    Vlmetalayer,
+    Vlmetalayer = BLOSC2X_PART_VLMETALAYER,
     /// The index chunk.
-    Index,
+    Index = BLOSC2X_PART_INDEX,
     /// The trailer, or the table of checksums before it.
-    Trailer,
+    Trailer = BLOSC2X_PART_TRAILER,
     /// A chunk.
-    Chunk,
+    Chunk = BLOSC2X_PART_CHUNK,
     /// The file with the header.
-    File,
+    File = BLOSC2X_PART_FILE,
     /// Data behind the frame in its file, which are no part of it and no damage.
-    OtherData,
-}
-
-impl FramePart {
-    /// Returns the number of the part in the ABI.
-    pub(crate) fn id(self) -> i32 {
-        match self {
-            FramePart::Header => BLOSC2X_PART_HEADER,
-            FramePart::Metalayer => BLOSC2X_PART_METALAYER,
-            FramePart::Vlmetalayer => BLOSC2X_PART_VLMETALAYER,
-            FramePart::Index => BLOSC2X_PART_INDEX,
-            FramePart::Trailer => BLOSC2X_PART_TRAILER,
-            FramePart::Chunk => BLOSC2X_PART_CHUNK,
-            FramePart::File => BLOSC2X_PART_FILE,
-            FramePart::OtherData => BLOSC2X_PART_OTHER_DATA,
-        }
-    }
+    OtherData = BLOSC2X_PART_OTHER_DATA,
 }
 
 /// The place of a part in its file, in bytes; `None` where it is not known.
@@ -79,9 +64,6 @@ pub struct Damage<'a> {
 }
 
 /// Separates damage from a lack of memory, which is no property of the file. The inner result is that of the bytes.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn damage_of<T>(result: Result<T>) -> Result<std::result::Result<T, Error>> {
     match result {
         Err(error) if error.kind() == ErrorKind::MemoryAlloc => Err(error),
@@ -90,9 +72,6 @@ pub(crate) fn damage_of<T>(result: Result<T>) -> Result<std::result::Result<T, E
 }
 
 /// Returns the value, or `None` for damaged bytes.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn if_whole<T>(result: Result<T>) -> Result<Option<T>> {
     damage_of(result).map(std::result::Result::ok)
 }
@@ -121,7 +100,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
 
     /// Returns whether a part of one of these kinds was reported.
     pub(crate) fn has_reported(&self, parts: &[FramePart]) -> bool {
-        parts.iter().any(|part| self.reported & 1 << part.id() != 0)
+        parts.iter().any(|part| self.reported & 1 << *part as i32 != 0)
     }
 
     /// Reports a part other than a chunk.
@@ -154,7 +133,7 @@ impl<'r, 'f> Reporter<'r, 'f> {
             return Err(Error::new(ErrorKind::MemoryAlloc, format_args!("{}", damage.error)));
         }
         self.count += 1;
-        self.reported |= 1 << damage.part.id();
+        self.reported |= 1 << damage.part as i32;
         (self.report)(damage)
     }
 }
