@@ -11,6 +11,7 @@ use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
+use crate::frame::store::Frame;
 use crate::frame::store::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -151,11 +152,8 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of the last call.
-    pub(super) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
-        match self.frame().filter(|frame| frame.is_on_disk()) {
-            Some(frame) => frame.retry_changed_reads(read),
-            None => read(),
-        }
+    pub(super) fn retry_changed_reads<R>(&self, read: impl FnMut() -> Result<R>) -> Result<R> {
+        Frame::retry_changed_reads(self.frame().filter(|frame| frame.is_on_disk()), read)
     }
 
     /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.
@@ -290,9 +288,6 @@ impl SuperChunk {
     }
 
     /// Returns the entries of a frame's index, as native 64-bit integers; `None` without a frame or chunks.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn frame_offsets(&self) -> Result<Option<MallocBytes>> {
         let _reading = self.read_lock();
         let Some(frame) = self.frame().filter(|frame| frame.nchunks() > 0) else { return Ok(None) };
@@ -366,25 +361,23 @@ impl<'a> ChunkAccess<'a> {
         settings: &ReadSettings,
         then: &mut ChunkFn<'_, R>,
     ) -> Result<Option<R>> {
-        let needs_copy =
-            |header: &ChunkHeader| settings.postfilter.is_some() || decoding_runs_callbacks(header);
-        let mut attempt = |lazily| {
-            self.fetch(nchunk, lazily, FetchMode::Borrow, |chunk| {
-                let mut header = ChunkHeader::default();
-                let chunk = match &chunk {
-                    FetchedChunk::Whole(chunk) => ParsedChunk::parse(&mut header, chunk)?,
-                    FetchedChunk::Lazy(chunk, source) => ParsedChunk::lazy(chunk, source),
-                };
-                self.note_container(chunk.header(), settings);
-                if needs_copy(chunk.header()) {
-                    return Ok(None);
-                }
-                then(&chunk, Some(self)).map(Some)
-            })
-        };
-        match attempt(lazily) {
+        let done = self.fetch(nchunk, lazily, FetchMode::Borrow, |chunk| {
+            let mut header = ChunkHeader::default();
+            let chunk = match &chunk {
+                FetchedChunk::Whole(chunk) => ParsedChunk::parse(&mut header, chunk)?,
+                FetchedChunk::Lazy(chunk, source) => ParsedChunk::lazy(chunk, source),
+            };
+            self.note_container(chunk.header(), settings);
+            if settings.postfilter.is_some() || decoding_runs_callbacks(chunk.header()) {
+                return Ok(None);
+            }
+            then(&chunk, Some(self)).map(Some)
+        });
+        match done {
             // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
-            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
+            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => {
+                self.with_chunk(nchunk, false, settings, then)
+            }
             done => done,
         }
     }

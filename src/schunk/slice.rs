@@ -187,15 +187,13 @@ impl SuperChunk {
         self.check_nchunk(span.first_chunk())?;
         let settings = self.read_settings(false);
         let copies = self.with_read_access(|access| {
-            let chunksize = i64::from(self.counters().chunksize);
-            if chunksize == span.chunksize {
-                return self.read_or_copy_parts(access, span.parts(), &settings, dest.reborrow());
+            let current = Span { chunksize: i64::from(self.counters().chunksize), ..*span };
+            if current.chunksize != span.chunksize {
+                // The super-chunk was changed before this thread got the lock.
+                current.check()?;
+                self.check_nchunk(current.first_chunk())?;
             }
-            // The super-chunk was changed before this thread got the lock.
-            let span = Span { chunksize, ..*span };
-            span.check()?;
-            self.check_nchunk(span.first_chunk())?;
-            self.read_or_copy_parts(access, span.parts(), &settings, dest.reborrow())
+            self.read_or_copy_parts(access, current.parts(), &settings, dest.reborrow())
         })?;
         copies.map_or(Ok(()), |copies| self.decode_copies(copies, &settings, dest))
     }

@@ -255,7 +255,7 @@ impl Frame {
             retry(FRAME_READ_ATTEMPTS, || frame.read_header_and_trailer_len())?;
         }
         let locked = frame.lock(false)?;
-        let opened = frame.retry_changed_reads(|| {
+        let opened = Frame::retry_changed_reads(Some(&frame), || {
             // All changes before this point are included in the contents that are read now.
             frame.force_refresh.store(false, Ordering::Relaxed);
             let (header, trailer_len) = frame.read_header_and_trailer_len()?;
@@ -473,9 +473,6 @@ impl Frame {
     }
 
     /// Returns a copy of the index: one code for each chunk (`frame.md` 1.4).
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn offsets(&self) -> Result<Offsets> {
         plan::copy_offsets(&self.inner.read_recursive().index.offsets)
     }

@@ -1,13 +1,22 @@
-//! The state of a frame on disk, compared with the state that this handle has read: other handles may have changed it.
+//! The state of a frame on disk, compared with the state that this handle has read: other handles may have changed it. A
+//! child of `fork()` discards the state that belongs to its parent.
 
 use super::frame::{Frame, LastCheck};
+use super::undo_log::UndoLog;
+use crate::err;
 use crate::error::Result;
+use crate::fork_count;
 use crate::frame::format::header::FrameHeader;
 use crate::io::ObservedStamp;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Number of attempts of a read that another handle disturbs.
 const READ_ATTEMPTS: usize = 50;
+
+/// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
+/// it, a thread of the parent held it at the fork.
+const MAX_WAIT_AFTER_FORK: Duration = Duration::from_millis(100);
 
 /// The state of a frame, read before the frame is used.
 pub(crate) struct FrameStatus {
@@ -142,7 +151,7 @@ impl Frame {
             self.force_refresh.store(true, Ordering::Relaxed);
             return true;
         }
-        self.read_header().is_ok_and(|current| current != *header)
+        disk.read_header().is_ok_and(|current| current != *header)
     }
 
     /// Counts a read that failed because another handle has changed the frame.
@@ -155,24 +164,70 @@ impl Frame {
         self.changed_reads.load(Ordering::Relaxed)
     }
 
+    /// In a child of `fork()`, discards the state that belongs to the changes of its parent: transactions and brackets
+    /// that are open there, and changes that are not committed. The child then reads the frame again. Does nothing in
+    /// the process that did this last.
+    ///
+    /// # Errors
+    /// `Failure` if another thread was using the frame when the process was forked, so that its state stays locked.
+    #[inline]
+    pub(crate) fn discard_inherited_state(&self) -> Result<()> {
+        if self.is_state_of_parent() { self.discard_state_of_parent() } else { Ok(()) }
+    }
+
+    /// Returns whether the process that used the frame last is one from which this process was forked.
+    #[inline]
+    pub(crate) fn is_state_of_parent(&self) -> bool {
+        self.process.load(Ordering::Relaxed) != fork_count::current()
+    }
+
+    /// Returns whether a child can change the frame after a fork during reads by other threads: none of them held a lock
+    /// of the frame.
+    pub(crate) fn is_unlocked_after_fork(&self) -> bool {
+        !self.inner.is_locked() && self.disk.as_ref().is_none_or(|disk| disk.backend.is_native())
+    }
+
+    #[cold]
+    fn discard_state_of_parent(&self) -> Result<()> {
+        if self.is_native() {
+            let Some(mut inner) = self.inner.try_write_for(MAX_WAIT_AFTER_FORK) else {
+                return Err(err!(Failure, "another thread was using the frame when the process was forked"));
+            };
+            // Another thread may have done it meanwhile, and may have begun a transaction.
+            if !self.is_state_of_parent() {
+                return Ok(());
+            }
+            inner.staging = None;
+            // The temporary file of the log is that of the parent, too.
+            inner.undo_log = UndoLog::default();
+            inner.last_check = None;
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        self.process.store(fork_count::current(), Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Returns a [generation](FrameStatus::generation) that was not returned before.
     fn next_generation(&self) -> u64 {
         self.generation.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Calls `read` again, a limited number of times, while it fails because another handle has changed the frame in
-    /// the meantime.
+    /// Calls `read` again, a limited number of times, while it fails because another handle has changed `frame` in the
+    /// meantime. Without a frame, calls it once.
     ///
     /// # Errors
     /// Those of the last call.
-    pub(crate) fn retry_changed_reads<R>(&self, mut read: impl FnMut() -> Result<R>) -> Result<R> {
-        for _ in 1..READ_ATTEMPTS {
-            let before = self.changed_reads();
+    pub(crate) fn retry_changed_reads<R>(
+        frame: Option<&Frame>,
+        mut read: impl FnMut() -> Result<R>,
+    ) -> Result<R> {
+        let mut repetitions = 1..READ_ATTEMPTS;
+        loop {
+            let before = frame.map(Frame::changed_reads);
             let result = read();
-            if result.is_ok() || self.changed_reads() == before {
+            if result.is_ok() || frame.map(Frame::changed_reads) == before || repetitions.next().is_none() {
                 return result;
             }
         }
-        read()
     }
 }

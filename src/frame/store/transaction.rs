@@ -7,28 +7,22 @@
 use super::durability::Durability;
 use super::frame::{Frame, Inner};
 use super::staged::{Committed, Staging, StagingSavepoint};
-use super::undo_log::{FileState, UndoLog};
+use super::undo_log::FileState;
 use super::writer;
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
-use crate::fork_count;
 use crate::frame::format::change::Change;
 use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::{self, FramePlan, Images, TargetState};
 use crate::trace;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-/// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
-/// it, a thread of the parent held it at the fork.
-const MAX_WAIT_AFTER_FORK: Duration = Duration::from_millis(100);
 
 /// The state of a frame at the begin of a transaction.
 pub(crate) enum FrameSavepoint {
     /// That of a frame with atomic changes.
     Staged(Box<StagingSavepoint>),
-    /// That of a frame that is changed in place: its place in the [`UndoLog`].
+    /// That of a frame that is changed in place: its place in the [`UndoLog`](super::undo_log::UndoLog).
     InPlace(usize),
 }
 
@@ -64,49 +58,6 @@ impl Frame {
         if !in_transaction {
             self.check_commit();
         }
-        Ok(())
-    }
-
-    /// In a child of `fork()`, discards the state that belongs to the changes of its parent: transactions and brackets
-    /// that are open there, and changes that are not committed. The child then reads the frame again. Does nothing in
-    /// the process that did this last.
-    ///
-    /// # Errors
-    /// `Failure` if another thread was using the frame when the process was forked, so that its state stays locked.
-    #[inline]
-    pub(crate) fn discard_inherited_state(&self) -> Result<()> {
-        if self.is_state_of_parent() { self.discard_state_of_parent() } else { Ok(()) }
-    }
-
-    /// Returns whether the process that used the frame last is one from which this process was forked.
-    #[inline]
-    pub(crate) fn is_state_of_parent(&self) -> bool {
-        self.process.load(Ordering::Relaxed) != fork_count::current()
-    }
-
-    /// Returns whether a child can change the frame after a fork during reads by other threads: none of them held a lock
-    /// of the frame.
-    pub(crate) fn is_unlocked_after_fork(&self) -> bool {
-        !self.inner.is_locked() && self.disk.as_ref().is_none_or(|disk| disk.backend.is_native())
-    }
-
-    #[cold]
-    fn discard_state_of_parent(&self) -> Result<()> {
-        if self.is_native() {
-            let Some(mut inner) = self.inner.try_write_for(MAX_WAIT_AFTER_FORK) else {
-                return Err(err!(Failure, "another thread was using the frame when the process was forked"));
-            };
-            // Another thread may have done it meanwhile, and may have begun a transaction.
-            if !self.is_state_of_parent() {
-                return Ok(());
-            }
-            inner.staging = None;
-            // The temporary file of the log is that of the parent, too.
-            inner.undo_log = UndoLog::default();
-            inner.last_check = None;
-            self.force_refresh.store(true, Ordering::Relaxed);
-        }
-        self.process.store(fork_count::current(), Ordering::Relaxed);
         Ok(())
     }
 
