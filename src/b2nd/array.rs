@@ -63,9 +63,6 @@ pub(crate) struct ArrayBuilder {
 
 impl ArrayBuilder {
     /// Returns a builder for an array of the given geometry; `dtype` is its data type as text, without a final NUL.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn new(geometry: Geometry, dtype: Option<&[u8]>, dtype_format: i8) -> Result<ArrayBuilder> {
         let dtype = dtype.map(copy_with_nul).transpose()?;
         Ok(ArrayBuilder { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })

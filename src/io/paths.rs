@@ -27,9 +27,6 @@ pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
 }
 
 /// Returns the path without one trailing `/` or `\`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn strip_trailing_slash(path: &CStr) -> Result<CString> {
     let bytes = path.to_bytes();
     let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
@@ -37,17 +34,11 @@ pub(crate) fn strip_trailing_slash(path: &CStr) -> Result<CString> {
 }
 
 /// Returns the path of the lock file of a frame: `<path>.b2lock`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn lock_file_path(path: &CStr) -> Result<PathBuf> {
     fallible::path(&[path.to_bytes(), b".b2lock"])
 }
 
 /// Returns a path for a temporary file beside `path`: `<path>.<process>-<number>.tmp`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn temporary_path(path: &Path) -> Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let suffix = format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

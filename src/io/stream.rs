@@ -177,9 +177,6 @@ impl IoStream {
 }
 
 /// Resizes a buffer to `len` bytes; new bytes are 0.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn try_resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
     let no_memory = || err!(MemoryAlloc, "cannot allocate {len} bytes for the content of a file");
     let len = usize::try_from(len).map_err(|_| no_memory())?;

@@ -53,9 +53,6 @@ impl StreamedFrame {
     }
 
     /// Returns a header, in whose place the final one is written at the end.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub fn header(&self) -> Result<Vec<u8>> {
         self.0.header()
     }

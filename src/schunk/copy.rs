@@ -139,9 +139,6 @@ impl SuperChunk {
     }
 
     /// Returns copies of the metalayers of a list, all in the same state.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn copy_metalayers(&self, kind: MetalayerKind) -> Result<Vec<OwnedMetalayer>> {
         metalayers::to_owned(self.read_lock().lock_proof().metalayers(kind))
     }

@@ -24,9 +24,6 @@ impl SuperChunk {
     ///
     /// # Safety
     /// No other code uses the super-chunk.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) unsafe fn set_storage(&self, storage: &Storage<'_>) -> Result<()> {
         let empty = blosc2_storage {
             contiguous: CBool::from(storage.contiguous),

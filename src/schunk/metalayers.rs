@@ -243,9 +243,6 @@ impl SuperChunk {
     }
 
     /// Returns pointers to the names of the metalayers of variable length for C code, valid until these change.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn vlmeta_names(&self) -> Result<Vec<*mut c_char>> {
         self.read_lock().lock_proof().metalayer_names(MetalayerKind::Variable)
     }
@@ -267,9 +264,6 @@ impl SuperChunk {
 
     /// Returns a copy of the metalayer that describes an array: `b2nd`, or the older `caterva`. `None` if the
     /// super-chunk holds no array.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn array_meta(&self) -> Result<Option<Vec<u8>>> {
         self.read_lock().lock_proof().find_array_meta().map(fallible::copy_of).transpose()
     }

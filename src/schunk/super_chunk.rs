@@ -166,9 +166,6 @@ impl Drop for OwnedSuperChunk {
 impl SuperChunk {
     /// Returns a super-chunk with its storage, and zeros in all other public fields. `shared` holds the fields that a
     /// view shares with its owner; `None` for a super-chunk that is not a view.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn with_storage(
         backend: Option<Backend>,
         storage: &Storage<'_>,

@@ -293,9 +293,6 @@ pub(in crate::frame) struct Checksums {
 
 impl Checksums {
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn try_clone(&self) -> Result<Checksums> {
         let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
         Ok(Checksums {
@@ -305,9 +302,6 @@ impl Checksums {
     }
 
     /// Returns the checksums of chunks that were read just now.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn of_read_chunks(chunks: Vec<u32>) -> Result<Checksums> {
         let is_verified = fallible::collect(chunks.iter().map(|_| AtomicBool::new(true)))?;
         Ok(Checksums { chunks, is_verified })
@@ -332,9 +326,6 @@ impl Checksums {
     }
 
     /// Reads the checksums of the chunks from a table that was checked or written by this handle.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn of_table(table: &[u8]) -> Result<Checksums> {
         Checksums::of_unread_chunks(chunk_entries(table)?)
     }
@@ -474,9 +465,6 @@ fn trailer_checksum(trailer: &[u8]) -> u32 {
 }
 
 /// Returns the checksums of the chunks in the bytes of a table.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn chunk_entries(table: &[u8]) -> Result<Vec<u32>> {
     let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
     fallible::collect(entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)))

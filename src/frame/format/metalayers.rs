@@ -67,9 +67,6 @@ pub(crate) fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>
 pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 
 /// Returns copies of metalayers.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn to_owned<'a>(
     metalayers: impl IntoIterator<Item = Metalayer<'a>>,
 ) -> Result<Vec<OwnedMetalayer>> {
@@ -77,18 +74,12 @@ pub(crate) fn to_owned<'a>(
 }
 
 /// Returns metalayers in borrowed form.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>> {
     fallible::collect(metalayers.iter().map(|(name, content)| Metalayer { name, content }))
 }
 
 impl Metalayer<'_> {
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn to_owned(self) -> Result<OwnedMetalayer> {
         Ok((fallible::copy_of(self.name)?, fallible::copy_of(self.content)?))
     }

@@ -53,9 +53,6 @@ pub(crate) struct MsgpackWriter(ByteBuf);
 
 impl MsgpackWriter {
     /// Creates a writer of up to `capacity` bytes.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn new(capacity: usize) -> Result<Self> {
         Ok(MsgpackWriter(ByteBuf::from_vec(fallible::vec_with_capacity(capacity)?)))
     }

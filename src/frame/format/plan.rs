@@ -58,9 +58,6 @@ pub(crate) struct Images {
 
 impl Images {
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn try_clone(&self) -> Result<Images> {
         Ok(Images {
             header: fallible::copy_of(&self.header)?,
@@ -242,9 +239,6 @@ impl FrameIndex {
     }
 
     /// Reverts the change that [`plan_change`] made.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn undo(&mut self, undo: IndexUndo) -> Result<()> {
         self.encoder.clear();
         self.cached_max_number = None;

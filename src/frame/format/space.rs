@@ -53,9 +53,6 @@ impl DataSpace {
     }
 
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn try_clone(&self) -> Result<DataSpace> {
         let copy = |ranges: &[Range<u64>]| fallible::collect(ranges.iter().cloned());
         Ok(DataSpace { end: self.end, holes: copy(&self.holes)?, superseded: copy(&self.superseded)? })

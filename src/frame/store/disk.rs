@@ -39,9 +39,6 @@ pub(crate) struct Disk {
 impl Disk {
     /// Describes the frame at `path`: a file, or for a sparse frame a directory, without a slash at its end. Opens
     /// nothing.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<Disk> {
         let (file, directory) = match kind {
             FrameKind::Contiguous => (fallible::c_string(&[path.to_bytes()])?, None),
@@ -81,9 +78,6 @@ impl Disk {
     }
 
     /// Returns the path of the lock file of the frame.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn lock_file_path(&self) -> Result<PathBuf> {
         match &self.directory {
             Some(files) => fallible::path(&[files.directory.to_bytes(), b"/.b2lock"]),

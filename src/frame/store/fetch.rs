@@ -59,9 +59,6 @@ impl Deref for ChunkBytes<'_> {
 
 impl ChunkBytes<'_> {
     /// Returns the chunk in memory that it owns.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn into_owned(self) -> Result<MallocBytes> {
         match self {
             ChunkBytes::Owned(bytes) => Ok(bytes),
@@ -80,9 +77,6 @@ pub(crate) enum FetchedChunk<'a> {
 
 impl FetchedChunk<'_> {
     /// Returns the chunk in memory that it owns; a lazy chunk in its serialised form.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn into_owned(self) -> Result<MallocBytes> {
         match self {
             FetchedChunk::Whole(chunk) => chunk.into_owned(),

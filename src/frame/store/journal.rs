@@ -150,9 +150,6 @@ fn journal_path(disk: &Disk) -> Result<PathBuf> {
 
 /// Undoes a commit whose writer has died, if there is a journal of one. Other errors than the lack of memory are only
 /// traced: the frame is then read as it is.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(in crate::frame) fn recover(disk: &Disk) -> Result<()> {
     if !disk.backend.is_native() {
         return Ok(());

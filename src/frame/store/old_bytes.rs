@@ -56,9 +56,6 @@ impl OldBytes {
     }
 
     /// Copies the bytes of a file at `position`, which are in memory already.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn copy_of(position: u64, bytes: &[u8]) -> Result<OldBytes> {
         let mut buffer = take_buffer(bytes.len())?;
         buffer[..bytes.len()].copy_from_slice(bytes);

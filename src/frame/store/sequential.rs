@@ -53,9 +53,6 @@ impl FrameBuilder {
 
     /// Returns the header of the chunks so far. Its length does not change; [`finish`](Self::finish) returns the final
     /// one.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn header(&self) -> Result<Vec<u8>> {
         self.header.build(&borrow(&self.metalayers)?)
     }

@@ -165,9 +165,6 @@ impl UndoLog {
 
     /// Begins a change. `before` is the state before it, `size` the length of the file in bytes. Returns the number of
     /// records before the change, for [`complete_change`](Self::complete_change) or [`undo_change`](Self::undo_change).
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn begin_change(&mut self, before: &FileState, size: u64) -> Result<usize> {
         let mark = self.records.len();
         if let Some(transaction) = &self.transaction
@@ -269,9 +266,6 @@ impl UndoLog {
     }
 
     /// Removes a chunk file at the end of the change, or of the transaction.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn defer_removal(&mut self, number: u64) -> Result<()> {
         fallible::reserve(&mut self.deferred, 1)?;
         fallible::push(&mut self.records, UndoRecord::Removal(number))?;

@@ -134,9 +134,6 @@ impl Frame {
 
     /// Computes the checksums of the chunks before the first change of a frame without a table, if a table will be
     /// written. If a chunk cannot be read, this handle writes no tables.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn prepare_checksums(&self) -> Result<()> {
         let can_have_table = self.nchunks() <= MAX_TABLE_CHUNKS;
         if self.checksum_mode() != ChecksumMode::Write || self.has_checksums() || !can_have_table {

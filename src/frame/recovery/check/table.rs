@@ -69,9 +69,6 @@ fn place_of_table(files: &FrameFiles, header: &FrameHeader, trailer_at: u64, tra
 
 /// Looks for the table of a frame with a damaged header or trailer: behind the index, and before a trailer at the end
 /// of the frame or of the file. Returns `None` if `BLOSC2_CHECKSUMS` is `off`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn search_table(files: &FrameFiles, header: &FrameHeader) -> Result<Option<ChecksumTable>> {
     if ChecksumMode::from_environment() == ChecksumMode::Off {
         return Ok(None);

@@ -106,9 +106,6 @@ pub(crate) fn verify_files(
 
 /// Returns whether a file whose header cannot be parsed holds a frame: it has the magic of a frame, or ends with a
 /// trailer, or belongs to a directory with chunk files.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn is_frame(files: &FrameFiles) -> Result<bool> {
     let mut head = [0; FIXED_HEADER_LEN];
     let len = head.len().min(usize::try_from(files.len()).unwrap_or(usize::MAX));

@@ -258,9 +258,6 @@ fn plausible_size(sizes: &[i32], unknown: usize) -> i64 {
 }
 
 /// Inserts `count` times the same element.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn insert_equal<T: Clone>(list: &mut Vec<T>, at: usize, element: T, count: usize) -> Result<()> {
     fallible::reserve(list, count)?;
     list.splice(at..at, std::iter::repeat_n(element, count));

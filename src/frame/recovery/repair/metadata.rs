@@ -56,9 +56,6 @@ pub(super) fn recover_metalayers(
 }
 
 /// Lowers the number of metalayers in the section of a header until the remaining ones can be parsed.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn shorten_section(header: &mut [u8]) -> Result<()> {
     let at = FIXED_HEADER_LEN + COUNT_OFFSET;
     let Some(count) = u16_at(header, at) else { return Ok(()) };
@@ -137,9 +134,6 @@ fn find_trailer(
 }
 
 /// Looks for the trailer behind the index, where a scan has found it, and at the end of the file.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn trailer_elsewhere(files: &FrameFiles, hints: &TrailerHints<'_>) -> Result<Option<StoredPart>> {
     let range = match (hints.index_end, &hints.scanned) {
         (Some(at), _) => if_whole(trailer_behind_index(files, at))?.flatten(),

@@ -46,9 +46,6 @@ pub(super) fn checksums_of_found(files: &FrameFiles, chunks: &[FoundChunk]) -> R
 /// list in ascending order, with its checksum, or [`LOST`]. Chunks without bytes have the entries of `index`. Chunks with
 /// equal checksums have the order of their places; if fewer were found than there are numbers, the others share the last
 /// place.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn entries_by_checksum(
     checksums: &[u32],
     found: &[(u32, u64)],
@@ -94,9 +91,6 @@ impl Findable<'_> {
     /// the header. Entries whose chunk is not certain are [`LOST`]. `None` if it is not certain from where the offsets of
     /// the index count: a chunk must not get the number of another one. `header_lens` are lengths that the header gives;
     /// there are none without it.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn entries(
         &self,
         header: &FrameHeader,

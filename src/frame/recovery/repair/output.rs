@@ -95,9 +95,6 @@ impl NewFrame {
     }
 
     /// Returns the checksums of the chunks with these entries; `None` if the frame gets no table.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn checksums_of(&self, offsets: &Offsets) -> Result<Option<Checksums>> {
         let len = offsets.len();
         let Some(known) = self.checksums.as_ref().filter(|_| len <= MAX_TABLE_CHUNKS) else {

@@ -283,9 +283,6 @@ impl Scanner<'_> {
 
     /// Returns whether the index has different entries, each of which is a chunk that was found or has no bytes, and the
     /// last chunk that was found is among them.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn lists_the_chunks(&self, offsets: &Offsets) -> Result<bool> {
         let (Offsets::List(list), Some(last)) = (offsets, self.found.chunks.last()) else {
             return Ok(false);

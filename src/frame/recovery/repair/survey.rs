@@ -222,9 +222,6 @@ fn check_index(files: &FrameFiles, header: &FrameHeader) -> Result<()> {
 }
 
 /// Returns the length of the header as its metalayers give it, or the stated one if they are damaged.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn computed_header_len(files: &FrameFiles, header: &FrameHeader) -> Result<usize> {
     let computed = if_whole(header_len_from_section(&mut FileWindow::new(files)))?;
     Ok(computed.flatten().unwrap_or(header.header_len))
@@ -243,17 +240,11 @@ fn try_list_by_header(files: &FrameFiles, header: &FrameHeader) -> Result<FoundL
 }
 
 /// Returns the trailer that is where the header says.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<Option<StoredPart>> {
     if_whole(parts::read_trailer(files, header).and_then(metadata::check_section))
 }
 
 /// Returns the checksums of all chunks in ascending order.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn checksums_of_any(table: Option<&ChecksumTable>) -> Result<ChunkChecksums> {
     let Some(table) = table else { return Ok(ChunkChecksums::Unknown) };
     let mut all = fallible::copy_of(&table.chunks)?;

@@ -34,9 +34,6 @@ pub(super) struct StagedDirectory {
 
 impl StagedDirectory {
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn try_clone(&self) -> Result<StagedDirectory> {
         Ok(StagedDirectory {
             created: fallible::copy_of(&self.created)?,

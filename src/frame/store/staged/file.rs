@@ -88,9 +88,6 @@ impl StagedFile {
     }
 
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn try_clone(&self) -> Result<StagedFile> {
         Ok(StagedFile {
             space: self.space.try_clone()?,
@@ -129,9 +126,6 @@ impl StagedFile {
     }
 
     /// Marks the range of a chunk that is replaced or deleted as free after the next commit.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn supersede(&mut self, range: Range<u64>) -> Result<()> {
         self.search.replaced += 1;
         let limit = self.space.end();

@@ -161,9 +161,6 @@ impl ChunkInFile {
 }
 
 /// Returns the stored chunks in the order of their places.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn chunks_by_place(
     offsets: &Offsets,
     header_len: u64,

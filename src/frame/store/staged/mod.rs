@@ -328,9 +328,6 @@ impl Staging {
     }
 
     /// Begins a transaction. Returns the present state, to which [`roll_back`](Self::roll_back) returns.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn begin(&mut self, index: &FrameIndex) -> Result<Box<StagingSavepoint>> {
         let offsets = plan::copy_offsets(&index.offsets)?;
         let checksums = index.checksums.clone();
@@ -387,9 +384,6 @@ impl Staging {
 
 impl StagedStore {
     /// Returns a copy.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn try_clone(&self) -> Result<StagedStore> {
         Ok(match self {
             StagedStore::File(file) => StagedStore::File(file.try_clone()?),

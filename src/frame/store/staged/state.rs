@@ -87,9 +87,6 @@ impl IndexChange {
 
 impl Pending {
     /// Returns the parts of a frame without chunks that is being created.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn of_new_frame(header: FrameHeader, images: &Images) -> Result<Pending> {
         Ok(Pending {
             header,

@@ -36,9 +36,6 @@ enum SyncState {
 
 impl UnsyncedFiles {
     /// Returns a copy of the list.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn try_clone(&self) -> Result<UnsyncedFiles> {
         Ok(UnsyncedFiles { files: fallible::collect(self.files.iter().cloned())?, ..*self })
     }
