@@ -62,7 +62,7 @@ pub struct Cell {
     pub name: String,
     pub codec: &'static str,
     pub params: Params,
-    filters: &'static str,
+    pub filters: &'static str,
     /// The family of the data, or `file`, or `named`.
     pub family: &'static str,
     /// Length of the data in bytes.

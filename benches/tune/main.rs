@@ -50,7 +50,11 @@ fn main() -> ExitCode {
             continue;
         }
         let draw = DrawRanges { codecs: vec![codec], max_chunk_len: options.max_chunk_len };
-        let is_wanted = |cell: &Cell| options.family.as_ref().is_none_or(|family| cell.family == family);
+        let is_wanted = |cell: &Cell| {
+            options.family.as_ref().is_none_or(|family| cell.family == family)
+                && options.filters.as_ref().is_none_or(|filters| cell.filters == filters)
+                && (options.typesizes.is_empty() || options.typesizes.contains(&cell.params.typesize))
+        };
         let cells = (0..MAX_INDEX).map(|index| Cell::draw(options.seed, index, &draw)).filter(is_wanted);
         for (index, mut cell) in cells.take(options.cells).enumerate() {
             cell.params.nthreads = 1;

@@ -12,6 +12,8 @@ options:
   --without TEXT mechanisms whose path contains TEXT are off in all calls; several, separated by commas
   --levels LIST compression levels at which encoders are measured        (default: 1 to 9)
   --family NAME cells whose data is of this family of benches/drawn/families.rs, or `file`
+  --filters NAME cells with that filter pipeline of benches/drawn/cell.rs
+  --typesizes LIST cells with these item sizes in bytes
   --by-level    prints a row for each level
   --kib N       longest chunk in KiB                                     (default: 1024)
   --nbytes N    length of all chunks in bytes                            (default: drawn)
@@ -25,6 +27,9 @@ pub struct Options {
     without: Vec<String>,
     pub levels: Vec<u8>,
     pub family: Option<String>,
+    pub filters: Option<String>,
+    /// The item sizes in bytes of the cells; all if it is empty.
+    pub typesizes: Vec<i32>,
     pub lists_levels: bool,
     /// The length in bytes of the longest chunk.
     pub max_chunk_len: usize,
@@ -46,6 +51,8 @@ impl Options {
             without: Vec::new(),
             levels: (1..=9).collect(),
             family: None,
+            filters: None,
+            typesizes: Vec::new(),
             lists_levels: false,
             max_chunk_len: 1 << 20,
             nbytes: None,
@@ -67,6 +74,12 @@ impl Options {
                     options.levels = levels.collect::<Result<_, _>>()?;
                 }
                 "--family" => options.family = Some(value()?),
+                "--filters" => options.filters = Some(value()?),
+                "--typesizes" => {
+                    let typesizes = value()?;
+                    let typesizes = typesizes.split(',').map(|typesize| number(typesize).map(|n| n as i32));
+                    options.typesizes = typesizes.collect::<Result<_, _>>()?;
+                }
                 "--by-level" => options.lists_levels = true,
                 "--kib" => options.max_chunk_len = (number(&value()?)? as usize).max(8) << 10,
                 "--nbytes" => options.nbytes = Some(number(&value()?)? as usize),
