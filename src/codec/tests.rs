@@ -174,30 +174,6 @@ fn stream_does_not_depend_on_earlier_use_of_the_workspace() {
 }
 
 #[test]
-fn compressed_sizes_are_close_to_the_reference() {
-    // `codecs.md` 19.5.
-    let data = repeated_words(40, 60, 65536);
-    let mut workspace = Workspace::new().unwrap();
-    let mut sizes = |codec: BuiltInCodec| -> Vec<usize> {
-        (1..=9)
-            .map(|clevel| encode(&codec.encoder(clevel, None), &mut workspace, &data, 65536).len())
-            .collect()
-    };
-    assert_eq!(sizes(BuiltInCodec::Lz4), [17990, 17403, 17087, 16049, 15432, 14869, 14236, 14161, 13792]);
-    // At the higher levels this encoder uses another search than the reference: its streams have nearly the same
-    // length.
-    let reference = [13283, 13283, 9800, 9770, 9747, 9740, 9737, 9737, 9737];
-    for (clevel, (ours, theirs)) in sizes(BuiltInCodec::Lz4Hc).into_iter().zip(reference).enumerate() {
-        assert!(ours * 1000 <= theirs * 1003, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
-    }
-    assert_eq!(sizes(BuiltInCodec::Zstd), [10949, 10390, 7650, 7633, 7332, 7325, 7362, 7306, 7305]);
-    let reference = [13038, 11564, 9646, 8711, 7860, 7691, 7693, 7691, 7691];
-    for (clevel, (ours, theirs)) in sizes(BuiltInCodec::Zlib).into_iter().zip(reference).enumerate() {
-        assert!(ours * 100 <= theirs * 102, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
-    }
-}
-
-#[test]
 fn trailing_bytes_are_accepted_only_by_zlib() {
     let data = text(1000);
     let mut workspace = Workspace::new().unwrap();

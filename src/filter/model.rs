@@ -1,5 +1,5 @@
-//! Helpers of the filters' tests: naive implementations of the spec's formulas, the spec's data sets, a CRC-32, and
-//! buffers with guard bytes at a chosen alignment.
+//! Helpers of the filters' tests: naive implementations of the spec's formulas, a data set of the spec, and buffers with
+//! guard bytes at a chosen alignment.
 
 /// Shuffles by the formula of `filters.md` 4.
 pub(super) fn shuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
@@ -30,21 +30,9 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns data set d1 of `filters.md`.
-pub(super) fn d1(len: usize) -> Vec<u8> {
-    (0..len).map(|i| (7 * i + 13 * (i / 8)) as u8).collect()
-}
-
 /// Returns data set G of `filters.md` 17.
 pub(super) fn golden(len: usize) -> Vec<u8> {
     (0..len).map(|i| ((i as u32).wrapping_mul(2_654_435_761) >> 13) as u8).collect()
-}
-
-/// Returns the CRC-32 (IEEE) of `bytes`.
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
-    })
 }
 
 /// Returns the bytes of a hex dump; spaces are ignored.

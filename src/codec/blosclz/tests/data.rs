@@ -1,4 +1,4 @@
-//! Test inputs: the generated data of `codecs.md` 3.4, and the kinds of streams that Blosc produces.
+//! Test inputs: the kinds of streams that Blosc produces.
 
 /// A small random number generator with a fixed seed, so that failures are reproducible.
 pub(super) struct Random(pub u64);
@@ -14,31 +14,6 @@ impl Random {
     pub(super) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
-}
-
-/// `G(nw, wl, total)`: prefixes of random words.
-pub(super) fn generate_words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
-    let mut x = 1u32;
-    let mut next = || {
-        x = x.wrapping_mul(1_103_515_245).wrapping_add(12345) & 0x7fff_ffff;
-        (x >> 16) as usize
-    };
-    let words: Vec<Vec<u8>> = (0..count).map(|_| (0..word_len).map(|_| next() as u8).collect()).collect();
-    let mut out = Vec::new();
-    while out.len() < total {
-        let word = &words[next() % count];
-        let len = 5 + next() % (word_len - 4);
-        out.extend_from_slice(&word[..len]);
-    }
-    out.truncate(total);
-    out
-}
-
-/// CRC-32 (IEEE), bit by bit.
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |crc, &byte| {
-        (0..8).fold(crc ^ byte as u32, |c, _| if c & 1 == 1 { c >> 1 ^ 0xEDB8_8320 } else { c >> 1 })
-    })
 }
 
 /// The number of kinds of [`generate_sample`].

@@ -1,4 +1,4 @@
-//! Tests: the vectors of `codecs.md` 3.2 and 3.4, comparison with the naive implementations in [`model`] on random
+//! Tests: the vectors of `codecs.md` 3.2, comparison with the naive implementations in [`model`] on random
 //! input, and with the reference library where it is installed.
 
 mod data;
