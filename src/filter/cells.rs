@@ -7,7 +7,7 @@
 
 use crate::chunk::Container;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, to_kind};
 use std::mem;
 
 /// The largest number of dimensions of cells.
@@ -25,91 +25,79 @@ struct CellGrid {
     typesize: usize,
 }
 
-/// Puts the cells of `src`, an array's block of items of `typesize` bytes, one after another into `dest`; the cells
-/// have `side` items along each dimension.
-///
-/// # Errors
-/// `FilterPipeline` where the array, its block or the cells do not fit together (`filters.md` 10).
-pub(crate) fn ndcell_encode(
-    side: u8,
-    typesize: usize,
-    container: Option<&Container>,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let cells = CellGrid::for_ndcell(side, typesize, container, src.len()).ok_or_else(|| {
-        err!(
-            FilterPipeline,
-            "ndcell: cells of side {side} in a block of {} bytes of {container:?}",
-            src.len()
-        )
-    })?;
-    cells.gather(src, dest);
-    Ok(())
+/// The filter of a block in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellFilter {
+    /// The items do not change.
+    NdCell,
+    /// Each item is replaced by the mean of its cell: floats for items of 4 bytes, doubles for 8. Cells are no longer
+    /// than the block along any dimension.
+    NdMean,
 }
 
-/// Undoes [`ndcell_encode`] for the array that `container` describes, item size included.
-///
-/// # Errors
-/// `Failure` where [`ndcell_encode`] gives `FilterPipeline`.
-pub(crate) fn ndcell_decode(
-    side: u8,
-    container: Option<&Container>,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let typesize = container.and_then(|c| usize::try_from(c.typesize).ok()).unwrap_or(0);
-    let cells = CellGrid::for_ndcell(side, typesize, container, src.len()).ok_or_else(|| {
-        err!(Failure, "ndcell: cells of side {side} in a block of {} bytes of {container:?}", src.len())
-    })?;
-    cells.scatter(src, dest);
-    Ok(())
-}
-
-/// Gathers like [`ndcell_encode`], with each item replaced by the mean of its cell: floats for a `typesize` of 4,
-/// doubles for 8. Cells are no longer than the block along any dimension.
-///
-/// # Errors
-/// The same as for [`ndcell_encode`], and `FilterPipeline` for other typesizes.
-pub(crate) fn ndmean_encode(
-    side: u8,
-    typesize: usize,
-    container: Option<&Container>,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let cells = CellGrid::for_ndmean(side, typesize, container, src.len()).ok_or_else(|| {
-        err!(
-            FilterPipeline,
-            "ndmean: cells of side {side} in a block of {} bytes of {container:?}",
-            src.len()
-        )
-    })?;
-    match typesize {
-        4 => cells.gather_means(src, dest, add_f32, divide_f32),
-        8 => cells.gather_means(src, dest, add_f64, divide_f64),
-        _ => return Err(err!(FilterPipeline, "ndmean: `typesize` is {typesize}, expected 4 or 8")),
+impl CellFilter {
+    /// Puts the cells of `src`, an array's block of items of `typesize` bytes, one after another into `dest`; the cells
+    /// have `side` items along each dimension.
+    ///
+    /// # Errors
+    /// `FilterPipeline` where the array, its block or the cells do not fit together (`filters.md` 10), and for other
+    /// item sizes of [`NdMean`](Self::NdMean) than 4 and 8.
+    pub(crate) fn encode(
+        self,
+        side: u8,
+        typesize: usize,
+        container: Option<&Container>,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let cells =
+            self.grid(side, typesize, container, src.len()).map_err(to_kind(ErrorKind::FilterPipeline))?;
+        match (self, typesize) {
+            (CellFilter::NdCell, _) => cells.gather(src, dest),
+            (CellFilter::NdMean, 4) => cells.gather_means(src, dest, add_f32, divide_f32),
+            (CellFilter::NdMean, 8) => cells.gather_means(src, dest, add_f64, divide_f64),
+            _ => return Err(err!(FilterPipeline, "{self:?}: `typesize` is {typesize}, expected 4 or 8")),
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Puts the items of a block from [`ndmean_encode`] back to their positions.
-///
-/// # Errors
-/// `Failure` where the array, its block or the cells do not fit together.
-pub(crate) fn ndmean_decode(
-    side: u8,
-    container: Option<&Container>,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    // The reference converts the item size to a signed byte here.
-    let typesize = container.and_then(|c| usize::try_from(c.typesize as i8).ok()).unwrap_or(0);
-    let cells = CellGrid::for_ndmean(side, typesize, container, src.len()).ok_or_else(|| {
-        err!(Failure, "ndmean: cells of side {side} in a block of {} bytes of {container:?}", src.len())
-    })?;
-    cells.scatter(src, dest);
-    Ok(())
+    /// Puts the items of a block from [`encode`](Self::encode) back to their positions, for the array that `container`
+    /// describes, item size included.
+    ///
+    /// # Errors
+    /// `Failure` where the array, its block or the cells do not fit together.
+    pub(crate) fn decode(
+        self,
+        side: u8,
+        container: Option<&Container>,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let typesize = container.and_then(|container| match self {
+            CellFilter::NdCell => usize::try_from(container.typesize).ok(),
+            // The reference converts the item size to a signed byte here.
+            CellFilter::NdMean => usize::try_from(container.typesize as i8).ok(),
+        });
+        self.grid(side, typesize.unwrap_or(0), container, src.len())?.scatter(src, dest);
+        Ok(())
+    }
+
+    /// Returns the cells of a block of `nbytes` bytes.
+    fn grid(
+        self,
+        side: u8,
+        typesize: usize,
+        container: Option<&Container>,
+        nbytes: usize,
+    ) -> Result<CellGrid> {
+        let cells = match self {
+            CellFilter::NdCell => CellGrid::for_ndcell(side, typesize, container, nbytes),
+            CellFilter::NdMean => CellGrid::for_ndmean(side, typesize, container, nbytes),
+        };
+        cells.ok_or_else(|| {
+            err!(Failure, "{self:?}: cells of side {side} in a block of {nbytes} bytes of {container:?}")
+        })
+    }
 }
 
 impl CellGrid {

@@ -5,20 +5,16 @@
 //! several threads at once. Its return value is not trusted. The caller of an unsafe constructor in this file
 //! guarantees the contract.
 
-use crate::abi::{
-    blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_cparams, blosc2_dparams,
-    blosc2_postfilter_params, blosc2_prefilter_params,
-};
+use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
 use crate::codec::{Decoder, Encoder, Workspace};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
-use crate::registry;
+use crate::error::Result;
+use crate::registry::{self, RegisteredCodec};
 use std::ffi::{c_int, c_void};
 
-type PrefilterFn = unsafe extern "C" fn(*mut blosc2_prefilter_params) -> c_int;
-type PostfilterFn = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> c_int;
-type FilterForwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_cparams, u8) -> c_int;
-type FilterBackwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_dparams, u8) -> c_int;
+type BlockFn<P> = unsafe extern "C" fn(*mut P) -> c_int;
+type FilterFn<P> = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut P, u8) -> c_int;
+type CodecFn<P> = unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut P, *const c_void) -> c_int;
 
 /// Converts a length for C; a block is never longer than `i32::MAX`.
 fn saturating_i32(len: usize) -> i32 {
@@ -61,46 +57,50 @@ pub(crate) struct BlockContext {
     pub ttmp_nbytes: usize,
 }
 
-/// A prefilter with its parameters.
+/// A function of the program that is called for blocks, with its parameters.
 #[derive(Clone, Copy)]
-pub(crate) struct Prefilter {
+pub(crate) struct BlockFunction<P> {
     /// The caller's function.
-    function: PrefilterFn,
+    function: BlockFn<P>,
     /// The caller's parameters, as they were when the context was created.
-    params: blosc2_prefilter_params,
+    params: P,
     /// The context's copy of the parameters, whose address callers may read from the context.
-    context_params: *mut blosc2_prefilter_params,
+    context_params: *mut P,
 }
+
+/// A prefilter with its parameters.
+pub(crate) type Prefilter = BlockFunction<blosc2_prefilter_params>;
+/// A postfilter with its parameters.
+pub(crate) type Postfilter = BlockFunction<blosc2_postfilter_params>;
 
 // SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
 // contract.
-unsafe impl Send for Prefilter {}
+unsafe impl<P> Send for BlockFunction<P> {}
 // SAFETY: methods through a shared reference only copy the pointers and call that function.
-unsafe impl Sync for Prefilter {}
+unsafe impl<P> Sync for BlockFunction<P> {}
 
-impl Prefilter {
-    /// Returns a prefilter. `context_params` is the context's copy of `params`; it is never followed here.
+impl<P> BlockFunction<P> {
+    /// Returns a function with its parameters. `context_params` is the context's copy of `params`; it is never followed
+    /// here.
     ///
     /// # Safety
-    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the prefilter lives.
-    pub(crate) unsafe fn new(
-        function: PrefilterFn,
-        params: blosc2_prefilter_params,
-        context_params: *mut blosc2_prefilter_params,
-    ) -> Self {
-        Prefilter { function, params, context_params }
+    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the result lives.
+    pub(crate) unsafe fn new(function: BlockFn<P>, params: P, context_params: *mut P) -> Self {
+        BlockFunction { function, params, context_params }
     }
 
     /// Returns the caller's function.
-    pub(crate) fn function(&self) -> PrefilterFn {
+    pub(crate) fn function(&self) -> BlockFn<P> {
         self.function
     }
 
     /// Returns the address of the context's copy of the parameters.
-    pub(crate) fn context_params(&self) -> *mut blosc2_prefilter_params {
+    pub(crate) fn context_params(&self) -> *mut P {
         self.context_params
     }
+}
 
+impl Prefilter {
     /// Returns whether the output is discarded: the function is called for its side effects only.
     pub(crate) fn is_output_disposable(&self) -> bool {
         self.params.output_is_disposable.get()
@@ -171,47 +171,7 @@ impl Prefilter {
     }
 }
 
-/// A postfilter with its parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct Postfilter {
-    /// The caller's function.
-    function: PostfilterFn,
-    /// The caller's parameters, as they were when the context was created.
-    params: blosc2_postfilter_params,
-    /// The context's copy of the parameters, whose address callers may read from the context.
-    context_params: *mut blosc2_postfilter_params,
-}
-
-// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
-// contract.
-unsafe impl Send for Postfilter {}
-// SAFETY: methods through a shared reference only copy the pointers and call that function.
-unsafe impl Sync for Postfilter {}
-
 impl Postfilter {
-    /// Returns a postfilter. `context_params` is the context's copy of `params`; it is never followed here.
-    ///
-    /// # Safety
-    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the postfilter
-    /// lives.
-    pub(crate) unsafe fn new(
-        function: PostfilterFn,
-        params: blosc2_postfilter_params,
-        context_params: *mut blosc2_postfilter_params,
-    ) -> Self {
-        Postfilter { function, params, context_params }
-    }
-
-    /// Returns the caller's function.
-    pub(crate) fn function(&self) -> PostfilterFn {
-        self.function
-    }
-
-    /// Returns the address of the context's copy of the parameters.
-    pub(crate) fn context_params(&self) -> *mut blosc2_postfilter_params {
-        self.context_params
-    }
-
     /// Fills `output` from the decoded block `input`; both have the same length.
     ///
     /// # Panics
@@ -258,187 +218,100 @@ impl Postfilter {
     }
 }
 
-/// A caller's encoder, ready for the streams of one chunk.
-pub(crate) struct UserEncoder {
+/// An encoder or a decoder of the program, ready for the streams of one chunk.
+pub(crate) struct UserCodec<P> {
     /// Id of the codec.
-    compcode: i32,
+    compcode: u8,
     /// The caller's function; `None` if it is in a plugin library that is loaded for the first stream.
-    function: blosc2_codec_encoder_cb,
+    function: Option<CodecFn<P>>,
     /// The codec's meta byte.
     meta: u8,
-    /// The compression parameters that are passed to the function.
-    cparams: blosc2_cparams,
-    /// Start of the caller's source.
+    /// The parameters that are passed to the function.
+    params: P,
+    /// Start of the caller's source, or of the compressed chunk.
     chunk: *const c_void,
 }
 
-impl UserEncoder {
-    /// Returns the encoder of the codec `compcode`: `function`, or if that is `None` the one of the codec's plugin
-    /// library. `meta` is the codec's meta byte.
+/// An encoder of the program.
+pub(crate) type UserEncoder = UserCodec<blosc2_cparams>;
+/// A decoder of the program.
+pub(crate) type UserDecoder = UserCodec<blosc2_dparams>;
+
+impl<P: Copy> UserCodec<P> {
+    /// Returns the codec `compcode` with `function`, or if that is `None` with the one of the codec's plugin library.
+    /// `meta` is the codec's meta byte.
     ///
     /// # Safety
-    /// With `cparams` and `chunk`, the start of the caller's source or NULL, the function fulfils the contract of
-    /// callbacks (see the module) for as long as the encoder lives.
+    /// With `params` and `chunk`, the start of the caller's source or of the compressed chunk, or NULL, the function
+    /// fulfils the contract of callbacks (see the module) for as long as the result lives.
     pub(crate) unsafe fn new(
-        compcode: i32,
-        function: blosc2_codec_encoder_cb,
+        compcode: u8,
+        function: Option<CodecFn<P>>,
         meta: u8,
-        cparams: blosc2_cparams,
+        params: P,
         chunk: *const c_void,
     ) -> Self {
-        UserEncoder { compcode, function, meta, cparams, chunk }
+        UserCodec { compcode, function, meta, params, chunk }
+    }
+
+    /// Returns the return value of the function for `src` and `dest`. `find` returns the function of a codec that has
+    /// been loaded from its plugin library; `name` is for messages.
+    fn run(
+        &self,
+        name: &str,
+        find: impl FnOnce(RegisteredCodec) -> Option<CodecFn<P>>,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<c_int> {
+        let function = match self.function {
+            Some(function) => function,
+            None => find(registry::load_codec(i32::from(self.compcode))?)
+                .ok_or_else(|| err!(CodecSupport, "codec {} has no {name}", self.compcode))?,
+        };
+        let mut params = self.params;
+        let (src_len, dest_len) = (saturating_i32(src.len()), saturating_i32(dest.len()));
+        let (src, dest) = (src.as_ptr(), dest.as_mut_ptr());
+        // SAFETY: the caller of `new` guarantees the contract; the pointers and lengths are those of the slices.
+        Ok(unsafe { function(src, src_len, dest, dest_len, self.meta, &raw mut params, self.chunk) })
     }
 }
 
 // SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
 // contract.
-unsafe impl Sync for UserEncoder {}
+unsafe impl<P> Sync for UserCodec<P> {}
 
 impl Encoder for UserEncoder {
     fn encode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        let mut cparams = self.cparams;
-        let lacks = || err!(CodecSupport, "codec {} has no encoder", self.compcode);
-        let function = match self.function {
-            Some(function) => function,
-            None => registry::load_codec(self.compcode)?.encoder.ok_or_else(lacks)?,
-        };
-        // SAFETY: the caller of `new` guarantees the contract; the pointers and lengths are those of the slices.
-        let code = unsafe {
-            function(
-                src.as_ptr(),
-                saturating_i32(src.len()),
-                dest.as_mut_ptr(),
-                saturating_i32(dest.len()),
-                self.meta,
-                &raw mut cparams,
-                self.chunk,
-            )
-        };
+        let code = self.run("encoder", |codec| codec.encoder, src, dest)?;
         usize::try_from(code).map_err(|_| {
-            err!(Data, "the encoder of codec {} returned {code}, expected 0 or more", cparams.compcode)
+            err!(Data, "the encoder of codec {} returned {code}, expected 0 or more", self.compcode)
         })
     }
 }
 
-/// A caller's decoder, ready for the streams of one chunk.
-pub(crate) struct UserDecoder {
-    /// Id of the codec.
-    compcode: u8,
-    /// The caller's function; `None` if it is in a plugin library that is loaded for the first stream.
-    function: blosc2_codec_decoder_cb,
-    /// The codec's meta byte.
-    meta: u8,
-    /// The decompression parameters that are passed to the function.
-    dparams: blosc2_dparams,
-    /// Start of the compressed chunk.
-    chunk: *const c_void,
-}
-
-impl UserDecoder {
-    /// Returns the decoder of the codec `compcode`: `function`, or if that is `None` the one of the codec's plugin
-    /// library. `meta` is the codec's meta byte.
-    ///
-    /// # Safety
-    /// With `dparams` and `chunk`, the start of the compressed chunk, the function fulfils the contract of callbacks
-    /// (see the module) for as long as the decoder lives.
-    pub(crate) unsafe fn new(
-        compcode: u8,
-        function: blosc2_codec_decoder_cb,
-        meta: u8,
-        dparams: blosc2_dparams,
-        chunk: *const c_void,
-    ) -> Self {
-        UserDecoder { compcode, function, meta, dparams, chunk }
-    }
-}
-
-// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
-// contract.
-unsafe impl Sync for UserDecoder {}
-
 impl Decoder for UserDecoder {
     fn decode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-        let mut dparams = self.dparams;
-        let lacks = || err!(CodecSupport, "codec {} has no decoder", self.compcode);
-        let function = match self.function {
-            Some(function) => function,
-            None => registry::load_codec(i32::from(self.compcode))?.decoder.ok_or_else(lacks)?,
-        };
-        // SAFETY: the caller of `new` guarantees the contract; the pointers and lengths are those of the slices.
-        let code = unsafe {
-            function(
-                src.as_ptr(),
-                saturating_i32(src.len()),
-                dest.as_mut_ptr(),
-                saturating_i32(dest.len()),
-                self.meta,
-                &raw mut dparams,
-                self.chunk,
-            )
-        };
-        Ok(usize::try_from(code).unwrap_or(0))
+        Ok(usize::try_from(self.run("decoder", |codec| codec.decoder, src, dest)?).unwrap_or(0))
     }
 }
 
-/// Runs a caller's forward function on a block.
+/// Runs a filter function of the program on a block, and returns its return value.
 ///
 /// # Panics
 /// If the lengths of `src` and `dest` differ.
 ///
 /// # Safety
-/// With `cparams`, the function fulfils the contract of callbacks (see the module).
-///
-/// # Errors
-/// `FilterPipeline` when the function returns anything but 0.
-pub(crate) unsafe fn run_filter_forward(
-    function: FilterForwardFn,
+/// With `params`, the function fulfils the contract of callbacks (see the module).
+pub(crate) unsafe fn run_filter<P: Copy>(
+    function: FilterFn<P>,
     id: u8,
     meta: u8,
-    cparams: &blosc2_cparams,
+    params: &P,
     src: &[u8],
     dest: &mut [u8],
-) -> Result<()> {
+) -> c_int {
     assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
-    let mut cparams = *cparams;
+    let mut params = *params;
     // SAFETY: the caller guarantees the contract; both buffers have the length that is passed: asserted above.
-    let code = unsafe {
-        function(src.as_ptr(), dest.as_mut_ptr(), saturating_i32(src.len()), meta, &raw mut cparams, id)
-    };
-    if code != 0 {
-        return Err(err!(FilterPipeline, "filter {id} returned {code}, expected 0"));
-    }
-    Ok(())
-}
-
-/// Runs a caller's backward function on a block. Returns the function's return value if that is not negative.
-///
-/// # Panics
-/// If the lengths of `src` and `dest` differ.
-///
-/// # Safety
-/// With `dparams`, the function fulfils the contract of callbacks (see the module).
-///
-/// # Errors
-/// The function's own negative code, unchanged (`filters.md` 1.2).
-pub(crate) unsafe fn run_filter_backward(
-    function: FilterBackwardFn,
-    id: u8,
-    meta: u8,
-    dparams: &blosc2_dparams,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<i32> {
-    assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
-    let mut dparams = *dparams;
-    // SAFETY: the caller guarantees the contract; both buffers have the length that is passed: asserted above.
-    let code = unsafe {
-        function(src.as_ptr(), dest.as_mut_ptr(), saturating_i32(src.len()), meta, &raw mut dparams, id)
-    };
-    if code < 0 {
-        return Err(Error::new(
-            ErrorKind::Callback(code),
-            format_args!("filter {id} returned {code}, expected 0 or more"),
-        ));
-    }
-    Ok(code)
+    unsafe { function(src.as_ptr(), dest.as_mut_ptr(), saturating_i32(src.len()), meta, &raw mut params, id) }
 }

@@ -10,10 +10,11 @@ use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blos
 use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::filter::bytedelta::{self, Revision};
+use crate::filter::cells::CellFilter;
 use crate::filter::copy::copy;
-use crate::filter::{bitshuffle, cells, delta, int_trunc, shuffle, trunc_prec};
+use crate::filter::{bitshuffle, delta, int_trunc, shuffle, trunc_prec};
 use crate::registry;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -37,10 +38,9 @@ enum FilterStep {
         /// `None` if neither the meta byte nor a super-chunk gives the number.
         nstreams: Option<NonZeroUsize>,
     },
-    NdCell {
+    Cells {
         side: u8,
-        /// Whether each item is replaced by the mean of its cell.
-        is_ndmean: bool,
+        filter: CellFilter,
     },
     User {
         id: u8,
@@ -114,17 +114,6 @@ impl<'c> FilterSteps<'c> {
         &self.steps[..self.len]
     }
 
-    /// Returns the revision of the bytedelta that directly follows the shuffle at `index` and codes the same number of
-    /// streams: both are done in one pass, in the step of the shuffle.
-    fn fused_bytedelta(&self, index: usize) -> Option<Revision> {
-        match (self.steps().get(index)?, self.steps().get(index + 1)?) {
-            (FilterStep::Shuffle { nstreams }, FilterStep::ByteDelta { revision, nstreams: coded }) => {
-                coded.is_some_and(|coded| coded.get() == *nstreams).then_some(*revision)
-            }
-            _ => None,
-        }
-    }
-
     /// Returns whether the blocks of a chunk depend on its first block.
     pub(crate) fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, FilterStep::Delta))
@@ -154,13 +143,7 @@ impl<'c> FilterSteps<'c> {
             BlockInput::InSource(block) => (block, block.len(), false),
             BlockInput::InFrontBuffer(len) => (&[][..], len, true),
         };
-        for (index, step) in self.steps().iter().enumerate() {
-            if matches!(step, FilterStep::ByteDelta { .. })
-                && index > 0
-                && self.fused_bytedelta(index - 1).is_some()
-            {
-                continue;
-            }
+        for step in self.steps() {
             if let (FilterStep::ByteDelta { revision, nstreams }, true) = (step, in_front) {
                 bytedelta::encode_in_place(*revision, require_nstreams(*nstreams)?, &mut front[..len]);
                 continue;
@@ -168,10 +151,7 @@ impl<'c> FilterSteps<'c> {
             let src = if in_front { &front[..len] } else { block };
             let dest = &mut back[..len];
             match *step {
-                FilterStep::Shuffle { nstreams } => match self.fused_bytedelta(index) {
-                    Some(revision) => bytedelta::shuffle_encode(revision, nstreams, src, dest),
-                    None => shuffle::shuffle(nstreams, src, dest),
-                },
+                FilterStep::Shuffle { nstreams } => shuffle::shuffle(nstreams, src, dest),
                 FilterStep::Bitshuffle if chunk_version == version::BLOSC1 => {
                     bitshuffle::bitshuffle_v2(self.typesize, src, dest);
                 }
@@ -189,11 +169,8 @@ impl<'c> FilterSteps<'c> {
                 FilterStep::ByteDelta { revision, nstreams } => {
                     bytedelta::encode(revision, require_nstreams(nstreams)?, src, dest);
                 }
-                FilterStep::NdCell { side, is_ndmean: false } => {
-                    cells::ndcell_encode(side, self.typesize, self.container, src, dest)?;
-                }
-                FilterStep::NdCell { side, is_ndmean: true } => {
-                    cells::ndmean_encode(side, self.typesize, self.container, src, dest)?;
+                FilterStep::Cells { side, filter } => {
+                    filter.encode(side, self.typesize, self.container, src, dest)?;
                 }
                 FilterStep::User { id, meta, forward, .. } => {
                     let function = match forward {
@@ -204,7 +181,10 @@ impl<'c> FilterSteps<'c> {
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no forward function"))?;
                     // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller
                     // that created the context guarantees it for the pointers in `cparams`.
-                    unsafe { callbacks::run_filter_forward(function, id, meta, cparams, src, dest) }?;
+                    let code = unsafe { callbacks::run_filter(function, id, meta, cparams, src, dest) };
+                    if code != 0 {
+                        return Err(err!(FilterPipeline, "filter {id} returned {code}, expected 0"));
+                    }
                 }
                 FilterStep::Unknown { id } => {
                     return Err(err!(FilterPipeline, "filter {id} is neither built in nor registered"));
@@ -222,7 +202,7 @@ impl<'c> FilterSteps<'c> {
     ///
     /// # Errors
     /// `Failure` for an id that the format does not define, `FilterPipeline` for a filter that is not registered, or
-    /// the negative code that a program's filter returned.
+    /// the negative code that a program's filter returned, unchanged (`filters.md` 1.2).
     pub(crate) fn backward<'a>(
         &self,
         mut front: &'a mut [u8],
@@ -238,12 +218,6 @@ impl<'c> FilterSteps<'c> {
         // Number of remaining steps that write to another buffer; the last of them writes to `dest`.
         let mut moves_left = self.steps().iter().filter(|s| s.needs_output_buffer()).count();
         for (index, step) in self.steps().iter().enumerate().rev() {
-            if matches!(step, FilterStep::ByteDelta { .. })
-                && index > 0
-                && self.fused_bytedelta(index - 1).is_some()
-            {
-                continue;
-            }
             if step.is_undone_in_place() {
                 let data = if in_dest { &mut *dest } else { &mut front[..len] };
                 self.undo_in_place(step, data, reference)?;
@@ -257,23 +231,15 @@ impl<'c> FilterSteps<'c> {
             }
             moves_left -= 1;
             in_dest = moves_left == 0;
-            let src = &mut front[..len];
+            let src = &front[..len];
             let out = if in_dest { &mut *dest } else { &mut back[..len] };
             match *step {
-                FilterStep::Shuffle { nstreams } => match self.fused_bytedelta(index) {
-                    Some(revision) => bytedelta::decode_unshuffle(revision, nstreams, src, out),
-                    None => shuffle::unshuffle(nstreams, src, out),
-                },
+                FilterStep::Shuffle { nstreams } => shuffle::unshuffle(nstreams, src, out),
                 FilterStep::Bitshuffle if chunk_version == version::BLOSC1 => {
                     bitshuffle::bitunshuffle_v2(self.typesize, src, out);
                 }
                 FilterStep::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
-                FilterStep::NdCell { side, is_ndmean: false } => {
-                    cells::ndcell_decode(side, self.container, src, out)?
-                }
-                FilterStep::NdCell { side, is_ndmean: true } => {
-                    cells::ndmean_decode(side, self.container, src, out)?
-                }
+                FilterStep::Cells { side, filter } => filter.decode(side, self.container, src, out)?,
                 FilterStep::User { id, meta, backward, .. } => {
                     let function = match backward {
                         Some(function) => Some(function),
@@ -281,11 +247,18 @@ impl<'c> FilterSteps<'c> {
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no backward function"))?;
-                    // A positive value ends the pipeline of the block, which is an error only if other steps would
-                    // follow (filters.md 15 Q3).
                     // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller
                     // that created the context guarantees it for the pointers in `dparams`.
-                    if unsafe { callbacks::run_filter_backward(function, id, meta, dparams, src, out) }? > 0 {
+                    let code = unsafe { callbacks::run_filter(function, id, meta, dparams, src, out) };
+                    if code < 0 {
+                        return Err(Error::new(
+                            ErrorKind::Callback(code),
+                            format_args!("filter {id} returned {code}, expected 0 or more"),
+                        ));
+                    }
+                    // A positive value ends the pipeline of the block, which is an error only if other steps would
+                    // follow (filters.md 15 Q3).
+                    if code > 0 {
                         if self.steps()[..index].iter().any(FilterStep::is_undone) {
                             return Err(err!(
                                 FilterPipeline,
@@ -359,8 +332,8 @@ fn plugin_step(id: u8, meta: u8, typesize: usize, container: Option<&Container>)
         })
     };
     match i32::from(id) {
-        BLOSC_FILTER_NDCELL => Some(FilterStep::NdCell { side: meta, is_ndmean: false }),
-        BLOSC_FILTER_NDMEAN => Some(FilterStep::NdCell { side: meta, is_ndmean: true }),
+        BLOSC_FILTER_NDCELL => Some(FilterStep::Cells { side: meta, filter: CellFilter::NdCell }),
+        BLOSC_FILTER_NDMEAN => Some(FilterStep::Cells { side: meta, filter: CellFilter::NdMean }),
         BLOSC_FILTER_BYTEDELTA_BUGGY => {
             Some(FilterStep::ByteDelta { revision: Revision::Restarting, nstreams: nstreams() })
         }
@@ -413,7 +386,7 @@ impl FilterStep {
             FilterStep::Unknown { id } => *id >= filter_id::FIRST_REGISTERED,
             FilterStep::Shuffle { .. }
             | FilterStep::Bitshuffle
-            | FilterStep::NdCell { .. }
+            | FilterStep::Cells { .. }
             | FilterStep::User { .. } => true,
         }
     }

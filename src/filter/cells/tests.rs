@@ -56,13 +56,14 @@ fn ndcell_matches_the_reference_for_any_shape() {
             let (item, container) = (typesize as usize, array(typesize, shape));
             for side in (0..=9).chain([100, 255]).step_by(step) {
                 let mut out = vec![0x5a; src.len()];
-                let done = ndcell_encode(side, item, Some(&container), &src, &mut out);
+                let done = CellFilter::NdCell.encode(side, item, Some(&container), &src, &mut out);
                 let volume = (0..shape.len()).try_fold(1i64, |v, _| v.checked_mul(side.into()));
                 let fits = side > 0 && volume.is_some_and(|volume| volume <= nitems.into());
                 assert_eq!(done.is_ok(), fits, "{shape:?} {typesize} {side}");
                 if !fits {
                     assert_eq!(done.unwrap_err().kind(), ErrorKind::FilterPipeline);
-                    let error = ndcell_decode(side, Some(&container), &src, &mut out).unwrap_err();
+                    let error =
+                        CellFilter::NdCell.decode(side, Some(&container), &src, &mut out).unwrap_err();
                     assert_eq!(error.kind(), ErrorKind::Failure);
                     assert!(out.iter().all(|&b| b == 0x5a));
                     continue;
@@ -72,7 +73,7 @@ fn ndcell_matches_the_reference_for_any_shape() {
                     order.iter().flat_map(|&(_, i)| &src[i * item..][..item]).copied().collect();
                 assert_eq!(out, expected, "{shape:?} {typesize} {side}");
                 let mut back = vec![0x5a; src.len()];
-                ndcell_decode(side, Some(&container), &out, &mut back).unwrap();
+                CellFilter::NdCell.decode(side, Some(&container), &out, &mut back).unwrap();
                 assert_eq!(back, src, "{shape:?} {typesize} {side}");
             }
         }
@@ -106,7 +107,7 @@ fn ndcell_output_matches_the_dumps() {
     ] {
         let src: Vec<u8> = (0..shape.iter().product::<i32>() as u8).collect();
         let mut out = vec![0; src.len()];
-        ndcell_encode(side, 1, Some(&array(1, shape)), &src, &mut out).unwrap();
+        CellFilter::NdCell.encode(side, 1, Some(&array(1, shape)), &src, &mut out).unwrap();
         assert_eq!(out, hex(dump), "{shape:?}");
     }
 }
@@ -117,7 +118,7 @@ fn ndmean_output_matches_the_dumps() {
         let src: Vec<u8> =
             (0..shape.iter().product::<i32>()).flat_map(|i| (i as f32).to_ne_bytes()).collect();
         let mut out = vec![0; src.len()];
-        ndmean_encode(side, 4, Some(&array(4, shape)), &src, &mut out)?;
+        CellFilter::NdMean.encode(side, 4, Some(&array(4, shape)), &src, &mut out)?;
         Ok::<Vec<f32>, crate::Error>(out.as_chunks::<4>().0.iter().map(|&b| f32::from_ne_bytes(b)).collect())
     };
     let repeated = |values: &[(f32, usize)]| -> Vec<f32> {
@@ -145,7 +146,7 @@ fn ndmean_matches_the_model_for_any_shape() {
         let (src, container) = (to_bytes(&values), array(8, shape));
         for side in (1..=9u8).step_by(step) {
             let (mut out, mut back) = (vec![0; src.len()], vec![0; src.len()]);
-            let encoded = ndmean_encode(side, 8, Some(&container), &src, &mut out);
+            let encoded = CellFilter::NdMean.encode(side, 8, Some(&container), &src, &mut out);
             let side = i32::from(side);
             // The reference cannot read the other blocks that it writes (`filters.md` D7).
             let fits = shape[0] >= side || shape[1..].iter().all(|&extent| extent <= side);
@@ -153,7 +154,8 @@ fn ndmean_matches_the_model_for_any_shape() {
             if !fits {
                 rejected += 1;
                 assert_eq!(encoded.unwrap_err().kind(), ErrorKind::FilterPipeline);
-                let error = ndmean_decode(side as u8, Some(&container), &src, &mut back).unwrap_err();
+                let error =
+                    CellFilter::NdMean.decode(side as u8, Some(&container), &src, &mut back).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Failure);
                 continue;
             }
@@ -169,7 +171,7 @@ fn ndmean_matches_the_model_for_any_shape() {
                 .collect();
             assert_eq!(out, to_bytes(&means), "{shape:?} {side}");
             // Decoding puts any items to the positions of the items in the order of cells.
-            ndmean_decode(side as u8, Some(&container), &src, &mut back).unwrap();
+            CellFilter::NdMean.decode(side as u8, Some(&container), &src, &mut back).unwrap();
             let mut expected = vec![0.0; values.len()];
             for (&value, &(_, i)) in values.iter().zip(&order) {
                 expected[i] = value;
@@ -184,7 +186,7 @@ fn ndmean_matches_the_model_for_any_shape() {
 fn means_are_summed_item_by_item() {
     let src: Vec<u8> = [1e8f32, 1.0, -1e8, 1.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
     let mut out = [0; 16];
-    ndmean_encode(2, 4, Some(&array(4, &[2, 2])), &src, &mut out).unwrap();
+    CellFilter::NdMean.encode(2, 4, Some(&array(4, &[2, 2])), &src, &mut out).unwrap();
     assert_eq!(out.as_chunks::<4>().0, &[0.25f32.to_ne_bytes(); 4]);
 }
 
@@ -195,10 +197,10 @@ fn invalid_arrays_are_rejected() {
     let mut refused = |container: Option<Container>| {
         let container = container.as_ref();
         for side in [1, 2] {
-            assert!(ndcell_encode(side, 4, container, &src, &mut out).is_err(), "{container:?}");
-            assert!(ndcell_decode(side, container, &src, &mut out).is_err(), "{container:?}");
-            assert!(ndmean_encode(side, 4, container, &src, &mut out).is_err(), "{container:?}");
-            assert!(ndmean_decode(side, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(CellFilter::NdCell.encode(side, 4, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(CellFilter::NdCell.decode(side, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(CellFilter::NdMean.encode(side, 4, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(CellFilter::NdMean.decode(side, container, &src, &mut out).is_err(), "{container:?}");
         }
     };
     refused(None);
@@ -218,8 +220,8 @@ fn invalid_arrays_are_rejected() {
     }
     for typesize in [0, -4, 3, i32::MIN, i32::MAX] {
         let container = array(typesize, &[4, 4]);
-        assert!(ndcell_decode(2, Some(&container), &src, &mut out).is_err());
-        assert!(ndmean_decode(2, Some(&container), &src, &mut out).is_err());
+        assert!(CellFilter::NdCell.decode(2, Some(&container), &src, &mut out).is_err());
+        assert!(CellFilter::NdMean.decode(2, Some(&container), &src, &mut out).is_err());
     }
-    assert!(ndmean_encode(2, 2, Some(&array(2, &[4, 8])), &src, &mut out).is_err());
+    assert!(CellFilter::NdMean.encode(2, 2, Some(&array(2, &[4, 8])), &src, &mut out).is_err());
 }

@@ -48,7 +48,7 @@ impl<'a> ChunkEncoder<'a> {
                 // caller that created the context guarantees it for the pointers in `cparams`.
                 ChunkEncoder::User(unsafe {
                     UserEncoder::new(
-                        params.compcode,
+                        codec.compcode,
                         codec.encoder,
                         params.compcode_meta,
                         cparams,

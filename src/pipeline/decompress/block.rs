@@ -4,12 +4,11 @@ use super::super::callbacks::{BlockContext, Postfilter};
 use super::super::scratch::{self, BlockScratch, ScratchBuffer};
 use super::lazy;
 use super::plan::DecodePlan;
-use super::streams::{decode_bitshuffled, decode_block_streams, decode_shuffled, decode_varlen_payload};
+use super::streams::{decode_block_streams, decode_varlen_payload, undo_only_filter};
 use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_dont_split};
 use crate::chunk::{LazyBlocks, SpecialValue};
 use crate::codec::{DECODE_SLACK, Workspace};
 use crate::error::Result;
-use crate::filter::{bitshuffle, shuffle};
 use crate::malloc::MallocBytes;
 
 impl DecodePlan<'_> {
@@ -166,14 +165,11 @@ impl DecodePlan<'_> {
         let BlockScratch { front, workspace, .. } = scratch;
         match coding {
             BlockCoding::Direct => decode_block_streams(decoder, nstreams, bytes, workspace, dest, len),
-            BlockCoding::Shuffled { unit } => {
+            BlockCoding::Shuffled { .. } | BlockCoding::Bitshuffled => {
                 let front = front.get(len + DECODE_SLACK)?;
-                decode_shuffled(decoder, (nstreams, unit), bytes, workspace, front, dest)
-            }
-            BlockCoding::Bitshuffled => {
-                let front = front.get(len + DECODE_SLACK)?;
-                let typesize = usize::from(self.header.typesize);
-                decode_bitshuffled(decoder, (nstreams, typesize), bytes, workspace, front, dest)
+                decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
+                undo_only_filter(coding, usize::from(self.header.typesize), &front[..len], dest);
+                Ok(())
             }
             BlockCoding::General => self.decode_with_filters(scratch, dest, reference, |workspace, dest| {
                 decode_block_streams(decoder, nstreams, bytes, workspace, dest, len)
@@ -192,19 +188,12 @@ impl DecodePlan<'_> {
         let len = dest.len();
         let decoder = self.decoder();
         let BlockScratch { front, workspace, .. } = scratch;
-        let typesize = usize::from(self.header.typesize);
         match coding {
             BlockCoding::Direct => decode_varlen_payload(&decoder, payload, workspace, dest),
-            BlockCoding::Shuffled { unit } => {
+            BlockCoding::Shuffled { .. } | BlockCoding::Bitshuffled => {
                 let front = front.get(len)?;
                 decode_varlen_payload(&decoder, payload, workspace, front)?;
-                shuffle::unshuffle(unit, front, dest);
-                Ok(())
-            }
-            BlockCoding::Bitshuffled => {
-                let front = front.get(len)?;
-                decode_varlen_payload(&decoder, payload, workspace, front)?;
-                bitshuffle::bitunshuffle(typesize, front, dest);
+                undo_only_filter(coding, usize::from(self.header.typesize), front, dest);
                 Ok(())
             }
             BlockCoding::General => self.decode_with_filters(scratch, dest, None, |workspace, dest| {

@@ -8,7 +8,7 @@
 
 use super::super::scratch::{self, BlockScratch};
 use super::outcome::DecompressOutcome;
-use super::streams::{decode_bitshuffled, decode_block_streams, decode_shuffled};
+use super::streams::{decode_block_streams, undo_only_filter};
 use crate::chunk::class::BlockCoding;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue, read_i32};
@@ -70,18 +70,12 @@ pub(crate) fn try_decompress_fast(
     let mut borrowed = scratch::borrow_scratch().ok()?;
     let BlockScratch { front, workspace, .. } = &mut borrowed.scratch.block_scratch;
     let decoder = || codec.decoder(None);
-    let decoded = match coding {
-        BlockCoding::Shuffled { unit } => {
-            let front = front.get(len + DECODE_SLACK).ok()?;
-            decode_shuffled(decoder, (nstreams, unit), streams, workspace, front, dest)
-        }
-        BlockCoding::Bitshuffled => {
-            let front = front.get(len + DECODE_SLACK).ok()?;
-            decode_bitshuffled(decoder, (nstreams, typesize), streams, workspace, front, dest)
-        }
-        BlockCoding::Direct | BlockCoding::General => {
-            decode_block_streams(decoder, nstreams, streams, workspace, dest, len)
-        }
+    let decoded = if coding == BlockCoding::Direct {
+        decode_block_streams(decoder, nstreams, streams, workspace, dest, len)
+    } else {
+        let front = front.get(len + DECODE_SLACK).ok()?;
+        decode_block_streams(decoder, nstreams, streams, workspace, front, len)
+            .map(|()| undo_only_filter(coding, typesize, &front[..len], dest))
     };
     borrowed.release();
     decoded.ok()?;

@@ -3,6 +3,7 @@
 //!
 //! The caller chooses the block and the decoder.
 
+use crate::chunk::class::BlockCoding;
 use crate::chunk::stream::{self, Stream};
 use crate::codec::{Decoder, Workspace};
 use crate::err;
@@ -30,44 +31,15 @@ pub(super) fn decode_block_streams<D: Decoder>(
     })
 }
 
-/// Does the same as [`decode_block_streams`], through the buffer `front`, for a block whose only filter is a shuffle of
-/// items of `typesize` bytes.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
+/// Undoes the only filter of a block in `src`, into `dest` (same length). `coding` is that of a shuffled or bitshuffled
+/// block, `typesize` the item size of the chunk.
 #[inline]
-pub(super) fn decode_shuffled<D: Decoder>(
-    decoder: impl Fn() -> D,
-    (nstreams, typesize): (usize, usize),
-    bytes: &[u8],
-    workspace: &mut Workspace,
-    front: &mut [u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let len = dest.len();
-    decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
-    shuffle::unshuffle(typesize, &front[..len], dest);
-    Ok(())
-}
-
-/// Does the same as [`decode_block_streams`], through the buffer `front`, for a block whose only filter is a bitshuffle
-/// of items of `typesize` bytes, in the format of chunk versions from 3 on.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
-#[inline(never)]
-pub(super) fn decode_bitshuffled<D: Decoder>(
-    decoder: impl Fn() -> D,
-    (nstreams, typesize): (usize, usize),
-    bytes: &[u8],
-    workspace: &mut Workspace,
-    front: &mut [u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let len = dest.len();
-    decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
-    bitshuffle::bitunshuffle(typesize, &front[..len], dest);
-    Ok(())
+pub(super) fn undo_only_filter(coding: BlockCoding, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    match coding {
+        BlockCoding::Shuffled { unit } => shuffle::unshuffle(unit, src, dest),
+        BlockCoding::Bitshuffled => bitshuffle::bitunshuffle(typesize, src, dest),
+        BlockCoding::Direct | BlockCoding::General => unreachable!("the block has not one shuffle"),
+    }
 }
 
 /// Returns the decoded length in bytes of each of `nstreams` streams of a block of `len` bytes. Avoids a division,
