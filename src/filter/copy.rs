@@ -6,19 +6,9 @@
 //! Zen 4 that is 17 times *slower* if the destination is 1 to 15 bytes behind the source modulo 4096, which depends
 //! only on the addresses of the caller's buffers. The speed of a loop over vectors does not depend on them.
 
-#[cfg(target_arch = "x86_64")]
-use super::columns::prefetch_dest;
 use super::cpu::{self, SimdLevel};
-#[cfg(any(target_arch = "x86_64", test))]
-use crate::tuning::tunable;
 use std::mem::MaybeUninit;
 use std::ptr;
-
-#[cfg(any(target_arch = "x86_64", test))]
-tunable! {
-    /// Whether copies have a loop over vectors.
-    const HAS_VECTOR_COPY: bool = true;
-}
 
 /// The smallest length, in bytes, for which the vector loop is used: from here on the C library's copy may be slow;
 /// below, it is the faster one.
@@ -29,15 +19,6 @@ const MIN_VECTOR_COPY: usize = 2048;
 /// copied with non-temporal stores, as in the C library.
 #[cfg(any(target_arch = "x86_64", test))]
 const MAX_VECTOR_COPY: usize = 4 << 20;
-
-/// The size of a cache line, and the prefetch distance before the stores, both in bytes.
-#[cfg(target_arch = "x86_64")]
-const CACHE_LINE: usize = 64;
-#[cfg(target_arch = "x86_64")]
-tunable! {
-    /// The prefetch distance before the stores, in bytes.
-    const PREFETCH_DISTANCE: usize = 512;
-}
 
 /// Copies `src` to `dest`.
 ///
@@ -72,70 +53,49 @@ pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
 fn copy_to_uninit_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
-    if HAS_VECTOR_COPY.get() && (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
-        if let SimdLevel::Avx512(_) = level {
-            // SAFETY: the level proves that the machine has AVX-512 F, and both have that length.
-            return unsafe { avx512(src, dest) };
-        }
-        if level.has_avx2() {
-            // SAFETY: the level proves that the machine has AVX2, and both have that length.
-            return unsafe { avx2(src, dest) };
-        }
+    if level.has_avx2() && (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
+        // SAFETY: the level proves that the machine has AVX2.
+        return unsafe { copy_vectors(src, dest) };
     }
     let _ = level;
     // SAFETY: both have that length, and `dest` is borrowed mutably.
     unsafe { dest.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), src.len()) };
 }
 
-/// Defines a copy by vectors: an unaligned first round, a last round that ends at the end, and between them rounds of
-/// four vectors whose stores are aligned. The cache lines of the destination are prefetched, because the hardware
-/// prefetches only those that are read.
+/// Copies at least [`MIN_VECTOR_COPY`] bytes to a destination of the same length by vectors: an unaligned first round, a
+/// last round that ends at the end, and between them rounds of four vectors whose stores are aligned.
 #[cfg(target_arch = "x86_64")]
-macro_rules! vector_copy {
-    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
-        /// Copies at least [`MIN_VECTOR_COPY`] bytes to a destination of the same length.
-        #[target_feature(enable = $feature)]
-        fn $name(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
-            use std::arch::x86_64::*;
-            const VECTOR: usize = size_of::<$vector>();
-            const ROUND: usize = 4 * VECTOR;
-            const { assert!(MIN_VECTOR_COPY >= ROUND) };
-            assert!(
-                src.len() == dest.len() && src.len() >= ROUND,
-                "source and destination differ in length, or are too short"
-            );
-            let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
-            let last = src.len() - ROUND;
-            let round = |at: usize| {
-                debug_assert!(at <= last);
-                // SAFETY: `at` <= `last`, so ROUND bytes from there are inside both.
-                unsafe {
-                    let from = from.add(at).cast::<$vector>();
-                    let to = to.add(at).cast::<$vector>();
-                    let vectors = [$load(from), $load(from.add(1)), $load(from.add(2)), $load(from.add(3))];
-                    for (i, &vector) in vectors.iter().enumerate() {
-                        $store(to.add(i), vector);
-                    }
-                }
-            };
-            round(0);
-            let mut at = VECTOR - to as usize % VECTOR;
-            while at < last {
-                for line in (0..ROUND).step_by(CACHE_LINE) {
-                    prefetch_dest(dest, at + PREFETCH_DISTANCE.get() + line);
-                }
-                round(at);
-                at += ROUND;
+#[target_feature(enable = "avx2")]
+fn copy_vectors(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    use std::arch::x86_64::*;
+    const VECTOR: usize = size_of::<__m256i>();
+    const ROUND: usize = 4 * VECTOR;
+    const { assert!(MIN_VECTOR_COPY >= ROUND) };
+    assert!(
+        src.len() == dest.len() && src.len() >= ROUND,
+        "source and destination differ in length, or are too short"
+    );
+    let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
+    let last = src.len() - ROUND;
+    let round = |at: usize| {
+        debug_assert!(at <= last);
+        // SAFETY: `at` <= `last`, so ROUND bytes from there are inside both.
+        unsafe {
+            let (from, to) = (from.add(at).cast::<__m256i>(), to.add(at).cast::<__m256i>());
+            let vectors: [__m256i; 4] = std::array::from_fn(|i| _mm256_loadu_si256(from.add(i)));
+            for (i, &vector) in vectors.iter().enumerate() {
+                _mm256_storeu_si256(to.add(i), vector);
             }
-            round(last);
         }
     };
+    round(0);
+    let mut at = VECTOR - to as usize % VECTOR;
+    while at < last {
+        round(at);
+        at += ROUND;
+    }
+    round(last);
 }
-
-#[cfg(target_arch = "x86_64")]
-vector_copy!(avx2, "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
-#[cfg(target_arch = "x86_64")]
-vector_copy!(avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512);
 
 #[cfg(test)]
 mod tests {

@@ -26,5 +26,8 @@ enum Direction {
     Backward,
 }
 
+/// A function that shuffles blocks of elements of `typesize` bytes from a source to a destination of the same length.
+type Kernel = unsafe fn(usize, &[u8], &mut [u8]);
+
 #[cfg(test)]
 mod model;

@@ -17,73 +17,53 @@ const LINE_TILES: usize = 16;
 
 /// The number of tiles that are processed together in blocks too small for `LINE_TILES`.
 const FEW_TILES: usize = 4;
+/// The numbers of elements of these tiles.
+const ELEMENTS_OF_LINE: usize = LINE_TILES * TILE;
+const ELEMENTS_OF_FEW: usize = FEW_TILES * TILE;
 
-/// Shuffles whole groups of 8 elements.
+/// Shuffles whole groups of 8 elements, or unshuffles them if not `FORWARD`.
 ///
 /// # Safety
 /// `src.len() == dest.len()`, a multiple of `8 * typesize`.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let elements = src.len() / typesize;
-    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold the tiles by the checks here.
+pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    if src.len() / typesize < TILE {
+        return if FORWARD {
+            generic::bitshuffle(typesize, src, dest)
+        } else {
+            generic::bitunshuffle(typesize, src, dest)
+        };
+    }
+    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold a tile by the check here.
     unsafe {
-        if elements < TILE {
-            return generic::bitshuffle(typesize, src, dest);
-        }
-        if elements < LINE_TILES * TILE {
-            return match typesize {
-                1 | 2 if elements >= FEW_TILES * TILE => forward::<2, FEW_TILES>(typesize, src, dest),
-                3 | 4 if elements >= FEW_TILES * TILE => forward::<4, FEW_TILES>(typesize, src, dest),
-                5..=8 if elements >= FEW_TILES * TILE => forward::<8, FEW_TILES>(typesize, src, dest),
-                _ if elements >= FEW_TILES * TILE => forward::<16, FEW_TILES>(typesize, src, dest),
-                1 | 2 => forward::<2, 1>(typesize, src, dest),
-                3 | 4 => forward::<4, 1>(typesize, src, dest),
-                5..=8 => forward::<8, 1>(typesize, src, dest),
-                _ => forward::<16, 1>(typesize, src, dest),
-            };
-        }
         match typesize {
-            1 => forward::<2, LINE_TILES>(1, src, dest),
-            2 => forward::<2, LINE_TILES>(2, src, dest),
-            3 => forward::<4, LINE_TILES>(3, src, dest),
-            4 => forward::<4, LINE_TILES>(4, src, dest),
-            8 => forward::<8, LINE_TILES>(8, src, dest),
-            5..=7 => forward::<8, LINE_TILES>(typesize, src, dest),
-            16 => forward::<16, LINE_TILES>(16, src, dest),
-            _ => forward::<16, LINE_TILES>(typesize, src, dest),
+            1 => run_tiles::<FORWARD, 2>(1, src, dest),
+            2 => run_tiles::<FORWARD, 2>(2, src, dest),
+            3 => run_tiles::<FORWARD, 4>(3, src, dest),
+            4 => run_tiles::<FORWARD, 4>(4, src, dest),
+            8 => run_tiles::<FORWARD, 8>(8, src, dest),
+            5..=7 => run_tiles::<FORWARD, 8>(typesize, src, dest),
+            16 => run_tiles::<FORWARD, 16>(16, src, dest),
+            _ => run_tiles::<FORWARD, 16>(typesize, src, dest),
         }
     }
 }
 
-/// Undoes [`bitshuffle`].
+/// Shuffles as many tiles at a time as the block holds.
 ///
 /// # Safety
-/// As for [`bitshuffle`].
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+/// The machine has AVX2; the lengths are equal and hold at least a tile.
+#[inline(always)]
+unsafe fn run_tiles<const FORWARD: bool, const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
-    if elements < TILE {
-        return generic::bitunshuffle(typesize, src, dest);
-    }
-    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold the tiles by the checks here.
+    // SAFETY: (all) AVX2 and the lengths by the caller; the tiles by the checks.
     unsafe {
-        if elements < ELEMENTS {
-            return match typesize {
-                1 | 2 => backward_short_rows::<2>(typesize, src, dest),
-                3 | 4 => backward_short_rows::<4>(typesize, src, dest),
-                5..=8 => backward_short_rows::<8>(typesize, src, dest),
-                _ => backward_short_rows::<16>(typesize, src, dest),
-            };
-        }
-        match typesize {
-            1 => backward::<2>(1, src, dest),
-            2 => backward::<2>(2, src, dest),
-            3 => backward::<4>(3, src, dest),
-            4 => backward::<4>(4, src, dest),
-            8 => backward::<8>(8, src, dest),
-            5..=7 => backward::<8>(typesize, src, dest),
-            16 => backward::<16>(16, src, dest),
-            _ => backward::<16>(typesize, src, dest),
+        match (FORWARD, elements) {
+            (true, ELEMENTS_OF_LINE..) => forward::<P, LINE_TILES>(typesize, src, dest),
+            (true, ELEMENTS_OF_FEW..) => forward::<P, FEW_TILES>(typesize, src, dest),
+            (true, _) => forward::<P, 1>(typesize, src, dest),
+            (false, ELEMENTS..) => backward::<P>(typesize, src, dest),
+            (false, _) => backward_short_rows::<P>(typesize, src, dest),
         }
     }
 }

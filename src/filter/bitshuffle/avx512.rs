@@ -2,8 +2,8 @@
 //! affine transform, and a tile in the L1 cache so that bit rows are written in whole cache lines.
 
 use super::super::columns::avx512::{
-    Columns, PackedTiles, PartialWideTile, SlottedTiles, TILE, Tiles, WIDE_TILE_WIDTH, WideTiles,
-    columns_to_elements, elements_to_columns, has_tiles, load_table,
+    Columns, PartialWideTile, TILE, Tiles, WIDE_TILE_WIDTH, columns_to_elements, elements_to_columns,
+    has_tiles, load_table, with_tiles,
 };
 use super::super::columns::covering_starts;
 use super::avx2;
@@ -18,94 +18,48 @@ const TILES: usize = 8;
 const ELEMENTS: usize = TILES * TILE;
 
 /// The columns of a batch of tiles, or the bits of the columns: a vector for each tile and column. Column `j` has the
-/// elements from `j * LINES` on, where `LINES` is the number of cache lines of each bit row that a batch fills.
+/// elements from `j * lines` on, where `lines` is [`batch_lines`].
 ///
 /// Bit rows are often a power of two apart, so that the lines written at a time all map to the same few cache sets.
 /// Writing several neighbouring lines of each row reduces the conflicts, as long as the scratch stays in the L1 cache
 /// too.
 type TileScratch = [[MaybeUninit<__m512i>; TILES]; SCRATCH_LINES];
 
-/// The largest number of columns of a kernel, times its `LINES`.
+/// The largest number of columns of tiles, times their [`batch_lines`].
 const SCRATCH_LINES: usize = 32;
 
-/// Shuffles whole groups of 8 elements.
+/// The number of cache lines of each bit row that a batch of tiles fills.
+const fn batch_lines<T: Tiles>() -> usize {
+    match size_of::<T::Columns>() / TILE {
+        ..5 => 8,
+        5..9 => 4,
+        9..17 => 2,
+        _ => 1,
+    }
+}
+
+/// Shuffles whole groups of 8 elements, or unshuffles them if not `FORWARD`.
 ///
 /// # Safety
 /// `src.len() == dest.len()`, a multiple of `8 * typesize`.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() / typesize < TILE {
-        return if typesize >= WIDE_TILE_WIDTH {
-            // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
-            unsafe { forward_partial_tile(typesize, src, dest) }
-        } else {
-            // SAFETY: this function has AVX2; the rest by the caller.
-            unsafe { avx2::bitshuffle(typesize, src, dest) }
-        };
-    }
-    if !has_tiles(typesize) {
-        // SAFETY: this function has AVX2; the rest by the caller.
-        return unsafe { avx2::bitshuffle(typesize, src, dest) };
-    }
-    // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
+pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let has_tile = src.len() / typesize >= TILE;
+    // SAFETY: (all) this function has AVX2 and the AVX-512 level; the lengths are equal by the caller, and hold the tiles
+    // by the checks here: a partial tile is less than a tile of wide elements.
     unsafe {
-        match typesize {
-            1 => forward::<8>(PackedTiles::<1, 1>, 1, src, dest),
-            2 => forward::<8>(PackedTiles::<1, 2>, 2, src, dest),
-            3 => forward::<8>(PackedTiles::<3, 1>, 3, src, dest),
-            4 => forward::<8>(PackedTiles::<1, 4>, 4, src, dest),
-            5 => forward::<4>(PackedTiles::<5, 1>, 5, src, dest),
-            6 => forward::<4>(PackedTiles::<3, 2>, 6, src, dest),
-            7 => forward::<4>(SlottedTiles::<8>::new(7), 7, src, dest),
-            8 => forward::<4>(PackedTiles::<1, 8>, 8, src, dest),
-            10 => forward::<2>(PackedTiles::<5, 2>, 10, src, dest),
-            12 => forward::<2>(PackedTiles::<3, 4>, 12, src, dest),
-            20 => forward::<1>(PackedTiles::<5, 4>, 20, src, dest),
-            24 => forward::<1>(PackedTiles::<3, 8>, 24, src, dest),
-            ..16 => forward::<2>(SlottedTiles::<16>::new(typesize), typesize, src, dest),
-            16 => forward::<2>(PackedTiles::<1, 16>, 16, src, dest),
-            _ => forward::<2>(WideTiles::new(typesize), typesize, src, dest),
-        }
-    }
-}
-
-/// Undoes [`bitshuffle`].
-///
-/// # Safety
-/// As for [`bitshuffle`].
-#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() / typesize < TILE {
-        return if typesize >= WIDE_TILE_WIDTH {
-            // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
-            unsafe { backward_partial_tile(typesize, src, dest) }
+        if !has_tile && typesize >= WIDE_TILE_WIDTH {
+            if FORWARD {
+                forward_partial_tile(typesize, src, dest);
+            } else {
+                backward_partial_tile(typesize, src, dest);
+            }
+        } else if !has_tile || !has_tiles(typesize) {
+            avx2::run::<FORWARD>(typesize, src, dest);
+        } else if FORWARD {
+            with_tiles!(typesize, forward(src, dest));
         } else {
-            // SAFETY: this function has AVX2; the rest by the caller.
-            unsafe { avx2::bitunshuffle(typesize, src, dest) }
-        };
-    }
-    if !has_tiles(typesize) {
-        // SAFETY: this function has AVX2; the rest by the caller.
-        return unsafe { avx2::bitunshuffle(typesize, src, dest) };
-    }
-    // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
-    unsafe {
-        match typesize {
-            1 => backward::<_, 8>(PackedTiles::<1, 1>, 1, src, dest),
-            2 => backward::<_, 8>(PackedTiles::<1, 2>, 2, src, dest),
-            3 => backward::<_, 8>(PackedTiles::<3, 1>, 3, src, dest),
-            4 => backward::<_, 8>(PackedTiles::<1, 4>, 4, src, dest),
-            5 => backward::<_, 4>(PackedTiles::<5, 1>, 5, src, dest),
-            6 => backward::<_, 4>(PackedTiles::<3, 2>, 6, src, dest),
-            7 => backward::<_, 4>(SlottedTiles::<8>::new(7), 7, src, dest),
-            8 => backward::<_, 4>(PackedTiles::<1, 8>, 8, src, dest),
-            10 => backward::<_, 2>(PackedTiles::<5, 2>, 10, src, dest),
-            12 => backward::<_, 2>(PackedTiles::<3, 4>, 12, src, dest),
-            20 => backward::<_, 1>(PackedTiles::<5, 4>, 20, src, dest),
-            24 => backward::<_, 1>(PackedTiles::<3, 8>, 24, src, dest),
-            ..16 => backward::<_, 2>(SlottedTiles::<16>::new(typesize), typesize, src, dest),
-            16 => backward::<_, 2>(PackedTiles::<1, 16>, 16, src, dest),
-            _ => backward::<_, 2>(WideTiles::new(typesize), typesize, src, dest),
+            with_tiles!(typesize, backward(src, dest));
         }
     }
 }
@@ -126,11 +80,12 @@ fn batches(elements: usize, lines: usize) -> impl Iterator<Item = (usize, usize)
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn forward<T: Tiles>(layout: T, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
+    let batch_lines = const { batch_lines::<T>() };
     let mut scratch: TileScratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
-    for (first, tiles) in batches(elements, LINES) {
+    for (first, tiles) in batches(elements, batch_lines) {
         let mask = line_mask(tiles);
         for column in covering_starts(typesize, layout.width()) {
             // SAFETY: the level by the caller. Elements `first..first + tiles * TILE` are in `src`, bytes
@@ -138,13 +93,14 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
             unsafe {
                 for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
                     let columns = layout.gather::<true>(src.as_ptr().add(start * typesize + column));
-                    for (j, &vector) in columns.vectors().iter().enumerate() {
+                    for (j, &vector) in columns.as_ref().iter().enumerate() {
                         if j < layout.width() {
-                            scratch[j * LINES + tile / TILES][tile % TILES].write(transpose_bits(vector));
+                            scratch[j * batch_lines + tile / TILES][tile % TILES]
+                                .write(transpose_bits(vector));
                         }
                     }
                 }
-                for (j, lines) in scratch.chunks_exact(LINES).enumerate().take(layout.width()) {
+                for (j, lines) in scratch.chunks_exact(batch_lines).enumerate().take(layout.width()) {
                     let at = (column + j) * GROUP * row + first / GROUP;
                     let at = dest.as_mut_ptr().add(at);
                     if tiles < TILES {
@@ -179,16 +135,17 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn backward<T: Tiles>(layout: T, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
+    let batch_lines = const { batch_lines::<T>() };
     let mut scratch: TileScratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
-    for (first, tiles) in batches(elements, LINES) {
+    for (first, tiles) in batches(elements, batch_lines) {
         let mask = line_mask(tiles);
         for column in covering_starts(typesize, layout.width()) {
             // SAFETY: as in `forward`, with source and destination exchanged.
             unsafe {
-                for (j, lines) in scratch.chunks_exact_mut(LINES).enumerate().take(layout.width()) {
+                for (j, lines) in scratch.chunks_exact_mut(batch_lines).enumerate().take(layout.width()) {
                     for (line, vectors) in lines.iter_mut().enumerate().take(tiles.div_ceil(TILES)) {
                         let at = (column + j) * GROUP * row + first / GROUP + line * TILE;
                         let at = src.as_ptr().add(at);
@@ -209,9 +166,9 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
                 }
                 for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
                     let mut columns = T::Columns::zero();
-                    for (j, vector) in columns.vectors_mut().iter_mut().enumerate() {
+                    for (j, vector) in columns.as_mut().iter_mut().enumerate() {
                         if j < layout.width() {
-                            *vector = scratch[j * LINES + tile / TILES][tile % TILES].assume_init();
+                            *vector = scratch[j * batch_lines + tile / TILES][tile % TILES].assume_init();
                         }
                     }
                     layout.scatter(columns, dest.as_mut_ptr().add(start * typesize + column));
@@ -285,7 +242,7 @@ unsafe fn forward_partial_tile(typesize: usize, src: &[u8], dest: &mut [u8]) {
         // each column, `row` bytes long, are in `dest`.
         unsafe {
             let order = load_table(&ROWS_OF_PARTIAL_TILE[row]);
-            for (j, &vector) in layout.gather::<true>(src.as_ptr().add(column)).vectors().iter().enumerate() {
+            for (j, &vector) in layout.gather::<true>(src.as_ptr().add(column)).iter().enumerate() {
                 let rows = _mm512_permutexvar_epi8(order, transpose_bits(vector));
                 let at = dest.as_mut_ptr().add((column + j) * GROUP * row);
                 _mm512_mask_storeu_epi8(at.cast(), mask, rows);
@@ -309,7 +266,7 @@ unsafe fn backward_partial_tile(typesize: usize, src: &[u8], dest: &mut [u8]) {
         unsafe {
             let order = load_table(&PARTIAL_TILE_OF_ROWS[row]);
             let mut columns = <PartialWideTile as Tiles>::Columns::zero();
-            for (j, vector) in columns.vectors_mut().iter_mut().enumerate() {
+            for (j, vector) in columns.iter_mut().enumerate() {
                 let at = src.as_ptr().add((column + j) * GROUP * row);
                 let rows = _mm512_maskz_loadu_epi8(mask, at.cast());
                 *vector = transpose_bits(_mm512_permutexvar_epi8(order, rows));

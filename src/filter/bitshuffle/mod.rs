@@ -14,9 +14,9 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
-use super::Direction;
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
+use super::{Direction, Kernel};
 use generic::GROUP;
 
 /// Bit-shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -89,28 +89,18 @@ fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest
     if body.is_empty() {
         return;
     }
-    match (level, direction) {
+    let kernel: Kernel = match (level, direction) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
-        // above.
-        (SimdLevel::Avx512(_), Direction::Forward) => unsafe {
-            avx512::bitshuffle(typesize, body, body_dest)
-        },
+        (SimdLevel::Avx512(_), Direction::Forward) => avx512::run::<true>,
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
-        // above.
-        (SimdLevel::Avx512(_), Direction::Backward) => unsafe {
-            avx512::bitunshuffle(typesize, body, body_dest)
-        },
+        (SimdLevel::Avx512(_), Direction::Backward) => avx512::run::<false>,
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
-        // above.
-        (SimdLevel::Avx2(_), Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
+        (SimdLevel::Avx2(_), Direction::Forward) => avx2::run::<true>,
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups:
-        // above.
-        (SimdLevel::Avx2(_), Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
-        (_, Direction::Forward) => generic::bitshuffle(typesize, body, body_dest),
-        (_, Direction::Backward) => generic::bitunshuffle(typesize, body, body_dest),
-    }
+        (SimdLevel::Avx2(_), Direction::Backward) => avx2::run::<false>,
+        (_, Direction::Forward) => generic::bitshuffle,
+        (_, Direction::Backward) => generic::bitunshuffle,
+    };
+    // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+    unsafe { kernel(typesize, body, body_dest) };
 }

@@ -4,11 +4,9 @@
 //! A block consists of as many streams of the same length as an item has bytes; the bytes behind the last stream are
 //! not coded (`filters.md` D2). A stream consists of one or two pieces, each of which is coded independently.
 
-pub(in crate::filter) mod columns;
 mod prefix_sum;
 
 use super::cpu::{self, SimdLevel};
-use super::shuffle;
 
 /// The two filters. They code streams whose length is a multiple of 16 in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,69 +57,6 @@ pub(crate) fn decode_in_place_at(level: SimdLevel, revision: Revision, nstreams:
     for_each_piece(revision, nstreams, len, |start, end| {
         prefix_sum::prefix_sum(level, &mut buf[start..end]);
     });
-}
-
-/// Shuffles elements of `typesize` bytes (1 or more) of the block `src` into `dest` and encodes the streams, in one
-/// pass if the level has a fused kernel.
-///
-/// # Panics
-/// If the lengths differ or `typesize` is 0.
-pub(crate) fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    shuffle_encode_at(cpu::level(), revision, typesize, src, dest);
-}
-
-/// [`shuffle_encode`] with the code of one level.
-///
-/// # Panics
-/// Like [`shuffle_encode`].
-pub(crate) fn shuffle_encode_at(
-    level: SimdLevel,
-    revision: Revision,
-    typesize: usize,
-    src: &[u8],
-    dest: &mut [u8],
-) {
-    if !shuffle::can_fuse_bytedelta(level, typesize, src.len()) {
-        shuffle::shuffle_at(level, typesize, src, dest);
-        return encode_in_place(revision, typesize, dest);
-    }
-    shuffle::shuffle_differences(level, typesize, src, dest);
-    let stream = src.len() / typesize;
-    let cut = restart_offset(revision, stream);
-    if cut > 0 {
-        for (j, stream) in dest.chunks_exact_mut(stream).take(typesize).enumerate() {
-            stream[cut] = src[cut * typesize + j];
-        }
-    }
-}
-
-/// Undoes [`shuffle_encode`]. The content of `src` afterwards is unspecified.
-///
-/// # Panics
-/// If the lengths differ or `typesize` is 0.
-pub(crate) fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u8], dest: &mut [u8]) {
-    decode_unshuffle_at(cpu::level(), revision, typesize, src, dest);
-}
-
-/// [`decode_unshuffle`] with the code of one level.
-///
-/// # Panics
-/// Like [`decode_unshuffle`].
-pub(crate) fn decode_unshuffle_at(
-    level: SimdLevel,
-    revision: Revision,
-    typesize: usize,
-    src: &mut [u8],
-    dest: &mut [u8],
-) {
-    if shuffle::can_fuse_bytedelta(level, typesize, src.len())
-        && restart_offset(revision, src.len() / typesize) == 0
-    {
-        shuffle::unshuffle_sums(level, typesize, src, dest);
-    } else {
-        decode_in_place_at(level, revision, typesize, src);
-        shuffle::unshuffle_at(level, typesize, src, dest);
-    }
 }
 
 /// Returns the position where the coding of a stream of `len` bytes, at least 1, restarts; 0 if it does not.

@@ -10,11 +10,8 @@ use super::super::cpu::SimdLevel;
 pub(super) fn prefix_sum(level: SimdLevel, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions.
-        SimdLevel::Avx512(_) => unsafe { x86::avx512(buf) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions.
-        SimdLevel::Avx2(_) => unsafe { x86::avx2(buf) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { x86::avx2(buf) },
         _ => portable(buf, 0),
     }
 }
@@ -52,72 +49,38 @@ fn portable(buf: &mut [u8], start: usize) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::super::super::columns::avx2::both_lanes;
     use std::arch::x86_64::*;
 
-    /// Returns, for a step, the index in the vector of the byte that is added to each of the 64 bytes, and the mask
-    /// of the bytes that are changed. The second half of every piece of `2 * half` bytes gets the last byte of the
-    /// first half.
-    const fn step_permutation(half: usize) -> ([u8; 64], u64) {
-        let (mut places, mut mask) = ([0x80; 64], 0);
-        let mut at = 0;
-        while at < 64 {
-            if at / half % 2 == 1 {
-                places[at] = (at / half * half - 1) as u8;
-                mask |= 1 << at;
-            }
-            at += 1;
-        }
-        (places, mask)
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(super) fn avx512(buf: &mut [u8]) {
-        let (vectors, rest) = buf.as_chunks_mut::<64>();
-        let done = vectors.len() * 64;
-        let steps = &const { [step_permutation(8), step_permutation(16), step_permutation(32)] };
-        let last = _mm512_set1_epi8(63);
-        let mut carry = _mm512_setzero_si512();
-        for bytes in vectors {
-            let mut x = load512(bytes);
-            x = _mm512_add_epi8(x, _mm512_slli_epi64::<8>(x));
-            x = _mm512_add_epi8(x, _mm512_slli_epi64::<16>(x));
-            x = _mm512_add_epi8(x, _mm512_slli_epi64::<32>(x));
-            for (places, mask) in steps {
-                x = _mm512_add_epi8(x, _mm512_maskz_permutexvar_epi8(*mask, load512(places), x));
-            }
-            let sums = _mm512_add_epi8(x, carry);
-            carry = _mm512_add_epi8(carry, _mm512_permutexvar_epi8(last, x));
-            // SAFETY: the chunk is as long as a vector.
-            unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), sums) };
-        }
-        if !rest.is_empty() {
-            super::portable(buf, done);
-        }
-    }
+    /// The shuffle that copies the last byte of the lower half of a lane to all bytes of the upper half.
+    static BROADCAST_LAST_OF_LOWER: [u8; 16] =
+        [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 7, 7, 7, 7, 7, 7, 7, 7];
 
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2(buf: &mut [u8]) {
         let (vectors, rest) = buf.as_chunks_mut::<32>();
         let done = vectors.len() * 32;
+        let last_of_lower = both_lanes(&BROADCAST_LAST_OF_LOWER);
+        // All bytes are the sum of the bytes before the vector.
         let mut carry = _mm256_setzero_si256();
         for bytes in vectors {
-            // SAFETY: the chunk is as long as a vector, and this function has AVX2.
-            unsafe {
-                let x = _mm256_loadu_si256(bytes.as_ptr().cast());
-                let sums;
-                (sums, carry) = super::super::columns::avx2::sums(x, carry);
-                _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums);
-            }
+            // SAFETY: the chunk is as long as a vector.
+            let mut x = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<8>(x));
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<16>(x));
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<32>(x));
+            x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, last_of_lower));
+            // The last byte of each lane, in all bytes of that lane; then that of the lower lane in the upper one.
+            let lasts = _mm256_shuffle_epi8(x, _mm256_set1_epi8(15));
+            let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);
+            let total = _mm256_add_epi8(lasts, _mm256_permute4x64_epi64::<0b01_00_11_10>(lasts));
+            let sums = _mm256_add_epi8(_mm256_add_epi8(x, lower), carry);
+            carry = _mm256_add_epi8(carry, total);
+            // SAFETY: the chunk is as long as a vector.
+            unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums) };
         }
         if !rest.is_empty() {
             super::portable(buf, done);
         }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn load512(bytes: &[u8; 64]) -> __m512i {
-        // SAFETY: the array is as long as a vector.
-        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 }

@@ -1,6 +1,6 @@
 //! Tests both revisions against a byte-by-byte implementation of the rule, and the dumps of the document.
 
-use super::super::model::{self, golden, hex, run_with_guard_bytes};
+use super::super::model::{golden, hex};
 use super::super::shuffle::shuffle;
 use super::*;
 use Revision::{Plain, Restarting};
@@ -41,37 +41,6 @@ fn encode_and_decode_match_the_reference() {
                 check(revision, nstreams, &golden(len));
             }
             check(revision, nstreams, &golden(if cfg!(miri) { 503 } else { 5003 }));
-        }
-    }
-}
-
-#[test]
-fn fused_shuffle_matches_the_separate_filters() {
-    let step = if cfg!(miri) { 7 } else { 1 };
-    for typesize in (1..=20).chain([24, 255]).step_by(step) {
-        let elements = (0..4).chain(60..70).chain(125..135).chain([192, 1000, 2049, 4064, 4096, 4159]);
-        // Miri takes minutes for more bytes.
-        let longest = if cfg!(miri) { 4000 } else { usize::MAX };
-        for elements in elements.step_by(step).filter(|elements| elements * typesize <= longest) {
-            for tail in [0, 1, typesize - 1] {
-                let src = golden(elements * typesize + tail);
-                let shuffled = model::shuffle(typesize, &src);
-                for revision in [Plain, Restarting] {
-                    let expected = self::model(revision, typesize, &shuffled);
-                    for level in cpu::available_levels() {
-                        let context = format!("{level:?} {revision:?} {typesize} {}", src.len());
-                        let (from, to) = (elements % 64, (elements + typesize) % 64);
-                        let out = run_with_guard_bytes(&src, from, to, |src, dest| {
-                            shuffle_encode_at(level, revision, typesize, src, dest);
-                        });
-                        assert!(out == expected, "encode, {context}");
-                        let out = run_with_guard_bytes(&expected, to, from, |src, dest| {
-                            decode_unshuffle_at(level, revision, typesize, &mut src.to_vec(), dest);
-                        });
-                        assert!(out == src, "decode, {context}");
-                    }
-                }
-            }
         }
     }
 }

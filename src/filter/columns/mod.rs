@@ -33,13 +33,3 @@ pub(super) fn covering_start_groups(
         .step_by(group)
         .map(move |from| (from..len.min(from + group)).step_by(size).map(move |start| start.min(len - size)))
 }
-
-/// Prefetches the cache line of `dest[at]`, which may be outside `dest`, for writing. The hardware prefetcher follows
-/// one stream but not many at once, and each line of the others costs an L2 cache access.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(super) fn prefetch_dest<T>(dest: &[T], at: usize) {
-    use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-    // SAFETY: a prefetch accesses nothing, wherever it points.
-    unsafe { _mm_prefetch::<_MM_HINT_ET0>(dest.as_ptr().wrapping_add(at).cast()) };
-}

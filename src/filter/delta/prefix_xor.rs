@@ -12,11 +12,8 @@ use super::super::cpu::SimdLevel;
 pub(super) fn prefix_xor<const W: usize>(level: SimdLevel, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions.
-        SimdLevel::Avx512(_) => unsafe { x86::avx512::<W>(buf) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level proves that the machine has the instructions.
-        SimdLevel::Avx2(_) => unsafe { x86::avx2::<W>(buf) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { x86::avx2::<W>(buf) },
         _ => portable::<W>(buf, 0),
     }
 }
@@ -76,74 +73,38 @@ fn repeat_last<const W: usize>(x: u64) -> u64 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::super::super::columns::avx2::both_lanes;
     use std::arch::x86_64::*;
 
-    /// Returns, for a step, the index in the vector of the byte with which each of the 64 bytes is XORed, and the
-    /// mask of the bytes that are changed. The second half of every piece of `2 * half` bytes gets the last word of
-    /// the first half, repeated.
-    const fn step_permutation<const W: usize>(half: usize) -> ([u8; 64], u64) {
-        let (mut places, mut mask) = ([0x80; 64], 0);
-        let mut at = 0;
-        while at < 64 {
-            if at / half % 2 == 1 {
-                places[at] = (at / half * half - W + at % W) as u8;
-                mask |= 1 << at;
-            }
-            at += 1;
-        }
-        (places, mask)
-    }
-
-    /// Returns the byte indices of the last word of `len` bytes, repeated.
-    const fn last_word_permutation<const W: usize>(len: usize) -> [u8; 64] {
-        let mut places = [0; 64];
-        let mut at = 0;
-        while at < 64 {
-            places[at] = (len - W + at % W) as u8;
+    /// Returns the index in a lane of the byte with which each of its bytes is XORed in the last step: the upper half of
+    /// the lane gets the last word of the lower half, repeated. An index with the upper bit set gives zero.
+    const fn last_step_permutation<const W: usize>() -> [u8; 16] {
+        let mut places = [0x80; 16];
+        let mut at = 8;
+        while at < 16 {
+            places[at] = (8 - W + at % W) as u8;
             at += 1;
         }
         places
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(super) fn avx512<const W: usize>(buf: &mut [u8]) {
-        let (vectors, rest) = buf.as_chunks_mut::<64>();
-        let done = vectors.len() * 64;
-        let steps =
-            &const { [step_permutation::<W>(8), step_permutation::<W>(16), step_permutation::<W>(32)] };
-        let last = load512(&const { last_word_permutation::<W>(64) });
-        let mut carry = _mm512_setzero_si512();
-        for bytes in vectors {
-            let mut x = load512(bytes);
-            if W <= 1 {
-                x = _mm512_xor_si512(x, _mm512_slli_epi64::<8>(x));
-            }
-            if W <= 2 {
-                x = _mm512_xor_si512(x, _mm512_slli_epi64::<16>(x));
-            }
-            if W <= 4 {
-                x = _mm512_xor_si512(x, _mm512_slli_epi64::<32>(x));
-            }
-            for (places, mask) in steps {
-                x = _mm512_xor_si512(x, _mm512_maskz_permutexvar_epi8(*mask, load512(places), x));
-            }
-            let sums = _mm512_xor_si512(x, carry);
-            carry = _mm512_xor_si512(carry, _mm512_permutexvar_epi8(last, x));
-            // SAFETY: the chunk is as long as a vector.
-            unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), sums) };
+    /// Returns the byte indices of the last word of a lane, repeated.
+    const fn last_word_permutation<const W: usize>() -> [u8; 16] {
+        let mut places = [0; 16];
+        let mut at = 0;
+        while at < 16 {
+            places[at] = (16 - W + at % W) as u8;
+            at += 1;
         }
-        if !rest.is_empty() {
-            super::portable::<W>(buf, done);
-        }
+        places
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2<const W: usize>(buf: &mut [u8]) {
         let (vectors, rest) = buf.as_chunks_mut::<32>();
         let done = vectors.len() * 32;
-        // Indices are relative to the lane here, and an index with the upper bit set gives zero.
-        let in_lane = lanes(&const { step_permutation::<W>(8).0 });
-        let last_of_lane = lanes(&const { last_word_permutation::<W>(16) });
+        let in_lane = both_lanes(&const { last_step_permutation::<W>() });
+        let last_of_lane = both_lanes(&const { last_word_permutation::<W>() });
         let mut carry = _mm256_setzero_si256();
         for bytes in vectors {
             // SAFETY: the chunk is as long as a vector.
@@ -170,20 +131,5 @@ mod x86 {
         if !rest.is_empty() {
             super::portable::<W>(buf, done);
         }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn load512(bytes: &[u8; 64]) -> __m512i {
-        // SAFETY: the array is as long as a vector.
-        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-    }
-
-    /// Returns the first 16 bytes in both lanes.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn lanes(bytes: &[u8; 64]) -> __m256i {
-        // SAFETY: the array is longer than the vector.
-        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 }

@@ -33,3 +33,23 @@ pub(in crate::filter) use slotted::SlottedTiles;
 pub(in crate::filter) use tile::{Columns, TILE, Tiles, WIDE_TILE_WIDTH, load_table};
 pub(in crate::filter) use transpose::{columns_to_elements, elements_to_columns};
 pub(in crate::filter) use wide::{PartialWideTile, WideTiles};
+
+/// Calls a kernel with the tiles for elements of `$typesize` bytes, the typesize (a constant where there are tiles for it
+/// alone) and the other arguments.
+macro_rules! with_tiles {
+    ($typesize:expr, $kernel:ident($src:expr, $dest:expr)) => {{
+        use $crate::filter::columns::avx512::{PackedTiles, SlottedTiles, WideTiles};
+        match $typesize {
+            1 => $kernel(PackedTiles::<1>, 1, $src, $dest),
+            2 => $kernel(PackedTiles::<2>, 2, $src, $dest),
+            3 => $kernel(SlottedTiles::<4>::new(3), 3, $src, $dest),
+            4 => $kernel(PackedTiles::<4>, 4, $src, $dest),
+            8 => $kernel(PackedTiles::<8>, 8, $src, $dest),
+            typesize @ ..8 => $kernel(SlottedTiles::<8>::new(typesize), typesize, $src, $dest),
+            16 => $kernel(PackedTiles::<16>, 16, $src, $dest),
+            typesize @ ..16 => $kernel(SlottedTiles::<16>::new(typesize), typesize, $src, $dest),
+            typesize => $kernel(WideTiles::new(typesize), typesize, $src, $dest),
+        }
+    }};
+}
+pub(in crate::filter) use with_tiles;

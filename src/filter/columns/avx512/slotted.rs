@@ -2,7 +2,7 @@ use super::tile::{TILE, Tiles, load_table};
 use super::transpose::{from_columns, to_columns};
 use std::arch::x86_64::*;
 
-/// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is expanded to a slot of `P`
+/// Elements of more than `P / 2` and at most `P` bytes, `P` 4, 8 or 16: every element is expanded to a slot of `P`
 /// bytes.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct SlottedTiles<const P: usize> {
@@ -63,7 +63,7 @@ impl<const P: usize> SlottedTiles<P> {
 // half. The excess bytes that are read, or written before the next vector overwrites them, are inside the tile,
 // except for the last vector, which is masked.
 impl<const P: usize> Tiles for SlottedTiles<P> {
-    type Columns = [[__m512i; P]; 1];
+    type Columns = [__m512i; P];
 
     #[inline(always)]
     fn width(&self) -> usize {
@@ -86,12 +86,12 @@ impl<const P: usize> Tiles for SlottedTiles<P> {
                 *row = _mm512_permutexvar_epi8(load_table(&orders[v]), elements);
             }
             to_columns::<P, REVERSED>(&mut rows);
-            [rows]
+            rows
         }
     }
 
     #[inline(always)]
-    unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
+    unsafe fn scatter(&self, mut rows: Self::Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; the writes are in the tile as said above.
         unsafe {
             let orders = &const { &Self::JOIN_PERMUTATIONS }[self.typesize - 1];

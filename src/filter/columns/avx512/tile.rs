@@ -11,33 +11,19 @@ pub(in crate::filter) const WIDE_TILE_WIDTH: usize = 16;
 /// The columns of a tile; those from the tile's width on are unspecified.
 ///
 /// Each type of tiles has an array of exactly the needed length: longer arrays do not stay in registers.
-pub(in crate::filter) trait Columns: Copy {
+pub(in crate::filter) trait Columns: Copy + AsRef<[__m512i]> + AsMut<[__m512i]> {
     /// Returns columns of zeros.
     ///
     /// # Safety
     /// The machine has the AVX-512 level.
     unsafe fn zero() -> Self;
-
-    fn vectors(&self) -> &[__m512i];
-
-    fn vectors_mut(&mut self) -> &mut [__m512i];
 }
 
-impl<const U: usize, const M: usize> Columns for [[__m512i; U]; M] {
+impl<const U: usize> Columns for [__m512i; U] {
     #[inline(always)]
     unsafe fn zero() -> Self {
         // SAFETY: by the contract of the trait the machine has the AVX-512 level.
-        unsafe { [[_mm512_setzero_si512(); U]; M] }
-    }
-
-    #[inline(always)]
-    fn vectors(&self) -> &[__m512i] {
-        self.as_flattened()
-    }
-
-    #[inline(always)]
-    fn vectors_mut(&mut self) -> &mut [__m512i] {
-        self.as_flattened_mut()
+        unsafe { [_mm512_setzero_si512(); U] }
     }
 }
 

@@ -20,7 +20,7 @@ impl WideTiles {
 }
 
 impl Tiles for WideTiles {
-    type Columns = [[__m512i; WIDE_TILE_WIDTH]; 1];
+    type Columns = [__m512i; WIDE_TILE_WIDTH];
 
     #[inline(always)]
     fn width(&self) -> usize {
@@ -47,12 +47,12 @@ impl Tiles for WideTiles {
             for _ in 0..4 {
                 interleave_rows(&mut rows);
             }
-            [rows]
+            rows
         }
     }
 
     #[inline(always)]
-    unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
+    unsafe fn scatter(&self, mut rows: Self::Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; each write is 16 bytes of an element of the tile.
         unsafe {
             let lane = WIDE_TILE_WIDTH * self.typesize;
@@ -89,7 +89,7 @@ impl PartialWideTile {
 }
 
 impl Tiles for PartialWideTile {
-    type Columns = [[__m512i; WIDE_TILE_WIDTH]; 1];
+    type Columns = [__m512i; WIDE_TILE_WIDTH];
 
     #[inline(always)]
     fn width(&self) -> usize {
@@ -112,12 +112,12 @@ impl Tiles for PartialWideTile {
             for _ in 0..4 {
                 interleave_rows(&mut rows);
             }
-            [rows]
+            rows
         }
     }
 
     #[inline(always)]
-    unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
+    unsafe fn scatter(&self, mut rows: Self::Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; each write is 16 bytes of an element that there is.
         unsafe {
             for _ in 0..4 {
