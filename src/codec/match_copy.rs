@@ -99,7 +99,7 @@ pub(super) unsafe fn copy_large(to: *mut u8, distance: usize, length: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::generic::{MIN_STALL_FREE_DISTANCE, SHORT_PERIOD_REGISTER_BYTES};
+    use super::generic::MIN_STALL_FREE_DISTANCE;
     use super::*;
 
     /// Appends a match, which repeats the last `distance` bytes.
@@ -149,13 +149,12 @@ mod tests {
                 511,
                 512,
                 900,
-                MIN_STALL_FREE_DISTANCE.get() - 1,
-                MIN_STALL_FREE_DISTANCE.get(),
-                3 * MIN_STALL_FREE_DISTANCE.get(),
+                MIN_STALL_FREE_DISTANCE - 1,
+                MIN_STALL_FREE_DISTANCE,
+                3 * MIN_STALL_FREE_DISTANCE,
             ])
             .step_by(step);
-        let noise: Vec<u8> =
-            (0..7 * MIN_STALL_FREE_DISTANCE.get()).map(|at| (at * 7 + at / 256) as u8).collect();
+        let noise: Vec<u8> = (0..7 * MIN_STALL_FREE_DISTANCE).map(|at| (at * 7 + at / 256) as u8).collect();
         for (distance, copy) in
             distances.flat_map(|distance| [(distance, portable), (distance, copy_large as CopyLarge)])
         {
@@ -163,9 +162,9 @@ mod tests {
             let lengths = [
                 LARGE_MATCH_THRESHOLD.get() + 1,
                 LARGE_MATCH_THRESHOLD.get() + 77,
-                SHORT_PERIOD_REGISTER_BYTES.get() + 63,
-                MIN_STALL_FREE_DISTANCE.get() + 65,
-                3 * MIN_STALL_FREE_DISTANCE.get() + 5,
+                MIN_STALL_FREE_DISTANCE + 63,
+                MIN_STALL_FREE_DISTANCE + 65,
+                3 * MIN_STALL_FREE_DISTANCE + 5,
             ];
             for length in lengths.into_iter().step_by(step) {
                 for out in [distance, distance + 1, distance + 40].into_iter().step_by(step) {

@@ -12,18 +12,11 @@ tunable! {
     /// The greatest match length, in bytes, for which [`copy_match`] is about as fast as
     /// [`copy_large`](super::copy_large) at every distance.
     pub(in crate::codec) const LARGE_MATCH_THRESHOLD: usize = 512;
-    /// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
-    /// bytes that can be in the store buffer, and much less than the size of the L1 cache.
-    pub(super) const MIN_STALL_FREE_DISTANCE: usize = 2048;
-    /// The number of bytes that [`copy_with_doubling`] first writes from registers, for distances less than 16, and for
-    /// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
-    /// faster.
-    pub(super) const SHORT_PERIOD_REGISTER_BYTES: usize = 2048;
-    const LONG_PERIOD_REGISTER_BYTES: usize = 256;
-    /// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
-    /// fast, but for shorter parts reaching the boundary takes longer than it saves.
-    const MIN_ALIGNED_PART: usize = 256;
 }
+
+/// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
+/// bytes that can be in the store buffer, and much less than the size of the L1 cache.
+pub(super) const MIN_STALL_FREE_DISTANCE: usize = 2048;
 
 /// Copies a match of `length` bytes to `to` from `distance` bytes before it. May write garbage behind the match.
 ///
@@ -73,8 +66,8 @@ pub(in crate::codec) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, distance: u
     }
 }
 
-/// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes. The distance of its loads is a multiple of `distance`
-/// that doubles whenever enough bytes have been written.
+/// Copies a match of more than [`LARGE_MATCH_THRESHOLD`] bytes. From a distance of [`OVERSHOOT`] bytes on, the distance of
+/// its loads is a multiple of `distance` that doubles whenever enough bytes have been written.
 ///
 /// A load that overlaps a store which has not reached the cache yet waits for it, unless the store covers all bytes of
 /// the load. At distances less than [`MIN_STALL_FREE_DISTANCE`], the loop of [`copy_match`] would wait repeatedly.
@@ -86,38 +79,21 @@ pub(in crate::codec) unsafe fn copy_match<P: MatchCopy>(to: *mut u8, distance: u
 pub(super) unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usize, length: usize) {
     // The last chunk ends where the match does, so that the chunks before it can go up to OVERSHOOT beyond `body`.
     let body = length - OVERSHOOT;
-    let mut done = match distance {
-        ..16 => body.min(SHORT_PERIOD_REGISTER_BYTES.get()),
-        16..64 => body.min(LONG_PERIOD_REGISTER_BYTES.get()),
-        _ => 0,
-    };
-    if done > 0 {
-        // SAFETY: by the contract, `length` = `body` + OVERSHOOT bytes from `to` are in the buffer, and `done` <=
-        // `body`.
-        unsafe { copy_match::<P>(to, distance, done) };
+    let (mut done, mut load_distance) = (0, distance);
+    if distance < OVERSHOOT {
+        // SAFETY: by the contract, `length` = `body` + OVERSHOOT bytes from `to` are in the buffer.
+        unsafe { copy_match::<P>(to, distance, body) };
+        done = body;
+        load_distance = OVERSHOOT.next_multiple_of(distance);
     }
-    let mut load_distance = distance;
-    loop {
-        while load_distance < MIN_STALL_FREE_DISTANCE.get() && 2 * load_distance <= distance + done {
+    while done < body {
+        while load_distance < MIN_STALL_FREE_DISTANCE && 2 * load_distance <= distance + done {
             load_distance *= 2;
         }
-        // Here `load_distance` is a multiple of `distance`, and OVERSHOOT <= `load_distance` <= `distance` + `done`.
-        if done >= body {
-            break;
-        }
         let left = body - done;
-        let mut part =
-            if load_distance < MIN_STALL_FREE_DISTANCE.get() { load_distance.min(left) } else { left };
-        if part >= MIN_ALIGNED_PART.get() {
-            let behind_line = to.addr().wrapping_add(done) % OVERSHOOT;
-            if behind_line != 0 {
-                part = OVERSHOOT - behind_line;
-            } else if part < left {
-                part -= part % OVERSHOOT;
-            }
-        }
+        let part = if load_distance < MIN_STALL_FREE_DISTANCE { load_distance.min(left) } else { left };
         // SAFETY: each chunk begins before `body`, so it ends in the match. The bytes read begin at most `distance`
-        // before `to`, and the first `part` of them have been written by then.
+        // before `to`, and are OVERSHOOT bytes or more before the chunk, so they have been written.
         unsafe {
             let to = to.add(done);
             let from = to.sub(load_distance);
@@ -130,7 +106,8 @@ pub(super) unsafe fn copy_with_doubling<P: MatchCopy>(to: *mut u8, distance: usi
         }
         done += part;
     }
-    // SAFETY: the chunk is the end of the match. `done` = `body`, so the bytes read have been written.
+    // SAFETY: the chunk is the end of the match. `done` = `body`, so the bytes read have been written; `load_distance` <=
+    // `distance` + `body`, because `body` is more than 2 * OVERSHOOT.
     unsafe { copy_bytes::<OVERSHOOT>(to.add(body).sub(load_distance), to.add(body)) };
 }
 

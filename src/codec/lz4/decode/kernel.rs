@@ -13,7 +13,6 @@ use crate::codec::match_copy::{
 
 use super::format::{MAX_NIBBLE, MIN_MATCH};
 use super::progress::{BlockWithSlack, DecodeProgress};
-use crate::tuning::tunable;
 
 /// The largest number of literals that a token can hold without length bytes.
 const MAX_SHORT_LITERALS: usize = MAX_NIBBLE - 1;
@@ -21,12 +20,6 @@ const MAX_SHORT_LITERALS: usize = MAX_NIBBLE - 1;
 const SHORT_COPY_LEN: usize = 16;
 /// The size of the copies of more literals, in bytes. At most [`WRITE_AHEAD`].
 const LONG_COPY_LEN: usize = 32;
-tunable! {
-    /// The largest number of literals and the longest match that the loop copies, in bytes. For more, the call of a copy
-    /// function is worthwhile, but inside the loop it would occupy the loop's registers.
-    const MAX_LOOP_LITERALS: usize = 16 << 10;
-    const MAX_LOOP_MATCH: usize = 16 << 10;
-}
 /// The largest number that two bytes hold.
 const MAX_OFFSET: usize = u16::MAX as usize;
 /// The number of bytes that are read without a check at the start of a sequence: a token, a chunk of literals, an
@@ -152,10 +145,7 @@ fn run_loop<P: MatchCopy>(
                 )
             };
             // Behind the literals, a chunk more may be read, and a chunk or a short match be written.
-            if literals > MAX_LOOP_LITERALS.get()
-                || literals > writable
-                || literals + LONG_COPY_LEN > readable
-            {
+            if literals > writable || literals + LONG_COPY_LEN > readable {
                 cold_path();
                 break;
             }
@@ -192,7 +182,7 @@ fn run_loop<P: MatchCopy>(
             let length = MAX_NIBBLE + MIN_MATCH + unsafe { read_length_bytes(&mut next, src_end) }?;
             // SAFETY: both are positions in `dest`.
             let writable = unsafe { dest_end.offset_from_unsigned(end) };
-            if length > MAX_LOOP_MATCH.get() || length > writable || writable - length < OVERSHOOT {
+            if length > writable || writable - length < OVERSHOOT {
                 break;
             }
             // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`; `length` and OVERSHOOT bytes are inside

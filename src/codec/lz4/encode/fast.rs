@@ -151,16 +151,16 @@ pub(in crate::codec::lz4) fn compress(
             table[..1 << SHORT_LOG].fill(0);
             let table = &mut NarrowTable::<SHORT_LOG>(table);
             // SAFETY: an empty table without a dictionary.
-            return Ok(unsafe { dispatch(table, src, 0, dest, acceleration) });
+            return Ok(unsafe { encode(table, src, 0, dest, acceleration) });
         }
         table.fill(0);
         // SAFETY: an empty table without a dictionary.
-        Ok(unsafe { dispatch(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) })
+        Ok(unsafe { encode(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) })
     } else {
         let table = get_or_try_insert_with(&mut tables.wide, boxed_array)?;
         table.fill(0);
         // SAFETY: an empty table without a dictionary.
-        Ok(unsafe { dispatch(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) })
+        Ok(unsafe { encode(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) })
     }
 }
 
@@ -229,7 +229,7 @@ unsafe fn compress_with_table_copy<S: TablePosition>(
     let table = get_or_try_insert_with(table, boxed_array)?;
     table.copy_from_slice(&prepared[..]);
     // SAFETY: the caller's promise, or the positions are those of the dictionary, `input[..start]`.
-    Ok(unsafe { dispatch(&mut WideTable::<_, true>(table), input, start, dest, acceleration) })
+    Ok(unsafe { encode(&mut WideTable::<_, true>(table), input, start, dest, acceleration) })
 }
 
 /// Puts every third position of a dictionary into an empty table, as the reference does.
@@ -239,49 +239,11 @@ fn insert_dictionary<T: PositionTable>(table: &mut T, dictionary: &[u8]) {
     }
 }
 
-/// Runs [`encode`], compiled for the features of the processor.
-///
-/// # Safety
-/// As for [`encode`].
-unsafe fn dispatch<T: PositionTable>(
-    table: &mut T,
-    input: &[u8],
-    start: usize,
-    dest: &mut [u8],
-    acceleration: usize,
-) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_avx2() {
-        // SAFETY: the features have just been detected; the positions in the table are before `start` by the contract.
-        return unsafe { encode_avx2(table, input, start, dest, acceleration) };
-    }
-    // SAFETY: by the contract the positions in the table are before `start`.
-    unsafe { encode(table, input, start, dest, acceleration) }
-}
-
-/// [`encode`] for processors with 32-byte registers.
-///
-/// # Safety
-/// As for [`encode`].
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-unsafe fn encode_avx2<T: PositionTable>(
-    table: &mut T,
-    input: &[u8],
-    start: usize,
-    dest: &mut [u8],
-    acceleration: usize,
-) -> Option<usize> {
-    // SAFETY: by the contract the positions in the table are before `start`.
-    unsafe { encode(table, input, start, dest, acceleration) }
-}
-
 /// Compresses `src[start..]`.
 ///
 /// # Safety
 /// `table` has the positions of a dictionary of `start` bytes, all of them less than `start`, or is empty, that is all
 /// 0.
-#[inline(always)]
 unsafe fn encode<T: PositionTable>(
     table: &mut T,
     src: &[u8],

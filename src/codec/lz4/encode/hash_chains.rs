@@ -33,11 +33,11 @@ tunable! {
     const HAS_RUN_ENDS: bool = true;
     /// log2 of the number of heads for each byte of the input.
     const HEADS_PER_BYTE_LOG2: u32 = 3;
-    /// Minimum number of candidates for a match that extends beyond a run. With the 4 to 16 candidates of levels 3 to 5,
-    /// streams of records with a period of 51 (test `periods_of_records_behind_runs_compress_like_the_reference`) are up to
-    /// 2 % longer than the reference's; with 32 they are 5 % to 29 % shorter, and level 3 is 2 % slower.
-    const RUN_END_ATTEMPTS: u32 = 32;
 }
+/// Minimum number of candidates for a match that extends beyond a run. With the 4 to 16 candidates of levels 3 to 5,
+/// streams of records with a period of 51 (test `periods_of_records_behind_runs_compress_like_the_reference`) are up to
+/// 2 % longer than the reference's; with 32 they are 5 % to 29 % shorter, and level 3 is 2 % slower.
+const RUN_END_ATTEMPTS: u32 = 32;
 
 type HashHeads<P> = [P; 1 << MAX_HASH_LOG];
 
@@ -472,14 +472,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         if let Some(head) = self.chain_head(word) {
             // SAFETY: `last` + 4 <= `end`; `low` <= `at` < `last`, and `best` as the caller says.
             unsafe {
-                self.search_chain::<true>(
-                    last,
-                    low,
-                    at,
-                    head,
-                    self.attempts.max(RUN_END_ATTEMPTS.get()),
-                    best,
-                )
+                self.search_chain::<true>(last, low, at, head, self.attempts.max(RUN_END_ATTEMPTS), best)
             };
         }
     }

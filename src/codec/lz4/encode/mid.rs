@@ -12,17 +12,14 @@ use super::{
 };
 use crate::error::Result;
 use crate::fallible::{boxed_array, get_or_try_insert_with};
-use crate::tuning::tunable;
 
 const HASH_LOG: u32 = 14;
 /// log2 of the number of consecutive literals after which one more position is skipped between two tries.
 const STEP_LOG: u32 = 9;
 
-tunable! {
-    /// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead,
-    /// nearly one stream in a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
-    const MAX_SHORT_INPUT: usize = 1024;
-}
+/// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead, nearly
+/// one stream in a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
+const MAX_SHORT_INPUT: usize = 1024;
 const SHORT_HASH_LOG: u32 = 12;
 
 /// Positions, indexed by a hash of the bytes there.
@@ -95,14 +92,14 @@ pub(in crate::codec::lz4) fn compress(
         out.finish(src, 0)
     } else if src.len() <= MAX_NARROW_INPUT {
         let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
-        if src.len() <= MAX_SHORT_INPUT.get() {
-            dispatch::<u16, SHORT_HASH_LOG>(narrow.clear(SHORT_HASH_LOG), src, 0, out)
+        if src.len() <= MAX_SHORT_INPUT {
+            encode::<u16, SHORT_HASH_LOG>(narrow.clear(SHORT_HASH_LOG), src, 0, out)
         } else {
-            dispatch::<u16, HASH_LOG>(narrow.clear(HASH_LOG), src, 0, out)
+            encode::<u16, HASH_LOG>(narrow.clear(HASH_LOG), src, 0, out)
         }
     } else {
         let wide = get_or_try_insert_with(&mut tables.wide, TablePair::new)?;
-        dispatch::<u32, HASH_LOG>(wide.clear(HASH_LOG), src, 0, out)
+        encode::<u32, HASH_LOG>(wide.clear(HASH_LOG), src, 0, out)
     })
 }
 
@@ -125,55 +122,29 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
         let prepared =
             get_or_try_insert_with(&mut prepared.narrow, || TablePair::for_dictionary(dictionary))?;
         let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
-        dispatch::<u16, HASH_LOG>(narrow.copy_from(prepared), input, start, out)
+        encode::<u16, HASH_LOG>(narrow.copy_from(prepared), input, start, out)
     } else {
         let prepared = get_or_try_insert_with(&mut prepared.wide, || TablePair::for_dictionary(dictionary))?;
         let wide = get_or_try_insert_with(&mut tables.wide, TablePair::new)?;
-        dispatch::<u32, HASH_LOG>(wide.copy_from(prepared), input, start, out)
+        encode::<u32, HASH_LOG>(wide.copy_from(prepared), input, start, out)
     })
 }
 
 /// Compresses `src[start..]` with the first `1 << USED_LOG` slots of the tables. All positions in them are before
 /// `start`.
-fn dispatch<S: TablePosition, const USED_LOG: u32>(
+fn encode<S: TablePosition, const USED_LOG: u32>(
     tables: &mut TablePair<S>,
     src: &[u8],
     start: usize,
-    out: SequenceWriter<'_>,
+    mut out: SequenceWriter<'_>,
 ) -> Option<usize> {
     let (Some(last), Some(end)) =
         (src.len().checked_sub(NO_MATCH_TAIL), src.len().checked_sub(LAST_LITERALS))
     else {
         return out.finish(src, start);
     };
-    let search =
+    let mut search =
         MidSearch::<S, USED_LOG> { long: &mut tables.long, short: &mut tables.short, src, last, end };
-    #[cfg(target_arch = "x86_64")]
-    if super::has_avx2() {
-        // SAFETY: the features have just been detected.
-        return unsafe { encode_avx2(search, start, out) };
-    }
-    encode(search, start, out)
-}
-
-/// [`encode`] for processors with 32-byte registers.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn encode_avx2<S: TablePosition, const USED_LOG: u32>(
-    search: MidSearch<'_, S, USED_LOG>,
-    start: usize,
-    out: SequenceWriter<'_>,
-) -> Option<usize> {
-    encode(search, start, out)
-}
-
-#[inline(always)]
-fn encode<S: TablePosition, const USED_LOG: u32>(
-    mut search: MidSearch<'_, S, USED_LOG>,
-    start: usize,
-    mut out: SequenceWriter<'_>,
-) -> Option<usize> {
-    let src = search.src;
     // An empty slot holds 0, so position 0 needs no entry.
     let (mut anchor, mut at) = (start, start.max(1));
     while at <= search.last {

@@ -59,15 +59,6 @@ impl TablePosition for u32 {
     }
 }
 
-/// Returns whether the processor has the features of the second compiled form of the encoders.
-#[cfg(target_arch = "x86_64")]
-fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-}
-
 /// Returns the 8 bytes at `src[at]`.
 ///
 /// # Safety
