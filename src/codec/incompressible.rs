@@ -4,9 +4,9 @@
 
 use crate::tuning::tunable;
 
+/// The shortest stream that is examined, in bytes.
+const MIN_STREAM_LEN: usize = 256;
 tunable! {
-    /// The shortest stream that is examined, in bytes.
-    const MIN_STREAM_LEN: usize = 256;
     /// The number of bytes that are sampled at first, and the least number of different values among them, in percent of
     /// the number that is expected of noise.
     const SAMPLE_COUNT: usize = 512;
@@ -27,10 +27,7 @@ const HASH_LOG: u32 = 12;
 /// Returns whether `src` counts as incompressible: apart from chance, the values of its bytes are equally frequent in
 /// each part, and hardly any four bytes are repeated within `reach` bytes.
 pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
-    src.len() >= MIN_STREAM_LEN.get()
-        && may_be_noise(src)
-        && !has_repeated_words(src, reach)
-        && is_uniform(src)
+    src.len() >= MIN_STREAM_LEN && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
 }
 
 /// Returns whether a sample of `src` has about as many different values as a sample of noise.
@@ -110,7 +107,7 @@ mod tests {
     fn noise_is_incompressible_unless_repeated_within_reach() {
         let (most, shorter) = if cfg!(miri) { (1000, 500) } else { (1 << 20, 1) };
         let noise = noise(2_000_000 / shorter);
-        for len in [MIN_STREAM_LEN.get(), 500, 1000, 4000, 32_000, 100_000, 300_000] {
+        for len in [MIN_STREAM_LEN, 500, 1000, 4000, 32_000, 100_000, 300_000] {
             if len > noise.len() {
                 continue;
             }
@@ -154,7 +151,7 @@ mod tests {
     fn noise_of_every_length_from_min_len_is_incompressible() {
         let noise = noise(3000);
         for len in (0..noise.len()).step_by(if cfg!(miri) { 977 } else { 1 }) {
-            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= MIN_STREAM_LEN.get(), "{len}");
+            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= MIN_STREAM_LEN, "{len}");
             assert!(!is_incompressible(&vec![1; len], usize::MAX), "{len}");
         }
     }

@@ -67,26 +67,9 @@ impl<const N: usize> Heads<N> {
 
     /// Moves the origin forward by `by` positions.
     pub(super) fn slide(&mut self, by: usize) {
-        slide(&mut self.heads[..self.used], u16::try_from(by).unwrap_or(u16::MAX));
+        let by = u16::try_from(by).unwrap_or(u16::MAX);
+        self.heads[..self.used].iter_mut().for_each(|head| *head = head.saturating_sub(by));
     }
-}
-
-fn slide(heads: &mut [u16], by: u16) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn slide_avx2(heads: &mut [u16], by: u16) {
-            slide_portable(heads, by);
-        }
-        // SAFETY: the feature has just been detected.
-        return unsafe { slide_avx2(heads, by) };
-    }
-    slide_portable(heads, by);
-}
-
-#[inline(always)]
-fn slide_portable(heads: &mut [u16], by: u16) {
-    heads.iter_mut().for_each(|head| *head = head.saturating_sub(by));
 }
 
 /// Returns the largest distance of a match at `at` in bytes.

@@ -12,17 +12,14 @@ use std::ops::Range;
 use super::chain_walk::{ChainWalk, SearchLimits, Verdict};
 use super::hash_chain::{HashChain, NOT_INSERTED, Ring, WINDOW, max_distance_at};
 use super::matches::{MIN_RUN_LEN, Match, is_run, read32, read64, run_length};
-use crate::tuning::tunable;
 
 /// The word length, in bytes, of each chain.
 const WORD_LENGTHS: [usize; 2] = [6, 12];
 const MAX_WORD_LEN: usize = WORD_LENGTHS[1];
 const HEADS_LOG2: u32 = 14;
 
-tunable! {
-    /// The number of candidates of a chain that are compared before the search restarts with the words of a longer match.
-    const RESTART_INTERVAL: u32 = 128;
-}
+/// The number of candidates of a chain that are compared before the search restarts with the words of a longer match.
+const RESTART_INTERVAL: u32 = 128;
 
 /// Chains of words of two lengths.
 pub(super) struct LongWords {
@@ -165,7 +162,7 @@ impl LongWords {
         let mut next = Some(word - distance);
         // A longer match has rarer words: after each part, a restart with them is worthwhile.
         while let Some(position) = next.filter(|_| longer.distance == 0 && *steps > 0) {
-            let mut part = RESTART_INTERVAL.get().min(*steps);
+            let mut part = RESTART_INTERVAL.min(*steps);
             *steps -= part;
             next = walk.compare_candidates(&chain.prev_distances, position, &mut part, &mut longer, judge);
             *steps += part;

@@ -14,12 +14,10 @@ use crate::tuning::tunable;
 tunable! {
     /// Whether periods are recognized (docs/tuning.md).
     pub(super) const HAS_PERIOD: bool = true;
-    /// The number of matches of a period that are written before the next one is searched for: there may be a nearer
-    /// one (docs/tuning.md).
-    const MAX_FOLLOWING_MATCHES: usize = 8;
-    /// The number of misses after which the least distance is replaced (docs/tuning.md).
-    const MAX_MISSES: u32 = 16;
 }
+
+/// The number of misses after which the least distance is replaced.
+const MAX_MISSES: u32 = 16;
 
 /// The positions of matches that are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,22 +98,8 @@ impl Period {
         let found = Match { distance, ..found };
         // Once all bytes of a period have been searched for, no nearer match is expected.
         let is_certain = self.repeated_len >= distance + MAX_MATCH;
-        let following = if is_certain {
-            match_length_up_to(src, at, distance, src.len()) / MAX_MATCH - 1
-        } else {
-            // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
-            let is_confirmed = self.repeated_len > MAX_MATCH;
-            let most = if is_confirmed && insert_policy != InsertPolicy::All {
-                MAX_FOLLOWING_MATCHES.get()
-            } else {
-                0
-            };
-            (1..=most)
-                .take_while(|nth| {
-                    src.len() - at >= (nth + 1) * MAX_MATCH && repeats(at + nth * MAX_MATCH, distance)
-                })
-                .count()
-        };
+        let following =
+            if is_certain { match_length_up_to(src, at, distance, src.len()) / MAX_MATCH - 1 } else { 0 };
         let end = at + following * MAX_MATCH;
         // Later bytes match at the last positions as long as at all positions, and at smaller distances.
         let kept = if insert_policy == InsertPolicy::All { distance + 2 * MAX_MATCH } else { MAX_DISTANCE };
@@ -141,7 +125,7 @@ impl Period {
         self.repeated_len = MAX_MATCH + if goes_on { self.repeated_len } else { 0 };
         self.last_distance = distance;
         self.misses += 1;
-        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES.get() {
+        if self.min_distance == 0 || distance <= self.min_distance || self.misses > MAX_MISSES {
             (self.min_distance, self.misses) = (distance, 0);
         }
     }

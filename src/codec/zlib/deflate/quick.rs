@@ -15,11 +15,12 @@ use crate::tuning::tunable;
 /// log2 of the length of the table of positions: the smallest and the largest. There are up to four slots for each
 /// position, where the largest length permits it: of two words with one slot the earlier one is lost.
 const SLOTS_LOG2: (u32, u32) = (11, 15);
+/// log2 of the number of bytes without a match, behind [`SKIP_AFTER_BYTES`], for each of which the step grows by one
+/// position.
+const STEP_GROWTH_LOG2: usize = 6;
 tunable! {
-    /// The number of bytes without a match after which positions are skipped; log2 of the number of further bytes for each
-    /// of which the step grows by one position; and the greatest step, in positions.
-    const SKIP_AFTER_BYTES: usize = 1024;
-    const STEP_GROWTH_LOG2: usize = 6;
+    /// The number of bytes without a match after which positions are skipped, and the greatest step, in positions.
+    const SKIP_AFTER_BYTES: usize = 512;
     const MAX_STEP: usize = 4;
 }
 /// The bits that a stored block takes in place of the codes of its literals: the end of the block before, its header,
@@ -62,7 +63,7 @@ fn compress_with_table(positions: &mut [u16], slots_log2: u32, src: &[u8], dest:
         let distance = usize::from((at as u16).wrapping_sub(place));
         if distance.wrapping_sub(1) >= at.min(MAX_DISTANCE) || try_read32(src, at - distance) != Some(here) {
             let misses = (at - start).saturating_sub(SKIP_AFTER_BYTES.get());
-            at += 1 + (misses >> STEP_GROWTH_LOG2.get()).min(MAX_STEP.get() - 1);
+            at += 1 + (misses >> STEP_GROWTH_LOG2).min(MAX_STEP.get() - 1);
             continue;
         }
         let mut len = MIN_QUICK_MATCH + match_length(src, at + MIN_QUICK_MATCH, distance);

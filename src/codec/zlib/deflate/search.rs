@@ -26,11 +26,11 @@ tunable! {
 }
 /// log2 of the number of hash values of three bytes.
 const CHAIN3_HEADS_LOG2: u32 = 15;
+/// The greatest number of candidates with the same hash of three bytes that are compared.
+const MAX_CHAIN3_CANDIDATES: u32 = 16;
+/// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
+const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
 tunable! {
-    /// The greatest number of candidates with the same hash of three bytes that are compared.
-    const MAX_CHAIN3_CANDIDATES: u32 = 16;
-    /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
-    const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
     /// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
     /// run.
     const FIRST_RUNS: u32 = 4;
@@ -339,8 +339,8 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// longer one.
     #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &SearchLimits) -> Match {
-        let most_runs = if limits.candidates <= MAX_CANDIDATES_FOR_ALL_RUNS.get() {
-            MAX_CANDIDATES_FOR_ALL_RUNS.get()
+        let most_runs = if limits.candidates <= MAX_CANDIDATES_FOR_ALL_RUNS {
+            MAX_CANDIDATES_FOR_ALL_RUNS
         } else {
             FIRST_RUNS.get()
         };
@@ -444,7 +444,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(never)]
     fn find_3_byte_match(&self, at: usize, mut distance: usize) -> Option<Match> {
         let word = read32(self.src, at);
-        for _ in 0..MAX_CHAIN3_CANDIDATES.get().min(self.effort.candidates / 2) {
+        for _ in 0..MAX_CHAIN3_CANDIDATES.min(self.effort.candidates / 2) {
             if (read32(self.src, at - distance) ^ word) << 8 == 0 {
                 return Some(Match { len: MIN_MATCH, distance });
             }
