@@ -76,34 +76,35 @@ fn decode_whole_cells<const C: usize>(
     let mut lines = band.chunks_exact_mut(width);
     let mut lines: [&mut [[u8; C]]; C] =
         std::array::from_fn(|_| lines.next().map_or(&mut [][..], |line| line.as_chunks_mut().0));
-    let mut buffer = [[0u8; C]; C];
+    let mut buffer = [[0; C]; C];
     for at in 0..count {
-        let token_at = reader.at;
-        let [token] = *reader.read_array()?;
-        let cell = match token {
-            TOKEN_LITERAL => as_rows(reader.read_slice(C * C)?)?,
-            TOKEN_MATCHED_CELL => as_rows(reader.read_match(token_at, C * C)?)?,
-            TOKEN_CONSTANT => {
-                let [byte] = *reader.read_array()?;
-                buffer = [[byte; C]; C];
-                &buffer
-            }
-            _ => {
-                decode_row_matches(token, token_at, reader, &mut buffer)?;
-                &buffer
-            }
-        };
-        for (line, row) in lines.iter_mut().zip(cell) {
+        let cell = read_cell(reader, C * C, &mut buffer)?;
+        for (line, row) in lines.iter_mut().zip(cell.as_chunks().0) {
             line[at] = *row;
         }
     }
     Some(())
 }
 
-/// Returns the bytes of a whole cell as rows.
+/// Reads the first `len` bytes of a cell, whose rows follow each other without gaps: from the stream, or from `buffer`.
 #[inline(always)]
-fn as_rows<const C: usize>(bytes: &[u8]) -> Option<&[[u8; C]; C]> {
-    bytes.as_chunks().0.first_chunk()
+fn read_cell<'b, 'r: 'b, const C: usize>(
+    reader: &mut Reader<'r>,
+    len: usize,
+    buffer: &'b mut [[u8; C]; C],
+) -> Option<&'b [u8]> {
+    let token_at = reader.at;
+    let [token] = *reader.read_array()?;
+    match token {
+        TOKEN_LITERAL => return reader.read_slice(len),
+        TOKEN_MATCHED_CELL => return reader.read_match(token_at, len),
+        TOKEN_CONSTANT => {
+            let [byte] = *reader.read_array()?;
+            *buffer = [[byte; C]; C];
+        }
+        _ => decode_row_matches(token, token_at, reader, buffer)?,
+    }
+    Some(&buffer.as_flattened()[..len])
 }
 
 /// Decodes the cell at column `left` of a band of up to `C` rows of `width` bytes. The cell may have fewer rows and
@@ -116,23 +117,8 @@ fn decode_edge_cell<const C: usize>(
 ) -> Option<()> {
     let columns = C.min(width - left);
     let len = band.len() / width * columns;
-    let mut buffer = [[0u8; C]; C];
-    let token_at = reader.at;
-    let [token] = *reader.read_array()?;
-    let bytes = match token {
-        TOKEN_LITERAL => reader.read_slice(len)?,
-        TOKEN_MATCHED_CELL => reader.read_match(token_at, len)?,
-        TOKEN_CONSTANT => {
-            let [byte] = *reader.read_array()?;
-            buffer = [[byte; C]; C];
-            &buffer.as_flattened()[..len]
-        }
-        // The bytes of the edge cell are the first `len` bytes of the whole cell, without gaps between rows.
-        _ => {
-            decode_row_matches(token, token_at, reader, &mut buffer)?;
-            &buffer.as_flattened()[..len]
-        }
-    };
+    let mut buffer = [[0; C]; C];
+    let bytes = read_cell(reader, len, &mut buffer)?;
     for (line, row) in band.chunks_exact_mut(width).zip(bytes.chunks_exact(columns)) {
         line[left..left + columns].copy_from_slice(row);
     }

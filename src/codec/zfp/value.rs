@@ -1,12 +1,12 @@
 //! Floats and doubles in the form that ZFP codes: an exponent that the values of a cell share, and integers
 //! (`codecs.md` 10.3 and 10.7).
 
-use super::transform::TransformRows;
+use super::integer::Integer;
 
 /// A type of values.
 pub(super) trait Value: Copy + Default {
     /// The type of the integers that values are converted to.
-    type Int: TransformRows;
+    type Int: Integer;
     /// The size of a value in bytes.
     const SIZE: usize;
     /// The number of bits of a value.
