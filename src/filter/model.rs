@@ -1,6 +1,8 @@
 //! Helpers of the filters' tests: naive implementations of the spec's formulas, a data set of the spec, and buffers with
 //! guard bytes at a chosen alignment.
 
+use super::cpu::{self, SimdLevel};
+
 /// Shuffles by the formula of `filters.md` 4.
 pub(super) fn shuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
     let elements = src.len() / typesize;
@@ -41,9 +43,31 @@ pub(super) fn hex(dump: &str) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
+/// A function that shuffles elements of a size in bytes with the kernel of a level.
+type LevelKernel = fn(SimdLevel, usize, &[u8], &mut [u8]);
+
+/// Checks that the first of `kernels` converts `src` to `shuffled`, and the second does the reverse, at every level and with
+/// the buffers at these distances from a 64-byte boundary.
+pub(super) fn check_kernels(
+    kernels: [LevelKernel; 2],
+    typesize: usize,
+    src: &[u8],
+    shuffled: &[u8],
+    (src_offset, dest_offset): (usize, usize),
+) {
+    for level in cpu::available_levels() {
+        for (kernel, [from, to]) in kernels.into_iter().zip([[src, shuffled], [shuffled, src]]) {
+            let out = run_with_guard_bytes(from, src_offset, dest_offset, |src, dest| {
+                kernel(level, typesize, src, dest);
+            });
+            assert!(out == to, "{level:?}, typesize {typesize}, {} bytes", src.len());
+        }
+    }
+}
+
 /// Runs `filter` with the source and the destination at the given distances from a 64-byte boundary, and checks that
 /// no byte around the destination changed.
-pub(super) fn run_with_guard_bytes(
+fn run_with_guard_bytes(
     src: &[u8],
     src_offset: usize,
     dest_offset: usize,

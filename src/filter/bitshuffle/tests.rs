@@ -1,23 +1,19 @@
 //! Tests the bit shuffle of every available level against the formula. `tests/golden` has the vectors of the spec.
 
-use super::super::model::{self, golden, run_with_guard_bytes};
+use super::super::model::{self, golden};
 use super::*;
 use proptest::prelude::*;
 
 /// Checks both directions of every level, and that nothing around the destination changes.
 fn check(typesize: usize, src: &[u8], src_offset: usize, dest_offset: usize) {
     let shuffled = model::bitshuffle(typesize, src);
-    for level in cpu::available_levels() {
-        let context = || format!("{level:?}, typesize {typesize}, {} bytes", src.len());
-        let out = run_with_guard_bytes(src, src_offset, dest_offset, |src, dest| {
-            bitshuffle_at(level, typesize, src, dest)
-        });
-        assert!(out == shuffled, "bitshuffle, {}", context());
-        let back = run_with_guard_bytes(&shuffled, src_offset, dest_offset, |src, dest| {
-            bitunshuffle_at(level, typesize, src, dest)
-        });
-        assert!(back == src, "bitunshuffle, {}", context());
-    }
+    model::check_kernels(
+        [bitshuffle_at, bitunshuffle_at],
+        typesize,
+        src,
+        &shuffled,
+        (src_offset, dest_offset),
+    );
 }
 
 #[test]

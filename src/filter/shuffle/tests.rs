@@ -1,23 +1,13 @@
 //! Tests the byte shuffle of every available level against the formula. `tests/golden` has the vectors of the spec.
 
-use super::super::model::{self, golden, run_with_guard_bytes};
+use super::super::model::{self, golden};
 use super::*;
 use proptest::prelude::*;
 
 /// Checks both directions of every level, and that nothing around the destination changes.
 fn check(typesize: usize, src: &[u8], src_offset: usize, dest_offset: usize) {
     let shuffled = model::shuffle(typesize, src);
-    for level in cpu::available_levels() {
-        let context = || format!("{level:?}, typesize {typesize}, {} bytes", src.len());
-        let out = run_with_guard_bytes(src, src_offset, dest_offset, |src, dest| {
-            shuffle_at(level, typesize, src, dest)
-        });
-        assert!(out == shuffled, "shuffle, {}", context());
-        let back = run_with_guard_bytes(&shuffled, src_offset, dest_offset, |src, dest| {
-            unshuffle_at(level, typesize, src, dest)
-        });
-        assert!(back == src, "unshuffle, {}", context());
-    }
+    model::check_kernels([shuffle_at, unshuffle_at], typesize, src, &shuffled, (src_offset, dest_offset));
 }
 
 #[test]
