@@ -2,7 +2,7 @@
 //! (codecs.md 12, 14, 15, 16; filters.md 1.2; abi.md 4.1). Every scenario runs in a child process for each library:
 //! registrations and the threads callback are process-wide.
 
-mod support;
+use libblosc2_test_support::support;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 

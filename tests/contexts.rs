@@ -1,7 +1,7 @@
 //! Contexts beyond one compression and one decompression: partial reads of all kinds of chunks, masks, no state
 //! carried over from chunk to chunk, many contexts at once.
 
-mod support;
+use libblosc2_test_support::support;
 
 use std::sync::mpsc;
 use std::time::Duration;

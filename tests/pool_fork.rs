@@ -4,7 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
-mod support;
+use libblosc2_test_support::support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

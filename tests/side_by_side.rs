@@ -8,8 +8,6 @@
 //!
 //! `BLOSC2_GRID_SEED` selects another sample; `BLOSC2_GRID_ONLY=<index>` replays one point of it.
 
-mod support;
-
 #[path = "side_by_side/array_bytes.rs"]
 mod array_bytes;
 #[path = "side_by_side/back_ends.rs"]
@@ -32,6 +30,8 @@ mod refusals;
 mod variable_length;
 #[path = "side_by_side/variable_length_codes.rs"]
 mod variable_length_codes;
+
+use libblosc2_test_support::support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -4,7 +4,7 @@
 //! Built without the test harness, which has threads. Each scenario runs in a separate process, since the thread that
 //! it starts must be the first.
 
-mod support;
+use libblosc2_test_support::support;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::ManuallyDrop;

@@ -4,6 +4,6 @@
 mod c_program;
 mod headers;
 mod layout;
-#[path = "../support/mod.rs"]
-mod support;
 mod symbols;
+
+use libblosc2_test_support::support;

@@ -11,6 +11,6 @@ mod arrays;
 mod dictionaries;
 mod errors;
 mod injection;
-#[path = "../support/mod.rs"]
-mod support;
 mod verify_repair;
+
+use libblosc2_test_support::support;

@@ -12,9 +12,6 @@
 //! the seed, the number and the operations, and is shrunk by omitting steps. The sequences run in child processes, so
 //! that a crash or a hang is a failure of its sequence.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod child;
 mod fault_injection;
 mod fields;
@@ -26,6 +23,8 @@ mod sequence_state;
 mod setup;
 mod short_chunks;
 mod steps;
+
+use libblosc2_test_support::support;
 
 use crate::support::child::test_name;
 use support::sequences::{SequenceTest, parent};

@@ -5,6 +5,6 @@ mod arrays;
 mod chunks;
 mod frames;
 mod reported;
-#[path = "../support/mod.rs"]
-mod support;
 mod verify_repair;
+
+use libblosc2_test_support::support;

@@ -39,5 +39,5 @@ mod power_cuts;
 mod random_kills;
 mod recording;
 mod recoveries;
-#[path = "../support/mod.rs"]
-mod support;
+
+use libblosc2_test_support::support;

@@ -28,5 +28,5 @@ mod releases;
 mod reopened;
 mod replaced;
 mod space;
-#[path = "../support/mod.rs"]
-mod support;
+
+use libblosc2_test_support::support;

@@ -5,10 +5,10 @@
 //! separate process, since the search depends on the environment and plugins stay loaded.
 
 mod plugin_scenarios;
-#[path = "../support/mod.rs"]
-mod support;
 
 mod exports;
 mod plugins_variable;
 mod search;
 mod threads;
+
+use libblosc2_test_support::support;

@@ -5,5 +5,5 @@ mod arrays;
 mod chunks;
 mod excluded_features;
 mod frames;
-#[path = "../support/mod.rs"]
-mod support;
+
+use libblosc2_test_support::support;

@@ -40,51 +40,6 @@ const RELEASES: [&str; 27] = [
 /// `BLOSC2_ERROR_CODEC_SUPPORT`
 const CODEC_SUPPORT: i32 = -7;
 
-impl Record {
-    fn version(&self) -> u8 {
-        self.chunk[0]
-    }
-
-    fn flags(&self) -> u8 {
-        self.chunk[2]
-    }
-
-    fn blocksize(&self) -> usize {
-        u32::from_le_bytes(self.chunk[8..12].try_into().unwrap()) as usize
-    }
-
-    fn has_16_byte_header(&self) -> bool {
-        self.flags() & 0x05 != 0x05
-    }
-
-    fn uses_dictionary(&self) -> bool {
-        !self.has_16_byte_header() && self.chunk[31] & 0x01 != 0
-    }
-
-    /// Codec format 2, which C-Blosc2 does not decode any more, and this library only with the feature `snappy` (chunk.md
-    /// 1.4).
-    fn is_snappy(&self) -> bool {
-        self.flags() >> 5 == 2
-    }
-
-    /// Not split although bit 4 does not say so: the first Blosc releases did not set it; their readers never split
-    /// items of more than 16 bytes and blocks of less than 128 items.
-    fn is_unsplit_unmarked(&self) -> bool {
-        self.has_16_byte_header()
-            && self.version() <= 2
-            && self.flags() & 0x12 == 0
-            && self.typesize > 1
-            && (self.typesize > 16 || self.blocksize() / self.typesize < 128)
-    }
-
-    /// Bit-shuffled by Blosc 1, with bytes after the last item.
-    fn has_bitshuffled_tail(&self) -> bool {
-        self.has_16_byte_header()
-            && self.flags() & 0x04 != 0
-            && !self.data.len().is_multiple_of(self.typesize)
-    }
-}
-
 fn all_records() -> Vec<Record> {
     let directory = crate::support::root().join("capi-tests/fixtures/chunks");
     RELEASES.iter().flat_map(|release| read_records(&directory, release)).collect()

@@ -2,5 +2,5 @@
 
 mod chunks;
 mod frames;
-#[path = "../support/mod.rs"]
-mod support;
+
+use libblosc2_test_support::support;

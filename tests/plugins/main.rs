@@ -3,9 +3,6 @@
 //!
 //! `PLUGIN_POINTS` is the number of arrays, `PLUGIN_SEED` the seed of the sample.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod arrays;
 mod contexts;
 mod crafted;
@@ -13,6 +10,8 @@ mod fixed_rate_items;
 mod mutated;
 mod rejected_inputs;
 mod zfp_streams;
+
+use libblosc2_test_support::support;
 
 const NDLZ: u8 = 32;
 const ZFP_ACC: u8 = 33;

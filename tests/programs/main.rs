@@ -7,8 +7,8 @@ mod c_program;
 mod compiled;
 mod documents;
 mod installed;
-#[path = "../support/mod.rs"]
-mod support;
+
+use libblosc2_test_support::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};

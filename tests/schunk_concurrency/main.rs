@@ -9,9 +9,6 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod children;
 mod content;
 mod copies;
@@ -25,3 +22,5 @@ mod readers;
 mod shapes;
 mod slices;
 mod writer;
+
+use libblosc2_test_support::support;

@@ -13,9 +13,6 @@
 //! seed, the number and the operations, and is shrunk by omitting steps. The sequences run in child processes, so
 //! that a crash or a hang is a failure of its sequence.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod api;
 mod child;
 mod chunks;
@@ -27,6 +24,8 @@ mod model;
 mod sequence_state;
 mod setup;
 mod steps;
+
+use libblosc2_test_support::support;
 
 use crate::support::child::test_name;
 use support::sequences::{SequenceTest, parent};

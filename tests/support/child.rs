@@ -13,7 +13,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// Returns the name of the calling test, or of the test with the given path, as the test harness expects it after
 /// `--exact`. The compiler makes the name, so that it is right after a test is renamed or moved.
-#[allow(unused_macros)] // each test binary uses a part of this module
+#[macro_export]
 macro_rules! test_name {
     () => {{
         fn here() {}
@@ -23,8 +23,8 @@ macro_rules! test_name {
         $crate::support::child::name_of($test)
     };
 }
-#[allow(unused_imports)]
-pub(crate) use test_name;
+#[allow(unused_imports)] // each crate that includes this file uses a part of it
+pub use test_name;
 
 /// Returns the path of the function `test` without the name of the crate.
 pub fn name_of<F>(_test: F) -> &'static str {

@@ -1,5 +1,5 @@
 //! Shared code of the tests that load libraries: loading, safe calls, random numbers, data, guard pages.
-// Each test crate uses a part of this module.
+// Each crate that includes this module uses a part of it.
 #![allow(dead_code)]
 
 pub mod array;
@@ -28,14 +28,14 @@ pub mod watchdog;
 use library::Library;
 use std::path::Path;
 
-/// Returns the directory of the repository: the tests and the benchmarks are of different packages.
+/// Returns the directory of the repository: this module is compiled in the package of the tests and in that of the
+/// benchmarks.
 pub fn root() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if package.ends_with("tests") {
-        package.parent().expect("the directory of the repository")
-    } else {
-        package
-    }
+    package
+        .ancestors()
+        .find(|path| path.join("capi-tests").is_dir())
+        .expect("the directory of the repository")
 }
 
 /// Returns both libraries, or `None` after printing that the test was skipped. With `BLOSC2_REQUIRE_REFERENCE=1` a

@@ -59,6 +59,11 @@ impl Random {
         &items[self.below(items.len())]
     }
 
+    /// Returns the bytes of `count` numbers of 32 bits.
+    pub fn words(&mut self, count: usize) -> Vec<u8> {
+        (0..count).flat_map(|_| (self.next() as u32).to_le_bytes()).collect()
+    }
+
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(len + 8);
         while bytes.len() < len {

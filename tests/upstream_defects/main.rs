@@ -6,9 +6,6 @@
 //! A test that changes process-wide settings, or that would crash or hang with the defect, runs in a child process
 //! ([`support::child`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod arguments;
 mod array_changes;
 mod array_contexts;
@@ -54,3 +51,5 @@ mod user_codecs;
 mod user_filters;
 mod validation;
 mod varlen;
+
+use libblosc2_test_support::support;

@@ -47,8 +47,7 @@ pub fn params() -> Params {
 
 /// Returns the bytes of `count` random items.
 pub fn noise(seed: u64, count: usize) -> Vec<u8> {
-    let mut random = Random::new(seed);
-    (0..count).flat_map(|_| (random.next() as u32).to_le_bytes()).collect()
+    Random::new(seed).words(count)
 }
 
 /// Returns a compressed chunk of `count` random items.

@@ -29,11 +29,8 @@ impl Report {
 }
 
 fn create_scratch_dir(sequence_test: &SequenceTest, name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
-        "{}-{}-{name}",
-        sequence_test.prefix,
-        std::process::id()
-    ));
+    let directory =
+        std::env::temp_dir().join(format!("{}-{}-{name}", sequence_test.prefix, std::process::id()));
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     directory
 }
