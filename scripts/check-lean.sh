@@ -13,5 +13,7 @@ lean=${CARGO_TARGET_DIR:-$root/target}/lean
 
 # Compiling takes longer than these tests.
 CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo build --quiet --lib --no-default-features --features c-api --target-dir "$lean"
-# Cargo builds the tests with the default features; the tests load the other library.
-BLOSC2_UNDER_TEST=$lean/debug/libblosc2.so BLOSC2_FEATURES='' cargo test --test golden -- chunks:: excluded_features::
+# Cargo builds the tests with the default features; the tests load the other library. With `--workspace`, dependencies
+# have the same features as in other builds of the tests, and are not built again.
+BLOSC2_UNDER_TEST=$lean/debug/libblosc2.so BLOSC2_FEATURES='' \
+  cargo test --workspace --test golden -- chunks:: excluded_features::

@@ -8,38 +8,19 @@
 //! - a `text` block directly behind an `sh` block has lines that the commands print. Numbers are not compared, since
 //!   sizes and speeds vary.
 //!
-//! The copy consists of links to the files of the repository. A program `cargo` before the real one in `PATH` builds in
-//! the profile and in the target directory of this test run, so that little is built, and refuses `cargo test`.
+//! The copy consists of links to the files of the repository. The script `cargo.sh` is the first `cargo` in `PATH`, so that
+//! little is built.
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::c_program::{print_skipped, root};
-use crate::installed::{PROFILE, installed_prefix, is_tool_available};
-
-/// Replaces `cargo`: drops the options for profile and directories, and passes those of this test run.
-const CARGO: &str = r#"#!/bin/sh
-verb=$1
-shift
-case $verb in build | run | doc) ;; *) echo "cargo $verb is not for this test" >&2; exit 1 ;; esac
-left=$# own=yes
-while [ "$left" -gt 0 ]; do
-  argument=$1
-  shift
-  left=$((left - 1))
-  case $own$argument in
-    yes--) own=no; set -- "$@" -- ;;
-    yes--release | yes--quiet) ;;
-    yes--profile | yes--manifest-path | yes--target-dir) shift; left=$((left - 1)) ;;
-    *) set -- "$@" "$argument" ;;
-  esac
-done
-exec "$REAL_CARGO" "$verb" --quiet --manifest-path "$REAL_ROOT/Cargo.toml" --profile "$REAL_PROFILE" \
-  --target-dir "$REAL_TARGET" "$@"
-"#;
+use crate::installed::{
+    PROFILE, cargo_of_this_build, installed_prefix, is_tool_available, target_directory, variables_of_cargo,
+};
 
 /// A fenced code block of a document.
 struct Block {
@@ -139,11 +120,9 @@ impl Copy {
             }
         }
         // The scripts look for the result of the release profile.
-        let built = installed_target().join(if PROFILE == "dev" { "debug" } else { PROFILE });
+        let built = target_directory().join(if PROFILE == "dev" { "debug" } else { PROFILE });
         symlink(built, place.join("repository/target/release")).expect("a link");
-        let cargo = place.join("bin/cargo");
-        fs::write(&cargo, CARGO).expect("the program can be written");
-        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("an executable program");
+        symlink(cargo_of_this_build(), place.join("bin/cargo")).expect("a link");
         Copy { place }
     }
 
@@ -165,19 +144,11 @@ impl Copy {
             .current_dir(self.place.join("repository"))
             .env("HOME", self.place.join("home"))
             .env("PATH", format!("{}:{path}", self.place.join("bin").display()))
-            .env("REAL_CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .env("REAL_ROOT", root())
-            .env("REAL_PROFILE", PROFILE)
-            .env("REAL_TARGET", installed_target())
+            .envs(variables_of_cargo())
             .env_remove("CARGO")
             .env_remove("CARGO_TARGET_DIR");
         command
     }
-}
-
-/// Returns the target directory of this test run.
-fn installed_target() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory")
 }
 
 /// Runs the blocks of a document, and compares their output with the `text` blocks.

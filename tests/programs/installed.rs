@@ -129,12 +129,33 @@ pub fn installed_prefix() -> &'static Path {
 
 /// Runs `scripts/install.sh`.
 fn install(api: &Api, prefix: &Path, options: &[&str]) {
-    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     run(Command::new(root().join("scripts/install.sh"))
         .args(["--api", api.option, "--profile", PROFILE, "--prefix"])
         .arg(prefix)
         .args(options)
-        .env("CARGO_TARGET_DIR", temporary.parent().expect("the target directory")));
+        .env("CARGO", cargo_of_this_build())
+        .envs(variables_of_cargo())
+        .env("CARGO_TARGET_DIR", target_directory()));
+}
+
+/// Returns the target directory of this test run.
+pub fn target_directory() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory")
+}
+
+/// Returns the program that scripts call instead of Cargo, with [`variables_of_cargo`] in its environment.
+pub fn cargo_of_this_build() -> PathBuf {
+    root().join("tests/programs/cargo.sh")
+}
+
+/// Returns the environment variables for [`cargo_of_this_build`].
+pub fn variables_of_cargo() -> [(&'static str, OsString); 4] {
+    [
+        ("REAL_CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
+        ("REAL_ROOT", root().into()),
+        ("REAL_PROFILE", PROFILE.into()),
+        ("REAL_TARGET", target_directory().into()),
+    ]
 }
 
 pub fn is_tool_available(name: &str) -> bool {
@@ -431,7 +452,9 @@ fn packages_work_in_an_empty_root() {
     let output = run(Command::new(root().join("capi-tests/packages.sh"))
         .arg(temporary.join("packages"))
         .arg(PROFILE)
-        .env("CARGO_TARGET_DIR", temporary.parent().expect("the target directory")));
+        .env("CARGO", cargo_of_this_build())
+        .envs(variables_of_cargo())
+        .env("CARGO_TARGET_DIR", target_directory()));
     let said = String::from_utf8_lossy(&output.stderr);
     for reason in said.lines().filter_map(|line| line.strip_prefix("skipped: ")) {
         print_skipped(reason);
