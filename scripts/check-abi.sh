@@ -25,7 +25,7 @@ one=$root/reference-blosc1/python-blosc
 "$python" "$guard/planted.py" blosc2 "$root/include"
 "$python" "$guard/planted.py" blosc1 "$root/blosc1/include"
 
-(cd "$root" && cargo build --release --lib --quiet --package libblosc1-rs --target-dir "$target") >&2
+(cd "$root" && cargo build --profile "$profile" --lib --quiet --package libblosc1-rs --target-dir "$target") >&2
 
 failed=0
 compare() { # name, their package, their library, our library, arguments of compare.py...
@@ -40,7 +40,7 @@ compare 8 "$eight" "$eight/lib/libblosc2.so.8" "$(library 9)" --later "$nine/inc
 "$root/scripts/abi7-headers.sh" "$TMPDIR/include-abi7"
 compare 7 "$seven" "$seven/lib/libblosc2.so.7" "$(library 7)" --later "$nine/include" \
   --ours "$TMPDIR/include-abi7" "$root/include"
-compare blosc1 "$one" "$one/lib/libblosc.so" "$target/release/libblosc.so" --api blosc1 --ours "$root/blosc1/include"
+compare blosc1 "$one" "$one/lib/libblosc.so" "$target/$profile/libblosc.so" --api blosc1 --ours "$root/blosc1/include"
 
 if command -v abidiff >/dev/null; then
   # SONAME 7 and 9 differ: checks that abidiff reports it, so that its empty output below is meaningful.

@@ -7,10 +7,9 @@ source "$(dirname "$0")/common.sh"
 
 # Both runtimes stand side by side in one directory, as on a system with old programs and new ones.
 rm -rf "$work/installed-7" "$work/installed-9"
-for abi in 7 9; do
-  "$root/scripts/install.sh" --abi $abi --prefix "$work/installed-$abi" >&2
-done
-"$root/scripts/install.sh" --abi 7 --runtime-only --prefix "$work/installed-9" >&2
+"$root/scripts/install.sh" --abi 7 --profile "$profile" --prefix "$work/installed-7" >&2
+"$root/scripts/install.sh" --abi 9 --prefix "$work/installed-9" >&2
+"$root/scripts/install.sh" --abi 7 --profile "$profile" --runtime-only --prefix "$work/installed-9" >&2
 ours=$work/installed-9/lib
 ln -s libblosc2.so.9 "$ours/libblosc2.so.8"
 for abi in 7 9; do
