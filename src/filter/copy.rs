@@ -53,7 +53,7 @@ pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
 fn copy_to_uninit_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
-    if level.has_avx2() && (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
+    if (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) && level.has_avx2() {
         // SAFETY: the level proves that the machine has AVX2.
         return unsafe { copy_vectors(src, dest) };
     }

@@ -1,12 +1,15 @@
 //! The byte shuffle with AVX2: columns of 32 elements are stored directly to their streams.
 
-use super::super::columns::avx2::{MAX_WIDTH, TILE, TileLayout};
+use super::super::columns::avx2::{MAX_WIDTH, TILE, TileLayout, exchange_parts};
 use super::super::columns::{covering_start_groups, covering_starts};
 use super::generic::{self, count_elements};
 use std::arch::x86_64::*;
 
 /// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16.
 const TILES_PER_RUN: usize = 16;
+
+/// The number of elements of a tile that holds 32 bytes of each element.
+const SMALL_TILE: usize = 16;
 
 /// Shuffles whole elements, or unshuffles them if not `FORWARD`.
 ///
@@ -15,6 +18,16 @@ const TILES_PER_RUN: usize = 16;
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
+        if src.len() >= SMALL_TILE * typesize && typesize >= 2 * MAX_WIDTH {
+            // SAFETY: (all) this function has AVX2, and there are as many elements and as wide ones.
+            unsafe {
+                return if FORWARD {
+                    forward_small_tile(typesize, src, dest)
+                } else {
+                    backward_small_tile(typesize, src, dest)
+                };
+            }
+        }
         return if FORWARD {
             generic::shuffle(typesize, src, dest)
         } else {
@@ -113,6 +126,61 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
                     }
                 }
                 layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at);
+            }
+        }
+    }
+}
+
+/// [`forward`] for blocks of less than `TILE` elements: both lanes process the same 16 elements, but different bytes
+/// of them.
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal and hold at least `SMALL_TILE` elements of at least 32 bytes.
+#[inline(always)]
+unsafe fn forward_small_tile(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    for first in covering_starts(elements, SMALL_TILE) {
+        for column in covering_starts(typesize, 2 * MAX_WIDTH) {
+            // SAFETY: AVX2 by the caller. Elements `first..first + SMALL_TILE` are in `src`, bytes `column..column +
+            // 32` are in an element, and each stream in `dest` is `elements` long.
+            unsafe {
+                let mut rows = [_mm256_setzero_si256(); SMALL_TILE];
+                for (i, row) in rows.iter_mut().enumerate() {
+                    *row = _mm256_loadu_si256(src.as_ptr().add((first + i) * typesize + column).cast());
+                }
+                for (j, &vector) in exchange_parts(rows).iter().enumerate() {
+                    let stream = dest.as_mut_ptr().add((column + j) * elements + first);
+                    _mm_storeu_si128(stream.cast(), _mm256_castsi256_si128(vector));
+                    let stream = stream.add(MAX_WIDTH * elements);
+                    _mm_storeu_si128(stream.cast(), _mm256_extracti128_si256::<1>(vector));
+                }
+            }
+        }
+    }
+}
+
+/// Undoes [`forward_small_tile`].
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal and hold at least `SMALL_TILE` elements of at least 32 bytes.
+#[inline(always)]
+unsafe fn backward_small_tile(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    for first in covering_starts(elements, SMALL_TILE) {
+        for column in covering_starts(typesize, 2 * MAX_WIDTH) {
+            // SAFETY: as in `forward_small_tile`, with source and destination exchanged.
+            unsafe {
+                let mut columns = [_mm256_setzero_si256(); SMALL_TILE];
+                for (j, vector) in columns.iter_mut().enumerate() {
+                    let stream = src.as_ptr().add((column + j) * elements + first);
+                    let low = _mm_loadu_si128(stream.cast());
+                    let high = _mm_loadu_si128(stream.add(MAX_WIDTH * elements).cast());
+                    *vector = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+                }
+                for (i, &row) in exchange_parts(columns).iter().enumerate() {
+                    let at = (first + i) * typesize + column;
+                    _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), row);
+                }
             }
         }
     }
