@@ -1,7 +1,8 @@
 //! Transfer of bytes between memory and files, through the library's own back-ends or one of the program.
 //!
 //! Provides files for the rest of the library ([`Backend`], [`IoStream`]), the cached read handle of a frame
-//! ([`CachedReader`]), the replacement of a whole file ([`replacement`]), the lock between processes ([`FrameLock`]),
+//! ([`CachedReader`]), the replacement of a whole file ([`replacement`]), files that get their name when they are complete
+//! ([`new_files`]), the lock between processes ([`FrameLock`]),
 //! paths ([`paths`]), and the table of the back-ends that programs register ([`backend_registry`]). This module does
 //! not depend on frames: its callers define the meaning of the bytes and the order of writes.
 //!
@@ -18,6 +19,7 @@ mod lock;
 pub(crate) mod mmap;
 mod mode;
 mod native;
+pub(crate) mod new_files;
 pub(crate) mod paths;
 mod reader;
 pub(crate) mod replacement;

@@ -4,6 +4,7 @@ mod environment;
 mod lock;
 mod mmap;
 mod native;
+mod new_files;
 mod reader;
 mod replacement;
 mod user;

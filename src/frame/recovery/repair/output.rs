@@ -14,20 +14,17 @@ use crate::frame::recovery::check::report::{ReportFn, Reporter};
 use crate::frame::recovery::check::verify::{CheckOptions, verify_files};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::fetch::stored_part;
-use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths};
+use crate::io::new_files::NewFiles;
+use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths, replacement};
 use crate::trace;
 use std::ffi::{CStr, CString};
-use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The number of temporary names that are tried.
-const NAME_ATTEMPTS: u32 = 100;
-
 /// A frame that is being written. Dropping it removes its files.
 pub(super) struct NewFrame {
-    files: TemporaryFiles,
+    files: NewFiles,
+    destination: PathBuf,
     disk: Disk,
     /// The file with header, index and trailer.
     stream: IoStream,
@@ -59,14 +56,19 @@ impl NewFrame {
     /// # Errors
     /// `FileOpen` if something exists at `destination` or no file can be created beside it.
     pub(super) fn create(kind: FrameKind, destination: &CStr, header_len: usize) -> Result<NewFrame> {
-        let files = TemporaryFiles::create(kind, destination)?;
-        let path = c_path(&files.temporary)?;
+        let destination = destination_path(destination)?;
+        let files = NewFiles::create(
+            fallible::path(&[destination.as_os_str().as_bytes()])?,
+            kind == FrameKind::Sparse,
+        )?;
+        let files = files.ok_or_else(|| err!(FileOpen, "the name {} is too long", destination.display()))?;
+        let path = c_path(files.temporary_path())?;
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, 0, backend.clone())?;
         let stream = backend.open(&disk.path, OpenMode::Create)?;
         let header_len = header_len as u64;
         let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
-        Ok(NewFrame { files, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
+        Ok(NewFrame { files, destination, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
     }
 
     /// Adds the bytes of a chunk. Returns its entry in the index.
@@ -155,7 +157,7 @@ impl NewFrame {
     /// # Errors
     /// Those of reading the files; `MemoryAlloc`.
     pub(super) fn find_damage(&self, options: &CheckOptions<'_>) -> Result<Option<Error>> {
-        let files = FrameFiles::open_unlocked(&c_path(&self.files.temporary)?, 0)?;
+        let files = FrameFiles::open_unlocked(&c_path(self.files.temporary_path())?, 0)?;
         let mut first = None;
         let report: &mut ReportFn<'_> = &mut |damage| {
             let copy = || Error::new(damage.error.kind(), format_args!("{}", damage.error));
@@ -170,9 +172,14 @@ impl NewFrame {
     ///
     /// # Errors
     /// `FileWrite`, `FileOpen` if something exists at the destination by now.
-    pub(super) fn publish(self) -> Result<()> {
+    pub(super) fn publish(mut self) -> Result<()> {
         self.sync()?;
-        self.files.publish(self.disk.kind())
+        self.files.publish(false)?;
+        // The frame is complete if its name is not on disk yet, so an error is no error of the repair.
+        if let Err(error) = replacement::sync_directory(&self.destination) {
+            trace::warning(|| format!("the directory of {}: {error}", self.destination.display()));
+        }
+        Ok(())
     }
 
     /// Waits until the files are on the storage device: after a power failure, a file must not have its name without its
@@ -211,89 +218,4 @@ pub(super) fn check_destination(destination: &CStr) -> Result<()> {
 fn destination_path(destination: &CStr) -> Result<PathBuf> {
     let path = paths::strip_trailing_slash(paths::strip_scheme(destination))?;
     fallible::path(&[path.to_bytes()])
-}
-
-/// The file or the directory of a frame under its temporary name. Dropping it removes the files.
-struct TemporaryFiles {
-    temporary: PathBuf,
-    destination: PathBuf,
-    is_published: bool,
-}
-
-impl TemporaryFiles {
-    fn create(kind: FrameKind, destination: &CStr) -> Result<TemporaryFiles> {
-        check_destination(destination)?;
-        let destination = destination_path(destination)?;
-        for _ in 0..NAME_ATTEMPTS {
-            let temporary = paths::temporary_path(&destination)?;
-            let created = match kind {
-                FrameKind::Contiguous => {
-                    OpenOptions::new().write(true).create_new(true).open(&temporary).map(|_| ())
-                }
-                FrameKind::Sparse => fs::create_dir(&temporary),
-            };
-            match created {
-                Ok(()) => return Ok(TemporaryFiles { temporary, destination, is_published: false }),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(open_error(&temporary, &error)),
-            }
-        }
-        Err(err!(FileOpen, "no unused temporary name beside {}", destination.display()))
-    }
-
-    /// Gives the files their name, unless something has it by now.
-    fn publish(mut self, kind: FrameKind) -> Result<()> {
-        // A link fails if the name exists; renaming a file would replace another one.
-        let linked = match kind {
-            FrameKind::Contiguous => fs::hard_link(&self.temporary, &self.destination),
-            FrameKind::Sparse => Err(ErrorKind::Unsupported.into()),
-        };
-        match linked {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                return Err(open_error(&self.destination, &error));
-            }
-            Err(_) => {
-                // A directory, or a file system without links.
-                if self.destination.symlink_metadata().is_ok() {
-                    return Err(err!(FileOpen, "{} exists already", self.destination.display()));
-                }
-                fs::rename(&self.temporary, &self.destination)
-                    .map_err(|error| open_error(&self.destination, &error))?;
-                self.is_published = true;
-            }
-        }
-        self.sync_directory();
-        Ok(())
-    }
-
-    /// Writes the new name to the storage device. The frame is complete without it, so an error is no error of the
-    /// repair.
-    fn sync_directory(&self) {
-        let parent = self.destination.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = File::open(parent.unwrap_or(Path::new(".")));
-        if let Err(error) = directory.and_then(|directory| directory.sync_all()) {
-            trace::warning(|| format!("the directory of {}: {error}", self.destination.display()));
-        }
-    }
-}
-
-impl Drop for TemporaryFiles {
-    fn drop(&mut self) {
-        if self.is_published {
-            return;
-        }
-        let removed = if self.temporary.is_dir() {
-            fs::remove_dir_all(&self.temporary)
-        } else {
-            fs::remove_file(&self.temporary)
-        };
-        if let Err(error) = removed {
-            trace::warning(|| format!("the temporary files {} stay: {error}", self.temporary.display()));
-        }
-    }
-}
-
-fn open_error(path: &Path, error: &std::io::Error) -> Error {
-    err!(FileOpen, "cannot create {}: {error}", path.display())
 }
