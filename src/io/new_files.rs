@@ -23,14 +23,16 @@ pub(crate) struct NewFiles {
 }
 
 impl NewFiles {
-    /// Creates an empty file, or an empty directory, beside `destination`. Returns `None` if a temporary name would be
-    /// too long.
+    /// Creates an empty file, or an empty directory, beside `destination`. Returns `None` where a file cannot get that
+    /// name later: a temporary name would be too long, or `destination` is a link to a file that does not exist.
     ///
     /// # Errors
-    /// `FileOpen` if `destination` has a name already, or nothing can be created beside it.
+    /// `FileOpen` if `destination` exists, or nothing can be created beside it.
     pub(crate) fn create(destination: PathBuf, is_directory: bool) -> Result<Option<NewFiles>> {
-        if destination.symlink_metadata().is_ok() {
-            return Err(err!(FileOpen, "{} exists already", destination.display()));
+        match destination.symlink_metadata() {
+            Ok(found) if found.is_symlink() && !destination.exists() => return Ok(None),
+            Ok(_) => return Err(err!(FileOpen, "{} exists already", destination.display())),
+            Err(_) => {}
         }
         for _ in 0..NAME_ATTEMPTS {
             let temporary = paths::temporary_path(&destination)?;

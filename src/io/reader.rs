@@ -4,7 +4,7 @@ use super::stream::StreamKind;
 use super::{Backend, FileVersion, IoStream, OpenMode, native};
 use crate::environment;
 use crate::error::Result;
-use std::ffi::CString;
+use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,6 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// Threads may read at the same time; no lock is held during a read.
 pub(crate) struct CachedReader {
     backend: Backend,
-    path: CString,
     state: RwLock<ReaderState>,
 }
 
@@ -112,25 +111,18 @@ fn max_cached_readers(requested: Option<i64>, descriptors: libc::rlim_t) -> usiz
 
 impl CachedReader {
     /// Creates a reader that keeps its handle if the limit allows. Opens nothing yet.
-    pub(crate) fn new(backend: Backend, path: CString) -> Self {
+    pub(crate) fn new(backend: Backend) -> Self {
         let slot = if backend.is_native() { CacheSlot::Undecided } else { CacheSlot::Unavailable };
-        CachedReader { backend, path, state: RwLock::new(ReaderState { slot, ..ReaderState::default() }) }
+        CachedReader { backend, state: RwLock::new(ReaderState { slot, ..ReaderState::default() }) }
     }
 
     /// Creates a reader that opens the file for every read, like a reader beyond the limit.
     #[cfg(test)]
-    pub(crate) fn uncached(backend: Backend, path: CString) -> Self {
+    pub(crate) fn uncached(backend: Backend) -> Self {
         CachedReader {
             backend,
-            path,
             state: RwLock::new(ReaderState { slot: CacheSlot::Unavailable, ..ReaderState::default() }),
         }
-    }
-
-    /// Returns the path of the file.
-    #[cfg(test)]
-    pub(crate) fn path(&self) -> &CString {
-        &self.path
     }
 
     /// Drops the handle if the program closed it, or if the path now names another file; `there` is the current
@@ -197,15 +189,15 @@ impl CachedReader {
         }
     }
 
-    /// Calls `read` with the cached handle, or with one opened for this call.
+    /// Calls `read` with the cached handle, or with one of the file at `path` opened for this call.
     ///
     /// # Errors
     /// `FileOpen`, or what `read` returns.
-    pub(crate) fn with_stream<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
+    pub(crate) fn with_stream<R>(&self, path: &CStr, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
         if let Some(kept) = self.open_file() {
             return read(kept.stream());
         }
-        let stream = self.backend.open(&self.path, OpenMode::Read)?;
+        let stream = self.backend.open(path, OpenMode::Read)?;
         match self.cache_stream(stream) {
             Ok(kept) => read(kept.stream()),
             Err(stream) => read(&stream),

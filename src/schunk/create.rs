@@ -4,8 +4,7 @@ use super::access_lock::WriteGuard;
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::storage::{Storage, malloc_value};
 use super::{OwnedSuperChunk, SuperChunk};
-use crate::abi::{BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_storage};
-use crate::err;
+use crate::abi::{CBool, blosc2_storage};
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::format::plan::TargetState;
@@ -120,26 +119,11 @@ impl SuperChunk {
         };
         let frame = match (path, backend) {
             (Some(path), Some(backend)) => {
-                if !contiguous {
-                    let path = paths::strip_trailing_slash(path)?;
-                    paths::create_dir(&path)?;
-                    let created = Frame::create(Destination::Directory(&path, backend), &target);
-                    if created.is_err() {
-                        // This call has created the directory, and it holds no frame.
-                        let _ = paths::remove_dir(&path);
-                    }
-                    created?
+                if contiguous {
+                    Frame::create(Destination::File(path, backend), &target)?
                 } else {
-                    if paths::exists(path) {
-                        return Err(err!(FileOpen, "{path:?} exists already"));
-                    }
-                    let is_mapped = i32::from(backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
-                    let created = Frame::create(Destination::File(path, backend), &target);
-                    if created.is_err() && is_mapped {
-                        // Opening a mapping creates the file, and may fail later.
-                        let _ = paths::remove_file(path);
-                    }
-                    created?
+                    let path = paths::strip_trailing_slash(path)?;
+                    Frame::create(Destination::Directory(&path, backend), &target)?
                 }
             }
             _ => Frame::create(Destination::Memory, &target)?,

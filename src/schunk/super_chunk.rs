@@ -150,12 +150,14 @@ impl Deref for OwnedSuperChunk {
 impl Drop for OwnedSuperChunk {
     fn drop(&mut self) {
         let created = self.removes_files.load(Ordering::Relaxed).then(|| self.urlpath_copy()).flatten();
+        // The frame removes files with a temporary name itself.
+        let has_path = !self.frame().is_some_and(Frame::is_unpublished);
         if created.is_none() {
             self.close_frame();
         }
         // SAFETY: memory of the global allocator with the layout of a `SuperChunk`, which this value owns.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-        if let Some(path) = created
+        if let Some(path) = created.filter(|_| has_path)
             && let Err(error) = path.and_then(|path| paths::remove_urlpath(&path))
         {
             trace::warning(|| format!("the files of a super-chunk that could not be created: {error}"));

@@ -116,8 +116,17 @@ pub fn target_of(path: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub frame: Option<Contents>,
-    /// The files that the operation creates.
-    pub target: Option<Contents>,
+    /// The file or the directory that the operation creates.
+    pub target: Target,
+}
+
+/// What a library finds at a path that an operation gives to a new file or directory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    Absent,
+    /// Something is there, and the library cannot open it.
+    Unreadable,
+    Readable(Contents),
 }
 
 /// How well the contents of files match a state that is allowed.
@@ -140,7 +149,11 @@ impl State {
         let target = target_of(path);
         State {
             frame: Contents::read(library, path, form),
-            target: target.exists().then(|| Contents::read(library, &target, form)).flatten(),
+            target: match Contents::read(library, &target, form) {
+                _ if !target.exists() => Target::Absent,
+                None => Target::Unreadable,
+                Some(contents) => Target::Readable(contents),
+            },
         }
     }
 
@@ -152,14 +165,25 @@ impl State {
         if self == before {
             return Outcome::Old;
         }
-        let frame = compare_part(&self.frame, &before.frame, &after.frame);
-        let target = compare_part(&self.target, &before.target, &after.target);
+        let frame = compare_part(self.frame.as_ref(), before.frame.as_ref(), after.frame.as_ref());
+        let target = match &self.target {
+            Target::Absent => Outcome::Old,
+            Target::Unreadable => Outcome::Unreadable,
+            Target::Readable(_) => compare_part(self.target(), before.target(), after.target()),
+        };
         frame.max(target).max(Outcome::Mixed)
+    }
+
+    fn target(&self) -> Option<&Contents> {
+        match &self.target {
+            Target::Readable(contents) => Some(contents),
+            Target::Absent | Target::Unreadable => None,
+        }
     }
 }
 
 /// Compares files, which are in neither state, with both states.
-fn compare_part(found: &Option<Contents>, before: &Option<Contents>, after: &Option<Contents>) -> Outcome {
+fn compare_part(found: Option<&Contents>, before: Option<&Contents>, after: Option<&Contents>) -> Outcome {
     match found {
         None if before.is_some() => Outcome::Unreadable,
         None => Outcome::Old,

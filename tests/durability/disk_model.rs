@@ -154,8 +154,10 @@ impl<'a> Disk<'a> {
             }
             Event::Rename { from, to } => {
                 let entry = *self.names.get(from).unwrap_or_else(|| panic!("no {}", from.display()));
-                assert_ne!(entry, Entry::Directory, "renaming a directory is not modelled: {event}");
                 assert_eq!(from.parent(), to.parent(), "moving a file is not modelled: {event}");
+                if entry == Entry::Directory {
+                    self.move_entries(from, to);
+                }
                 self.change_names(vec![(from.clone(), None), (to.clone(), Some(entry))]);
             }
             Event::Exchange { first, second } => {
@@ -178,6 +180,26 @@ impl<'a> Disk<'a> {
             }
             Event::Mark(_) => {}
         }
+    }
+
+    /// Moves the entries of a directory that is renamed, whether they are on disk or not: they belong to the directory,
+    /// whatever its name. They cannot be reached by the old name any more, also if the power is cut before the new name
+    /// is on disk.
+    fn move_entries(&mut self, from: &Path, to: &Path) {
+        let moved = |path: &Path| match path.strip_prefix(from) {
+            Ok(name) if path != from => to.join(name),
+            _ => path.to_owned(),
+        };
+        for names in [&mut self.names, &mut self.names_on_disk] {
+            *names = std::mem::take(names).into_iter().map(|(path, entry)| (moved(&path), entry)).collect();
+        }
+        for (path, _) in self.pending_names.iter_mut().flat_map(|change| &mut change.0) {
+            *path = moved(path);
+        }
+        self.directory_of_inode
+            .values_mut()
+            .filter(|path| *path == from)
+            .for_each(|path| *path = to.to_owned());
     }
 
     fn file(&mut self, inode: u64) -> &mut FileState<'a> {

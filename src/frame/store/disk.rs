@@ -11,12 +11,16 @@ use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::FrameLayout;
+use crate::io::new_files::NewFiles;
 use crate::io::replacement::{FileProperties, Replacement};
 use crate::io::{
     Backend, CachedReader, IoStream, ObservedStamp, OpenMode, paths, read_file_stamp, replacement,
 };
+use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The file of a directory that holds header, index and trailer.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
@@ -25,41 +29,113 @@ pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 pub(crate) struct Disk {
     /// The I/O back-end of the files.
     pub backend: Backend,
-    /// The file with header, index and trailer.
-    pub path: CString,
-    /// Offset of the frame in that file, in bytes.
+    /// Offset of the frame in its file, in bytes.
     pub base: u64,
-    /// The chunk files of a sparse frame; `None` for a contiguous one, whose chunks are in that file.
-    pub directory: Option<ChunkFiles>,
+    names: FileNames,
+    /// The files while the frame is being created under a temporary name.
+    creation: Option<Box<Creation>>,
     /// The read handle, which is kept for sparse frames, too, where the reference keeps none (`frame.md` 5.4). An index
     /// file that was replaced, as atomic changes do, is detected as for other files.
     reader: CachedReader,
+}
+
+/// The names of the files of a frame.
+struct FileNames {
+    /// The file with header, index and trailer.
+    path: CString,
+    /// The chunk files of a sparse frame; `None` for a contiguous one, whose chunks are in that file.
+    directory: Option<ChunkFiles>,
+}
+
+impl FileNames {
+    /// Returns the names of the files of the frame at `path`: a file, or for a sparse frame a directory.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn new(kind: FrameKind, path: &CStr, backend: &Backend) -> Result<FileNames> {
+        let path = path.to_bytes();
+        Ok(match kind {
+            FrameKind::Contiguous => FileNames { path: fallible::c_string(&[path])?, directory: None },
+            FrameKind::Sparse => {
+                let directory = fallible::c_string(&[path])?;
+                FileNames {
+                    path: fallible::c_string(&[path, b"/", INDEX_FILE.as_bytes()])?,
+                    directory: Some(ChunkFiles { directory, backend: backend.clone() }),
+                }
+            }
+        })
+    }
+}
+
+/// The files of a frame that is being created.
+struct Creation {
+    names: FileNames,
+    files: Mutex<NewFiles>,
+    is_published: AtomicBool,
 }
 
 impl Disk {
     /// Describes the frame at `path`: a file, or for a sparse frame a directory, without a slash at its end. Opens
     /// nothing.
     pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<Disk> {
-        let (file, directory) = match kind {
-            FrameKind::Contiguous => (fallible::c_string(&[path.to_bytes()])?, None),
-            FrameKind::Sparse => {
-                let file = fallible::c_string(&[path.to_bytes(), b"/", INDEX_FILE.as_bytes()])?;
-                let directory = fallible::c_string(&[path.to_bytes()])?;
-                (file, Some(ChunkFiles { directory, backend: backend.clone() }))
-            }
-        };
         Ok(Disk {
-            reader: CachedReader::new(backend.clone(), fallible::c_string(&[file.to_bytes()])?),
+            reader: CachedReader::new(backend.clone()),
+            names: FileNames::new(kind, path, &backend)?,
+            creation: None,
             backend,
-            path: file,
             base,
-            directory,
         })
+    }
+
+    /// Gives the files the names of `files` until [`publish`](Self::publish) is called.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn begin_creation(&mut self, files: NewFiles) -> Result<()> {
+        let path = fallible::c_string(&[files.temporary_path().as_os_str().as_bytes()])?;
+        let names = FileNames::new(self.kind(), &path, &self.backend)?;
+        let creation = Creation { names, files: Mutex::new(files), is_published: AtomicBool::new(false) };
+        self.creation = Some(fallible::try_box(creation)?);
+        Ok(())
+    }
+
+    /// Gives the files of a frame that was being created their own name; does nothing for others. With `is_synced`, waits
+    /// until the name is on disk.
+    ///
+    /// # Errors
+    /// Those of [`NewFiles::publish`].
+    pub(in crate::frame) fn publish(&self, is_synced: bool) -> Result<()> {
+        let Some(creation) = self.creation.as_ref().filter(|_| self.is_unpublished()) else { return Ok(()) };
+        creation.files.lock().publish(is_synced)?;
+        creation.is_published.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Returns whether the files have a temporary name: the frame is being created.
+    pub(in crate::frame) fn is_unpublished(&self) -> bool {
+        self.creation.as_ref().is_some_and(|creation| !creation.is_published.load(Ordering::Acquire))
+    }
+
+    fn names(&self) -> &FileNames {
+        match &self.creation {
+            Some(creation) if !creation.is_published.load(Ordering::Acquire) => &creation.names,
+            _ => &self.names,
+        }
+    }
+
+    /// Returns the path of the file with header, index and trailer.
+    pub(in crate::frame) fn path(&self) -> &CStr {
+        &self.names().path
+    }
+
+    /// Returns the chunk files of a sparse frame; `None` for a contiguous one, whose chunks are in its only file.
+    pub(in crate::frame) fn directory(&self) -> Option<&ChunkFiles> {
+        self.names().directory.as_ref()
     }
 
     /// Returns whether the frame is contiguous or sparse.
     pub(in crate::frame) fn kind(&self) -> FrameKind {
-        if self.directory.is_some() { FrameKind::Sparse } else { FrameKind::Contiguous }
+        if self.names.directory.is_some() { FrameKind::Sparse } else { FrameKind::Contiguous }
     }
 
     /// Returns the chunk files of a sparse frame.
@@ -67,28 +143,28 @@ impl Disk {
     /// # Errors
     /// `InvalidHeader` for a contiguous frame.
     pub(in crate::frame) fn chunk_files(&self) -> Result<&ChunkFiles> {
-        self.directory.as_ref().ok_or_else(|| err!(InvalidHeader, "no chunk files: expected a sparse frame"))
+        self.directory().ok_or_else(|| err!(InvalidHeader, "no chunk files: expected a sparse frame"))
     }
 
     /// Removes the chunk files with these numbers, to which no index refers.
     pub(in crate::frame) fn remove_chunk_files(&self, numbers: impl IntoIterator<Item = u64>) {
-        if let Some(files) = &self.directory {
+        if let Some(files) = self.directory() {
             numbers.into_iter().for_each(|number| files.remove(number));
         }
     }
 
     /// Returns the path of the lock file of the frame.
     pub(crate) fn lock_file_path(&self) -> Result<PathBuf> {
-        match &self.directory {
+        match &self.names.directory {
             Some(files) => fallible::path(&[files.directory.to_bytes(), b"/.b2lock"]),
-            None => paths::lock_file_path(&self.path),
+            None => paths::lock_file_path(&self.names.path),
         }
     }
 
     /// Returns the stamp of the file with header, index and trailer; `None` when the file does not exist, and for
     /// mappings and back-ends of the program.
     pub(crate) fn stamp(&self) -> Option<ObservedStamp> {
-        if self.backend.is_native() { read_file_stamp(&self.path) } else { None }
+        if self.backend.is_native() { read_file_stamp(self.path()) } else { None }
     }
 
     /// Returns whether the path names another file than the one that was read last. `current` is the stamp that the
@@ -113,7 +189,7 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, or the error that `read` returns.
     pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
-        self.reader.with_stream(read)
+        self.reader.with_stream(self.path(), read)
     }
 
     /// Fills `dest` with the bytes that begin at byte `at` of the frame.
@@ -159,7 +235,7 @@ impl Disk {
         // The size that a back-end of the program gives may include bytes that cannot be read.
         let is_unreadable = |error: &Error| !self.backend.is_native() && error.kind() == ErrorKind::FileRead;
         if has_other_data.or_else(|error| if is_unreadable(&error) { Ok(false) } else { Err(error) })? {
-            let path = paths::as_path(&self.path).display();
+            let path = paths::as_path(self.path()).display();
             return Err(err!(
                 FileWrite,
                 "other data follow the frame, which ends at byte {end} of {path}: it cannot be changed"
@@ -183,21 +259,19 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync(&self) -> Result<()> {
-        self.directory.as_ref().map_or(Ok(()), |files| files.sync(&self.path))?;
-        replacement::sync_file(paths::as_path(&self.path))?;
+        self.directory().map_or(Ok(()), |files| files.sync(self.path()))?;
+        replacement::sync_file(paths::as_path(self.path()))?;
         self.sync_names()
     }
 
     /// Waits until the names of the frame's native files are on disk: those in the directory of the index file, and for
-    /// a sparse frame the name of that directory.
+    /// a sparse frame the name of that directory. A temporary name need not be on disk.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync_names(&self) -> Result<()> {
         self.sync_file_names()?;
-        self.directory
-            .as_ref()
-            .map_or(Ok(()), |files| replacement::sync_directory(paths::as_path(&files.directory)))
+        self.directory().map_or(Ok(()), |files| replacement::sync_directory(paths::as_path(&files.directory)))
     }
 
     /// Waits until the names in the directory of the index file are on disk.
@@ -205,7 +279,7 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync_file_names(&self) -> Result<()> {
-        replacement::sync_directory(paths::as_path(&self.path))
+        replacement::sync_directory(paths::as_path(self.path()))
     }
 
     /// Writes a new index file of a native directory beside the existing one. `last` are the properties of the file
@@ -218,7 +292,7 @@ impl Disk {
         bytes: &'a [u8],
         last: Option<FileProperties>,
     ) -> Result<Replacement<'a>> {
-        Replacement::prepare(&self.path, bytes, last)
+        Replacement::prepare(self.path(), bytes, last)
     }
 
     /// Replaces the index file of a native directory by a new file, and waits until it is on disk if `is_synced`.
@@ -242,6 +316,6 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileTruncate`.
     pub(in crate::frame) fn cut_file(&self, frame_len: u64) -> Result<()> {
-        self.backend.open(&self.path, OpenMode::Update)?.cut(self.base + frame_len)
+        self.backend.open(self.path(), OpenMode::Update)?.cut(self.base + frame_len)
     }
 }

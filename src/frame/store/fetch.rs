@@ -226,7 +226,7 @@ impl Frame {
             self.check_chunk(nchunk, chunk, offset, header)?;
             return then(ChunkBytes::Borrowed(chunk));
         };
-        if let Some(files) = &disk.directory {
+        if let Some(files) = disk.directory() {
             let opened = files.open(offset).and_then(|stream| {
                 let len = usize::try_from(stream.size()?).unwrap_or(0);
                 if len < MIN_HEADER_LENGTH {
@@ -310,7 +310,7 @@ impl Frame {
             let chunk = lazy_chunk_in_frame_memory(inner.memory.bytes(), at)?;
             return then(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
         };
-        if let Some(files) = &disk.directory {
+        if let Some(files) = disk.directory() {
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
             let location = ChunkLocation { nchunk: number as i32, offset: number };
             let read = files.open(offset).and_then(|stream| {
@@ -404,7 +404,7 @@ impl Frame {
             return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
         };
         let start = u64::try_from(location.offset).unwrap_or(u64::MAX);
-        match &disk.directory {
+        match disk.directory() {
             Some(files) => files.open(start)?.read_exact_at(position, dest),
             None => {
                 let at = start.checked_add(position);

@@ -23,7 +23,8 @@ use crate::frame::format::index::Offsets;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use crate::frame::format::trailer;
-use crate::io::{Backend, FileStamp, FrameLock, OpenMode, WriteUnit};
+use crate::io::new_files::NewFiles;
+use crate::io::{Backend, FileStamp, FrameLock, OpenMode, WriteUnit, paths};
 use crate::malloc::MallocVec;
 use crate::trace;
 use parking_lot::RwLock;
@@ -126,16 +127,16 @@ pub(crate) enum Destination<'a> {
     Memory,
     /// A file.
     File(&'a CStr, Backend),
-    /// An existing directory; the path has no slash at its end.
+    /// A directory; the path has no slash at its end.
     Directory(&'a CStr, Backend),
 }
 
 impl Frame {
     /// Creates a frame without chunks. With atomic changes, a transaction is open until
-    /// [`finish_creation`](Self::finish_creation), and the files are no frame before.
+    /// [`finish_creation`](Self::finish_creation), and the files have a temporary name before.
     ///
     /// # Errors
-    /// `MemoryAlloc`, `FileOpen`, `FileWrite`, `FileTruncate`.
+    /// `MemoryAlloc`, `FileOpen` for a path that is taken, `FileWrite`, `FileTruncate`.
     pub(crate) fn create(destination: Destination<'_>, target: &TargetState<'_>) -> Result<Frame> {
         let (kind, place) = match destination {
             Destination::Memory => (FrameKind::Contiguous, None),
@@ -163,20 +164,23 @@ impl Frame {
             return Frame::assemble(Durability::Off, None, inner);
         };
         let level = new_handle_level(&backend);
-        let disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
+        let mut disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
         let mut inner = Inner::new(memory, layout, images);
         let is_staged = level > Durability::Off;
         if is_staged {
             inner.staging = Some(Staging::of_new_frame(&layout, header, &inner.images)?);
         }
+        let destination = fallible::path(&[path.to_bytes()])?;
+        let new_files =
+            if is_staged { NewFiles::create(destination, kind == FrameKind::Sparse)? } else { None };
+        if let Some(new_files) = new_files {
+            disk.begin_creation(new_files)?;
+            return Frame::assemble(level, Some(disk), inner);
+        }
         // Without memory, no file is created.
         let frame = Frame::assemble(level, Some(disk), inner)?;
         if let Some(disk) = &frame.disk {
-            if !is_staged {
-                write_new_frame(disk, &frame.inner.read_recursive().images)?;
-            } else if kind == FrameKind::Contiguous {
-                disk.backend.open(&disk.path, OpenMode::Create)?;
-            }
+            create_in_place(path, disk, &frame.inner.read_recursive().images, is_staged)?;
         }
         Ok(frame)
     }
@@ -285,7 +289,7 @@ impl Frame {
         if let Some(disk) = &self.disk {
             let stamp = disk.stamp();
             disk.was_replaced(stamp.as_ref());
-            if disk.directory.is_some() && self.level() > Durability::Off {
+            if disk.directory().is_some() && self.level() > Durability::Off {
                 disk.detect_replacements(stamp.as_ref());
             }
         }
@@ -388,10 +392,12 @@ impl Frame {
     /// `Lock`.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
         self.discard_inherited_state()?;
-        if let Some(lock) = &self.lock {
+        // No other handle has a frame that is being created under a temporary name.
+        let lock = self.lock.as_ref().filter(|_| !self.is_unpublished());
+        if let Some(lock) = lock {
             lock.lock(exclusive)?;
         }
-        Ok(FrameLockGuard { lock: self.lock.as_ref().map(|lock| (lock, fork_count::current())) })
+        Ok(FrameLockGuard { lock: lock.map(|lock| (lock, fork_count::current())) })
     }
 
     /// Returns whether the frame has a lock between processes.
@@ -407,6 +413,11 @@ impl Frame {
         self.lock.as_ref().map_or(Ok(()), FrameLock::unlock)
     }
 
+    /// Returns whether the frame is being created under a temporary name, so that nothing is at its path yet.
+    pub(crate) fn is_unpublished(&self) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.is_unpublished())
+    }
+
     /// Returns whether the frame is on disk.
     pub(crate) fn is_on_disk(&self) -> bool {
         self.disk.is_some()
@@ -415,7 +426,7 @@ impl Frame {
     /// Returns whether the frame is a mapped file, so that its chunks can be read in place as in memory.
     pub(crate) fn is_mapped(&self) -> bool {
         let is_mapped = |disk: &Disk| {
-            disk.directory.is_none() && i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP
+            disk.directory().is_none() && i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP
         };
         self.disk.as_deref().is_some_and(is_mapped)
     }
@@ -432,7 +443,7 @@ impl Frame {
 
     /// Returns the chunk files of a sparse frame; `None` for a contiguous one.
     pub(in crate::frame) fn chunk_files(&self) -> Option<&ChunkFiles> {
-        self.disk.as_ref()?.directory.as_ref()
+        self.disk.as_ref()?.directory()
     }
 
     /// Returns the length of the frame in bytes, as last read; of a sparse frame, that of the index file.
@@ -603,13 +614,39 @@ fn layout_from_header(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -
     }
 }
 
+/// Creates the file or the directory at `path` of a new frame, whose images are written later if it `is_staged`. After an
+/// error, a directory or a mapped file that this call has created is removed.
+fn create_in_place(path: &CStr, disk: &Disk, images: &Images, is_staged: bool) -> Result<()> {
+    let is_directory = disk.directory().is_some();
+    if is_directory {
+        paths::create_dir(path)?;
+    } else if paths::exists(path) {
+        return Err(err!(FileOpen, "{path:?} exists already"));
+    }
+    let created = match (is_staged, is_directory) {
+        (false, _) => write_new_frame(disk, images),
+        (true, true) => Ok(()),
+        (true, false) => disk.backend.open(disk.path(), OpenMode::Create).map(drop),
+    };
+    if created.is_err() {
+        let is_mapped = i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
+        let _ = match is_directory {
+            true => paths::remove_dir(path),
+            // Opening a mapping creates the file, and may fail later.
+            false if is_mapped => paths::remove_file(path),
+            false => Ok(()),
+        };
+    }
+    created
+}
+
 /// Writes the file of a new frame. A plain file that cannot be written is removed.
 fn write_new_frame(disk: &Disk, images: &Images) -> Result<()> {
-    let stream = disk.backend.open(&disk.path, OpenMode::Create)?;
+    let stream = disk.backend.open(disk.path(), OpenMode::Create)?;
     if disk.backend.is_native() {
         let written = stream.write_vectored_at(0, &[&images.header, &images.trailer]);
         if written.is_err()
-            && let Err(error) = disk.backend.remove(&disk.path)
+            && let Err(error) = disk.backend.remove(disk.path())
         {
             trace::warning(|| format!("the incomplete file of a new frame stays: {error}"));
         }
@@ -619,7 +656,7 @@ fn write_new_frame(disk: &Disk, images: &Images) -> Result<()> {
     stream.write_at(0, &images.header, WriteUnit::Item)?;
     stream.write_at(header_len, &[], WriteUnit::Bytes)?;
     drop(stream);
-    let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
+    let stream = disk.backend.open(disk.path(), OpenMode::Update)?;
     stream.write_at(header_len, &images.trailer, WriteUnit::Bytes)?;
     stream.truncate(header_len + images.trailer.len() as u64)
 }

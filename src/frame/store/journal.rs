@@ -145,7 +145,7 @@ fn checksum(parts: &[&[u8]]) -> u32 {
 }
 
 fn journal_path(disk: &Disk) -> Result<PathBuf> {
-    fallible::path(&[disk.path.to_bytes(), b".b2undo"])
+    fallible::path(&[disk.path().to_bytes(), b".b2undo"])
 }
 
 /// Undoes a commit whose writer has died, if there is a journal of one. Other errors than the lack of memory are only
@@ -185,7 +185,7 @@ fn undo(disk: &Disk, path: &Path) -> Result<()> {
     file.read_exact(&mut bytes).map_err(failed)?;
     // Without a complete journal, the commit has not begun.
     if let Some(record) = JournalRecord::parse(&bytes) {
-        let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
+        let stream = disk.backend.open(disk.path(), OpenMode::Update)?;
         let mut found = stream.read_vec_at(record.base, record.old.len() as u64)?;
         found.resize(record.old.len(), 0);
         if found != record.new && found != record.old && record.explains(&found) {

@@ -100,7 +100,7 @@ impl Frame {
             || header.frame_len != self.len()
             || self.has_newer_commit(&header)
             // The new file of an atomic change can have the same header, and refer to another chunk file.
-            || (disk.directory.is_some() && self.has_replaced_table(&header));
+            || (disk.directory().is_some() && self.has_replaced_table(&header));
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };

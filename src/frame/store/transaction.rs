@@ -192,13 +192,18 @@ impl Frame {
         Ok(())
     }
 
-    /// Commits the creation of a frame. Does nothing for a frame that exists.
+    /// Commits the creation of a frame, and gives its files their name. Does nothing for a frame that exists.
     ///
     /// # Errors
-    /// Those of writing the frame.
+    /// Those of writing the frame; `FileOpen` if something has the name by now.
     pub(crate) fn finish_creation(&self) -> Result<()> {
         let is_new = self.inner.read_recursive().staging.as_ref().is_some_and(|staging| staging.is_new);
-        if is_new { self.end_transaction() } else { Ok(()) }
+        if !is_new {
+            return Ok(());
+        }
+        self.end_transaction()?;
+        let is_synced = self.level() == Durability::Power;
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.publish(is_synced))
     }
 
     /// Returns an error if another handle has changed the frame since it was read.
@@ -325,7 +330,7 @@ impl Frame {
         self.inner.write().undo_log.lose("the durability of the frame has changed");
         let old = self.level();
         self.level.store(level as u8, Ordering::Relaxed);
-        if let Some(disk) = self.disk.as_deref().filter(|disk| disk.directory.is_some()) {
+        if let Some(disk) = self.disk.as_deref().filter(|disk| disk.directory().is_some()) {
             if level == Durability::Off {
                 disk.detect_replacements(None);
             } else if old == Durability::Off {

@@ -314,7 +314,7 @@ impl UndoLog {
         if self.records.len() <= savepoint {
             return Ok(None);
         }
-        let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
+        let stream = disk.backend.open(disk.path(), OpenMode::Update)?;
         let (before, mut restored) = self.replay(savepoint, disk, &stream);
         if let Some((state, size)) = &before {
             restored = restored.and(write_images(disk, &stream, state, *size));
@@ -394,7 +394,7 @@ impl LoggedTransaction {
             if self.bytes_in_memory > MAX_BYTES_IN_MEMORY {
                 let file = match &mut self.spill_file {
                     Some(file) => file,
-                    None => self.spill_file.insert(SpillFile::create(paths::as_path(&disk.path))?),
+                    None => self.spill_file.insert(SpillFile::create(paths::as_path(disk.path()))?),
                 };
                 self.bytes_in_memory -= file.spill(old)?;
             }

@@ -64,7 +64,7 @@ pub(in crate::frame) fn write_on_disk(
         }
         return write_by_callbacks(plan, disk);
     }
-    let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
+    let stream = disk.backend.open(disk.path(), OpenMode::Update)?;
     let size = stream.size()?;
     if !log.has_deferred_cut() {
         disk.check_end_of_file(old, header, size)?;
@@ -155,7 +155,7 @@ fn write_native(
 
 /// Executes a plan with the same sequence of open and write callbacks as the reference (`frame.md` 5.2).
 fn write_by_callbacks(plan: &FramePlan<'_>, disk: &Disk) -> Result<()> {
-    let open = || disk.backend.open(&disk.path, OpenMode::Update);
+    let open = || disk.backend.open(disk.path(), OpenMode::Update);
     if let Some(file) = plan.chunk_file {
         disk.chunk_files()?.write(file.number, file.bytes)?;
     }

@@ -63,7 +63,7 @@ fn reader_is_cached_unless_the_variable_is_zero() {
         || {
             let dir = TempDir::new();
             fs::write(dir.join("file"), "0").unwrap();
-            let reader = CachedReader::new(Backend::native(), dir.c_path("file"));
+            let reader = PathReader::new(dir.c_path("file"));
             reader.with_stream(|_| Ok(())).unwrap();
             fs::remove_file(dir.join("file")).unwrap();
             reader.with_stream(|_| Ok(())).is_ok()
@@ -80,14 +80,13 @@ fn cached_readers_do_not_exceed_the_limit() {
         || {
             let dir = TempDir::new();
             fs::write(dir.join("file"), "0").unwrap();
-            let mut readers: Vec<_> =
-                (0..4).map(|_| CachedReader::new(Backend::native(), dir.c_path("file"))).collect();
+            let mut readers: Vec<_> = (0..4).map(|_| PathReader::new(dir.c_path("file"))).collect();
             for reader in &readers {
                 reader.with_stream(|_| Ok(())).unwrap();
             }
             // One descriptor slot is free again, but not for readers that were refused one.
             readers.remove(0);
-            readers.push(CachedReader::new(Backend::native(), dir.c_path("file")));
+            readers.push(PathReader::new(dir.c_path("file")));
             for reader in &readers {
                 reader.with_stream(|_| Ok(())).unwrap();
             }

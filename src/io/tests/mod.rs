@@ -43,6 +43,34 @@ impl Drop for TempDir {
     }
 }
 
+/// A cached handle of the native file at a path.
+struct PathReader {
+    reader: CachedReader,
+    path: CString,
+}
+
+impl PathReader {
+    fn new(path: CString) -> PathReader {
+        PathReader { reader: CachedReader::new(Backend::native()), path }
+    }
+
+    fn uncached(path: CString) -> PathReader {
+        PathReader { reader: CachedReader::uncached(Backend::native()), path }
+    }
+
+    fn with_stream<R>(&self, read: impl FnOnce(&IoStream) -> crate::Result<R>) -> crate::Result<R> {
+        self.reader.with_stream(&self.path, read)
+    }
+}
+
+impl std::ops::Deref for PathReader {
+    type Target = CachedReader;
+
+    fn deref(&self) -> &CachedReader {
+        &self.reader
+    }
+}
+
 /// Returns the back-end with that id.
 ///
 /// # Safety

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::thread;
 
-fn read_text(reader: &CachedReader) -> crate::Result<String> {
+fn read_text(reader: &PathReader) -> crate::Result<String> {
     reader.with_stream(|stream| {
         let mut bytes = vec![0; stream.size()? as usize];
         stream.read_exact_at(0, &mut bytes)?;
@@ -13,14 +13,14 @@ fn read_text(reader: &CachedReader) -> crate::Result<String> {
 }
 
 /// Revalidates the reader with the current identity of its path.
-fn revalidate_path(reader: &CachedReader) -> bool {
-    reader.revalidate(read_file_stamp(reader.path()).map(|there| there.stamp.version()))
+fn revalidate_path(reader: &PathReader) -> bool {
+    reader.revalidate(read_file_stamp(&reader.path).map(|there| there.stamp.version()))
 }
 
 #[test]
 fn cached_handle_is_replaced_when_the_path_names_another_file() {
     let dir = TempDir::new();
-    let reader = CachedReader::new(Backend::native(), dir.c_path("file"));
+    let reader = PathReader::new(dir.c_path("file"));
     assert_eq!(error_code(read_text(&reader)), -15);
     assert!(!revalidate_path(&reader));
     fs::write(dir.join("file"), "one").unwrap();
@@ -47,7 +47,7 @@ fn cached_handle_is_replaced_when_the_path_names_another_file() {
 fn uncached_reader_opens_the_file_for_every_read() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "one").unwrap();
-    let reader = CachedReader::uncached(Backend::native(), dir.c_path("file"));
+    let reader = PathReader::uncached(dir.c_path("file"));
     assert_eq!(read_text(&reader).unwrap(), "one");
     fs::remove_file(dir.join("file")).unwrap();
     assert!(!revalidate_path(&reader));
@@ -59,10 +59,9 @@ fn replaced_handle_reads_the_new_file_without_opening_it() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "one").unwrap();
     fs::write(dir.join("new"), "two").unwrap();
-    for (reader, is_kept) in [
-        (CachedReader::new(Backend::native(), dir.c_path("file")), true),
-        (CachedReader::uncached(Backend::native(), dir.c_path("file")), false),
-    ] {
+    for (reader, is_kept) in
+        [(PathReader::new(dir.c_path("file")), true), (PathReader::uncached(dir.c_path("file")), false)]
+    {
         assert_eq!(read_text(&reader).unwrap(), "one");
         reader.replace_open_file(Some(fs::File::open(dir.join("new")).unwrap()));
         assert_eq!(read_text(&reader).unwrap(), if is_kept { "two" } else { "one" });
@@ -79,7 +78,7 @@ fn replaced_handle_reads_the_new_file_without_opening_it() {
 fn running_read_keeps_the_old_file_after_revalidation() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "one").unwrap();
-    let reader = CachedReader::new(Backend::native(), dir.c_path("file"));
+    let reader = PathReader::new(dir.c_path("file"));
     read_text(&reader).unwrap();
     reader
         .with_stream(|stream| {
@@ -99,7 +98,7 @@ fn running_read_keeps_the_old_file_after_revalidation() {
 fn threads_read_while_the_file_is_replaced() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "0000").unwrap();
-    let reader = CachedReader::new(Backend::native(), dir.c_path("file"));
+    let reader = PathReader::new(dir.c_path("file"));
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -121,10 +120,10 @@ fn threads_read_while_the_file_is_replaced() {
 #[test]
 fn replacement_after_an_own_replacement_is_detected() {
     let dir = TempDir::new();
-    let uncached = CachedReader::uncached(Backend::native(), dir.c_path("file"));
-    for reader in [CachedReader::new(Backend::native(), dir.c_path("file")), uncached] {
+    let uncached = PathReader::uncached(dir.c_path("file"));
+    for reader in [PathReader::new(dir.c_path("file")), uncached] {
         let replace = |text: &str| {
-            let new = Replacement::prepare(reader.path(), text.as_bytes(), None).expect("written");
+            let new = Replacement::prepare(&reader.path, text.as_bytes(), None).expect("written");
             new.commit(false).expect("replaced").expect("a new file").file
         };
         fs::write(dir.join("file"), "one").unwrap();

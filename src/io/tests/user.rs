@@ -296,9 +296,9 @@ fn missing_callbacks_are_errors() {
 #[test]
 fn cached_reader_opens_user_backend_files_for_every_read() {
     let store = MemoryStore { bytes: Mutex::new(b"0123".into()), ..MemoryStore::default() };
-    let reader = CachedReader::new(copying_backend(&store), c"a".into());
+    let reader = CachedReader::new(copying_backend(&store));
     for _ in 0..2 {
-        reader.with_stream(|stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
+        reader.with_stream(c"a", |stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
     }
     assert!(!reader.revalidate(None));
     assert_eq!(store.take_log(), ["open a rb", "close", "open a rb", "close"]);

@@ -72,7 +72,7 @@ impl FrameFiles {
         if let Some(lock) = &lock {
             lock.lock(false)?;
         }
-        let main = backend.open(&disk.path, OpenMode::Read);
+        let main = backend.open(disk.path(), OpenMode::Read);
         let len = match &main {
             Ok(stream) => stream.size()?.saturating_sub(base),
             Err(_) => 0,
@@ -185,7 +185,7 @@ impl FrameFiles {
     /// # Errors
     /// `FileRead` if the directory cannot be listed.
     pub(crate) fn chunk_file_numbers(&self) -> Result<Vec<u32>> {
-        let Some(files) = &self.disk.directory else { return Ok(Vec::new()) };
+        let Some(files) = self.disk.directory() else { return Ok(Vec::new()) };
         let directory = paths::as_path(&files.directory);
         let failed = |error| err!(FileRead, "cannot list the directory {}: {error}", directory.display());
         let mut numbers = Vec::new();

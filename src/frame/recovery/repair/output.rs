@@ -56,6 +56,7 @@ impl NewFrame {
     /// # Errors
     /// `FileOpen` if something exists at `destination` or no file can be created beside it.
     pub(super) fn create(kind: FrameKind, destination: &CStr, header_len: usize) -> Result<NewFrame> {
+        check_destination(destination)?;
         let destination = destination_path(destination)?;
         let files = NewFiles::create(
             fallible::path(&[destination.as_os_str().as_bytes()])?,
@@ -65,7 +66,7 @@ impl NewFrame {
         let path = c_path(files.temporary_path())?;
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, 0, backend.clone())?;
-        let stream = backend.open(&disk.path, OpenMode::Create)?;
+        let stream = backend.open(disk.path(), OpenMode::Create)?;
         let header_len = header_len as u64;
         let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
         Ok(NewFrame { files, destination, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
@@ -76,7 +77,7 @@ impl NewFrame {
     /// # Errors
     /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
-        let location = match &self.disk.directory {
+        let location = match self.disk.directory() {
             None => {
                 self.stream.write_at(self.header_len + self.data_len, chunk, WriteUnit::Bytes)?;
                 self.data_len
@@ -126,7 +127,7 @@ impl NewFrame {
         // Readers do not read chunks and index of a frame without bytes, and find the trailer behind the header.
         if header.nbytes > 0 {
             index = IndexEncoder::default().encode(offsets, 0, offsets.len())?;
-            if self.disk.directory.is_none() {
+            if self.disk.directory().is_none() {
                 index_at += self.data_len;
             }
             header.cbytes = i64::try_from(self.data_len).unwrap_or(i64::MAX);

@@ -58,7 +58,7 @@ impl Committed<'_> {
         if let Some(stream) = &self.stream {
             return Ok(stream.clone());
         }
-        let stream = Arc::new(self.disk.backend.open(&self.disk.path, OpenMode::Update)?);
+        let stream = Arc::new(self.disk.backend.open(self.disk.path(), OpenMode::Update)?);
         self.stream = Some(stream.clone());
         Ok(stream)
     }
