@@ -22,6 +22,7 @@ mod checksums;
 mod directories;
 mod growth;
 mod levels;
+mod mapped;
 mod processes;
 mod readers;
 mod releases;

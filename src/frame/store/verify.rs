@@ -71,7 +71,7 @@ impl Frame {
     ) -> Result<()> {
         let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
         let checked = checksums.check_chunk(nchunk, bytes, place);
-        if checked.is_err() && self.has_other_root() {
+        if checked.is_err() && self.read_header().is_ok_and(|header| self.has_other_root(&header)) {
             self.force_refresh.store(true, Ordering::Relaxed);
             self.count_changed_read();
             return Err(err!(FileRead, "another handle has changed the frame while it was read"));
@@ -92,12 +92,12 @@ impl Frame {
 
     /// Returns whether a frame with that header has another table than the parsed state.
     pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
-        header.has_checksums && self.has_checksums() && self.has_other_root()
+        header.has_checksums && self.has_checksums() && self.has_other_root(header)
     }
 
-    /// Returns whether the file has another root of the checksums than the parsed state: another handle without the lock
-    /// has replaced a chunk by one of the same length.
-    fn has_other_root(&self) -> bool {
+    /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
+    /// another handle without the lock has replaced a chunk by one of the same length.
+    fn has_other_root(&self, header: &FrameHeader) -> bool {
         if self.disk.is_none() {
             return false;
         }
@@ -105,6 +105,10 @@ impl Frame {
             let inner = self.inner.read_recursive();
             (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
         };
+        // The file may have been cut since: a mapping of it must not be read behind its end.
+        if header.frame_len != end {
+            return true;
+        }
         let mut found = [0; 16];
         self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
     }
