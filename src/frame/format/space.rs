@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::fallible;
 use std::ops::Range;
 
-/// Minimum length, in bytes, of a new gap. With 16 and 64 KiB, as many bytes are written, and the file is longer (the
-/// command at [`GAP_DIVISOR`]).
+/// Minimum length, in bytes, of a new gap behind data that are at least as long: a frame does not become more than twice
+/// as long. With 16 and 64 KiB, as many bytes are written, and the file is longer (the command at [`GAP_DIVISOR`]).
 const MIN_GAP: u64 = 4 << 10;
 /// Maximum length, in bytes, of a new gap, besides the room for a chunk. A limit of 1 MiB, which is reached in files of
 /// 16 MiB, does not change the number of bytes that are written either.
@@ -264,12 +264,14 @@ fn gap_len(data: &Range<u64>, next: u64) -> u64 {
 
 /// Returns the length of a new gap behind the data in which the next chunk is already.
 fn additional_gap_len(data: &Range<u64>) -> u64 {
-    ((data.end - data.start) / GAP_DIVISOR).clamp(MIN_GAP, MAX_GAP)
+    let len = data.end - data.start;
+    (len / GAP_DIVISOR).clamp(MIN_GAP.min(len), MAX_GAP)
 }
 
 /// Returns the maximum length of a gap that does not have a chunk yet.
 fn max_gap_len(data: &Range<u64>) -> u64 {
-    ((data.end - data.start) / MAX_GAP_DIVISOR).max(MIN_GAP)
+    let len = data.end - data.start;
+    (len / MAX_GAP_DIVISOR).max(MIN_GAP.min(len))
 }
 
 #[cfg(test)]
@@ -352,6 +354,26 @@ mod tests {
         }
         let behind = slot.place_behind_gap(97..97 + DATA, 100, DATA);
         assert!(behind.start() >= 97 + 2 * DATA, "no room for the chunk: {behind:?}");
+    }
+
+    #[test]
+    fn a_small_frame_becomes_at_most_twice_as_long() {
+        const HEADER: u64 = 97;
+        const INDEX: u64 = 100;
+        for len in [40, 100, 500, 2000, 4000] {
+            let mut slot = IndexSlot::new(HEADER..HEADER + 35);
+            let mut end = HEADER;
+            for nchunks in 1..40 {
+                if slot.overlaps(end, len) {
+                    let index_len = slot.range.end - slot.range.start;
+                    slot = slot.place_behind_gap(HEADER..end, index_len, len).committed();
+                }
+                end += len;
+                slot = slot.place(HEADER..end, INDEX, len).committed();
+                let closed = end + INDEX;
+                assert!(slot.range.end <= 2 * closed + 2 * PADDINGS, "{nchunks} chunks of {len} bytes: {slot:?}");
+            }
+        }
     }
 
     #[test]
