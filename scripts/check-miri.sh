@@ -52,7 +52,7 @@ groups=(
   "filter::shuffle:: filter::bitshuffle::"
   "filter::bytedelta:: filter::cells:: filter::copy:: filter::cpu:: filter::delta::"
   "filter::int_trunc:: filter::transpose:: filter::trunc_prec::"
-  "frame::format::msgpack:: frame::tests::checks:: frame::tests::index::"
+  "frame::format::msgpack:: frame::tests::checks:: frame::tests::golden:: frame::tests::index::"
   "blosc1: tests::"
   "pipeline::context:: pipeline::scratch:: pipeline::shared_output:: pipeline::compress:: pipeline::block_size:: out_buffer::"
 )
@@ -63,7 +63,7 @@ short=(
     chunk_array::tests::chunk_numbers metalayer_lists::tests::metalayer_positions"
   "chunk:: codec::match_copy:: codec::position_rows:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
     codec::lz4::decode:: deflate::quick::tests::parts deflate::bit_writer:: huffman::tests::codes_are_canonical
-    codec::ndlz::tests::encoder_rejects codec::zfp::order:: codec::zfp::transform:: frame::tests::index::an_index --skip schunk::"
+    codec::ndlz::tests::encoder_rejects codec::zfp::order:: codec::zfp::transform:: frame::tests::golden:: --skip schunk::"
   "blosc1: tests::places tests::headers"
 )
 if [ "${1:-}" = --short ]; then

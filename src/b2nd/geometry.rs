@@ -241,6 +241,12 @@ impl Geometry {
         &self.blockshape[..self.ndim]
     }
 
+    /// Shape in items, rounded up to whole chunks.
+    #[cfg(test)]
+    pub(crate) fn extshape(&self) -> &[i64] {
+        &self.extshape[..self.ndim]
+    }
+
     /// Shape of a chunk in items, rounded up to whole blocks.
     pub(crate) fn extchunkshape(&self) -> &[i64] {
         &self.extchunkshape[..self.ndim]
@@ -311,6 +317,15 @@ impl Geometry {
         match self.nitems {
             0 => 0,
             _ => (0..self.ndim).map(|dim| self.chunks_along(dim)).product(),
+        }
+    }
+
+    /// Number of blocks of a chunk; 0 if a chunk has no items.
+    #[cfg(test)]
+    pub(crate) fn blocks_per_chunk(&self) -> i64 {
+        match self.extchunknitems {
+            0 => 0,
+            _ => (0..self.ndim).map(|dim| self.blocks_along(dim)).product(),
         }
     }
 
@@ -419,3 +434,6 @@ fn product32(extents: &[i32; MAX_DIM]) -> Result<i32> {
         .try_fold(1i32, |product, &extent| product.checked_mul(extent))
         .ok_or_else(|| err!(InvalidParam, "the product of {extents:?} exceeds {}", i32::MAX))
 }
+
+#[cfg(test)]
+mod tests;

@@ -182,3 +182,6 @@ fn write_shapes(writer: &mut MsgpackWriter, shape: &[i64], chunkshape: &[i32], b
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,47 @@ pub(crate) fn chunks_before_overrun(geometry: &Geometry, start: &[i64], stop: &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Walks over the chunks one by one.
+    fn model(geometry: &Geometry, start: &[i64], stop: &[i64]) -> Option<i64> {
+        let ndim = geometry.ndim();
+        let chunk = |dim: usize| i64::from(geometry.chunkshape()[dim]);
+        let mut at: Vec<i64> = (0..ndim).map(|dim| start[dim] / chunk(dim)).collect();
+        let mut before = 0;
+        loop {
+            let number = (0..ndim).fold(0, |number, dim| number * geometry.chunks_along(dim) + at[dim]);
+            if number >= geometry.nchunks() {
+                return Some(before);
+            }
+            before += i64::from((0..ndim).all(|dim| at[dim] < geometry.chunks_along(dim)));
+            let dim = (0..ndim).rev().find(|&dim| (at[dim] + 1) * chunk(dim) < stop[dim])?;
+            at[dim] += 1;
+            (dim + 1..ndim).for_each(|behind| at[behind] = start[behind] / chunk(behind));
+        }
+    }
+
+    fn dimension() -> impl Strategy<Value = (i64, i32, i64, i64)> {
+        (1..9i64, 1..9i32).prop_flat_map(|(extent, chunk)| {
+            (Just(extent), Just(chunk), 0..extent, 1..14i64)
+                .prop_map(|(extent, chunk, start, len)| (extent, chunk, start, start + len))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn count_matches_a_chunk_by_chunk_walk(dims in prop::collection::vec(dimension(), 1..5)) {
+            let shape: Vec<i64> = dims.iter().map(|dim| dim.0).collect();
+            let chunkshape: Vec<i32> = dims.iter().map(|dim| dim.1).collect();
+            let start: Vec<i64> = dims.iter().map(|dim| dim.2).collect();
+            let stop: Vec<i64> = dims.iter().map(|dim| dim.3).collect();
+            let geometry = Geometry::new(&shape, &chunkshape, &chunkshape, 1).unwrap();
+            prop_assert_eq!(
+                chunks_before_overrun(&geometry, &start, &stop),
+                model(&geometry, &start, &stop)
+            );
+        }
+    }
 
     #[test]
     fn boxes_far_beyond_the_grid_are_counted_correctly() {

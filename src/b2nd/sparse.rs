@@ -112,3 +112,50 @@ impl Array {
         schunk.get_sparse_of_chunks(&positions, dest, (typesize, chunksize), end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the position by the formula of `b2nd.md` 2.4.
+    fn by_formula(geometry: &Geometry, coord: i64) -> i64 {
+        let ndim = geometry.ndim();
+        let mut at = [0i64; 16];
+        let mut rest = coord;
+        for dim in (0..ndim).rev() {
+            at[dim] = rest % geometry.shape()[dim];
+            rest /= geometry.shape()[dim];
+        }
+        let (mut nchunk, mut nblock, mut item) = (0, 0, 0);
+        for (dim, &at) in at[..ndim].iter().enumerate() {
+            let chunk = i64::from(geometry.chunkshape()[dim]);
+            let block = i64::from(geometry.blockshape()[dim]);
+            nchunk = nchunk * geometry.chunks_along(dim) + at / chunk;
+            nblock = nblock * geometry.blocks_along(dim) + at % chunk / block;
+            item = item * block + at % chunk % block;
+        }
+        nchunk * geometry.extchunknitems() + nblock * i64::from(geometry.blocknitems()) + item
+    }
+
+    #[test]
+    fn positions_are_those_of_the_formula() {
+        for (shape, chunkshape, blockshape) in [
+            (&[5i64, 7][..], &[3, 4][..], &[2, 2][..]),
+            (&[3, 4, 5], &[2, 3, 4], &[1, 2, 3]),
+            (&[11], &[4], &[3]),
+            (&[2, 1, 3, 2], &[3, 2, 2, 1], &[4, 1, 2, 1]),
+        ] {
+            let geometry = Geometry::new(shape, chunkshape, blockshape, 1).unwrap();
+            let converter = PositionConverter::of(&geometry);
+            for coord in 0..geometry.nitems() {
+                assert_eq!(
+                    converter.schunk_position(coord).unwrap(),
+                    by_formula(&geometry, coord),
+                    "{shape:?} {coord}"
+                );
+            }
+            assert!(converter.schunk_position(-1).is_err());
+            assert!(converter.schunk_position(geometry.nitems()).is_err());
+        }
+    }
+}

@@ -190,3 +190,6 @@ impl TilePart {
         self.shape.contains(&0)
     }
 }
+
+#[cfg(test)]
+mod tests;

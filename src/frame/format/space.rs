@@ -371,7 +371,10 @@ mod tests {
                 end += len;
                 slot = slot.place(HEADER..end, INDEX, len).committed();
                 let closed = end + INDEX;
-                assert!(slot.range.end <= 2 * closed + 2 * PADDINGS, "{nchunks} chunks of {len} bytes: {slot:?}");
+                assert!(
+                    slot.range.end <= 2 * closed + 2 * PADDINGS,
+                    "{nchunks} chunks of {len} bytes: {slot:?}"
+                );
             }
         }
     }
