@@ -198,10 +198,9 @@ impl Frame {
     /// Those of writing the frame; `FileOpen` if something has the name by now.
     pub(crate) fn finish_creation(&self) -> Result<()> {
         let is_new = self.inner.read_recursive().staging.as_ref().is_some_and(|staging| staging.is_new);
-        if !is_new {
-            return Ok(());
+        if is_new {
+            self.end_transaction()?;
         }
-        self.end_transaction()?;
         let is_synced = self.level() == Durability::Power;
         self.disk.as_ref().map_or(Ok(()), |disk| disk.publish(is_synced))
     }
