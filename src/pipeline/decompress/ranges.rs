@@ -18,7 +18,7 @@ pub(super) const MAX_GATHER_UNIT: usize = 16;
 /// Costs of gathering: one for each range and one for each byte. The unit is the cost of unshuffling one byte of a
 /// whole block, so gathering is worthwhile for `count * 160 + nbytes * 12 <= len`. The first pair is for short ranges,
 /// which are copied item by item, the second for ranges of [`MIN_LONG_RANGE_ITEMS`] items and more, which are
-/// unshuffled (`cargo bench --bench side_by_side -- --group slices`).
+/// unshuffled (`cargo bench --bench side_by_side -- --group schunk`).
 const COST_PER_RANGE: usize = 160;
 const COST_PER_BYTE: usize = 12;
 const COST_PER_LONG_RANGE: usize = 320;
