@@ -19,6 +19,7 @@
 #![cfg(target_os = "linux")]
 
 mod checksums;
+mod creation;
 mod directories;
 mod growth;
 mod levels;
