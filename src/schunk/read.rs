@@ -343,8 +343,7 @@ impl<'a> ChunkAccess<'a> {
         // Another handle may have deleted chunks, too.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
-        // A chunk in a mapped file is in memory already.
-        if lazily && !(mode == FetchMode::Borrow && frame.is_mapped()) {
+        if lazily && !(mode == FetchMode::Borrow && frame.lends_chunk(at)) {
             frame.with_lazy_chunk(at, header, then)
         } else {
             frame.with_chunk(at, header, mode, |chunk| then(FetchedChunk::Whole(chunk)))

@@ -21,7 +21,7 @@ use crate::support::super_chunk::{Store, SuperChunk};
 const SECONDS_LIMIT: u32 = 300;
 
 /// Returns the parameters of a mapping for reading.
-fn mapping() -> blosc2_stdio_mmap {
+pub fn mapping() -> blosc2_stdio_mmap {
     const MODE: &CStr = c"r";
     blosc2_stdio_mmap {
         mode: MODE.as_ptr(),

@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::change::{Change, FrameChunk};
+use super::change::Change;
 use super::header::FrameHeader;
 use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
@@ -57,7 +57,7 @@ impl ChecksumMode {
 }
 
 /// The first bytes of a table: the magic, the version and zeros.
-const TABLE_START: [u8; 8] = *b"b2cs\x01\0\0\0";
+const TABLE_START: [u8; 8] = *b"b2cs\x02\0\0\0";
 /// Length of a table without chunks, in bytes.
 pub(in crate::frame) const TABLE_HEAD_LEN: usize = 32;
 /// Offset of the length of the frame in a table, in bytes.
@@ -378,24 +378,33 @@ impl Checksums {
         self.chunks.len()
     }
 
+    /// Returns the checksum of chunk `nchunk`.
+    pub(in crate::frame) fn of_chunk(&self, nchunk: usize) -> Option<u32> {
+        self.chunks.get(nchunk).copied()
+    }
+
     /// Returns whether chunk `nchunk` was not checked yet.
     pub(in crate::frame) fn needs_check(&self, nchunk: usize) -> bool {
         self.is_verified.get(nchunk).is_some_and(|flag| !flag.load(Ordering::Relaxed))
     }
 
-    /// Checks the bytes of chunk `nchunk`, unless they were checked before. `place` is the offset of the chunk in the
-    /// data section, in bytes, or the number of its file.
+    /// States that all units of chunk `nchunk` were checked.
+    pub(in crate::frame) fn set_checked(&self, nchunk: usize) {
+        if let Some(flag) = self.is_verified.get(nchunk) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Compares the checksum that was `found` for chunk `nchunk`. `place` is the offset of the chunk in the data section,
+    /// in bytes, or the number of its file.
     ///
     /// # Errors
     /// `Data` for another checksum.
-    pub(in crate::frame) fn check_chunk(&self, nchunk: usize, bytes: &[u8], place: u64) -> Result<()> {
+    pub(in crate::frame) fn check_chunk(&self, nchunk: usize, found: u32, place: u64) -> Result<()> {
         let (Some(&expected), Some(flag)) = (self.chunks.get(nchunk), self.is_verified.get(nchunk)) else {
             return Ok(());
         };
-        if flag.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        expect(format_args!("chunk {nchunk} at offset or in file {place}"), expected, checksum(bytes))?;
+        expect(format_args!("chunk {nchunk} at offset or in file {place}"), expected, found)?;
         flag.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -413,25 +422,21 @@ impl Checksums {
         }
     }
 
-    /// Applies a change of the frame. The chunks of the change count as checked. Returns whether the checksums are those of
-    /// the new state: not if it has too many chunks for a table.
+    /// Applies a change of the frame, with the checksum of its chunk; that chunk counts as checked. Returns whether the
+    /// checksums are those of the new state: not if it has too many chunks for a table.
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
-    pub(in crate::frame) fn apply(&mut self, change: &Change<'_>) -> Result<bool> {
-        let of_chunk = |chunk: &FrameChunk<'_>| match chunk {
-            FrameChunk::Bytes(bytes) => checksum(bytes),
-            FrameChunk::Special(_) => 0,
-        };
+    pub(in crate::frame) fn apply(&mut self, change: &Change<'_>, new: u32) -> Result<bool> {
         match change {
-            Change::Insert { at, chunk } if *at <= self.chunks.len() => {
+            Change::Insert { at, .. } if *at <= self.chunks.len() => {
                 fallible::reserve(&mut self.chunks, 1)?;
                 fallible::reserve(&mut self.is_verified, 1)?;
-                self.chunks.insert(*at, of_chunk(chunk));
+                self.chunks.insert(*at, new);
                 self.is_verified.insert(*at, AtomicBool::new(true));
             }
-            Change::Update { at, chunk, .. } if *at < self.chunks.len() => {
-                self.chunks[*at] = of_chunk(chunk);
+            Change::Update { at, .. } if *at < self.chunks.len() => {
+                self.chunks[*at] = new;
                 self.is_verified[*at] = AtomicBool::new(true);
             }
             Change::Delete { at, .. } if *at < self.chunks.len() => {
@@ -494,6 +499,7 @@ fn le_u32(bytes: &[u8], at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::format::change::FrameChunk;
     use proptest::prelude::*;
 
     fn trailer(len: usize) -> Vec<u8> {
@@ -549,23 +555,23 @@ mod tests {
                 let chunk = FrameChunk::Bytes(bytes);
                 if *kind < 2 || chunks.is_empty() {
                     let at = at.index(chunks.len() + 1);
-                    checksums.apply(&Change::Insert { at, chunk }).unwrap();
+                    checksums.apply(&Change::Insert { at, chunk }, checksum(bytes)).unwrap();
                     chunks.insert(at, bytes.to_vec());
                     continue;
                 }
                 let at = at.index(chunks.len());
                 match kind {
                     2 => {
-                        checksums.apply(&Change::Update { at, chunk, old_len: 3 }).unwrap();
+                        checksums.apply(&Change::Update { at, chunk, old_len: 3 }, checksum(bytes)).unwrap();
                         chunks[at] = bytes.to_vec();
                     }
                     3 => {
-                        checksums.apply(&Change::Delete { at, old_len: 3 }).unwrap();
+                        checksums.apply(&Change::Delete { at, old_len: 3 }, 0).unwrap();
                         chunks.remove(at);
                     }
                     _ => {
                         let order: Vec<i64> = (0..chunks.len() as i64).rev().collect();
-                        checksums.apply(&Change::Reorder { order: &order }).unwrap();
+                        checksums.apply(&Change::Reorder { order: &order }, 0).unwrap();
                         chunks.reverse();
                     }
                 }

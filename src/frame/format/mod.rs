@@ -9,6 +9,7 @@
 //! | [`index`] | the index chunk: the location of each chunk |
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //! | [`checksums`] | the checksums of all parts of a frame |
+//! | [`units`] | the checksums of the units of a chunk |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //! | [`mod@change`] | the changes of a frame |
 //! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
@@ -27,3 +28,4 @@ pub(crate) mod msgpack;
 pub(crate) mod plan;
 pub(in crate::frame) mod space;
 pub(crate) mod trailer;
+pub(in crate::frame) mod units;

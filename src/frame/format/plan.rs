@@ -9,6 +9,7 @@ use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
 use super::trailer::{self, END_LEN};
+use super::units::{checksum_with_record, record_len, record_of};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
@@ -40,6 +41,13 @@ impl FrameLayout {
             FrameKind::Contiguous => self.header_len + self.cbytes,
             FrameKind::Sparse => self.header_len,
         }
+    }
+
+    /// Returns the length of a chunk of `len` bytes with the record that a frame with checksums can have behind it, if
+    /// both fit into `room` bytes, otherwise `len`.
+    pub(in crate::frame) fn len_with_record(&self, len: u64, room: u64) -> u64 {
+        let with_record = len + if self.table_len > 0 { record_len(len) } else { 0 };
+        if with_record <= room { with_record } else { len }
     }
 }
 
@@ -202,17 +210,26 @@ pub(crate) enum IndexUndo {
 }
 
 impl FrameIndex {
-    /// Applies a change to the checksums of the chunks.
+    /// Applies a change to the checksums of the chunks. Returns the record of its chunk; empty without one.
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
-    pub(in crate::frame) fn change_checksums(&mut self, change: &Change<'_>) -> Result<()> {
-        let Some(checksums) = &mut self.checksums else { return Ok(()) };
+    pub(in crate::frame) fn change_checksums(&mut self, change: &Change<'_>) -> Result<Vec<u8>> {
+        let Some(checksums) = &mut self.checksums else { return Ok(Vec::new()) };
+        let (record, new) = match change {
+            Change::Insert { chunk: FrameChunk::Bytes(bytes), .. }
+            | Change::Update { chunk: FrameChunk::Bytes(bytes), .. } => {
+                let record = record_of(bytes)?;
+                let new = checksum_with_record(bytes, &record);
+                (record, new)
+            }
+            _ => (Vec::new(), 0),
+        };
         let are_known = match Arc::get_mut(checksums) {
-            Some(own) => own.apply(change)?,
+            Some(own) => own.apply(change, new)?,
             None => {
                 let mut copy = checksums.try_clone()?;
-                let are_known = copy.apply(change)?;
+                let are_known = copy.apply(change, new)?;
                 *checksums = Arc::new(copy);
                 are_known
             }
@@ -220,7 +237,7 @@ impl FrameIndex {
         if !are_known {
             self.checksums = None;
         }
-        Ok(())
+        Ok(record)
     }
 
     /// Returns the checksums of the chunks, if they are known and a table can be written.
@@ -339,7 +356,7 @@ pub(crate) fn plan_change<'a>(
     old_index_checksum: &dyn Fn() -> Result<u32>,
 ) -> Result<(FramePlan<'a>, IndexUndo)> {
     let (partial, undo) = edit_index(layout, index, change, target)?;
-    let result = index.change_checksums(change).and_then(|()| {
+    let result = index.change_checksums(change).and_then(|_| {
         let has_chunks = target.header.nbytes > 0;
         let checksums = index.writable_checksums().filter(|_| has_chunks);
         let table = checksums.as_deref().map(|checksums| TableParts { checksums, old_index_checksum });

@@ -62,10 +62,10 @@ impl ChunkFiles {
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
-    pub(super) fn create(&self, number: u64, bytes: &[u8]) -> Result<IoStream> {
+    pub(in crate::frame) fn create(&self, number: u64, parts: &[&[u8]]) -> Result<IoStream> {
         let path = self.path(number)?;
         let stream = self.backend.open(&path, OpenMode::Create)?;
-        stream.write_at(0, bytes, WriteUnit::Bytes).inspect_err(|_| {
+        stream.write_vectored_at(0, parts).inspect_err(|_| {
             if let Err(error) = remove_file(&path) {
                 trace::warning(|| format!("an incomplete chunk file stays: {error}"));
             }

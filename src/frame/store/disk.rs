@@ -244,14 +244,15 @@ impl Disk {
         Ok(())
     }
 
-    /// Returns the end of the last chunk of a contiguous frame, in bytes from the start of the frame. If the length of
-    /// that chunk cannot be read, the whole data section counts as used.
+    /// Returns the end of the last chunk of a contiguous frame and its record, in bytes from the start of the frame. If the
+    /// length of that chunk cannot be read, the whole data section counts as used.
     pub(in crate::frame) fn end_of_chunks(&self, layout: &FrameLayout, offsets: &Offsets) -> u64 {
         let Ok(last) = u64::try_from(offsets.max_number()) else { return layout.header_len };
         let at = layout.header_len + last;
         let mut head = [0; EXTENDED_HEADER_LENGTH];
-        let end = self.read(at, &mut head).ok().and_then(|()| stored_len(&head)).map(|len| at + len);
-        end.filter(|&end| end <= layout.index_offset()).unwrap_or(layout.index_offset())
+        let room = layout.index_offset().saturating_sub(at);
+        let len = self.read(at, &mut head).ok().and_then(|()| stored_len(&head)).filter(|&len| len <= room);
+        len.map_or(layout.index_offset(), |len| at + layout.len_with_record(len, room))
     }
 
     /// Waits until all native files of the frame, and their names, are on disk.

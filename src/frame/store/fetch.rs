@@ -1,16 +1,18 @@
 //! Reading the chunks of a frame: whole, or in their lazy form (`frame.md` 4.6).
 
-use super::frame::{Frame, FrameContents, to_block_error};
+use super::block_source::{ChunkSource, read_checked};
+use super::frame::{Frame, FrameContents};
 use crate::buffers::{self, Buffer};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, offset};
-use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
+use crate::chunk::lazy::{ChunkLocation, LazyChunk};
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
-use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk};
+use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk, stored_len};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
+use crate::frame::format::units::UnitChecks;
 use crate::io::IoStream;
 use crate::malloc::MallocBytes;
 use crate::trace;
@@ -97,15 +99,6 @@ enum ChunkPlace {
     Memory(Arc<Vec<u8>>),
     /// The data section, at this offset, or the chunk file of this number.
     Data(u64),
-}
-
-/// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
-pub(crate) struct ChunkSource<'a> {
-    frame: &'a Frame,
-    /// The header of the frame when its index was read. The file of a chunk keeps its content while it is open, also
-    /// when another handle replaces the chunk.
-    header: Option<&'a FrameHeader>,
-    chunk_file: Option<IoStream>,
 }
 
 impl Frame {
@@ -303,8 +296,8 @@ impl Frame {
             ChunkPlace::Memory(chunk) => return then(FetchedChunk::Whole(ChunkBytes::Borrowed(&chunk))),
             ChunkPlace::Data(offset) => offset,
         };
-        self.check_whole_chunk(nchunk, header)?;
         let Some(disk) = &self.disk else {
+            self.check_whole_chunk(nchunk, header)?;
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
             let chunk = lazy_chunk_in_frame_memory(inner.memory.bytes(), at)?;
@@ -314,14 +307,16 @@ impl Frame {
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
             let location = ChunkLocation { nchunk: number as i32, offset: number };
             let read = files.open(offset).and_then(|stream| {
-                let chunk = read_lazy_form(&stream, 0, MAX_LAZY_FIRST_READ, None, header, location)?;
-                Ok((chunk, stream))
+                let place = StoredPlace { nchunk, at: 0, limit: None, location };
+                let (chunk, units) = self.read_lazy_form(&stream, &place, MAX_LAZY_FIRST_READ, header)?;
+                Ok((chunk, units, stream))
             });
-            let (chunk, stream) = self.confirm_read(header, read)?;
+            let (chunk, units, stream) = self.confirm_check(header, read)?;
             return then(chunk.with_source(ChunkSource {
                 frame: self,
-                header: None,
+                header,
                 chunk_file: Some(stream),
+                units,
             }));
         }
         let at = self.check_offset(offset, header)?;
@@ -334,17 +329,11 @@ impl Frame {
         disk.drop_reader_if_lost();
         let read = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
-            read_lazy_form(
-                stream,
-                disk.base + at,
-                guess.min(MAX_LAZY_FIRST_READ),
-                Some(limit),
-                header,
-                location,
-            )
+            let place = StoredPlace { nchunk, at: disk.base + at, limit: Some(limit), location };
+            self.read_lazy_form(stream, &place, guess.min(MAX_LAZY_FIRST_READ), header)
         });
-        let chunk = self.confirm_read(header, read)?;
-        then(chunk.with_source(ChunkSource { frame: self, header: Some(header), chunk_file: None }))
+        let (chunk, units) = self.confirm_check(header, read)?;
+        then(chunk.with_source(ChunkSource { frame: self, header, chunk_file: None, units }))
     }
 
     /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
@@ -359,7 +348,13 @@ impl Frame {
             ChunkPlace::Memory(chunk) => return ChunkInfo::parse(&chunk),
             ChunkPlace::Data(offset) => offset,
         };
-        self.check_whole_chunk(nchunk, header)?;
+        if self.unchecked_chunk(nchunk).is_some() {
+            match self.with_lazy_chunk(nchunk, header, |_| Ok(())) {
+                // A chunk without a lazy form: its header is checked below.
+                Err(error) if error.kind() == ErrorKind::InvalidHeader => {}
+                checked => checked?,
+            }
+        }
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if let Some(files) = self.chunk_files() {
             let stream = files.open(offset)?;
@@ -375,44 +370,6 @@ impl Frame {
         let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
         stored_cbytes(&head, limit)?;
         ChunkInfo::parse(&head)
-    }
-}
-
-impl BlockSource for ChunkSource<'_> {
-    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        match &self.chunk_file {
-            Some(stream) => stream.read_exact_at(position, dest).map_err(to_block_error),
-            None => {
-                let read = self.frame.read_from_chunk(location, position, dest);
-                self.header.map_or(Ok(()), |header| self.frame.confirm_read(header, Ok(())))?;
-                read
-            }
-        }
-    }
-}
-
-impl BlockSource for Frame {
-    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        self.read_from_chunk(location, position, dest)
-    }
-}
-
-impl Frame {
-    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `location`.
-    fn read_from_chunk(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        let Some(disk) = &self.disk else {
-            return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
-        };
-        let start = u64::try_from(location.offset).unwrap_or(u64::MAX);
-        match disk.directory() {
-            Some(files) => files.open(start)?.read_exact_at(position, dest),
-            None => {
-                let at = start.checked_add(position);
-                let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {start} overflows");
-                disk.read(at.ok_or_else(overflow)?, dest)
-            }
-        }
-        .map_err(to_block_error)
     }
 }
 
@@ -554,31 +511,72 @@ impl LazyForm {
     }
 }
 
-/// Builds the lazy form of the chunk that begins at byte `at` of a stream. The first read has `guess` bytes. The chunk
-/// has at most `limit` bytes; without a limit, at most those of its file. `location` is stored in the trailer of the
-/// lazy chunk.
-fn read_lazy_form(
-    stream: &IoStream,
-    at: u64,
-    guess: usize,
-    limit: Option<u64>,
-    frame: &FrameHeader,
-    location: ChunkLocation,
-) -> Result<LazyForm> {
-    // A back-end of the program may fail to read beyond the end of the file.
-    let guess = if stream.as_file().is_some() { guess } else { 0 };
-    let mut head = fallible::filled(0, guess.max(EXTENDED_HEADER_LENGTH))?;
-    let got = stream.read_at(at, &mut head)?;
-    if got < EXTENDED_HEADER_LENGTH {
-        return Err(err!(FileRead, "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"));
+impl Frame {
+    /// Reads the lazy form of a chunk, and checks the bytes that were read. The first read has `guess` bytes. Also returns
+    /// the checks of the other units, if the chunk has a record.
+    fn read_lazy_form(
+        &self,
+        stream: &IoStream,
+        place: &StoredPlace,
+        guess: usize,
+        header: &FrameHeader,
+    ) -> Result<(LazyForm, Option<Arc<UnitChecks>>)> {
+        // A back-end of the program may fail to read beyond the end of the file.
+        let guess = if stream.as_file().is_some() { guess } else { 0 };
+        let mut head = fallible::filled(0, guess.max(EXTENDED_HEADER_LENGTH))?;
+        let got = stream.read_at(place.at, &mut head)?;
+        if got < EXTENDED_HEADER_LENGTH {
+            return Err(err!(
+                FileRead,
+                "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"
+            ));
+        }
+        head.truncate(got);
+        let read = |position: u64, dest: &mut [u8]| {
+            let at = place.at.checked_add(position);
+            stream.read_exact_at(at.ok_or_else(|| err!(ReadBuffer, "offset {position} overflows"))?, dest)
+        };
+        let units = self.units_of(place.nchunk, place.location, stored_len(&head), &read, header)?;
+        if let Some(units) = &units {
+            units.check(0, &head)?;
+        }
+        let read = |position: u64, dest: &mut [u8]| read_checked(units.as_deref(), position, dest, &read);
+        if units.is_some() {
+            // Without effect if the units were read whole.
+            read(0, &mut head)?;
+        }
+        let form = lazy_form(stream, &head, &read, place, header)?;
+        Ok((form, units))
     }
+}
+
+/// The place of a stored chunk.
+struct StoredPlace {
+    nchunk: usize,
+    /// Offset in its file, in bytes.
+    at: u64,
+    /// Maximum length, in bytes; without a limit, that of its file.
+    limit: Option<u64>,
+    /// The location in the trailer of the lazy chunk.
+    location: ChunkLocation,
+}
+
+/// Builds the lazy form of a chunk. `head` are its first bytes, `read` reads others, at an offset in the chunk.
+fn lazy_form(
+    stream: &IoStream,
+    head: &[u8],
+    read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
+    place: &StoredPlace,
+    frame: &FrameHeader,
+) -> Result<LazyForm> {
+    let got = head.len();
     let bad = |error: Error| err!(InvalidHeader, "invalid chunk header: {error}");
-    let header = ChunkHeader::parse(&head[..got]).map_err(bad)?;
+    let header = ChunkHeader::parse(head).map_err(bad)?;
     let special = header.special().map_err(bad)?;
     if special == Some(SpecialValue::Value) {
         let len = EXTENDED_HEADER_LENGTH + usize::try_from(frame.typesize).unwrap_or(0);
         let mut chunk = MallocBytes::zeroed(len)?;
-        stream.read_exact_at(at, &mut chunk)?;
+        read(0, &mut chunk)?;
         return Ok(LazyForm::Whole(chunk));
     }
     let nblocks = if header.has_varlen_blocks() {
@@ -595,7 +593,7 @@ fn read_lazy_form(
     }
     // The allocations below are proportional to sizes of the header, so first check that the chunk really has these
     // bytes.
-    let available = match limit {
+    let available = match place.limit {
         Some(limit) => limit,
         None if cbytes > got => stream.size()?,
         None => got as u64,
@@ -615,10 +613,10 @@ fn read_lazy_form(
         head_and_starts.extend_from_slice(&head[..tables]);
     } else {
         head_and_starts.resize(tables, 0);
-        stream.read_exact_at(at, &mut head_and_starts)?;
+        read(0, &mut head_and_starts)?;
     }
     let block_lengths = block_lengths(&header, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
-    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, location, block_lengths)))
+    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place.location, block_lengths)))
 }
 
 /// Returns the length in bytes of each block in the stored chunk: up to the next larger block start.

@@ -8,6 +8,7 @@ use super::chunk_files::ChunkFiles;
 use super::disk::Disk;
 use super::durability::Durability;
 use super::journal;
+use super::kept_units::KeptUnits;
 use super::load::{self, ReadFrame};
 use super::staged::Staging;
 use super::undo_log::UndoLog;
@@ -51,6 +52,8 @@ pub(crate) struct Frame {
     pub(in crate::frame) level: AtomicU8,
     /// The [`ChecksumMode`].
     pub(in crate::frame) checksum_mode: AtomicU8,
+    /// The checks of chunks that were read in parts.
+    pub(super) kept_units: KeptUnits,
     /// Whether another process may be changing the frame now, so that a read without the lock must be checked.
     pub(in crate::frame) must_check_reads: AtomicBool,
     /// Number of reads that failed because another handle had changed the frame meanwhile.
@@ -199,6 +202,7 @@ impl Frame {
             generation: AtomicU64::new(0),
             level: AtomicU8::new(level as u8),
             checksum_mode: AtomicU8::new(ChecksumMode::from_environment() as u8),
+            kept_units: KeptUnits::default(),
             must_check_reads: AtomicBool::new(false),
             changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),

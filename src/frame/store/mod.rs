@@ -2,7 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`mod@frame`], [`fetch`] | the frame: opening it; reading chunks |
+//! | [`mod@frame`], [`fetch`], [`block_source`] | the frame: opening it; reading chunks; reading blocks |
+//! | [`kept_units`] | the records of chunks that were read last |
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`verify`] | checking the parts of a frame by its checksums |
@@ -18,12 +19,14 @@
 //! | [`old_chunk`] | the sizes of a chunk that is about to be replaced or deleted |
 //! | [`sequential`] | frames that are written from the start to the end, or read from any stream |
 
+mod block_source;
 mod chunk_files;
 pub(crate) mod disk;
 pub(crate) mod durability;
 pub(crate) mod fetch;
 pub(crate) mod frame;
 pub(in crate::frame) mod journal;
+mod kept_units;
 pub(crate) mod load;
 mod old_bytes;
 mod old_chunk;

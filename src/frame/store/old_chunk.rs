@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
+use crate::frame::format::units::record_len;
 use crate::trace;
 
 impl Frame {
@@ -34,9 +35,13 @@ impl Frame {
         let by_header = nbytes_by_header(nchunk, header);
         if let Ok(info) = &found
             && by_header.map_or_else(|| is_possible_size(info, header), |nbytes| info.nbytes == nbytes)
-            // The size of a chunk file was compared before. In most frames the next chunk begins where the chunk ends.
+            // The size of a chunk file was compared before. In most frames the next chunk begins where the chunk or its
+            // record ends.
             && (self.chunk_files().is_some()
-                || next.is_some_and(|next| place.checked_add_signed(info.cbytes.into()) == Some(next)))
+                || next.and_then(|next| next.checked_sub(place)).is_some_and(|len| {
+                    let cbytes = info.cbytes as u64;
+                    len == cbytes || len == cbytes + record_len(cbytes)
+                }))
         {
             return found;
         }

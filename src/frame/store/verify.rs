@@ -13,6 +13,7 @@ use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
 use crate::frame::format::plan::{FrameLayout, Images};
+use crate::frame::format::units::chunk_checksum;
 use crate::trace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -52,6 +53,11 @@ impl Frame {
         inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
     }
 
+    /// Returns whether chunk `nchunk` is in memory already, because its file is mapped, and needs no check.
+    pub(crate) fn lends_chunk(&self, nchunk: usize) -> bool {
+        self.is_mapped() && self.unchecked_chunk(nchunk).is_none()
+    }
+
     /// Returns whether the parsed state was checked by the frame's checksums.
     pub(in crate::frame) fn has_checksums(&self) -> bool {
         self.inner.read_recursive().index.checksums.is_some()
@@ -70,13 +76,23 @@ impl Frame {
         header: &FrameHeader,
     ) -> Result<()> {
         let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
-        let checked = checksums.check_chunk(nchunk, bytes, place);
-        if checked.is_err() && self.read_header().is_ok_and(|header| self.has_other_root(&header)) {
+        let checked = checksums.check_chunk(nchunk, chunk_checksum(bytes), place);
+        if checked.is_err() { self.confirm_check(header, checked) } else { Ok(()) }
+    }
+
+    /// Returns the result of a read with a check, unless another handle has changed the frame since `header` was read.
+    ///
+    /// # Errors
+    /// `FileRead`; the error of the read.
+    pub(super) fn confirm_check<R>(&self, header: &FrameHeader, checked: Result<R>) -> Result<R> {
+        if checked.as_ref().is_err_and(|error| error.kind() == ErrorKind::Data)
+            && self.read_header().is_ok_and(|header| self.has_other_root(&header))
+        {
             self.force_refresh.store(true, Ordering::Relaxed);
             self.count_changed_read();
             return Err(err!(FileRead, "another handle has changed the frame while it was read"));
         }
-        if checked.is_err() { self.confirm_read(header, checked) } else { Ok(()) }
+        self.confirm_read(header, checked)
     }
 
     /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
@@ -169,7 +185,7 @@ impl Frame {
             chunks.push(match decode_entry(code)? {
                 IndexEntry::Special(_) => 0,
                 IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
-                    Ok(checksums::checksum(stored_part(&chunk)))
+                    Ok(chunk_checksum(stored_part(&chunk)))
                 })?,
             });
         }

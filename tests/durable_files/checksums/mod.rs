@@ -3,6 +3,7 @@
 //! Our library and the releases of C-Blosc2 change the same frames in turn; flipped bits are never read as data.
 //! `BLOSC2_FLIPS` is the number of flipped bits for each codec and region (default 100).
 
+mod blocks;
 mod flips;
 mod unusual_files;
 
@@ -325,6 +326,11 @@ fn frames_in_memory_have_checksums() {
 #[test]
 fn frames_of_registered_back_ends_have_checksums() {
     in_child(test_name!(), &[(CHECKSUMS, "on")], back_ends);
+}
+
+#[test]
+fn parts_of_long_chunks_are_checked_by_their_units() {
+    for_each_store(test_name!(), &[Level::Kill], blocks::run);
 }
 
 #[test]

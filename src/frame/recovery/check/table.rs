@@ -13,6 +13,7 @@ use crate::frame::format::checksums::{
 use crate::frame::format::header::{FrameHeader, HEADER_START_LEN, is_header_start};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::trailer::FINGERPRINT_LEN;
+use crate::frame::format::units::chunk_checksum;
 use crate::frame::store::load;
 
 /// The parts of a frame that have a checksum each; `None` for a part that could not be read.
@@ -212,7 +213,7 @@ impl ChunkChecksums {
     /// `Data` for another checksum.
     pub(super) fn check(&self, nchunk: u32, chunk: &[u8]) -> Result<()> {
         match self.expected(nchunk) {
-            Some(expected) => expect(format_args!("the chunk"), expected, checksum(chunk)),
+            Some(expected) => expect(format_args!("the chunk"), expected, chunk_checksum(chunk)),
             None => self.check_any(chunk),
         }
     }
@@ -223,7 +224,7 @@ impl ChunkChecksums {
     /// `Data` for a checksum that no chunk has.
     pub(super) fn check_any(&self, chunk: &[u8]) -> Result<()> {
         let ChunkChecksums::AnyOf(checksums) = self else { return Ok(()) };
-        let found = checksum(chunk);
+        let found = chunk_checksum(chunk);
         match checksums.binary_search(&found) {
             Ok(_) => Ok(()),
             Err(_) => Err(err!(

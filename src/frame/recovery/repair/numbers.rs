@@ -8,11 +8,11 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::fallible;
 use crate::frame::FrameKind;
-use crate::frame::format::checksums::checksum;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::metalayers::section_len;
 use crate::frame::format::plan::copy_offsets;
+use crate::frame::format::units::chunk_checksum;
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::parts;
 use crate::frame::recovery::check::report::damage_of;
@@ -31,11 +31,11 @@ pub(super) fn checksums_of_found(files: &FrameFiles, chunks: &[FoundChunk]) -> R
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {
         files.read_into(chunk.at, u64::from(chunk.cbytes), &mut bytes)?;
-        fallible::push(&mut found, (checksum(&bytes), chunk.at))?;
+        fallible::push(&mut found, (chunk_checksum(&bytes), chunk.at))?;
     }
     for number in files.chunk_file_numbers()? {
         if damage_of(files.read_chunk_file(u64::from(number), &mut bytes))?.is_ok() {
-            fallible::push(&mut found, (checksum(stored_part(&bytes)), u64::from(number)))?;
+            fallible::push(&mut found, (chunk_checksum(stored_part(&bytes)), u64::from(number)))?;
         }
     }
     found.sort_unstable();
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     fn chunks(places: &[u64], cbytes: u32) -> Vec<FoundChunk> {
-        places.iter().map(|&at| FoundChunk { at, cbytes, nbytes: 400 }).collect()
+        places.iter().map(|&at| FoundChunk { at, cbytes, record_len: 0, nbytes: 400 }).collect()
     }
 
     /// Returns the length of the header and the entries of an index at `index_at`.

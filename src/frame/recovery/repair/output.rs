@@ -9,6 +9,7 @@ use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEncoder, IndexEntry, Offsets, encode_entry};
 use crate::frame::format::metalayers::Metalayer;
 use crate::frame::format::trailer;
+use crate::frame::format::units::{checksum_with_record, record_of};
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::report::{ReportFn, Reporter};
 use crate::frame::recovery::check::verify::{CheckOptions, verify_files};
@@ -77,22 +78,33 @@ impl NewFrame {
     /// # Errors
     /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
+        let stored = stored_part(chunk);
+        let (record, checksum) = match self.checksums.is_some() {
+            true => {
+                let record = record_of(stored)?;
+                let checksum = checksum_with_record(stored, &record);
+                (record, checksum)
+            }
+            false => (Vec::new(), 0),
+        };
+        let mut len = chunk.len();
         let location = match self.disk.directory() {
             None => {
-                self.stream.write_at(self.header_len + self.data_len, chunk, WriteUnit::Bytes)?;
+                len += record.len();
+                self.stream.write_vectored_at(self.header_len + self.data_len, &[chunk, &record])?;
                 self.data_len
             }
             Some(files) => {
                 let number = u64::from(self.nfiles);
-                files.write(number, chunk)?;
+                files.create(number, &[if record.is_empty() { chunk } else { stored }, &record])?;
                 let count = self.nfiles.checked_add(1);
                 self.nfiles = count.ok_or_else(|| err!(FileWrite, "the frame has too many chunk files"))?;
                 number
             }
         };
-        self.data_len += chunk.len() as u64;
+        self.data_len += len as u64;
         if let Some(checksums) = &mut self.checksums {
-            fallible::push(checksums, (location, checksum(stored_part(chunk))))?;
+            fallible::push(checksums, (location, checksum))?;
         }
         Ok(encode_entry(IndexEntry::Payload(location)))
     }

@@ -10,6 +10,7 @@ use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::{FrameHeader, has_magic};
 use crate::frame::format::index::{self, Offsets, decode_entry};
+use crate::frame::format::units::record_of;
 use crate::frame::recovery::check::chunks::{ChunkChecker, cbytes_of};
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::report::damage_of;
@@ -32,14 +33,16 @@ pub(super) struct FoundChunk {
     pub at: u64,
     /// Compressed size in bytes.
     pub cbytes: u32,
+    /// Length of the record behind the chunk, in bytes; 0 without one.
+    pub record_len: u32,
     /// Uncompressed size in bytes.
     pub nbytes: i32,
 }
 
 impl FoundChunk {
-    /// Returns the offset behind the chunk.
+    /// Returns the offset behind the chunk and its record.
     fn end(&self) -> u64 {
-        self.at + u64::from(self.cbytes)
+        self.at + u64::from(self.cbytes) + u64::from(self.record_len)
     }
 }
 
@@ -324,7 +327,15 @@ impl Scanner<'_> {
             return Ok(None);
         }
         self.rules.typesize.get_or_insert(header.typesize);
-        Ok(Some(FoundPart::Chunk(FoundChunk { at, cbytes: cbytes as u32, nbytes: header.nbytes })))
+        let record = record_of(self.window.slice(at, cbytes)?)?;
+        let has_record = self.window.slice(at + cbytes, record.len() as u64)? == record;
+        let record_len = if has_record { record.len() as u32 } else { 0 };
+        Ok(Some(FoundPart::Chunk(FoundChunk {
+            at,
+            cbytes: cbytes as u32,
+            record_len,
+            nbytes: header.nbytes,
+        })))
     }
 }
 

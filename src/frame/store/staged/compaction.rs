@@ -133,7 +133,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
             if self.file.space.holes().first().is_none_or(|hole| hole.start > chunk.at) {
                 break;
             }
-            let len = chunk.read_len(self.stream, self.committed.disk.base)?.filter(|_| !chunk.is_shared);
+            let len = chunk.read_len(self.stream, self.committed)?.filter(|_| !chunk.is_shared);
             if self.moved + len.unwrap_or(0) > MAX_UNCONDITIONAL_MOVE && !has_many_holes {
                 break;
             }
@@ -180,7 +180,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
         if chunk.is_shared {
             return Ok(None);
         }
-        chunk.read_len(self.stream, self.committed.disk.base)
+        chunk.read_len(self.stream, self.committed)
     }
 
     /// Copies a chunk to a free place, and changes the index in memory.

@@ -43,7 +43,8 @@ impl StagedDirectory {
         })
     }
 
-    /// Writes a chunk to a new file. Returns its number. `cbytes` is the size of all chunks.
+    /// Writes a chunk and its record, which may be empty, to a new file. Returns its number. `cbytes` is the size of all
+    /// chunks.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`; `MemoryAlloc`.
@@ -51,12 +52,12 @@ impl StagedDirectory {
         &mut self,
         committed: &mut Committed<'_>,
         index: &mut FrameIndex,
-        bytes: &[u8],
+        parts: &[&[u8]; 2],
         is_replacement: bool,
         cbytes: u64,
     ) -> Result<u64> {
         let number = index.next_chunk_file_number(cbytes, is_replacement, &self.superseded)?;
-        self.store_as(committed, number, bytes)?;
+        self.store_as(committed, number, parts)?;
         Ok(number)
     }
 
@@ -115,18 +116,18 @@ impl StagedDirectory {
             let opened = committed.disk.chunk_files()?.open(old);
             let read = opened.and_then(|stream| stream.read_vec_at(0, stream.size()?));
             let Ok(bytes) = read else { continue };
-            self.store_as(committed, number, &bytes)?;
+            self.store_as(committed, number, &[&bytes])?;
             self.supersede(old)?;
             index.replace_entry(at, encode_entry(IndexEntry::Payload(number)))?;
         }
         Ok(())
     }
 
-    /// Writes a chunk to a new file with that number.
-    fn store_as(&mut self, committed: &Committed<'_>, number: u64, bytes: &[u8]) -> Result<()> {
+    /// Writes the parts of a chunk file to a new file with that number.
+    fn store_as(&mut self, committed: &Committed<'_>, number: u64, parts: &[&[u8]]) -> Result<()> {
         fallible::reserve(&mut self.created, 1)?;
         let files = committed.disk.chunk_files()?;
-        let file = self.retry_with_closed_files(|| files.create(number, bytes))?;
+        let file = self.retry_with_closed_files(|| files.create(number, parts))?;
         self.created.push(number);
         if committed.level == Durability::Power {
             self.unsynced.add(number, file)?;

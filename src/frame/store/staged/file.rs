@@ -19,7 +19,7 @@ use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
 use crate::frame::store::journal::Journal;
 use crate::frame::store::old_bytes::OldBytes;
-use crate::io::{IoStream, WriteUnit};
+use crate::io::IoStream;
 use crate::trace;
 use std::ops::Range;
 use std::sync::Arc;
@@ -137,28 +137,30 @@ impl StagedFile {
         *self = StagedFile { slot: self.slot.clone(), commits: self.commits, ..before };
     }
 
-    /// Stores a chunk. Returns its offset from the end of the header. `is_replacement` states that the chunk need not
-    /// follow the last one, `is_read` that it may be read before the commit.
+    /// Stores a chunk and its record, which may be empty. Returns the offset of the chunk from the end of the header.
+    /// `is_replacement` states that the chunk need not follow the last one, `is_read` that it may be read before the
+    /// commit.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
     pub(super) fn store(
         &mut self,
         committed: &mut Committed<'_>,
-        bytes: &[u8],
+        [chunk, record]: &[&[u8]; 2],
         is_replacement: bool,
         is_read: bool,
     ) -> Result<u64> {
-        let len = bytes.len() as u64;
+        let chunk_len = chunk.len() as u64;
+        let len = chunk_len + record.len() as u64;
         let header_len = self.header_len;
         let stream = committed.stream()?;
         let mut at = self.space.find_hole(len).unwrap_or(self.space.end());
         let mut written = 0;
         if committed.is_empty() && self.slot.range.end <= SECTOR_LEN && at < SECTOR_LEN {
             // The committed trailer is in the first sector, which the commit writes.
-            written = (SECTOR_LEN - at).min(len);
-            let kept = if is_read { len } else { written };
-            let kept = Arc::new(fallible::copy_of(&bytes[..kept as usize])?);
+            written = (SECTOR_LEN - at).min(chunk_len);
+            let kept = if is_read { chunk_len } else { written };
+            let kept = Arc::new(fallible::copy_of(&chunk[..kept as usize])?);
             fallible::push(&mut self.unwritten, (at - header_len, kept))?;
         } else if self.slot.overlaps(at, len) {
             if is_replacement || committed.is_empty() {
@@ -168,8 +170,8 @@ impl StagedFile {
             }
         }
         if written < len {
-            let rest = &bytes[written as usize..];
-            stream.write_at(committed.disk.base + at + written, rest, WriteUnit::Bytes)?;
+            let rest = [&chunk[written as usize..], record];
+            stream.write_vectored_at(committed.disk.base + at + written, &rest)?;
         }
         self.space.occupy(at, len)?;
         self.last_len = len;

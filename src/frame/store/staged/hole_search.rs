@@ -110,7 +110,7 @@ impl HoleSearch {
             fallible::push(&mut holes, header_len..first.at)?;
         }
         for chunk in chunks.iter().cycle().skip(start).take(count as usize) {
-            let Ok(Some(len)) = chunk.read_len(&stream, committed.disk.base) else {
+            let Ok(Some(len)) = chunk.read_len(&stream, committed) else {
                 // The frame is damaged: its free bytes are unknown.
                 self.is_complete = true;
                 return Ok(());
@@ -146,17 +146,20 @@ pub(super) struct ChunkInFile {
 }
 
 impl ChunkInFile {
-    /// Reads the length of the chunk, in bytes; `None` if it is not a chunk that ends before its limit.
+    /// Reads the length of the chunk and its record, in bytes; `None` if it is not a chunk that ends before its limit.
     ///
     /// # Errors
     /// `FileRead`.
-    pub(super) fn read_len(&self, stream: &IoStream, base: u64) -> Result<Option<u64>> {
+    pub(super) fn read_len(&self, stream: &IoStream, committed: &Committed<'_>) -> Result<Option<u64>> {
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if self.limit - self.at < head.len() as u64 {
             return Ok(None);
         }
-        stream.read_exact_at(base + self.at, &mut head)?;
-        Ok(stored_len(&head).filter(|&len| len <= self.limit - self.at))
+        stream.read_exact_at(committed.disk.base + self.at, &mut head)?;
+        let room = self.limit - self.at;
+        Ok(stored_len(&head)
+            .filter(|&len| len <= room)
+            .map(|len| committed.layout.len_with_record(len, room)))
     }
 }
 

@@ -25,6 +25,7 @@ use crate::frame::format::checksums::Checksums;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, IndexUndo, TargetState};
+use crate::frame::format::units::record_len;
 use crate::frame::store::disk::Disk;
 use crate::io::IoStream;
 use directory::StagedDirectory;
@@ -196,8 +197,9 @@ impl Staging {
             }
         };
         let (header_image, trailer) = Pending::parts(old_len, change, target)?;
-        index.change_checksums(change)?;
-        let (undo, index_change) = self.edit_index(committed, index, change, target, in_transaction)?;
+        let record = index.change_checksums(change)?;
+        let (undo, index_change) =
+            self.edit_index(committed, index, change, target, &record, in_transaction)?;
         if let (StagedStore::File(file), Change::AddMetalayer) = (&mut self.store, change) {
             file.set_header_len(header_image.len() as u64);
         }
@@ -218,19 +220,21 @@ impl Staging {
         Ok(undo)
     }
 
-    /// Stores the chunk of a change, and changes the entries of the index.
+    /// Stores the chunk of a change, with its record behind it, and changes the entries of the index.
     fn edit_index(
         &mut self,
         committed: &mut Committed<'_>,
         index: &mut FrameIndex,
         change: &Change<'_>,
         target: &TargetState<'_>,
+        record: &[u8],
         in_transaction: bool,
     ) -> Result<(IndexUndo, Option<IndexChange>)> {
         let len = index.offsets.len();
         let freed = match *change {
             Change::Update { at, old_len, .. } | Change::Delete { at, old_len } => {
-                self.store.place_to_free(&index.offsets, at, old_len)
+                let record_len = if index.checksums.is_some() { record_len(old_len) } else { 0 };
+                self.store.place_to_free(&index.offsets, at, old_len + record_len)
             }
             _ => None,
         };
@@ -240,10 +244,12 @@ impl Staging {
                 FrameChunk::Bytes(bytes) => bytes,
             };
             let place = match &mut self.store {
-                StagedStore::File(file) => file.store(committed, bytes, is_replacement, in_transaction)?,
+                StagedStore::File(file) => {
+                    file.store(committed, &[bytes, record], is_replacement, in_transaction)?
+                }
                 StagedStore::Directory(directory) => {
                     let cbytes = u64::try_from(target.header.cbytes).unwrap_or(0);
-                    directory.store(committed, index, bytes, is_replacement, cbytes)?
+                    directory.store(committed, index, &[bytes, record], is_replacement, cbytes)?
                 }
             };
             Ok(encode_entry(IndexEntry::Payload(place)))

@@ -1,0 +1,205 @@
+//! The checksums of the units of a stored chunk, and the record that holds them (`frame.md` 2.14).
+//!
+//! A unit has 4 KiB; the last unit of a chunk has the rest, too. The checksum of a chunk with a record is that of the
+//! record, so a record that was read is known to be right by the table of checksums, and a reader checks only the units
+//! that it reads. All checksums are CRC-32C.
+
+#![forbid(unsafe_code)]
+
+use super::checksums::{checksum, expect};
+use crate::error::Result;
+use crate::fallible;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Length of a unit in bytes: the page in which the system reads files. Records have 1/1024 of the length of the chunks.
+const UNIT_LEN: usize = 4 << 10;
+/// Minimum length, in bytes, of a chunk with a record. Reading a shorter chunk whole takes as long as reading its header,
+/// its record and a block.
+const MIN_RECORDED_LEN: u64 = 16 << 10;
+/// Size of the checksum of a unit in a record, in bytes.
+const SUM_LEN: usize = 4;
+/// Number of units of which [`chunk_checksum`] keeps the checksums.
+const SUMS_IN_MEMORY: usize = 64;
+
+/// Returns the length of the record of a chunk of `chunk_len` bytes, in bytes; 0 for a chunk without one.
+pub(in crate::frame) fn record_len(chunk_len: u64) -> u64 {
+    if chunk_len < MIN_RECORDED_LEN { 0 } else { chunk_len / UNIT_LEN as u64 * SUM_LEN as u64 }
+}
+
+/// Returns the range of unit `unit` in a chunk of `chunk_len` bytes.
+fn unit_range(unit: usize, chunk_len: usize) -> Range<usize> {
+    let start = unit * UNIT_LEN;
+    start..if chunk_len - start < 2 * UNIT_LEN { chunk_len } else { start + UNIT_LEN }
+}
+
+/// Returns the record of a chunk; empty for a chunk without one.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(in crate::frame) fn record_of(chunk: &[u8]) -> Result<Vec<u8>> {
+    let len = record_len(chunk.len() as u64) as usize;
+    let mut record = fallible::vec_with_capacity(len)?;
+    for unit in 0..len / SUM_LEN {
+        record.extend_from_slice(&checksum(&chunk[unit_range(unit, chunk.len())]).to_le_bytes());
+    }
+    Ok(record)
+}
+
+/// Returns the checksum of a chunk that has that record.
+pub(in crate::frame) fn checksum_with_record(chunk: &[u8], record: &[u8]) -> u32 {
+    checksum(if record.is_empty() { chunk } else { record })
+}
+
+/// Returns the checksum of a chunk.
+pub(in crate::frame) fn chunk_checksum(chunk: &[u8]) -> u32 {
+    let units = record_len(chunk.len() as u64) as usize / SUM_LEN;
+    if units == 0 {
+        return checksum(chunk);
+    }
+    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    let mut sums = [0; SUMS_IN_MEMORY * SUM_LEN];
+    for first in (0..units).step_by(SUMS_IN_MEMORY) {
+        let count = SUMS_IN_MEMORY.min(units - first);
+        for (unit, sum) in (first..first + count).zip(sums.chunks_exact_mut(SUM_LEN)) {
+            sum.copy_from_slice(&checksum(&chunk[unit_range(unit, chunk.len())]).to_le_bytes());
+        }
+        digest.update(&sums[..count * SUM_LEN]);
+    }
+    digest.finalize() as u32
+}
+
+/// The checksums of the units of a chunk, and which of the units were checked.
+#[derive(Debug)]
+pub(in crate::frame) struct UnitChecks {
+    /// The checksum of the chunk, which is that of its record.
+    pub(in crate::frame) chunk_checksum: u32,
+    chunk_len: usize,
+    sums: Vec<u32>,
+    /// One bit for each unit.
+    is_verified: Vec<AtomicU64>,
+}
+
+impl UnitChecks {
+    /// Reads the record of a chunk of `chunk_len` bytes. Returns `None` for bytes that are not the record of a chunk with
+    /// the checksum `expected`.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn parse(
+        record: &[u8],
+        chunk_len: usize,
+        expected: u32,
+    ) -> Result<Option<UnitChecks>> {
+        if record.is_empty()
+            || record.len() as u64 != record_len(chunk_len as u64)
+            || checksum(record) != expected
+        {
+            return Ok(None);
+        }
+        let sums = record.as_chunks::<SUM_LEN>().0.iter().map(|sum| u32::from_le_bytes(*sum));
+        let sums = fallible::collect(sums)?;
+        let is_verified = fallible::collect((0..sums.len().div_ceil(64)).map(|_| AtomicU64::new(0)))?;
+        Ok(Some(UnitChecks { chunk_checksum: expected, chunk_len, sums, is_verified }))
+    }
+
+    /// Returns the range, in the chunk, of the units that have `len` bytes at `position`; `None` if all of them were
+    /// checked, and if the chunk does not have these bytes.
+    pub(in crate::frame) fn unchecked_range(&self, position: u64, len: usize) -> Option<Range<usize>> {
+        let start = usize::try_from(position).ok()?;
+        let end = start.checked_add(len).filter(|&end| end <= self.chunk_len && len > 0)?;
+        let last = self.sums.len() - 1;
+        let (first, last) = ((start / UNIT_LEN).min(last), ((end - 1) / UNIT_LEN).min(last));
+        (!(first..=last).all(|unit| self.is_checked(unit)))
+            .then(|| unit_range(first, self.chunk_len).start..unit_range(last, self.chunk_len).end)
+    }
+
+    fn is_checked(&self, unit: usize) -> bool {
+        self.is_verified[unit / 64].load(Ordering::Relaxed) & 1 << (unit % 64) != 0
+    }
+
+    /// Returns whether all units were checked.
+    pub(in crate::frame) fn are_checked(&self) -> bool {
+        (0..self.sums.len()).all(|unit| self.is_checked(unit))
+    }
+
+    /// Checks the units whose bytes begin at byte `start` of the chunk, the start of a unit. The last unit must be
+    /// complete.
+    ///
+    /// # Errors
+    /// `Data` for another checksum.
+    pub(in crate::frame) fn check(&self, start: usize, mut bytes: &[u8]) -> Result<()> {
+        for (unit, &expected) in self.sums.iter().enumerate().skip(start / UNIT_LEN) {
+            let range = unit_range(unit, self.chunk_len);
+            let Some((content, rest)) = bytes.split_at_checked(range.len()) else { break };
+            let part = format_args!("bytes {} to {} of the chunk", range.start, range.end);
+            expect(part, expected, checksum(content))?;
+            self.is_verified[unit / 64].fetch_or(1 << (unit % 64), Ordering::Relaxed);
+            bytes = rest;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn chunk(len: usize) -> Vec<u8> {
+        (0..len).map(|n| (n * n / 7) as u8).collect()
+    }
+
+    #[test]
+    fn records_have_a_thousandth_of_the_chunk() {
+        for len in [0, 32, 16 << 10, (16 << 10) - 1, (20 << 10) - 1, (20 << 10) + 1, 1 << 20, (5 << 20) + 77]
+        {
+            let chunk = chunk(len);
+            let record = record_of(&chunk).unwrap();
+            assert_eq!(record.len() as u64, record_len(len as u64));
+            assert!(record.len() <= len / 1024 && record.is_empty() == (len < 16 << 10));
+            assert_eq!(checksum_with_record(&chunk, &record), chunk_checksum(&chunk));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 3 } else { 200 }))]
+        #[test]
+        fn a_flipped_bit_is_found_in_its_unit_only(
+            len in (16 << 10)..(40_usize << 10),
+            flip in any::<prop::sample::Index>(),
+            position in any::<prop::sample::Index>(),
+            part in 1..9000_usize,
+        ) {
+            let whole = chunk(len);
+            let checks = UnitChecks::parse(&record_of(&whole).unwrap(), len, chunk_checksum(&whole)).unwrap();
+            let checks = checks.expect("a record");
+            let mut damaged = whole.clone();
+            let bit = flip.index(8 * len);
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_ne!(chunk_checksum(&damaged), checks.chunk_checksum);
+            let start = position.index(len);
+            let part = part.min(len - start);
+            let range = checks.unchecked_range(start as u64, part).expect("unchecked bytes");
+            prop_assert!(range.start <= start && range.end >= start + part && range.len() < part + (12 << 10));
+            let is_damaged = range.contains(&(bit / 8));
+            prop_assert_eq!(checks.check(range.start, &damaged[range.clone()]).is_err(), is_damaged);
+            prop_assert_eq!(checks.unchecked_range(start as u64, part).is_some(), is_damaged);
+            prop_assert!(checks.check(range.start, &whole[range]).is_ok());
+            prop_assert_eq!(checks.unchecked_range(start as u64, part), None);
+            prop_assert_eq!(checks.unchecked_range(len as u64, 1), None);
+        }
+
+        #[test]
+        fn other_bytes_are_no_record(flip in any::<prop::sample::Index>(), cut in 0..40_usize) {
+            let whole = chunk(36 << 10);
+            let (record, sum) = (record_of(&whole).unwrap(), chunk_checksum(&whole));
+            let mut other = record.clone();
+            let bit = flip.index(8 * record.len());
+            other[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(UnitChecks::parse(&other, whole.len(), sum).unwrap().is_none());
+            let cut = &record[..cut.min(record.len() - 1)];
+            prop_assert!(UnitChecks::parse(cut, whole.len(), sum).unwrap().is_none());
+        }
+    }
+}

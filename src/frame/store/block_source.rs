@@ -1,0 +1,151 @@
+//! The blocks of lazy chunks (`frame.md` 4.6): they are read from the file when they are needed, and checked by the record
+//! of their chunk (`frame.md` 2.14).
+
+use super::frame::{Frame, to_block_error};
+use crate::buffers;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::chunk::lazy::{BlockSource, ChunkLocation};
+use crate::err;
+use crate::error::{ErrorKind, Result};
+use crate::fallible;
+use crate::frame::FrameKind;
+use crate::frame::format::chunk_info::stored_len;
+use crate::frame::format::header::FrameHeader;
+use crate::frame::format::units::{UnitChecks, record_len};
+use crate::io::IoStream;
+use std::sync::Arc;
+
+/// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
+pub(crate) struct ChunkSource<'a> {
+    pub(super) frame: &'a Frame,
+    /// The header of the frame when its index was read.
+    pub(super) header: &'a FrameHeader,
+    /// The file of the chunk keeps its content while it is open, also when another handle replaces the chunk.
+    pub(super) chunk_file: Option<IoStream>,
+    /// The checks of the units of the chunk, if they are needed.
+    pub(super) units: Option<Arc<UnitChecks>>,
+}
+
+impl BlockSource for ChunkSource<'_> {
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        let read = read_checked(self.units.as_deref(), position, dest, &|at, dest| match &self.chunk_file {
+            Some(stream) => stream.read_exact_at(at, dest).map_err(to_block_error),
+            None => self.frame.read_from_chunk(location, at, dest),
+        });
+        if self.chunk_file.is_none() {
+            self.frame.confirm_read(self.header, Ok(()))?;
+        }
+        match read {
+            Err(error) if error.kind() == ErrorKind::Data => {
+                self.frame.confirm_check(self.header, Err(error))
+            }
+            read => read,
+        }
+    }
+}
+
+impl BlockSource for Frame {
+    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        let read = |at: u64, dest: &mut [u8]| self.read_from_chunk(location, at, dest);
+        let units = match self.unchecked_chunk_at(location) {
+            Some(nchunk) => {
+                let mut head = [0; EXTENDED_HEADER_LENGTH];
+                read(0, &mut head)?;
+                self.units_of(nchunk, location, stored_len(&head), &read, &self.read_header()?)?
+            }
+            None => None,
+        };
+        read_checked(units.as_deref(), position, dest, &read)
+    }
+}
+
+impl Frame {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `location`.
+    fn read_from_chunk(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        let Some(disk) = &self.disk else {
+            return Err(err!(InvalidParam, "the frame of a lazy chunk is in memory, expected a file"));
+        };
+        let start = u64::try_from(location.offset).unwrap_or(u64::MAX);
+        match disk.directory() {
+            Some(files) => files.open(start)?.read_exact_at(position, dest),
+            None => {
+                let at = start.checked_add(position);
+                let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {start} overflows");
+                disk.read(at.ok_or_else(overflow)?, dest)
+            }
+        }
+        .map_err(to_block_error)
+    }
+
+    /// Returns the number of the chunk at `location`, if it must be checked when it is read.
+    fn unchecked_chunk_at(&self, location: ChunkLocation) -> Option<usize> {
+        let inner = self.inner.read_recursive();
+        let checksums = inner.index.checksums.as_ref()?;
+        let start = match inner.layout.kind {
+            FrameKind::Contiguous => inner.layout.header_len as i64,
+            FrameKind::Sparse => 0,
+        };
+        let offsets = &inner.index.offsets;
+        let is_there = |code: i64| code.checked_add(start) == Some(location.offset);
+        let stated = usize::try_from(location.nchunk).ok();
+        let stated = stated.filter(|&nchunk| offsets.get(nchunk).is_some_and(is_there));
+        let nchunk = stated.or_else(|| offsets.iter().position(is_there))?;
+        checksums.needs_check(nchunk).then_some(nchunk)
+    }
+
+    /// Returns the checks of the units of chunk `nchunk`, whose header gives the length `chunk_len`; `None` if it needs no
+    /// check. A chunk without a record is read and checked as a whole. `read` reads bytes behind the start of the chunk.
+    ///
+    /// # Errors
+    /// `Data` for a damaged chunk; those of [`with_chunk`](Self::with_chunk).
+    pub(super) fn units_of(
+        &self,
+        nchunk: usize,
+        location: ChunkLocation,
+        chunk_len: Option<u64>,
+        read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
+        header: &FrameHeader,
+    ) -> Result<Option<Arc<UnitChecks>>> {
+        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(None) };
+        let Some(expected) = checksums.of_chunk(nchunk) else { return Ok(None) };
+        if let Some(units) = self.kept_units.get(location.offset, expected) {
+            if units.are_checked() {
+                checksums.set_checked(nchunk);
+            }
+            return Ok(Some(units));
+        }
+        let (chunk_len, record_len) = chunk_len.map_or((0, 0), |len| (len, record_len(len)));
+        let mut record = fallible::filled(0, record_len as usize)?;
+        // Bytes that cannot be read are no record.
+        if record_len > 0
+            && read(chunk_len, &mut record).is_ok()
+            && let Some(units) = UnitChecks::parse(&record, chunk_len as usize, expected)?
+        {
+            return self.kept_units.add(location.offset, units).map(Some);
+        }
+        self.check_whole_chunk(nchunk, header)?;
+        Ok(None)
+    }
+}
+
+/// Fills `dest` with the bytes that begin `position` bytes into a chunk, by `read`. The units that have these bytes are
+/// read and checked, unless they were checked before.
+///
+/// # Errors
+/// `Data` for a damaged unit; `MemoryAlloc`; those of `read`.
+pub(super) fn read_checked(
+    units: Option<&UnitChecks>,
+    position: u64,
+    dest: &mut [u8],
+    read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let unchecked = units.and_then(|units| Some((units, units.unchecked_range(position, dest.len())?)));
+    let Some((units, range)) = unchecked else { return read(position, dest) };
+    let mut buffer = buffers::take_buffer(range.len())?;
+    let bytes = &mut buffer[..range.len()];
+    read(range.start as u64, bytes)?;
+    units.check(range.start, bytes)?;
+    let skipped = position as usize - range.start;
+    dest.copy_from_slice(&bytes[skipped..skipped + dest.len()]);
+    Ok(())
+}
