@@ -156,7 +156,7 @@ fn every_short_distance_and_length_decodes_as_the_model() {
     let prefix: Vec<u8> = (0..100).collect();
     let step = if cfg!(miri) { 77 } else { 1 };
     for distance in (1..=100).step_by(step) {
-        let long: &[usize] = if cfg!(miri) { &[264, 520] } else { &[255, 256, 263, 264, 265, 520, 1000] };
+        let long: &[usize] = if cfg!(miri) { &[520] } else { &[255, 256, 263, 264, 265, 520, 1000] };
         for length in (3..80).step_by(step).chain(long.iter().copied()) {
             let mut stream = Vec::new();
             for run in prefix.chunks(32) {
@@ -178,7 +178,8 @@ fn every_short_distance_and_length_decodes_as_the_model() {
                 }
                 stream.extend([0, 7]);
                 let size = 100 + length + literals / 32 * 32 + 1;
-                for capacity in [size - 1, size, size + 1, size + 40, size + 200] {
+                let capacities = [size, size + 1, size - 1, size + 40, size + 200];
+                for capacity in capacities.into_iter().step_by(if cfg!(miri) { 2 } else { 1 }) {
                     check_decoder(&stream, capacity);
                 }
             }

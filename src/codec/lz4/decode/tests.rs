@@ -55,7 +55,7 @@ fn decode_all_ways(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec
     };
     let tight = decode(0, 0, None);
     let rooms: &[_] = if cfg!(miri) {
-        &[(1, 60), (300, 700)]
+        &[(1, 60), (100, 200)]
     } else {
         &[(40, 0), (0, 200), (1, 60), (7, 130), (19, 98), (300, 3000)]
     };
@@ -166,13 +166,11 @@ fn decoder_agrees_with_the_naive_decoder() {
             block.truncate(random.below(block.len()));
         }
         let len = naive_decode(&block, 1 << 20, dictionary).map_or(300, |plain| plain.len());
-        for capacity in [len, len.saturating_sub(1), len + 1, len + 50, len + 500, random.below(len + 1)] {
+        let capacities = [len, len.saturating_sub(1), len + 50, random.below(len + 1), len + 1, len + 500];
+        for capacity in capacities.into_iter().take(if cfg!(miri) { 4 } else { 6 }) {
             let expected = naive_decode(&block, capacity, dictionary);
-            if expected.is_some() {
-                good += 1
-            } else {
-                bad += 1
-            }
+            good += usize::from(expected.is_some());
+            bad += usize::from(expected.is_none());
             assert!(
                 decode_all_ways(&block, capacity, dictionary) == expected,
                 "round {round}, capacity {capacity}"
