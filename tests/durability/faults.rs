@@ -1,5 +1,6 @@
 //! Running an operation with a fault in one of its calls.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::child::{Call, Task, run_all, run_expecting_success};
 use crate::contents::{Contents, Form, Outcome, State, second_frame_offset};
+use crate::disk_model::{Image, Snapshot};
 use crate::levels::Level;
 use crate::operations::setups::{ITEMS, noise};
 use crate::operations::{Group, Operation, all, ours};
@@ -143,6 +145,9 @@ pub fn frame_in(directory: &Path) -> PathBuf {
     directory.join("frame.b2frame")
 }
 
+/// The worst outcome among the libraries that read files, and what fails if the files are changed again.
+type Checked = (Outcome, Vec<String>);
+
 /// An operation with its files, its calls, and the states before and after it.
 pub struct Prepared {
     pub operation: &'static Operation,
@@ -153,6 +158,9 @@ pub struct Prepared {
     pub before: State,
     pub after: State,
     pub calls: Vec<Call>,
+    /// The results of [`Prepared::check_files`] for the files and the value of its argument. Many faults leave equal files,
+    /// for example all that an operation undoes.
+    checked: RefCell<BTreeMap<(Image, bool), Checked>>,
 }
 
 impl Prepared {
@@ -176,7 +184,8 @@ impl Prepared {
             let found = State::read(library, &frame_in(&changed), operation.form());
             assert!(found == after, "{name}: {} reads another state", library.name);
         }
-        Prepared { operation, index, store, level, scratch, before, after, calls }
+        let checked = RefCell::default();
+        Prepared { operation, index, store, level, scratch, before, after, calls, checked }
     }
 
     pub fn name(&self) -> String {
@@ -209,13 +218,28 @@ impl Prepared {
     }
 
     /// Returns the worst outcome among the libraries that read the files in a directory.
-    pub fn outcome(&self, directory: &Path) -> Outcome {
+    fn outcome(&self, directory: &Path) -> Outcome {
         let readers = self.operation.readers(self.store).into_iter();
         let outcomes = readers.map(|library| {
             State::read(library, &frame_in(directory), self.operation.form())
                 .compare(&self.before, &self.after)
         });
         outcomes.max().expect("a library")
+    }
+
+    /// Reads the files in a directory, and changes copies of them if `is_changed_later`. Equal files are read once.
+    pub fn check_files(&self, directory: &Path, is_changed_later: bool) -> Checked {
+        let in_directory = |(path, bytes): (PathBuf, _)| {
+            (path.strip_prefix(directory).expect("a path in the directory").to_owned(), bytes)
+        };
+        let image = Snapshot::read(directory).image().into_iter().map(in_directory).collect();
+        let mut checked = self.checked.borrow_mut();
+        let result = checked.entry((image, is_changed_later)).or_insert_with(|| {
+            let outcome = self.outcome(directory);
+            let is_changed = is_changed_later && outcome <= Outcome::New;
+            (outcome, if is_changed { self.failed_later_changes(directory) } else { Vec::new() })
+        });
+        result.clone()
     }
 
     /// Injects `fault` into each call of the operation, in a new copy of the files for each.
@@ -228,7 +252,7 @@ impl Prepared {
         let calls: Vec<(usize, Call)> = calls.filter(|&(_, kind)| fault.applies_to(kind)).collect();
         let runs = self.run_all(calls.iter().map(|&(call, _)| (fault, call)));
         for ((call, kind), (directory, result)) in calls.into_iter().zip(runs) {
-            let outcome = self.outcome(&directory);
+            let (outcome, failures) = self.check_files(&directory, self.has_later_changes(fault));
             let what = format!("{}, {fault:?} in call {call}", self.name());
             if let Some(succeeded) = result {
                 if !self.is_consistent(fault, kind, succeeded, outcome) {
@@ -237,9 +261,7 @@ impl Prepared {
                 }
                 outcomes.failed_but_new += usize::from(!succeeded && outcome == Outcome::New);
             }
-            if outcome <= Outcome::New && self.has_later_changes(fault) {
-                outcomes.contradictions.extend(self.failed_later_changes(&what, &directory));
-            }
+            outcomes.contradictions.extend(failures.iter().map(|failure| format!("{what}, {failure}")));
             outcomes.by_outcome.entry(outcome).or_default().push(call);
             fs::remove_dir_all(&directory).expect("removed");
         }
@@ -270,7 +292,7 @@ impl Prepared {
     }
 
     /// Changes a copy of the files with each library. Returns what fails, and which library reads a wrong result.
-    fn failed_later_changes(&self, what: &str, directory: &Path) -> Vec<String> {
+    fn failed_later_changes(&self, directory: &Path) -> Vec<String> {
         let readers = self.operation.readers(self.store);
         let form = self.operation.form();
         let mut failures = Vec::new();
@@ -278,7 +300,7 @@ impl Prepared {
             let copy = self.scratch.new_path();
             copy_directory(directory, &copy);
             let path = frame_in(&copy);
-            let what = format!("{what}, then a change by {}", library.name);
+            let what = format!("then a change by {}", library.name);
             match changed_later(library, &path, form) {
                 Err(code) => failures.push(format!("{what}: error {code}")),
                 Ok(expected) => {
