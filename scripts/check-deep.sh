@@ -43,8 +43,10 @@ readonly TIMED_OUT=124
 miri() { CARGO_TARGET_DIR=$target/miri limited scripts/check-miri.sh $short; }
 
 loom() {
-  # Optimising the library takes longer than the models, which spend their time in loom and in its coroutines.
-  local optimised=(--config profile.release.package.loom.opt-level=3 --config profile.release.package.generator.opt-level=3)
+  # Optimising the library takes longer than the models, which spend their time in loom and in its coroutines. With the
+  # options of the release profile, the C code of zstd-sys is in the cache of compiled C code of .ci/run.
+  local optimised=(--config profile.release.package.loom.opt-level=3 --config profile.release.package.generator.opt-level=3
+    --config profile.release.package.zstd-sys.opt-level=3)
   RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=$target/loom CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
     CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0 \
     limited cargo test --release "${optimised[@]}" --lib loom -- --nocapture
