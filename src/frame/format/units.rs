@@ -123,6 +123,18 @@ impl UnitChecks {
         (0..self.sums.len()).all(|unit| self.is_checked(unit))
     }
 
+    /// Returns the ranges of the units of `chunk` with another checksum.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn damaged_ranges(&self, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
+        let ranges = (0..self.sums.len()).map(|unit| unit_range(unit, self.chunk_len));
+        let is_damaged = |(range, sum): &(Range<usize>, &u32)| {
+            chunk.get(range.clone()).is_none_or(|bytes| checksum(bytes) != **sum)
+        };
+        fallible::collect(ranges.zip(&self.sums).filter(is_damaged).map(|(range, _)| range))
+    }
+
     /// Checks the units whose bytes begin at byte `start` of the chunk, the start of a unit. The last unit must be
     /// complete.
     ///

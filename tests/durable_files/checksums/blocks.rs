@@ -15,6 +15,7 @@ use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
+use crate::support::verify::{repair, verify};
 
 /// The uncompressed size of a chunk and of a block, in bytes, and the number of chunks.
 const NBYTES: usize = 1 << 20;
@@ -181,6 +182,37 @@ fn check_amount(path: &Path, reading: Reading, contents: &[Vec<u8>], what: &str)
     });
 }
 
+/// Repairs a frame with a damaged byte in chunk 1: all blocks are saved that have no byte in the damaged unit.
+fn check_repair(path: &Path, contents: &[Vec<u8>], at: usize, scratch: &ScratchDir, what: &str) {
+    let saved = scratch.new_path();
+    let (count, reports) = repair(path, &saved);
+    assert_eq!((count, reports.len(), reports[0].nchunk), (NCHUNKS as i64 - 1, 1, 1), "{what}: {reports:?}");
+    assert_eq!(verify(&saved), (0, vec![]), "{what}: the repaired frame");
+    let schunk = SuperChunk::open(Library::ours(), &saved).expect("a repaired frame");
+    for (nchunk, content) in contents.iter().enumerate() {
+        let found = schunk.decompress(nchunk as i64).expect("a chunk");
+        let blocks = found.chunks(BLOCKSIZE).zip(content.chunks(BLOCKSIZE));
+        let lost: Vec<_> = blocks.enumerate().filter(|(_, (found, content))| found != content).collect();
+        assert!(
+            lost.iter().all(|(_, (found, _))| found.iter().all(|&byte| byte == 0)),
+            "{what}: other bytes"
+        );
+        // The first unit has the header.
+        let expected = match (nchunk, at < UNIT) {
+            (1, true) => NBYTES / BLOCKSIZE..=NBYTES / BLOCKSIZE,
+            (1, false) => 1..=2,
+            _ => 0..=0,
+        };
+        assert!(expected.contains(&lost.len()), "{what}: {} blocks of chunk {nchunk} are lost", lost.len());
+        if nchunk == 1 && at >= UNIT {
+            let numbers: Vec<usize> = lost.iter().map(|(n, _)| *n).collect();
+            let text = format!("blocks {numbers:?} of {}", NBYTES / BLOCKSIZE);
+            assert!(reports[0].message.contains(&text), "{what}: {text}, {reports:?}");
+        }
+    }
+    if saved.is_dir() { fs::remove_dir_all(&saved) } else { fs::remove_file(&saved) }.expect("removed");
+}
+
 /// Flips bits of long chunks.
 pub fn run(store: Store) {
     let scratch = ScratchDir::new();
@@ -216,6 +248,9 @@ pub fn run(store: Store) {
                 let errors = read_blocks(path, reading, &contents, place, &mut random, &what);
                 assert!(errors >= 2, "{what}: {errors} errors, expected those of a block and of the chunk");
                 (flips, detected) = (flips + 1, detected + errors);
+                if reading == Reading::Slices {
+                    check_repair(path, &contents, at, &scratch, &what);
+                }
             }
             // A damaged record: the chunk is compared as a whole.
             let mut damaged = bytes.clone();

@@ -13,6 +13,7 @@ use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::Offsets;
 use crate::frame::format::metalayers::Metalayer;
+use crate::frame::format::units::{UnitChecks, record_len};
 use crate::frame::store::fetch::{check_chunk_file_len, stored_cbytes, stored_part};
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
@@ -68,6 +69,8 @@ pub(crate) struct StoredChunk<'a> {
     pub content: Result<(ChunkHeader, &'a [u8])>,
     /// The uncompressed size, in bytes, that the header of a damaged chunk gives, if it can be parsed.
     pub claimed_nbytes: Option<i32>,
+    /// The bytes of a damaged chunk with a record, and the checks of its units.
+    pub(in crate::frame) units: Option<(&'a [u8], UnitChecks)>,
 }
 
 /// Reads stored chunks, compares their checksums, and decodes them.
@@ -210,13 +213,45 @@ impl<'a> ChunkChecker<'a> {
             (Some(_), Err(_)) => ChunkHeader::parse(buffer).ok().map(|header| header.nbytes),
             _ => None,
         };
+        let units = match &content {
+            Err(_) if len.is_some() => {
+                self.units_of(location, numbers.first(), stored_part(buffer), buffer)?
+            }
+            _ => None,
+        };
         visit(&StoredChunk {
             location,
             place: DamagePlace::new(offset, len),
             numbers,
             content,
             claimed_nbytes,
+            units: units.map(|units| (stored_part(buffer), units)),
         })
+    }
+
+    /// Returns the checks of the units of a chunk, if it has a record. `stored` are the bytes at its location.
+    fn units_of(
+        &self,
+        location: u64,
+        nchunk: u32,
+        chunk: &[u8],
+        stored: &[u8],
+    ) -> Result<Option<UnitChecks>> {
+        let len = record_len(chunk.len() as u64);
+        let Some(expected) = self.checksums.expected(nchunk).filter(|_| len > 0) else { return Ok(None) };
+        let mut record = fallible::filled(0, len as usize)?;
+        let is_read = match (self.header.kind, stored.get(chunk.len()..chunk.len() + record.len())) {
+            (FrameKind::Sparse, Some(bytes)) => {
+                record.copy_from_slice(bytes);
+                true
+            }
+            (FrameKind::Sparse, None) => false,
+            (FrameKind::Contiguous, _) => {
+                let at = (self.header.header_len as u64).saturating_add(location);
+                self.files.read_exact(at.saturating_add(chunk.len() as u64), &mut record).is_ok()
+            }
+        };
+        if is_read { UnitChecks::parse(&record, chunk.len(), expected) } else { Ok(None) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Copying the whole chunks of a damaged frame, and filling the places of the others.
 
+use super::blocks::{PatchedChunk, without_damaged_blocks};
 use super::header::complete_header;
 use super::index::LOST;
 use super::numbers::not_found;
@@ -131,7 +132,7 @@ fn copy_indexed(
         overlaps: OverlapCheck::default(),
         saved: 0,
     };
-    checker.for_each_stored(offsets, &mut |chunk| copy.copy_stored(chunk, frame, reporter))?;
+    checker.for_each_stored(offsets, &mut |chunk| copy.copy_stored(chunk, &checker, frame, reporter))?;
     for (n, _) in (0u64..).zip(offsets.iter()).filter(|&(_, code)| code == LOST) {
         reporter.report_chunk(n, DamagePlace::unknown(), &not_found())?;
     }
@@ -173,10 +174,12 @@ fn copy_found(
 }
 
 impl ChunkCopy {
-    /// Copies a whole chunk. Reports a damaged chunk and marks its numbers as lost.
+    /// Copies a whole chunk. Reports a damaged chunk; its whole blocks are copied if its record gives them, otherwise its
+    /// numbers are marked as lost.
     fn copy_stored(
         &mut self,
         chunk: &StoredChunk<'_>,
+        checker: &ChunkChecker<'_>,
         frame: &mut NewFrame,
         reporter: &mut Reporter<'_, '_>,
     ) -> Result<()> {
@@ -194,6 +197,21 @@ impl ChunkCopy {
                 Ok(())
             }
             Err(error) => {
+                if let Some((bytes, units)) = &chunk.units
+                    && let Some(patched) = without_damaged_blocks(bytes, units)?
+                    && let Ok(header) = checker.check(&patched.bytes)
+                {
+                    let code = frame.append(&patched.bytes)?;
+                    self.set_codes(chunk.numbers, code)?;
+                    self.sizes.set(chunk.numbers, header.nbytes);
+                    self.first.get_or_insert(header);
+                    let PatchedChunk { lost, nblocks, .. } = patched;
+                    let error = err!(Data, "{error}; zeros replace the blocks {lost:?} of {nblocks}");
+                    return chunk
+                        .numbers
+                        .iter()
+                        .try_for_each(|n| reporter.report_chunk(n, chunk.place, &error));
+                }
                 self.set_codes(chunk.numbers, LOST)?;
                 if let (ChunkNumbers::List(list), Some(nbytes)) = (chunk.numbers, chunk.claimed_nbytes) {
                     list.iter()

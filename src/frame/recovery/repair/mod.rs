@@ -9,15 +9,17 @@
 //! | [`orphans`] | chunks of which only the entry in the index is damaged |
 //! | [`numbers`] | the numbers of chunks whose places the header or the index does not give |
 //! | [`copy`], [`fill`] | copying the whole chunks; filling the places of the others |
+//! | [`blocks`] | the whole blocks of a damaged chunk |
 //! | [`metadata`] | the metalayers and the trailer |
 //! | [`survey`] | all of these: what is left of the frame |
 //! | [`sizes`] | the sizes of the chunks of the new frame |
 //! | [`output`] | the new frame |
 //!
 //! Data flow: files of the source -> [`survey`] -> chunks, each checked and copied to the [`output`] -> sizes -> index,
-//! trailer, header -> the name of the destination. The source is only read. A chunk is copied without changing its
-//! bytes.
+//! trailer, header -> the name of the destination. The source is only read. A whole chunk is copied without
+//! changing its bytes.
 
+mod blocks;
 mod copy;
 mod fill;
 mod header;
