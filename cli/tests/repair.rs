@@ -105,9 +105,11 @@ fn other_data_behind_a_frame_are_named() {
     let path = dir.path().join("s.b2frame");
     write_super_chunk(&path, false);
     let frame = fs::read(&path).unwrap();
-    let note = format!("12 bytes of other data follow the frame at byte {}", frame.len());
+    // Fewer bytes may be the end of a longer trailer with a root of checksums.
+    let other = b"the bytes of another file";
+    let note = format!("{} bytes of other data follow the frame at byte {}", other.len(), frame.len());
     for (verb, args) in [("verify", &[][..]), ("info", &[]), ("repair", &["-o", "new"])] {
-        for (content, has_note) in [(frame.clone(), false), ([&frame[..], b"another file"].concat(), true)] {
+        for (content, has_note) in [(frame.clone(), false), ([&frame[..], other].concat(), true)] {
             fs::write(&path, content).unwrap();
             let _ = fs::remove_file(dir.path().join("new"));
             let ran = blosc2(dir.path(), &[&[verb, "s.b2frame"], args].concat());

@@ -48,8 +48,9 @@ enum {
  * Sets `level`, what a change of a super-chunk on disk leaves if the process dies or the machine
  * loses power in the middle of it: `BLOSC2X_DURABILITY_OFF`, `_KILL` or `_POWER`. Before this
  * call, the level is that of the environment variable `BLOSC2_DURABILITY` (`off`, `kill` or
- * `power`) when the super-chunk was created or opened, otherwise `BLOSC2X_DURABILITY_OFF`. The
- * level belongs to this super-chunk, not to the file.
+ * `power`) when the super-chunk was created or opened, otherwise `BLOSC2X_DURABILITY_KILL` for a
+ * file and `BLOSC2X_DURABILITY_OFF` for a directory. The level belongs to this super-chunk, not
+ * to the file.
  *
  * Returns 0; `BLOSC2_ERROR_INVALID_PARAM` for another level, for a view, and for a level other
  * than `BLOSC2X_DURABILITY_OFF` if the super-chunk is in memory, in a mapped file, or uses a
@@ -194,7 +195,7 @@ int64_t blosc2x_verify(const char *urlpath,
  * In a frame with checksums (`BLOSC2_CHECKSUMS`), a chunk with another checksum is damaged, also
  * if it can be decompressed. If header or index are damaged, the checksums give the numbers of
  * the chunks. Metalayers are kept although the checksum of the header or of the trailer differs.
- * The new frame has checksums if `BLOSC2_CHECKSUMS` is `on`.
+ * The new frame has checksums unless `BLOSC2_CHECKSUMS` is `off` or `verify`.
  *
  * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as
  * `blosc2x_verify` does, and for each chunk that was replaced by zeros. For bytes between chunks,

@@ -79,8 +79,8 @@ pub unsafe extern "C" fn blosc2x_verify(
 ///
 /// In a frame with checksums (`BLOSC2_CHECKSUMS`), a chunk with another checksum is damaged, also if it can be
 /// decompressed. If header or index are damaged, the checksums give the numbers of the chunks. Metalayers are kept
-/// although the checksum of the header or of the trailer differs. The new frame has checksums if `BLOSC2_CHECKSUMS` is
-/// `on`.
+/// although the checksum of the header or of the trailer differs. The new frame has checksums unless `BLOSC2_CHECKSUMS` is
+/// `off` or `verify`.
 ///
 /// Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as `blosc2x_verify` does, and for each
 /// chunk that was replaced by zeros. For bytes between chunks, the number of the chunk is -1.

@@ -490,7 +490,7 @@ impl SuperChunkRef<'_> {
     /// # Errors
     /// `SchunkCopy`, `MemoryAlloc`.
     pub fn to_frame(self) -> Result<Vec<u8>> {
-        self.0.with_frame_bytes(|bytes| Ok(bytes.to_vec()))
+        self.0.copy_frame_bytes(|bytes| Ok(bytes.to_vec()))
     }
 
     /// Appends the super-chunk as one contiguous frame to a file. Returns the offset of the frame in bytes.

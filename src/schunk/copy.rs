@@ -13,11 +13,12 @@ use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind};
 use crate::fallible;
+use crate::frame::FrameKind;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::store::Frame;
 use crate::frame::store::durability::Durability;
 use crate::io::{Backend, OpenMode, WriteUnit, paths, replacement};
-use crate::malloc::MallocBytes;
+use crate::malloc::{MallocBytes, MallocVec};
 use crate::trace;
 use std::ffi::{CStr, CString};
 
@@ -219,20 +220,30 @@ impl SuperChunk {
         bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))
     }
 
-    /// Lends the bytes of the super-chunk as one frame to `then`.
-    pub(crate) fn with_frame_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
-        let copy;
+    /// Calls `copy` with the bytes of the super-chunk as one frame.
+    pub(crate) fn copy_frame_bytes<R>(&self, copy: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+        let in_memory;
         let holder = if self.is_frame_in_memory() {
             self
         } else {
-            copy = self.copy_to_memory_frame()?;
-            &copy
+            in_memory = self.copy_to_memory_frame()?;
+            &in_memory
         };
         let bytes = {
             let _reading = holder.read_lock();
-            holder.frame().and_then(|frame| frame.with_memory(|memory| fallible::copy_of(memory.bytes())))
+            holder.frame().and_then(|frame| frame.with_memory(|memory| copy(memory.bytes())))
         };
-        then(&bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))??)
+        bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))?
+    }
+
+    /// Lends the bytes of the super-chunk as one frame in a file to `then`: with checksums, if new files have them.
+    fn with_file_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+        if !Frame::has_checksums_when_new(&self.backend_for_frame()) {
+            return then(&self.copy_frame_bytes(fallible::copy_of)?);
+        }
+        let mut memory = MallocVec::new();
+        self.copy_frame_bytes(|bytes| memory.write_at(0, bytes))?;
+        then(Frame::add_checksums(memory)?.bytes())
     }
 
     /// Returns the back-end that writes an exported frame: the super-chunk's own if it is a frame in memory; plain
@@ -263,8 +274,8 @@ impl SuperChunk {
             copy.finish_creation()?;
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
-        let is_synced = Durability::from_environment() == Durability::Power;
-        self.with_frame_bytes(|bytes| {
+        let is_synced = Durability::from_environment(FrameKind::Contiguous) == Durability::Power;
+        self.with_file_bytes(|bytes| {
             self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes, is_synced)?;
             Ok(bytes.len())
         })
@@ -275,8 +286,8 @@ impl SuperChunk {
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn append_file(&self, path: &CStr) -> Result<u64> {
-        let is_synced = Durability::from_environment() == Durability::Power;
-        self.with_frame_bytes(|bytes| {
+        let is_synced = Durability::from_environment(FrameKind::Contiguous) == Durability::Power;
+        self.with_file_bytes(|bytes| {
             let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);
             if backend.is_native() && !paths::exists(path) {

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::checksums::CHECKSUMS;
 use crate::levels::{Level, assert_library_has_levels};
 use crate::processes::{self, child_part};
 use crate::support::all_libraries;
@@ -140,7 +141,7 @@ fn assert_no_other_file(path: &Path, nchunks: usize) {
 /// Runs the scenario at both levels in a child and checks the sizes.
 fn check_growth(test: &str, scenario: &Scenario) {
     if child_part().is_none() {
-        let line = processes::start(test, "growth", &[], SECONDS_LIMIT).join();
+        let line = processes::start(test, "growth", &[(CHECKSUMS, "verify")], SECONDS_LIMIT).join();
         println!("{:?}, {} steps: {line}", scenario.store, scenario.steps);
         return;
     }

@@ -8,6 +8,7 @@
 //! - `reopened`: sizes of a file that is opened, updated and closed 200 times.
 //! - `space`: sizes, bytes written and time of closing for random histories of a file, beside level `off`.
 //! - `directories`: directories that are changed through two handles, and with few file descriptors.
+//! - `defaults`: frames of a program that sets neither level nor checksums.
 //! - `checksums`: frames with checksums, changed in turn by our library and releases of C-Blosc2; flipped bits.
 //!
 //! `BLOSC2_READER_SECONDS` is how long a writer works on each combination of change, store and lock (default 3),
@@ -20,6 +21,7 @@
 
 mod checksums;
 mod creation;
+mod defaults;
 mod directories;
 mod growth;
 mod levels;

@@ -1,4 +1,5 @@
-//! Cells that write and verify checksums. The ratios to level `off` without checksums should be at least 0.97.
+//! Cells that write and verify checksums, at the defaults. The ratios to level `off` without checksums should be at
+//! least 0.97, and at least 0.9 for single items.
 
 use std::path::Path;
 
@@ -7,6 +8,8 @@ use super::variants::{Operation, TempFrame, Variant};
 use crate::Bench;
 use crate::report::Report;
 use crate::schunk::handles::{self, LARGE_CHUNKSIZE, StorageVariant};
+use crate::support::calls::Params;
+use crate::support::random::Random;
 use crate::support::super_chunk::scratch::ScratchDir;
 use crate::support::super_chunk::{Store, SuperChunk};
 
@@ -14,11 +17,17 @@ use crate::support::super_chunk::{Store, SuperChunk};
 const NCHUNKS: usize = 64;
 /// The number of times that all chunks are read in one batch.
 const PASSES: usize = 3;
+/// The number and the sizes, in bytes, of the chunks and blocks from which single items are read.
+const ITEM_CHUNKS: usize = 64;
+const ITEM_CHUNKSIZE: usize = 16 << 20;
+const ITEM_BLOCKSIZE: usize = 256 << 10;
+/// The number of items that are read.
+const ITEMS: usize = 1000;
 
 pub fn run(bench: &Bench, report: &mut Report) {
     let scratch = ScratchDir::new();
     let data = handles::dataset_bytes("field-f32", NCHUNKS * LARGE_CHUNKSIZE);
-    let variants = || vec![Variant::off(bench), Variant::checksums(bench), Variant::reference(bench)];
+    let variants = || vec![Variant::off(bench), Variant::default(bench), Variant::reference(bench)];
     for store in Store::ON_DISK {
         let create =
             |variant: Variant, path: &Path| handles::create_with(variant.library, store, path, 1, &[]);
@@ -51,5 +60,37 @@ pub fn run(bench: &Bench, report: &mut Report) {
             contents: &contents,
         }
         .measure(bench, report, &scratch);
+        read_items(bench, report, &scratch, store);
     }
+}
+
+/// Opens a frame of 1 GiB and reads single items at random places.
+fn read_items(bench: &Bench, report: &mut Report, scratch: &ScratchDir, store: Store) {
+    let params = Params { codec: 1, typesize: 4, blocksize: ITEM_BLOCKSIZE as i32, ..Params::default() };
+    let data = handles::dataset_bytes("field-f32", ITEM_CHUNKSIZE);
+    let open_filled = |variant: Variant, path: &Path| {
+        let schunk = SuperChunk::create(variant.library, store, path, &params);
+        append_parts(&schunk, &data, ITEM_CHUNKSIZE, ITEM_CHUNKS);
+        drop(schunk);
+        handles::open(variant.library, StorageVariant::In(store), path)
+    };
+    let read = |frame: &mut TempFrame<SuperChunk>| {
+        let mut random = Random::new(71);
+        for _ in 0..ITEMS {
+            let at = random.below(ITEM_CHUNKS * ITEM_CHUNKSIZE / 4) as i64;
+            assert!(frame.handle().get_slice(at, at + 1, 4).is_ok(), "an item");
+        }
+    };
+    let first_item = |library, path: &Path| {
+        SuperChunk::open(library, path).expect("a super-chunk").get_slice(5, 6, 4).expect("an item")
+    };
+    Operation {
+        store,
+        name: format!("checksums, {ITEMS} items of {ITEM_CHUNKS} chunks of 16 MiB"),
+        variants: vec![Variant::off(bench), Variant::default(bench), Variant::reference(bench)],
+        open: &open_filled,
+        work: &read,
+        contents: &first_item,
+    }
+    .measure(bench, report, scratch);
 }

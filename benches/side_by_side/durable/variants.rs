@@ -49,9 +49,9 @@ impl Variant {
         Variant::new(bench.ours, "power", "power", "off")
     }
 
-    /// Returns our library at level `off` with checksums.
-    pub fn checksums(bench: &Bench) -> Variant {
-        Variant::new(bench.ours, "on", "off", "on")
+    /// Returns our library with its defaults: level `kill` with checksums.
+    pub fn default(bench: &Bench) -> Variant {
+        Variant::new(bench.ours, "default", "kill", "on")
     }
 
     /// Returns the reference, which ignores the settings.
@@ -61,7 +61,8 @@ impl Variant {
 
     /// Returns every level and the reference.
     pub fn levels(bench: &Bench) -> Vec<Variant> {
-        vec![Variant::off(bench), Variant::kill(bench), Variant::power(bench), Variant::reference(bench)]
+        let ours = [Variant::off, Variant::kill, Variant::default, Variant::power].map(|make| make(bench));
+        [&ours[..], &[Variant::reference(bench)]].concat()
     }
 
     /// Runs `open`, which creates or opens frames, with the settings in the environment.

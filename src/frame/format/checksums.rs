@@ -17,22 +17,25 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The use of checksums by a handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ChecksumMode {
     /// Tables are neither read nor written.
     Off = 0,
     /// Existing tables are checked and updated. A frame without one gets none.
     Verify = 1,
+    /// As `Verify`, and a frame without a table gets one with its first change, unless it has many bytes: that change reads
+    /// all of them.
+    Default = 2,
     /// As `Verify`, and a frame without a table gets one with its first change.
-    Write = 2,
+    Write = 3,
 }
 
 impl ChecksumMode {
     /// Returns the mode of frames that are created or opened now: the value of the environment variable
-    /// `BLOSC2_CHECKSUMS` (`off`, `verify` or `on`), otherwise `Verify`. Any other value is reported by `BLOSC_TRACE`.
-    pub(in crate::frame) fn from_environment() -> ChecksumMode {
-        let Some(value) = environment::var(c"BLOSC2_CHECKSUMS") else { return ChecksumMode::Verify };
+    /// `BLOSC2_CHECKSUMS` (`off`, `verify` or `on`), otherwise `default`. Any other value is reported by `BLOSC_TRACE`.
+    pub(in crate::frame) fn from_environment(default: ChecksumMode) -> ChecksumMode {
+        let Some(value) = environment::var(c"BLOSC2_CHECKSUMS") else { return default };
         match value.to_bytes() {
             b"off" => ChecksumMode::Off,
             b"verify" => ChecksumMode::Verify,
@@ -41,7 +44,7 @@ impl ChecksumMode {
                 crate::trace::warning(|| {
                     format!("BLOSC2_CHECKSUMS is {value:?}, expected `off`, `verify` or `on`")
                 });
-                ChecksumMode::Verify
+                default
             }
         }
     }
@@ -50,7 +53,8 @@ impl ChecksumMode {
     pub(in crate::frame) fn from_u8(number: u8) -> ChecksumMode {
         match number {
             0 => ChecksumMode::Off,
-            2 => ChecksumMode::Write,
+            2 => ChecksumMode::Default,
+            3 => ChecksumMode::Write,
             _ => ChecksumMode::Verify,
         }
     }

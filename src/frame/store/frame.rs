@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::fork_count;
 use crate::frame::FrameKind;
+use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{self, ChecksumMode, Checksums};
 use crate::frame::format::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
@@ -166,7 +167,7 @@ impl Frame {
             let inner = Inner::new(memory, layout, Images::default());
             return Frame::assemble(Durability::Off, None, inner);
         };
-        let level = new_handle_level(&backend);
+        let level = new_handle_level(&backend, kind);
         let mut disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
         let mut inner = Inner::new(memory, layout, images);
         let is_staged = level > Durability::Off;
@@ -189,6 +190,11 @@ impl Frame {
     }
 
     fn assemble(level: Durability, disk: Option<Box<Disk>>, inner: Inner) -> Result<Frame> {
+        let checksum_mode = match &disk {
+            // A copy of the frame in memory has the bytes of C-Blosc2.
+            None => ChecksumMode::from_environment(ChecksumMode::Verify).min(ChecksumMode::Verify),
+            Some(_) => new_handle_checksums(level),
+        };
         let force_refresh = Arc::<AtomicBool>::default();
         let lock = disk
             .as_ref()
@@ -201,13 +207,34 @@ impl Frame {
             force_refresh,
             generation: AtomicU64::new(0),
             level: AtomicU8::new(level as u8),
-            checksum_mode: AtomicU8::new(ChecksumMode::from_environment() as u8),
+            checksum_mode: AtomicU8::new(checksum_mode as u8),
             kept_units: KeptUnits::default(),
             must_check_reads: AtomicBool::new(false),
             changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),
             process: AtomicU32::new(fork_count::current()),
         })
+    }
+
+    /// Returns whether new files of the back-end have checksums.
+    pub(crate) fn has_checksums_when_new(backend: &Backend) -> bool {
+        new_handle_checksums(new_handle_level(backend, FrameKind::Contiguous)) >= ChecksumMode::Default
+    }
+
+    /// Returns the bytes of a frame with checksums.
+    ///
+    /// # Errors
+    /// Those of [`from_memory`](Self::from_memory); `MemoryAlloc`.
+    pub(crate) fn add_checksums(memory: MallocVec) -> Result<MallocVec> {
+        let (frame, contents) = Frame::from_memory(memory)?;
+        frame.checksum_mode.store(ChecksumMode::Write as u8, Ordering::Relaxed);
+        let target = TargetState {
+            header: contents.header,
+            metalayers: &metalayers::borrow(&contents.metalayers)?,
+            vlmetalayers: &metalayers::borrow(&contents.vlmetalayers)?,
+        };
+        frame.apply(&Change::ReplaceVlmetalayers, &target)?;
+        Ok(frame.inner.into_inner().memory)
     }
 
     /// Opens a frame in memory.
@@ -245,7 +272,7 @@ impl Frame {
         base: u64,
         backend: Backend,
     ) -> Result<(Frame, FrameContents, u8)> {
-        let level = new_handle_level(&backend);
+        let level = new_handle_level(&backend, kind);
         let disk = Disk::new(kind, path, base, backend)?;
         journal::recover(&disk)?;
         let layout = FrameLayout {
@@ -603,8 +630,14 @@ impl Drop for FrameLockGuard<'_> {
 
 /// Returns the durability of changes through a new handle. A handle must read the environment only once: another thread
 /// may change it.
-fn new_handle_level(backend: &Backend) -> Durability {
-    if backend.is_native() { Durability::from_environment() } else { Durability::Off }
+fn new_handle_level(backend: &Backend, kind: FrameKind) -> Durability {
+    if backend.is_native() { Durability::from_environment(kind) } else { Durability::Off }
+}
+
+/// Returns the use of checksums by a new handle with that durability of changes.
+fn new_handle_checksums(level: Durability) -> ChecksumMode {
+    let default = if level > Durability::Off { ChecksumMode::Default } else { ChecksumMode::Verify };
+    ChecksumMode::from_environment(default)
 }
 
 fn layout_from_header(header: &FrameHeader, kind: FrameKind, trailer_len: u64) -> FrameLayout {

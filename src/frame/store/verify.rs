@@ -18,6 +18,10 @@ use crate::trace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Maximum length of the chunks, in bytes, of a frame without checksums that gets them by default: its first change reads
+/// all chunks, which takes some tens of milliseconds.
+const MAX_LEN_TO_ADD: i64 = 64 << 20;
+
 impl Frame {
     /// Returns the use of checksums.
     pub(in crate::frame) fn checksum_mode(&self) -> ChecksumMode {
@@ -156,7 +160,12 @@ impl Frame {
     /// written. If a chunk cannot be read, this handle writes no tables.
     pub(in crate::frame) fn prepare_checksums(&self) -> Result<()> {
         let can_have_table = self.nchunks() <= MAX_TABLE_CHUNKS;
-        if self.checksum_mode() != ChecksumMode::Write || self.has_checksums() || !can_have_table {
+        let max_len = match self.checksum_mode() {
+            ChecksumMode::Off | ChecksumMode::Verify => return Ok(()),
+            ChecksumMode::Default => MAX_LEN_TO_ADD,
+            ChecksumMode::Write => i64::MAX,
+        };
+        if self.has_checksums() || !can_have_table || self.cbytes() > max_len {
             return Ok(());
         }
         match self.compute_checksums() {

@@ -11,6 +11,7 @@ pub mod schunk_model;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::checksums::CHECKSUMS;
 use crate::levels::{Level, assert_library_has_levels};
 use crate::processes::{self, child_part, child_setting, kill_this_process, report, start};
 use crate::support::child::test_name;
@@ -310,7 +311,9 @@ fn finish(frames: usize, changes: usize) {
 
 fn check_releases(test: &str, run: impl FnOnce(&str)) {
     match child_part().as_deref() {
-        None => println!("{}", processes::start(test, CHECKS, &[], SECONDS_LIMIT).join()),
+        None => {
+            println!("{}", processes::start(test, CHECKS, &[(CHECKSUMS, "verify")], SECONDS_LIMIT).join())
+        }
         Some(CHECKS) => run(test),
         Some(part) => run_writer(part == KILLED),
     }

@@ -42,7 +42,7 @@ pub(crate) fn find_table(
         return Ok(None);
     }
     if let Some(trailer) = trailer {
-        if !has_table(header, &trailer.bytes, ChecksumMode::from_environment()) {
+        if !has_table(header, &trailer.bytes, ChecksumMode::from_environment(ChecksumMode::Verify)) {
             return Ok(None);
         }
         let trailer_at = header.frame_len - trailer.bytes.len() as u64;
@@ -71,7 +71,7 @@ fn place_of_table(files: &FrameFiles, header: &FrameHeader, trailer_at: u64, tra
 /// Looks for the table of a frame with a damaged header or trailer: behind the index, and before a trailer at the end
 /// of the frame or of the file. Returns `None` if `BLOSC2_CHECKSUMS` is `off`.
 pub(crate) fn search_table(files: &FrameFiles, header: &FrameHeader) -> Result<Option<ChecksumTable>> {
-    if ChecksumMode::from_environment() == ChecksumMode::Off {
+    if ChecksumMode::from_environment(ChecksumMode::Verify) == ChecksumMode::Off {
         return Ok(None);
     }
     let index_end = stated_index_end(files, header);

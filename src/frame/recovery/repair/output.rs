@@ -69,7 +69,8 @@ impl NewFrame {
         let disk = Disk::new(kind, &path, 0, backend.clone())?;
         let stream = backend.open(disk.path(), OpenMode::Create)?;
         let header_len = header_len as u64;
-        let checksums = (ChecksumMode::from_environment() == ChecksumMode::Write).then(Vec::new);
+        let mode = ChecksumMode::from_environment(ChecksumMode::Write);
+        let checksums = (mode == ChecksumMode::Write).then(Vec::new);
         Ok(NewFrame { files, destination, disk, stream, header_len, data_len: 0, nfiles: 0, checksums })
     }
 
