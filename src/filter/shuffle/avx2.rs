@@ -62,45 +62,73 @@ unsafe fn run_tiles<const FORWARD: bool, const P: usize>(typesize: usize, src: &
     }
 }
 
+/// All columns of a tile.
+pub(super) const ALL: usize = usize::MAX;
+
+/// Returns whether contiguous streams of `elements` bytes, of elements of 8 or 16 bytes, map to one or two sets of the L1
+/// cache, which hold eight lines each: streams that are a multiple of 4096 apart, as in blocks whose length is a power of
+/// two, share a set in all x86 processors. If one line of each stream is written in turn, the lines evict each other before
+/// they are complete. So several lines of four streams are written before the next four, and the elements are read again for
+/// each four (`cargo bench --bench filter_kernels -- name=shuffle`).
+pub(super) fn has_cache_set_conflicts(typesize: usize, elements: usize) -> bool {
+    const SET_STRIDE: usize = 4096;
+    const LINE: usize = 64;
+    matches!(typesize, 8 | 16) && (elements + LINE) % (8 * SET_STRIDE / typesize) < 2 * LINE
+}
+
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let has_conflicts = has_cache_set_conflicts(typesize, elements);
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { TileLayout::<P>::new(typesize) };
-    for group in covering_start_groups(src.len() / typesize, TILE, TILES_PER_RUN) {
+    for group in covering_start_groups(elements, TILE, TILES_PER_RUN) {
         for column in covering_starts(typesize, typesize.min(MAX_WIDTH)) {
-            for first in group.clone() {
-                // SAFETY: AVX2 by the caller; the tile is in both, the columns are in an element.
-                unsafe { forward_tile::<P>(&layout, typesize, first, column, src, dest) };
+            let place = (typesize, column);
+            // SAFETY: (all) AVX2 by the caller; the tiles are in both, the columns are in an element.
+            unsafe {
+                if !has_conflicts {
+                    forward_tiles::<P, ALL, 0>(&layout, group.clone(), place, src, dest);
+                    continue;
+                }
+                forward_tiles::<P, 4, 0>(&layout, group.clone(), place, src, dest);
+                forward_tiles::<P, 4, 1>(&layout, group.clone(), place, src, dest);
+                if typesize > 8 {
+                    forward_tiles::<P, 4, 2>(&layout, group.clone(), place, src, dest);
+                    forward_tiles::<P, 4, 3>(&layout, group.clone(), place, src, dest);
+                }
             }
         }
     }
 }
 
-/// Shuffles the columns from `column` on of the tile of the elements from `first` on.
+/// Shuffles the columns from `column` on of the tiles that begin at the elements `firsts`: the `PART`th `COUNT` of
+/// them. The compiler removes the operations of the others.
 ///
 /// # Safety
-/// The machine has AVX2; the lengths are equal, and the tile and the columns exist.
+/// The machine has AVX2; the lengths are equal, and the tiles and the columns exist.
 #[inline(always)]
-unsafe fn forward_tile<const P: usize>(
+unsafe fn forward_tiles<const P: usize, const COUNT: usize, const PART: usize>(
     layout: &TileLayout<P>,
-    typesize: usize,
-    first: usize,
-    column: usize,
+    firsts: impl Iterator<Item = usize>,
+    (typesize, column): (usize, usize),
     src: &[u8],
     dest: &mut [u8],
 ) {
     let elements = src.len() / typesize;
-    let at = first * typesize + column;
-    // SAFETY: by the contract the machine has AVX2. Elements `first..first + TILE` are in `src`, bytes
-    // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
-    unsafe {
-        let columns = layout.gather(src.as_ptr().add(at), src.len() - at);
-        for (j, &vector) in columns.iter().enumerate() {
-            if j < layout.width() {
-                let at = (column + j) * elements + first;
-                _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), vector);
+    for first in firsts {
+        let at = first * typesize + column;
+        // SAFETY: by the contract the machine has AVX2. Elements `first..first + TILE` are in `src`, bytes
+        // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
+        unsafe {
+            let columns = layout.gather(src.as_ptr().add(at), src.len() - at);
+            for (j, &vector) in columns.iter().enumerate() {
+                if j < layout.width() && j / COUNT == PART {
+                    let at = (column + j) * elements + first;
+                    _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), vector);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::columns::avx512::{Columns, TILE, Tiles, has_tiles, with_tiles};
 use super::super::columns::{covering_start_groups, covering_starts};
-use super::avx2;
+use super::avx2::{self, ALL, has_cache_set_conflicts};
 use super::generic::count_elements;
 use std::arch::x86_64::*;
 
@@ -34,38 +34,53 @@ pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest:
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn forward(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    for group in covering_start_groups(src.len() / typesize, TILE, TILES_PER_RUN) {
+    let elements = src.len() / typesize;
+    let has_conflicts = has_cache_set_conflicts(typesize, elements);
+    for group in covering_start_groups(elements, TILE, TILES_PER_RUN) {
         for column in covering_starts(typesize, tiles.width()) {
-            for first in group.clone() {
-                // SAFETY: the level by the caller; the tile is in both, the columns are in an element.
-                unsafe { forward_tile(tiles, typesize, first, column, src, dest) };
+            let place = (typesize, column);
+            // SAFETY: (all) the level by the caller; the tiles are in both, the columns are in an element.
+            unsafe {
+                if !has_conflicts {
+                    forward_tiles::<ALL, 0>(tiles, group.clone(), place, src, dest);
+                    continue;
+                }
+                forward_tiles::<4, 0>(tiles, group.clone(), place, src, dest);
+                forward_tiles::<4, 1>(tiles, group.clone(), place, src, dest);
+                if typesize > 8 {
+                    forward_tiles::<4, 2>(tiles, group.clone(), place, src, dest);
+                    forward_tiles::<4, 3>(tiles, group.clone(), place, src, dest);
+                }
             }
         }
     }
 }
 
-/// Shuffles the columns from `column` on of the tile of the elements from `first` on.
+/// Shuffles the columns from `column` on of the tiles that begin at the elements `firsts`: the `PART`th `COUNT` of
+/// them. Those are every second of 8, or every fourth of 16, which share most operations of the transpose; the compiler
+/// removes the others.
 ///
 /// # Safety
-/// The machine has the AVX-512 level; the lengths are equal, and the tile and the columns exist.
+/// The machine has the AVX-512 level; the lengths are equal, and the tiles and the columns exist.
 #[inline(always)]
-unsafe fn forward_tile(
+unsafe fn forward_tiles<const COUNT: usize, const PART: usize>(
     tiles: impl Tiles,
-    typesize: usize,
-    first: usize,
-    column: usize,
+    firsts: impl Iterator<Item = usize>,
+    (typesize, column): (usize, usize),
     src: &[u8],
     dest: &mut [u8],
 ) {
     let elements = src.len() / typesize;
-    // SAFETY: by the contract the machine has the AVX-512 level. Elements `first..first + TILE` are in `src`, bytes
-    // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
-    unsafe {
-        let columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
-        for (j, &vector) in columns.as_ref().iter().enumerate() {
-            if j < tiles.width() {
-                let at = (column + j) * elements + first;
-                _mm512_storeu_si512(dest.as_mut_ptr().add(at).cast(), vector);
+    for first in firsts {
+        // SAFETY: by the contract the machine has the AVX-512 level. Elements `first..first + TILE` are in `src`, bytes
+        // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
+        unsafe {
+            let columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
+            for (j, &vector) in columns.as_ref().iter().enumerate() {
+                if j < tiles.width() && j % tiles.width().div_ceil(COUNT) == PART {
+                    let at = (column + j) * elements + first;
+                    _mm512_storeu_si512(dest.as_mut_ptr().add(at).cast(), vector);
+                }
             }
         }
     }

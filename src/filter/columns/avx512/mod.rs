@@ -40,13 +40,19 @@ macro_rules! with_tiles {
     ($typesize:expr, $kernel:ident($src:expr, $dest:expr)) => {{
         use $crate::filter::columns::avx512::{PackedTiles, SlottedTiles, WideTiles};
         match $typesize {
-            1 => $kernel(PackedTiles::<1>, 1, $src, $dest),
-            2 => $kernel(PackedTiles::<2>, 2, $src, $dest),
-            3 => $kernel(SlottedTiles::<4>::new(3), 3, $src, $dest),
-            4 => $kernel(PackedTiles::<4>, 4, $src, $dest),
-            8 => $kernel(PackedTiles::<8>, 8, $src, $dest),
-            typesize @ ..8 => $kernel(SlottedTiles::<8>::new(typesize), typesize, $src, $dest),
-            16 => $kernel(PackedTiles::<16>, 16, $src, $dest),
+            1 => $kernel(PackedTiles::<1, 1, 1>, 1, $src, $dest),
+            2 => $kernel(PackedTiles::<1, 2, 2>, 2, $src, $dest),
+            3 => $kernel(PackedTiles::<3, 1, 3>, 3, $src, $dest),
+            4 => $kernel(PackedTiles::<1, 4, 4>, 4, $src, $dest),
+            5 => $kernel(PackedTiles::<5, 1, 5>, 5, $src, $dest),
+            6 => $kernel(PackedTiles::<3, 2, 6>, 6, $src, $dest),
+            7 => $kernel(SlottedTiles::<8>::new(7), 7, $src, $dest),
+            8 => $kernel(PackedTiles::<1, 8, 8>, 8, $src, $dest),
+            10 => $kernel(PackedTiles::<5, 2, 10>, 10, $src, $dest),
+            12 => $kernel(PackedTiles::<3, 4, 12>, 12, $src, $dest),
+            16 => $kernel(PackedTiles::<1, 16, 16>, 16, $src, $dest),
+            20 => $kernel(PackedTiles::<5, 4, 20>, 20, $src, $dest),
+            24 => $kernel(PackedTiles::<3, 8, 24>, 24, $src, $dest),
             typesize @ ..16 => $kernel(SlottedTiles::<16>::new(typesize), typesize, $src, $dest),
             typesize => $kernel(WideTiles::new(typesize), typesize, $src, $dest),
         }

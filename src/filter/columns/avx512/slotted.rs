@@ -2,7 +2,7 @@ use super::tile::{TILE, Tiles, load_table};
 use super::transpose::{from_columns, to_columns};
 use std::arch::x86_64::*;
 
-/// Elements of more than `P / 2` and at most `P` bytes, `P` 4, 8 or 16: every element is expanded to a slot of `P`
+/// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is expanded to a slot of `P`
 /// bytes.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct SlottedTiles<const P: usize> {
