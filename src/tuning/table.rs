@@ -79,5 +79,6 @@ pub const ROWS: &[Row] = &[
     row("filter::columns::avx512::HAS_EVEN_TILES", Both, &["lz4"], Switch),
     row("filter::columns::avx512::HAS_ODD_TILES", Both, &["lz4"], Switch),
     row("filter::columns::avx512::HAS_WIDE_TILES", Both, &["lz4"], Switch),
+    row("filter::shuffle::HAS_PLANE_KERNEL", Decompress, &["lz4"], Switch),
     row("pipeline::decompress::fast_path::HAS_FAST_PATH", Decompress, &["lz4"], Switch),
 ];

@@ -19,6 +19,7 @@ mod tests;
 use super::copy::copy;
 use super::cpu::{self, SimdLevel};
 use super::{Direction, Kernel};
+use crate::tuning::tunable;
 use generic::count_elements;
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -51,6 +52,42 @@ pub fn shuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]
 /// Like [`unshuffle`].
 pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(level, Direction::Backward, typesize, src, dest);
+}
+
+tunable! {
+    /// Whether streams that are not contiguous have a kernel (docs/tuning.md).
+    const HAS_PLANE_KERNEL: bool = true;
+}
+
+/// The smallest number of elements of [`unshuffle_planes`]: at least a tile.
+const MIN_PLANE_LEN: usize = 64;
+
+/// Returns whether the machine has a kernel of [`unshuffle_planes`] for `len` bytes.
+pub(crate) fn can_unshuffle_planes(typesize: usize, len: usize) -> bool {
+    HAS_PLANE_KERNEL.get()
+        && cpu::level().has_avx2()
+        && matches!(typesize, 2 | 4 | 8)
+        && len >= MIN_PLANE_LEN * typesize
+}
+
+/// Unshuffles like [`unshuffle`] streams that need not be contiguous: `planes[j]` is stream `j`. Streams that are in a
+/// chunk or a decoded block are not copied for that.
+///
+/// # Panics
+/// If [`can_unshuffle_planes`] is false, or if the planes differ in length or are not `dest.len()` bytes together.
+pub(crate) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
+    let typesize = planes.len();
+    assert!(
+        can_unshuffle_planes(typesize, dest.len())
+            && planes.iter().all(|plane| plane.len() * typesize == dest.len()),
+        "{typesize} planes for {} bytes, expected 2, 4 or 8 of equal lengths",
+        dest.len()
+    );
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the machine has AVX2, there are enough elements, as many bytes in each plane, and 2, 4 or 8 planes: above.
+    unsafe {
+        avx2::unshuffle_planes(planes, dest)
+    };
 }
 
 /// Runs the kernels of `level`.

@@ -51,6 +51,27 @@ fn streams_a_power_of_two_apart_match_the_reference() {
 }
 
 #[test]
+fn separate_planes_are_unshuffled() {
+    for t in [2, 4, 8] {
+        for elements in (64..200).chain([1000, 8192]).step_by(if cfg!(miri) { 67 } else { 1 }) {
+            let src = golden(elements * t);
+            // In reverse order, and shifted by one byte.
+            let apart: Vec<Vec<u8>> = model::shuffle(t, &src)
+                .chunks(elements)
+                .rev()
+                .map(|plane| [&[0xee], plane].concat())
+                .collect();
+            let planes: Vec<&[u8]> = apart.iter().rev().map(|plane| &plane[1..]).collect();
+            let mut out = vec![0x5a; src.len() + 2];
+            if can_unshuffle_planes(t, src.len()) {
+                unshuffle_planes(&planes, &mut out[1..=src.len()]);
+                assert!(out == [&[0x5a], &src[..], &[0x5a]].concat(), "{t}, {elements}");
+            }
+        }
+    }
+}
+
+#[test]
 fn unaligned_buffers_match_the_reference() {
     for t in [2, 3, 4, 7, 8, 12, 16, 24] {
         let src = golden(200 * t + 3);

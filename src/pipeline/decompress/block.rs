@@ -4,7 +4,7 @@ use super::super::callbacks::{BlockContext, Postfilter};
 use super::super::scratch::{self, BlockScratch, ScratchBuffer};
 use super::lazy;
 use super::plan::DecodePlan;
-use super::streams::{decode_block_streams, decode_varlen_payload, undo_only_filter};
+use super::streams::{decode_block_streams, decode_shuffled_block, decode_varlen_payload, undo_only_filter};
 use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_dont_split};
 use crate::chunk::{LazyBlocks, SpecialValue};
 use crate::codec::{DECODE_SLACK, Workspace};
@@ -167,9 +167,8 @@ impl DecodePlan<'_> {
             BlockCoding::Direct => decode_block_streams(decoder, nstreams, bytes, workspace, dest, len),
             BlockCoding::Shuffled { .. } | BlockCoding::Bitshuffled => {
                 let front = front.get(len + DECODE_SLACK)?;
-                decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
-                undo_only_filter(coding, usize::from(self.header.typesize), &front[..len], dest);
-                Ok(())
+                let filter = (coding, usize::from(self.header.typesize));
+                decode_shuffled_block(decoder, nstreams, bytes, workspace, filter, front, dest)
             }
             BlockCoding::General => self.decode_with_filters(scratch, dest, reference, |workspace, dest| {
                 decode_block_streams(decoder, nstreams, bytes, workspace, dest, len)

@@ -8,7 +8,7 @@
 
 use super::super::scratch::{self, BlockScratch};
 use super::outcome::DecompressOutcome;
-use super::streams::{decode_block_streams, undo_only_filter};
+use super::streams::{decode_block_streams, decode_shuffled_block};
 use crate::chunk::class::BlockCoding;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue, read_i32};
@@ -74,8 +74,7 @@ pub(crate) fn try_decompress_fast(
         decode_block_streams(decoder, nstreams, streams, workspace, dest, len)
     } else {
         let front = front.get(len + DECODE_SLACK).ok()?;
-        decode_block_streams(decoder, nstreams, streams, workspace, front, len)
-            .map(|()| undo_only_filter(coding, typesize, &front[..len], dest))
+        decode_shuffled_block(decoder, nstreams, streams, workspace, (coding, typesize), front, dest)
     };
     borrowed.release();
     decoded.ok()?;

@@ -3,8 +3,8 @@
 use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::chunk_decoder::built_in_codec;
 use super::plan::DecodePlan;
-use super::ranges::{self, ByteRanges, MAX_GATHER_UNIT};
-use super::streams::{decode_streams_with_raw, neblock};
+use super::ranges::{self, ByteRanges};
+use super::streams::{MAX_PLANES, decode_planes};
 use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_dont_split};
 use crate::chunk::format::codec_format;
 use crate::chunk::stream::{self, Stream};
@@ -79,10 +79,10 @@ impl PartDecoding {
         }
     }
 
-    /// Returns the item size in bytes, at most [`MAX_GATHER_UNIT`], if items can be gathered from decoded streams.
+    /// Returns the item size in bytes, at most [`MAX_PLANES`], if items can be gathered from decoded streams.
     fn gather_unit(self) -> Option<usize> {
         match self {
-            PartDecoding::Streams { unit: unit @ 2..=MAX_GATHER_UNIT, .. } => Some(unit),
+            PartDecoding::Streams { unit: unit @ 2..=MAX_PLANES, .. } => Some(unit),
             _ => None,
         }
     }
@@ -279,7 +279,7 @@ impl DecodePlan<'_> {
         else {
             return Ok(false);
         };
-        let mut planes = [&[][..]; MAX_GATHER_UNIT];
+        let mut planes = [&[][..]; MAX_PLANES];
         for (plane, bytes) in planes.iter_mut().zip(decoded.bytes.chunks_exact(decoded.nitems)) {
             *plane = bytes;
         }
@@ -288,7 +288,7 @@ impl DecodePlan<'_> {
     }
 
     /// Does the same as [`decode_ranges`](Self::decode_ranges) for a block that is shuffled by items of `unit` bytes,
-    /// at most [`MAX_GATHER_UNIT`]: the streams are decoded whole.
+    /// at most [`MAX_PLANES`]: the streams are decoded whole.
     fn gather_from_streams(
         &self,
         nblock: usize,
@@ -305,30 +305,10 @@ impl DecodePlan<'_> {
         else {
             return Ok(false);
         };
-        let nstreams = self.nstreams(nblock);
-        let neblock = neblock(len, nstreams);
-        let mut raws = [None; MAX_GATHER_UNIT];
         let BlockScratch { front, workspace, .. } = scratch;
         let front = front.get(len + DECODE_SLACK)?;
-        decode_streams_with_raw(
-            || self.decoder(),
-            nstreams,
-            bytes,
-            workspace,
-            front,
-            len,
-            |nstream, raw, dest| {
-                if nstreams == unit {
-                    raws[nstream] = Some(&raw[..neblock]);
-                } else {
-                    copy(&raw[..neblock], &mut dest[..neblock]);
-                }
-            },
-        )?;
-        let mut planes = [&[][..]; MAX_GATHER_UNIT];
-        for (nstream, decoded) in front[..len].chunks_exact(len / unit).enumerate() {
-            planes[nstream] = raws[nstream].unwrap_or(decoded);
-        }
+        let streams = (self.nstreams(nblock), unit);
+        let planes = decode_planes(|| self.decoder(), streams, bytes, workspace, front, len)?;
         ranges::gather_items(&planes[..unit], ranges, dest);
         Ok(true)
     }

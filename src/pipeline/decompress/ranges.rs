@@ -1,6 +1,6 @@
 //! Gathers some bytes of a shuffled block from its decoded streams, without unshuffling the rest.
 
-use crate::filter::shuffle::unshuffle;
+use crate::filter::shuffle;
 use std::ops::Range;
 
 /// Ranges of bytes inside a block.
@@ -12,22 +12,17 @@ pub(crate) trait ByteRanges {
     fn for_each(&self, then: &mut dyn FnMut(Range<usize>));
 }
 
-/// Largest item, in bytes, that is gathered: the length of the arrays of planes.
-pub(super) const MAX_GATHER_UNIT: usize = 16;
-
 /// Costs of gathering: one for each range and one for each byte. The unit is the cost of unshuffling one byte of a
 /// whole block, so gathering is worthwhile for `count * 160 + nbytes * 12 <= len`. The first pair is for short ranges,
-/// which are copied item by item, the second for ranges of [`MIN_LONG_RANGE_ITEMS`] items and more, which are
-/// unshuffled (`cargo bench --bench side_by_side -- --group schunk`).
+/// which are copied item by item, the second for ranges of [`MIN_LONG_RANGE_ITEMS`] items and more, which the
+/// vector kernels unshuffle (`cargo bench --bench side_by_side -- --group schunk`).
 const COST_PER_RANGE: usize = 160;
 const COST_PER_BYTE: usize = 12;
 const COST_PER_LONG_RANGE: usize = 320;
 const COST_PER_LONG_RANGE_BYTE: usize = 2;
 
-/// Shortest range, in items, that is unshuffled: a tile of the vector kernels.
+/// Shortest range, in items, for the vector kernels.
 const MIN_LONG_RANGE_ITEMS: usize = 64;
-/// The number of items that are unshuffled at once, through a buffer on the stack.
-const ITEMS_PER_PART: usize = 512;
 
 /// Returns whether gathering the items of `ranges` costs less than unshuffling a block of `len` bytes, in items of
 /// `unit` bytes.
@@ -37,7 +32,9 @@ pub(super) fn is_gather_worthwhile(ranges: &dyn ByteRanges, unit: usize, len: us
         |per_range, per_byte| count.saturating_mul(per_range).saturating_add(nbytes.saturating_mul(per_byte));
     let is_long = nbytes >= count.saturating_mul(MIN_LONG_RANGE_ITEMS * unit);
     cost(COST_PER_RANGE, COST_PER_BYTE) <= len
-        || (is_long && cost(COST_PER_LONG_RANGE, COST_PER_LONG_RANGE_BYTE) <= len)
+        || (is_long
+            && cost(COST_PER_LONG_RANGE, COST_PER_LONG_RANGE_BYTE) <= len
+            && shuffle::can_unshuffle_planes(unit, MIN_LONG_RANGE_ITEMS * unit))
 }
 
 /// Writes the items that have bytes in one of `ranges` to their places in `dest`, a block: byte `j` of item `i` is byte
@@ -51,7 +48,6 @@ pub(super) fn gather_items(planes: &[&[u8]], ranges: &dyn ByteRanges, dest: &mut
         let items = range.start / unit..range.end.div_ceil(unit);
         let dest = &mut dest[items.start * unit..items.end * unit];
         match *planes {
-            _ if items.len() >= MIN_LONG_RANGE_ITEMS => unshuffle_items(planes, items, dest),
             [a, b] => gather_fixed(&[a, b], items, dest),
             [a, b, c, d] => gather_fixed(&[a, b, c, d], items, dest),
             [a, b, c, d, e, f, g, h] => gather_fixed(&[a, b, c, d, e, f, g, h], items, dest),
@@ -69,21 +65,10 @@ pub(super) fn gather_items(planes: &[&[u8]], ranges: &dyn ByteRanges, dest: &mut
 /// Writes the items `items`, of `N` bytes, to `dest`.
 fn gather_fixed<const N: usize>(planes: &[&[u8]; N], items: Range<usize>, dest: &mut [u8]) {
     let planes = planes.map(|plane| &plane[items.clone()]);
+    if shuffle::can_unshuffle_planes(N, dest.len()) {
+        return shuffle::unshuffle_planes(&planes, dest);
+    }
     for (n, item) in dest.as_chunks_mut::<N>().0.iter_mut().enumerate() {
         *item = planes.map(|plane| plane[n]);
-    }
-}
-
-/// Writes the items `items` to `dest`: copies the parts of the planes that hold them next to each other, and unshuffles
-/// them.
-fn unshuffle_items(planes: &[&[u8]], items: Range<usize>, dest: &mut [u8]) {
-    let unit = planes.len();
-    let mut buffer = [0; ITEMS_PER_PART * MAX_GATHER_UNIT];
-    for (dest, first) in dest.chunks_mut(ITEMS_PER_PART * unit).zip(items.step_by(ITEMS_PER_PART)) {
-        let (count, parts) = (dest.len() / unit, &mut buffer[..dest.len()]);
-        for (part, plane) in parts.chunks_exact_mut(count).zip(planes) {
-            part.copy_from_slice(&plane[first..][..count]);
-        }
-        unshuffle(unit, parts, dest);
     }
 }

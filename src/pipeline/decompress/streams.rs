@@ -31,6 +31,73 @@ pub(super) fn decode_block_streams<D: Decoder>(
     })
 }
 
+/// Largest item, in bytes, that [`decode_planes`] returns the planes of.
+pub(super) const MAX_PLANES: usize = 16;
+
+/// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes
+/// costs more than the copies (`cargo bench --bench side_by_side -- --group small`).
+const MIN_PLANE_UNSHUFFLE_NBYTES: usize = 2 << 10;
+
+/// Does the same as [`decode_block_streams`], through the buffer `front`, and undoes the only filter of the block, a
+/// shuffle or a bitshuffle. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate
+/// planes.
+///
+/// # Errors
+/// Those of `chunk.md` 2.3.
+#[inline]
+pub(super) fn decode_shuffled_block<D: Decoder>(
+    decoder: impl Fn() -> D,
+    nstreams: usize,
+    bytes: &[u8],
+    workspace: &mut Workspace,
+    (coding, typesize): (BlockCoding, usize),
+    front: &mut [u8],
+    dest: &mut [u8],
+) -> Result<()> {
+    let len = dest.len();
+    if coding == (BlockCoding::Shuffled { unit: nstreams })
+        && len >= MIN_PLANE_UNSHUFFLE_NBYTES
+        && shuffle::can_unshuffle_planes(nstreams, len)
+    {
+        let planes = decode_planes(decoder, (nstreams, nstreams), bytes, workspace, front, len)?;
+        shuffle::unshuffle_planes(&planes[..nstreams], dest);
+        return Ok(());
+    }
+    decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
+    undo_only_filter(coding, typesize, &front[..len], dest);
+    Ok(())
+}
+
+/// Decodes the streams of a block of `len` bytes that is shuffled by items of `unit` bytes, at most [`MAX_PLANES`], and
+/// returns the planes: those that are raw streams in `bytes`, the others in `front`.
+///
+/// # Errors
+/// Those of `chunk.md` 2.3.
+#[inline(never)]
+pub(super) fn decode_planes<'b, D: Decoder>(
+    decoder: impl Fn() -> D,
+    (nstreams, unit): (usize, usize),
+    bytes: &'b [u8],
+    workspace: &mut Workspace,
+    front: &'b mut [u8],
+    len: usize,
+) -> Result<[&'b [u8]; MAX_PLANES]> {
+    let neblock = neblock(len, nstreams);
+    let mut raws = [None; MAX_PLANES];
+    decode_streams_with_raw(decoder, nstreams, bytes, workspace, front, len, |nstream, raw, dest| {
+        if nstreams == unit {
+            raws[nstream] = Some(&raw[..neblock]);
+        } else {
+            copy(&raw[..neblock], &mut dest[..neblock]);
+        }
+    })?;
+    let mut planes = [&[][..]; MAX_PLANES];
+    for (nstream, decoded) in front[..len].chunks_exact(len / unit).enumerate() {
+        planes[nstream] = raws[nstream].unwrap_or(decoded);
+    }
+    Ok(planes)
+}
+
 /// Undoes the only filter of a block in `src`, into `dest` (same length). `coding` is that of a shuffled or bitshuffled
 /// block, `typesize` the item size of the chunk.
 #[inline]
