@@ -193,9 +193,11 @@ int64_t blosc2x_verify(const char *urlpath,
  * the header is lost, the metalayers are lost, too.
  *
  * In a frame with checksums (`BLOSC2_CHECKSUMS`), a chunk with another checksum is damaged, also
- * if it can be decompressed. If header or index are damaged, the checksums give the numbers of
- * the chunks. Metalayers are kept although the checksum of the header or of the trailer differs.
- * The new frame has checksums unless `BLOSC2_CHECKSUMS` is `off` or `verify`.
+ * if it can be decompressed. If the file has the checksums of parts of the chunk, zeros replace
+ * only its damaged blocks, and the message names them. If header or index are damaged, the
+ * checksums give the numbers of the chunks. Metalayers are kept although the checksum of the
+ * header or of the trailer differs. The new frame has checksums unless `BLOSC2_CHECKSUMS` is
+ * `off` or `verify`.
  *
  * Calls `report(damage, user_data)`, unless it is NULL, for each damaged part, as
  * `blosc2x_verify` does, and for each chunk that was replaced by zeros. For bytes between chunks,
