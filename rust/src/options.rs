@@ -126,8 +126,7 @@ impl OpenOptions {
     }
 
     /// Sets what a change leaves if the process dies, or the machine loses power, in the middle of it. The default is
-    /// the environment variable `BLOSC2_DURABILITY`, otherwise [`Durability::Kill`] for files and
-    /// [`Durability::Off`] for directories.
+    /// the environment variable `BLOSC2_DURABILITY`, otherwise [`Durability::Kill`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = Some(durability);

@@ -13,7 +13,6 @@ use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind};
 use crate::fallible;
-use crate::frame::FrameKind;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::store::Frame;
 use crate::frame::store::durability::Durability;
@@ -274,7 +273,7 @@ impl SuperChunk {
             copy.finish_creation()?;
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
-        let is_synced = Durability::from_environment(FrameKind::Contiguous) == Durability::Power;
+        let is_synced = Durability::from_environment() == Durability::Power;
         self.with_file_bytes(|bytes| {
             self.backend_for_frame().write_whole_file(paths::strip_scheme(path), bytes, is_synced)?;
             Ok(bytes.len())
@@ -286,7 +285,7 @@ impl SuperChunk {
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn append_file(&self, path: &CStr) -> Result<u64> {
-        let is_synced = Durability::from_environment(FrameKind::Contiguous) == Durability::Power;
+        let is_synced = Durability::from_environment() == Durability::Power;
         self.with_file_bytes(|bytes| {
             let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);

@@ -6,7 +6,6 @@
 use crate::environment;
 use crate::err;
 use crate::error::Result;
-use crate::frame::FrameKind;
 
 /// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
 /// if they lie in one sector.
@@ -26,16 +25,11 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// Returns the level of frames of that kind that are created or opened now: the value of the environment variable
-    /// `BLOSC2_DURABILITY` (`off`, `kill` or `power`), otherwise the default: `kill` for files, `off` for directories, where
-    /// updates at `kill` take longer than those of C-Blosc2 (`--group durable`). Any other value is reported by
-    /// `BLOSC_TRACE`, and gives the default.
-    pub(crate) fn from_environment(kind: FrameKind) -> Durability {
-        let default = match kind {
-            FrameKind::Contiguous => Durability::Kill,
-            FrameKind::Sparse => Durability::Off,
-        };
-        let Some(value) = environment::var(c"BLOSC2_DURABILITY") else { return default };
+    /// Returns the level of frames that are created or opened now: the value of the environment variable
+    /// `BLOSC2_DURABILITY` (`off`, `kill` or `power`), otherwise `Kill`. Any other value is reported by `BLOSC_TRACE`, and
+    /// gives that default.
+    pub(crate) fn from_environment() -> Durability {
+        let Some(value) = environment::var(c"BLOSC2_DURABILITY") else { return Durability::Kill };
         match value.to_bytes() {
             b"off" => Durability::Off,
             b"kill" => Durability::Kill,
@@ -44,7 +38,7 @@ impl Durability {
                 crate::trace::warning(|| {
                     format!("BLOSC2_DURABILITY is {value:?}, expected `off`, `kill` or `power`")
                 });
-                default
+                Durability::Kill
             }
         }
     }

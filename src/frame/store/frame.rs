@@ -167,7 +167,7 @@ impl Frame {
             let inner = Inner::new(memory, layout, Images::default());
             return Frame::assemble(Durability::Off, None, inner);
         };
-        let level = new_handle_level(&backend, kind);
+        let level = new_handle_level(&backend);
         let mut disk = fallible::try_box(Disk::new(kind, path, 0, backend)?)?;
         let mut inner = Inner::new(memory, layout, images);
         let is_staged = level > Durability::Off;
@@ -218,7 +218,7 @@ impl Frame {
 
     /// Returns whether new files of the back-end have checksums.
     pub(crate) fn has_checksums_when_new(backend: &Backend) -> bool {
-        new_handle_checksums(new_handle_level(backend, FrameKind::Contiguous)) >= ChecksumMode::Default
+        new_handle_checksums(new_handle_level(backend)) >= ChecksumMode::Default
     }
 
     /// Returns the bytes of a frame with checksums.
@@ -272,7 +272,7 @@ impl Frame {
         base: u64,
         backend: Backend,
     ) -> Result<(Frame, FrameContents, u8)> {
-        let level = new_handle_level(&backend, kind);
+        let level = new_handle_level(&backend);
         let disk = Disk::new(kind, path, base, backend)?;
         journal::recover(&disk)?;
         let layout = FrameLayout {
@@ -630,8 +630,8 @@ impl Drop for FrameLockGuard<'_> {
 
 /// Returns the durability of changes through a new handle. A handle must read the environment only once: another thread
 /// may change it.
-fn new_handle_level(backend: &Backend, kind: FrameKind) -> Durability {
-    if backend.is_native() { Durability::from_environment(kind) } else { Durability::Off }
+fn new_handle_level(backend: &Backend) -> Durability {
+    if backend.is_native() { Durability::from_environment() } else { Durability::Off }
 }
 
 /// Returns the use of checksums by a new handle with that durability of changes.

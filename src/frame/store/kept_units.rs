@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Maximum number of chunks of which a frame keeps the records that it has read. A record has 16 KiB for a chunk of 16 MiB.
-const MAX_KEPT_RECORDS: usize = 16;
+const MAX_KEPT_RECORDS: usize = 64;
 
 /// The records that a frame has read last, with the locations of their chunks.
 #[derive(Default)]
