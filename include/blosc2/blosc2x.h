@@ -48,9 +48,8 @@ enum {
  * Sets `level`, what a change of a super-chunk on disk leaves if the process dies or the machine
  * loses power in the middle of it: `BLOSC2X_DURABILITY_OFF`, `_KILL` or `_POWER`. Before this
  * call, the level is that of the environment variable `BLOSC2_DURABILITY` (`off`, `kill` or
- * `power`) when the super-chunk was created or opened, otherwise `BLOSC2X_DURABILITY_KILL` for a
- * file and `BLOSC2X_DURABILITY_OFF` for a directory. The level belongs to this super-chunk, not
- * to the file.
+ * `power`) when the super-chunk was created or opened, otherwise `BLOSC2X_DURABILITY_KILL`. The
+ * level belongs to this super-chunk, not to the file.
  *
  * Returns 0; `BLOSC2_ERROR_INVALID_PARAM` for another level, for a view, and for a level other
  * than `BLOSC2X_DURABILITY_OFF` if the super-chunk is in memory, in a mapped file, or uses a
