@@ -55,8 +55,8 @@ pub(super) fn decode_shuffled_block<D: Decoder>(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = dest.len();
-    if coding == (BlockCoding::Shuffled { unit: nstreams })
-        && len >= MIN_PLANE_UNSHUFFLE_NBYTES
+    if len >= MIN_PLANE_UNSHUFFLE_NBYTES
+        && coding == (BlockCoding::Shuffled { unit: nstreams })
         && shuffle::can_unshuffle_planes(nstreams, len)
     {
         let planes = decode_planes(decoder, (nstreams, nstreams), bytes, workspace, front, len)?;

@@ -47,13 +47,14 @@ pub(super) fn decode_sequences(
 ) -> Option<()> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        let run = if progress.is_predictable {
-            decode_sequences_avx2::<true>
-        } else {
-            decode_sequences_avx2::<false>
-        };
         // SAFETY: the features have just been detected.
-        return unsafe { run(src, dest, progress) };
+        return unsafe {
+            if progress.is_predictable {
+                decode_sequences_avx2::<true>(src, dest, progress)
+            } else {
+                decode_sequences_avx2::<false>(src, dest, progress)
+            }
+        };
     }
     decode_sequences_portable(src, dest, progress)
 }

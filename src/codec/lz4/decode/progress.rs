@@ -32,11 +32,8 @@ pub(super) struct DecodeProgress {
 }
 
 impl DecodeProgress {
-    /// Returns the progress at the start of a block.
-    #[inline(always)]
-    pub(super) fn start() -> DecodeProgress {
-        DecodeProgress { at: 0, out: 0, is_predictable: HAS_TWO_LOOPS.get(), window_end: FIRST_WINDOW }
-    }
+    pub(super) const START: DecodeProgress =
+        DecodeProgress { at: 0, out: 0, is_predictable: false, window_end: FIRST_WINDOW };
 
     /// Begins the next window of `block` if the last one is decoded.
     #[inline]

@@ -93,7 +93,7 @@ fn decode_with_loop(
     dictionary: &[u8],
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
-    let mut progress = DecodeProgress { is_predictable, window_end: usize::MAX, ..DecodeProgress::start() };
+    let mut progress = DecodeProgress { is_predictable, window_end: usize::MAX, ..DecodeProgress::START };
     loop {
         run(src, dest, &mut progress)?;
         if progress.at == block.len() + 1 {
