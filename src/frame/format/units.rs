@@ -135,19 +135,31 @@ impl UnitChecks {
         fallible::collect(ranges.zip(&self.sums).filter(is_damaged).map(|(range, _)| range))
     }
 
-    /// Checks the units whose bytes begin at byte `start` of the chunk, the start of a unit. The last unit must be
-    /// complete.
+    /// Checks the units whose bytes, in one or more parts, begin at byte `start` of the chunk, the start of a unit. Bytes of
+    /// an incomplete unit at the end are not checked.
     ///
     /// # Errors
     /// `Data` for another checksum.
-    pub(in crate::frame) fn check(&self, start: usize, mut bytes: &[u8]) -> Result<()> {
+    pub(in crate::frame) fn check(&self, start: usize, parts: &[&[u8]]) -> Result<()> {
+        let mut parts = parts.iter().copied();
+        let mut rest: &[u8] = &[];
         for (unit, &expected) in self.sums.iter().enumerate().skip(start / UNIT_LEN) {
             let range = unit_range(unit, self.chunk_len);
-            let Some((content, rest)) = bytes.split_at_checked(range.len()) else { break };
+            let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+            let mut missing = range.len();
+            while missing > 0 {
+                if rest.is_empty() {
+                    let Some(next) = parts.next() else { return Ok(()) };
+                    rest = next;
+                }
+                let (part, behind) = rest.split_at(missing.min(rest.len()));
+                digest.update(part);
+                missing -= part.len();
+                rest = behind;
+            }
             let part = format_args!("bytes {} to {} of the chunk", range.start, range.end);
-            expect(part, expected, checksum(content))?;
+            expect(part, expected, digest.finalize() as u32)?;
             self.is_verified[unit / 64].fetch_or(1 << (unit % 64), Ordering::Relaxed);
-            bytes = rest;
         }
         Ok(())
     }
@@ -195,9 +207,10 @@ mod tests {
             let range = checks.unchecked_range(start as u64, part).expect("unchecked bytes");
             prop_assert!(range.start <= start && range.end >= start + part && range.len() < part + (12 << 10));
             let is_damaged = range.contains(&(bit / 8));
-            prop_assert_eq!(checks.check(range.start, &damaged[range.clone()]).is_err(), is_damaged);
+            prop_assert_eq!(checks.check(range.start, &[&damaged[range.clone()]]).is_err(), is_damaged);
             prop_assert_eq!(checks.unchecked_range(start as u64, part).is_some(), is_damaged);
-            prop_assert!(checks.check(range.start, &whole[range]).is_ok());
+            let (first, second) = whole[range.clone()].split_at(start - range.start);
+            prop_assert!(checks.check(range.start, &[first, second]).is_ok());
             prop_assert_eq!(checks.unchecked_range(start as u64, part), None);
             prop_assert_eq!(checks.unchecked_range(len as u64, 1), None);
         }

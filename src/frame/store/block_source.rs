@@ -141,11 +141,17 @@ pub(super) fn read_checked(
 ) -> Result<()> {
     let unchecked = units.and_then(|units| Some((units, units.unchecked_range(position, dest.len())?)));
     let Some((units, range)) = unchecked else { return read(position, dest) };
-    let mut buffer = buffers::take_buffer(range.len())?;
-    let bytes = &mut buffer[..range.len()];
-    read(range.start as u64, bytes)?;
-    units.check(range.start, bytes)?;
-    let skipped = position as usize - range.start;
-    dest.copy_from_slice(&bytes[skipped..skipped + dest.len()]);
-    Ok(())
+    // The bytes before and behind those in `dest`.
+    let before = position as usize - range.start;
+    let edges_len = range.len() - dest.len();
+    let mut edges = buffers::take_buffer(edges_len)?;
+    let (start, end) = edges[..edges_len].split_at_mut(before);
+    for (at, part) in
+        [(range.start, &mut *start), (position as usize, &mut *dest), (range.end - end.len(), &mut *end)]
+    {
+        if !part.is_empty() {
+            read(at as u64, part)?;
+        }
+    }
+    units.check(range.start, &[start, dest, end])
 }

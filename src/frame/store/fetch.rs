@@ -538,7 +538,7 @@ impl Frame {
         };
         let units = self.units_of(place.nchunk, place.location, stored_len(&head), &read, header)?;
         if let Some(units) = &units {
-            units.check(0, &head)?;
+            units.check(0, &[&head])?;
         }
         let read = |position: u64, dest: &mut [u8]| read_checked(units.as_deref(), position, dest, &read);
         if units.is_some() {
