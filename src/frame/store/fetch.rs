@@ -348,13 +348,20 @@ impl Frame {
             ChunkPlace::Memory(chunk) => return ChunkInfo::parse(&chunk),
             ChunkPlace::Data(offset) => offset,
         };
+        // The length is compared first: a chunk that does not fit into its place has no bytes to check.
+        let info = self.stored_chunk_info(offset, header)?;
         if self.unchecked_chunk(nchunk).is_some() {
             match self.with_lazy_chunk(nchunk, header, |_| Ok(())) {
-                // A chunk without a lazy form: its header is checked below.
+                // A chunk without a lazy form; its bytes were checked.
                 Err(error) if error.kind() == ErrorKind::InvalidHeader => {}
                 checked => checked?,
             }
         }
+        Ok(info)
+    }
+
+    /// Returns the fields of the header of the chunk at `offset` in the data section, or in the file of that number.
+    fn stored_chunk_info(&self, offset: u64, header: &FrameHeader) -> Result<ChunkInfo> {
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if let Some(files) = self.chunk_files() {
             let stream = files.open(offset)?;
