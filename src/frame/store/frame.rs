@@ -10,6 +10,7 @@ use super::durability::Durability;
 use super::journal;
 use super::kept_units::KeptUnits;
 use super::load::{self, ReadFrame};
+use super::lock_guard::FrameLockGuard;
 use super::staged::Staging;
 use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
@@ -18,7 +19,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::fork_count;
 use crate::frame::FrameKind;
-use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{self, ChecksumMode, Checksums};
 use crate::frame::format::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
@@ -216,27 +216,6 @@ impl Frame {
         })
     }
 
-    /// Returns whether new files of the back-end have checksums.
-    pub(crate) fn has_checksums_when_new(backend: &Backend) -> bool {
-        new_handle_checksums(new_handle_level(backend)) >= ChecksumMode::Default
-    }
-
-    /// Returns the bytes of a frame with checksums.
-    ///
-    /// # Errors
-    /// Those of [`from_memory`](Self::from_memory); `MemoryAlloc`.
-    pub(crate) fn add_checksums(memory: MallocVec) -> Result<MallocVec> {
-        let (frame, contents) = Frame::from_memory(memory)?;
-        frame.checksum_mode.store(ChecksumMode::Write as u8, Ordering::Relaxed);
-        let target = TargetState {
-            header: contents.header,
-            metalayers: &metalayers::borrow(&contents.metalayers)?,
-            vlmetalayers: &metalayers::borrow(&contents.vlmetalayers)?,
-        };
-        frame.apply(&Change::ReplaceVlmetalayers, &target)?;
-        Ok(frame.inner.into_inner().memory)
-    }
-
     /// Opens a frame in memory.
     ///
     /// # Errors
@@ -428,7 +407,7 @@ impl Frame {
         if let Some(lock) = lock {
             lock.lock(exclusive)?;
         }
-        Ok(FrameLockGuard { lock: lock.map(|lock| (lock, fork_count::current())) })
+        Ok(FrameLockGuard::new(lock))
     }
 
     /// Returns whether the frame has a lock between processes.
@@ -589,53 +568,14 @@ impl ReadFrame for Frame {
     }
 }
 
-/// The lock of a frame between processes while it is held; released on drop.
-#[must_use]
-pub(crate) struct FrameLockGuard<'a> {
-    /// The lock, and the process that acquired it, identified by its [`fork_count`]: a child of it does not have the
-    /// lock.
-    lock: Option<(&'a FrameLock, u32)>,
-}
-
-impl FrameLockGuard<'_> {
-    /// Keeps the lock acquired until [`Frame::unlock`].
-    pub(crate) fn keep_locked(mut self) {
-        self.lock = None;
-    }
-
-    /// Releases the lock, as dropping does, but returns the error.
-    ///
-    /// # Errors
-    /// `Lock`.
-    pub(crate) fn release(mut self) -> Result<()> {
-        self.unlock()
-    }
-
-    fn unlock(&mut self) -> Result<()> {
-        match self.lock.take() {
-            Some((lock, process)) if process == fork_count::current() => lock.unlock(),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Drop for FrameLockGuard<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Err(error) = self.unlock() {
-            crate::trace::error(&error);
-        }
-    }
-}
-
 /// Returns the durability of changes through a new handle. A handle must read the environment only once: another thread
 /// may change it.
-fn new_handle_level(backend: &Backend) -> Durability {
+pub(super) fn new_handle_level(backend: &Backend) -> Durability {
     if backend.is_native() { Durability::from_environment() } else { Durability::Off }
 }
 
 /// Returns the use of checksums by a new handle with that durability of changes.
-fn new_handle_checksums(level: Durability) -> ChecksumMode {
+pub(super) fn new_handle_checksums(level: Durability) -> ChecksumMode {
     let default = if level > Durability::Off { ChecksumMode::Default } else { ChecksumMode::Verify };
     ChecksumMode::from_environment(default)
 }

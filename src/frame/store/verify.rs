@@ -2,24 +2,28 @@
 //! none.
 
 use super::fetch::{FetchMode, stored_part};
-use super::frame::Frame;
+use super::frame::{Frame, new_handle_checksums, new_handle_level};
 use super::load;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
+use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, Checksums, MAX_TABLE_CHUNKS};
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
-use crate::frame::format::plan::{FrameLayout, Images};
+use crate::frame::format::metalayers;
+use crate::frame::format::plan::{FrameLayout, Images, TargetState};
 use crate::frame::format::units::chunk_checksum;
+use crate::io::Backend;
+use crate::malloc::MallocVec;
 use crate::trace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Maximum length of the chunks, in bytes, of a frame without checksums that gets them by default: its first change reads
-/// all chunks, which takes some tens of milliseconds.
+/// all chunks (MAXLEN).
 const MAX_LEN_TO_ADD: i64 = 64 << 20;
 
 impl Frame {
@@ -179,6 +183,27 @@ impl Frame {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether new files of the back-end have checksums.
+    pub(crate) fn has_checksums_when_new(backend: &Backend) -> bool {
+        new_handle_checksums(new_handle_level(backend)) >= ChecksumMode::Default
+    }
+
+    /// Returns the bytes of a frame with checksums.
+    ///
+    /// # Errors
+    /// Those of [`from_memory`](Self::from_memory); `MemoryAlloc`.
+    pub(crate) fn add_checksums(memory: MallocVec) -> Result<MallocVec> {
+        let (frame, contents) = Frame::from_memory(memory)?;
+        frame.checksum_mode.store(ChecksumMode::Write as u8, Ordering::Relaxed);
+        let target = TargetState {
+            header: contents.header,
+            metalayers: &metalayers::borrow(&contents.metalayers)?,
+            vlmetalayers: &metalayers::borrow(&contents.vlmetalayers)?,
+        };
+        frame.apply(&Change::ReplaceVlmetalayers, &target)?;
+        Ok(frame.inner.into_inner().memory)
     }
 
     /// Reads all chunks. Returns their checksums.

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use blosc2::abi::blosc2_io;
 
+use super::index_file;
 use crate::mapped;
 use crate::processes::report;
-use crate::support::calls::{Params, with_destination};
+use crate::support::calls::{Params, compress, with_destination};
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::scratch::ScratchDir;
@@ -213,6 +214,108 @@ fn check_repair(path: &Path, contents: &[Vec<u8>], at: usize, scratch: &ScratchD
     if saved.is_dir() { fs::remove_dir_all(&saved) } else { fs::remove_file(&saved) }.expect("removed");
 }
 
+/// Returns a chunk of noise.
+fn noise(seed: u64, len: usize) -> Vec<u8> {
+    Random::new(seed).bytes(len)
+}
+
+/// Updates and deletes chunks, so that chunks are moved when the frame is closed: each one has its record behind it. Then
+/// the index is damaged: the chunks are found, and the records between them are no unknown bytes.
+fn changed_frames(store: Store, scratch: &ScratchDir) {
+    let path = scratch.new_path();
+    let params = Params { typesize: TYPESIZE as i32, blocksize: BLOCKSIZE as i32, ..Params::default() };
+    let schunk = SuperChunk::create(Library::ours(), store, &path, &params);
+    let mut contents: Vec<Vec<u8>> = (0..12).map(|n| noise(n, 2 * BLOCKSIZE + n as usize * 5000)).collect();
+    for content in &mut contents {
+        content.resize(NBYTES, 3);
+        schunk.append(content).expect("appended");
+    }
+    for (step, at) in [3, 0, 7, 3, 10, 1].into_iter().enumerate() {
+        let mut content = noise(100 + step as u64, 3 * BLOCKSIZE + step * 9000);
+        content.resize(NBYTES, 3);
+        let chunk = compress(Library::ours(), &params, &content, NBYTES + 32).expect("a chunk");
+        assert_eq!(schunk.update_chunk(at as i64, &chunk), Ok(12));
+        contents[at] = content;
+    }
+    assert_eq!(schunk.delete_chunk(5), Ok(11));
+    contents.remove(5);
+    drop(schunk);
+    let what = format!("{store:?}, changed");
+    for nchunk in 0..contents.len() {
+        with_open(&path, Reading::Slices, |schunk| {
+            let before = bytes_read();
+            let start = nchunk * NBYTES / TYPESIZE;
+            let found = schunk.expect("a frame").get_slice(start as i64, start as i64 + 1, TYPESIZE);
+            assert!(found.as_deref() == Ok(&contents[nchunk][..TYPESIZE]), "{what}: chunk {nchunk}");
+            let read = bytes_read() - before;
+            // The chunk has 64 KiB or more.
+            assert!(
+                read < 2 * BLOCKSIZE as u64,
+                "{what}: read {read} bytes of chunk {nchunk}: it has no record"
+            );
+        });
+    }
+    let saved = scratch.new_path();
+    let whole = (contents.len() as i64, vec![]);
+    assert_eq!((verify(&path).0, repair(&path, &saved)), (0, whole), "{what}");
+    let main = index_file(&path);
+    let mut frame = fs::read(&main).expect("a file");
+    let header_len = u32::from_be_bytes(frame[11..15].try_into().expect("four bytes")) as usize;
+    let cbytes = u64::from_be_bytes(frame[39..47].try_into().expect("eight bytes")) as usize;
+    let index_at = header_len + if store == Store::File { cbytes } else { 0 };
+    frame[index_at..index_at + 32].fill(0xFF);
+    fs::write(&main, frame).expect("written");
+    let saved = scratch.new_path();
+    let (count, reports) = repair(&path, &saved);
+    // The bytes of the index are the only unknown ones.
+    let is_of_index = reports.iter().all(|damage| damage.offset == index_at as i64);
+    assert!(
+        count == contents.len() as i64 && is_of_index && !reports.is_empty(),
+        "{what}: {count} {reports:?}"
+    );
+    let repaired = SuperChunk::open(Library::ours(), &saved).expect("a repaired frame");
+    assert!(repaired.contents() == contents.concat(), "{what}: other contents");
+}
+
+/// C-Blosc2 reads and changes a frame with records; then this library, and C-Blosc2 again.
+fn changes_in_turn(store: Store, scratch: &ScratchDir) {
+    let Some(reference) = Library::reference() else { return };
+    let params = Params { typesize: TYPESIZE as i32, blocksize: BLOCKSIZE as i32, ..Params::default() };
+    let new_content = noise(77, NBYTES);
+    let new_chunk = compress(Library::ours(), &params, &new_content, NBYTES + 32).expect("a chunk");
+    for change in ["append", "update", "insert", "delete"] {
+        let path = scratch.new_path();
+        let mut contents = create(store, &path, 1, false);
+        let make = |schunk: &SuperChunk, contents: &mut Vec<Vec<u8>>| {
+            let done = match change {
+                "append" => schunk.append_chunk(&new_chunk),
+                "update" => schunk.update_chunk(1, &new_chunk),
+                "insert" => schunk.insert_chunk(1, &new_chunk),
+                _ => schunk.delete_chunk(0),
+            };
+            match change {
+                "append" => contents.push(new_content.clone()),
+                "update" => contents[1] = new_content.clone(),
+                "insert" => contents.insert(1, new_content.clone()),
+                _ => drop(contents.remove(0)),
+            }
+            assert_eq!(done, Ok(contents.len() as i64), "{change}");
+        };
+        for library in [reference, Library::ours(), reference, Library::ours()] {
+            let what = format!("{store:?}, {change} by {}", library.name);
+            if contents.len() > 1 {
+                make(&SuperChunk::open(library, &path).expect("a frame"), &mut contents);
+            }
+            for reader in [reference, Library::ours()] {
+                let schunk = SuperChunk::open(reader, &path).expect("a frame");
+                assert!(schunk.contents() == contents.concat(), "{what}, read by {}", reader.name);
+            }
+            assert_eq!(verify(&path), (0, vec![]), "{what}");
+        }
+        assert_eq!(read_blocks(&path, Reading::Slices, &contents, None, &mut Random::new(1), change), 0);
+    }
+}
+
 /// Flips bits of long chunks.
 pub fn run(store: Store) {
     let scratch = ScratchDir::new();
@@ -261,5 +364,7 @@ pub fn run(store: Store) {
             fs::write(&file, bytes).expect("written");
         }
     }
+    changed_frames(store, &scratch);
+    changes_in_turn(store, &scratch);
     report(&format!("{flips} flipped bits, {detected} errors"));
 }

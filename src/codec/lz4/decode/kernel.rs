@@ -37,8 +37,8 @@ pub(super) const WRITE_AHEAD: usize = MAX_SHORT_LITERALS + MAX_SHORT_MATCH + OVE
 const _: () = assert!(MIN_MATCH + MAX_NIBBLE - 1 == MAX_SHORT_MATCH);
 const _: () = assert!(SHORT_COPY_LEN > MAX_SHORT_LITERALS && LONG_COPY_LEN <= WRITE_AHEAD);
 
-/// Decodes whole sequences of `src` up to the end of a window, and moves `progress` behind them. Stops early before a sequence with too few readable or
-/// writable bytes ahead. Returns `None` if the block is bad.
+/// Decodes whole sequences of `src` up to the end of a window, and moves `progress` behind them. Stops early before a
+/// sequence with too few readable or writable bytes ahead. Returns `None` if the block is bad.
 #[inline]
 pub(super) fn decode_sequences(
     src: &BlockWithSlack<'_>,
@@ -342,7 +342,8 @@ unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
 
 /// Returns whether an offset is 0.
 ///
-/// Offsets below 8 take another branch than the others, unless sequences are `PREDICTABLE`: with this comparison, the usual offset is compared once.
+/// Offsets below 8 take another branch than the others, unless sequences are `PREDICTABLE`: with this comparison, the usual
+/// offset is compared once.
 #[inline(always)]
 fn is_zero_offset<const PREDICTABLE: bool>(distance: usize) -> bool {
     (PREDICTABLE || distance < 8) && distance == 0

@@ -214,9 +214,7 @@ impl<'a> ChunkChecker<'a> {
             _ => None,
         };
         let units = match &content {
-            Err(_) if len.is_some() => {
-                self.units_of(location, numbers.first(), stored_part(buffer), buffer)?
-            }
+            Err(_) if len.is_some() => self.units_of(location, numbers.first(), buffer)?,
             _ => None,
         };
         visit(&StoredChunk {
@@ -229,29 +227,23 @@ impl<'a> ChunkChecker<'a> {
         })
     }
 
-    /// Returns the checks of the units of a chunk, if it has a record. `stored` are the bytes at its location.
-    fn units_of(
-        &self,
-        location: u64,
-        nchunk: u32,
-        chunk: &[u8],
-        stored: &[u8],
-    ) -> Result<Option<UnitChecks>> {
-        let len = record_len(chunk.len() as u64);
-        let Some(expected) = self.checksums.expected(nchunk).filter(|_| len > 0) else { return Ok(None) };
-        let mut record = fallible::filled(0, len as usize)?;
-        let is_read = match (self.header.kind, stored.get(chunk.len()..chunk.len() + record.len())) {
-            (FrameKind::Sparse, Some(bytes)) => {
-                record.copy_from_slice(bytes);
-                true
+    /// Returns the checks of the units of chunk `nchunk`, if it has a record. `stored` are its bytes, and in a directory
+    /// those behind it in its file.
+    fn units_of(&self, location: u64, nchunk: u32, stored: &[u8]) -> Result<Option<UnitChecks>> {
+        let Some(expected) = self.checksums.expected(nchunk) else { return Ok(None) };
+        let chunk_len = stored_part(stored).len();
+        let mut record = fallible::filled(0, record_len(chunk_len as u64) as usize)?;
+        let is_read = match self.header.kind {
+            FrameKind::Sparse => {
+                let behind = stored.get(chunk_len..chunk_len + record.len());
+                behind.map(|behind| record.copy_from_slice(behind)).is_some()
             }
-            (FrameKind::Sparse, None) => false,
-            (FrameKind::Contiguous, _) => {
-                let at = (self.header.header_len as u64).saturating_add(location);
-                self.files.read_exact(at.saturating_add(chunk.len() as u64), &mut record).is_ok()
+            FrameKind::Contiguous => {
+                let at = self.header.header_len as u64 + location + chunk_len as u64;
+                self.files.read_exact(at, &mut record).is_ok()
             }
         };
-        if is_read { UnitChecks::parse(&record, chunk.len(), expected) } else { Ok(None) }
+        if is_read { UnitChecks::parse(&record, chunk_len, expected) } else { Ok(None) }
     }
 }
 

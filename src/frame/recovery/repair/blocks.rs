@@ -32,8 +32,10 @@ pub(super) struct PatchedChunk {
 /// `MemoryAlloc`.
 pub(super) fn without_damaged_blocks(chunk: &[u8], units: &UnitChecks) -> Result<Option<PatchedChunk>> {
     let damaged = units.damaged_ranges(chunk)?;
+    // The damaged ranges are in ascending order.
     let is_whole = |range: Range<usize>| {
-        range.end <= chunk.len() && damaged.iter().all(|bad| bad.end <= range.start || range.end <= bad.start)
+        let next = damaged.get(damaged.partition_point(|bad| bad.end <= range.start));
+        range.end <= chunk.len() && next.is_none_or(|bad| range.end <= bad.start)
     };
     if !is_whole(0..EXTENDED_HEADER_LENGTH) {
         return Ok(None);
@@ -74,19 +76,19 @@ pub(super) fn without_damaged_blocks(chunk: &[u8], units: &UnitChecks) -> Result
         return Ok(None);
     }
     ends.push(chunk.len());
-    let mut bytes = fallible::vec_with_capacity(chunk.len() + 4 * nblocks * usize::from(header.typesize))?;
-    bytes.extend_from_slice(&chunk[..first]);
+    let mut bytes = fallible::copy_of(&chunk[..first])?;
     for nblock in 0..nblocks {
         let start = start_of(nblock);
         let end = ends[ends.partition_point(|&end| end <= start)..].first().copied().unwrap_or(chunk.len());
         let at = bytes.len();
         write_i32(&mut bytes, EXTENDED_HEADER_LENGTH + 4 * nblock, at as i32);
         if start < end && is_whole(start..end) {
-            bytes.extend_from_slice(&chunk[start..end]);
+            fallible::extend(&mut bytes, &chunk[start..end])?;
         } else {
             // The length of a stream that is a run of zeros is 0.
+            const NO_LENGTHS: [u8; 4 * u8::MAX as usize] = [0; 4 * u8::MAX as usize];
             let nstreams = blocks.nstreams(nblock, header.is_split(), usize::from(header.typesize));
-            bytes.resize(at + 4 * nstreams, 0);
+            fallible::extend(&mut bytes, &NO_LENGTHS[..4 * nstreams])?;
             fallible::push(&mut lost, nblock)?;
         }
     }

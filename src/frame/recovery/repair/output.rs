@@ -80,32 +80,27 @@ impl NewFrame {
     /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
         let stored = stored_part(chunk);
-        let (record, checksum) = match self.checksums.is_some() {
-            true => {
-                let record = record_of(stored)?;
-                let checksum = checksum_with_record(stored, &record);
-                (record, checksum)
-            }
-            false => (Vec::new(), 0),
-        };
-        let mut len = chunk.len();
+        let record = if self.checksums.is_some() { record_of(stored)? } else { Vec::new() };
+        // Bytes behind a chunk in its file are kept, unless the record takes their place.
+        let parts = [if record.is_empty() { chunk } else { stored }, &record];
         let location = match self.disk.directory() {
             None => {
-                len += record.len();
-                self.stream.write_vectored_at(self.header_len + self.data_len, &[chunk, &record])?;
-                self.data_len
+                let location = self.data_len;
+                self.stream.write_vectored_at(self.header_len + location, &parts)?;
+                self.data_len += record.len() as u64;
+                location
             }
             Some(files) => {
                 let number = u64::from(self.nfiles);
-                files.create(number, &[if record.is_empty() { chunk } else { stored }, &record])?;
+                files.create(number, &parts)?;
                 let count = self.nfiles.checked_add(1);
                 self.nfiles = count.ok_or_else(|| err!(FileWrite, "the frame has too many chunk files"))?;
                 number
             }
         };
-        self.data_len += len as u64;
+        self.data_len += chunk.len() as u64;
         if let Some(checksums) = &mut self.checksums {
-            fallible::push(checksums, (location, checksum))?;
+            fallible::push(checksums, (location, checksum_with_record(stored, &record)))?;
         }
         Ok(encode_entry(IndexEntry::Payload(location)))
     }
