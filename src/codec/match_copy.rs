@@ -134,23 +134,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn short_copies_repeat_the_bytes_at_every_distance() {
-        let mut copies: Vec<unsafe fn(*mut u8, usize)> = vec![PortableCopy::copy_short_any_distance];
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            copies.push(Avx2Copy::copy_short_any_distance);
-        }
-        for (distance, copy) in (1..40).flat_map(|distance| copies.iter().map(move |copy| (distance, copy))) {
-            let mut dest: Vec<u8> = (0..40 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
-            let mut expected = dest[..40].to_vec();
-            append_match(&mut expected, distance, MAX_SHORT_MATCH);
-            // SAFETY: `distance` bytes before and OVERSHOOT bytes from there are inside `dest`.
-            unsafe { copy(dest.as_mut_ptr().add(40), distance) };
-            assert!(dest[..expected.len()] == expected, "{distance}");
-        }
-    }
-
     /// The signature of [`copy_large`].
     type CopyLarge = unsafe fn(*mut u8, usize, usize);
 

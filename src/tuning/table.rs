@@ -52,7 +52,6 @@ pub const ROWS: &[Row] = &[
     row("codec::incompressible::SAMPLE_COUNT", Compress, &["zlib", "zstd"], Scale),
     row("codec::incompressible::UNIFORM_PART_LEN", Compress, &["zlib", "zstd"], Scale),
     row("codec::lz4::decode::COPIES_SMALL_BLOCKS", Decompress, &["lz4", "lz4hc"], Switch),
-    row("codec::lz4::decode::progress::HAS_TWO_LOOPS", Decompress, &["lz4", "lz4hc"], Switch),
     row("codec::lz4::encode::fast::HAS_ADJACENT_LOOP", Compress, &["lz4"], Switch),
     row("codec::lz4::encode::fast::MAX_SHORT_BLOCK", Compress, &["lz4"], Scale),
     row("codec::lz4::encode::hash_chains::HAS_RECENT_DISTANCES", Compress, &["lz4hc"], Switch),

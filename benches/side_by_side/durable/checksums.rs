@@ -23,6 +23,9 @@ const ITEM_CHUNKSIZE: usize = 16 << 20;
 const ITEM_BLOCKSIZE: usize = 256 << 10;
 /// The number of items that are read.
 const ITEMS: usize = 1000;
+/// The number of chunks, and their size in bytes, of a frame to which a chunk is appended.
+const OLD_CHUNKS: usize = 3;
+const OLD_CHUNKSIZE: usize = 1 << 20;
 
 pub fn run(bench: &Bench, report: &mut Report) {
     let scratch = ScratchDir::new();
@@ -61,6 +64,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
         }
         .measure(bench, report, &scratch);
         read_items(bench, report, &scratch, store);
+        append_to_old_frame(bench, report, &scratch, store);
     }
 }
 
@@ -91,6 +95,27 @@ fn read_items(bench: &Bench, report: &mut Report, scratch: &ScratchDir, store: S
         open: &open_filled,
         work: &read,
         contents: &first_item,
+    }
+    .measure(bench, report, scratch);
+}
+
+/// Appends a chunk to a frame of C-Blosc2, which has no checksums: by default, all its chunks are read then.
+fn append_to_old_frame(bench: &Bench, report: &mut Report, scratch: &ScratchDir, store: Store) {
+    let params = Params { codec: 1, typesize: 4, ..Params::default() };
+    let chunk = Random::new(72).bytes(OLD_CHUNKSIZE);
+    let open_old = |variant: Variant, path: &Path| {
+        let schunk = SuperChunk::create(bench.reference, store, path, &params);
+        append_parts(&schunk, &chunk, OLD_CHUNKSIZE, OLD_CHUNKS);
+        drop(schunk);
+        handles::open(variant.library, StorageVariant::In(store), path)
+    };
+    Operation {
+        store,
+        name: format!("checksums, first append to {OLD_CHUNKS} chunks of 1 MiB"),
+        variants: vec![Variant::off(bench), Variant::default(bench), Variant::reference(bench)],
+        open: &open_old,
+        work: &|frame: &mut TempFrame<SuperChunk>| append_parts(frame.handle(), &chunk, OLD_CHUNKSIZE, 1),
+        contents: &contents,
     }
     .measure(bench, report, scratch);
 }

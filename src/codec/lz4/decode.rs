@@ -43,7 +43,7 @@ pub(super) fn decode_lz4_block(
 ) -> Option<usize> {
     let has_slack = src.readable.len() - src.len >= BLOCK_SLACK;
     if src.len > MAX_SMALL_BLOCK || !(has_slack || COPIES_SMALL_BLOCKS.get()) {
-        return decode_remaining(&src, dest, dest_len, dictionary, DecodeProgress::START);
+        return decode_remaining(&src, dest, dest_len, dictionary, DecodeProgress::default());
     }
     if !has_slack {
         return decode_copied_small_block(&src.readable[..src.len], dest, dest_len, dictionary);
@@ -59,7 +59,7 @@ fn decode_small_block(
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
-    let mut progress = DecodeProgress::START;
+    let mut progress = DecodeProgress::default();
     kernel::decode_sequences(src, dest, &mut progress)?;
     if progress.at == src.len + 1 {
         return Some(progress.out).filter(|&out| out <= dest_len);
@@ -97,7 +97,6 @@ fn decode_remaining(
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
     loop {
-        progress.check_window(block);
         // The fast loop needs WRITE_AHEAD writable bytes.
         if progress.out + WRITE_AHEAD <= dest.len() && progress.at + READ_AHEAD <= src.readable.len() {
             kernel::decode_sequences(src, dest, &mut progress)?;
@@ -118,11 +117,10 @@ fn decode_remaining(
 /// are decoded. Returns the number of decoded bytes. The rest of the block is not read. Returns `None` if the block
 /// is bad up to there, or ends too early.
 pub(super) fn decode_prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
-    let mut progress = DecodeProgress::START;
+    let mut progress = DecodeProgress::default();
     let src = BlockWithSlack { readable: block, len: block.len() };
     let (len, near) = (dest.len(), dest.len().min(wanted + WRITE_AHEAD));
     while progress.out < wanted {
-        progress.check_window(block);
         if progress.at + READ_AHEAD <= block.len() && progress.out + WRITE_AHEAD <= near {
             kernel::decode_sequences(&src, &mut dest[..near], &mut progress)?;
             if progress.out >= wanted {

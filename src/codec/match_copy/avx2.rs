@@ -37,12 +37,6 @@ impl MatchCopy for Avx2Copy {
         // bytes before `to` and OVERSHOOT bytes from it are in the buffer.
         unsafe { repeat_short_avx2(to, distance) }
     }
-
-    #[inline(always)]
-    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
-        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
-        unsafe { copy_short_avx2(to, distance) }
-    }
 }
 
 /// # Safety
@@ -57,12 +51,11 @@ pub(super) unsafe fn copy_large_avx2(to: *mut u8, distance: usize, length: usize
     }
 }
 
-/// By period: the offset in the period of each of the 32 bytes of a register. The last row leaves each half of a
-/// register unchanged.
-static PERIOD_SHUFFLES: [[u8; 32]; 17] = {
-    let mut periods = [[0; 32]; 17];
+/// By period: the offset in the period of each of the 32 bytes of a register.
+static PERIOD_SHUFFLES: [[u8; 32]; 16] = {
+    let mut periods = [[0; 32]; 16];
     let mut distance = 1;
-    while distance <= 16 {
+    while distance < 16 {
         let mut i = 0;
         while i < 32 {
             periods[distance][i] = (i % distance) as u8;
@@ -102,28 +95,5 @@ unsafe fn repeat_short_avx2(to: *mut u8, distance: usize) {
         let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(distance).cast()));
         let order = _mm256_loadu_si256(PERIOD_SHUFFLES[distance & 15].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(first, order));
-    }
-}
-
-/// # Safety
-/// As [`MatchCopy::copy_short_any_distance`]'s.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn copy_short_avx2(to: *mut u8, distance: usize) {
-    let row = distance.min(16);
-    // SAFETY: by the contract, `distance` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes
-    // can be read at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
-    unsafe {
-        let from = to.sub(distance);
-        let low = _mm_loadu_si128(from.cast());
-        let high = _mm_loadu_si128(from.add(row & 16).cast());
-        let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
-        let order = _mm256_loadu_si256(PERIOD_SHUFFLES[row].as_ptr().cast());
-        _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(both, order));
-        if distance & !1 == 16 {
-            // The sources of the last two bytes are, or may be, among the bytes that have just been written.
-            to.add(16).write(to.add(16).sub(distance).read());
-            to.add(17).write(to.add(17).sub(distance).read());
-        }
     }
 }

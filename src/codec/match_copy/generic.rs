@@ -124,16 +124,6 @@ pub(in crate::codec) trait MatchCopy {
     /// # Safety
     /// `distance` is 1 to 7; `distance` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
     unsafe fn repeat_period_32(to: *mut u8, distance: usize);
-
-    /// Does the same as [`copy_short`], for any `distance` from 1 on. With AVX2, no branch depends on the distance.
-    ///
-    /// # Safety
-    /// As [`copy_short`]'s.
-    #[inline(always)]
-    unsafe fn copy_short_any_distance(to: *mut u8, distance: usize) {
-        // SAFETY: by the contract.
-        unsafe { if distance < 8 { Self::repeat_period_32(to, distance) } else { copy_short(to, distance) } }
-    }
 }
 
 /// Copies a match of up to [`MAX_SHORT_MATCH`] bytes from `distance` bytes before `to`, where `distance` >= 8. Always

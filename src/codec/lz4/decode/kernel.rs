@@ -2,8 +2,7 @@
 //! each.
 //!
 //! Owns the copies of literals and matches of these sequences. Never writes outside the destination, whatever the block
-//! says. It stops before a sequence that it does not handle. The loop is compiled with and without AVX2, and for
-//! sequences whose literals are predictable and for others.
+//! says. It stops before a sequence that it does not handle. The loop is compiled with and without AVX2.
 
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2Copy;
@@ -37,8 +36,8 @@ pub(super) const WRITE_AHEAD: usize = MAX_SHORT_LITERALS + MAX_SHORT_MATCH + OVE
 const _: () = assert!(MIN_MATCH + MAX_NIBBLE - 1 == MAX_SHORT_MATCH);
 const _: () = assert!(SHORT_COPY_LEN > MAX_SHORT_LITERALS && LONG_COPY_LEN <= WRITE_AHEAD);
 
-/// Decodes whole sequences of `src` up to the end of a window, and moves `progress` behind them. Stops early before a
-/// sequence with too few readable or writable bytes ahead. Returns `None` if the block is bad.
+/// Decodes whole sequences of `src`, and moves `progress` behind them. Stops before a sequence with too few readable or
+/// writable bytes ahead. Returns `None` if the block is bad.
 #[inline]
 pub(super) fn decode_sequences(
     src: &BlockWithSlack<'_>,
@@ -48,13 +47,7 @@ pub(super) fn decode_sequences(
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe {
-            if progress.is_predictable {
-                decode_sequences_avx2::<true>(src, dest, progress)
-            } else {
-                decode_sequences_avx2::<false>(src, dest, progress)
-            }
-        };
+        return unsafe { decode_sequences_avx2(src, dest, progress) };
     }
     decode_sequences_portable(src, dest, progress)
 }
@@ -66,32 +59,26 @@ pub(super) fn decode_sequences_portable(
     dest: &mut [u8],
     progress: &mut DecodeProgress,
 ) -> Option<()> {
-    if progress.is_predictable {
-        run_loop::<PortableCopy, true>(src, dest, progress)
-    } else {
-        run_loop::<PortableCopy, false>(src, dest, progress)
-    }
+    run_loop::<PortableCopy>(src, dest, progress)
 }
 
 /// The loop for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn decode_sequences_avx2<const PREDICTABLE: bool>(
+fn decode_sequences_avx2(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     progress: &mut DecodeProgress,
 ) -> Option<()> {
-    run_loop::<Avx2Copy, PREDICTABLE>(src, dest, progress)
+    run_loop::<Avx2Copy>(src, dest, progress)
 }
 
 /// The loop.
 ///
 /// The position of a sequence depends on the number of literals of the previous sequence, which has to be loaded: a
-/// latency of about 7 cycles, in which a processor could decode more than one short sequence. Most matches in shuffled
-/// numbers follow each other directly. If it is `PREDICTABLE` whether a sequence has literals, a branch tests for them,
-/// and no branch depends on whether a short match overlaps itself.
+/// latency of about 7 cycles. No branch depends on whether a sequence has literals.
 #[inline(always)]
-fn run_loop<P: MatchCopy, const PREDICTABLE: bool>(
+fn run_loop<P: MatchCopy>(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     progress: &mut DecodeProgress,
@@ -105,7 +92,7 @@ fn run_loop<P: MatchCopy, const PREDICTABLE: bool>(
     };
     assert!(src.len <= src.readable.len());
     // A sequence at `last_match` or before has its token and, without literals, its offset inside the block.
-    let last_read = last_read.min(last_match).min(progress.window_end);
+    let last_read = last_read.min(last_match);
     // The loop subtracts offsets from addresses, and the differences must not be negative.
     if progress.at > last_read || progress.out > last_write || dest.as_ptr().addr() < MAX_OFFSET {
         return Some(());
@@ -129,34 +116,11 @@ fn run_loop<P: MatchCopy, const PREDICTABLE: bool>(
     loop {
         // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset can be read.
         let token = usize::from(unsafe { at.read() });
-        if PREDICTABLE && token < MAX_NIBBLE {
-            // No literals, and a short match.
-            // SAFETY: `at` <= `last_read`, so an offset can be read behind the token.
-            let distance = unsafe { read_offset(at.add(1)) };
-            if out.wrapping_sub(distance) < dest_start || is_zero_offset::<PREDICTABLE>(distance) {
-                // The match is bad, or begins in the dictionary.
-                cold_path();
-                break;
-            }
-            // SAFETY: 1 <= `distance`, and `distance` bytes are before `out` in `dest`. `out` <= `last_write`, so a
-            // short match and OVERSHOOT bytes are behind it.
-            unsafe {
-                copy_token_match::<P, PREDICTABLE>(out, distance);
-                (at, out) = (at.add(MIN_SEQUENCE_LEN), out.add(token + MIN_MATCH));
-            }
-            if at > last_read || out > last_write {
-                cold_path();
-                break;
-            }
-            continue;
-        }
         // The position behind the literals and the offset, and the end of the literals in the output.
         // SAFETY: `at` <= `last_read`.
         let (mut next, mut end) = (unsafe { at.add(MIN_SEQUENCE_LEN) }, out);
         let literals = token >> 4;
-        if PREDICTABLE && literals == 0 {
-            // Continue with the match.
-        } else if literals <= MAX_SHORT_LITERALS {
+        if literals <= MAX_SHORT_LITERALS {
             // SAFETY: `at` <= `last_read`: a chunk can be read behind the token; `out` <= `last_write`: it is inside
             // `dest`.
             unsafe {
@@ -232,7 +196,7 @@ fn run_loop<P: MatchCopy, const PREDICTABLE: bool>(
             }
             continue;
         }
-        if is_zero_offset::<PREDICTABLE>(distance) {
+        if is_zero_offset(distance) {
             cold_path();
             content_end = (next.addr() == src_end.addr() + 2).then_some(end);
             break;
@@ -240,7 +204,7 @@ fn run_loop<P: MatchCopy, const PREDICTABLE: bool>(
         // If the block ends with these literals, `distance` is no offset, and garbage is written behind the content.
         // SAFETY: 1 <= `distance`, and `distance` bytes are before `end`. A short match and OVERSHOOT bytes are inside
         // `dest`: by WRITE_AHEAD after short literals, because `end` <= `last_write` after long ones.
-        unsafe { copy_token_match::<P, PREDICTABLE>(end, distance) };
+        unsafe { copy_token_match::<P>(end, distance) };
         // SAFETY: the match ends inside `dest`, or OVERSHOOT bytes are behind its start, as for the copy.
         let after = unsafe { end.add(length + MIN_MATCH) };
         if next > last_read {
@@ -342,11 +306,10 @@ unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
 
 /// Returns whether an offset is 0.
 ///
-/// Offsets below 8 take another branch than the others, unless sequences are `PREDICTABLE`: with this comparison, the usual
-/// offset is compared once.
+/// Offsets below 8 take another branch than the others: with this comparison, the usual offset is compared once.
 #[inline(always)]
-fn is_zero_offset<const PREDICTABLE: bool>(distance: usize) -> bool {
-    (PREDICTABLE || distance < 8) && distance == 0
+fn is_zero_offset(distance: usize) -> bool {
+    distance < 8 && distance == 0
 }
 
 /// Copies a match whose length fits into a token.
@@ -354,12 +317,10 @@ fn is_zero_offset<const PREDICTABLE: bool>(distance: usize) -> bool {
 /// # Safety
 /// The same as for [`copy_short`], for any `distance` from 1 on.
 #[inline(always)]
-unsafe fn copy_token_match<P: MatchCopy, const PREDICTABLE: bool>(to: *mut u8, distance: usize) {
+unsafe fn copy_token_match<P: MatchCopy>(to: *mut u8, distance: usize) {
     // SAFETY: by the contract.
     unsafe {
-        if PREDICTABLE {
-            P::copy_short_any_distance(to, distance);
-        } else if distance < 8 {
+        if distance < 8 {
             cold_path();
             P::repeat_period_32(to, distance);
         } else {

@@ -39,7 +39,7 @@ fn naive_decode(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8
 /// Decodes a block with several amounts of room behind the two buffers, checks that the results agree, and returns
 /// the result.
 fn decode_all_ways(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
-    let decode = |read_ahead: usize, write_ahead: usize, form: Option<LoopVariant>| {
+    let decode = |read_ahead: usize, write_ahead: usize, form: Option<DecodeLoop>| {
         let mut ahead = src.to_vec();
         ahead.extend((0..read_ahead).map(|i| (i * 37) as u8));
         let mut dest = vec![0xa5; capacity + write_ahead + 8];
@@ -72,28 +72,20 @@ fn decode_all_ways(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec
 /// Decodes sequences as far as the buffers have room.
 type DecodeLoop = fn(&BlockWithSlack<'_>, &mut [u8], &mut DecodeProgress) -> Option<()>;
 
-/// A form of the fast loop: the function, and whether literals are predictable.
-type LoopVariant = (DecodeLoop, bool);
-
 /// Every form of the fast loop.
-const LOOP_VARIANTS: [LoopVariant; 4] = [
-    (kernel::decode_sequences, false),
-    (kernel::decode_sequences, true),
-    (kernel::decode_sequences_portable, false),
-    (kernel::decode_sequences_portable, true),
-];
+const LOOP_VARIANTS: [DecodeLoop; 2] = [kernel::decode_sequences, kernel::decode_sequences_portable];
 
 /// Decodes `block` with one form of the fast loop. The sequences that this loop does not handle are decoded as in
 /// [`decode_lz4_block`](super::decode_lz4_block).
 fn decode_with_loop(
-    (run, is_predictable): LoopVariant,
+    run: DecodeLoop,
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],
     dest_len: usize,
     dictionary: &[u8],
 ) -> Option<usize> {
     let block = &src.readable[..src.len];
-    let mut progress = DecodeProgress { is_predictable, window_end: usize::MAX, ..DecodeProgress::START };
+    let mut progress = DecodeProgress::default();
     loop {
         run(src, dest, &mut progress)?;
         if progress.at == block.len() + 1 {
