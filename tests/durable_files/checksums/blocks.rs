@@ -241,12 +241,12 @@ fn changed_frames(store: Store, scratch: &ScratchDir) {
     contents.remove(5);
     drop(schunk);
     let what = format!("{store:?}, changed");
-    for nchunk in 0..contents.len() {
+    for (nchunk, content) in contents.iter().enumerate() {
         with_open(&path, Reading::Slices, |schunk| {
             let before = bytes_read();
             let start = nchunk * NBYTES / TYPESIZE;
             let found = schunk.expect("a frame").get_slice(start as i64, start as i64 + 1, TYPESIZE);
-            assert!(found.as_deref() == Ok(&contents[nchunk][..TYPESIZE]), "{what}: chunk {nchunk}");
+            assert!(found.as_deref() == Ok(&content[..TYPESIZE]), "{what}: chunk {nchunk}");
             let read = bytes_read() - before;
             // The chunk has 64 KiB or more.
             assert!(
