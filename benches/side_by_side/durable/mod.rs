@@ -11,6 +11,7 @@
 mod arrays;
 mod changes;
 mod checksums;
+mod growth;
 mod variants;
 
 use crate::Bench;
@@ -24,5 +25,6 @@ pub fn run(bench: &Bench) -> Report {
     changes::run(bench, &mut report);
     arrays::run(bench, &mut report);
     checksums::run(bench, &mut report);
+    growth::run(bench, &mut report);
     report
 }
