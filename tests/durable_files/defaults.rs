@@ -43,7 +43,7 @@ fn new_frames(scratch: &ScratchDir) {
     drop(schunk);
     assert_eq!(flags(&file), (true, false), "a closed file");
     let schunk = fill(Library::ours(), Store::Directory, &directory, 40_000, 20);
-    assert_eq!(flags(&directory), (true, false), "a directory");
+    assert_eq!(flags(&directory), (true, true), "an open directory");
     let memory = fill(Library::ours(), Store::MemoryFrame, &other, 40_000, 20);
     assert_eq!(memory.to_buffer().expect("a frame")[FLAGS_AT], 0, "a frame in memory");
     // SAFETY: this process runs only this test; the worker threads of the library do not use the environment.
@@ -74,6 +74,8 @@ fn new_frames(scratch: &ScratchDir) {
             assert!(found.contents() == memory.contents(), "{}: byte {at}", library.name);
         }
     }
+    drop(schunk);
+    assert_eq!(flags(&directory), (true, false), "a closed directory");
     let mut damaged = fs::read(&exported).expect("a file");
     damaged[at as usize + 5000] ^= 1;
     fs::write(&exported, damaged).expect("written");

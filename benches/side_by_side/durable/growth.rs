@@ -41,14 +41,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
     }
 }
 
-fn measure(
-    bench: &Bench,
-    report: &mut Report,
-    scratch: &ScratchDir,
-    store: Store,
-    count: usize,
-    name: &str,
-) {
+fn measure(bench: &Bench, report: &mut Report, scratch: &ScratchDir, store: Store, count: usize, name: &str) {
     let family = StorageVariant::In(store).name();
     let off = Variant::off(bench);
     let variants = [off, Variant::kill(bench), Variant::default(bench), Variant::reference(bench)];
@@ -112,10 +105,7 @@ fn append(schunk: &SuperChunk, random: &mut Random) -> Cost {
     }
     let seconds = start.elapsed().as_secs_f64();
     let appends = APPENDS as u64;
-    Cost {
-        microseconds: 1e6 * seconds / appends as f64,
-        bytes: (written_bytes() - written) / appends,
-    }
+    Cost { microseconds: 1e6 * seconds / appends as f64, bytes: (written_bytes() - written) / appends }
 }
 
 /// Returns the number of bytes that this process has passed to `write` calls.

@@ -245,9 +245,11 @@ impl Disk {
     }
 
     /// Returns the end of the last chunk of a contiguous frame and its record, in bytes from the start of the frame. If the
-    /// length of that chunk cannot be read, the whole data section counts as used.
+    /// length of that chunk cannot be read, the whole data section counts as used. The index file of a directory has no
+    /// chunks.
     pub(in crate::frame) fn end_of_chunks(&self, layout: &FrameLayout, offsets: &Offsets) -> u64 {
-        let Ok(last) = u64::try_from(offsets.max_number()) else { return layout.header_len };
+        let last = if layout.kind == FrameKind::Contiguous { offsets.max_number() } else { -1 };
+        let Ok(last) = u64::try_from(last) else { return layout.header_len };
         let at = layout.header_len + last;
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         let room = layout.index_offset().saturating_sub(at);

@@ -70,8 +70,9 @@ pub(in crate::frame) struct LastCheck {
     pub(super) header: FrameHeader,
     /// The [generation](super::status::FrameStatus::generation) that belongs to `stamp`.
     pub(super) generation: u64,
-    /// Whether the frame occupies the whole file. Then a change of the frame's length also changes the length of the
-    /// file, even when the change is made through a mapping, for which the system updates the time stamps late.
+    /// Whether the frame occupies the whole file, or is in a directory. Then a change of the frame's length also changes
+    /// the length of the file, even when the change is made through a mapping, for which the system updates the time stamps
+    /// late; directories are not mapped.
     pub(super) is_whole_file: bool,
 }
 
@@ -86,7 +87,7 @@ pub(in crate::frame) struct Inner {
     /// The result of the last check of the file; `None` if a later change could leave its stamp unchanged.
     pub(in crate::frame) last_check: Option<LastCheck>,
     /// The end of the last chunk in a file that was not closed after atomic changes, in bytes from the start of the
-    /// frame; `None` in other frames.
+    /// frame; in the index file of such a directory, the end of the header. `None` in other frames.
     pub(in crate::frame) end_of_chunks: Option<u64>,
     /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
     pub(in crate::frame) staging: Option<Staging>,
@@ -341,10 +342,9 @@ impl Frame {
         let loaded = self.load_parts(&header, trailer_len);
         // Without the lock, another handle may have written other parts between two reads.
         let (layout, index, images, mut contents, checksums) = self.confirm_read(&header, loaded)?;
-        let has_gap = header.gap.is_some() && layout.kind == FrameKind::Contiguous;
-        let disk = self.disk.as_ref().filter(|disk| has_gap && disk.backend.is_native());
+        let disk = self.disk.as_ref().filter(|disk| header.gap.is_some() && disk.backend.is_native());
         let end_of_chunks = disk.map(|disk| disk.end_of_chunks(&layout, &index));
-        if let Some(end) = end_of_chunks {
+        if let (Some(end), FrameKind::Contiguous) = (end_of_chunks, layout.kind) {
             // The size of the chunks, without the gap behind them.
             contents.header.cbytes = (end - layout.header_len) as i64;
         }

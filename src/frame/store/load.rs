@@ -7,6 +7,7 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumTable, Root};
 use crate::frame::format::header::FrameHeader;
@@ -115,9 +116,23 @@ pub(in crate::frame) fn read_index(
         ));
     }
     let nchunks = header.nchunks(|| index::stored_nbytes(&chunk))?;
-    let bytes = frame.read_vec_at(at, cbytes)?;
+    let has_gap = header.kind == FrameKind::Sparse && header.gap.is_some();
+    let bytes = if has_gap { read_moved_index(frame, at, &chunk)? } else { frame.read_vec_at(at, cbytes)? };
     let offsets = index::decode(&bytes, usize::try_from(nchunks).unwrap_or(0))?;
     Ok((bytes, offsets))
+}
+
+/// Reads the index chunk of a directory that was not closed after atomic changes. Returns the chunk without the gap before
+/// its blocks.
+fn read_moved_index(frame: &impl ReadFrame, at: u64, chunk: &ChunkHeader) -> Result<Vec<u8>> {
+    let head_len = index::head_len(chunk);
+    let mut bytes = frame.read_vec_at(at, head_len as u64)?;
+    let gap = index::gap_before_blocks(chunk, &bytes)?;
+    let blocks_at = head_len + gap;
+    let blocks_len = usize::try_from(chunk.cbytes).unwrap_or(0).saturating_sub(blocks_at);
+    index::move_blocks(chunk, &mut bytes, -(gap as i32));
+    fallible::extend(&mut bytes, &frame.read_vec_at(at + blocks_at as u64, blocks_len as u64)?)?;
+    Ok(bytes)
 }
 
 /// Checks that the offsets of all chunks of a contiguous frame are inside its data section.

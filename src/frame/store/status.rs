@@ -118,7 +118,8 @@ impl Frame {
         }
         let generation = self.next_generation();
         if is_settled && !is_stale {
-            let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
+            let ends_with_frame = disk.base.checked_add(header.frame_len) == Some(stamp.size);
+            let is_whole_file = ends_with_frame || disk.directory().is_some();
             self.inner.write().last_check =
                 Some(LastCheck { stamp, header: header.clone(), generation, is_whole_file });
         }

@@ -114,7 +114,7 @@ fn root_before(files: &FrameFiles, end: u64) -> Option<Root> {
 }
 
 /// Returns the end of the index, in bytes, by its header.
-fn stated_index_end(files: &FrameFiles, header: &FrameHeader) -> Option<u64> {
+pub(crate) fn stated_index_end(files: &FrameFiles, header: &FrameHeader) -> Option<u64> {
     let at = load::index_offset(header);
     let mut head = [0; EXTENDED_HEADER_LENGTH];
     files.read_exact(at, &mut head).ok()?;

@@ -19,7 +19,7 @@ use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::parts::{self, StoredPart};
 use crate::frame::recovery::check::report::{DamagePlace, FramePart, Reporter, damage_of, if_whole};
 use crate::frame::recovery::check::table::{
-    CheckedParts, ChunkChecksums, find_table, report_checksums, search_table,
+    CheckedParts, ChunkChecksums, find_table, report_checksums, search_table, stated_index_end,
 };
 use crate::frame::recovery::check::verify::{
     CheckOptions, report_header, report_other_data, report_short_file,
@@ -143,7 +143,7 @@ impl Survey {
         }
         let hints = TrailerHints {
             header: (!is_lost).then_some(&header),
-            index_end: list.index.as_ref().filter(|_| list.is_index_stated).map(StoredPart::end),
+            index_end: if list.is_index_stated { stated_index_end(files, &header) } else { None },
             scanned: list.scanned.take(),
         };
         let vlmetalayers = recover_vlmetalayers(files, &hints, reporter)?;

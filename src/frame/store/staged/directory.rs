@@ -1,24 +1,29 @@
 //! Atomic changes of a frame in a directory (`frame.md` 2.12, scheme C): a chunk is written to a file with a number
-//! that the committed index does not have, and a commit replaces the index file by a new one. The files of superseded
-//! chunks are removed afterwards.
+//! that the committed index does not have. A commit writes the blocks of the index, the table of checksums and the trailer
+//! to a place in the index file that the committed state does not use, as in a contiguous frame, and then the header
+//! and the block starts of the index, in one write of one sector. The files of superseded chunks are removed
+//! afterwards.
 //!
-//! No file that a committed index has referred to, and no index file, is overwritten: a reader without the lock may
-//! have it open, and would find parts of two states.
+//! If header and block starts are longer than a sector, and in a frame that gets or has no chunks, the commit replaces the index
+//! file by a new one. No chunk file that a committed index has referred to is overwritten: a reader without the lock
+//! may have it open, and would find parts of two states.
 
+use super::file::{with_lengths, write_header, write_slot};
 use super::state::{Committed, Pending, seal};
 use super::unsynced::UnsyncedFiles;
+use crate::chunk::ChunkHeader;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
 use crate::frame::format::checksums::Checksums;
-use crate::frame::format::header::FrameHeader;
-use crate::frame::format::index::{IndexEntry, Offsets, encode_entry};
+use crate::frame::format::index::{IndexEntry, Offsets, encode_entry, head_len, move_blocks};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images};
+use crate::frame::format::space::{IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
-use crate::frame::store::durability::Durability;
+use crate::frame::store::durability::{Durability, SECTOR_LEN};
 use crate::io::replacement::FileProperties;
 
 /// The files of a directory that an atomic change creates and supersedes.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct StagedDirectory {
     /// The numbers of chunk files that were created since the last commit.
     created: Vec<u64>,
@@ -30,17 +35,80 @@ pub(super) struct StagedDirectory {
     index_file: Option<FileProperties>,
     /// Whether the name of the directory is on disk.
     is_name_synced: bool,
+    /// The place of the blocks of the index, the table of checksums and the trailer in the index file; `None` before a new
+    /// index file is written.
+    slot: Option<IndexSlot>,
+    /// The number of commits. Handles without the lock detect a change also by this number.
+    commits: u8,
+}
+
+/// The parts of an index file that are written to the slot.
+struct SlotParts {
+    index: Vec<u8>,
+    /// Length of the index that is at its start, in bytes.
+    head_len: usize,
+    trailer: Vec<u8>,
+    table_len: u64,
+}
+
+impl SlotParts {
+    fn new(index: Vec<u8>, trailer: Vec<u8>, table_len: u64) -> Result<SlotParts> {
+        let head_len = if index.is_empty() { 0 } else { head_len(&ChunkHeader::parse(&index)?) };
+        Ok(SlotParts { index, head_len, trailer, table_len })
+    }
+
+    /// Returns copies of the committed parts.
+    fn of_committed(images: &Images) -> Result<SlotParts> {
+        let Images { index, table, trailer, .. } = images;
+        SlotParts::new(fallible::copy_of(index)?, fallible::copy_of(trailer)?, table.len() as u64)
+    }
+
+    /// Returns the length of the parts in the slot, in bytes.
+    fn len(&self) -> u64 {
+        (self.index.len() - self.head_len + self.trailer.len()) as u64 + self.table_len
+    }
+
+    /// Returns the parts before the slot, if that begins at byte `start` of the frame: the header and the start of the
+    /// index.
+    fn before_slot(&self, header: &[u8], start: u64) -> Result<Vec<u8>> {
+        let mut bytes = fallible::concat(&[header, &self.index[..self.head_len]])?;
+        if !self.index.is_empty() {
+            let gap = (start as usize).saturating_sub(bytes.len()) as i32;
+            move_blocks(&ChunkHeader::parse(&self.index)?, &mut bytes[header.len()..], gap);
+        }
+        Ok(bytes)
+    }
 }
 
 impl StagedDirectory {
+    /// Prepares atomic changes of a frame. `images` are those of the committed state.
+    ///
+    /// # Errors
+    /// Those of parsing the header of the index.
+    pub(super) fn new(layout: &FrameLayout, images: &Images) -> Result<StagedDirectory> {
+        let parts = SlotParts::of_committed(images)?;
+        // Of a frame that was not closed, the gap counts as used.
+        let slot = IndexSlot::new(layout.header_len + parts.head_len as u64..layout.frame_len);
+        let commits = std::process::id() as u8;
+        Ok(StagedDirectory { slot: Some(slot), commits, ..StagedDirectory::default() })
+    }
+
     /// Returns a copy.
     pub(super) fn try_clone(&self) -> Result<StagedDirectory> {
         Ok(StagedDirectory {
             created: fallible::copy_of(&self.created)?,
             superseded: fallible::copy_of(&self.superseded)?,
             unsynced: self.unsynced.try_clone()?,
+            slot: self.slot.clone(),
             ..*self
         })
+    }
+
+    /// Returns to the state `before`, except for the committed index file.
+    pub(super) fn restore(&mut self, before: StagedDirectory) {
+        let StagedDirectory { index_file, is_name_synced, commits, .. } = *self;
+        let slot = self.slot.take();
+        *self = StagedDirectory { index_file, is_name_synced, slot, commits, ..before };
     }
 
     /// Writes a chunk and its record, which may be empty, to a new file. Returns its number. `cbytes` is the size of all
@@ -93,7 +161,7 @@ impl StagedDirectory {
         (offsets, directory): (Offsets, StagedDirectory),
     ) {
         self.remove_new_files(disk, &directory);
-        *self = directory;
+        self.restore(directory);
         index.replace(offsets);
     }
 
@@ -137,7 +205,7 @@ impl StagedDirectory {
 
     /// Calls `open`. If it cannot open a file, the new chunk files are synchronised and closed, and it is called again:
     /// the process may have too many open files.
-    fn retry_with_closed_files<T>(&mut self, open: impl Fn() -> Result<T>) -> Result<T> {
+    fn retry_with_closed_files<T>(&mut self, mut open: impl FnMut() -> Result<T>) -> Result<T> {
         match open() {
             Err(error) if error.kind() == ErrorKind::FileOpen && !self.unsynced.is_empty() => {
                 self.unsynced.keep_none_open()?;
@@ -172,28 +240,120 @@ impl StagedDirectory {
         &mut self,
         committed: &mut Committed<'_>,
         pending: &Pending,
-        (index, mut trailer): (Vec<u8>, Vec<u8>),
+        (index, trailer): (Vec<u8>, Vec<u8>),
         checksums: Option<&Checksums>,
     ) -> Result<()> {
-        let mut header = fallible::copy_of(&pending.header_image)?;
-        let header_len = header.len() as u64;
         let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
-        let frame_len = header_len + (index.len() + trailer.len()) as u64 + table_len;
+        let parts = SlotParts::new(index, trailer, table_len)?;
+        let head = 0..pending.header_image.len() as u64 + parts.head_len as u64;
+        let is_in_place = !parts.index.is_empty() && head.end <= SECTOR_LEN;
+        let slot = self.slot.as_ref().filter(|_| is_in_place);
+        let place = slot.map(|slot| slot.place(head, parts.len(), 0));
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
-        FrameHeader::set_lengths(&mut header, cbytes, frame_len, None, table_len > 0);
-        let table = seal(checksums, &header, &index, &mut trailer, frame_len)?;
-        self.replace_index_file(committed, &fallible::concat(&[&header, &index, &table, &trailer])?)?;
+        self.publish(committed, (&pending.header_image, cbytes), parts, checksums, place)?;
+        self.created.clear();
+        committed.disk.remove_chunk_files(self.superseded.drain(..));
+        Ok(())
+    }
+
+    /// Gives the index file the bytes that changes in place write. Does nothing if another handle has changed the frame.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`.
+    pub(super) fn close(&mut self, committed: &mut Committed<'_>) -> Result<()> {
+        let Some(slot) = self.slot.clone().filter(|_| !committed.is_empty()) else { return Ok(()) };
+        let parts = SlotParts::of_committed(committed.images)?;
+        let head_end = committed.layout.header_len + parts.head_len as u64;
+        if slot.range == (head_end..head_end + parts.len()) {
+            return Ok(());
+        }
+        let stream = committed.stream()?;
+        let Images { header, trailer, .. } = &*committed.images;
+        let trailer_at = committed.layout.frame_len - trailer.len() as u64;
+        if !committed.are_in_file(&stream, &[(0, header), (trailer_at, trailer)])? {
+            return Ok(());
+        }
+        for place in slot.places_to_end_of_data(head_end, parts.len()) {
+            let Images { header, table, .. } = &*committed.images;
+            let checksums = (!table.is_empty()).then(|| Checksums::of_table(table)).transpose()?;
+            let header = fallible::copy_of(header)?;
+            let (parts, cbytes) = (SlotParts::of_committed(committed.images)?, committed.layout.cbytes);
+            self.publish(committed, (&header, cbytes), parts, checksums.as_ref(), Some(place))?;
+        }
+        stream.cut(committed.disk.base + committed.layout.frame_len)
+    }
+
+    /// Writes header, index, table and trailer, and makes them the committed ones. `place` is that of the blocks of the
+    /// index and of what follows them; without one, the index file is replaced.
+    fn publish(
+        &mut self,
+        committed: &mut Committed<'_>,
+        (header_image, cbytes): (&[u8], u64),
+        mut parts: SlotParts,
+        checksums: Option<&Checksums>,
+        place: Option<NewSlot>,
+    ) -> Result<()> {
+        let header_len = header_image.len() as u64;
+        let head_end = header_len + parts.head_len as u64;
+        let range = match &place {
+            Some(place) => place.start()..place.end(),
+            None => head_end..head_end + parts.len(),
+        };
+        self.commits = self.commits.wrapping_add(1);
+        let gap = (range.start != head_end).then_some(self.commits & 0x3f);
+        let header = with_lengths(header_image, cbytes, range.end, gap, parts.table_len > 0)?;
+        let table = seal(checksums, &header, &parts.index, &mut parts.trailer, range.end)?;
+        let before_slot = parts.before_slot(&header, range.start)?;
+        let in_slot = [&parts.index[parts.head_len..], &table, &parts.trailer];
+        match &place {
+            Some(place) => self.write_in_place(committed, place, &before_slot, &in_slot)?,
+            None => {
+                let [blocks, table, trailer] = in_slot;
+                self.replace_index_file(
+                    committed,
+                    &fallible::concat(&[&before_slot, blocks, table, trailer])?,
+                )?;
+            }
+        }
+        let SlotParts { index, trailer, table_len, .. } = parts;
         *committed.layout = FrameLayout {
             header_len,
             cbytes,
-            frame_len,
+            frame_len: range.end,
             trailer_len: trailer.len() as u64,
             table_len,
             ..*committed.layout
         };
         *committed.images = Images { header, index, table, trailer };
-        self.created.clear();
-        committed.disk.remove_chunk_files(self.superseded.drain(..));
+        self.slot = Some(place.map_or(IndexSlot::new(range), NewSlot::committed));
+        Ok(())
+    }
+
+    /// Writes parts of the index file: to a place that the committed state does not use, and then the start of the file. At
+    /// level `power`, the chunk files and their names are on disk before.
+    fn write_in_place(
+        &mut self,
+        committed: &mut Committed<'_>,
+        place: &NewSlot,
+        start: &[u8],
+        in_slot: &[&[u8]; 3],
+    ) -> Result<()> {
+        let stream = self.retry_with_closed_files(|| committed.stream())?;
+        if committed.level == Durability::Power {
+            self.sync_chunk_files(committed.disk)?;
+        }
+        write_slot(committed, &stream, place, in_slot)?;
+        write_header(committed, &stream, &[start], false)
+    }
+
+    /// Waits until the new chunk files and their names are on disk.
+    fn sync_chunk_files(&mut self, disk: &Disk) -> Result<()> {
+        self.unsynced.sync()?;
+        if self.is_name_synced {
+            return disk.sync_file_names();
+        }
+        disk.sync_names()?;
+        self.is_name_synced = true;
         Ok(())
     }
 
@@ -210,13 +370,7 @@ impl StagedDirectory {
         if is_synced {
             // The disk writes the index file while the calls below wait for the chunk files.
             new.start_write_back();
-            self.unsynced.sync()?;
-            if self.is_name_synced {
-                disk.sync_file_names()?;
-            } else {
-                disk.sync_names()?;
-                self.is_name_synced = true;
-            }
+            self.sync_chunk_files(disk)?;
         }
         self.index_file = disk.commit_index_file(new, is_synced)?;
         Ok(())

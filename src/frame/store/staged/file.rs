@@ -346,15 +346,7 @@ impl StagedFile {
         let Images { header, index, trailer, .. } = &*committed.images;
         let trailer_at = committed.layout.frame_len - trailer.len() as u64;
         let header = header.get(..FIXED_HEADER_LEN).unwrap_or_default();
-        let mut found = fallible::filled(0, header.len().max(index.len()).max(trailer.len()))?;
-        for (at, bytes) in [(0, header), (self.slot.range.start, index), (trailer_at, trailer)] {
-            let found = &mut found[..bytes.len()];
-            stream.read_exact_at(committed.disk.base + at, found)?;
-            if found != bytes {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        committed.are_in_file(stream, &[(0, header), (self.slot.range.start, index), (trailer_at, trailer)])
     }
 
     /// Moves index and trailer directly behind the chunks.
@@ -379,7 +371,7 @@ impl StagedFile {
 
 /// Returns a header with other lengths of the data section and the frame, the number of the commit if there is a gap,
 /// and the flag of the checksums.
-fn with_lengths(
+pub(super) fn with_lengths(
     header: &[u8],
     cbytes: u64,
     frame_len: u64,
@@ -392,7 +384,7 @@ fn with_lengths(
 }
 
 /// Writes index, padding, table of checksums and trailer, and waits until they are on disk if the level requires it.
-fn write_slot(
+pub(super) fn write_slot(
     committed: &Committed<'_>,
     stream: &IoStream,
     slot: &NewSlot,
@@ -405,7 +397,12 @@ fn write_slot(
 
 /// Writes the start of the frame, which commits a state; with a journal, if the bytes are in several sectors. If that
 /// fails, the old bytes are written again. A new frame has no old bytes; the caller removes its file after an error.
-fn write_header(committed: &Committed<'_>, stream: &IoStream, parts: &[&[u8]], is_new: bool) -> Result<()> {
+pub(super) fn write_header(
+    committed: &Committed<'_>,
+    stream: &IoStream,
+    parts: &[&[u8]],
+    is_new: bool,
+) -> Result<()> {
     let disk = committed.disk;
     let write = || stream.write_vectored_at(disk.base, parts).and_then(|()| committed.sync(stream));
     if is_new {

@@ -2,7 +2,7 @@
 //! bytes, and a commit publishes all changes at once.
 //!
 //! Data flow: change -> chunk stored by [`mod@file`] or [`directory`] -> entries changed in memory, and [`Pending`]
-//! parts -> commit: index and trailer written, then the header (a file), or a new index file renamed (a directory).
+//! parts -> commit: index and trailer written, then the header, to the file or to the index file of the directory.
 //!
 //! The committed state, and the parts that a commit writes, are in [`state`].
 //!
@@ -84,7 +84,7 @@ impl Staging {
         offsets: &Offsets,
     ) -> Result<Staging> {
         let store = match layout.kind {
-            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::new(layout, images)?),
             FrameKind::Contiguous => StagedStore::File(StagedFile::new(disk, layout, images, offsets)?),
         };
         Ok(Staging {
@@ -132,10 +132,9 @@ impl Staging {
     /// Returns the length that the frame has once it is closed.
     pub(in crate::frame) fn closed_len(&self, layout: &FrameLayout, images: &Images) -> u64 {
         match &self.store {
-            StagedStore::File(file) if !images.index.is_empty() => {
-                file.end_of_data() + images.len_behind_chunks()
-            }
-            _ => layout.frame_len,
+            _ if images.index.is_empty() => layout.frame_len,
+            StagedStore::File(file) => file.end_of_data() + images.len_behind_chunks(),
+            StagedStore::Directory(_) => layout.header_len + images.len_behind_chunks(),
         }
     }
 
@@ -383,7 +382,7 @@ impl Staging {
         self.commit(&mut committed, index)?;
         match &mut self.store {
             StagedStore::File(file) => compaction::close(file, &mut committed, index),
-            StagedStore::Directory(_) => Ok(()),
+            StagedStore::Directory(directory) => directory.close(&mut committed),
         }
     }
 }
@@ -440,6 +439,7 @@ impl StagedStore {
     fn restore(&mut self, savepoint: StagedStore) {
         match (self, savepoint) {
             (StagedStore::File(file), StagedStore::File(before)) => file.restore(before),
+            (StagedStore::Directory(directory), StagedStore::Directory(before)) => directory.restore(before),
             (store, before) => *store = before,
         }
     }

@@ -68,6 +68,22 @@ impl Committed<'_> {
         if self.level == Durability::Power { stream.sync_data() } else { Ok(()) }
     }
 
+    /// Returns whether the file has these parts of the frame, each at its offset in the frame.
+    ///
+    /// # Errors
+    /// `FileRead`, `MemoryAlloc`.
+    pub(super) fn are_in_file(&self, stream: &IoStream, parts: &[(u64, &[u8])]) -> Result<bool> {
+        let mut found = fallible::filled(0, parts.iter().map(|part| part.1.len()).max().unwrap_or(0))?;
+        for &(at, bytes) in parts {
+            let found = &mut found[..bytes.len()];
+            stream.read_exact_at(self.disk.base + at, found)?;
+            if found != bytes {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Returns whether the committed state has no chunks, so that its trailer is directly behind the header.
     pub(super) fn is_empty(&self) -> bool {
         self.images.index.is_empty()
