@@ -1,12 +1,11 @@
 //! The checksums of a frame (`frame.md` 2.14): the table before the trailer, and its root in the fingerprint.
 //!
 //! The root has its own checksum and that of the table; the table has the checksums of header, index, trailer and
-//! chunks. All checksums are CRC-32C. Pure functions of bytes: a [`ChecksumTable`] fits its root, and a [`Checksums`]
-//! that was [parsed](Checksums::parse) is that of the frame whose parts were passed.
+//! chunks, or the places and checksums of pages of 1,024 of the latter. All checksums are CRC-32C. Pure functions of bytes:
+//! a [`ChecksumTable`] fits its root.
 
 #![forbid(unsafe_code)]
 
-use super::change::Change;
 use super::header::FrameHeader;
 use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
@@ -14,7 +13,6 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The use of checksums by a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +58,10 @@ impl ChecksumMode {
     }
 }
 
-/// The first bytes of a table: the magic, the version and zeros.
-const TABLE_START: [u8; 8] = *b"b2cs\x02\0\0\0";
+/// The first bytes of a table: the magic and the version. The number of stored pages follows, in three bytes.
+const TABLE_START: [u8; 5] = *b"b2cs\x02";
+/// Offset of the number of stored pages in a table, in bytes.
+const STORED_PAGES_OFFSET: usize = 5;
 /// Length of a table without chunks, in bytes.
 pub(in crate::frame) const TABLE_HEAD_LEN: usize = 32;
 /// Offset of the length of the frame in a table, in bytes.
@@ -70,6 +70,14 @@ const FRAME_LEN_OFFSET: usize = 8;
 const COUNT_OFFSET: usize = 16;
 /// Size of the checksum of a chunk in a table, in bytes.
 const ENTRY_LEN: usize = 4;
+/// Number of chunks of a page; the last one can have fewer.
+pub(in crate::frame) const PAGE_CHUNKS: usize = 1024;
+/// Length of a page at a place of its own, in bytes.
+pub(in crate::frame) const PAGE_LEN: usize = PAGE_CHUNKS * ENTRY_LEN;
+/// Size of the place of a page in a table, in bytes: offset and checksum.
+const PAGE_ENTRY_LEN: usize = 12;
+/// The offset of a page that is in the table itself.
+const IN_TABLE: u64 = u64::MAX;
 /// The maximum number of chunks for which a table is written: the table has 64 MiB then, and every change writes it.
 pub(in crate::frame) const MAX_TABLE_CHUNKS: usize = 1 << 24;
 
@@ -84,21 +92,40 @@ pub(in crate::frame) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
 }
 
-/// Returns the length of the table of a frame with `nchunks` chunks, in bytes.
-pub(in crate::frame) fn table_len(nchunks: usize) -> u64 {
-    (TABLE_HEAD_LEN + nchunks * ENTRY_LEN) as u64
+/// Returns the length of the table of a frame with `nchunks` chunks, of which `stored` full pages are at places of their
+/// own, in bytes.
+pub(in crate::frame) fn table_len(nchunks: usize, stored: usize) -> u64 {
+    let entries = if stored > 0 { nchunks.div_ceil(PAGE_CHUNKS) * PAGE_ENTRY_LEN } else { 0 };
+    (TABLE_HEAD_LEN + entries + nchunks.saturating_sub(stored * PAGE_CHUNKS) * ENTRY_LEN) as u64
+}
+
+/// The place of a page of the checksums of chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::frame) struct StoredPage {
+    /// Offset in the frame, in bytes.
+    pub(in crate::frame) at: u64,
+    /// The checksum of the page.
+    pub(in crate::frame) checksum: u32,
+}
+
+/// Returns the number of stored pages that the first bytes of a table give.
+fn stored_pages(head: &[u8; TABLE_HEAD_LEN]) -> usize {
+    (le_u32(head, STORED_PAGES_OFFSET - 1) >> 8) as usize
 }
 
 /// Returns the length, in bytes, that the first bytes of a table give; `None` if no table begins there.
 pub(in crate::frame) fn stated_table_len(head: &[u8]) -> Option<u64> {
-    let head = head.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START)?;
-    Some(table_len(le_u32(head, COUNT_OFFSET) as usize))
+    let head = table_head(head)?;
+    Some(table_len(le_u32(head, COUNT_OFFSET) as usize, stored_pages(head)))
 }
 
 /// Returns the length of the frame, in bytes, that the first bytes of a table give; `None` if no table begins there.
 pub(in crate::frame) fn stated_frame_len(head: &[u8]) -> Option<u64> {
-    let head = head.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START)?;
-    Some(le_u64(head, FRAME_LEN_OFFSET))
+    Some(le_u64(table_head(head)?, FRAME_LEN_OFFSET))
+}
+
+fn table_head(table: &[u8]) -> Option<&[u8; TABLE_HEAD_LEN]> {
+    table.first_chunk().filter(|head| head.starts_with(&TABLE_START))
 }
 
 /// The root of the checksums. A value that was parsed has a correct checksum of its own.
@@ -188,8 +215,11 @@ pub(crate) struct ChecksumTable {
     pub(in crate::frame) at: u64,
     /// Length of the frame to which the table belongs, in bytes.
     pub(in crate::frame) frame_len: u64,
-    /// The checksums of the chunks, in the order of their numbers.
+    /// The checksums of the chunks, in the order of their numbers. Those of stored pages are 0 until
+    /// [`read_pages`](Self::read_pages) is called.
     pub(in crate::frame) chunks: Vec<u32>,
+    /// The places of the pages that are not in the table; empty without one.
+    stored: Vec<Option<StoredPage>>,
     header: u32,
     index: u32,
     trailer: u32,
@@ -222,28 +252,112 @@ impl ChecksumTable {
     /// `Data` for a table that does not fit the root; `MemoryAlloc`.
     pub(in crate::frame) fn parse(bytes: &[u8], root: Root, at: u64) -> Result<ChecksumTable> {
         expect(format_args!("the checksum table (offset {at})"), root.table_checksum, checksum(bytes))?;
-        let Some(head) = bytes.first_chunk::<TABLE_HEAD_LEN>().filter(|head| head[..8] == TABLE_START) else {
+        let Some(head) = table_head(bytes) else {
             return Err(err!(
                 Data,
                 "the checksum table at offset {at} has an unknown version, expected {TABLE_START:?}"
             ));
         };
-        let count = le_u32(head, COUNT_OFFSET);
-        let (len, expected) = (bytes.len() as u64, table_len(count as usize));
-        if len != expected || len != u64::from(root.table_len) {
+        let (count, stored) = (le_u32(head, COUNT_OFFSET) as usize, stored_pages(head));
+        let (len, expected) = (bytes.len() as u64, table_len(count, stored));
+        let can_be_stored = stored == 0 || (stored <= count / PAGE_CHUNKS && count <= MAX_TABLE_CHUNKS);
+        if len != expected || len != u64::from(root.table_len) || !can_be_stored {
             return Err(err!(
                 Data,
-                "the checksum table has {len} bytes, expected {expected} for {count} chunks"
+                "the checksum table has {len} bytes, expected {expected} for {count} chunks and {stored} stored pages"
             ));
         }
         let [header, index, trailer] = [20, 24, 28].map(|offset| le_u32(head, offset));
         let frame_len = le_u64(head, FRAME_LEN_OFFSET);
-        Ok(ChecksumTable { at, frame_len, chunks: chunk_entries(bytes)?, header, index, trailer })
+        let (stored, in_table) = parse_pages(&bytes[TABLE_HEAD_LEN..], count, stored)?;
+        let mut table = ChecksumTable { at, frame_len, chunks: Vec::new(), stored, header, index, trailer };
+        table.place_pages(count, in_table)?;
+        Ok(table)
+    }
+
+    /// Fills `chunks` with the checksums that are in the table.
+    fn place_pages(&mut self, count: usize, mut in_table: &[u8]) -> Result<()> {
+        self.chunks = fallible::filled(0, count)?;
+        for (n, page) in self.chunks.chunks_mut(PAGE_CHUNKS).enumerate() {
+            if self.stored.get(n).is_some_and(Option::is_some) {
+                continue;
+            }
+            let (bytes, rest) = in_table.split_at(page.len() * ENTRY_LEN);
+            decode_entries(bytes, page);
+            in_table = rest;
+        }
+        Ok(())
+    }
+
+    /// Reads the pages that are not in the table, by calls of `read`, which fills its second argument with the bytes of the
+    /// frame at its first.
+    ///
+    /// # Errors
+    /// `Data` for a page with another checksum; those of `read`.
+    pub(in crate::frame) fn read_pages(
+        &mut self,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut bytes = [0; PAGE_LEN];
+        for (n, (page, place)) in self.chunks.chunks_mut(PAGE_CHUNKS).zip(&self.stored).enumerate() {
+            let Some(StoredPage { at, checksum: expected }) = *place else { continue };
+            read(at, &mut bytes)?;
+            expect(format_args!("page {n} of the checksum table (offset {at})"), expected, checksum(&bytes))?;
+            decode_entries(&bytes, page);
+        }
+        Ok(())
+    }
+
+    /// Returns the places of the pages that are not in the table; fewer than pages without one.
+    pub(in crate::frame) fn stored_pages(&self) -> &[Option<StoredPage>] {
+        &self.stored
+    }
+
+    /// Builds the table of a frame with `nchunks` chunks. `stored` gives the places of pages, and `chunks` the checksums of
+    /// the chunks of the other pages. Returns the table and the end of the trailer.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn encode(
+        frame: &ChecksummedParts<'_>,
+        nchunks: usize,
+        stored: &[Option<StoredPage>],
+        chunks: impl Iterator<Item = u32>,
+    ) -> Result<(Vec<u8>, [u8; FINGERPRINT_LEN])> {
+        let stored_count = stored.iter().flatten().count();
+        let mut table = fallible::vec_with_capacity(table_len(nchunks, stored_count) as usize)?;
+        table.extend_from_slice(&TABLE_START);
+        table.extend_from_slice(&(stored_count as u32).to_le_bytes()[..3]);
+        table.extend_from_slice(&frame.frame_len.to_le_bytes());
+        table.extend_from_slice(&(nchunks as u32).to_le_bytes());
+        table.resize(TABLE_HEAD_LEN, 0);
+        for page in stored.iter().filter(|_| stored_count > 0) {
+            let page = page.unwrap_or(StoredPage { at: IN_TABLE, checksum: 0 });
+            table.extend_from_slice(&page.at.to_le_bytes());
+            table.extend_from_slice(&page.checksum.to_le_bytes());
+        }
+        chunks.for_each(|value| table.extend_from_slice(&value.to_le_bytes()));
+        let root = ChecksumTable::seal_again(&mut table, frame);
+        Ok((table, root))
+    }
+
+    /// Changes a table to that of a frame with the same chunks and other parts. Returns the end of the trailer.
+    pub(in crate::frame) fn seal_again(
+        table: &mut [u8],
+        frame: &ChecksummedParts<'_>,
+    ) -> [u8; FINGERPRINT_LEN] {
+        let parts = [checksum(frame.header), frame.index, trailer_checksum(frame.trailer)];
+        table[FRAME_LEN_OFFSET..COUNT_OFFSET].copy_from_slice(&frame.frame_len.to_le_bytes());
+        for (at, part) in (COUNT_OFFSET + ENTRY_LEN..).step_by(ENTRY_LEN).zip(parts) {
+            table[at..at + ENTRY_LEN].copy_from_slice(&part.to_le_bytes());
+        }
+        Root { table_len: table.len() as u32, table_checksum: checksum(table) }.encode()
     }
 
     /// Returns the offset of the end of the table in the frame, in bytes.
     pub(in crate::frame) fn end(&self) -> u64 {
-        self.at.saturating_add(table_len(self.chunks.len()))
+        let stored = self.stored.iter().flatten().count();
+        self.at.saturating_add(table_len(self.chunks.len(), stored))
     }
 
     /// Checks that the table belongs to a frame of that length, in bytes, with that number of chunks.
@@ -287,196 +401,35 @@ impl ChecksumTable {
     }
 }
 
-/// The checksums of the chunks of a frame, and which of the chunks were checked.
-#[derive(Default, Debug)]
-pub(in crate::frame) struct Checksums {
-    chunks: Vec<u32>,
-    /// Whether the chunk needs no check any more.
-    is_verified: Vec<AtomicBool>,
-}
-
-impl Checksums {
-    /// Returns a copy.
-    pub(in crate::frame) fn try_clone(&self) -> Result<Checksums> {
-        let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
-        Ok(Checksums {
-            chunks: fallible::copy_of(&self.chunks)?,
-            is_verified: fallible::collect(self.is_verified.iter().map(copy))?,
-        })
-    }
-
-    /// Returns the checksums of chunks that were read just now.
-    pub(in crate::frame) fn of_read_chunks(chunks: Vec<u32>) -> Result<Checksums> {
-        let is_verified = fallible::collect(chunks.iter().map(|_| AtomicBool::new(true)))?;
-        Ok(Checksums { chunks, is_verified })
-    }
-
-    /// Checks the parts of a frame by its table. The index is at byte `index_at`. Returns the checksums of its chunks.
-    ///
-    /// # Errors
-    /// `Data` for the table of another frame, and for a part with another checksum.
-    pub(in crate::frame) fn parse(
-        table: ChecksumTable,
-        frame: &ChecksummedParts<'_>,
-        index_at: u64,
-        nchunks: usize,
-    ) -> Result<Checksums> {
-        table.check_frame(frame.frame_len, nchunks)?;
-        table.check_header(frame.header)?;
-        table.check_index(index_at, frame.index)?;
-        let trailer_at = frame.frame_len.saturating_sub(frame.trailer.len() as u64);
-        table.check_trailer(trailer_at, frame.trailer)?;
-        Checksums::of_unread_chunks(table.chunks)
-    }
-
-    /// Reads the checksums of the chunks from a table that was checked or written by this handle.
-    pub(in crate::frame) fn of_table(table: &[u8]) -> Result<Checksums> {
-        Checksums::of_unread_chunks(chunk_entries(table)?)
-    }
-
-    fn of_unread_chunks(chunks: Vec<u32>) -> Result<Checksums> {
-        let is_verified = fallible::collect(chunks.iter().map(|_| AtomicBool::new(false)))?;
-        Ok(Checksums { chunks, is_verified })
-    }
-
-    /// Builds the table of a frame. Returns the table and the end of the trailer, which replaces the last bytes of it.
-    fn encode(&self, frame: &ChecksummedParts<'_>) -> Result<(Vec<u8>, [u8; FINGERPRINT_LEN])> {
-        let mut table = fallible::vec_with_capacity(table_len(self.chunks.len()) as usize)?;
-        table.extend_from_slice(&TABLE_START);
-        table.extend_from_slice(&frame.frame_len.to_le_bytes());
-        table.extend_from_slice(&(self.chunks.len() as u32).to_le_bytes());
-        let parts = [checksum(frame.header), frame.index, trailer_checksum(frame.trailer)];
-        for value in parts.iter().chain(&self.chunks) {
-            table.extend_from_slice(&value.to_le_bytes());
-        }
-        let root = Root { table_len: table.len() as u32, table_checksum: checksum(&table) };
-        Ok((table, root.encode()))
-    }
-
-    /// Builds the table of a frame with that header, index and trailer, and stores the root in the trailer.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`; the trailer is unchanged then.
-    pub(in crate::frame) fn seal(
-        &self,
-        header: &[u8],
-        index: u32,
-        trailer: &mut [u8],
-        frame_len: u64,
-    ) -> Result<Vec<u8>> {
-        let (table, root) = self.encode(&ChecksummedParts { header, index, trailer, frame_len })?;
-        if let Some(end) = trailer.last_chunk_mut::<FINGERPRINT_LEN>() {
-            *end = root;
-        }
-        Ok(table)
-    }
-
-    /// Returns the length of the table, in bytes; `None` if there are too many chunks for a table, or none.
-    pub(in crate::frame) fn writable_table_len(&self) -> Option<u64> {
-        let len = self.chunks.len();
-        (1..=MAX_TABLE_CHUNKS).contains(&len).then(|| table_len(len))
-    }
-
-    /// Returns the number of chunks.
-    pub(in crate::frame) fn len(&self) -> usize {
-        self.chunks.len()
-    }
-
-    /// Returns the checksum of chunk `nchunk`.
-    pub(in crate::frame) fn of_chunk(&self, nchunk: usize) -> Option<u32> {
-        self.chunks.get(nchunk).copied()
-    }
-
-    /// Returns whether chunk `nchunk` was not checked yet.
-    pub(in crate::frame) fn needs_check(&self, nchunk: usize) -> bool {
-        self.is_verified.get(nchunk).is_some_and(|flag| !flag.load(Ordering::Relaxed))
-    }
-
-    /// States that all units of chunk `nchunk` were checked.
-    pub(in crate::frame) fn set_checked(&self, nchunk: usize) {
-        if let Some(flag) = self.is_verified.get(nchunk) {
-            flag.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Compares the checksum that was `found` for chunk `nchunk`. `place` is the offset of the chunk in the data section,
-    /// in bytes, or the number of its file.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
-    pub(in crate::frame) fn check_chunk(&self, nchunk: usize, found: u32, place: u64) -> Result<()> {
-        let (Some(&expected), Some(flag)) = (self.chunks.get(nchunk), self.is_verified.get(nchunk)) else {
-            return Ok(());
-        };
-        expect(format_args!("chunk {nchunk} at offset or in file {place}"), expected, found)?;
-        flag.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Marks as checked the chunks that were checked in an older state of the frame. `is_same` returns whether a chunk
-    /// is at the same place in both.
-    pub(in crate::frame) fn keep_verified(&self, old: &Checksums, is_same: impl Fn(usize) -> bool) {
-        for (nchunk, flag) in self.is_verified.iter().enumerate() {
-            if old.chunks.get(nchunk) == self.chunks.get(nchunk)
-                && !old.needs_check(nchunk)
-                && is_same(nchunk)
-            {
-                flag.store(true, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Applies a change of the frame, with the checksum of its chunk; that chunk counts as checked. Returns whether the
-    /// checksums are those of the new state: not if it has too many chunks for a table.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`; nothing changes then.
-    pub(in crate::frame) fn apply(&mut self, change: &Change<'_>, new: u32) -> Result<bool> {
-        match change {
-            Change::Insert { at, .. } if *at <= self.chunks.len() => {
-                fallible::reserve(&mut self.chunks, 1)?;
-                fallible::reserve(&mut self.is_verified, 1)?;
-                self.chunks.insert(*at, new);
-                self.is_verified.insert(*at, AtomicBool::new(true));
-            }
-            Change::Update { at, .. } if *at < self.chunks.len() => {
-                self.chunks[*at] = new;
-                self.is_verified[*at] = AtomicBool::new(true);
-            }
-            Change::Delete { at, .. } if *at < self.chunks.len() => {
-                self.chunks.remove(*at);
-                self.is_verified.remove(*at);
-            }
-            Change::Reorder { order } => {
-                let old = &*self;
-                let at = |n: &i64| usize::try_from(*n).ok().filter(|&n| n < old.chunks.len()).unwrap_or(0);
-                let value = |n| old.chunks.get(at(n)).copied().unwrap_or_default();
-                *self = Checksums {
-                    chunks: fallible::collect(order.iter().map(value))?,
-                    is_verified: fallible::collect(
-                        order.iter().map(|n| AtomicBool::new(!old.needs_check(at(n)))),
-                    )?,
-                };
-            }
-            Change::Fill { nchunks, .. } if *nchunks <= MAX_TABLE_CHUNKS => {
-                *self = Checksums::of_read_chunks(fallible::filled(0, *nchunks)?)?;
-            }
-            Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => {}
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
 /// Returns the checksum of a trailer without its fingerprint.
 fn trailer_checksum(trailer: &[u8]) -> u32 {
     checksum(&trailer[..trailer.len().saturating_sub(FINGERPRINT_LEN)])
 }
 
-/// Returns the checksums of the chunks in the bytes of a table.
-fn chunk_entries(table: &[u8]) -> Result<Vec<u32>> {
-    let entries = table.get(TABLE_HEAD_LEN..).unwrap_or_default();
-    fallible::collect(entries.chunks_exact(ENTRY_LEN).map(|entry| le_u32(entry, 0)))
+/// Splits a table behind its head into the places of its pages, and the checksums in the table.
+fn parse_pages(bytes: &[u8], count: usize, stored: usize) -> Result<(Vec<Option<StoredPage>>, &[u8])> {
+    if stored == 0 {
+        return Ok((Vec::new(), bytes));
+    }
+    let (entries, in_table) = bytes.split_at(count.div_ceil(PAGE_CHUNKS) * PAGE_ENTRY_LEN);
+    let page = |entry: &[u8]| StoredPage { at: le_u64(entry, 0), checksum: le_u32(entry, 8) };
+    let pages = entries.chunks_exact(PAGE_ENTRY_LEN).map(page);
+    let pages: Vec<_> = fallible::collect(pages.map(|page| (page.at != IN_TABLE).then_some(page)))?;
+    let full = &pages[..count / PAGE_CHUNKS];
+    if full.iter().flatten().count() != stored || pages.iter().flatten().count() != stored {
+        return Err(err!(
+            Data,
+            "the checksum table has other pages than the {stored} stored ones of its head"
+        ));
+    }
+    Ok((pages, in_table))
+}
+
+/// Decodes the checksums of the chunks of a page.
+fn decode_entries(bytes: &[u8], page: &mut [u32]) {
+    for (entry, value) in bytes.chunks_exact(ENTRY_LEN).zip(page) {
+        *value = le_u32(entry, 0);
+    }
 }
 
 /// Compares the checksum of a part of the frame.
@@ -503,7 +456,8 @@ fn le_u32(bytes: &[u8], at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::format::change::FrameChunk;
+    use crate::frame::format::change::{Change, FrameChunk};
+    use crate::frame::format::chunk_checksums::Checksums;
     use proptest::prelude::*;
 
     fn trailer(len: usize) -> Vec<u8> {
@@ -531,12 +485,13 @@ mod tests {
             let nchunks = sums.len();
             let checksums = Checksums::of_read_chunks(sums.clone()).unwrap();
             let mut table = checksums.seal(&header, 5, &mut trailer, frame_len).unwrap();
-            prop_assert_eq!(table.len() as u64, table_len(nchunks));
+            prop_assert_eq!(table.len() as u64, table_len(nchunks, 0));
             let read = |table: &[u8], header: &[u8], trailer: &[u8]| {
                 let parts = ChecksummedParts { header, index: 5, trailer, frame_len };
-                Checksums::parse(ChecksumTable::parse(table, Root::parse(trailer)?, 0)?, &parts, 87, nchunks)
+                Checksums::parse(&ChecksumTable::parse(table, Root::parse(trailer)?, 0)?, &parts, 87, nchunks)
             };
-            prop_assert_eq!(read(&table, &header, &trailer).map(|read| read.chunks).ok(), Some(sums));
+            let read_sums = read(&table, &header, &trailer).unwrap();
+            prop_assert_eq!((0..nchunks).filter_map(|n| read_sums.of_chunk(n)).collect::<Vec<_>>(), sums);
             let mut header = header;
             let len = table.len() + header.len() + trailer.len();
             let bit = flip.index(8 * len);
@@ -581,7 +536,8 @@ mod tests {
                 }
             }
             let expected: Vec<u32> = chunks.iter().map(|chunk| checksum(chunk)).collect();
-            prop_assert_eq!(checksums.chunks, expected);
+            let found: Vec<u32> = (0..chunks.len()).filter_map(|n| checksums.of_chunk(n)).collect();
+            prop_assert_eq!(found, expected);
         }
 
         #[test]

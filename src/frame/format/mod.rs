@@ -9,6 +9,7 @@
 //! | [`index`] | the index chunk: the location of each chunk |
 //! | [`msgpack`] | the msgpack values of header and trailer |
 //! | [`checksums`] | the checksums of all parts of a frame |
+//! | [`chunk_checksums`] | the checksums of the chunks, and their changes |
 //! | [`units`] | the checksums of the units of a chunk |
 //! | [`chunk_info`] | the fields of a chunk header that super-chunks use |
 //! | [`mod@change`] | the changes of a frame |
@@ -20,6 +21,7 @@
 pub(crate) mod array_meta;
 pub(crate) mod change;
 pub(crate) mod checksums;
+pub(in crate::frame) mod chunk_checksums;
 pub(crate) mod chunk_info;
 pub(crate) mod header;
 pub(crate) mod index;

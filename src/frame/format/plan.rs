@@ -4,7 +4,8 @@
 //! it.
 
 use super::change::{Change, FrameChunk};
-use super::checksums::{Checksums, checksum};
+use super::checksums::{PAGE_LEN, checksum};
+use super::chunk_checksums::Checksums;
 use super::header::{FIXED_HEADER_LEN, FrameHeader};
 use super::index::{IndexEncoder, IndexEntry, Offsets, encode_entry, encode_special};
 use super::metalayers::{Metalayer, section_len};
@@ -215,7 +216,7 @@ impl FrameIndex {
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
     pub(in crate::frame) fn change_checksums(&mut self, change: &Change<'_>) -> Result<Vec<u8>> {
-        let Some(checksums) = &mut self.checksums else { return Ok(Vec::new()) };
+        let Some(checksums) = &self.checksums else { return Ok(Vec::new()) };
         let (record, new) = match change {
             Change::Insert { chunk: FrameChunk::Bytes(bytes), .. }
             | Change::Update { chunk: FrameChunk::Bytes(bytes), .. } => {
@@ -225,18 +226,8 @@ impl FrameIndex {
             }
             _ => (Vec::new(), 0),
         };
-        let are_known = match Arc::get_mut(checksums) {
-            Some(own) => own.apply(change, new)?,
-            None => {
-                let mut copy = checksums.try_clone()?;
-                let are_known = copy.apply(change, new)?;
-                *checksums = Arc::new(copy);
-                are_known
-            }
-        };
-        if !are_known {
-            self.checksums = None;
-        }
+        let mut copy = checksums.try_clone()?;
+        self.checksums = copy.apply(change, new)?.then(|| Arc::new(copy));
         Ok(record)
     }
 
@@ -246,6 +237,13 @@ impl FrameIndex {
             checksums.len() == self.offsets.len() && checksums.writable_table_len().is_some()
         };
         self.checksums.clone().filter(is_writable)
+    }
+
+    /// Returns the end of the last page of checksums that is at a place of its own, in bytes from the start of the frame; 0
+    /// without one.
+    pub(in crate::frame) fn end_of_pages(&self) -> u64 {
+        let places = self.checksums.iter().flat_map(|checksums| checksums.stored_places());
+        places.map(|at| at.saturating_add(PAGE_LEN as u64)).max().unwrap_or(0)
     }
 
     /// Replaces the index after the frame was read again.

@@ -19,7 +19,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
 use crate::fork_count;
 use crate::frame::FrameKind;
-use crate::frame::format::checksums::{self, ChecksumMode, Checksums};
+use crate::frame::format::checksums::{self, ChecksumMode};
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
@@ -342,7 +343,10 @@ impl Frame {
         let loaded = self.load_parts(&header, trailer_len);
         // Without the lock, another handle may have written other parts between two reads.
         let (layout, index, images, mut contents, checksums) = self.confirm_read(&header, loaded)?;
-        let disk = self.disk.as_ref().filter(|disk| header.gap.is_some() && disk.backend.is_native());
+        let has_pages =
+            checksums.as_ref().is_some_and(|checksums| checksums.stored_places().next().is_some());
+        let is_open = header.gap.is_some() || has_pages;
+        let disk = self.disk.as_ref().filter(|disk| is_open && disk.backend.is_native());
         let end_of_chunks = disk.map(|disk| disk.end_of_chunks(&layout, &index));
         if let (Some(end), FrameKind::Contiguous) = (end_of_chunks, layout.kind) {
             // The size of the chunks, without the gap behind them.

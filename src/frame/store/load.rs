@@ -165,6 +165,7 @@ pub(in crate::frame) fn read_table(
     let root = Root::parse(trailer)?;
     let at = ChecksumTable::offset(root, index_end, trailer_at, trailer.len() as u64)?;
     let bytes = frame.read_vec_at(at, u64::from(root.table_len))?;
-    let table = ChecksumTable::parse(&bytes, root, at)?;
+    let mut table = ChecksumTable::parse(&bytes, root, at)?;
+    table.read_pages(|at, dest| frame.read_at(at, dest))?;
     Ok((bytes, table))
 }

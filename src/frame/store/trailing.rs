@@ -205,7 +205,7 @@ mod tests {
     fn trailers() -> [Vec<u8>; 2] {
         let plain = trailer::build(&[]).unwrap();
         let mut sealed = plain.clone();
-        checksums::Checksums::default().seal(&[], 0, &mut sealed, 1000).unwrap();
+        crate::frame::format::chunk_checksums::Checksums::default().seal(&[], 0, &mut sealed, 1000).unwrap();
         let parts = ChecksummedParts { header: &[], index: 0, trailer: &sealed, frame_len: 1000 };
         assert_ne!(parts.trailer, plain);
         [plain, sealed]

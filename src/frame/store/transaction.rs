@@ -71,7 +71,7 @@ impl Frame {
         };
         let mut inner = self.inner.write();
         if inner.staging.is_none() {
-            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index.offsets)?);
+            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index)?);
         }
         Ok(true)
     }
@@ -86,7 +86,7 @@ impl Frame {
             return Ok(());
         }
         if let Some(disk) = self.disk.as_deref() {
-            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index.offsets)?);
+            inner.staging = Some(Staging::new(disk, &inner.layout, &inner.images, &inner.index)?);
         }
         let closed =
             self.with_staging(&mut inner, |staging, committed, index| staging.close(committed, index));

@@ -9,7 +9,8 @@ use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
 use crate::frame::format::change::Change;
-use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, Checksums, MAX_TABLE_CHUNKS};
+use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, MAX_TABLE_CHUNKS};
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
@@ -53,7 +54,11 @@ impl Frame {
             trailer: &images.trailer,
             frame_len: layout.frame_len,
         };
-        Checksums::parse(table, &parts, layout.index_offset(), nchunks)
+        let mut checksums = Checksums::parse(&table, &parts, layout.index_offset(), nchunks)?;
+        if !self.is_native() {
+            checksums.forget_places();
+        }
+        Ok(checksums)
     }
 
     /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.

@@ -86,8 +86,11 @@ pub(crate) fn search_table(files: &FrameFiles, header: &FrameHeader) -> Result<O
         let trailer_len = load::read_trailer_len(files, end).ok();
         let before_trailer = trailer_len.and_then(|len| end.checked_sub(len + table_len));
         for at in [before_trailer, index_end].into_iter().flatten() {
-            let table =
-                files.read_vec(at, table_len).and_then(|bytes| ChecksumTable::parse(&bytes, root, at));
+            let table = files.read_vec(at, table_len).and_then(|bytes| {
+                let mut table = ChecksumTable::parse(&bytes, root, at)?;
+                table.read_pages(|at, dest| files.read_exact(at, dest))?;
+                Ok(table)
+            });
             let Some(table) = if_whole(table)? else { continue };
             if table.frame_len == end || is_moved_table(files, header, &table)? {
                 return Ok(Some(table));

@@ -46,7 +46,6 @@ struct Compaction<'a, 'b> {
 }
 
 /// Moves chunks to holes, as far as that is worthwhile, index and trailer directly behind the chunks, and cuts the file.
-/// Does nothing if another handle has changed the frame.
 ///
 /// # Errors
 /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, and those of encoding the index.
@@ -56,12 +55,9 @@ pub(super) fn close(
     index: &mut FrameIndex,
 ) -> Result<()> {
     let stream = committed.stream()?;
-    if !file.has_committed_state(committed, &stream)? {
-        return Ok(());
-    }
     if !committed.is_empty() {
         let header_len = file.header_len();
-        file.search.search_before_close(committed, &index.offsets, &mut file.space, header_len)?;
+        file.search.search_before_close(committed, index, &mut file.space, header_len)?;
         Compaction::run(file, committed, &stream, index)?;
         file.close_gap(committed, &stream)?;
     }
@@ -114,7 +110,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
     }
 
     fn chunks(&self) -> Result<Vec<ChunkInFile>> {
-        chunks_by_place(&self.index.offsets, self.file.header_len(), self.file.space.end())
+        chunks_by_place(self.index, self.file.header_len(), self.file.space.end())
     }
 
     /// Returns whether all chunks behind the first hole are to be moved down.

@@ -9,21 +9,20 @@
 //! may have it open, and would find parts of two states.
 
 use super::file::{with_lengths, write_header, write_slot};
-use super::state::{Committed, Pending, seal};
+use super::state::{ChunkSums, Committed, Pending, seal};
 use super::unsynced::UnsyncedFiles;
 use crate::chunk::ChunkHeader;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
-use crate::frame::format::checksums::Checksums;
 use crate::frame::format::index::{IndexEntry, Offsets, encode_entry, head_len, move_blocks};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images};
-use crate::frame::format::space::{IndexSlot, NewSlot};
+use crate::frame::format::space::{DataSpace, IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
+use crate::io::WriteUnit;
 use crate::io::replacement::FileProperties;
 
 /// The files of a directory that an atomic change creates and supersedes.
-#[derive(Default)]
 pub(super) struct StagedDirectory {
     /// The numbers of chunk files that were created since the last commit.
     created: Vec<u64>,
@@ -38,6 +37,8 @@ pub(super) struct StagedDirectory {
     /// The place of the blocks of the index, the table of checksums and the trailer in the index file; `None` before a new
     /// index file is written.
     slot: Option<IndexSlot>,
+    /// The pages of checksums in the index file, behind its first sector.
+    pub(super) pages: DataSpace,
     /// The number of commits. Handles without the lock detect a change also by this number.
     commits: u8,
 }
@@ -81,16 +82,30 @@ impl SlotParts {
 }
 
 impl StagedDirectory {
+    /// Returns the state of a frame without chunks that has no index file yet.
+    pub(super) fn of_new_frame() -> StagedDirectory {
+        StagedDirectory {
+            created: Vec::new(),
+            unsynced: UnsyncedFiles::default(),
+            superseded: Vec::new(),
+            index_file: None,
+            is_name_synced: false,
+            slot: None,
+            pages: DataSpace::new(SECTOR_LEN),
+            commits: std::process::id() as u8,
+        }
+    }
+
     /// Prepares atomic changes of a frame. `images` are those of the committed state.
     ///
     /// # Errors
     /// Those of parsing the header of the index.
-    pub(super) fn new(layout: &FrameLayout, images: &Images) -> Result<StagedDirectory> {
+    pub(super) fn new(layout: &FrameLayout, images: &Images, index: &FrameIndex) -> Result<StagedDirectory> {
         let parts = SlotParts::of_committed(images)?;
         // Of a frame that was not closed, the gap counts as used.
         let slot = IndexSlot::new(layout.header_len + parts.head_len as u64..layout.frame_len);
-        let commits = std::process::id() as u8;
-        Ok(StagedDirectory { slot: Some(slot), commits, ..StagedDirectory::default() })
+        let pages = DataSpace::new(index.end_of_pages().max(SECTOR_LEN));
+        Ok(StagedDirectory { slot: Some(slot), pages, ..StagedDirectory::of_new_frame() })
     }
 
     /// Returns a copy.
@@ -100,6 +115,7 @@ impl StagedDirectory {
             superseded: fallible::copy_of(&self.superseded)?,
             unsynced: self.unsynced.try_clone()?,
             slot: self.slot.clone(),
+            pages: self.pages.try_clone()?,
             ..*self
         })
     }
@@ -241,22 +257,53 @@ impl StagedDirectory {
         committed: &mut Committed<'_>,
         pending: &Pending,
         (index, trailer): (Vec<u8>, Vec<u8>),
-        checksums: Option<&Checksums>,
+        checksums: ChunkSums<'_>,
     ) -> Result<()> {
-        let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
+        let table_len = checksums.table_len();
         let parts = SlotParts::new(index, trailer, table_len)?;
-        let head = 0..pending.header_image.len() as u64 + parts.head_len as u64;
-        let is_in_place = !parts.index.is_empty() && head.end <= SECTOR_LEN;
+        let is_in_place = self.is_changed_in_place(pending, &parts.index)?;
+        let head_end = pending.header_image.len() as u64 + parts.head_len as u64;
+        let end = if self.pages.end() > SECTOR_LEN { self.pages.end() } else { head_end };
         let slot = self.slot.as_ref().filter(|_| is_in_place);
-        let place = slot.map(|slot| slot.place(head, parts.len(), 0));
+        let place = slot.map(|slot| slot.place(0..end, parts.len(), 0));
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0);
         self.publish(committed, (&pending.header_image, cbytes), parts, checksums, place)?;
+        if is_in_place {
+            self.pages.commit();
+        } else {
+            self.pages = DataSpace::new(SECTOR_LEN);
+        }
         self.created.clear();
         committed.disk.remove_chunk_files(self.superseded.drain(..));
         Ok(())
     }
 
-    /// Gives the index file the bytes that changes in place write. Does nothing if another handle has changed the frame.
+    /// Returns whether a commit with that index changes the index file, instead of replacing it.
+    ///
+    /// # Errors
+    /// Those of parsing the header of the index.
+    pub(super) fn is_changed_in_place(&self, pending: &Pending, index: &[u8]) -> Result<bool> {
+        if self.slot.is_none() || index.is_empty() {
+            return Ok(false);
+        }
+        Ok((pending.header_image.len() + head_len(&ChunkHeader::parse(index)?)) as u64 <= SECTOR_LEN)
+    }
+
+    /// Writes a page of checksums to a place in the index file that the committed state does not use. Returns its offset.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
+    pub(super) fn store_page(&mut self, committed: &mut Committed<'_>, page: &[u8]) -> Result<u64> {
+        let len = page.len() as u64;
+        let at = self.pages.find_hole(len).unwrap_or(self.pages.end());
+        let slot = self.slot.as_ref().filter(|slot| slot.overlaps(at, len));
+        let at = slot.map_or(at, |slot| slot.range.end.max(self.pages.end()));
+        committed.stream()?.write_at(committed.disk.base + at, page, WriteUnit::Bytes)?;
+        self.pages.occupy(at, len)?;
+        Ok(at)
+    }
+
+    /// Gives the index file the bytes that changes in place write.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`.
@@ -268,17 +315,11 @@ impl StagedDirectory {
             return Ok(());
         }
         let stream = committed.stream()?;
-        let Images { header, trailer, .. } = &*committed.images;
-        let trailer_at = committed.layout.frame_len - trailer.len() as u64;
-        if !committed.are_in_file(&stream, &[(0, header), (trailer_at, trailer)])? {
-            return Ok(());
-        }
         for place in slot.places_to_end_of_data(head_end, parts.len()) {
             let Images { header, table, .. } = &*committed.images;
-            let checksums = (!table.is_empty()).then(|| Checksums::of_table(table)).transpose()?;
-            let header = fallible::copy_of(header)?;
+            let (header, table) = (fallible::copy_of(header)?, fallible::copy_of(table)?);
             let (parts, cbytes) = (SlotParts::of_committed(committed.images)?, committed.layout.cbytes);
-            self.publish(committed, (&header, cbytes), parts, checksums.as_ref(), Some(place))?;
+            self.publish(committed, (&header, cbytes), parts, ChunkSums::Committed(&table), Some(place))?;
         }
         stream.cut(committed.disk.base + committed.layout.frame_len)
     }
@@ -290,7 +331,7 @@ impl StagedDirectory {
         committed: &mut Committed<'_>,
         (header_image, cbytes): (&[u8], u64),
         mut parts: SlotParts,
-        checksums: Option<&Checksums>,
+        checksums: ChunkSums<'_>,
         place: Option<NewSlot>,
     ) -> Result<()> {
         let header_len = header_image.len() as u64;

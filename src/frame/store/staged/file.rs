@@ -7,19 +7,17 @@
 //! the bytes of the first sector are written together with the header.
 
 use super::hole_search::HoleSearch;
-use super::state::{Committed, Pending, seal};
+use super::state::{ChunkSums, Committed, Pending, seal};
 use crate::error::Result;
 use crate::fallible;
-use crate::frame::format::checksums::Checksums;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
-use crate::frame::format::index::Offsets;
-use crate::frame::format::plan::{FrameLayout, Images};
+use crate::frame::format::plan::{FrameIndex, FrameLayout, Images};
 use crate::frame::format::space::{DataSpace, IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
 use crate::frame::store::journal::Journal;
 use crate::frame::store::old_bytes::OldBytes;
-use crate::io::IoStream;
+use crate::io::{IoStream, WriteUnit};
 use crate::trace;
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,17 +69,24 @@ impl StagedFile {
         disk: &Disk,
         layout: &FrameLayout,
         images: &Images,
-        offsets: &Offsets,
+        index: &FrameIndex,
     ) -> Result<StagedFile> {
         disk.check_end_of_file(layout, &images.header, disk.with_reader(IoStream::size)?)?;
-        let start = match offsets.len() {
+        let start = match index.offsets.len() {
             0 => layout.header_len,
             _ => layout.index_offset(),
         };
+        // Pages of a table that this handle does not read can be anywhere before the index.
+        let has_unread_table =
+            images.table.is_empty() && FrameHeader::parse(&images.header, layout.kind)?.has_checksums;
+        let end = match has_unread_table {
+            true => start,
+            false => index.end_of_pages().max(disk.end_of_chunks(layout, &index.offsets)),
+        };
         Ok(StagedFile {
-            space: DataSpace::new(disk.end_of_chunks(layout, offsets)),
+            space: DataSpace::new(end),
             slot: IndexSlot::new(start..layout.frame_len),
-            search: HoleSearch::default(),
+            search: if has_unread_table { HoleSearch::of_new_frame() } else { HoleSearch::default() },
             is_new: false,
             ..StagedFile::of_new_frame(layout)
         })
@@ -178,6 +183,19 @@ impl StagedFile {
         Ok(at - header_len)
     }
 
+    /// Writes a page of checksums to a place that the committed state does not use. Returns its offset in the frame.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
+    pub(super) fn store_page(&mut self, committed: &mut Committed<'_>, page: &[u8]) -> Result<u64> {
+        let len = page.len() as u64;
+        let at = self.space.find_hole(len).unwrap_or(self.space.end());
+        let at = if self.slot.overlaps(at, len) { self.place_at_end(len) } else { at };
+        committed.stream()?.write_at(committed.disk.base + at, page, WriteUnit::Bytes)?;
+        self.space.occupy(at, len)?;
+        Ok(at)
+    }
+
     /// Returns a place for `len` bytes at the end of the chunks, or behind the committed slot.
     pub(super) fn place_at_end(&self, len: u64) -> u64 {
         let end = self.space.end();
@@ -201,11 +219,10 @@ impl StagedFile {
     ) -> Result<()> {
         let Images { header, index, table, trailer } = &*committed.images;
         let mut trailer = fallible::copy_of(trailer)?;
-        let checksums = (!table.is_empty()).then(|| Checksums::of_table(table)).transpose()?;
         let gap = self.next_gap(slot.start());
         let cbytes = slot.start() - committed.layout.header_len;
-        let header = with_lengths(header, cbytes, slot.end(), gap, checksums.is_some())?;
-        let table = seal(checksums.as_ref(), &header, index, &mut trailer, slot.end())?;
+        let header = with_lengths(header, cbytes, slot.end(), gap, !table.is_empty())?;
+        let table = seal(ChunkSums::Committed(table), &header, index, &mut trailer, slot.end())?;
         write_slot(committed, stream, &slot, &[index, &table, &trailer])?;
         let len = header.len().min(FIXED_HEADER_LEN);
         write_header(committed, stream, &[&header[..len]], false)?;
@@ -227,14 +244,14 @@ impl StagedFile {
         committed: &mut Committed<'_>,
         pending: &Pending,
         (index, mut trailer): (Vec<u8>, Vec<u8>),
-        checksums: Option<&Checksums>,
+        checksums: ChunkSums<'_>,
     ) -> Result<()> {
         let stream = committed.stream()?;
         if committed.level == Durability::Power && !self.has_synced_name {
             committed.disk.sync_names()?;
             self.has_synced_name = true;
         }
-        let has_table = checksums.is_some() || !committed.images.table.is_empty();
+        let has_table = checksums.table_len() > 0 || !committed.images.table.is_empty();
         let is_content_only = pending.index.is_none() && pending.trailer.is_none() && !has_table;
         if index.is_empty() {
             return self.commit_empty(committed, &stream, pending, trailer);
@@ -248,7 +265,7 @@ impl StagedFile {
             return Ok(());
         }
         let header_len = self.header_len;
-        let table_len = checksums.and_then(Checksums::writable_table_len).unwrap_or(0);
+        let table_len = checksums.table_len();
         let len = (index.len() + trailer.len()) as u64 + table_len;
         let slot = self.slot.place(header_len..self.space.end(), len, self.last_len);
         let gap = self.next_gap(slot.start());
@@ -293,7 +310,7 @@ impl StagedFile {
         let frame_len = header_len + trailer.len() as u64;
         let cbytes = u64::try_from(pending.header.cbytes).unwrap_or(0).min(committed.layout.cbytes);
         let header = with_lengths(&pending.header_image, cbytes, frame_len, None, false)?;
-        let table = seal(None, &header, &[], &mut trailer, frame_len)?;
+        let table = seal(ChunkSums::Pending(None), &header, &[], &mut trailer, frame_len)?;
         if committed.level == Durability::Power {
             // The length of the file must not be lost when the content is written.
             let end = committed.disk.base + frame_len;
@@ -335,18 +352,6 @@ impl StagedFile {
             bytes[at..at + len].copy_from_slice(&chunk[..len]);
         }
         bytes
-    }
-
-    /// Returns whether the file has the committed header, index and trailer. The header alone does not tell the frame
-    /// from another one with chunks of the same sizes, which a file created anew under the same name may hold.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
-    pub(super) fn has_committed_state(&self, committed: &Committed<'_>, stream: &IoStream) -> Result<bool> {
-        let Images { header, index, trailer, .. } = &*committed.images;
-        let trailer_at = committed.layout.frame_len - trailer.len() as u64;
-        let header = header.get(..FIXED_HEADER_LEN).unwrap_or_default();
-        committed.are_in_file(stream, &[(0, header), (self.slot.range.start, index), (trailer_at, trailer)])
     }
 
     /// Moves index and trailer directly behind the chunks.

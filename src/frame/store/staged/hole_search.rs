@@ -4,8 +4,9 @@ use super::state::Committed;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::error::Result;
 use crate::fallible;
+use crate::frame::format::checksums::PAGE_LEN;
 use crate::frame::format::chunk_info::stored_len;
-use crate::frame::format::index::Offsets;
+use crate::frame::format::plan::FrameIndex;
 use crate::frame::format::space::DataSpace;
 use crate::io::IoStream;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,7 +54,7 @@ impl HoleSearch {
     pub(super) fn search_before_change(
         &mut self,
         committed: &mut Committed<'_>,
-        offsets: &Offsets,
+        index: &FrameIndex,
         space: &mut DataSpace,
         header_len: u64,
     ) -> Result<()> {
@@ -61,7 +62,7 @@ impl HoleSearch {
         if limit < 2 * self.read_headers {
             return Ok(());
         }
-        self.search(committed, offsets, space, header_len, limit)
+        self.search(committed, index, space, header_len, limit)
     }
 
     /// Searches before a frame is closed in which this handle has replaced or deleted chunks, in all chunks if the frame
@@ -72,13 +73,13 @@ impl HoleSearch {
     pub(super) fn search_before_close(
         &mut self,
         committed: &mut Committed<'_>,
-        offsets: &Offsets,
+        index: &FrameIndex,
         space: &mut DataSpace,
         header_len: u64,
     ) -> Result<()> {
         let mut limit = HEADERS_PER_REPLACEMENT * self.replaced;
         while !self.is_complete && limit > 0 {
-            self.search(committed, offsets, space, header_len, limit)?;
+            self.search(committed, index, space, header_len, limit)?;
             if !self.has_holes_above(space, header_len, MANY_HOLES_DIVISOR) {
                 break;
             }
@@ -91,7 +92,7 @@ impl HoleSearch {
     fn search(
         &mut self,
         committed: &mut Committed<'_>,
-        offsets: &Offsets,
+        index: &FrameIndex,
         space: &mut DataSpace,
         header_len: u64,
         limit: u64,
@@ -100,7 +101,7 @@ impl HoleSearch {
             return Ok(());
         }
         let end = space.end();
-        let chunks = chunks_by_place(offsets, header_len, end)?;
+        let chunks = chunks_by_place(index, header_len, end)?;
         let next = self.next.unwrap_or(header_len + (next_fraction() * (end - header_len) as f64) as u64);
         let start = chunks.partition_point(|chunk| chunk.at < next);
         let count = limit.min(chunks.len() as u64).saturating_sub(self.read_headers);
@@ -134,7 +135,10 @@ impl HoleSearch {
     }
 }
 
-/// The place of a chunk in the file.
+/// The number that stands for a page of checksums.
+const PAGE: usize = usize::MAX;
+
+/// The place of a chunk in the file, or of a page of checksums, which cannot be moved.
 pub(super) struct ChunkInFile {
     /// Offset from the start of the frame, in bytes.
     pub(super) at: u64,
@@ -151,6 +155,9 @@ impl ChunkInFile {
     /// # Errors
     /// `FileRead`.
     pub(super) fn read_len(&self, stream: &IoStream, committed: &Committed<'_>) -> Result<Option<u64>> {
+        if self.nchunk == PAGE {
+            return Ok(Some(PAGE_LEN as u64).filter(|&len| len <= self.limit - self.at));
+        }
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         if self.limit - self.at < head.len() as u64 {
             return Ok(None);
@@ -163,14 +170,16 @@ impl ChunkInFile {
     }
 }
 
-/// Returns the stored chunks in the order of their places.
+/// Returns the stored chunks, and the pages of checksums between them, in the order of their places.
 pub(super) fn chunks_by_place(
-    offsets: &Offsets,
+    index: &FrameIndex,
     header_len: u64,
     end_of_data: u64,
 ) -> Result<Vec<ChunkInFile>> {
-    let places = offsets.iter().enumerate();
+    let places = index.offsets.iter().enumerate();
     let places = places.filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, n)));
+    let pages = index.checksums.iter().flat_map(|checksums| checksums.stored_places());
+    let places = places.chain(pages.map(|at| (at, PAGE)));
     let mut places: Vec<(u64, usize)> = fallible::collect(places)?;
     places.sort_unstable();
     let mut chunks: Vec<ChunkInFile> = fallible::vec_with_capacity(places.len())?;
@@ -183,7 +192,8 @@ pub(super) fn chunks_by_place(
             Some(last) => last.limit = at,
             None => {}
         }
-        chunks.push(ChunkInFile { at, nchunk, limit: end_of_data.max(at), is_shared: false });
+        let limit = end_of_data.max(at);
+        chunks.push(ChunkInFile { at, nchunk, limit, is_shared: nchunk == PAGE });
     }
     Ok(chunks)
 }

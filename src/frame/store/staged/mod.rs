@@ -21,17 +21,19 @@ use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::change::{Change, FrameChunk};
-use crate::frame::format::checksums::Checksums;
-use crate::frame::format::header::FrameHeader;
+use crate::frame::format::checksums::PAGE_LEN;
+use crate::frame::format::chunk_checksums::Checksums;
+use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, IndexUndo, TargetState};
+use crate::frame::format::space::DataSpace;
 use crate::frame::format::units::record_len;
 use crate::frame::store::disk::Disk;
 use crate::io::IoStream;
 use directory::StagedDirectory;
 use file::StagedFile;
 pub(in crate::frame) use state::Committed;
-use state::{IndexChange, Pending};
+use state::{ChunkSums, IndexChange, Pending};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -81,11 +83,11 @@ impl Staging {
         disk: &Disk,
         layout: &FrameLayout,
         images: &Images,
-        offsets: &Offsets,
+        index: &FrameIndex,
     ) -> Result<Staging> {
         let store = match layout.kind {
-            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::new(layout, images)?),
-            FrameKind::Contiguous => StagedStore::File(StagedFile::new(disk, layout, images, offsets)?),
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::new(layout, images, index)?),
+            FrameKind::Contiguous => StagedStore::File(StagedFile::new(disk, layout, images, index)?),
         };
         Ok(Staging {
             pending: None,
@@ -104,7 +106,7 @@ impl Staging {
         images: &Images,
     ) -> Result<Staging> {
         let store = match layout.kind {
-            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::default()),
+            FrameKind::Sparse => StagedStore::Directory(StagedDirectory::of_new_frame()),
             FrameKind::Contiguous => StagedStore::File(StagedFile::of_new_frame(layout)),
         };
         let pending = Some(Pending::of_new_frame(header, images)?);
@@ -156,7 +158,7 @@ impl Staging {
             && matches!(change, Change::Update { .. } | Change::Delete { .. })
         {
             let header_len = file.header_len();
-            file.search.search_before_change(&mut committed, &index.offsets, &mut file.space, header_len)?;
+            file.search.search_before_change(&mut committed, index, &mut file.space, header_len)?;
         }
         let before = (self.pending.clone(), self.store.try_clone()?);
         let checksums = index.checksums.clone();
@@ -321,15 +323,37 @@ impl Staging {
     fn write_commit(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
         let Some(pending) = &self.pending else { return Ok(()) };
         let parts = pending.index_and_trailer(index, committed.images)?;
-        let checksums = index.writable_checksums();
+        let mut checksums = index.writable_checksums().map(|checksums| checksums.try_clone()).transpose()?;
+        if let Some(checksums) = &mut checksums {
+            self.store.store_pages(committed, pending, &parts.0, checksums)?;
+        }
+        let sums = ChunkSums::Pending(checksums.as_ref());
         match &mut self.store {
-            StagedStore::File(file) => file.commit(committed, pending, parts, checksums.as_deref())?,
-            StagedStore::Directory(directory) => {
-                directory.commit(committed, pending, parts, checksums.as_deref())?
-            }
+            StagedStore::File(file) => file.commit(committed, pending, parts, sums)?,
+            StagedStore::Directory(directory) => directory.commit(committed, pending, parts, sums)?,
         }
         self.pending = None;
+        if let Some(checksums) = checksums {
+            index.checksums = Some(Arc::new(checksums));
+        }
         Ok(())
+    }
+
+    /// Commits the present state with all checksums in the table, if some pages of them are at places of their own.
+    fn take_stored_pages(&mut self, committed: &mut Committed<'_>, index: &mut FrameIndex) -> Result<()> {
+        let Some(old) = index.checksums.clone() else { return Ok(()) };
+        let mut checksums = old.try_clone()?;
+        if !checksums.take_stored_pages()? {
+            return Ok(());
+        }
+        self.pending = Some(Pending::of_committed(committed)?);
+        index.checksums = Some(Arc::new(checksums));
+        let done = self.commit(committed, index);
+        if done.is_err() {
+            self.pending = None;
+            index.checksums = Some(old);
+        }
+        done
     }
 
     /// Begins a transaction. Returns the present state, to which [`roll_back`](Self::roll_back) returns.
@@ -370,7 +394,7 @@ impl Staging {
     }
 
     /// Closes the gap that changes have left between the chunks and the index, so that the frame has the same bytes as
-    /// after changes in place.
+    /// after changes in place. Does nothing if another handle has changed the frame.
     ///
     /// # Errors
     /// Those of reading and writing the file. The frame is valid all the same.
@@ -380,6 +404,12 @@ impl Staging {
         index: &mut FrameIndex,
     ) -> Result<()> {
         self.commit(&mut committed, index)?;
+        let stream = committed.stream()?;
+        if !self.store.has_committed_state(&committed, &stream)? {
+            return Ok(());
+        }
+        committed.stream = Some(stream);
+        self.take_stored_pages(&mut committed, index)?;
         match &mut self.store {
             StagedStore::File(file) => compaction::close(file, &mut committed, index),
             StagedStore::Directory(directory) => directory.close(&mut committed),
@@ -394,6 +424,54 @@ impl StagedStore {
             StagedStore::File(file) => StagedStore::File(file.try_clone()?),
             StagedStore::Directory(directory) => StagedStore::Directory(directory.try_clone()?),
         })
+    }
+
+    /// Stores pages of checksums before a commit of that index, and marks the places of others as free after it.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
+    fn store_pages(
+        &mut self,
+        committed: &mut Committed<'_>,
+        pending: &Pending,
+        index: &[u8],
+        checksums: &mut Checksums,
+    ) -> Result<()> {
+        let can_store = !committed.is_empty() && !index.is_empty();
+        let free = |space: &mut DataSpace, places: Vec<u64>| {
+            places.into_iter().try_for_each(|at| space.supersede(at..at + PAGE_LEN as u64))
+        };
+        match self {
+            StagedStore::File(file) => {
+                let freed = checksums.store_pages(can_store, |page| file.store_page(committed, page))?;
+                free(&mut file.space, freed)
+            }
+            StagedStore::Directory(directory) => {
+                let is_in_place = directory.is_changed_in_place(pending, index)?;
+                if !is_in_place {
+                    checksums.take_stored_pages()?;
+                }
+                let can_store = can_store && is_in_place;
+                let freed = checksums.store_pages(can_store, |page| directory.store_page(committed, page))?;
+                free(&mut directory.pages, freed)
+            }
+        }
+    }
+
+    /// Returns whether the file has the committed state. The header alone does not tell the frame from another one, which
+    /// a file created anew under the same name may hold.
+    ///
+    /// # Errors
+    /// `FileRead`, `MemoryAlloc`.
+    fn has_committed_state(&self, committed: &Committed<'_>, stream: &IoStream) -> Result<bool> {
+        let Images { header, index, trailer, .. } = &*committed.images;
+        let trailer_at = committed.layout.frame_len - trailer.len() as u64;
+        let header = header.get(..FIXED_HEADER_LEN).unwrap_or_default();
+        let index = match self {
+            StagedStore::File(file) => (file.slot.range.start, &index[..]),
+            StagedStore::Directory(_) => (0, &[][..]),
+        };
+        committed.are_in_file(stream, &[(0, header), index, (trailer_at, trailer)])
     }
 
     /// Returns what chunk `at` alone uses, which is about to be replaced or deleted. The length of a damaged chunk is not

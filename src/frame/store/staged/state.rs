@@ -5,7 +5,8 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::format::change::Change;
-use crate::frame::format::checksums::{Checksums, checksum, remove_root};
+use crate::frame::format::checksums::{ChecksumTable, ChecksummedParts, checksum, remove_root};
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{self, Offsets};
 use crate::frame::format::plan::{FrameIndex, FrameLayout, Images, TargetState};
@@ -112,6 +113,13 @@ impl Pending {
         })
     }
 
+    /// Returns the parts of the committed state again.
+    pub(super) fn of_committed(committed: &Committed<'_>) -> Result<Pending> {
+        let image = &committed.images.header;
+        let header = FrameHeader::parse(image, committed.layout.kind)?;
+        Ok(Pending { header, header_image: Arc::new(fallible::copy_of(image)?), trailer: None, index: None })
+    }
+
     /// Builds the header, with provisional lengths, and the trailer, where `change` can change it. `old_len` is the
     /// length of the header in bytes.
     pub(super) fn parts(
@@ -164,20 +172,48 @@ impl Pending {
     }
 }
 
+/// The checksums of the chunks of a state.
+#[derive(Clone, Copy)]
+pub(super) enum ChunkSums<'a> {
+    /// Those of the pending state; `None` if it gets no table.
+    Pending(Option<&'a Checksums>),
+    /// Those in the table of the committed state, which may be empty.
+    Committed(&'a [u8]),
+}
+
+impl ChunkSums<'_> {
+    /// Returns the length of the table, in bytes; 0 without one.
+    pub(super) fn table_len(self) -> u64 {
+        match self {
+            ChunkSums::Pending(checksums) => checksums.and_then(Checksums::writable_table_len).unwrap_or(0),
+            ChunkSums::Committed(table) => table.len() as u64,
+        }
+    }
+}
+
 /// Builds the table of checksums of a state, and stores its root in the trailer; without checksums, returns an empty
 /// table, and the trailer gets no root.
 pub(super) fn seal(
-    checksums: Option<&Checksums>,
+    checksums: ChunkSums<'_>,
     header: &[u8],
     index: &[u8],
     trailer: &mut [u8],
     frame_len: u64,
 ) -> Result<Vec<u8>> {
     match checksums {
-        Some(checksums) => checksums.seal(header, checksum(index), trailer, frame_len),
-        None => {
+        ChunkSums::Pending(Some(checksums)) => checksums.seal(header, checksum(index), trailer, frame_len),
+        ChunkSums::Pending(None) | ChunkSums::Committed([]) => {
             remove_root(trailer);
             Ok(Vec::new())
+        }
+        ChunkSums::Committed(table) => {
+            let mut table = fallible::copy_of(table)?;
+            let parts = ChecksummedParts { header, index: checksum(index), trailer, frame_len };
+            let root = ChecksumTable::seal_again(&mut table, &parts);
+            if let Some(end) = trailer.last_chunk_mut() {
+                *end = root;
+            }
+            Ok(table)
         }
     }
 }
