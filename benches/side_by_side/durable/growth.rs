@@ -58,8 +58,8 @@ fn measure(bench: &Bench, report: &mut Report, scratch: &ScratchDir, store: Stor
         for (at, (variant, schunk, _)) in frames.iter().enumerate() {
             let cost = variant.with_settings(|| append(schunk, &mut random));
             match best.get_mut(at) {
-                Some(best) => best.microseconds = best.microseconds.min(cost.microseconds),
-                // The first round opens files, and counts the bytes.
+                Some(best) => *best = Cost { microseconds: best.microseconds.min(cost.microseconds), ..cost },
+                // The first round opens files.
                 None => best.push(Cost { microseconds: f64::INFINITY, ..cost }),
             }
         }

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod flips;
+mod pages;
 mod unusual_files;
 
 use std::fs;
@@ -334,6 +335,11 @@ fn frames_of_registered_back_ends_have_checksums() {
 #[test]
 fn parts_of_long_chunks_are_checked_by_their_units() {
     for_each_store(test_name!(), &[Level::Kill], blocks::run);
+}
+
+#[test]
+fn frames_with_many_chunks_have_pages_of_checksums() {
+    for_each_store(test_name!(), &[Level::Kill], pages::run);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Release 3.3.5 is the reference. Releases 2.6.1 and 2.15.2 come from `scripts/fetch-old-releases.sh`.
 
 mod array_model;
-mod files;
+pub mod files;
 pub mod library;
 pub mod schunk_model;
 
