@@ -27,7 +27,7 @@ const NAME_ATTEMPTS: u32 = 100;
 /// # Errors
 /// `FileOpen`, `FileWrite`.
 pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
-    Replacement::prepare(path, bytes, None)?.commit(is_synced).map(drop)
+    Replacement::prepare(path, bytes)?.commit(is_synced).map(drop)
 }
 
 /// The new contents of a file, before they take the place of the old ones. Dropping this value leaves the old contents.
@@ -40,41 +40,12 @@ pub(crate) enum Replacement<'a> {
     InPlace { path: &'a CStr, bytes: &'a [u8] },
 }
 
-/// A file that has taken the place of another one.
-pub(crate) struct NewFile {
-    /// The file, opened for reading and writing.
-    pub(crate) file: File,
-    pub(crate) properties: FileProperties,
-}
-
-/// The properties of a file by which a writer recognises the file that it wrote last: then it need not check again
-/// whether it may replace it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileProperties {
-    /// Device and inode number.
-    identity: (u64, u64),
-    /// User and group.
-    owner: (u32, u32),
-    mode: u32,
-}
-
-impl FileProperties {
-    fn of(metadata: &Metadata) -> FileProperties {
-        FileProperties {
-            identity: (metadata.dev(), metadata.ino()),
-            owner: (metadata.uid(), metadata.gid()),
-            mode: metadata.mode(),
-        }
-    }
-}
-
 impl<'a> Replacement<'a> {
-    /// Writes the new contents beside the file at `path`. `last` are the properties of the file that this process
-    /// wrote there last, if any.
+    /// Writes the new contents beside the file at `path`.
     ///
     /// # Errors
     /// `FileOpen` if the process may not write the existing file; `FileWrite`.
-    pub(crate) fn prepare(path: &'a CStr, bytes: &'a [u8], last: Option<FileProperties>) -> Result<Self> {
+    pub(crate) fn prepare(path: &'a CStr, bytes: &'a [u8]) -> Result<Self> {
         let named = paths::as_path(path);
         let found = fs::symlink_metadata(named).ok();
         let (target, old) = match found {
@@ -94,14 +65,12 @@ impl<'a> Replacement<'a> {
             if !old.is_file() || old.nlink() > 1 {
                 return Ok(in_place);
             }
-            if last != Some(FileProperties::of(old)) {
-                // A file that the process may not write is not replaced either.
-                let opened = OpenOptions::new().write(true).open(&target);
-                opened.map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
-            }
+            // A file that the process may not write is not replaced either.
+            let opened = OpenOptions::new().write(true).open(&target);
+            opened.map_err(|error| err!(FileOpen, "{path:?}: {error}"))?;
         }
-        let Some(mut new) = TemporaryFile::create(&target)? else { return Ok(in_place) };
-        if old.as_ref().is_some_and(|old| new.properties.owner != (old.uid(), old.gid())) {
+        let Some(new) = TemporaryFile::create(&target)? else { return Ok(in_place) };
+        if old.as_ref().is_some_and(|old| new.owner != (old.uid(), old.gid())) {
             return Ok(in_place);
         }
         native::write_at(&new.file, 0, bytes)?;
@@ -118,13 +87,13 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// Replaces the file, and waits until the new one and its name are on disk if `is_synced`. Returns the new file;
-    /// `None` if the existing one was overwritten.
+    /// Replaces the file, and waits until the new one and its name are on disk if `is_synced`. Returns the new file, opened for reading
+    /// and writing; `None` if the existing one was overwritten.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`. The file has its old contents then, or does not exist if it did not before, unless it
     /// is overwritten in place.
-    pub(crate) fn commit(self, is_synced: bool) -> Result<Option<NewFile>> {
+    pub(crate) fn commit(self, is_synced: bool) -> Result<Option<File>> {
         match self {
             Replacement::InPlace { path, bytes } => overwrite(path, bytes, is_synced).map(|()| None),
             Replacement::Beside { new, target, is_first } => {
@@ -183,7 +152,9 @@ pub(crate) fn create_unnamed_file(beside: &Path) -> Result<File> {
 pub(crate) struct TemporaryFile {
     name: TemporaryName,
     file: File,
-    properties: FileProperties,
+    /// User and group.
+    owner: (u32, u32),
+    mode: u32,
 }
 
 /// The path of a temporary file, which is removed on drop.
@@ -205,8 +176,9 @@ impl TemporaryFile {
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     let name = TemporaryName(path);
-                    let properties = FileProperties::of(&file.metadata().map_err(failed)?);
-                    return Ok(Some(TemporaryFile { name, file, properties }));
+                    let metadata = file.metadata().map_err(failed)?;
+                    let (owner, mode) = ((metadata.uid(), metadata.gid()), metadata.mode());
+                    return Ok(Some(TemporaryFile { name, file, owner, mode }));
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::AlreadyExists => {}
@@ -220,12 +192,11 @@ impl TemporaryFile {
     }
 
     /// Gives the file the permissions of `old`.
-    fn set_permissions_of(&mut self, old: &Metadata) -> Result<()> {
-        if self.properties.mode != old.mode() {
+    fn set_permissions_of(&self, old: &Metadata) -> Result<()> {
+        if self.mode != old.mode() {
             self.file.set_permissions(old.permissions()).map_err(|error| {
                 err!(FileWrite, "cannot set the permissions of {}: {error}", self.name.0.display())
             })?;
-            self.properties.mode = old.mode();
         }
         Ok(())
     }
@@ -250,14 +221,14 @@ impl TemporaryFile {
 
     /// Renames the file to `target`. With `is_synced`, waits until the name is on disk; if that fails, the old file
     /// gets its name again. `is_first` states that there is no old file.
-    fn rename_to(mut self, target: &Path, is_first: bool, is_synced: bool) -> Result<NewFile> {
+    fn rename_to(mut self, target: &Path, is_first: bool, is_synced: bool) -> Result<File> {
         let sync_name = || if is_synced { sync_directory(target) } else { Ok(()) };
         if !is_first && self.exchange_with(target) {
             // Dropping the name removes the old file, or, after an error, the new one.
             sync_name().inspect_err(|_| {
                 self.exchange_with(target);
             })?;
-            return Ok(NewFile { file: self.file, properties: self.properties });
+            return Ok(self.file);
         }
         let place = self.name.0.display();
         fs::rename(&self.name.0, target)
@@ -275,7 +246,7 @@ impl TemporaryFile {
             }
             Ok(()) => {}
         }
-        Ok(NewFile { file: self.file, properties: self.properties })
+        Ok(self.file)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::plan::FrameLayout;
 use crate::io::new_files::NewFiles;
-use crate::io::replacement::{FileProperties, Replacement};
+use crate::io::replacement::Replacement;
 use crate::io::{
     Backend, CachedReader, IoStream, ObservedStamp, OpenMode, paths, read_file_stamp, replacement,
 };
@@ -285,33 +285,21 @@ impl Disk {
         replacement::sync_directory(paths::as_path(self.path()))
     }
 
-    /// Writes a new index file of a native directory beside the existing one. `last` are the properties of the file
-    /// that [`commit_index_file`](Self::commit_index_file) has put there last.
+    /// Writes a new index file of a native directory beside the existing one.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
-    pub(in crate::frame) fn prepare_index_file<'a>(
-        &'a self,
-        bytes: &'a [u8],
-        last: Option<FileProperties>,
-    ) -> Result<Replacement<'a>> {
-        Replacement::prepare(self.path(), bytes, last)
+    pub(in crate::frame) fn prepare_index_file<'a>(&'a self, bytes: &'a [u8]) -> Result<Replacement<'a>> {
+        Replacement::prepare(self.path(), bytes)
     }
 
     /// Replaces the index file of a native directory by a new file, and waits until it is on disk if `is_synced`.
-    /// Returns the properties of the file; `None` if the existing one was overwritten.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`; the old file is unchanged then.
-    pub(in crate::frame) fn commit_index_file(
-        &self,
-        new: Replacement<'_>,
-        is_synced: bool,
-    ) -> Result<Option<FileProperties>> {
-        let new = new.commit(is_synced)?;
-        let properties = new.as_ref().map(|new| new.properties);
-        self.reader.replace_open_file(new.map(|new| new.file));
-        Ok(properties)
+    pub(in crate::frame) fn commit_index_file(&self, new: Replacement<'_>, is_synced: bool) -> Result<()> {
+        self.reader.replace_open_file(new.commit(is_synced)?);
+        Ok(())
     }
 
     /// Cuts off the native file of a contiguous frame, or the index file, behind a frame of `frame_len` bytes.

@@ -167,7 +167,8 @@ impl TrailingSearch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::format::checksums::{self, ChecksummedParts};
+    use crate::frame::format::checksums::ChecksummedParts;
+    use crate::frame::format::chunk_checksums::Checksums;
     use proptest::prelude::*;
 
     const FRAME_LEN: u64 = 500;
@@ -205,7 +206,7 @@ mod tests {
     fn trailers() -> [Vec<u8>; 2] {
         let plain = trailer::build(&[]).unwrap();
         let mut sealed = plain.clone();
-        crate::frame::format::chunk_checksums::Checksums::default().seal(&[], 0, &mut sealed, 1000).unwrap();
+        Checksums::default().seal(&[], 0, &mut sealed, 1000).unwrap();
         let parts = ChecksummedParts { header: &[], index: 0, trailer: &sealed, frame_len: 1000 };
         assert_ne!(parts.trailer, plain);
         [plain, sealed]

@@ -123,8 +123,8 @@ fn replacement_after_an_own_replacement_is_detected() {
     let uncached = PathReader::uncached(dir.c_path("file"));
     for reader in [PathReader::new(dir.c_path("file")), uncached] {
         let replace = |text: &str| {
-            let new = Replacement::prepare(&reader.path, text.as_bytes(), None).expect("written");
-            new.commit(false).expect("replaced").expect("a new file").file
+            let new = Replacement::prepare(&reader.path, text.as_bytes()).expect("written");
+            new.commit(false).expect("replaced").expect("a new file")
         };
         fs::write(dir.join("file"), "one").unwrap();
         assert_eq!(read_text(&reader).unwrap(), "one");

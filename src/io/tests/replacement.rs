@@ -1,4 +1,4 @@
-use super::super::replacement::{FileProperties, NewFile, Replacement, write_whole_file};
+use super::super::replacement::{Replacement, write_whole_file};
 use super::*;
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
@@ -14,9 +14,9 @@ fn names(dir: &TempDir) -> Vec<String> {
 
 /// Replaces the file called `file` and returns the new one, which must take its place.
 #[track_caller]
-fn replace(dir: &TempDir, text: &str, last: Option<FileProperties>) -> NewFile {
+fn replace(dir: &TempDir, text: &str) -> fs::File {
     let path = dir.c_path("file");
-    let new = Replacement::prepare(&path, text.as_bytes(), last).unwrap().commit(false).unwrap();
+    let new = Replacement::prepare(&path, text.as_bytes()).unwrap().commit(false).unwrap();
     new.expect("a new file")
 }
 
@@ -26,18 +26,18 @@ fn file_is_replaced_by_a_new_one_with_its_permissions() {
     fs::write(dir.join("file"), "a first, longer text").unwrap();
     fs::set_permissions(dir.join("file"), fs::Permissions::from_mode(0o640)).unwrap();
     let old = fs::metadata(dir.join("file")).unwrap();
-    let mut last = None;
+    let mut last = 0;
     for text in ["second", "third"] {
-        let new = replace(&dir, text, last);
+        let new = replace(&dir, text);
         let found = fs::metadata(dir.join("file")).unwrap();
         assert_eq!(fs::read_to_string(dir.join("file")).unwrap(), text);
         assert_eq!(found.mode(), old.mode(), "{text}");
-        assert_eq!(found.ino(), new.file.metadata().unwrap().ino(), "{text}: the returned file");
+        assert_eq!(found.ino(), new.metadata().unwrap().ino(), "{text}: the returned file");
         let mut bytes = vec![0; text.len()];
-        new.file.read_exact_at(&mut bytes, 0).unwrap();
+        new.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(bytes, text.as_bytes(), "{text}: the returned file can be read");
-        assert_ne!(last, Some(new.properties), "{text}: another file");
-        last = Some(new.properties);
+        assert_ne!(found.ino(), last, "{text}: another file");
+        last = found.ino();
     }
     assert_eq!(names(&dir), ["file"]);
 }
@@ -47,12 +47,12 @@ fn open_file_keeps_its_content_through_two_replacements() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "first").unwrap();
     let reader = fs::File::open(dir.join("file")).unwrap();
-    let second = replace(&dir, "other", None);
-    replace(&dir, "third", Some(second.properties));
+    let second = replace(&dir, "other");
+    replace(&dir, "third");
     let mut bytes = [0; 5];
     reader.read_exact_at(&mut bytes, 0).unwrap();
     assert_eq!(&bytes, b"first");
-    second.file.read_exact_at(&mut bytes, 0).unwrap();
+    second.read_exact_at(&mut bytes, 0).unwrap();
     assert_eq!(&bytes, b"other");
 }
 
@@ -61,7 +61,7 @@ fn dropped_replacement_leaves_the_old_file_alone() {
     let dir = TempDir::new();
     fs::write(dir.join("file"), "old").unwrap();
     let path = dir.c_path("file");
-    let new = Replacement::prepare(&path, b"new", None).unwrap();
+    let new = Replacement::prepare(&path, b"new").unwrap();
     assert_eq!(names(&dir).len(), 2, "the new file is beside the old one");
     new.start_write_back();
     drop(new);
@@ -70,24 +70,24 @@ fn dropped_replacement_leaves_the_old_file_alone() {
 }
 
 #[test]
-fn known_file_that_became_a_link_stays_a_link() {
+fn file_that_became_a_link_stays_a_link() {
     let dir = TempDir::new();
-    let last = replace(&dir, "first", None).properties;
+    drop(replace(&dir, "first"));
     fs::rename(dir.join("file"), dir.join("target")).unwrap();
     symlink("target", dir.join("file")).unwrap();
-    replace(&dir, "second", Some(last));
+    replace(&dir, "second");
     assert!(dir.join("file").is_symlink());
     assert_eq!(fs::read_to_string(dir.join("target")).unwrap(), "second");
     assert_eq!(names(&dir), ["file", "target"]);
 }
 
 #[test]
-fn known_file_that_got_a_second_name_is_overwritten_in_place() {
+fn file_that_got_a_second_name_is_overwritten_in_place() {
     let dir = TempDir::new();
-    let last = replace(&dir, "a first, longer text", None).properties;
+    drop(replace(&dir, "a first, longer text"));
     fs::hard_link(dir.join("file"), dir.join("other")).unwrap();
     let path = dir.c_path("file");
-    assert!(Replacement::prepare(&path, b"second", Some(last)).unwrap().commit(false).unwrap().is_none());
+    assert!(Replacement::prepare(&path, b"second").unwrap().commit(false).unwrap().is_none());
     assert_eq!(fs::read_to_string(dir.join("other")).unwrap(), "second");
     assert_eq!(names(&dir), ["file", "other"]);
 }

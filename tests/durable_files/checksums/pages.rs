@@ -29,7 +29,7 @@ fn params() -> Params {
 /// Returns noise; with every other seed mostly zeros, so that the chunks differ in length.
 fn content(seed: u64) -> Vec<u8> {
     let mut bytes = Random::new(seed).bytes(NBYTES);
-    bytes[if seed % 2 == 0 { 40 } else { NBYTES }..].fill(0);
+    bytes[if seed.is_multiple_of(2) { 40 } else { NBYTES }..].fill(0);
     bytes
 }
 

@@ -20,7 +20,6 @@ use crate::frame::format::space::{DataSpace, IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
 use crate::io::WriteUnit;
-use crate::io::replacement::FileProperties;
 
 /// The files of a directory that an atomic change creates and supersedes.
 pub(super) struct StagedDirectory {
@@ -30,8 +29,6 @@ pub(super) struct StagedDirectory {
     unsynced: UnsyncedFiles,
     /// The numbers of chunk files that the pending state does not refer to any more.
     superseded: Vec<u64>,
-    /// The properties of the index file that this handle wrote last.
-    index_file: Option<FileProperties>,
     /// Whether the name of the directory is on disk.
     is_name_synced: bool,
     /// The place of the blocks of the index, the table of checksums and the trailer in the index file; `None` before a new
@@ -88,7 +85,6 @@ impl StagedDirectory {
             created: Vec::new(),
             unsynced: UnsyncedFiles::default(),
             superseded: Vec::new(),
-            index_file: None,
             is_name_synced: false,
             slot: None,
             pages: DataSpace::new(SECTOR_LEN),
@@ -122,9 +118,9 @@ impl StagedDirectory {
 
     /// Returns to the state `before`, except for the committed index file.
     pub(super) fn restore(&mut self, before: StagedDirectory) {
-        let StagedDirectory { index_file, is_name_synced, commits, .. } = *self;
+        let StagedDirectory { is_name_synced, commits, .. } = *self;
         let slot = self.slot.take();
-        *self = StagedDirectory { index_file, is_name_synced, slot, commits, ..before };
+        *self = StagedDirectory { is_name_synced, slot, commits, ..before };
     }
 
     /// Writes a chunk and its record, which may be empty, to a new file. Returns its number. `cbytes` is the size of all
@@ -406,14 +402,12 @@ impl StagedDirectory {
     fn replace_index_file(&mut self, committed: &Committed<'_>, bytes: &[u8]) -> Result<()> {
         let disk = committed.disk;
         let is_synced = committed.level == Durability::Power;
-        let last = self.index_file;
-        let new = self.retry_with_closed_files(|| disk.prepare_index_file(bytes, last))?;
+        let new = self.retry_with_closed_files(|| disk.prepare_index_file(bytes))?;
         if is_synced {
             // The disk writes the index file while the calls below wait for the chunk files.
             new.start_write_back();
             self.sync_chunk_files(disk)?;
         }
-        self.index_file = disk.commit_index_file(new, is_synced)?;
-        Ok(())
+        disk.commit_index_file(new, is_synced)
     }
 }
