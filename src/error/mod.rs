@@ -30,19 +30,29 @@ struct ErrorDetails {
     location: &'static Location<'static>,
 }
 
+impl ErrorDetails {
+    /// Returns the details in a box; `None` without memory.
+    #[cold]
+    #[inline(never)]
+    fn boxed(text: fmt::Arguments<'_>, location: &'static Location<'static>) -> Option<Box<[Self; 1]>> {
+        let mut details = Vec::new();
+        if details.try_reserve_exact(1).is_ok() {
+            details.push(ErrorDetails { text: Text::new(text), location });
+        }
+        // `Box::try_new` is not stable; a box of an array with one element reuses the memory of the vector.
+        details.try_into().ok()
+    }
+}
+
 impl Error {
     /// Creates an error of `kind`; `text` states what was expected and what was found. Allocates fallibly: without
     /// memory, the message is truncated or missing.
-    #[cold]
+    ///
+    /// Inlined, so that the compiler sees the kind, and that the path of an error does not join that of a success.
+    #[inline(always)]
     #[track_caller]
     pub fn new(kind: ErrorKind, text: fmt::Arguments<'_>) -> Self {
-        let place = Location::caller();
-        let mut details = Vec::new();
-        if details.try_reserve_exact(1).is_ok() {
-            details.push(ErrorDetails { text: Text::new(text), location: place });
-        }
-        // `Box::try_new` is not stable; a box of an array with one element reuses the memory of the vector.
-        Error { kind, details: details.try_into().ok() }
+        Error { kind, details: ErrorDetails::boxed(text, Location::caller()) }
     }
 
     /// Returns the kind of the error.
