@@ -1,7 +1,7 @@
 //! The parameters for new arrays: creating, reading and freeing them (`abi.md` 2.7).
 
 use super::b2nd_meta::{check_dims, check_ndim};
-use super::ffi::{catch_errors, check_not_null, result_code};
+use super::ffi::{check_not_null, result_code, value_or};
 use super::pointers::{
     CArray, CObjectOwner, CStruct, CText, Dims, MetalayerList, Size, Taken, c_str, optional_c_str,
     source_slice, storage_parts,
@@ -188,57 +188,54 @@ pub unsafe extern "C" fn b2nd_create_ctx(
     metalayers: CArray<*const blosc2_metalayer, MetalayerList>,
     nmetalayers: Size<i32, MetalayerList>,
 ) -> *mut b2nd_context_t {
-    catch_errors(
-        |_| ptr::null_mut(),
-        || {
-            let len = check_dims(&ndim)?;
-            let dims = len.get();
-            let (shape, chunkshape, blockshape) =
-                (shape.items(len)?, chunkshape.items(len)?, blockshape.items(len)?);
-            geometry::check_shapes(shape, chunkshape, blockshape)?;
-            let given = b2_storage.get().copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
-            // SAFETY: NULL, or compression parameters that the caller keeps valid during the call.
-            let mut cparams = unsafe { given.cparams.as_ref() }.copied().unwrap_or(BLOSC2_CPARAMS_DEFAULTS);
-            let block = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
-            let blocksize = block.and_then(|items| items.checked_mul(cparams.typesize));
-            cparams.blocksize = blocksize.filter(|_| cparams.typesize >= 0).ok_or_else(|| {
-                let typesize = cparams.typesize;
-                err!(InvalidParam, "a block of {blockshape:?} items of {typesize} bytes exceeds 2 GB")
-            })?;
-            let len = nmetalayers.len_or_zero();
-            let count = len.get();
-            // SAFETY: integers, pointers and arrays of them, for which zero is valid.
-            let mut ctx: b2nd_context_t = unsafe { std::mem::zeroed() };
-            if count > ctx.metalayers.len() || (count > 0 && metalayers.is_null()) {
-                return Err(err!(
-                    InvalidParam,
-                    "`nmetalayers` is {count}, expected at most {}, or `metalayers` is NULL",
-                    ctx.metalayers.len()
-                ));
-            }
-            ctx.ndim = ndim.number();
-            ctx.shape[..dims].copy_from_slice(shape);
-            ctx.chunkshape[..dims].copy_from_slice(chunkshape);
-            ctx.blockshape[..dims].copy_from_slice(blockshape);
-            ctx.dtype_format = dtype_format;
-            ctx.metalayers[..count].copy_from_slice(metalayers.items(len)?);
-            ctx.nmetalayers = nmetalayers.number().max(0);
-            let text = match dtype.optional() {
-                None => MallocBytes::copy_of(format!("|S{}\0", cparams.typesize).as_bytes())?,
-                Some(dtype) => MallocBytes::copy_of(dtype.to_bytes_with_nul())?,
-            };
-            let ctx = OwnedCreationContext(malloc_value(ctx)?);
-            let no_cparams = blosc2_storage { cparams: ptr::null_mut(), ..given };
-            // SAFETY: the structs just made, which no other code uses. If a step fails, `ctx` frees the parts that it
-            // has.
-            unsafe {
-                (*ctx.0).dtype = text.into_raw().cast();
-                (*ctx.0).b2_storage = malloc_value(no_cparams)?;
-                (*(*ctx.0).b2_storage).cparams = malloc_value(cparams)?;
-            }
-            Ok(ctx.into_raw())
-        },
-    )
+    value_or(ptr::null_mut(), || {
+        let len = check_dims(&ndim)?;
+        let dims = len.get();
+        let (shape, chunkshape, blockshape) =
+            (shape.items(len)?, chunkshape.items(len)?, blockshape.items(len)?);
+        geometry::check_shapes(shape, chunkshape, blockshape)?;
+        let given = b2_storage.get().copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
+        // SAFETY: NULL, or compression parameters that the caller keeps valid during the call.
+        let mut cparams = unsafe { given.cparams.as_ref() }.copied().unwrap_or(BLOSC2_CPARAMS_DEFAULTS);
+        let block = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
+        let blocksize = block.and_then(|items| items.checked_mul(cparams.typesize));
+        cparams.blocksize = blocksize.filter(|_| cparams.typesize >= 0).ok_or_else(|| {
+            let typesize = cparams.typesize;
+            err!(InvalidParam, "a block of {blockshape:?} items of {typesize} bytes exceeds 2 GB")
+        })?;
+        let len = nmetalayers.len_or_zero();
+        let count = len.get();
+        // SAFETY: integers, pointers and arrays of them, for which zero is valid.
+        let mut ctx: b2nd_context_t = unsafe { std::mem::zeroed() };
+        if count > ctx.metalayers.len() || (count > 0 && metalayers.is_null()) {
+            return Err(err!(
+                InvalidParam,
+                "`nmetalayers` is {count}, expected at most {}, or `metalayers` is NULL",
+                ctx.metalayers.len()
+            ));
+        }
+        ctx.ndim = ndim.number();
+        ctx.shape[..dims].copy_from_slice(shape);
+        ctx.chunkshape[..dims].copy_from_slice(chunkshape);
+        ctx.blockshape[..dims].copy_from_slice(blockshape);
+        ctx.dtype_format = dtype_format;
+        ctx.metalayers[..count].copy_from_slice(metalayers.items(len)?);
+        ctx.nmetalayers = nmetalayers.number().max(0);
+        let text = match dtype.optional() {
+            None => MallocBytes::copy_of(format!("|S{}\0", cparams.typesize).as_bytes())?,
+            Some(dtype) => MallocBytes::copy_of(dtype.to_bytes_with_nul())?,
+        };
+        let ctx = OwnedCreationContext(malloc_value(ctx)?);
+        let no_cparams = blosc2_storage { cparams: ptr::null_mut(), ..given };
+        // SAFETY: the structs just made, which no other code uses. If a step fails, `ctx` frees the parts that it
+        // has.
+        unsafe {
+            (*ctx.0).dtype = text.into_raw().cast();
+            (*ctx.0).b2_storage = malloc_value(no_cparams)?;
+            (*(*ctx.0).b2_storage).cparams = malloc_value(cparams)?;
+        }
+        Ok(ctx.into_raw())
+    })
 }
 
 /// Owns a creation context: a `malloc` block with parts that are `malloc` blocks. The parts that are not made yet are NULL.

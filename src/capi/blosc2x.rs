@@ -1,6 +1,6 @@
 //! Extensions: functions that C-Blosc2 does not have (`abi.md` 2.11).
 
-use super::ffi::{catch_errors, result_code};
+use super::ffi::{result_code, value_or};
 use super::last_error;
 use super::pointers::Handle;
 use crate::abi::blosc2_schunk;
@@ -18,7 +18,7 @@ use std::ptr;
 /// code alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2x_last_error() -> *const c_char {
-    catch_errors(|_| ptr::null(), || Ok(last_error::text()))
+    value_or(ptr::null(), || Ok(last_error::text()))
 }
 
 /// Sets `level`, what a change of a super-chunk on disk leaves if the process dies or the machine loses power in the

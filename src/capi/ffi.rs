@@ -9,14 +9,30 @@ use std::ffi::c_int;
 
 /// Runs `body` and returns its result, or `on_error(&error)` for an error, which it [reports](report). A panic, which
 /// only a defect of the library can cause, becomes the error `Failure`.
+#[inline(always)]
 pub(super) fn catch_errors<R>(on_error: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
-    let result = catch_panics(body)
-        .unwrap_or_else(|| Err(err!(Failure, "a defect of the library: a function panicked")));
-    result.unwrap_or_else(|error| {
-        let result = on_error(&error);
-        report(error);
-        result
-    })
+    returned_value(on_error, catch_panics(body))
+}
+
+/// As [`catch_errors`], but returns `failure` for an error.
+#[inline(always)]
+pub(super) fn value_or<R>(failure: R, body: impl FnOnce() -> Result<R>) -> R {
+    catch_errors(|_| failure, body)
+}
+
+/// Returns the result of a function, or `on_error(&error)` for an error, also for `None`, a panic.
+#[inline(always)]
+pub(super) fn returned_value<R>(on_error: impl FnOnce(&Error) -> R, result: Option<Result<R>>) -> R {
+    let result = result.unwrap_or_else(|| Err(err!(Failure, "a defect of the library: a function panicked")));
+    result.unwrap_or_else(|error| fail(error, on_error))
+}
+
+#[cold]
+#[inline(never)]
+fn fail<R>(error: Error, on_error: impl FnOnce(&Error) -> R) -> R {
+    let result = on_error(&error);
+    report(error);
+    result
 }
 
 /// Reports an error that makes the call fail: in the trace, and as the last error of the thread.

@@ -7,7 +7,7 @@
 //!
 //! The functions of the back-ends take raw pointers: they have the types of the fields of `blosc2_io_cb`.
 
-use super::ffi::{catch_errors, result_code};
+use super::ffi::{result_code, value_or};
 use super::name;
 use super::pointers::{CStruct, c_str};
 use crate::abi::{
@@ -78,17 +78,14 @@ pub unsafe extern "C" fn blosc2_register_io_cb(io: CStruct<*const blosc2_io_cb>)
 /// be freed. Returns NULL for an unknown id.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
-    catch_errors(
-        |_| null_mut(),
-        || {
-            Ok(match i32::from(id) {
-                BLOSC2_IO_FILESYSTEM => FILESYSTEM.0.get(),
-                BLOSC2_IO_FILESYSTEM_MMAP => FILESYSTEM_MMAP.0.get(),
-                _ => backend_registry::find_callbacks(id)
-                    .ok_or_else(|| err!(PluginIo, "I/O back-end {id} is not registered"))?,
-            })
-        },
-    )
+    value_or(null_mut(), || {
+        Ok(match i32::from(id) {
+            BLOSC2_IO_FILESYSTEM => FILESYSTEM.0.get(),
+            BLOSC2_IO_FILESYSTEM_MMAP => FILESYSTEM_MMAP.0.get(),
+            _ => backend_registry::find_callbacks(id)
+                .ok_or_else(|| err!(PluginIo, "I/O back-end {id} is not registered"))?,
+        })
+    })
 }
 
 /// Returns the number of bytes of `nitems` items, and their position. All invalid arguments give the same error:
@@ -146,7 +143,7 @@ pub unsafe extern "C" fn blosc2_stdio_open(
 ) -> *mut c_void {
     let _ = params;
     // SAFETY: the caller passes NULL or strings that end with NUL.
-    catch_errors(|_| null_mut(), || Ok(unsafe { stdio::open(c_str(urlpath)?, c_str(mode)?) }?.cast()))
+    value_or(null_mut(), || Ok(unsafe { stdio::open(c_str(urlpath)?, c_str(mode)?) }?.cast()))
 }
 
 /// Closes the plain file `stream`, which `blosc2_stdio_open` returned, and frees the stream.
@@ -157,14 +154,11 @@ pub unsafe extern "C" fn blosc2_stdio_open(
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
-    catch_errors(
-        |_| -1,
-        || {
-            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed, so that
-            // its file is open.
-            unsafe { file_of_stream(stream).and_then(|_| stdio::close(stream.cast())) }.map(|()| 0)
-        },
-    )
+    value_or(-1, || {
+        // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed, so that
+        // its file is open.
+        unsafe { file_of_stream(stream).and_then(|_| stdio::close(stream.cast())) }.map(|()| 0)
+    })
 }
 
 /// Returns the size of the plain file `stream` in bytes, or -1 for NULL or when the size cannot be determined. The
@@ -175,7 +169,7 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_size(stream: *mut c_void) -> i64 {
     // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
-    catch_errors(|_| -1, || unsafe { stdio::size(file_of_stream(stream)?) })
+    value_or(-1, || unsafe { stdio::size(file_of_stream(stream)?) })
 }
 
 /// Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream`, at the byte `position` counted
@@ -193,20 +187,16 @@ pub unsafe extern "C" fn blosc2_stdio_write(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    catch_errors(
-        |_| 0,
-        || {
-            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
-            let (file, (len, _)) =
-                (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
-            if ptr.is_null() {
-                return Err(err!(InvalidParam, "`ptr` is NULL"));
-            }
-            // SAFETY: the file of a stream is open; the caller provides `nitems` items of `size` bytes, together `len`
-            // bytes; `position` is not negative, as `check_io_range` checks.
-            Ok(whole_items(unsafe { stdio::write(file, ptr, len, position) }, size))
-        },
-    )
+    value_or(0, || {
+        // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
+        let (file, (len, _)) = (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
+        if ptr.is_null() {
+            return Err(err!(InvalidParam, "`ptr` is NULL"));
+        }
+        // SAFETY: the file of a stream is open; the caller provides `nitems` items of `size` bytes, together `len`
+        // bytes; `position` is not negative, as `check_io_range` checks.
+        Ok(whole_items(unsafe { stdio::write(file, ptr, len, position) }, size))
+    })
 }
 
 /// Reads `nitems` items of `size` bytes from the plain file `stream`, at the byte `position` counted from the
@@ -224,22 +214,18 @@ pub unsafe extern "C" fn blosc2_stdio_read(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    catch_errors(
-        |_| 0,
-        || {
-            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed,
-            // and in `ptr` NULL or the address of an initialised pointer.
-            let (file, dest) =
-                unsafe { (file_of_stream(stream)?, ptr.as_ref().copied().unwrap_or(null_mut())) };
-            let (len, _) = check_io_range(size, nitems, position)?;
-            if dest.is_null() {
-                return Err(err!(InvalidParam, "`ptr` or `*ptr` is NULL"));
-            }
-            // SAFETY: the file of a stream is open; the caller provides space for `nitems` items of `size` bytes, together
-            // `len` bytes; `position` is not negative, as `check_io_range` checks.
-            Ok(whole_items(unsafe { stdio::read(file, dest, len, position) }, size))
-        },
-    )
+    value_or(0, || {
+        // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed,
+        // and in `ptr` NULL or the address of an initialised pointer.
+        let (file, dest) = unsafe { (file_of_stream(stream)?, ptr.as_ref().copied().unwrap_or(null_mut())) };
+        let (len, _) = check_io_range(size, nitems, position)?;
+        if dest.is_null() {
+            return Err(err!(InvalidParam, "`ptr` or `*ptr` is NULL"));
+        }
+        // SAFETY: the file of a stream is open; the caller provides space for `nitems` items of `size` bytes, together
+        // `len` bytes; `position` is not negative, as `check_io_range` checks.
+        Ok(whole_items(unsafe { stdio::read(file, dest, len, position) }, size))
+    })
 }
 
 /// Sets the length of the plain file `stream` to `size` bytes: cuts it, or extends it with zeros.
@@ -250,16 +236,13 @@ pub unsafe extern "C" fn blosc2_stdio_read(
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -> c_int {
-    catch_errors(
-        |_| -1,
-        || {
-            if size < 0 {
-                return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
-            }
-            // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
-            unsafe { stdio::truncate(file_of_stream(stream)?, size) }.map(|()| 0)
-        },
-    )
+    value_or(-1, || {
+        if size < 0 {
+            return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
+        }
+        // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
+        unsafe { stdio::truncate(file_of_stream(stream)?, size) }.map(|()| 0)
+    })
 }
 
 /// Does nothing: the plain-file back-end has nothing to release. `params` is not used.
@@ -290,14 +273,11 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_open(
     params: *mut c_void,
 ) -> *mut c_void {
     let _ = mode;
-    catch_errors(
-        |_| null_mut(),
-        || {
-            // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and a string or NULL.
-            unsafe { mmap::open(mapping_of_stream(params)?, c_str(urlpath)?) }?;
-            Ok(params)
-        },
-    )
+    value_or(null_mut(), || {
+        // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and a string or NULL.
+        unsafe { mmap::open(mapping_of_stream(params)?, c_str(urlpath)?) }?;
+        Ok(params)
+    })
 }
 
 /// Does nothing: the file stays mapped until `blosc2_stdio_mmap_destroy`. `stream` is not used.
@@ -319,7 +299,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_close(stream: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_size(stream: *mut c_void) -> i64 {
     // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code changes during the call.
-    catch_errors(|_| -1, || Ok(unsafe { mmap::size(mapping_of_stream(stream)?) } as i64))
+    value_or(-1, || Ok(unsafe { mmap::size(mapping_of_stream(stream)?) } as i64))
 }
 
 /// Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream`, at the byte `position`
@@ -339,19 +319,16 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    catch_errors(
-        |_| 0,
-        || {
-            let (mapping, (len, position)) =
-                (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
-            if ptr.is_null() || len == 0 {
-                return Err(err!(InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0"));
-            }
-            // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and `nitems` items of
-            // `size` bytes, together `len` bytes and at least one.
-            unsafe { mmap::write(mapping, ptr.cast(), len, position) }.map(|()| nitems)
-        },
-    )
+    value_or(0, || {
+        let (mapping, (len, position)) =
+            (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
+        if ptr.is_null() || len == 0 {
+            return Err(err!(InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0"));
+        }
+        // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and `nitems` items of
+        // `size` bytes, together `len` bytes and at least one.
+        unsafe { mmap::write(mapping, ptr.cast(), len, position) }.map(|()| nitems)
+    })
 }
 
 /// Sets `*ptr` to the address of `nitems` items of `size` bytes in the mapped file `stream`, at the byte
@@ -370,22 +347,19 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    catch_errors(
-        |_| 0,
-        || {
-            if ptr.is_null() {
-                return Err(err!(InvalidParam, "`ptr` is NULL"));
-            }
-            // SAFETY: not NULL, and the caller provides space for a pointer.
-            unsafe { ptr.write(null_mut()) };
-            let (mapping, (len, position)) =
-                (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
-            // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code changes during
-            // the call, and provides space for a pointer at `ptr`.
-            unsafe { ptr.write(mmap::read(mapping, position, len as u64)?.cast_mut().cast()) };
-            Ok(nitems)
-        },
-    )
+    value_or(0, || {
+        if ptr.is_null() {
+            return Err(err!(InvalidParam, "`ptr` is NULL"));
+        }
+        // SAFETY: not NULL, and the caller provides space for a pointer.
+        unsafe { ptr.write(null_mut()) };
+        let (mapping, (len, position)) =
+            (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
+        // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code changes during
+        // the call, and provides space for a pointer at `ptr`.
+        unsafe { ptr.write(mmap::read(mapping, position, len as u64)?.cast_mut().cast()) };
+        Ok(nitems)
+    })
 }
 
 /// Sets the length of the mapped file `stream` to `size` bytes: cuts it, or extends it with zeros.
@@ -396,15 +370,12 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
 /// The rules of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i64) -> c_int {
-    catch_errors(
-        |_| -1,
-        || {
-            let size = u64::try_from(size)
-                .map_err(|_| err!(InvalidParam, "`size` is {size}, expected 0 or more"))?;
-            // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code uses during the call.
-            unsafe { mmap::truncate(mapping_of_stream(stream)?, size) }.map(|()| 0)
-        },
-    )
+    value_or(-1, || {
+        let size =
+            u64::try_from(size).map_err(|_| err!(InvalidParam, "`size` is {size}, expected 0 or more"))?;
+        // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code uses during the call.
+        unsafe { mmap::truncate(mapping_of_stream(stream)?, size) }.map(|()| 0)
+    })
 }
 
 /// Writes the changes of a mapped file to disk, unmaps the file and closes it. `params` is the
@@ -417,5 +388,5 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_mmap_destroy(params: *mut c_void) -> c_int {
     // SAFETY: the caller passes a `blosc2_stdio_mmap` that is not destroyed, and that no other code uses during the call.
-    catch_errors(|_| -1, || unsafe { mmap::destroy(mapping_of_stream(params)?) }.map(|()| 0))
+    value_or(-1, || unsafe { mmap::destroy(mapping_of_stream(params)?) }.map(|()| 0))
 }

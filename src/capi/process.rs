@@ -1,6 +1,6 @@
 //! Initialising and shutting down the library, its global settings, and the names of codecs.
 
-use super::ffi::{catch_errors, result_code};
+use super::ffi::{catch_errors, result_code, value_or};
 use super::pointers::{CText, Out};
 use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltInCodec;
@@ -18,13 +18,10 @@ use std::ptr;
 /// initialised. May be called from several threads (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_init() {
-    catch_errors(
-        |_| (),
-        || {
-            library::init();
-            Ok(())
-        },
-    );
+    value_or((), || {
+        library::init();
+        Ok(())
+    });
 }
 
 /// Shuts the library down: ends its worker threads and frees the memory that is cached between calls. Contexts
@@ -32,13 +29,10 @@ pub extern "C" fn blosc2_init() {
 /// kept. The library need not be initialised (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_destroy() {
-    catch_errors(
-        |_| (),
-        || {
-            library::destroy();
-            Ok(())
-        },
-    );
+    value_or((), || {
+        library::destroy();
+        Ok(())
+    });
 }
 
 /// Frees the memory that the library caches between calls: buffers, memory of freed chunks, and the state of
@@ -96,16 +90,12 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(
     compcode: c_int,
     compname: Out<*mut *const c_char>,
 ) -> c_int {
-    catch_errors(
-        |_| -1,
-        || {
-            let compname = compname.cleared();
-            let name =
-                self::compname(compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))?;
-            compname.store(name.map_or(ptr::null(), CStr::as_ptr));
-            Ok(compcode)
-        },
-    )
+    value_or(-1, || {
+        let compname = compname.cleared();
+        let name = self::compname(compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))?;
+        compname.store(name.map_or(ptr::null(), CStr::as_ptr));
+        Ok(compcode)
+    })
 }
 
 /// Returns the id of the codec with the name `compname` (case-sensitive), also of a registered codec; -1 for an
@@ -115,13 +105,10 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: CText<*const c_char>) -> c_int {
-    catch_errors(
-        |_| -1,
-        || {
-            let name = compname.get()?;
-            library::compcode_by_name(name).ok_or_else(|| err!(NotFound, "codec {name:?} is unknown"))
-        },
-    )
+    value_or(-1, || {
+        let name = compname.get()?;
+        library::compcode_by_name(name).ok_or_else(|| err!(NotFound, "codec {name:?} is unknown"))
+    })
 }
 
 /// Looks up the library that implements the codec with the name `compname`: stores the name of the library in
@@ -138,23 +125,20 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
     complib: Out<*mut *mut c_char>,
     version: Out<*mut *mut c_char>,
 ) -> c_int {
-    catch_errors(
-        |_| -1,
-        || {
-            let (complib, version) = (complib.cleared(), version.cleared());
-            let name = compname.get()?;
-            let Some((library_code, library, library_version)) = complib_info(name) else {
-                return Err(err!(NotFound, "codec {name:?} is unknown"));
-            };
-            let texts = [malloc_c_string(library)?, malloc_c_string(library_version.as_bytes())?];
-            for (place, text) in [complib, version].into_iter().zip(texts) {
-                if !place.is_null() {
-                    place.store(text.into_raw().cast());
-                }
+    value_or(-1, || {
+        let (complib, version) = (complib.cleared(), version.cleared());
+        let name = compname.get()?;
+        let Some((library_code, library, library_version)) = complib_info(name) else {
+            return Err(err!(NotFound, "codec {name:?} is unknown"));
+        };
+        let texts = [malloc_c_string(library)?, malloc_c_string(library_version.as_bytes())?];
+        for (place, text) in [complib, version].into_iter().zip(texts) {
+            if !place.is_null() {
+                place.store(text.into_raw().cast());
             }
-            Ok(library_code)
-        },
-    )
+        }
+        Ok(library_code)
+    })
 }
 
 /// Returns a copy of `text` with a NUL at the end.
@@ -191,28 +175,22 @@ pub unsafe extern "C" fn blosc2_set_threads_callback(
     callback: blosc_threads_callback,
     callback_data: *mut c_void,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            // SAFETY: the caller passes a function that obeys the contract of its typedef, and keeps `callback_data` valid as
-            // long as it is set; no other thread is inside a function of the library.
-            unsafe { pool::set_callback(callback, callback_data) };
-            Ok(())
-        },
-    );
+    value_or((), || {
+        // SAFETY: the caller passes a function that obeys the contract of its typedef, and keeps `callback_data` valid as
+        // long as it is set; no other thread is inside a function of the library.
+        unsafe { pool::set_callback(callback, callback_data) };
+        Ok(())
+    });
 }
 
 /// Returns the number of threads that functions without a context use, the calling thread included; 1 until
 /// `blosc2_set_nthreads` changes it.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_nthreads() -> i16 {
-    catch_errors(
-        |_| 1,
-        || {
-            library::init();
-            Ok(library::nthreads())
-        },
-    )
+    value_or(1, || {
+        library::init();
+        Ok(library::nthreads())
+    })
 }
 
 /// Sets the number of threads that functions without a context use to `nthreads`, the calling thread included, and
@@ -229,13 +207,10 @@ pub extern "C" fn blosc2_set_nthreads(nthreads: i16) -> i16 {
 /// NULL after a call of `blosc1_set_compressor` with an unknown name.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_compressor() -> *const c_char {
-    catch_errors(
-        |_| ptr::null(),
-        || {
-            library::init();
-            Ok(compname(library::compressor()).flatten().map_or(ptr::null(), CStr::as_ptr))
-        },
-    )
+    value_or(ptr::null(), || {
+        library::init();
+        Ok(compname(library::compressor()).flatten().map_or(ptr::null(), CStr::as_ptr))
+    })
 }
 
 /// Sets the codec that functions without a context use to the one with the name `compname`.
@@ -260,13 +235,10 @@ pub extern "C" fn blosc2_set_delta(dodelta: c_int) {
 /// automatically.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_blocksize() -> c_int {
-    catch_errors(
-        |_| 0,
-        || {
-            library::init();
-            Ok(library::blocksize())
-        },
-    )
+    value_or(0, || {
+        library::init();
+        Ok(library::blocksize())
+    })
 }
 
 /// Sets the block size that functions without a context use to `blocksize` bytes; 0 means that it is chosen
@@ -284,12 +256,9 @@ pub extern "C" fn blosc1_set_splitmode(splitmode: c_int) {
 }
 
 fn change_setting(set: impl FnOnce()) {
-    catch_errors(
-        |_| (),
-        || -> Result<()> {
-            library::init();
-            set();
-            Ok(())
-        },
-    );
+    value_or((), || {
+        library::init();
+        set();
+        Ok(())
+    });
 }

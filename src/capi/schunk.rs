@@ -1,7 +1,7 @@
 //! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
 //! (`abi.md` 2.5).
 
-use super::ffi::{self, catch_errors, result_code};
+use super::ffi::{self, catch_errors, result_code, value_or};
 use super::pointers::{CArray, CStruct, CText, Handle, Out, SliceBounds, Taken};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
@@ -23,7 +23,7 @@ pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
 
 /// Runs a function body that makes a super-chunk. Returns a pointer to the super-chunk, or NULL for an error.
 fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
-    catch_errors(|_| ptr::null_mut(), || body().and_then(OwnedSuperChunk::into_raw))
+    value_or(ptr::null_mut(), || body().and_then(OwnedSuperChunk::into_raw))
 }
 
 /// Creates a super-chunk without chunks as described by `storage`. Without `urlpath` it is in memory; with
@@ -206,14 +206,11 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
     schunk: Handle<*mut blosc2_schunk>,
     avoid_cframe_free: bool,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            // SAFETY: with `false`, the caller passes the ownership of the buffer.
-            unsafe { schunk.get()?.avoid_cframe_free(avoid_cframe_free) };
-            Ok(())
-        },
-    );
+    value_or((), || {
+        // SAFETY: with `false`, the caller passes the ownership of the buffer.
+        unsafe { schunk.get()?.avoid_cframe_free(avoid_cframe_free) };
+        Ok(())
+    });
 }
 
 /// Stores the address of `schunk` as one contiguous frame in `*cframe`. If `*needs_free` is set to true, the frame
@@ -384,13 +381,10 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: Handle<*mut blosc2_schunk
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: Handle<*mut blosc2_schunk>) -> *mut i64 {
-    catch_errors(
-        |_| ptr::null_mut(),
-        || {
-            let offsets = schunk.get()?.frame_offsets()?;
-            Ok(offsets.map_or(ptr::null_mut(), MallocBytes::into_raw).cast())
-        },
-    )
+    value_or(ptr::null_mut(), || {
+        let offsets = schunk.get()?.frame_offsets()?;
+        Ok(offsets.map_or(ptr::null_mut(), MallocBytes::into_raw).cast())
+    })
 }
 
 /// Finds the chunks of `schunk` that hold a slice, and stores their numbers in `*chunks_idx`, an array that the

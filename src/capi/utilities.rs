@@ -1,6 +1,6 @@
 //! Shuffles of single blocks, index arithmetic and timestamps (`abi.md` 2.9, `filters.md` 12).
 
-use super::ffi::{catch_errors, result_code};
+use super::ffi::{result_code, value_or};
 use super::pointers::{CArray, DestBuffer, Dims, InputAndOutput, Out, OutArray, Size, SourceBuffer};
 use crate::abi::blosc_timestamp_t;
 use crate::err;
@@ -136,37 +136,34 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(
     i: i64,
     index: OutArray<*mut i64, Dims>,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            let dims = ndim.len_or_zero();
-            let ndim = dims.get();
-            if ndim == 0 {
-                return Ok(());
-            }
-            let index = index.cleared(dims);
-            if shape.is_null() || index.is_null() {
-                return Err(err!(NullPointer, "`shape` or `index` is NULL"));
-            }
-            let shape = shape.items(dims)?;
-            // From the last dimension to the first. A dimension of extent 0 makes a stride 0, by which nothing can be
-            // divided.
-            let mut stride = 1i64;
-            let mut strides = [1i64; u8::MAX as usize];
-            for dim in (0..ndim).rev() {
-                strides[dim] = stride;
-                stride = stride.wrapping_mul(shape[dim]);
-            }
-            for dim in 0..ndim {
-                let within = match dim {
-                    0 => i,
-                    _ => i.checked_rem(strides[dim - 1]).unwrap_or(0),
-                };
-                index.store_at(dim, within.checked_div(strides[dim]).unwrap_or(0));
-            }
-            Ok(())
-        },
-    );
+    value_or((), || {
+        let dims = ndim.len_or_zero();
+        let ndim = dims.get();
+        if ndim == 0 {
+            return Ok(());
+        }
+        let index = index.cleared(dims);
+        if shape.is_null() || index.is_null() {
+            return Err(err!(NullPointer, "`shape` or `index` is NULL"));
+        }
+        let shape = shape.items(dims)?;
+        // From the last dimension to the first. A dimension of extent 0 makes a stride 0, by which nothing can be
+        // divided.
+        let mut stride = 1i64;
+        let mut strides = [1i64; u8::MAX as usize];
+        for dim in (0..ndim).rev() {
+            strides[dim] = stride;
+            stride = stride.wrapping_mul(shape[dim]);
+        }
+        for dim in 0..ndim {
+            let within = match dim {
+                0 => i,
+                _ => i.checked_rem(strides[dim - 1]).unwrap_or(0),
+            };
+            index.store_at(dim, within.checked_div(strides[dim]).unwrap_or(0));
+        }
+        Ok(())
+    });
 }
 
 /// Computes the flat position, in items, of the item with the coordinates `index`: stores the sum of `index[j] *
@@ -182,24 +179,21 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
     strides: CArray<*const i64, Dims>,
     i: Out<*mut i64>,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            let dims = ndim.len_or_zero();
-            let i = i.cleared();
-            let mut sum = 0i64;
-            if dims.get() > 0 {
-                if index.is_null() || strides.is_null() {
-                    return Err(err!(NullPointer, "`index` or `strides` is NULL"));
-                }
-                for (index, stride) in index.items(dims)?.iter().zip(strides.items(dims)?) {
-                    sum = sum.wrapping_add(index.wrapping_mul(*stride));
-                }
+    value_or((), || {
+        let dims = ndim.len_or_zero();
+        let i = i.cleared();
+        let mut sum = 0i64;
+        if dims.get() > 0 {
+            if index.is_null() || strides.is_null() {
+                return Err(err!(NullPointer, "`index` or `strides` is NULL"));
             }
-            i.store(sum);
-            Ok(())
-        },
-    );
+            for (index, stride) in index.items(dims)?.iter().zip(strides.items(dims)?) {
+                sum = sum.wrapping_add(index.wrapping_mul(*stride));
+            }
+        }
+        i.store(sum);
+        Ok(())
+    });
 }
 
 /// Stores the current time of a monotonic clock in `*timestamp`. Does nothing for NULL.
