@@ -17,7 +17,7 @@ thread_local! {
 fn install_panic_hook() {
     static ONCE: Once = Once::new();
     // A thread that is unwinding must not change the hook; a later call changes it.
-    if thread::panicking() {
+    if ONCE.is_completed() || thread::panicking() {
         return;
     }
     ONCE.call_once(|| {
@@ -47,6 +47,13 @@ pub fn catch_panics<R>(body: impl FnOnce() -> R) -> Option<R> {
     result.ok()
 }
 
+/// As [`catch_panics`], without the thread-local value: finding it takes longer than reading the header of a chunk. The
+/// hook that was installed before reports a panic, too.
+#[inline(always)]
+pub(crate) fn catch_panics_of_short_call<R>(body: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(body)).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +62,7 @@ mod tests {
     fn panics_are_caught_and_the_call_ends() {
         assert_eq!(catch_panics(|| 7), Some(7));
         assert_eq!(catch_panics(|| -> i32 { panic!("on purpose") }), None);
+        assert_eq!(catch_panics_of_short_call(|| -> i32 { panic!("on purpose") }), None);
         assert!(!IN_LIBRARY_CALL.get());
     }
 }

@@ -1,11 +1,13 @@
 //! Functions that read the first 16 bytes of a chunk, its header (`chunk.md` 4.7).
 
-use super::ffi::{catch_errors, result_code};
+use super::ffi::{result_code, returned_value, value_or};
 use super::pointers::{ChunkStart, Input, Out, Size, SourceBuffer};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::codec::BuiltInCodec;
 use crate::err;
+use crate::error::Error;
+use crate::panics::catch_panics_of_short_call;
 use crate::registry;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -23,17 +25,15 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
     cbytes: Out<*mut usize>,
     blocksize: Out<*mut usize>,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            let (nbytes, cbytes, blocksize) = (nbytes.cleared(), cbytes.cleared(), blocksize.cleared());
-            let header = cbuffer.header()?;
-            nbytes.store(header.nbytes as usize);
-            cbytes.store(header.cbytes as usize);
-            blocksize.store(header.blocksize as usize);
-            Ok(())
-        },
-    );
+    let (nbytes, cbytes, blocksize) = (nbytes.cleared(), cbytes.cleared(), blocksize.cleared());
+    let stored = catch_panics_of_short_call(|| {
+        let sizes = cbuffer.sizes()?;
+        nbytes.store(sizes[0] as usize);
+        blocksize.store(sizes[1] as usize);
+        cbytes.store(sizes[2] as usize);
+        Ok(())
+    });
+    returned_value(|_| (), stored);
 }
 
 /// Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its uncompressed content
@@ -51,14 +51,15 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
     cbytes: Out<*mut i32>,
     blocksize: Out<*mut i32>,
 ) -> c_int {
-    result_code(|| {
-        let (nbytes, cbytes, blocksize) = (nbytes.cleared(), cbytes.cleared(), blocksize.cleared());
-        let header = cbuffer.header()?;
-        nbytes.store(header.nbytes);
-        cbytes.store(header.cbytes);
-        blocksize.store(header.blocksize);
+    let (nbytes, cbytes, blocksize) = (nbytes.cleared(), cbytes.cleared(), blocksize.cleared());
+    let stored = catch_panics_of_short_call(|| {
+        let sizes = cbuffer.sizes()?;
+        nbytes.store(sizes[0]);
+        blocksize.store(sizes[1]);
+        cbytes.store(sizes[2]);
         Ok(0)
-    })
+    });
+    returned_value(Error::code, stored)
 }
 
 /// Checks whether the `cbytes` bytes at `cbuffer` can be a chunk: whether the header is valid and has `cbytes` as
@@ -111,16 +112,13 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
     typesize: Out<*mut usize>,
     flags: Out<*mut c_int>,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            let (typesize, flags) = (typesize.cleared(), flags.cleared());
-            let header = cbuffer.header()?;
-            typesize.store(usize::from(header.typesize));
-            flags.store(c_int::from(header.flags));
-            Ok(())
-        },
-    );
+    value_or((), || {
+        let (typesize, flags) = (typesize.cleared(), flags.cleared());
+        let header = cbuffer.header()?;
+        typesize.store(usize::from(header.typesize));
+        flags.store(c_int::from(header.flags));
+        Ok(())
+    });
 }
 
 /// Reads the header of the chunk at `cbuffer`: stores the version of the chunk format in `*version` and the
@@ -135,16 +133,13 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
     version: Out<*mut c_int>,
     versionlz: Out<*mut c_int>,
 ) {
-    catch_errors(
-        |_| (),
-        || {
-            let (version, versionlz) = (version.cleared(), versionlz.cleared());
-            let header = cbuffer.header()?;
-            version.store(c_int::from(header.version));
-            versionlz.store(c_int::from(header.versionlz));
-            Ok(())
-        },
-    );
+    value_or((), || {
+        let (version, versionlz) = (version.cleared(), versionlz.cleared());
+        let header = cbuffer.header()?;
+        version.store(c_int::from(header.version));
+        versionlz.store(c_int::from(header.versionlz));
+        Ok(())
+    });
 }
 
 /// Returns the name of the library that compressed the chunk at `cbuffer`, for example `"LZ4"`: a static string,
@@ -154,16 +149,13 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: ChunkStart<*const c_void>) -> *const c_char {
-    catch_errors(
-        |_| ptr::null(),
-        || {
-            let format = cbuffer.header()?.codec_format();
-            let name = match BuiltInCodec::from_format(format) {
-                Some(codec) => Some(codec.library_name()),
-                None => registry::codec_by_complib(c_int::from(format)).and_then(|codec| codec.name),
-            };
-            let name = name.ok_or_else(|| err!(NotFound, "the library code {format} has no name"))?;
-            Ok(name.as_ptr())
-        },
-    )
+    value_or(ptr::null(), || {
+        let format = cbuffer.header()?.codec_format();
+        let name = match BuiltInCodec::from_format(format) {
+            Some(codec) => Some(codec.library_name()),
+            None => registry::codec_by_complib(c_int::from(format)).and_then(|codec| codec.name),
+        };
+        let name = name.ok_or_else(|| err!(NotFound, "the library code {format} has no name"))?;
+        Ok(name.as_ptr())
+    })
 }

@@ -243,6 +243,13 @@ impl<P: Pointer> ChunkStart<'_, P> {
         // SAFETY: by the rule of this type NULL or that many bytes.
         ChunkHeader::parse_basic(unsafe { source_slice(self.0.address().cast(), MIN_HEADER_LENGTH) }?)
     }
+
+    /// As [`header`](Self::header), but returns only the sizes: see [`ChunkHeader::sizes`].
+    #[inline(always)]
+    pub(in crate::capi) fn sizes(&self) -> Result<[i32; 3]> {
+        // SAFETY: by the rule of this type NULL or that many bytes.
+        ChunkHeader::sizes(unsafe { source_slice(self.0.address().cast(), MIN_HEADER_LENGTH) }?)
+    }
 }
 
 /// A whole chunk, which is as long as its header says and does not change during the call; or NULL.
@@ -254,9 +261,9 @@ impl<'call, P: Pointer> UnsizedChunk<'call, P> {
     #[inline]
     pub(in crate::capi) fn bytes(&self) -> Result<&'call [u8]> {
         // A chunk has at least a short header.
-        let header = ChunkStart(self.0, PhantomData).header()?;
+        let [_, _, cbytes] = ChunkStart(self.0, PhantomData).sizes()?;
         // SAFETY: by the rule of this type the chunk has the length in its header.
-        unsafe { source_slice(self.0.address().cast(), usize::try_from(header.cbytes).unwrap_or(0)) }
+        unsafe { source_slice(self.0.address().cast(), usize::try_from(cbytes).unwrap_or(0)) }
     }
 }
 
