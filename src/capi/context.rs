@@ -1,6 +1,6 @@
 //! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::ffi::{catch_errors, result_code};
+use super::ffi::{result_code, value_or};
 use super::pointers::{
     DestBuffer, Handle, Input, Out, Output, Parameters, Size, SourceBuffer, Taken, Variable,
 };
@@ -26,7 +26,7 @@ use std::ptr;
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>) -> *mut blosc2_context {
-    catch_errors(|_| ptr::null_mut(), || Ok(cparams.context()?.into_c()))
+    value_or(ptr::null_mut(), || Ok(cparams.context()?.into_c()))
 }
 
 /// Creates a context for decompression. `dparams` is copied, and so is the struct at its `postparams`; the memory
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>)
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_dctx(dparams: Parameters<blosc2_dparams>) -> *mut blosc2_context {
-    catch_errors(|_| ptr::null_mut(), || Ok(dparams.context()?.into_c()))
+    value_or(ptr::null_mut(), || Ok(dparams.context()?.into_c()))
 }
 
 /// Frees `context`, a compression or decompression context. Does nothing for NULL. May be called after
@@ -49,13 +49,10 @@ pub unsafe extern "C" fn blosc2_create_dctx(dparams: Parameters<blosc2_dparams>)
 /// The rules of the module `capi`; the context is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_free_ctx(context: Taken<*mut blosc2_context>) {
-    catch_errors(
-        |_| (),
-        || {
-            drop(context.take());
-            Ok(())
-        },
-    );
+    value_or((), || {
+        drop(context.take());
+        Ok(())
+    });
 }
 
 /// Copies the parameters of `ctx` to `*cparams`. The fields `tuner_params` and `filter_params` of `*cparams` keep
@@ -235,6 +232,7 @@ pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
 }
 
 /// Decompresses a part of a chunk.
+#[inline(always)]
 fn read_items(
     context: Handle<'_, *mut blosc2_context>,
     src: SourceBuffer<'_, *const c_void>,

@@ -50,22 +50,11 @@ impl ChunkHeader {
     /// # Errors
     /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
     pub(crate) fn parse_basic(bytes: &[u8]) -> Result<Self> {
-        let mut header = ChunkHeader::default();
-        header.read_basic(bytes)?;
-        Ok(header)
-    }
-
-    /// As [`parse_basic`](Self::parse_basic), into an existing header.
-    ///
-    /// # Errors
-    /// Those of [`parse_basic`](Self::parse_basic); the fields are unspecified then.
-    #[inline]
-    pub(crate) fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(fixed) = bytes.first_chunk() else { return Err(too_short_error(bytes, MIN_HEADER_LENGTH)) };
-        *self = ChunkHeader::from_fixed_part(fixed);
-        self.check_sizes()?;
-        self.blocksize = clamp_blocksize(self.blocksize, self.nbytes);
-        Ok(())
+        let mut header = ChunkHeader::from_fixed_part(fixed);
+        header.check_sizes()?;
+        header.blocksize = clamp_blocksize(header.blocksize, header.nbytes);
+        Ok(header)
     }
 
     /// As [`parse_basic`](Self::parse_basic), but returns only the uncompressed size, the block size and the compressed
@@ -99,32 +88,39 @@ impl ChunkHeader {
     /// Those of [`parse`](Self::parse); the fields are unspecified then.
     #[inline]
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        let whole = bytes.first_chunk();
-        let Some(fixed) = bytes.first_chunk() else { return Err(too_short_error(bytes, MIN_HEADER_LENGTH)) };
-        match whole {
-            Some(whole) => *self = ChunkHeader::from_bytes(whole),
-            None => *self = ChunkHeader::from_fixed_part(fixed),
+        match (bytes.first_chunk(), bytes.first_chunk()) {
+            (Some(whole), _) => *self = ChunkHeader::from_bytes(whole),
+            (None, Some(fixed)) => *self = ChunkHeader::from_fixed_part(fixed),
+            (None, None) => return Err(too_short_error(bytes, MIN_HEADER_LENGTH)),
         }
+        self.check(bytes)
+    }
+
+    /// Makes the checks of [`read`](Self::read), and clears the fields that the header in `bytes` does not have.
+    ///
+    /// Not inlined: a copy of fields that are not used in between needs few instructions.
+    #[inline(never)]
+    fn check(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_sizes()?;
         if !self.is_extended() {
-            *self = ChunkHeader::from_fixed_part(fixed);
+            *self = bytes.first_chunk().map(ChunkHeader::from_fixed_part).unwrap_or_default();
             self.filters_from_flags();
         } else if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
-            let cbytes = self.cbytes;
             return Err(err!(
                 InvalidHeader,
-                "`cbytes` is {cbytes}, expected {EXTENDED_HEADER_LENGTH} or more"
+                "`cbytes` is {}, expected {EXTENDED_HEADER_LENGTH} or more",
+                self.cbytes
             ));
-        } else if whole.is_none() {
+        } else if bytes.len() < EXTENDED_HEADER_LENGTH {
             return Err(too_short_error(bytes, EXTENDED_HEADER_LENGTH));
         } else {
             self.check_extension()?;
         }
         if self.version > version::VL_BLOCKS && self.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
-            let flags = self.blosc2_flags2;
             return Err(err!(
                 VersionSupport,
-                "`blosc2_flags2` is {flags:#04x} in version {}, expected 0x00 or 0x01",
+                "`blosc2_flags2` is {:#04x} in version {}, expected 0x00 or 0x01",
+                self.blosc2_flags2,
                 self.version
             ));
         }
@@ -174,11 +170,12 @@ impl ChunkHeader {
     /// Makes those checks of the first 16 bytes that do not depend on other checks.
     #[inline(always)]
     fn check_sizes(&self) -> Result<()> {
-        let ChunkHeader { cbytes, blocksize, .. } = *self;
-        if cbytes < MIN_HEADER_LENGTH as i32 {
+        if self.cbytes < MIN_HEADER_LENGTH as i32 {
+            let cbytes = self.cbytes;
             return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, expected {MIN_HEADER_LENGTH} or more"));
         }
-        if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
+        if self.blocksize <= 0 || self.blocksize > MAX_BLOCKSIZE {
+            let blocksize = self.blocksize;
             return Err(err!(InvalidHeader, "`blocksize` is {blocksize}, expected 1 to {MAX_BLOCKSIZE}"));
         }
         if self.typesize == 0 {
@@ -303,7 +300,12 @@ impl ChunkHeader {
     /// Returns whether a dictionary section follows the block starts. The flag is ignored for chunks without block
     /// starts (`chunk.md` 2.4).
     pub(crate) fn has_dictionary(&self) -> bool {
-        self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_id() == 0
+        self.blosc2_flags & flag2::USEDICT != 0 && self.is_coded()
+    }
+
+    /// Returns whether the content is coded: neither plain nor special.
+    pub(crate) fn is_coded(&self) -> bool {
+        !self.is_memcpyed() && self.special_id() == 0
     }
 
     /// Returns the id of the special kind, 0..=7.

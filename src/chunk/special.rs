@@ -27,6 +27,7 @@ impl SpecialValue {
     ///
     /// # Errors
     /// `Data` for ids 5 to 7.
+    #[inline]
     pub(crate) fn from_id(id: u8) -> Result<Option<SpecialValue>> {
         match id {
             0 => Ok(None),

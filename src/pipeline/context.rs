@@ -7,7 +7,7 @@ mod compression;
 
 use super::callbacks::Postfilter;
 use super::container;
-use super::decompress::{self, DecompressOutcome, ItemRange, VarlenReader, built_in_codec};
+use super::decompress::{self, DecompressOutcome, ItemRange, RangeReader, VarlenReader, built_in_codec};
 use super::env_overrides;
 use super::filters;
 use super::head::ContextHeadCell;
@@ -88,13 +88,14 @@ pub(crate) struct ReadSettings {
 
 /// Returns whether decoding a chunk with that header runs functions of the program.
 pub(crate) fn decoding_runs_callbacks(header: &ChunkHeader) -> bool {
-    (built_in_codec(header).is_none() && is_user_codec(i32::from(header.udcompcode)))
-        || header.filters.iter().any(|&id| is_user_filter(id))
+    header.is_coded()
+        && ((built_in_codec(header).is_none() && is_user_codec(i32::from(header.udcompcode)))
+            || header.filters.iter().any(|&id| is_user_filter(id)))
 }
 
 /// Returns whether decoding a chunk with that header needs properties of the super-chunk around it.
 pub(crate) fn decoding_needs_container(header: &ChunkHeader) -> bool {
-    container::is_needed(i32::from(header.udcompcode), &header.filters)
+    header.is_coded() && container::is_needed(i32::from(header.udcompcode), &header.filters)
 }
 
 /// Returns whether the codec is none of the library's own.
@@ -274,13 +275,9 @@ impl Context {
             return Ok(done.nbytes);
         }
         let chunk = chunk.with_source(source);
-        let postfilter = self.postfilter();
-        let container = self.container_for(chunk.header());
-        let params = DecompressParams {
-            container: container.as_ref(),
-            ..self.decompress_params(postfilter.as_ref(), mask.as_deref())
-        };
-        let done = decompress::decompress_general(&params, &chunk, dest)?;
+        let done = self.with_decompress_params(&chunk, mask.as_deref(), |params| {
+            decompress::decompress_general(params, &chunk, dest)
+        })?;
         self.publish_decompression(chunk.header(), &done);
         Ok(done.nbytes)
     }
@@ -297,15 +294,14 @@ impl Context {
         wanted: ItemRange,
         dest: OutBuffer<'_>,
     ) -> Result<usize> {
-        let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
         let chunk = ParsedChunk::parse(&mut header, chunk)?.with_source(source);
-        let container = self.container_for(chunk.header());
-        let params = DecompressParams {
-            container: container.as_ref(),
-            ..self.decompress_params(postfilter.as_ref(), None)
-        };
-        let done = decompress::getitem(&params, &chunk, wanted, dest)?;
+        let has_postfilter = self.postparams.is_some();
+        let done = decompress::getitem_with(&chunk, has_postfilter, wanted, dest, |range, dest| {
+            self.with_decompress_params(&chunk, None, |params| {
+                RangeReader::open(params, &chunk, |reader| reader.read(range, dest))
+            })
+        })?;
         if self.head.do_compress() == 0 {
             self.publish_decompression(chunk.header(), &done);
         }
@@ -324,15 +320,9 @@ impl Context {
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
     ) -> Result<R> {
         self.prepare_decompression()?;
-        let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
         let chunk = ParsedChunk::parse(&mut header, chunk)?.with_source(source);
-        let container = self.container_for(chunk.header());
-        let params = DecompressParams {
-            container: container.as_ref(),
-            ..self.decompress_params(postfilter.as_ref(), None)
-        };
-        VarlenReader::open(&params, &chunk, then)
+        self.with_decompress_params(&chunk, None, |params| VarlenReader::open(params, &chunk, then))
     }
 
     fn prepare_decompression(&self) -> Result<()> {
@@ -343,20 +333,21 @@ impl Context {
         Ok(())
     }
 
-    fn decompress_params<'a>(
+    /// Passes the parameters for decoding `chunk` to `then`.
+    fn with_decompress_params<R>(
         &self,
-        postfilter: Option<&'a Postfilter>,
-        mask: Option<&'a [u8]>,
-    ) -> DecompressParams<'a> {
-        let schunk = self.head.schunk();
-        DecompressParams {
+        chunk: &ParsedChunk<'_>,
+        mask: Option<&[u8]>,
+        then: impl FnOnce(&DecompressParams<'_>) -> R,
+    ) -> R {
+        then(&DecompressParams {
             nthreads: effective_thread_count(self.head.new_nthreads()),
-            postfilter,
+            postfilter: self.postfilter().as_ref(),
             mask,
             nchunk: self.current_nchunk(),
-            schunk: CallbackPointer(schunk.cast()),
-            container: None,
-        }
+            schunk: CallbackPointer(self.head.schunk().cast()),
+            container: self.container_for(chunk.header()).as_ref(),
+        })
     }
 
     /// Returns the field `current_nchunk` of the context's super-chunk; -1 without a super-chunk.
@@ -383,6 +374,7 @@ impl Context {
 
     /// Returns the settings that the super-chunk of this context needs to read a chunk by itself. Several threads may
     /// read at the same time; the super-chunk then lets one thread at a time call this.
+    #[inline(always)]
     pub(crate) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let mask = if takes_mask { self.take_mask() } else { None };
         let nthreads = effective_thread_count(self.head.new_nthreads());

@@ -1,5 +1,5 @@
 //! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks that are
-//! plain or consist of zeros.
+//! plain or special.
 //!
 //! Small buffers are compressed to these chunks (`cargo bench --bench side_by_side -- --group small`). The coding of
 //! the block is that of the [class](crate::chunk::class); nothing is prepared for several blocks, threads,
@@ -9,11 +9,11 @@
 use super::super::scratch::{self, BlockScratch};
 use super::outcome::DecompressOutcome;
 use super::streams::{decode_block_streams, decode_shuffled_block};
+use super::uncoded::read_uncoded;
 use crate::chunk::class::BlockCoding;
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
-use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue, read_i32};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, version};
+use crate::chunk::{ParsedChunk, read_i32};
 use crate::codec::{BuiltInCodec, DECODE_SLACK};
-use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 use crate::pool;
 use crate::tuning::tunable;
@@ -23,8 +23,6 @@ tunable! {
     const HAS_FAST_PATH: bool = true;
 }
 
-/// The Blosc2 flags of a chunk of zeros without any other flag.
-const ZERO_CHUNK_FLAGS: u8 = SpecialValue::ZERO_ID << flag2::SPECIAL_SHIFT;
 /// Longest content, in bytes, that one thread fills or copies: longer ones may be worth several threads.
 const MAX_UNCODED_NBYTES: usize = 64 << 10;
 
@@ -40,12 +38,16 @@ pub(crate) fn try_decompress_fast(
     if has_postfilter_or_mask || !HAS_FAST_PATH.get() {
         return None;
     }
-    let (header, chunk) = (chunk.header(), chunk.bytes());
+    let header = chunk.header();
     let len = header.nbytes();
-    let dest = dest.get(0..len)?;
-    if header.blosc2_flags == ZERO_CHUNK_FLAGS || header.is_memcpyed() {
-        return decompress_uncoded(header, chunk, dest);
+    let mut dest = dest.get(0..len)?;
+    if !header.is_coded() {
+        // The threads callback is called for every chunk of several blocks.
+        let is_one_part = header.blocksize >= header.nbytes || !pool::has_callback();
+        let is_short = is_one_part && len <= MAX_UNCODED_NBYTES;
+        return if is_short { read_uncoded(chunk, &(0..len), &mut dest).ok().flatten() } else { None };
     }
+    let chunk = chunk.bytes();
     // Neither lazy, special, instrumented nor with a dictionary or blocks of variable length.
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
@@ -78,34 +80,5 @@ pub(crate) fn try_decompress_fast(
     };
     borrowed.release();
     decoded.ok()?;
-    Some(DecompressOutcome { nbytes: len, used_dictionary: false })
-}
-
-/// Does the same as [`try_decompress_fast`], for chunks of zeros and plain chunks.
-fn decompress_uncoded(
-    header: &ChunkHeader,
-    chunk: &[u8],
-    mut dest: OutBuffer<'_>,
-) -> Option<DecompressOutcome> {
-    let len = dest.len();
-    // The threads callback is called for every chunk of several blocks.
-    if header.blocksize < header.nbytes && pool::has_callback() {
-        return None;
-    }
-    let cbytes = usize::try_from(header.cbytes).ok()?;
-    let is_usual = header.is_extended()
-        && header.version >= version::STABLE
-        && header.blosc2_flags2 == 0
-        && len <= MAX_UNCODED_NBYTES;
-    let stored = chunk.get(..cbytes).filter(|_| is_usual)?;
-    match (header.blosc2_flags, header.is_memcpyed()) {
-        (ZERO_CHUNK_FLAGS, false) => dest.fill(0),
-        (0, true) => {
-            let content = stored.get(EXTENDED_HEADER_LENGTH..).filter(|content| content.len() == len)?;
-            // SAFETY: all bytes are written, and none is read.
-            copy(content, unsafe { dest.into_bytes() });
-        }
-        _ => return None,
-    }
     Some(DecompressOutcome { nbytes: len, used_dictionary: false })
 }

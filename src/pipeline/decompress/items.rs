@@ -33,6 +33,7 @@ pub(crate) enum ItemRange {
 
 impl ItemRange {
     /// Returns the range in bytes, checked against the chunk and the destination in the order of the reference.
+    #[inline(always)]
     fn resolve(self, header: &ChunkHeader, destsize: usize) -> Result<Range<usize>> {
         let typesize = i64::from(header.typesize);
         let (start, nitems) = match self {
@@ -83,7 +84,24 @@ pub(crate) fn getitem(
     params: &DecompressParams<'_>,
     chunk: &ParsedChunk<'_>,
     wanted: ItemRange,
+    dest: OutBuffer<'_>,
+) -> Result<DecompressOutcome> {
+    getitem_with(chunk, params.postfilter.is_some(), wanted, dest, |range, dest| {
+        RangeReader::open(params, chunk, |reader| reader.read(range, dest))
+    })
+}
+
+/// As [`getitem`], but calls `decode`, with the bytes and their destination, if the chunk needs a plan.
+///
+/// # Errors
+/// Those of [`getitem`].
+#[inline]
+pub(crate) fn getitem_with(
+    chunk: &ParsedChunk<'_>,
+    has_postfilter: bool,
+    wanted: ItemRange,
     mut dest: OutBuffer<'_>,
+    decode: impl FnOnce(Range<usize>, OutBuffer<'_>) -> Result<DecompressOutcome>,
 ) -> Result<DecompressOutcome> {
     let header = chunk.header();
     check_equal_blocks(header)?;
@@ -94,12 +112,10 @@ pub(crate) fn getitem(
         return Ok(DecompressOutcome { nbytes: 0, used_dictionary: false });
     }
     let mut dest = dest.range(0..range.len());
-    if params.postfilter.is_none()
-        && let Some(done) = read_uncoded(chunk, &range, &mut dest)?
-    {
+    if !has_postfilter && let Some(done) = read_uncoded(chunk, &range, &mut dest)? {
         return Ok(done);
     }
-    RangeReader::open(params, chunk, |reader| reader.read(range, dest))
+    decode(range, dest)
 }
 
 /// Checks that the blocks of a chunk are of one length.

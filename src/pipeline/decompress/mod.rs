@@ -33,7 +33,7 @@ mod part_tests;
 pub(crate) use check::check_content;
 pub(crate) use chunk_decoder::built_in_codec;
 pub(crate) use fast_path::try_decompress_fast;
-pub(crate) use items::{ItemRange, RangeReader, getitem};
+pub(crate) use items::{ItemRange, RangeReader, getitem, getitem_with};
 pub(crate) use old_chunk::OldChunk;
 pub(crate) use outcome::DecompressOutcome;
 pub(crate) use part::{can_decode_prefixes, is_partial_decode_worthwhile, is_worth_caching};

@@ -37,24 +37,22 @@ pub(crate) fn read_uncoded(
     dest: &mut OutBuffer<'_>,
 ) -> Result<Option<DecompressOutcome>> {
     let header = chunk.header();
-    if (!header.is_memcpyed() && header.special_id() == 0) || header.is_lazy() || header.has_dictionary() {
+    let has_content = !header.is_coded() && !header.is_lazy();
+    // A plan reports the errors of damaged chunks.
+    if !has_content || chunk.check_len().is_err() || check_memcpyed_len(header).is_err() {
         return Ok(None);
     }
-    let Some(content) = UncodedContent::of(chunk) else { return Ok(None) };
-    content.read(range.start, dest.reborrow())?;
+    if header.special_id() == 0 {
+        UncodedContent::memcpyed(header, chunk.bytes()).read(range.start, dest.reborrow())?;
+    } else if let Ok(Some(kind)) = header.special() {
+        UncodedContent::special(kind, header, chunk.bytes()).read(range.start, dest.reborrow())?;
+    } else {
+        return Ok(None);
+    }
     Ok(Some(DecompressOutcome { nbytes: range.len(), used_dictionary: false }))
 }
 
 impl<'a> UncodedContent<'a> {
-    /// Returns the content of a chunk in memory; `None` if it is coded, and for an error, which a plan reports.
-    #[inline]
-    fn of(chunk: &ParsedChunk<'a>) -> Option<UncodedContent<'a>> {
-        let header = chunk.header();
-        chunk.check_len().ok()?;
-        let content = UncodedContent::of_class(chunk.class().ok()?, header, chunk.bytes())?;
-        check_memcpyed_len(header).ok().map(|()| content)
-    }
-
     /// Returns the content of a chunk of that class; `None` if it is coded. `chunk` is the whole chunk.
     #[inline]
     pub(super) fn of_class(class: ChunkClass, header: &ChunkHeader, chunk: &'a [u8]) -> Option<Self> {
@@ -81,6 +79,7 @@ impl<'a> UncodedContent<'a> {
     ///
     /// # Errors
     /// `ReadBuffer` beyond the content; `Data` for a value that does not exist for this item size.
+    #[inline(always)]
     pub(super) fn read(&self, start: usize, dest: OutBuffer<'_>) -> Result<()> {
         // SAFETY: content is copied, or written and then repeated.
         let dest = unsafe { dest.into_bytes() };
@@ -113,6 +112,7 @@ pub(super) fn repeated_value<'a>(header: &ChunkHeader, chunk: &'a [u8]) -> &'a [
 ///
 /// # Errors
 /// `Data`.
+#[inline(always)]
 pub(super) fn check_memcpyed_len(header: &ChunkHeader) -> Result<()> {
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
