@@ -26,11 +26,13 @@ crate::sync::per_thread! {
 }
 
 /// Records that this thread holds a lock.
+#[inline(never)]
 pub(crate) fn add(lock: usize, mode: LockMode) {
     HELD_LOCKS.with_borrow_mut(|held| held.push((lock, mode)));
 }
 
 /// Records that this thread has released a lock, which was [added](add) before.
+#[inline(never)]
 pub(crate) fn remove(lock: usize, mode: LockMode) {
     HELD_LOCKS.with_borrow_mut(|held| {
         if let Some(at) = held.iter().rposition(|&known| known == (lock, mode)) {
@@ -43,6 +45,7 @@ pub(crate) fn remove(lock: usize, mode: LockMode) {
 }
 
 /// Returns how a lock is held by this thread, or by the thread for which it works; `None` if it is not.
+#[inline(never)]
 pub(crate) fn find(lock: usize) -> Option<LockMode> {
     HELD_LOCKS.with_borrow(|held| {
         let mut modes = held.iter().filter(|known| known.0 == lock).map(|known| known.1);

@@ -179,6 +179,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_lazychunk(
 }
 
 /// Stores the address of a chunk, lazy if `lazily`, for the C caller.
+#[inline(always)]
 fn store_chunk_address(
     schunk: Handle<'_, *mut blosc2_schunk>,
     nchunk: i64,

@@ -80,30 +80,54 @@ impl SuperChunk {
     /// `Lock`, those of a frame that cannot be read and of `read`.
     #[inline(always)]
     pub(super) fn with_read_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
-        let (guard, frame_lock, status, session);
-        let access = match self.frame() {
-            None => {
-                guard = self.read_lock();
-                ChunkAccess { lock_proof: guard.lock_proof(), header: None, generation: Some(0) }
-            }
-            Some(frame) => {
-                guard = self.read_lock();
-                frame_lock = if frame.is_on_disk() { Some(frame.lock(false)?) } else { None };
-                status = frame.status();
-                // Borrowed in its place: moving it costs a slice of 10 items in memory a tenth of its time.
-                let Ok(status) = &status else { return status.map(|_| unreachable!("an error")) };
-                if status.is_stale {
-                    drop(frame_lock);
-                    drop(guard);
-                    session = self.lock_stale_frame(frame, &status.header)?;
-                    session.access()
-                } else {
-                    let (header, generation) = (Some(&status.header), Some(status.generation));
-                    ChunkAccess { lock_proof: guard.lock_proof(), header, generation }
-                }
-            }
-        };
-        read(access)
+        match self.frame() {
+            None => self.with_memory_access(read),
+            Some(frame) => self.with_frame_access(frame, read),
+        }
+    }
+
+    /// As [`with_read_access`](Self::with_read_access), but calls `read` again, a limited number of times, while it
+    /// fails because another handle without the lock has changed the frame in the meantime.
+    ///
+    /// # Errors
+    /// As [`with_read_access`](Self::with_read_access).
+    #[inline(always)]
+    pub(super) fn retry_read_access<R>(
+        &self,
+        mut read: impl FnMut(ChunkAccess<'_>) -> Result<R>,
+    ) -> Result<R> {
+        match self.frame() {
+            None => self.with_memory_access(read),
+            Some(frame) => self.retry_changed_reads(|| self.with_frame_access(frame, &mut read)),
+        }
+    }
+
+    /// As [`with_read_access`](Self::with_read_access), for a super-chunk without a frame.
+    #[inline(always)]
+    fn with_memory_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
+        let guard = self.read_lock();
+        read(ChunkAccess { lock_proof: guard.lock_proof(), header: None, generation: Some(0) })
+    }
+
+    /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame.
+    #[inline(never)]
+    fn with_frame_access<R>(
+        &self,
+        frame: &Frame,
+        read: impl FnOnce(ChunkAccess<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let guard = self.read_lock();
+        let frame_lock = if frame.is_on_disk() { Some(frame.lock(false)?) } else { None };
+        // Borrowed in its place: moving it costs a slice of 10 items in memory a tenth of its time.
+        let status = frame.status();
+        let Ok(status) = &status else { return status.map(|_| unreachable!("an error")) };
+        if status.is_stale {
+            drop(frame_lock);
+            drop(guard);
+            return read(self.lock_stale_frame(frame, &status.header)?.access());
+        }
+        let (header, generation) = (Some(&status.header), Some(status.generation));
+        read(ChunkAccess { lock_proof: guard.lock_proof(), header, generation })
     }
 
     /// Rereads the frame, which another handle has changed since it had the header `old`, and locks for reading. If the

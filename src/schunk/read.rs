@@ -11,6 +11,7 @@ use crate::chunk::{ChunkHeader, Container, ParsedChunk, SpecialValue};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::fallible;
+use crate::frame::format::header::FrameHeader;
 use crate::frame::store::Frame;
 use crate::frame::store::fetch::{ChunkBytes, FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
@@ -61,7 +62,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a number out of range.
     pub(super) fn check_nchunk(&self, nchunk: i64) -> Result<()> {
-        let nchunks = self.counters().nchunks;
+        let nchunks = self.nchunks();
         if !(0..nchunks).contains(&nchunk) {
             return Err(err!(InvalidParam, "no chunk {nchunk} in a super-chunk of {nchunks} chunks"));
         }
@@ -71,6 +72,7 @@ impl SuperChunk {
 
     /// Returns the settings of the decompression context for a read. Only a read of a whole chunk for the caller takes
     /// the mask: the content of a chunk that is decoded for a change or a copy is stored.
+    #[inline(always)]
     pub(super) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
     }
@@ -225,14 +227,12 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_nchunk(nchunk)?;
-        self.retry_changed_reads(|| {
-            self.with_read_access(|access| {
-                access.fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
-                    FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
-                        Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
-                    }
-                    chunk => chunk.into_owned().map(ReturnedChunk::Owned),
-                })
+        self.retry_read_access(|access| {
+            access.fetch(nchunk, lazily, FetchMode::Keep, |chunk| match chunk {
+                FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
+                    Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
+                }
+                chunk => chunk.into_owned().map(ReturnedChunk::Owned),
             })
         })
     }
@@ -243,15 +243,13 @@ impl SuperChunk {
     /// As [`get_chunk`](Self::get_chunk).
     pub(crate) fn chunk_head(&self, nchunk: i64) -> Result<Vec<u8>> {
         self.check_nchunk(nchunk)?;
-        self.retry_changed_reads(|| {
-            self.with_read_access(|access| {
-                access.fetch(nchunk, true, FetchMode::Keep, |chunk| {
-                    let bytes: &[u8] = match &chunk {
-                        FetchedChunk::Whole(chunk) => chunk,
-                        FetchedChunk::Lazy(chunk, _) => chunk.head(),
-                    };
-                    fallible::copy_of(&bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)])
-                })
+        self.retry_read_access(|access| {
+            access.fetch(nchunk, true, FetchMode::Keep, |chunk| {
+                let bytes: &[u8] = match &chunk {
+                    FetchedChunk::Whole(chunk) => chunk,
+                    FetchedChunk::Lazy(chunk, _) => chunk.head(),
+                };
+                fallible::copy_of(&bytes[..bytes.len().min(EXTENDED_HEADER_LENGTH)])
             })
         })
     }
@@ -262,7 +260,7 @@ impl SuperChunk {
     /// As [`get_chunk`](Self::get_chunk).
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
-        self.retry_changed_reads(|| self.with_read_access(|access| access.copy_of_chunk(nchunk)))
+        self.retry_read_access(|access| access.copy_of_chunk(nchunk))
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.
@@ -323,6 +321,7 @@ impl<'a> ChunkAccess<'a> {
     }
 
     /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    #[inline(always)]
     pub(super) fn fetch<R>(
         self,
         nchunk: i64,
@@ -330,24 +329,13 @@ impl<'a> ChunkAccess<'a> {
         mode: FetchMode,
         then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
-        let gone = || err!(InvalidParam, "chunk {nchunk} was deleted during the call");
         let schunk = self.lock_proof().object();
-        let (Some(frame), Some(header)) = (schunk.frame(), self.header()) else {
-            // Another thread may have deleted chunks in the meantime.
-            if nchunk >= schunk.counters().nchunks {
-                return Err(gone());
-            }
-            let chunk = ChunkBytes::Borrowed(self.lock_proof().chunk_in_memory(nchunk)?);
-            return then(FetchedChunk::Whole(chunk));
-        };
-        // Another handle may have deleted chunks, too.
-        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
-        header.check_for_reading()?;
-        if lazily && !(mode == FetchMode::Borrow && frame.lends_chunk(at)) {
-            frame.with_lazy_chunk(at, header, then)
-        } else {
-            frame.with_chunk(at, header, mode, |chunk| then(FetchedChunk::Whole(chunk)))
+        if let (Some(header), Some(frame)) = (self.header(), schunk.frame()) {
+            return fetch_from_frame(frame, header, nchunk, lazily, mode, then);
         }
+        // Another thread may have deleted chunks in the meantime.
+        check_not_deleted(nchunk, schunk.nchunks() as usize)?;
+        then(FetchedChunk::Whole(ChunkBytes::Borrowed(self.lock_proof().chunk_in_memory(nchunk)?)))
     }
 
     /// Passes chunk `nchunk` to `then` for decoding: whole, or in its lazy form. Returns `None`, without calling
@@ -399,6 +387,33 @@ impl<'a> ChunkAccess<'a> {
     pub(super) fn copy_of_chunk(self, nchunk: i64) -> Result<MallocBytes> {
         self.fetch(nchunk, false, FetchMode::Keep, |chunk| chunk.into_owned())
     }
+}
+
+/// As [`ChunkAccess::fetch`], from the frame with that header.
+#[inline(never)]
+fn fetch_from_frame<R>(
+    frame: &Frame,
+    header: &FrameHeader,
+    nchunk: i64,
+    lazily: bool,
+    mode: FetchMode,
+    then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
+) -> Result<R> {
+    // Another handle may have deleted chunks, too.
+    let at = check_not_deleted(nchunk, frame.nchunks())?;
+    header.check_for_reading()?;
+    if lazily && !(mode == FetchMode::Borrow && frame.lends_chunk(at)) {
+        frame.with_lazy_chunk(at, header, then)
+    } else {
+        frame.with_chunk(at, header, mode, |chunk| then(FetchedChunk::Whole(chunk)))
+    }
+}
+
+/// Returns the number of a chunk that existed before the lock was taken.
+#[inline(always)]
+fn check_not_deleted(nchunk: i64, nchunks: usize) -> Result<usize> {
+    let at = usize::try_from(nchunk).ok().filter(|&at| at < nchunks);
+    at.ok_or_else(|| err!(InvalidParam, "chunk {nchunk} was deleted during the call"))
 }
 
 impl LockProof<'_, SuperChunk> {

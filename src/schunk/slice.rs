@@ -63,6 +63,7 @@ fn to_update_error(error: Error) -> Error {
 
 impl Span {
     /// Returns the span of items `start..stop`; `None` for no items.
+    #[inline(always)]
     fn new(start: i64, stop: i64, typesize: i32, chunksize: i32) -> Result<Option<Span>> {
         let bytes = |item: i64| item.checked_mul(i64::from(typesize));
         let (Some(first), Some(end)) = (bytes(start), bytes(stop)) else {
@@ -107,11 +108,8 @@ impl Span {
     fn parts(&self) -> impl Iterator<Item = SliceChunk> + '_ {
         let first = self.first_chunk();
         // Avoids a division for small slices, which lie in one chunk.
-        let end = if self.stop - first * self.chunksize <= self.chunksize {
-            first + 1
-        } else {
-            (self.stop - 1) / self.chunksize + 1
-        };
+        let is_in_one = self.stop - first * self.chunksize <= self.chunksize;
+        let end = if is_in_one { first + 1 } else { self.end_chunk() };
         (first..end).map(move |nchunk| {
             let base = nchunk * self.chunksize;
             let range = self.start.max(base)..self.stop.min(base + self.chunksize);
@@ -145,6 +143,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`Span::new`].
+    #[inline(always)]
     fn span(&self, start: i64, stop: i64) -> Result<Option<Span>> {
         Span::new(start, stop, self.typesize(), self.counters().chunksize)
     }
