@@ -101,16 +101,24 @@ impl SuperChunk {
     /// `InvalidParam` for a position out of range, `InvalidHeader` for bytes that are not a chunk, `ChunkInsert` for a
     /// chunk that does not match the others or could not be stored, `Lock`.
     pub(crate) fn insert_chunk(&self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
+        if self.has_no_frame() {
+            let mut guard = self.start_change()?;
+            let info = self.check_insert(at, &chunk)?;
+            return guard.insert_without_frame(at, chunk, &info, ErrorKind::ChunkInsert);
+        }
         let mut session = self.lock_for_change(true)?;
-        let nchunks = self.counters().nchunks;
+        let info = self.check_insert(at, &chunk)?;
+        session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
+    }
+
+    /// Checks the position of a new chunk. Returns the header fields of the chunk.
+    #[inline(always)]
+    fn check_insert(&self, at: i64, chunk: &InputChunk<'_>) -> Result<ChunkInfo> {
+        let nchunks = self.nchunks();
         if !(0..=nchunks).contains(&at) {
             return Err(err!(InvalidParam, "`nchunk` is {at}, expected 0 to {nchunks}"));
         }
-        let info = storable_chunk_info(chunk.bytes())?;
-        if self.frame().is_none() {
-            return session.guard().insert_without_frame(at, chunk, &info, ErrorKind::ChunkInsert);
-        }
-        session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
+        storable_chunk_info(chunk.bytes())
     }
 
     /// Replaces chunk `at`. Returns the number of chunks.
@@ -154,31 +162,26 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk number out of range, `Failure` when the chunk cannot be read, `ChunkUpdate` when the
     /// frame could not be changed, `Lock`.
     pub(crate) fn delete_chunk(&self, at: i64) -> Result<i64> {
-        let mut session = self.lock_for_change(false)?;
-        let nchunks = self.counters().nchunks;
-        if !(0..nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "no chunk {at} in a super-chunk of {nchunks} chunks"));
+        if self.has_no_frame() {
+            return self.start_change()?.delete_without_frame(at);
         }
-        self.set_current_nchunk(at);
+        let mut session = self.lock_for_change(false)?;
+        self.check_nchunk(at)?;
         let old = session.old_chunk(at, None)?;
         let guard = session.guard();
         let before = self.counters();
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let mut after = rules::counters_after_delete(&before, self.storage_kind(), &old).map_err(&failed)?;
-        if self.frame().is_none() {
-            guard.remove_in_memory(at).map_err(&failed)?;
-        } else {
-            rules::check_frame_has_bytes(&after).map_err(&failed)?;
-            let size = i64::from(after.chunksize);
-            if size > 0 && after.nchunks > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {
-                // Readers would compute a wrong number of chunks.
-                let added = guard.convert_specials(&before, Some(at)).map_err(&failed)?;
-                after.cbytes = rules::checked_sum(after.cbytes, added).map_err(&failed)?;
-                after.chunksize = 0;
-            }
-            let change = Change::Delete { at: at as usize, old_len: rules::counted_cbytes(&old) as u64 };
-            guard.apply_to_frame(&change, &after).map_err(&failed)?;
+        rules::check_frame_has_bytes(&after).map_err(&failed)?;
+        let size = i64::from(after.chunksize);
+        if size > 0 && after.nchunks > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {
+            // Readers would compute a wrong number of chunks.
+            let added = guard.convert_specials(&before, Some(at)).map_err(&failed)?;
+            after.cbytes = rules::checked_sum(after.cbytes, added).map_err(&failed)?;
+            after.chunksize = 0;
         }
+        let change = Change::Delete { at: at as usize, old_len: rules::counted_cbytes(&old) as u64 };
+        guard.apply_to_frame(&change, &after).map_err(&failed)?;
         guard.set_counters(&after);
         guard.set_last_nbytes(-1);
         Ok(after.nchunks)
@@ -308,6 +311,22 @@ impl WriteGuard<'_, SuperChunk> {
         }
         self.set_counters(&after);
         self.set_last_nbytes(if at == after.nchunks - 1 { info.nbytes } else { -1 });
+        Ok(after.nchunks)
+    }
+
+    /// Deletes a chunk of a super-chunk without a frame.
+    fn delete_without_frame(&mut self, at: i64) -> Result<i64> {
+        self.check_nchunk(at)?;
+        let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
+        let old = self.lock_proof().chunk_in_memory(at).and_then(ChunkInfo::parse);
+        let old = old.map_err(to_kind(ErrorKind::Failure))?;
+        let after = rules::counters_after_delete(&self.counters(), StorageKind::Memory, &old);
+        let after = after.map_err(&failed)?;
+        self.remove_in_memory(at).map_err(&failed)?;
+        self.set_counters(&after);
+        if at == after.nchunks {
+            self.set_last_nbytes(-1);
+        }
         Ok(after.nchunks)
     }
 

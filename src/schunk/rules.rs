@@ -205,6 +205,7 @@ pub(crate) fn counters_after_update(
 ///
 /// # Errors
 /// `InvalidParam` for counters that overflow.
+#[inline(always)]
 pub(crate) fn counters_after_delete(
     before: &Counters,
     storage: StorageKind,
@@ -223,6 +224,7 @@ pub(crate) fn counters_after_delete(
 }
 
 /// Adds to a counter, which may have been read from a frame, with a check for overflow.
+#[inline]
 pub(super) fn checked_sum(counter: i64, more: i64) -> Result<i64> {
     counter.checked_add(more).ok_or_else(|| err!(InvalidParam, "the sum of {counter} and {more} overflows"))
 }
