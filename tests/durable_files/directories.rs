@@ -87,6 +87,10 @@ fn two_handles(level: Level) {
                 assert_directory(&path, &chunks);
             }
         }
+        let index_len = || fs::metadata(path.join("chunks.b2frame")).expect("an index file").len();
+        let open_len = index_len();
+        drop(handles);
+        assert!(open_len <= 4 * index_len() + 1024, "{open_len} bytes, closed {} bytes", index_len());
     }
 }
 

@@ -88,6 +88,14 @@ impl Images {
         }
     }
 
+    /// Returns whether the frame has a table of checksums that was not read.
+    ///
+    /// # Errors
+    /// Those of parsing the header.
+    pub(in crate::frame) fn has_unread_table(&self, kind: FrameKind) -> Result<bool> {
+        Ok(self.table.is_empty() && FrameHeader::parse(&self.header, kind)?.has_checksums)
+    }
+
     /// Returns the length of index, table of checksums and trailer, in bytes.
     pub(in crate::frame) fn len_behind_chunks(&self) -> u64 {
         (self.index.len() + self.table.len() + self.trailer.len()) as u64

@@ -198,9 +198,16 @@ impl NewSlot {
 }
 
 impl IndexSlot {
-    /// Returns the slot of a frame that was opened or created.
+    /// Returns the slot of a frame that was opened or created. The next one is before it if there is room: handles that
+    /// change a frame in turn do not make it longer and longer.
     pub(in crate::frame) fn new(range: Range<u64>) -> IndexSlot {
-        IndexSlot { range, is_second: false, padding: 0 }
+        IndexSlot { range, is_second: true, padding: 0 }
+    }
+
+    /// Returns the start of the slot that ends at `end` and has parts of `len` bytes, and a padding of unknown length, or an
+    /// earlier position, but none before `limit`.
+    pub(in crate::frame) fn start_of(end: u64, len: u64, limit: u64) -> u64 {
+        end.saturating_sub(len + PADDINGS - 1).max(limit)
     }
 
     /// Returns whether `len` bytes at `at` overlap the slot.
@@ -340,6 +347,16 @@ mod tests {
                 prop_assert_eq!(before.range.start, space.end());
             }
             prop_assert!(lengths.windows(2).all(|pair| pair[0] != pair[1]));
+        }
+    }
+
+    #[test]
+    fn handles_that_change_a_frame_in_turn_use_the_same_places() {
+        const DATA: u64 = 100_000;
+        let mut slot = IndexSlot::new(97 + DATA..97 + DATA + 1000);
+        for step in 0..200 {
+            slot = IndexSlot::new(slot.place(97..97 + DATA, 1000, 200).committed().range);
+            assert!(slot.range.end < 97 + DATA + DATA / MAX_GAP_DIVISOR + 4000, "{slot:?} in step {step}");
         }
     }
 

@@ -98,8 +98,12 @@ impl StagedDirectory {
     /// Those of parsing the header of the index.
     pub(super) fn new(layout: &FrameLayout, images: &Images, index: &FrameIndex) -> Result<StagedDirectory> {
         let parts = SlotParts::of_committed(images)?;
-        // Of a frame that was not closed, the gap counts as used.
-        let slot = IndexSlot::new(layout.header_len + parts.head_len as u64..layout.frame_len);
+        let head_end = layout.header_len + parts.head_len as u64;
+        let start = match images.has_unread_table(layout.kind)? {
+            true => head_end,
+            false => IndexSlot::start_of(layout.frame_len, parts.len(), head_end),
+        };
+        let slot = IndexSlot::new(start..layout.frame_len);
         let pages = DataSpace::new(index.end_of_pages().max(SECTOR_LEN));
         Ok(StagedDirectory { slot: Some(slot), pages, ..StagedDirectory::of_new_frame() })
     }

@@ -77,8 +77,7 @@ impl StagedFile {
             _ => layout.index_offset(),
         };
         // Pages of a table that this handle does not read can be anywhere before the index.
-        let has_unread_table =
-            images.table.is_empty() && FrameHeader::parse(&images.header, layout.kind)?.has_checksums;
+        let has_unread_table = images.has_unread_table(layout.kind)?;
         let end = match has_unread_table {
             true => start,
             false => index.end_of_pages().max(disk.end_of_chunks(layout, &index.offsets)),
