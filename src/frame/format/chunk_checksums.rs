@@ -66,18 +66,26 @@ impl Checksums {
     }
 
     /// Returns the checksums of chunks that were read just now.
-    pub(in crate::frame) fn of_read_chunks(chunks: Vec<u32>) -> Result<Checksums> {
-        Checksums::new(&chunks, &[], true)
+    ///
+    /// # Errors
+    /// The first error of `chunks`; `MemoryAlloc`.
+    pub(in crate::frame) fn of_read_chunks(chunks: impl Iterator<Item = Result<u32>>) -> Result<Checksums> {
+        let mut all = Checksums::default();
+        let mut chunks = chunks;
+        loop {
+            let page: Vec<u32> = fallible::try_collect(chunks.by_ref().take(PAGE_CHUNKS))?;
+            if page.is_empty() {
+                return Ok(all);
+            }
+            all.push_page(&page, PagePlace::Changed, true)?;
+        }
     }
 
-    fn new(chunks: &[u32], stored: &[Option<StoredPage>], is_verified: bool) -> Result<Checksums> {
-        let mut pages = fallible::vec_with_capacity(chunks.len().div_ceil(PAGE_CHUNKS))?;
-        for (n, chunks) in chunks.chunks(PAGE_CHUNKS).enumerate() {
-            let page = Page::new(chunks, chunks.iter().map(|_| is_verified))?;
-            let place = stored.get(n).copied().flatten().map_or(PagePlace::Changed, PagePlace::Stored);
-            pages.push((Arc::new(page), place));
-        }
-        Ok(Checksums { pages, len: chunks.len(), freed: Vec::new() })
+    fn push_page(&mut self, page: &[u32], place: PagePlace, is_verified: bool) -> Result<()> {
+        let page_with_flags = Page::new(page, page.iter().map(|_| is_verified))?;
+        fallible::push(&mut self.pages, (Arc::new(page_with_flags), place))?;
+        self.len += page.len();
+        Ok(())
     }
 
     /// Checks the parts of a frame by its table. The index is at byte `index_at`. Returns the checksums of its chunks.
@@ -95,7 +103,12 @@ impl Checksums {
         table.check_index(index_at, frame.index)?;
         let trailer_at = frame.frame_len.saturating_sub(frame.trailer.len() as u64);
         table.check_trailer(trailer_at, frame.trailer)?;
-        Checksums::new(&table.chunks, table.stored_pages(), false)
+        let mut all = Checksums::default();
+        let places = table.stored_pages().iter().copied().chain(std::iter::repeat(None));
+        for (page, place) in table.chunks.chunks(PAGE_CHUNKS).zip(places) {
+            all.push_page(page, place.map_or(PagePlace::Changed, PagePlace::Stored), false)?;
+        }
+        Ok(all)
     }
 
     /// Builds the table of a frame with that header, index and trailer, and stores the root in the trailer.
@@ -354,7 +367,7 @@ mod tests {
             changes in prop::collection::vec((0..8_u8, any::<prop::sample::Index>(), any::<u32>()), 1..30),
         ) {
             let mut expected: Vec<u32> = (0..count).collect();
-            let mut checksums = Checksums::of_read_chunks(expected.clone()).unwrap();
+            let mut checksums = Checksums::of_read_chunks(expected.iter().copied().map(Ok)).unwrap();
             let (mut file, mut next) = (BTreeMap::new(), 600);
             for (kind, at, new) in changes {
                 let chunk = FrameChunk::Bytes(&[]);
@@ -409,7 +422,7 @@ mod tests {
 
     #[test]
     fn an_append_changes_one_page() {
-        let mut checksums = Checksums::of_read_chunks(vec![3; 5000]).unwrap();
+        let mut checksums = Checksums::of_read_chunks((0..5000).map(Ok)).unwrap();
         let mut stored = 0;
         for n in 0..3 {
             let change = Change::Insert { at: 5000 + n, chunk: FrameChunk::Bytes(&[]) };

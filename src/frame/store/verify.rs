@@ -7,7 +7,6 @@ use super::load;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{ErrorKind, Result};
-use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, MAX_TABLE_CHUNKS};
 use crate::frame::format::chunk_checksums::Checksums;
@@ -219,17 +218,15 @@ impl Frame {
             return Ok(Checksums::default());
         }
         let header = self.read_header()?;
-        let mut chunks = fallible::vec_with_capacity(nchunks)?;
-        for nchunk in 0..nchunks {
+        Checksums::of_read_chunks((0..nchunks).map(|nchunk| {
             let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
-            chunks.push(match decode_entry(code)? {
-                IndexEntry::Special(_) => 0,
+            match decode_entry(code)? {
+                IndexEntry::Special(_) => Ok(0),
                 IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
                     Ok(chunk_checksum(stored_part(&chunk)))
-                })?,
-            });
-        }
-        Checksums::of_read_chunks(chunks)
+                }),
+            }
+        }))
     }
 
     /// Returns the checksum of the index chunk. `images` are those of the frame, if it is on disk.

@@ -112,17 +112,13 @@ impl NewFrame {
         let Some(known) = self.checksums.as_ref().filter(|_| len <= MAX_TABLE_CHUNKS) else {
             return Ok(None);
         };
-        let mut checksums = fallible::vec_with_capacity(len)?;
-        for code in offsets.iter() {
-            let Ok(location) = u64::try_from(code) else {
-                checksums.push(0);
-                continue;
-            };
+        let checksum_of = |code| {
+            let Ok(location) = u64::try_from(code) else { return Ok(0) };
             let found = known.binary_search_by_key(&location, |&(location, _)| location);
             let at = found.map_err(|_| err!(Failure, "no chunk was written at location {location}"))?;
-            checksums.push(known[at].1);
-        }
-        Checksums::of_read_chunks(checksums).map(Some)
+            Ok(known[at].1)
+        };
+        Checksums::of_read_chunks(offsets.iter().map(checksum_of)).map(Some)
     }
 
     /// Writes index, table of checksums, trailer and header.
