@@ -98,7 +98,7 @@ impl ChunkHeader {
 
     /// Makes the checks of [`read`](Self::read), and clears the fields that the header in `bytes` does not have.
     ///
-    /// Not inlined: a copy of fields that are not used in between needs few instructions.
+    /// Not inlined: the compiler then copies the fields with a few wide moves, instead of one by one.
     #[inline(never)]
     fn check(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_sizes()?;

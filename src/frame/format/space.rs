@@ -215,6 +215,12 @@ impl IndexSlot {
         at < self.range.end && self.range.start < at + len
     }
 
+    /// Returns a place for `len` bytes at the end of the used bytes of `space`, or behind the slot.
+    pub(in crate::frame) fn place_at_end(&self, space: &DataSpace, len: u64) -> u64 {
+        let end = space.end();
+        if self.overlaps(end, len) { self.range.end } else { end }
+    }
+
     /// Chooses the place of an index and a trailer of `len` bytes together. `data` is the range of the data section, to
     /// which a chunk of about `next` bytes will be appended next.
     pub(in crate::frame) fn place(&self, data: Range<u64>, len: u64, next: u64) -> NewSlot {

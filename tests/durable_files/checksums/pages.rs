@@ -146,7 +146,8 @@ pub fn run(store: Store) {
         // SAFETY: this process runs only this test; the worker threads of the library do not use the environment.
         unsafe { std::env::set_var("BLOSC2_DURABILITY", if round % 3 == 2 { "off" } else { "kill" }) };
         let other = SuperChunk::open(next, &copy).expect("a super-chunk");
-        // So many that all holes are found.
+        // A handle reads the headers of 64 chunks for each chunk that it replaces. After 60 updates it has read those of all
+        // chunks, and knows all free bytes between them.
         for step in 0..if next.name == Library::ours().name { 60 } else { 0 } {
             let (at, new) = (random.below(copied.len()), content(50_000 + 100 * round + step));
             let chunk = compress(Library::ours(), &params(), &new, NBYTES + 32).expect("a chunk");

@@ -15,7 +15,7 @@ const START_LEN: usize = 4;
 /// all of it if it has no blocks.
 pub(in crate::frame) fn head_len(header: &ChunkHeader) -> usize {
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-    if header.is_memcpyed() || header.special_id() != 0 {
+    if !header.is_coded() {
         return cbytes;
     }
     let blocksize = usize::try_from(header.blocksize).unwrap_or(0).max(1);
@@ -29,7 +29,7 @@ pub(in crate::frame) fn head_len(header: &ChunkHeader) -> usize {
 /// # Errors
 /// `Data` for a block start that is not inside the chunk.
 pub(in crate::frame) fn gap_before_blocks(header: &ChunkHeader, head: &[u8]) -> Result<usize> {
-    if header.is_memcpyed() || header.special_id() != 0 {
+    if !header.is_coded() {
         return Ok(0);
     }
     let (first, cbytes) = (read_i32(head, header.len()).unwrap_or(0), header.cbytes);
@@ -43,7 +43,7 @@ pub(in crate::frame) fn gap_before_blocks(header: &ChunkHeader, head: &[u8]) -> 
 /// Moves the blocks of an index chunk `by` bytes to the back: changes its length and its block starts. `head` is the start
 /// of the chunk, of [`head_len`] bytes.
 pub(in crate::frame) fn move_blocks(header: &ChunkHeader, head: &mut [u8], by: i32) {
-    if header.is_memcpyed() || header.special_id() != 0 {
+    if !header.is_coded() {
         return;
     }
     let starts = (header.len()..head.len()).step_by(START_LEN);

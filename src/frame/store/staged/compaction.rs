@@ -129,7 +129,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
             if self.file.space.holes().first().is_none_or(|hole| hole.start > chunk.at) {
                 break;
             }
-            let len = chunk.read_len(self.stream, self.committed)?.filter(|_| !chunk.is_shared);
+            let len = chunk.read_len(self.stream, self.committed)?.filter(|_| chunk.is_movable());
             if self.moved + len.unwrap_or(0) > MAX_UNCONDITIONAL_MOVE && !has_many_holes {
                 break;
             }
@@ -173,7 +173,7 @@ impl<'a, 'b> Compaction<'a, 'b> {
 
     /// Returns the length of a chunk in bytes; `None` if it cannot be moved.
     fn movable_len(&self, chunk: &ChunkInFile) -> Result<Option<u64>> {
-        if chunk.is_shared {
+        if !chunk.is_movable() {
             return Ok(None);
         }
         chunk.read_len(self.stream, self.committed)
@@ -181,13 +181,14 @@ impl<'a, 'b> Compaction<'a, 'b> {
 
     /// Copies a chunk to a free place, and changes the index in memory.
     fn move_chunk(&mut self, chunk: &ChunkInFile, len: u64, to: u64) -> Result<()> {
+        let Some(nchunk) = chunk.nchunk else { return Ok(()) };
         let base = self.committed.disk.base;
         let bytes = self.stream.read_vec_at(base + chunk.at, len)?;
         self.stream.write_at(base + to, &bytes, WriteUnit::Bytes)?;
         self.file.space.occupy(to, len)?;
         self.file.space.supersede(chunk.at..chunk.at + len)?;
-        fallible::push(&mut self.moves, (chunk.nchunk, self.index.entry(chunk.nchunk)?))?;
-        self.index.replace_entry(chunk.nchunk, (to - self.file.header_len()) as i64)?;
+        fallible::push(&mut self.moves, (nchunk, self.index.entry(nchunk)?))?;
+        self.index.replace_entry(nchunk, (to - self.file.header_len()) as i64)?;
         self.moved += len;
         Ok(())
     }

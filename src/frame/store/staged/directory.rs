@@ -4,9 +4,9 @@
 //! and the block starts of the index, in one write of one sector. The files of superseded chunks are removed
 //! afterwards.
 //!
-//! If header and block starts are longer than a sector, and in a frame that gets or has no chunks, the commit replaces the index
-//! file by a new one. No chunk file that a committed index has referred to is overwritten: a reader without the lock
-//! may have it open, and would find parts of two states.
+//! If header and block starts are longer than a sector, for a state without chunks, and in the first commit of a new frame,
+//! the commit replaces the index file by a new one. No chunk file that a committed index has referred to is overwritten: a
+//! reader without the lock may have it open, and would find parts of two states.
 
 use super::file::{with_lengths, write_header, write_slot};
 use super::state::{ChunkSums, Committed, Pending, seal};
@@ -19,7 +19,6 @@ use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images};
 use crate::frame::format::space::{DataSpace, IndexSlot, NewSlot};
 use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
-use crate::io::WriteUnit;
 
 /// The files of a directory that an atomic change creates and supersedes.
 pub(super) struct StagedDirectory {
@@ -33,7 +32,7 @@ pub(super) struct StagedDirectory {
     is_name_synced: bool,
     /// The place of the blocks of the index, the table of checksums and the trailer in the index file; `None` before a new
     /// index file is written.
-    slot: Option<IndexSlot>,
+    pub(super) slot: Option<IndexSlot>,
     /// The pages of checksums in the index file, behind its first sector.
     pub(super) pages: DataSpace,
     /// The number of commits. Handles without the lock detect a change also by this number.
@@ -287,20 +286,6 @@ impl StagedDirectory {
             return Ok(false);
         }
         Ok((pending.header_image.len() + head_len(&ChunkHeader::parse(index)?)) as u64 <= SECTOR_LEN)
-    }
-
-    /// Writes a page of checksums to a place in the index file that the committed state does not use. Returns its offset.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
-    pub(super) fn store_page(&mut self, committed: &mut Committed<'_>, page: &[u8]) -> Result<u64> {
-        let len = page.len() as u64;
-        let at = self.pages.find_hole(len).unwrap_or(self.pages.end());
-        let slot = self.slot.as_ref().filter(|slot| slot.overlaps(at, len));
-        let at = slot.map_or(at, |slot| slot.range.end.max(self.pages.end()));
-        committed.stream()?.write_at(committed.disk.base + at, page, WriteUnit::Bytes)?;
-        self.pages.occupy(at, len)?;
-        Ok(at)
     }
 
     /// Gives the index file the bytes that changes in place write.

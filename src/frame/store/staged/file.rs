@@ -17,7 +17,7 @@ use crate::frame::store::disk::Disk;
 use crate::frame::store::durability::{Durability, SECTOR_LEN};
 use crate::frame::store::journal::Journal;
 use crate::frame::store::old_bytes::OldBytes;
-use crate::io::{IoStream, WriteUnit};
+use crate::io::IoStream;
 use crate::trace;
 use std::ops::Range;
 use std::sync::Arc;
@@ -182,23 +182,9 @@ impl StagedFile {
         Ok(at - header_len)
     }
 
-    /// Writes a page of checksums to a place that the committed state does not use. Returns its offset in the frame.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
-    pub(super) fn store_page(&mut self, committed: &mut Committed<'_>, page: &[u8]) -> Result<u64> {
-        let len = page.len() as u64;
-        let at = self.space.find_hole(len).unwrap_or(self.space.end());
-        let at = if self.slot.overlaps(at, len) { self.place_at_end(len) } else { at };
-        committed.stream()?.write_at(committed.disk.base + at, page, WriteUnit::Bytes)?;
-        self.space.occupy(at, len)?;
-        Ok(at)
-    }
-
     /// Returns a place for `len` bytes at the end of the chunks, or behind the committed slot.
     pub(super) fn place_at_end(&self, len: u64) -> u64 {
-        let end = self.space.end();
-        if self.slot.overlaps(end, len) { self.slot.range.end } else { end }
+        self.slot.place_at_end(&self.space, len)
     }
 
     /// Commits the present state again, with the index behind a gap in which a chunk of `next` bytes has room.

@@ -135,27 +135,30 @@ impl HoleSearch {
     }
 }
 
-/// The number that stands for a page of checksums.
-const PAGE: usize = usize::MAX;
-
 /// The place of a chunk in the file, or of a page of checksums, which cannot be moved.
 pub(super) struct ChunkInFile {
     /// Offset from the start of the frame, in bytes.
     pub(super) at: u64,
-    pub(super) nchunk: usize,
+    /// Number of the chunk; `None` for a page of checksums.
+    pub(super) nchunk: Option<usize>,
     /// The start of the next chunk, or the end of the data.
     limit: u64,
     /// Whether several entries of the index refer to the chunk.
-    pub(super) is_shared: bool,
+    is_shared: bool,
 }
 
 impl ChunkInFile {
+    /// Returns whether this is a chunk to which one entry of the index refers.
+    pub(super) fn is_movable(&self) -> bool {
+        self.nchunk.is_some() && !self.is_shared
+    }
+
     /// Reads the length of the chunk and its record, in bytes; `None` if it is not a chunk that ends before its limit.
     ///
     /// # Errors
     /// `FileRead`.
     pub(super) fn read_len(&self, stream: &IoStream, committed: &Committed<'_>) -> Result<Option<u64>> {
-        if self.nchunk == PAGE {
+        if self.nchunk.is_none() {
             return Ok(Some(PAGE_LEN as u64).filter(|&len| len <= self.limit - self.at));
         }
         let mut head = [0; EXTENDED_HEADER_LENGTH];
@@ -177,10 +180,10 @@ pub(super) fn chunks_by_place(
     end_of_data: u64,
 ) -> Result<Vec<ChunkInFile>> {
     let places = index.offsets.iter().enumerate();
-    let places = places.filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, n)));
+    let places = places.filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, Some(n))));
     let pages = index.checksums.iter().flat_map(|checksums| checksums.stored_places());
-    let places = places.chain(pages.map(|at| (at, PAGE)));
-    let mut places: Vec<(u64, usize)> = fallible::collect(places)?;
+    let places = places.chain(pages.map(|at| (at, None)));
+    let mut places: Vec<(u64, Option<usize>)> = fallible::collect(places)?;
     places.sort_unstable();
     let mut chunks: Vec<ChunkInFile> = fallible::vec_with_capacity(places.len())?;
     for (at, nchunk) in places {
@@ -193,7 +196,7 @@ pub(super) fn chunks_by_place(
             None => {}
         }
         let limit = end_of_data.max(at);
-        chunks.push(ChunkInFile { at, nchunk, limit, is_shared: nchunk == PAGE });
+        chunks.push(ChunkInFile { at, nchunk, limit, is_shared: false });
     }
     Ok(chunks)
 }

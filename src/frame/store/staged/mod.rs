@@ -26,10 +26,9 @@ use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, IndexUndo, TargetState};
-use crate::frame::format::space::DataSpace;
 use crate::frame::format::units::record_len;
 use crate::frame::store::disk::Disk;
-use crate::io::IoStream;
+use crate::io::{IoStream, WriteUnit};
 use directory::StagedDirectory;
 use file::StagedFile;
 pub(in crate::frame) use state::Committed;
@@ -437,25 +436,29 @@ impl StagedStore {
         index: &[u8],
         checksums: &mut Checksums,
     ) -> Result<()> {
-        let can_store = !committed.is_empty() && !index.is_empty();
-        let free = |space: &mut DataSpace, places: Vec<u64>| {
-            places.into_iter().try_for_each(|at| space.supersede(at..at + PAGE_LEN as u64))
+        let is_in_place = match self {
+            StagedStore::File(_) => true,
+            StagedStore::Directory(directory) => directory.is_changed_in_place(pending, index)?,
         };
-        match self {
-            StagedStore::File(file) => {
-                let freed = checksums.store_pages(can_store, |page| file.store_page(committed, page))?;
-                free(&mut file.space, freed)
-            }
-            StagedStore::Directory(directory) => {
-                let is_in_place = directory.is_changed_in_place(pending, index)?;
-                if !is_in_place {
-                    checksums.take_stored_pages()?;
-                }
-                let can_store = can_store && is_in_place;
-                let freed = checksums.store_pages(can_store, |page| directory.store_page(committed, page))?;
-                free(&mut directory.pages, freed)
-            }
+        if !is_in_place {
+            checksums.take_stored_pages()?;
         }
+        let can_store = is_in_place && !committed.is_empty() && !index.is_empty();
+        let (space, slot) = match self {
+            StagedStore::File(file) => (&mut file.space, Some(&file.slot)),
+            StagedStore::Directory(directory) => (&mut directory.pages, directory.slot.as_ref()),
+        };
+        let store = |page: &[u8]| {
+            let len = page.len() as u64;
+            let hole = space.find_hole(len).filter(|&at| !slot.is_some_and(|slot| slot.overlaps(at, len)));
+            let at_end = || slot.map_or(space.end(), |slot| slot.place_at_end(space, len));
+            let at = hole.unwrap_or_else(at_end);
+            committed.stream()?.write_at(committed.disk.base + at, page, WriteUnit::Bytes)?;
+            space.occupy(at, len)?;
+            Ok(at)
+        };
+        let freed = checksums.store_pages(can_store, store)?;
+        freed.into_iter().try_for_each(|at| space.supersede(at..at + PAGE_LEN as u64))
     }
 
     /// Returns whether the file has the committed state. The header alone does not tell the frame from another one, which
