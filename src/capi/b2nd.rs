@@ -33,11 +33,8 @@ pub(super) fn store_new_array(
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid shape or item size, -35 for chunks above
 /// `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be created; `*array` is NULL then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_uninit(
+pub extern "C" fn b2nd_uninit(
     ctx: ArrayContext<*mut b2nd_context_t>,
     array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
@@ -48,11 +45,8 @@ pub unsafe extern "C" fn b2nd_uninit(
 /// caller frees it with `b2nd_free`.
 ///
 /// Returns 0, or an error code as `b2nd_uninit`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_empty(
+pub extern "C" fn b2nd_empty(
     ctx: ArrayContext<*mut b2nd_context_t>,
     array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
@@ -63,11 +57,8 @@ pub unsafe extern "C" fn b2nd_empty(
 /// `b2nd_free`.
 ///
 /// Returns 0, or an error code as `b2nd_uninit`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_zeros(
+pub extern "C" fn b2nd_zeros(
     ctx: ArrayContext<*mut b2nd_context_t>,
     array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
@@ -79,11 +70,8 @@ pub unsafe extern "C" fn b2nd_zeros(
 ///
 /// Returns 0. Errors: -3 for items of another size, for which the array is created nevertheless and must be freed;
 /// otherwise as `b2nd_uninit`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_nans(
+pub extern "C" fn b2nd_nans(
     ctx: ArrayContext<*mut b2nd_context_t>,
     array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
@@ -134,11 +122,8 @@ pub unsafe extern "C" fn b2nd_full(
 ///
 /// Returns 0, or an error code as `b2nd_uninit`. Returns -12 also when `buffersize` is less than the size of all
 /// items; an array of zeros is created nevertheless, and the caller must free it.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_from_cbuffer(
+pub extern "C" fn b2nd_from_cbuffer(
     ctx: ArrayContext<*mut b2nd_context_t>,
     array: Out<*mut *mut b2nd_array_t>,
     buffer: SourceBuffer<*const c_void>,
@@ -181,11 +166,8 @@ pub unsafe extern "C" fn b2nd_free(array: Taken<*mut b2nd_array_t>) -> c_int {
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -34 when there is no `b2nd` metalayer, -1 for an invalid one,
 /// -12 for an invalid shape; `*array` is NULL then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_from_schunk(
+pub extern "C" fn b2nd_from_schunk(
     schunk: Taken<*mut blosc2_schunk>,
     array: Out<*mut *mut b2nd_array_t>,
 ) -> c_int {
@@ -203,11 +185,8 @@ pub unsafe extern "C" fn b2nd_from_schunk(
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made; `*cframe` is NULL, `*cframe_len`
 /// 0 and `*needs_free` false then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_to_cframe(
+pub extern "C" fn b2nd_to_cframe(
     array: Handle<*const b2nd_array_t>,
     cframe: Out<*mut *mut u8>,
     cframe_len: Out<*mut i64>,
@@ -258,14 +237,8 @@ pub unsafe extern "C" fn b2nd_from_cframe(
 /// `b2nd_free`.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL or there is no readable frame, or a code of `b2nd_from_schunk`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_open(
-    urlpath: CText<*const c_char>,
-    array: Out<*mut *mut b2nd_array_t>,
-) -> c_int {
+pub extern "C" fn b2nd_open(urlpath: CText<*const c_char>, array: Out<*mut *mut b2nd_array_t>) -> c_int {
     open(urlpath, array, 0)
 }
 
@@ -273,11 +246,8 @@ pub unsafe extern "C" fn b2nd_open(
 /// caller frees it with `b2nd_free`.
 ///
 /// Returns 0, or an error code as `b2nd_open`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_open_offset(
+pub extern "C" fn b2nd_open_offset(
     urlpath: CText<*const c_char>,
     array: Out<*mut *mut b2nd_array_t>,
     offset: i64,
@@ -297,11 +267,8 @@ fn open(urlpath: CText<'_, *const c_char>, array: Out<'_, *mut *mut b2nd_array_t
 /// chunks, else to a file. Nothing must exist at that path yet.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -1 when the array cannot be written.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_save(array: Handle<*const b2nd_array_t>, urlpath: CText<*mut c_char>) -> c_int {
+pub extern "C" fn b2nd_save(array: Handle<*const b2nd_array_t>, urlpath: CText<*mut c_char>) -> c_int {
     result_code(|| {
         check_not_null(urlpath.is_null())?;
         array.get()?.save(urlpath.get()?).map(|()| 0)
@@ -312,14 +279,8 @@ pub unsafe extern "C" fn b2nd_save(array: Handle<*const b2nd_array_t>, urlpath: 
 ///
 /// Returns the byte offset of the frame in the file (0 in a new file), which `b2nd_open_offset` takes. Errors: -32
 /// when `array` is NULL, -12 when `urlpath` is NULL, or a code of `blosc2_schunk_append_file`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_save_append(
-    array: Handle<*const b2nd_array_t>,
-    urlpath: CText<*const c_char>,
-) -> i64 {
+pub extern "C" fn b2nd_save_append(array: Handle<*const b2nd_array_t>, urlpath: CText<*const c_char>) -> i64 {
     result_code_i64(|| array.get()?.schunk()?.append_file(urlpath.get()?).map(|at| at as i64))
 }
 
@@ -327,11 +288,8 @@ pub unsafe extern "C" fn b2nd_save_append(
 /// replaced by the shape of `src`. The caller frees the copy with `b2nd_free`.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -1 when the array cannot be copied, or a code of `b2nd_uninit`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_copy(
+pub extern "C" fn b2nd_copy(
     mut ctx: ArrayContext<*mut b2nd_context_t>,
     src: Handle<*const b2nd_array_t>,
     array: Out<*mut *mut b2nd_array_t>,
@@ -353,11 +311,8 @@ pub unsafe extern "C" fn b2nd_copy(
 /// shapes that differ in a dimension other than `axis`; or a code of `b2nd_copy`, `b2nd_resize` or
 /// `b2nd_set_slice_cbuffer`. `*array` is NULL then, unless it was `src1` before the call: `array` may be the
 /// address of the caller's only pointer to `src1`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_concatenate(
+pub extern "C" fn b2nd_concatenate(
     mut ctx: ArrayContext<*mut b2nd_context_t>,
     src1: Handle<*const b2nd_array_t>,
     src2: Handle<*const b2nd_array_t>,

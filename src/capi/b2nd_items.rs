@@ -24,11 +24,8 @@ fn check_axis(axis: i8) -> Result<usize> {
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -12 when the items do not fit into `buffersize` bytes, -37 when
 /// the lock cannot be acquired, -3 when another handle has changed the shape, -1 when a chunk cannot be read.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_to_cbuffer(
+pub extern "C" fn b2nd_to_cbuffer(
     array: Handle<*const b2nd_array_t>,
     buffer: DestBuffer<*mut c_void>,
     buffersize: Size<i64, Output>,
@@ -144,11 +141,8 @@ pub unsafe extern "C" fn b2nd_resize(
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid axis or position and for a `buffersize` that
 /// is no whole number of rows, or a code of `b2nd_resize` or `b2nd_set_slice_cbuffer`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_insert(
+pub extern "C" fn b2nd_insert(
     array: Handle<*mut b2nd_array_t>,
     buffer: SourceBuffer<*const c_void>,
     buffersize: Size<i64, Input>,
@@ -167,11 +161,8 @@ pub unsafe extern "C" fn b2nd_insert(
 /// other dimensions of the appended items are those of `array`.
 ///
 /// Returns 0, or an error code as `b2nd_insert`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_append(
+pub extern "C" fn b2nd_append(
     array: Handle<*mut b2nd_array_t>,
     buffer: SourceBuffer<*const c_void>,
     buffersize: Size<i64, Input>,
@@ -190,11 +181,8 @@ pub unsafe extern "C" fn b2nd_append(
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid axis or rows that do not exist, or a code of
 /// `b2nd_resize`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_delete(
+pub extern "C" fn b2nd_delete(
     array: Handle<*mut b2nd_array_t>,
     axis: i8,
     delete_start: i64,
@@ -210,22 +198,16 @@ pub unsafe extern "C" fn b2nd_delete(
 ///
 /// Returns 1 if the array was changed, 0 if not. Errors: -32 for NULL, -3 when the chunk shape, the block shape or
 /// the number of dimensions has changed, -37 when the lock cannot be acquired.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_refresh(array: Handle<*mut b2nd_array_t>) -> c_int {
+pub extern "C" fn b2nd_refresh(array: Handle<*mut b2nd_array_t>) -> c_int {
     result_code(|| array.get()?.refresh().map(usize::from))
 }
 
 /// Prints the shape, the chunk shape, the block shape and the data type of `array` to the standard output.
 ///
 /// Returns 0. Errors: -32 for NULL, -34 when there is no `b2nd` metalayer, -1 for an invalid one.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_print_meta(array: Handle<*const b2nd_array_t>) -> c_int {
+pub extern "C" fn b2nd_print_meta(array: Handle<*const b2nd_array_t>) -> c_int {
     result_code(|| {
         let meta = read_array_meta(array.get()?.schunk()?)?;
         let list = |numbers: &[i64]| {

@@ -69,11 +69,8 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
 /// Returns the number of bytes parsed. Errors: -32 when another pointer is NULL, -1 for a truncated metalayer, for
 /// more than 16 dimensions and for a data type that is no string, -4 when memory cannot be allocated. The values
 /// parsed before an error are stored; `*ndim` is 0 and `*dtype` NULL if they were not parsed.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_deserialize_meta(
+pub extern "C" fn b2nd_deserialize_meta(
     smeta: SourceBuffer<*const u8>,
     smeta_len: Size<i32, Input>,
     ndim: Out<*mut i8>,

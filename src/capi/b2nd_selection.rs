@@ -21,11 +21,8 @@ use std::ffi::{c_int, c_void};
 /// Returns 0. Errors: -32 when a pointer is NULL; -12 for a position outside the array, for a `buffersize` below
 /// `ncoords` times the item size, for a negative `ncoords`, and for an array without dimensions; another negative
 /// code when a chunk cannot be read.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
+pub extern "C" fn b2nd_get_sparse_cbuffer(
     array: Handle<*const b2nd_array_t>,
     ncoords: Size<i64, Coords>,
     coords: CArray<*const i64, Coords>,
@@ -180,14 +177,8 @@ fn read_flags<'call, R>(flags: &CArray<'call, *const CBool, R>, len: Len<'call, 
 /// Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than `b2nd`, or whose
 /// chunks or blocks have more than one item along a dimension of extent 1; or a code of `b2nd_refresh`. `*view` is
 /// NULL then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn b2nd_squeeze(
-    array: Handle<*mut b2nd_array_t>,
-    view: Out<*mut *mut b2nd_array_t>,
-) -> c_int {
+pub extern "C" fn b2nd_squeeze(array: Handle<*mut b2nd_array_t>, view: Out<*mut *mut b2nd_array_t>) -> c_int {
     // SAFETY: the caller frees an array when no call uses a view of it.
     store_new_array(view, || unsafe { array.get()?.squeeze() })
 }

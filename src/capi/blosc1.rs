@@ -18,11 +18,8 @@ use std::ffi::{c_int, c_void};
 ///
 /// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; the negative codes of
 /// `blosc2_compress`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc1_compress(
+pub extern "C" fn blosc1_compress(
     clevel: c_int,
     doshuffle: c_int,
     typesize: usize,
@@ -59,11 +56,8 @@ pub unsafe extern "C" fn blosc1_compress(
 /// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors: -8 for an invalid
 /// level, -12 for an invalid item size or a negative `srcsize`, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or
 /// a destination below 32 bytes, -7 for an unknown compressor.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_compress(
+pub extern "C" fn blosc2_compress(
     clevel: c_int,
     doshuffle: c_int,
     typesize: i32,
@@ -105,11 +99,8 @@ pub unsafe extern "C" fn blosc1_decompress(
 /// Returns the number of bytes written to `dest`. Errors: -6 when the content does not fit into `destsize` bytes,
 /// -12 when `BLOSC_NTHREADS` has an invalid value, another negative code for a damaged chunk; the content of `dest`
 /// is undefined after an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_decompress(
+pub extern "C" fn blosc2_decompress(
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     dest: DestBuffer<*mut c_void>,
@@ -154,11 +145,8 @@ pub unsafe extern "C" fn blosc1_getitem(
 ///
 /// Returns the number of bytes written to `dest`. Errors: -12 for items outside the chunk, -6 when the items do
 /// not fit into `destsize` bytes, another negative code for a damaged chunk.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_getitem(
+pub extern "C" fn blosc2_getitem(
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     start: c_int,

@@ -68,11 +68,8 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
 ///
 /// Returns 0. Errors: -6 when `cbytes` is less than 16, -11 for an invalid header or another size of the chunk, -4
 /// for a content above `BLOSC2_MAX_BUFFERSIZE`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc1_cbuffer_validate(
+pub extern "C" fn blosc1_cbuffer_validate(
     cbuffer: SourceBuffer<*const c_void>,
     cbytes: Size<usize, Input>,
     nbytes: Out<*mut usize>,

@@ -21,11 +21,8 @@ use std::ptr;
 /// Returns the context, which the caller frees with `blosc2_free_ctx`. Returns NULL for a filter id that does not
 /// exist, for an unknown tuner or one whose `init` fails, and for a prefilter without `preparams`. Other invalid
 /// parameters are reported when the context compresses.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>) -> *mut blosc2_context {
+pub extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>) -> *mut blosc2_context {
     value_or(ptr::null_mut(), || Ok(cparams.context()?.into_c()))
 }
 
@@ -34,11 +31,8 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: Parameters<blosc2_cparams>)
 ///
 /// Returns the context, which the caller frees with `blosc2_free_ctx`. Returns NULL for a postfilter without
 /// `postparams`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_create_dctx(dparams: Parameters<blosc2_dparams>) -> *mut blosc2_context {
+pub extern "C" fn blosc2_create_dctx(dparams: Parameters<blosc2_dparams>) -> *mut blosc2_context {
     value_or(ptr::null_mut(), || Ok(dparams.context()?.into_c()))
 }
 
@@ -60,11 +54,8 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: Taken<*mut blosc2_context>) {
 /// the context's own copy.
 ///
 /// Returns 0, or -32 when an argument is NULL; `*cparams` is unchanged then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_ctx_get_cparams(
+pub extern "C" fn blosc2_ctx_get_cparams(
     ctx: Handle<*mut blosc2_context>,
     mut cparams: Variable<*mut blosc2_cparams>,
 ) -> c_int {
@@ -130,11 +121,8 @@ pub unsafe extern "C" fn blosc2_set_maskout(
 /// decompression context or invalid sizes, -8 for an invalid level or for a dictionary with a codec that has none,
 /// -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an unknown codec, -18
 /// when a filter or the prefilter fails, -36 when the tuner fails.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_compress_ctx(
+pub extern "C" fn blosc2_compress_ctx(
     context: Handle<*mut blosc2_context>,
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
@@ -167,11 +155,8 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
 /// into `destsize` bytes, -3 when a mask (`blosc2_set_maskout`) has another length than the number of blocks, -27
 /// when the postfilter fails, another negative code for a damaged chunk; the content of `dest` is undefined after
 /// an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_decompress_ctx(
+pub extern "C" fn blosc2_decompress_ctx(
     context: Handle<*mut blosc2_context>,
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
@@ -192,11 +177,8 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
 /// readable bytes at `src`; `destsize` is the size of `dest` in bytes.
 ///
 /// Returns the number of bytes written to `dest`, or a negative error code.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_getitem_ctx(
+pub extern "C" fn blosc2_getitem_ctx(
     context: Handle<*mut blosc2_context>,
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
@@ -215,11 +197,8 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
 ///
 /// Returns the number of bytes written to `dest`. Errors: -12 for bytes outside the chunk or a number that is no
 /// multiple of the item size, or another negative code.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
+pub extern "C" fn blosc2_getitem_bytes_ctx(
     context: Handle<*mut blosc2_context>,
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,

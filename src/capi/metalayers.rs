@@ -38,11 +38,8 @@ fn schunk_param<'call>(schunk: &Handle<'call, *mut blosc2_schunk>) -> Result<&'c
 /// Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than 31 bytes or one
 /// that exists already, for a 17th metalayer, for an invalid length, and for a frame with chunks; another negative
 /// code when the frame cannot be written.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_meta_add(
+pub extern "C" fn blosc2_meta_add(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
     content: SourceBuffer<*mut u8>,
@@ -62,11 +59,8 @@ pub unsafe extern "C" fn blosc2_meta_add(
 /// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name; -12 when `schunk` or
 /// `name` is NULL, when `content` is NULL and `content_len` is not 0, for a name of more than 31 bytes and for an
 /// invalid length; another negative code when the frame cannot be written.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_meta_update(
+pub extern "C" fn blosc2_meta_update(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
     content: SourceBuffer<*mut u8>,
@@ -84,11 +78,8 @@ pub unsafe extern "C" fn blosc2_meta_update(
 ///
 /// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12 when a pointer
 /// is NULL and for a name of more than 31 bytes, -37 when the lock cannot be acquired.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_exists(
+pub extern "C" fn blosc2_vlmeta_exists(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
 ) -> c_int {
@@ -103,11 +94,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_exists(
 /// Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than 31 bytes or one
 /// that exists already, for the 8193rd, and for an invalid length; -1 for the 17th in a frame; -32 when no context
 /// can be created with `cparams`; another negative code when the content cannot be compressed or written.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_add(
+pub extern "C" fn blosc2_vlmeta_add(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
     content: SourceBuffer<*mut u8>,
@@ -129,11 +117,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
 ///
 /// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, otherwise as
 /// `blosc2_vlmeta_add`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_update(
+pub extern "C" fn blosc2_vlmeta_update(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
     content: SourceBuffer<*mut u8>,
@@ -156,11 +141,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
 /// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12 when a pointer
 /// is NULL and for a name of more than 31 bytes, -3 for a damaged content, -5 for a content that cannot be
 /// decompressed; NULL and 0 are stored after an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_get(
+pub extern "C" fn blosc2_vlmeta_get(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
     content: Out<*mut *mut u8>,
@@ -188,11 +170,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
 /// Returns the number of remaining variable-length metalayers. Errors: -16 when there is no metalayer with that
 /// name, -12 when a pointer is NULL and for a name of more than 31 bytes, another negative code when the frame
 /// cannot be written.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlmeta_delete(
+pub extern "C" fn blosc2_vlmeta_delete(
     schunk: Handle<*mut blosc2_schunk>,
     name: CText<*const c_char>,
 ) -> c_int {

@@ -1,7 +1,9 @@
 //! The exported `extern "C"` functions, one file per section of the headers. A function here borrows its parameters as
 //! safe types, calls one core function and maps the result to the ABI's code.
 //!
-//! The rules for C callers, to which the `# Safety` sections refer. The types of the parameters ([`pointers`]) carry them:
+//! The rules for C callers. The types of the parameters ([`pointers`]) carry them, and only C callers can make values of
+//! these types. A function is `unsafe` only if it has parameters of other pointer types, or requires more, which its
+//! `# Safety` section states:
 //! - A pointer to a buffer that comes with a length in bytes or items points at that much memory, readable for a
 //!   source and writable for a destination, for the whole call. NULL is an error, except with a length of 0.
 //! - A buffer, an array or a variable that is written overlaps no other memory of the call.

@@ -16,11 +16,8 @@ fn path_of_url<'call>(url: &CText<'call, impl Pointer<Target = c_char>>) -> Resu
 ///
 /// Returns 0. Errors: -12 for NULL or an empty path, -16 when the directory cannot be opened, -1 at the first
 /// entry that cannot be removed, such as a subdirectory; the entries after it are not removed then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_remove_dir(path: CText<*const c_char>) -> c_int {
+pub extern "C" fn blosc2_remove_dir(path: CText<*const c_char>) -> c_int {
     result_code(|| paths::remove_dir(path_of_url(&path)?).map(|()| 0))
 }
 
@@ -29,11 +26,8 @@ pub unsafe extern "C" fn blosc2_remove_dir(path: CText<*const c_char>) -> c_int 
 ///
 /// Returns 0, also for NULL and when nothing exists at `path`. Errors: -31 when a file cannot be removed, -1 when
 /// the path cannot be examined, or a code of `blosc2_remove_dir`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_remove_urlpath(path: CText<*const c_char>) -> c_int {
+pub extern "C" fn blosc2_remove_urlpath(path: CText<*const c_char>) -> c_int {
     result_code(|| {
         if path.is_null() {
             return Ok(0);
@@ -46,11 +40,8 @@ pub unsafe extern "C" fn blosc2_remove_urlpath(path: CText<*const c_char>) -> c_
 /// (`<path>.b2lock`) is not renamed. A leading `file:///` of a path is left out.
 ///
 /// Returns 0, also when a path is NULL. Returns -1 when nothing exists at `old_urlpath` or it cannot be renamed.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_rename_urlpath(
+pub extern "C" fn blosc2_rename_urlpath(
     old_urlpath: CText<*mut c_char>,
     new_path: CText<*mut c_char>,
 ) -> c_int {

@@ -82,14 +82,8 @@ fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
 /// registered without a name.
 ///
 /// Returns `compcode`, or -1 for an unknown id.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_compcode_to_compname(
-    compcode: c_int,
-    compname: Out<*mut *const c_char>,
-) -> c_int {
+pub extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: Out<*mut *const c_char>) -> c_int {
     value_or(-1, || {
         let compname = compname.cleared();
         let name = self::compname(compcode).ok_or_else(|| err!(NotFound, "codec {compcode} is unknown"))?;
@@ -100,11 +94,8 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(
 
 /// Returns the id of the codec with the name `compname` (case-sensitive), also of a registered codec; -1 for an
 /// unknown name or NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: CText<*const c_char>) -> c_int {
+pub extern "C" fn blosc2_compname_to_compcode(compname: CText<*const c_char>) -> c_int {
     value_or(-1, || {
         let name = compname.get()?;
         library::compcode_by_name(name).ok_or_else(|| err!(NotFound, "codec {name:?} is unknown"))
@@ -116,11 +107,8 @@ pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: CText<*const c_ch
 /// pointer may be NULL.
 ///
 /// Returns the library code, or -1 for an unknown codec; then NULL is stored in both.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_get_complib_info(
+pub extern "C" fn blosc2_get_complib_info(
     compname: CText<*const c_char>,
     complib: Out<*mut *mut c_char>,
     version: Out<*mut *mut c_char>,
@@ -217,11 +205,8 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
 ///
 /// Returns the id of the codec. Errors: -7 for a registered codec, and nothing changes; -1 for an unknown name,
 /// and later compressions that need a codec fail with -7 until a known name is set; -12 for NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc1_set_compressor(compname: CText<*const c_char>) -> c_int {
+pub extern "C" fn blosc1_set_compressor(compname: CText<*const c_char>) -> c_int {
     catch_errors(Error::code, || library::set_compressor(compname.get()?))
 }
 

@@ -33,11 +33,8 @@ fn new_schunk_or_null(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut bl
 ///
 /// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`. Returns NULL when the path exists, a
 /// file cannot be written, the I/O back-end is unknown, or no context can be created with the parameters.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_new(storage: CStruct<*mut blosc2_storage>) -> *mut blosc2_schunk {
+pub extern "C" fn blosc2_schunk_new(storage: CStruct<*mut blosc2_storage>) -> *mut blosc2_schunk {
     new_schunk_or_null(|| {
         let storage = storage.storage()?.with_defaults();
         // SAFETY: the ABI requires that the memory at pointers in parameters outlives the super-chunk.
@@ -52,11 +49,8 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: CStruct<*mut blosc2_storage>
 /// Returns the copy, which the caller frees with `blosc2_schunk_free`. Returns NULL when the copy cannot be
 /// created, as `blosc2_schunk_new`, or when a chunk cannot be read; files that were written until then are
 /// removed.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_copy(
+pub extern "C" fn blosc2_schunk_copy(
     schunk: Handle<*mut blosc2_schunk>,
     storage: CStruct<*mut blosc2_storage>,
 ) -> *mut blosc2_schunk {
@@ -95,11 +89,8 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: Taken<*mut blosc2_schunk>) -
 ///
 /// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
 /// frame.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_open(urlpath: CText<*const c_char>) -> *mut blosc2_schunk {
+pub extern "C" fn blosc2_schunk_open(urlpath: CText<*const c_char>) -> *mut blosc2_schunk {
     new_schunk_or_null(|| open(urlpath, 0, None))
 }
 
@@ -107,11 +98,8 @@ pub unsafe extern "C" fn blosc2_schunk_open(urlpath: CText<*const c_char>) -> *m
 ///
 /// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
 /// frame.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_open_offset(
+pub extern "C" fn blosc2_schunk_open_offset(
     urlpath: CText<*const c_char>,
     offset: i64,
 ) -> *mut blosc2_schunk {
@@ -125,11 +113,8 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
 ///
 /// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
 /// frame.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_open_udio(
+pub extern "C" fn blosc2_schunk_open_udio(
     urlpath: CText<*const c_char>,
     udio: CStruct<*const blosc2_io>,
 ) -> *mut blosc2_schunk {
@@ -141,11 +126,8 @@ pub unsafe extern "C" fn blosc2_schunk_open_udio(
 ///
 /// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
 /// frame.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
+pub extern "C" fn blosc2_schunk_open_offset_udio(
     urlpath: CText<*const c_char>,
     offset: i64,
     udio: CStruct<*const blosc2_io>,
@@ -219,11 +201,8 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
 ///
 /// Returns the length of the frame in bytes. Errors: -23 when the frame cannot be made, -32 when a pointer is
 /// NULL; NULL and false are stored then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_to_buffer(
+pub extern "C" fn blosc2_schunk_to_buffer(
     schunk: Handle<*mut blosc2_schunk>,
     cframe: Out<*mut *mut u8>,
     needs_free: Out<*mut bool>,
@@ -248,11 +227,8 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
 ///
 /// Returns the length of the frame in bytes. Errors: -12 when `urlpath` is NULL, -32 when `schunk` is NULL, -15
 /// when the file cannot be opened, -14 when it cannot be written, -23 when the frame cannot be made.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_to_file(
+pub extern "C" fn blosc2_schunk_to_file(
     schunk: Handle<*mut blosc2_schunk>,
     urlpath: CText<*const c_char>,
 ) -> i64 {
@@ -264,11 +240,8 @@ pub unsafe extern "C" fn blosc2_schunk_to_file(
 /// Returns the byte offset of the frame in the file (0 in a new file), which `blosc2_schunk_open_offset` takes.
 /// Errors: -12 when `urlpath` is NULL, -32 when `schunk` is NULL, -15 when the file cannot be opened, -13 when its
 /// length cannot be read, -14 when it cannot be written, -23 when the frame cannot be made.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_append_file(
+pub extern "C" fn blosc2_schunk_append_file(
     schunk: Handle<*mut blosc2_schunk>,
     urlpath: CText<*const c_char>,
 ) -> i64 {
@@ -280,11 +253,8 @@ pub unsafe extern "C" fn blosc2_schunk_append_file(
 /// NULL).
 ///
 /// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated; NULL is stored then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_get_cparams(
+pub extern "C" fn blosc2_schunk_get_cparams(
     schunk: Handle<*mut blosc2_schunk>,
     cparams: Out<*mut *mut blosc2_cparams>,
 ) -> c_int {
@@ -295,11 +265,8 @@ pub unsafe extern "C" fn blosc2_schunk_get_cparams(
 /// `*dparams`, a block that the caller frees with `free()`.
 ///
 /// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated; NULL is stored then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_get_dparams(
+pub extern "C" fn blosc2_schunk_get_dparams(
     schunk: Handle<*mut blosc2_schunk>,
     dparams: Out<*mut *mut blosc2_dparams>,
 ) -> c_int {
@@ -322,11 +289,8 @@ fn store_malloc_copy<T: Copy>(
 
 /// Returns the length of the frame of `schunk` in bytes; for a frame in a directory, the length of its index file;
 /// without a frame, an estimate of the length.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: Handle<*mut blosc2_schunk>) -> i64 {
+pub extern "C" fn blosc2_schunk_frame_len(schunk: Handle<*mut blosc2_schunk>) -> i64 {
     result_code_i64(|| Ok(schunk.get()?.frame_len()))
 }
 
@@ -337,11 +301,8 @@ pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: Handle<*mut blosc2_schu
 /// after a crash find any of them. `blosc2_schunk_free` commits them, too.
 ///
 /// Returns 0. Errors: -37 when the lock cannot be acquired, -32 for NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_lock(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+pub extern "C" fn blosc2_schunk_lock(schunk: Handle<*mut blosc2_schunk>) -> c_int {
     result_code(|| schunk.get()?.hold_frame_lock().map(|()| 0))
 }
 
@@ -350,11 +311,8 @@ pub unsafe extern "C" fn blosc2_schunk_lock(schunk: Handle<*mut blosc2_schunk>) 
 /// Returns 0, also when the lock is not held. Errors: -37 when the lock cannot be released, -32 for NULL; when the
 /// changes since `blosc2_schunk_lock` cannot be committed, the code of the failed write: they are discarded then, and
 /// the lock is released.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+pub extern "C" fn blosc2_schunk_unlock(schunk: Handle<*mut blosc2_schunk>) -> c_int {
     result_code(|| schunk.get()?.release_frame_lock().map(|()| 0))
 }
 
@@ -362,11 +320,8 @@ pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: Handle<*mut blosc2_schunk>
 ///
 /// Returns 1 if the frame was changed; 0 if it was not changed, or cannot be read at present. Errors: -32 for
 /// NULL, -37 when the lock cannot be acquired, -13 for a file length that no frame has.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: Handle<*mut blosc2_schunk>) -> c_int {
+pub extern "C" fn blosc2_schunk_refresh(schunk: Handle<*mut blosc2_schunk>) -> c_int {
     result_code(|| schunk.get()?.refresh().map(usize::from))
 }
 
@@ -376,11 +331,8 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: Handle<*mut blosc2_schunk
 /// set.
 ///
 /// Returns NULL without a frame, without chunks, or when memory cannot be allocated.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: Handle<*mut blosc2_schunk>) -> *mut i64 {
+pub extern "C" fn blosc2_frame_get_offsets(schunk: Handle<*mut blosc2_schunk>) -> *mut i64 {
     value_or(ptr::null_mut(), || {
         let offsets = schunk.get()?.frame_offsets()?;
         Ok(offsets.map_or(ptr::null_mut(), MallocBytes::into_raw).cast())

@@ -84,11 +84,8 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
 ///
 /// Returns the new number of chunks. Errors: -12 when chunk `nchunk` does not exist, -1 when it cannot be read,
 /// -21 when the frame cannot be changed, -37 when the lock cannot be acquired, -32 for NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: Handle<*mut blosc2_schunk>, nchunk: i64) -> i64 {
+pub extern "C" fn blosc2_schunk_delete_chunk(schunk: Handle<*mut blosc2_schunk>, nchunk: i64) -> i64 {
     result_code_i64(|| schunk.get()?.delete_chunk(nchunk))
 }
 
@@ -96,11 +93,8 @@ pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: Handle<*mut blosc2_s
 /// may be NULL when a prefilter supplies the data.
 ///
 /// Returns the new number of chunks, or an error code of `blosc2_compress_ctx` or `blosc2_schunk_append_chunk`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_append_buffer(
+pub extern "C" fn blosc2_schunk_append_buffer(
     schunk: Handle<*mut blosc2_schunk>,
     src: SourceBuffer<*const c_void>,
     nbytes: Size<i32, Input>,
@@ -125,11 +119,8 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
 /// Returns the number of bytes written to `dest`. Errors: -12 when chunk `nchunk` does not exist; when its content
 /// does not fit into `nbytes` bytes, -6 for a frame and -12 for separate chunks in memory; another negative code
 /// when the chunk cannot be read or is damaged.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
+pub extern "C" fn blosc2_schunk_decompress_chunk(
     schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
     dest: DestBuffer<*mut c_void>,
@@ -144,11 +135,8 @@ pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
 ///
 /// Returns the size of the chunk in bytes. Errors: -12 when chunk `nchunk` does not exist, -32 when a pointer is
 /// NULL, another negative code when the chunk cannot be read; NULL and false are stored then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_get_chunk(
+pub extern "C" fn blosc2_schunk_get_chunk(
     schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
     chunk: Out<*mut *mut u8>,
@@ -165,11 +153,8 @@ pub unsafe extern "C" fn blosc2_schunk_get_chunk(
 ///
 /// Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`; -11 for a chunk on disk
 /// that is empty or has a header of 16 bytes.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_get_lazychunk(
+pub extern "C" fn blosc2_schunk_get_lazychunk(
     schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
     chunk: Out<*mut *mut u8>,
@@ -211,11 +196,8 @@ fn store_chunk_address(
 /// Returns the size of the block in bytes. Errors: -12 when a pointer is NULL, when the chunk or the block does
 /// not exist, and for a chunk without variable-length blocks; another negative code for a damaged chunk. NULL and 0
 /// are stored after an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
+pub extern "C" fn blosc2_schunk_get_vlblock(
     schunk: Handle<*mut blosc2_schunk>,
     nchunk: i64,
     nblock: i32,
@@ -356,11 +338,8 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
 /// or when all chunks of a contiguous frame were deleted, -28 (in a frame) or -29 for another `special_value` or a
 /// `chunksize` that is no multiple of the item size, -29 for too many items, another negative code when the frame
 /// cannot be changed.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_schunk_fill_special(
+pub extern "C" fn blosc2_schunk_fill_special(
     schunk: Handle<*mut blosc2_schunk>,
     nitems: i64,
     special_value: c_int,

@@ -50,11 +50,8 @@ fn write_special_chunk<'call>(
 ///
 /// Returns 32. Errors: -12 for an item size below 1, -3 when `destsize` is too small or `nbytes` is no multiple of
 /// the item size, -32 when no context can be created with `cparams`, or the codes of `blosc2_compress_ctx`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_chunk_zeros(
+pub extern "C" fn blosc2_chunk_zeros(
     cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
     dest: DestBuffer<*mut c_void>,
@@ -68,11 +65,8 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
 /// decompressed. `destsize` is the size of `dest` in bytes.
 ///
 /// Returns 32, or an error code as `blosc2_chunk_zeros`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_chunk_nans(
+pub extern "C" fn blosc2_chunk_nans(
     cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
     dest: DestBuffer<*mut c_void>,
@@ -107,11 +101,8 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
 /// its `typesize`. `destsize` is the size of `dest` in bytes.
 ///
 /// Returns 32, or an error code as `blosc2_chunk_zeros`.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_chunk_uninit(
+pub extern "C" fn blosc2_chunk_uninit(
     cparams: Parameters<blosc2_cparams>,
     nbytes: i32,
     dest: DestBuffer<*mut c_void>,

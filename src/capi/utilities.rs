@@ -51,11 +51,8 @@ fn run_shuffle_kernel(
 /// overlap `src`.
 ///
 /// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_shuffle(
+pub extern "C" fn blosc2_shuffle(
     typesize: i32,
     blocksize: Size<i32, InputAndOutput>,
     src: SourceBuffer<*const c_void>,
@@ -70,11 +67,8 @@ pub unsafe extern "C" fn blosc2_shuffle(
 /// bytes (1 to 256) to `dest`. `dest` must have room for `blocksize` bytes and must not overlap `src`.
 ///
 /// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_unshuffle(
+pub extern "C" fn blosc2_unshuffle(
     typesize: i32,
     blocksize: Size<i32, InputAndOutput>,
     src: SourceBuffer<*const c_void>,
@@ -90,11 +84,8 @@ pub unsafe extern "C" fn blosc2_unshuffle(
 /// unchanged. `dest` must have room for `blocksize` bytes and must not overlap `src`.
 ///
 /// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_bitshuffle(
+pub extern "C" fn blosc2_bitshuffle(
     typesize: i32,
     blocksize: Size<i32, InputAndOutput>,
     src: SourceBuffer<*const c_void>,
@@ -110,11 +101,8 @@ pub unsafe extern "C" fn blosc2_bitshuffle(
 /// must not overlap `src`.
 ///
 /// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_bitunshuffle(
+pub extern "C" fn blosc2_bitunshuffle(
     typesize: i32,
     blocksize: Size<i32, InputAndOutput>,
     src: SourceBuffer<*const c_void>,
@@ -126,11 +114,8 @@ pub unsafe extern "C" fn blosc2_bitunshuffle(
 /// Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim` dimensions and the
 /// given `shape`, and stores them in `index`. `shape` and `index` are arrays of `ndim` numbers, in items.
 /// `index[0]` is not reduced modulo `shape[0]`. Does nothing if `ndim` is 0; stores zeros if `shape` is NULL.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_unidim_to_multidim(
+pub extern "C" fn blosc2_unidim_to_multidim(
     ndim: Size<u8, Dims>,
     shape: CArray<*mut i64, Dims>,
     i: i64,

@@ -73,11 +73,8 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
 ///
 /// Returns 0. Errors: -12 when a pointer is NULL and for a chunk without variable-length blocks, or the code for
 /// an invalid header; 0 is stored then.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
+pub extern "C" fn blosc2_vlchunk_get_nblocks(
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
     nblocks: Out<*mut i32>,
@@ -184,11 +181,8 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
 /// Returns the size of the block in bytes. Errors: -12 for a compression context, for a chunk without
 /// variable-length blocks and for a block that does not exist, another negative code for a damaged chunk. NULL and
 /// 0 are stored after an error.
-///
-/// # Safety
-/// The rules of the module `capi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
+pub extern "C" fn blosc2_vldecompress_block_ctx(
     context: Handle<*mut blosc2_context>,
     src: SourceBuffer<*const c_void>,
     srcsize: Size<i32, Input>,
