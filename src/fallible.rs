@@ -24,9 +24,6 @@ pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) -> Result<()> {
 }
 
 /// Returns an empty vector with room for exactly `len` items.
-///
-/// # Errors
-/// `MemoryAlloc`.
 #[inline]
 pub(crate) fn vec_with_capacity<T>(len: usize) -> Result<Vec<T>> {
     let mut items = Vec::new();
@@ -35,9 +32,6 @@ pub(crate) fn vec_with_capacity<T>(len: usize) -> Result<Vec<T>> {
 }
 
 /// Returns a vector of `len` copies of `value`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Result<Vec<T>> {
     let mut items = vec_with_capacity(len)?;
     items.resize(if cfg!(miri) { len.min(1) } else { len }, value);
@@ -49,9 +43,6 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Result<Vec<T>> {
 }
 
 /// Returns a copy of `items`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 #[inline]
 pub(crate) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let mut copy = vec_with_capacity(items.len())?;
@@ -60,9 +51,6 @@ pub(crate) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
 }
 
 /// Returns `parts`, one after the other.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn concat(parts: &[&[u8]]) -> Result<Vec<u8>> {
     let mut all = vec_with_capacity(parts.iter().map(|part| part.len()).sum())?;
     parts.iter().for_each(|part| all.extend_from_slice(part));
@@ -105,18 +93,12 @@ pub(crate) fn try_collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<V
 }
 
 /// Returns the items of an iterator.
-///
-/// # Errors
-/// `MemoryAlloc`.
 #[inline]
 pub(crate) fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     try_collect(items.map(Ok))
 }
 
 /// Moves `value` to the heap.
-///
-/// # Errors
-/// `MemoryAlloc`.
 #[inline]
 pub(crate) fn try_box<T>(value: T) -> Result<Box<T>> {
     let mut one = vec_with_capacity(1)?;
@@ -128,18 +110,12 @@ pub(crate) fn try_box<T>(value: T) -> Result<Box<T>> {
 
 /// Returns an array of default values. It is never built on the stack, because the stack of the calling thread may be
 /// small.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn boxed_array<T: Copy + Default, const N: usize>() -> Result<Box<[T; N]>> {
     let items = filled(T::default(), N)?.into_boxed_slice();
     Ok(items.try_into().unwrap_or_else(|_| unreachable!("the array was made with `N` items")))
 }
 
 /// Returns a value of zeros. It is never built on the stack, because the stack of the calling thread may be small.
-///
-/// # Errors
-/// `MemoryAlloc`.
 ///
 /// # Safety
 /// Zeros are a valid `T`, and `T` has a size other than 0.
@@ -169,9 +145,6 @@ pub(crate) fn get_or_try_insert_with<T>(
 }
 
 /// Returns `parts`, one after the other, as a path.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn path(parts: &[&[u8]]) -> Result<PathBuf> {
     concat(parts).map(|bytes| OsString::from_vec(bytes).into())
 }

@@ -86,9 +86,6 @@ impl Drop for Buffer {
 }
 
 /// Returns a buffer of at least `len` bytes.
-///
-/// # Errors
-/// `MemoryAlloc`.
 #[inline]
 pub(crate) fn take_buffer(len: usize) -> Result<Buffer> {
     match THREAD_LIST.try_with(|list| list.borrow_mut().idle_list.take(len, max_unused(len))) {

@@ -10,9 +10,6 @@ use crate::fallible;
 const ZEROS_BLOCKSIZE: i32 = 1 << 20;
 
 /// Returns a chunk of `nbytes` zeros, at least 1: blocks of one stream each, which is a run of zeros.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn encode_zero_runs(nbytes: i32) -> Result<Vec<u8>> {
     let nbytes = nbytes.max(1);
     let blocksize = nbytes.min(ZEROS_BLOCKSIZE);

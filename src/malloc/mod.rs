@@ -22,9 +22,6 @@ unsafe impl Sync for MallocBytes {}
 
 impl MallocBytes {
     /// Returns `len` zero bytes.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn zeroed(len: usize) -> Result<Self> {
         // SAFETY: `calloc` accepts every size.
         let start = unsafe { libc::calloc(len.max(1), 1) };
@@ -35,9 +32,6 @@ impl MallocBytes {
     }
 
     /// Returns a copy of `bytes`.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self> {
         let fresh = || {
             // SAFETY: `malloc` accepts every size.
