@@ -80,6 +80,32 @@ impl SimdLevel {
     }
 }
 
+/// Defines a function that runs its body compiled for AVX2 where the machine has it: the compiler vectorises the loops of
+/// a body for the target features of the function that contains them.
+macro_rules! vectorised {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) $body:block) => {
+        $(#[$attribute])*
+        $visibility fn $name($($argument: $type),*) {
+            #[inline(always)]
+            fn portable($($argument: $type),*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            fn avx2($($argument: $type),*) {
+                portable($($argument),*);
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            if $crate::filter::cpu::level().has_avx2() {
+                // SAFETY: the level proves that the machine has AVX2.
+                return unsafe { avx2($($argument),*) };
+            }
+            portable($($argument),*);
+        }
+    };
+}
+pub(super) use vectorised;
+
 /// Prefetches the cache line at `place`, which may be any address.
 #[inline(always)]
 pub fn prefetch(place: *const u8) {

@@ -9,7 +9,7 @@
 
 mod prefix_xor;
 
-use super::cpu::{self, SimdLevel};
+use super::cpu::{self, SimdLevel, vectorised};
 
 /// Returns the word width in bytes for elements of `typesize` bytes.
 pub fn word_width(typesize: usize) -> usize {
@@ -69,13 +69,7 @@ pub fn decode_first_at(level: SimdLevel, typesize: usize, buf: &mut [u8]) {
 /// Undoes [`encode_other`] in place; `reference` is the decoded first block.
 pub fn decode_other(typesize: usize, buf: &mut [u8], reference: &[u8]) {
     let coded = coded_length(typesize, buf.len(), reference.len());
-    let (buf, reference) = (&mut buf[..coded], &reference[..coded]);
-    match cpu::level() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels prove that the machine has AVX2.
-        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { xor_in_place_avx2(buf, reference) },
-        _ => xor_in_place(buf, reference),
-    }
+    xor_in_place(&mut buf[..coded], &reference[..coded]);
 }
 
 /// Returns the number of bytes in the whole words that a block and its reference have in common.
@@ -84,41 +78,20 @@ fn coded_length(typesize: usize, block: usize, reference: usize) -> usize {
     block.min(reference) / width * width
 }
 
-/// `dest[i] = a[i] ^ b[i]`.
-fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
-    match cpu::level() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels prove that the machine has AVX2.
-        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { xor_avx2(a, b, dest) },
-        _ => xor_portable(a, b, dest),
+vectorised! {
+    /// `dest[i] = a[i] ^ b[i]`.
+    fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
+        for ((dest, a), b) in dest.iter_mut().zip(a).zip(b) {
+            *dest = a ^ b;
+        }
     }
 }
 
-// The compiler vectorises these loops for the target features of the function that they are inlined into.
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn xor_avx2(a: &[u8], b: &[u8], dest: &mut [u8]) {
-    xor_portable(a, b, dest);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn xor_in_place_avx2(buf: &mut [u8], other: &[u8]) {
-    xor_in_place(buf, other);
-}
-
-#[inline(always)]
-fn xor_portable(a: &[u8], b: &[u8], dest: &mut [u8]) {
-    for ((dest, a), b) in dest.iter_mut().zip(a).zip(b) {
-        *dest = a ^ b;
-    }
-}
-
-#[inline(always)]
-fn xor_in_place(buf: &mut [u8], other: &[u8]) {
-    for (byte, other) in buf.iter_mut().zip(other) {
-        *byte ^= other;
+vectorised! {
+    fn xor_in_place(buf: &mut [u8], other: &[u8]) {
+        for (byte, other) in buf.iter_mut().zip(other) {
+            *byte ^= other;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The filter that clears low mantissa bits of floats and doubles (`filters.md` 7). It is lossy: there is nothing
 //! to undo.
 
-use super::cpu;
+use super::cpu::vectorised;
 use crate::err;
 use crate::error::Result;
 
@@ -39,34 +39,18 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
     Ok(())
 }
 
-/// ANDs every native word of 8 bytes of `src` with `mask` into `dest`, which has the same length. The bytes behind
-/// the last word are ANDed with the first bytes of the mask.
-pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
-    match cpu::level() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels prove that the machine has AVX2.
-        cpu::SimdLevel::Avx2(_) | cpu::SimdLevel::Avx512(_) => unsafe { and_words_avx2(mask, src, dest) },
-        _ => and_words_portable(mask, src, dest),
-    }
-}
-
-// The compiler vectorises the loop for the target features of the function that it is inlined into.
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn and_words_avx2(mask: u64, src: &[u8], dest: &mut [u8]) {
-    and_words_portable(mask, src, dest);
-}
-
-#[inline(always)]
-fn and_words_portable(mask: u64, src: &[u8], dest: &mut [u8]) {
-    let (src_words, src_rest) = src.as_chunks::<8>();
-    let (words, rest) = dest.as_chunks_mut::<8>();
-    for (word, src) in words.iter_mut().zip(src_words) {
-        *word = (u64::from_ne_bytes(*src) & mask).to_ne_bytes();
-    }
-    for (byte, (src, mask)) in rest.iter_mut().zip(src_rest.iter().zip(mask.to_ne_bytes())) {
-        *byte = src & mask;
+vectorised! {
+    /// ANDs every native word of 8 bytes of `src` with `mask` into `dest`, which has the same length. The bytes behind
+    /// the last word are ANDed with the first bytes of the mask.
+    pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
+        let (src_words, src_rest) = src.as_chunks::<8>();
+        let (words, rest) = dest.as_chunks_mut::<8>();
+        for (word, src) in words.iter_mut().zip(src_words) {
+            *word = (u64::from_ne_bytes(*src) & mask).to_ne_bytes();
+        }
+        for (byte, (src, mask)) in rest.iter_mut().zip(src_rest.iter().zip(mask.to_ne_bytes())) {
+            *byte = src & mask;
+        }
     }
 }
 

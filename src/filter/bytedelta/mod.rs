@@ -6,7 +6,7 @@
 
 mod prefix_sum;
 
-use super::cpu::{self, SimdLevel};
+use super::cpu::{self, SimdLevel, vectorised};
 
 /// The two filters. They code streams whose length is a multiple of 16 in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,67 +90,38 @@ fn for_each_piece(
     stream * nstreams
 }
 
-/// Writes every byte of `src` minus the one before it; the first byte is copied.
-fn differences(src: &[u8], dest: &mut [u8]) {
-    match cpu::level() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels prove that the machine has AVX2.
-        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { differences_avx2(src, dest) },
-        _ => differences_portable(src, dest),
-    }
-}
-
-fn differences_in_place(buf: &mut [u8]) {
-    match cpu::level() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels prove that the machine has AVX2.
-        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { differences_in_place_avx2(buf) },
-        _ => differences_in_place_portable(buf),
-    }
-}
-
-// The compiler vectorises these loops for the target features of the function that they are inlined into.
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn differences_avx2(src: &[u8], dest: &mut [u8]) {
-    differences_portable(src, dest);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn differences_in_place_avx2(buf: &mut [u8]) {
-    differences_in_place_portable(buf);
-}
-
-#[inline(always)]
-fn differences_portable(src: &[u8], dest: &mut [u8]) {
-    let (Some((first, rest)), Some((dest_first, dest_rest))) = (src.split_first(), dest.split_first_mut())
-    else {
-        return;
-    };
-    *dest_first = *first;
-    for ((dest, byte), before) in dest_rest.iter_mut().zip(rest).zip(src) {
-        *dest = byte.wrapping_sub(*before);
-    }
-}
-
-/// Works from the end to the start, so that the byte before is still unchanged.
-#[inline(always)]
-fn differences_in_place_portable(buf: &mut [u8]) {
-    const BATCH: usize = 128;
-    let mut end = buf.len();
-    while end > BATCH {
-        let start = end - BATCH;
-        let mut before = [0; BATCH];
-        before.copy_from_slice(&buf[start - 1..end - 1]);
-        for (byte, before) in buf[start..end].iter_mut().zip(before) {
-            *byte = byte.wrapping_sub(before);
+vectorised! {
+    /// Writes every byte of `src` minus the one before it; the first byte is copied.
+    fn differences(src: &[u8], dest: &mut [u8]) {
+        let (Some((first, rest)), Some((dest_first, dest_rest))) =
+            (src.split_first(), dest.split_first_mut())
+        else {
+            return;
+        };
+        *dest_first = *first;
+        for ((dest, byte), before) in dest_rest.iter_mut().zip(rest).zip(src) {
+            *dest = byte.wrapping_sub(*before);
         }
-        end = start;
     }
-    for at in (1..end).rev() {
-        buf[at] = buf[at].wrapping_sub(buf[at - 1]);
+}
+
+vectorised! {
+    /// Works from the end to the start, so that the byte before is still unchanged.
+    fn differences_in_place(buf: &mut [u8]) {
+        const BATCH: usize = 128;
+        let mut end = buf.len();
+        while end > BATCH {
+            let start = end - BATCH;
+            let mut before = [0; BATCH];
+            before.copy_from_slice(&buf[start - 1..end - 1]);
+            for (byte, before) in buf[start..end].iter_mut().zip(before) {
+                *byte = byte.wrapping_sub(before);
+            }
+            end = start;
+        }
+        for at in (1..end).rev() {
+            buf[at] = buf[at].wrapping_sub(buf[at - 1]);
+        }
     }
 }
 
