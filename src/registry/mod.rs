@@ -10,12 +10,11 @@ mod plugin_functions;
 mod table;
 
 use crate::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use entries::{CODECS, FILTERS, LIBRARY_FILTERS, TUNERS};
 use std::ffi::CStr;
 use std::ptr;
-use table::{FIRST_USER_ID, RegistrationError};
+use table::FIRST_USER_ID;
 
 pub(crate) use entries::{RegisteredCodec, RegisteredFilter, Tuner};
 pub(crate) use plugin_functions::{load_codec, load_filter, load_tuner};
@@ -78,9 +77,7 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
         encoder: codec.encoder,
         decoder: codec.decoder,
     };
-    CODECS
-        .register(i32::from(codec.compcode), name, entry)
-        .map_err(|error| registration_error(error, i32::from(codec.compcode), name, ErrorKind::CodecParam))
+    CODECS.register(i32::from(codec.compcode), name, ErrorKind::CodecParam, entry)
 }
 
 /// Registers a filter under `name`, which is copied, or without a name.
@@ -90,9 +87,7 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
 pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
     let entry =
         |name| RegisteredFilter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
-    FILTERS
-        .register(i32::from(filter.id), name, entry)
-        .map_err(|error| registration_error(error, i32::from(filter.id), name, ErrorKind::Failure))
+    FILTERS.register(i32::from(filter.id), name, ErrorKind::Failure, entry)
 }
 
 /// Registers a tuner under `name`, which is copied, or without a name.
@@ -104,20 +99,5 @@ pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Resul
         let pointer = name.map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut());
         Tuner { id: tuner.id, name, functions: blosc2_tuner { name: pointer, ..*tuner } }
     };
-    TUNERS
-        .register(tuner.id, name, entry)
-        .map_err(|error| registration_error(error, tuner.id, name, ErrorKind::Failure))
-}
-
-/// Returns the error for a registration that was rejected; its kind is `kind` except for a full table.
-fn registration_error(error: RegistrationError, id: i32, name: Option<&CStr>, kind: ErrorKind) -> Error {
-    match error {
-        RegistrationError::ReservedId => {
-            Error::new(kind, format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more"))
-        }
-        RegistrationError::IdInUse(by) => {
-            Error::new(kind, format_args!("the id {id} of {name:?} is registered as {by:?}"))
-        }
-        RegistrationError::TableFull => err!(CodecSupport, "cannot register {name:?}: the table is full"),
-    }
+    TUNERS.register(tuner.id, name, ErrorKind::Failure, entry)
 }

@@ -1,5 +1,7 @@
 //! A table of registered codecs, filters or tuners, searched by id or name in the order of registration.
 
+use crate::err;
+use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::ffi::CStr;
 use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
@@ -16,17 +18,6 @@ pub(super) trait TableEntry: Copy {
     fn id(&self) -> i32;
     /// Returns the name it was registered under, if any.
     fn name(&self) -> Option<&'static CStr>;
-}
-
-/// The reason for which a registration was rejected.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum RegistrationError {
-    /// The id is below the range for callers.
-    ReservedId,
-    /// The id is registered under this name, or without a name.
-    IdInUse(Option<&'static CStr>),
-    /// The table is full.
-    TableFull,
 }
 
 /// The entries, with the library's own first.
@@ -61,22 +52,29 @@ impl<T: TableEntry> RegistryTable<T> {
 
     /// Appends the entry that `entry` returns for the copied name. Registering an id again under the same name, or
     /// again without a name, is no error and changes nothing.
+    ///
+    /// # Errors
+    /// `kind` for a reserved id or one that is registered under another name, `CodecSupport` when the table is full.
     pub(super) fn register(
         &self,
         id: i32,
         name: Option<&CStr>,
+        kind: ErrorKind,
         entry: impl FnOnce(Option<&'static CStr>) -> T,
-    ) -> Result<(), RegistrationError> {
+    ) -> Result<()> {
         if id < FIRST_USER_ID {
-            return Err(RegistrationError::ReservedId);
+            let text = format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more");
+            return Err(Error::new(kind, text));
         }
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         if entries.len() >= CAPACITY {
-            return Err(RegistrationError::TableFull);
+            return Err(err!(CodecSupport, "cannot register {name:?}: the table is full"));
         }
-        match entries.iter().find(|e| e.id() == id) {
-            Some(known) if known.name() == name => Ok(()),
-            Some(known) => Err(RegistrationError::IdInUse(known.name())),
+        match entries.iter().find(|e| e.id() == id).map(TableEntry::name) {
+            Some(known) if known == name => Ok(()),
+            Some(known) => {
+                Err(Error::new(kind, format_args!("the id {id} of {name:?} is registered as {known:?}")))
+            }
             None => {
                 entries.push(entry(name.map(intern_name)));
                 Ok(())
@@ -116,21 +114,25 @@ mod tests {
     #[test]
     fn registration_rejects_reserved_ids_used_ids_and_a_full_table() {
         let table = RegistryTable::new(vec![TestEntry(32, Some(c"own"))]);
-        let add_as = |id, name: Option<&CStr>| table.register(id, name, |name| TestEntry(id, name));
+        let add_as = |id, name: Option<&CStr>| {
+            let added = table.register(id, name, ErrorKind::Failure, |name| TestEntry(id, name));
+            added.map_err(|error| (error.kind(), error.to_string()))
+        };
         let add = |id, name| add_as(id, Some(name));
-        assert_eq!(add(159, c"a"), Err(RegistrationError::ReservedId));
+        let is_failure = |added: std::result::Result<(), (ErrorKind, String)>, by: &str| matches!(added, Err((ErrorKind::Failure, text)) if text.ends_with(by));
+        assert!(is_failure(add(159, c"a"), "expected 160 or more"));
         assert_eq!(add(160, c"a"), Ok(()));
         assert_eq!(add(160, c"a"), Ok(()));
-        assert_eq!(add(160, c"b"), Err(RegistrationError::IdInUse(Some(c"a"))));
-        assert_eq!(add_as(160, None), Err(RegistrationError::IdInUse(Some(c"a"))));
+        assert!(is_failure(add(160, c"b"), "is registered as Some(\"a\")"));
+        assert!(is_failure(add_as(160, None), "is registered as Some(\"a\")"));
         assert_eq!(add_as(161, None), Ok(()));
         assert_eq!(add_as(161, None), Ok(()));
-        assert_eq!(add(161, c"a"), Err(RegistrationError::IdInUse(None)));
+        assert!(is_failure(add(161, c"a"), "is registered as None"));
         for id in 1000..1252 {
             assert_eq!(add(id, c"same name"), Ok(()));
         }
-        assert_eq!(add(2000, c"c"), Err(RegistrationError::TableFull));
-        assert_eq!(add(160, c"a"), Err(RegistrationError::TableFull));
+        assert!(matches!(add(2000, c"c"), Err((ErrorKind::CodecSupport, _))));
+        assert!(matches!(add(160, c"a"), Err((ErrorKind::CodecSupport, _))));
         table.reset();
         assert!(table.find(|t| t.id() == 160).is_none());
         assert!(table.find(|t| t.id() == 32).is_some());
