@@ -8,7 +8,6 @@ use super::MAX_DIM;
 use super::rows::{Loop, Rows};
 use crate::err;
 use crate::error::Result;
-use crate::out_buffer::OutBuffer;
 
 /// The layout of a box in the source or the destination of a copy: the strides of the array that contains the box, and
 /// the offset of the box in that array, in items.
@@ -93,11 +92,11 @@ pub(crate) fn item_byte_offset(shape: &[i64], start: &[i64], typesize: i32) -> O
 }
 
 /// Returns the rows of a box of items of `typesize` bytes, which is at least 1. Rows of the destination do not overlap
-/// if its strides are those of an array that contains the box.
+/// if its strides are those of an array that contains the box. For a fill, `src` and `dst` are the same layout.
 ///
 /// # Errors
 /// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
-fn plan_rows(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> Result<Rows> {
+pub(crate) fn plan_rows(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> Result<Rows> {
     let wrong = || {
         err!(
             InvalidParam,
@@ -149,73 +148,6 @@ fn plan_rows(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> 
     let len = bytes(run).ok_or_else(wrong)?;
     let (from, to) = bytes(src.origin).zip(bytes(dst.origin)).ok_or_else(wrong)?;
     Rows::new(len, &loops[..depth], from, to)
-}
-
-/// The plan for copying a box of items from one array to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BoxCopy {
-    rows: Rows,
-}
-
-impl BoxCopy {
-    /// Plans the copy of a box of `shape` items of `typesize` bytes, which is at least 1.
-    ///
-    /// # Errors
-    /// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
-    pub(crate) fn new(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> Result<BoxCopy> {
-        Ok(BoxCopy { rows: plan_rows(shape, typesize, src, dst)? })
-    }
-
-    /// Copies the box.
-    ///
-    /// # Errors
-    /// `InvalidParam` when the box exceeds the source or the destination; nothing is copied then.
-    pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        self.rows.copy(src, dst)
-    }
-
-    /// As [`copy`](Self::copy), into memory that may be uninitialised.
-    ///
-    /// # Errors
-    /// As [`copy`](Self::copy).
-    pub(crate) fn copy_to_uninit(&self, src: &[u8], dst: OutBuffer<'_>) -> Result<()> {
-        self.rows.copy_to_uninit(src, dst)
-    }
-
-    /// Returns the rows, for shared destinations and for callers that copy the bytes themselves.
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
-    }
-}
-
-/// The plan for filling a box of items with a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BoxFill {
-    rows: Rows,
-}
-
-impl BoxFill {
-    /// Plans the fill of a box of `shape` items of `typesize` bytes, which is at least 1.
-    ///
-    /// # Errors
-    /// As [`BoxCopy::new`].
-    pub(crate) fn new(shape: &[i64], typesize: i32, dst: &BoxLayout) -> Result<BoxFill> {
-        Ok(BoxFill { rows: plan_rows(shape, typesize, dst, dst)? })
-    }
-
-    /// Fills the box with `value`, which has the size of an item.
-    ///
-    /// # Errors
-    /// `InvalidParam` when the box exceeds the destination; nothing is written then.
-    #[cfg(test)]
-    pub(crate) fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
-        self.rows.fill(dst, value)
-    }
-
-    /// Returns the rows, for shared destinations. The source offsets of the rows are meaningless.
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use super::MAX_DIM;
 use super::array::Array;
-use super::boxes::{BoxCopy, BoxFill};
+use super::boxes::plan_rows;
 use super::geometry::Geometry;
 use super::shape_access::ShapeLockedArray;
 use super::tiles::TilePart;
@@ -364,8 +364,8 @@ impl BlockSink for BoxReader<'_> {
         let ndim = self.transfer.ndim();
         // The destination is irrelevant: only the source ranges of the rows are used.
         let from = self.transfer.block_layout(&overlap.start)?;
-        let copy = BoxCopy::new(&overlap.shape[..ndim], geometry.typesize(), &from, &from)?;
-        if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
+        let rows = plan_rows(&overlap.shape[..ndim], geometry.typesize(), &from, &from)?;
+        if rows.src_range().end > len { Ok(false) } else { decode(&rows) }
     }
 
     unsafe fn with_block_dest(
@@ -398,16 +398,16 @@ impl BlockSink for BoxReader<'_> {
         match content {
             BlockContent::Bytes(bytes) => {
                 let from = self.transfer.block_layout(&overlap.start)?;
-                let copy = BoxCopy::new(&overlap.shape[..ndim], typesize, &from, &to)?;
+                let rows = plan_rows(&overlap.shape[..ndim], typesize, &from, &to)?;
                 // SAFETY: the buffer has that length; no other block has these items, and by the contract of `accept`
                 // no other call has this block.
-                unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
+                unsafe { rows.copy_shared(bytes, self.target.start, self.target.len) }
             }
             BlockContent::Zeros => {
-                let fill = BoxFill::new(&overlap.shape[..ndim], typesize, &to)?;
+                let rows = plan_rows(&overlap.shape[..ndim], typesize, &to, &to)?;
                 // SAFETY: the buffer has that length; no other block has these items, and by the contract of `accept`
                 // no other call has this block.
-                unsafe { fill.rows().fill_shared(self.target.start, self.target.len, &[0]) }
+                unsafe { rows.fill_shared(self.target.start, self.target.len, &[0]) }
             }
         }
     }
@@ -427,15 +427,15 @@ fn read_whole_chunk(
     let shape = transfer.chunkshape();
     let from = transfer.chunk_layout(&[0; MAX_DIM])?;
     let to = transfer.buffer_layout(&[0; MAX_DIM])?;
-    let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
-    if copy.rows().count() == 1 {
+    let rows = plan_rows(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
+    if rows.count() == 1 {
         return schunk.decompress_whole_chunk(number, dest.range(0..chunksize), takes_mask);
     }
     let mut content = MallocBytes::zeroed(chunksize)?;
     if !schunk.decompress_whole_chunk(number, OutBuffer::from(&mut content[..]), takes_mask)? {
         return Ok(false);
     }
-    copy.copy_to_uninit(&content, dest).map(|()| true)
+    rows.copy_to_uninit(&content, dest).map(|()| true)
 }
 
 /// Writes a box that is exactly one chunk, if its items are in the same order in buffer and chunk. Returns whether they
@@ -446,8 +446,8 @@ fn write_whole_chunk(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, 
     let shape = transfer.chunkshape();
     let from = transfer.buffer_layout(&[0; MAX_DIM])?;
     let to = transfer.chunk_layout(&[0; MAX_DIM])?;
-    let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
-    if copy.rows().count() != 1 {
+    let rows = plan_rows(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
+    if rows.count() != 1 {
         return Ok(false);
     }
     schunk.compress_and_update_chunk(number, &src[..chunksize]).map(|()| true)
@@ -521,6 +521,6 @@ impl BlockPatch for BoxPatch<'_> {
         let from = self.transfer.buffer_layout(&overlap.start_in_box)?;
         let to = self.transfer.block_layout(&overlap.start)?;
         let shape = &overlap.shape[..self.transfer.ndim()];
-        BoxCopy::new(shape, self.transfer.geometry.typesize(), &from, &to)?.copy(self.src, block)
+        plan_rows(shape, self.transfer.geometry.typesize(), &from, &to)?.copy(self.src, block)
     }
 }

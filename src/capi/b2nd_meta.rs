@@ -1,14 +1,15 @@
 //! Functions that need no array: the `b2nd` metalayer as bytes, and copies of boxes between buffers
 //! (`abi.md` 2.7).
 
-use super::ffi::{catch_errors, malloc_copy, result_code};
+use super::ffi::{catch_errors, result_code};
 use super::pointers::{CArray, CText, Dims, Input, Len, Out, OutDims, Size, SourceBuffer};
 use crate::b2nd::MAX_DIM;
-use crate::b2nd::boxes::{BoxCopy, BoxLayout, item_byte_offset};
+use crate::b2nd::boxes::{BoxLayout, item_byte_offset, plan_rows};
 use crate::b2nd::metalayer;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::format::array_meta::MetaFields;
+use crate::malloc::MallocBytes;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
@@ -55,7 +56,7 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
             (shape.items(dims)?, chunkshape.items(dims)?, blockshape.items(dims)?);
         let dtype = dtype.optional().map(CStr::to_bytes);
         let bytes = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
-        smeta.store(malloc_copy(&bytes, false)?);
+        smeta.store(MallocBytes::copy_of(&bytes)?.into_raw());
         Ok(bytes.len())
     })
 }
@@ -109,7 +110,7 @@ pub extern "C" fn b2nd_deserialize_meta(
             dtype_format.store(fields.dtype_format);
         }
         if let (Ok(_), Some(text)) = (&consumed, fields.dtype) {
-            dtype.store(malloc_copy(text, true)?.cast());
+            dtype.store(MallocBytes::with_nul(text)?.into_raw().cast());
         }
         consumed
     })
@@ -204,12 +205,12 @@ pub unsafe extern "C" fn b2nd_copy_buffer2(
         }
         let (src_side, dst_side) =
             (BoxLayout::in_shape(src_shape, start)?, BoxLayout::in_shape(dst_shape, dst_start)?);
-        let plan = BoxCopy::new(shape, itemsize, &src_side, &dst_side)?;
+        let rows = plan_rows(shape, itemsize, &src_side, &dst_side)?;
         if src.is_null() || dst.is_null() {
             return Err(err!(NullPointer, "`src` or `dst` is NULL"));
         }
         // SAFETY: by the contract of this function both boxes are inside their buffers.
-        unsafe { plan.rows().copy_between(src.cast(), dst.cast()) };
+        unsafe { rows.copy_between(src.cast(), dst.cast()) };
         Ok(0)
     })
 }

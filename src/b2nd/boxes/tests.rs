@@ -50,9 +50,9 @@ impl Case {
         (layout(&self.src_shape, &self.src_start), layout(&self.dst_shape, &self.dst_start))
     }
 
-    fn plan(&self) -> BoxCopy {
+    fn plan(&self) -> Rows {
         let (src, dst) = self.layouts();
-        BoxCopy::new(&self.shape, self.typesize as i32, &src, &dst).expect("a plan")
+        plan_rows(&self.shape, self.typesize as i32, &src, &dst).expect("a plan")
     }
 
     fn buffers(&self) -> (Vec<u8>, Vec<u8>) {
@@ -95,14 +95,14 @@ impl Case {
         assert!(dst == expected, "{self:?}");
         let (_, mut by_runs) = self.buffers();
         let mut count = 0;
-        for run in plan.rows().iter() {
+        for run in plan.iter() {
             by_runs[run.dst..][..run.len].copy_from_slice(&src[run.src..][..run.len]);
             count += 1;
         }
         assert!(by_runs == expected, "by runs: {self:?}");
-        assert_eq!((count, count == 0), (plan.rows().count(), plan.rows().is_empty()));
-        let (src_range, dst_range) = (plan.rows().src_range(), plan.rows().dst_range());
-        if !plan.rows().is_empty() {
+        assert_eq!((count, count == 0), (plan.count(), plan.is_empty()));
+        let (src_range, dst_range) = (plan.src_range(), plan.dst_range());
+        if !plan.is_empty() {
             assert_eq!(src[src_range.clone()].len(), src_range.len());
             let ends = self.items().iter().fold((0, 0), |ends, at| (ends.0.max(at.0), ends.1.max(at.1)));
             assert_eq!(
@@ -120,12 +120,12 @@ impl Case {
 
     fn assert_filled(&self, value: &[u8]) {
         let (_, dst) = self.layouts();
-        let fill = BoxFill::new(&self.shape, self.typesize as i32, &dst).unwrap();
+        let fill = plan_rows(&self.shape, self.typesize as i32, &dst, &dst).unwrap();
         let (_, mut filled) = self.buffers();
         fill.fill(&mut filled, value).unwrap();
         assert!(filled == self.expected(|_| value.to_vec()), "{self:?} with {value:?}");
-        if !fill.rows().is_empty() {
-            let end = fill.rows().dst_range().end;
+        if !fill.is_empty() {
+            let end = fill.dst_range().end;
             assert_eq!(fill.fill(&mut filled[..end - 1], value).unwrap_err().kind(), InvalidParam);
             assert_eq!(fill.fill(&mut filled, &[]).unwrap_err().kind(), InvalidParam);
         }
@@ -138,7 +138,7 @@ fn copying_a_2x2_box_writes_the_expected_bytes() {
     let mut dst = vec![0; 40];
     let (from, to) =
         (BoxLayout::in_shape(&[3, 4], &[1, 1]).unwrap(), BoxLayout::in_shape(&[4, 5], &[2, 3]).unwrap());
-    let plan = BoxCopy::new(&[2, 2], 2, &from, &to).unwrap();
+    let plan = plan_rows(&[2, 2], 2, &from, &to).unwrap();
     plan.copy(&src, &mut dst).unwrap();
     assert_eq!((&dst[26..30], &dst[36..]), (&[11, 12, 13, 14][..], &[19, 20, 21, 22][..]));
     assert_eq!(dst.iter().filter(|&&byte| byte != 0).count(), 8);
@@ -150,8 +150,8 @@ fn contiguous_dimensions_become_one_row() {
         let zeros = vec![0; shape.len()];
         let (src, dst) =
             (BoxLayout::in_shape(src, &zeros).unwrap(), BoxLayout::in_shape(dst, &zeros).unwrap());
-        let plan = BoxCopy::new(shape, 4, &src, &dst).unwrap();
-        (plan.rows().count(), plan.rows().row_len())
+        let plan = plan_rows(shape, 4, &src, &dst).unwrap();
+        (plan.count(), plan.row_len())
     };
     assert_eq!(rows(&[3, 4, 5], &[3, 4, 5], &[3, 4, 5]), (1, 240));
     assert_eq!(rows(&[3, 4, 5], &[9, 4, 5], &[3, 4, 5]), (1, 240));
@@ -163,11 +163,11 @@ fn contiguous_dimensions_become_one_row() {
     assert_eq!(rows(&[3, 0, 5], &[3, 4, 5], &[3, 4, 5]), (0, 0));
     // Two loops are merged if each iteration of the outer one continues where the inner one ends.
     let (src, dst) = (BoxLayout::at_start(&[3, 4, 9]).unwrap(), BoxLayout::at_start(&[3, 4, 7]).unwrap());
-    let plan = BoxCopy::new(&[3, 4, 5], 4, &src, &dst).unwrap();
-    assert_eq!(plan.rows().iter().count(), 12);
+    let plan = plan_rows(&[3, 4, 5], 4, &src, &dst).unwrap();
+    assert_eq!(plan.iter().count(), 12);
     assert_eq!(
         plan,
-        BoxCopy::new(
+        plan_rows(
             &[12, 5],
             4,
             &BoxLayout::at_start(&[12, 9]).unwrap(),
@@ -221,19 +221,19 @@ fn boxes_of_every_item_size_are_copied() {
 #[test]
 fn invalid_shapes_and_strides_are_rejected() {
     let layout = BoxLayout::in_shape(&[3, 4], &[0, 0]).unwrap();
-    let kind = |result: Result<BoxCopy>| result.err().map(|error| error.kind());
-    assert_eq!(kind(BoxCopy::new(&[3, 4], 1, &layout, &layout)), None);
+    let kind = |result: Result<Rows>| result.err().map(|error| error.kind());
+    assert_eq!(kind(plan_rows(&[3, 4], 1, &layout, &layout)), None);
     for (shape, typesize) in [(&[3][..], 1), (&[3, -1], 1), (&[3, 4], 0), (&[3, 4], -4)] {
         assert_eq!(
-            kind(BoxCopy::new(shape, typesize, &layout, &layout)),
+            kind(plan_rows(shape, typesize, &layout, &layout)),
             Some(InvalidParam),
             "{shape:?} {typesize}"
         );
     }
     let far = BoxLayout::in_shape(&[2, i64::MAX], &[0, 0]).unwrap();
-    assert_eq!(kind(BoxCopy::new(&[1, 5], 1, &far, &far)), None);
-    assert_eq!(kind(BoxCopy::new(&[2, 5], 1, &far, &far)), Some(InvalidParam));
-    assert_eq!(kind(BoxCopy::new(&[1, i64::MAX], 2, &far, &far)), Some(InvalidParam));
+    assert_eq!(kind(plan_rows(&[1, 5], 1, &far, &far)), None);
+    assert_eq!(kind(plan_rows(&[2, 5], 1, &far, &far)), Some(InvalidParam));
+    assert_eq!(kind(plan_rows(&[1, i64::MAX], 2, &far, &far)), Some(InvalidParam));
     assert!(BoxLayout::in_shape(&[3, i64::MAX], &[2, 0]).is_err());
     assert!(BoxLayout::in_shape(&[3, 4], &[0]).is_err());
     assert!(BoxLayout::in_shape(&[3, 4], &[0, -1]).is_err());
@@ -292,7 +292,7 @@ proptest! {
             for layout in [BoxLayout::with_strides(&strides, &start), BoxLayout::with_strides(&small, &start), BoxLayout::in_shape(shape, &start)] {
                 let Ok(layout) = layout else { continue };
                 for typesize in [typesize, 3] {
-                    if let Ok(plan) = BoxCopy::new(shape, typesize, &layout, &layout) {
+                    if let Ok(plan) = plan_rows(shape, typesize, &layout, &layout) {
                         let _ = plan.copy(&[7; 64], &mut dst);
                     }
                 }
