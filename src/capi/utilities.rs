@@ -11,18 +11,12 @@ use std::ffi::c_void;
 /// The largest item size of the shuffles, in bytes.
 const MAX_SHUFFLE_TYPESIZE: i32 = 256;
 
-/// The shuffles, each of which writes the whole destination and does not read it.
-#[derive(Clone, Copy)]
-enum ShuffleKernel {
-    Shuffle,
-    Unshuffle,
-    Bitshuffle,
-    Bitunshuffle,
-}
+/// A shuffle, which writes the whole destination and does not read it.
+type Shuffle = fn(usize, &[u8], &mut [u8]);
 
-/// Runs the shuffle `kernel` on a block.
-fn run_shuffle_kernel(
-    kernel: ShuffleKernel,
+/// Runs a shuffle on a block.
+fn run_shuffle(
+    shuffle: Shuffle,
     typesize: i32,
     max_typesize: i32,
     blocksize: Size<'_, i32, InputAndOutput>,
@@ -35,14 +29,8 @@ fn run_shuffle_kernel(
     let len = blocksize.non_negative_len()?;
     let (src_len, dest_len) = len.both();
     let (src, dest) = (src.bytes(src_len)?, dest.buffer(dest_len)?);
-    let run = match kernel {
-        ShuffleKernel::Shuffle => shuffle::shuffle,
-        ShuffleKernel::Unshuffle => shuffle::unshuffle,
-        ShuffleKernel::Bitshuffle => bitshuffle::bitshuffle,
-        ShuffleKernel::Bitunshuffle => bitshuffle::bitunshuffle,
-    };
     // SAFETY: the shuffles write the whole destination and do not read it.
-    run(typesize as usize, src, unsafe { dest.into_bytes() });
+    shuffle(typesize as usize, src, unsafe { dest.into_bytes() });
     Ok(len.get())
 }
 
@@ -58,9 +46,7 @@ pub extern "C" fn blosc2_shuffle(
     src: SourceBuffer<*const c_void>,
     dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    result_code(|| {
-        run_shuffle_kernel(ShuffleKernel::Shuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
-    })
+    result_code(|| run_shuffle(shuffle::shuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest))
 }
 
 /// Reverses `blosc2_shuffle`: reads the `blocksize` shuffled bytes at `src` and writes the items of `typesize`
@@ -74,9 +60,7 @@ pub extern "C" fn blosc2_unshuffle(
     src: SourceBuffer<*const c_void>,
     dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    result_code(|| {
-        run_shuffle_kernel(ShuffleKernel::Unshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
-    })
+    result_code(|| run_shuffle(shuffle::unshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest))
 }
 
 /// Bit-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`: first the lowest
@@ -91,9 +75,7 @@ pub extern "C" fn blosc2_bitshuffle(
     src: SourceBuffer<*const c_void>,
     dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    result_code(|| {
-        run_shuffle_kernel(ShuffleKernel::Bitshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest)
-    })
+    result_code(|| run_shuffle(bitshuffle::bitshuffle, typesize, MAX_SHUFFLE_TYPESIZE, blocksize, src, dest))
 }
 
 /// Reverses `blosc2_bitshuffle`: reads the `blocksize` bit-shuffled bytes at `src` and writes the items of
@@ -108,7 +90,7 @@ pub extern "C" fn blosc2_bitunshuffle(
     src: SourceBuffer<*const c_void>,
     dest: DestBuffer<*mut c_void>,
 ) -> i32 {
-    result_code(|| run_shuffle_kernel(ShuffleKernel::Bitunshuffle, typesize, i32::MAX, blocksize, src, dest))
+    result_code(|| run_shuffle(bitshuffle::bitunshuffle, typesize, i32::MAX, blocksize, src, dest))
 }
 
 /// Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim` dimensions and the
