@@ -75,6 +75,13 @@ pub(crate) enum Interrupted {
     Change,
 }
 
+// SAFETY: the lock itself, each time; it protects nothing else.
+unsafe impl Lockable for AccessLock {
+    fn access_lock(&self) -> &AccessLock {
+        self
+    }
+}
+
 impl AccessLock {
     /// Returns a lock that is not held. `has_user_callbacks` states whether accesses run functions of the program.
     pub(crate) fn new(has_user_callbacks: bool) -> Self {

@@ -33,7 +33,6 @@ pub(crate) mod blocks;
 mod c_struct;
 pub(crate) mod cache;
 pub(crate) mod change;
-mod change_lock;
 mod compress;
 pub(crate) mod copy;
 pub(crate) mod create;

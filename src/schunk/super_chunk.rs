@@ -3,7 +3,6 @@
 use super::access_lock::{AccessLock, Interrupted, Lockable, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::BlockCache;
-use super::change_lock::ChangeLock;
 use super::storage::Storage;
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::err;
@@ -40,8 +39,8 @@ pub(crate) struct SuperChunk {
     /// Address of the owner of the chunks, shared by the owner and its views; NULL before the first view is made, and
     /// after the owner was freed.
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
-    /// Held while a frame with transactions is changed.
-    pub(super) change_lock: ChangeLock,
+    /// Held by the thread that changes a frame with transactions, for one change or for a transaction.
+    pub(super) change_lock: AccessLock,
     /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
     pub(super) dctx_lock: PerProcess<Mutex<()>>,
     /// Locked while the compression context is used.
@@ -197,7 +196,9 @@ impl SuperChunk {
             (&raw mut (*place).cache).write(shared.cache);
             (&raw mut (*place).has_cached_block).write(shared.has_cached_block);
             (&raw mut (*place).owner).write(shared.owner);
-            (&raw mut (*place).change_lock).write(ChangeLock::new());
+            // `true`: threads record that they hold the lock, because functions of the program that a transaction calls
+            // may change the super-chunk, too.
+            (&raw mut (*place).change_lock).write(AccessLock::new(true));
             (&raw mut (*place).dctx_lock).write(PerProcess::new(Mutex::default()));
             (&raw mut (*place).cctx_lock).write(PerProcess::new(CompressionLock::default()));
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));

@@ -11,7 +11,6 @@
 use super::SuperChunk;
 use super::access_lock::{AccessLock, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
-use super::change_lock::ChangeLock;
 use super::rules::Counters;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,11 +21,9 @@ use crate::frame::store::durability::Durability;
 use crate::frame::store::{Frame, FrameLockGuard};
 use crate::trace;
 
-/// The [`ChangeLock`] while it is held; released on drop.
-pub(super) struct ChangeLockGuard<'a> {
-    /// `None` if the thread holds the lock already, or the thread for which it works.
-    _guard: Option<WriteGuard<'a, ChangeLock>>,
-}
+/// The lock for changes of a super-chunk while it is held; `None` if the thread holds it already, or the thread for
+/// which it works.
+pub(super) type ChangeLockGuard<'a> = Option<WriteGuard<'a, AccessLock>>;
 
 /// An open transaction of a super-chunk. Dropping it rolls back the changes since its begin.
 struct Transaction<'a> {
@@ -60,9 +57,9 @@ impl SuperChunk {
             return Ok(None);
         }
         if AccessLock::is_held_by_this_thread(&self.change_lock) {
-            return Ok(Some(ChangeLockGuard { _guard: None }));
+            return Ok(Some(None));
         }
-        Ok(Some(ChangeLockGuard { _guard: Some(WriteGuard::lock(&self.change_lock)?) }))
+        WriteGuard::lock(&self.change_lock).map(|guard| Some(Some(guard)))
     }
 
     /// Runs `work`, all of whose changes to this super-chunk are committed together. After an error none of them is
