@@ -76,16 +76,9 @@ impl SuperChunk {
         let s = schunk.as_ptr();
         // SAFETY: no other code has access to the super-chunk yet, and its storage is complete.
         let (cparams, dparams) = unsafe {
-            (*s).compcode = cparams.compcode;
-            (*s).compcode_meta = cparams.compcode_meta;
-            (*s).clevel = cparams.clevel;
-            (*s).splitmode = cparams.splitmode as u8;
-            (*s).typesize = cparams.typesize;
-            (*s).blocksize = cparams.blocksize;
+            schunk.set_coding(&cparams);
             (*s).chunksize = -1;
             (*s).use_dict = u8::from(use_dict);
-            (*s).filters = cparams.filters;
-            (*s).filters_meta = cparams.filters_meta;
             (*s).tuner_params = cparams.tuner_params;
             (*s).tuner_id = cparams.tuner_id;
             (*(*(*s).storage).cparams, *(*(*s).storage).dparams)

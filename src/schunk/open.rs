@@ -147,7 +147,7 @@ impl SuperChunk {
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..*storage };
         let schunk = SuperChunk::with_storage(backend, &storage, None)?;
         // SAFETY: no other code has access to the super-chunk yet.
-        unsafe { schunk.set_from_header(header) };
+        unsafe { schunk.set_coding(&cparams) };
         WriteGuard::lock(&*schunk)?.set_counters(&Counters {
             nchunks: 0,
             nbytes: header.nbytes,

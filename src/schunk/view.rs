@@ -118,17 +118,9 @@ impl SuperChunk {
         let (v, s, o) = (view.as_ptr(), self.as_ptr(), owner.as_ptr());
         // SAFETY: no other code has access to the view yet; the lock is held for the others.
         unsafe {
-            (*v).compcode = (*s).compcode;
-            (*v).compcode_meta = (*s).compcode_meta;
-            (*v).clevel = (*s).clevel;
-            (*v).splitmode = (*s).splitmode;
-            (*v).typesize = (*s).typesize;
-            (*v).blocksize = sizes.blocksize;
+            view.set_coding(&blosc2_cparams { blocksize: sizes.blocksize, ..self.cparams() });
             (*v).chunksize = sizes.chunksize;
             (*v).flags2 = (*s).flags2;
-            (*v).use_dict = (*s).use_dict;
-            (*v).filters = (*s).filters;
-            (*v).filters_meta = (*s).filters_meta;
             (*v).tuner_params = (*s).tuner_params;
             (*v).tuner_id = (*s).tuner_id;
             (*v).nchunks = sizes.nchunks;

@@ -255,23 +255,23 @@ impl SuperChunk {
         self.counter_fields().chunksize.store(chunksize, Ordering::Relaxed);
     }
 
-    /// Sets the compression parameters of the super-chunk to those in the header of its frame.
+    /// Sets the fields that state how chunks are compressed.
     ///
     /// # Safety
     /// No other code uses the super-chunk.
-    pub(super) unsafe fn set_from_header(&self, header: &FrameHeader) {
+    pub(super) unsafe fn set_coding(&self, cparams: &blosc2_cparams) {
         let s = self.as_ptr();
         // SAFETY: the rule of the module, and the guarantee of the caller.
         unsafe {
-            (*s).compcode = header.compcode;
-            (*s).compcode_meta = header.compcode_meta;
-            (*s).clevel = header.clevel;
-            (*s).splitmode = header.splitmode;
-            (*s).use_dict = u8::from(header.use_dict);
-            (*s).typesize = header.typesize;
-            (*s).blocksize = header.blocksize;
-            (*s).filters = header.filters;
-            (*s).filters_meta = header.filters_meta;
+            (*s).compcode = cparams.compcode;
+            (*s).compcode_meta = cparams.compcode_meta;
+            (*s).clevel = cparams.clevel;
+            (*s).splitmode = cparams.splitmode as u8;
+            (*s).use_dict = u8::from(cparams.use_dict != 0);
+            (*s).typesize = cparams.typesize;
+            (*s).blocksize = cparams.blocksize;
+            (*s).filters = cparams.filters;
+            (*s).filters_meta = cparams.filters_meta;
         }
     }
 
