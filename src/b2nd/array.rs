@@ -64,7 +64,7 @@ pub(crate) struct ArrayBuilder {
 impl ArrayBuilder {
     /// Returns a builder for an array of the given geometry; `dtype` is its data type as text, without a final NUL.
     pub(super) fn new(geometry: Geometry, dtype: Option<&[u8]>, dtype_format: i8) -> Result<ArrayBuilder> {
-        let dtype = dtype.map(copy_with_nul).transpose()?;
+        let dtype = dtype.map(MallocBytes::with_nul).transpose()?;
         Ok(ArrayBuilder { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })
     }
 
@@ -74,7 +74,7 @@ impl ArrayBuilder {
     /// `MetalayerNotFound`, `Failure` for an invalid metalayer, `InvalidParam` for an invalid geometry, `MemoryAlloc`.
     pub(crate) fn read(schunk: &SuperChunk) -> Result<ArrayBuilder> {
         let meta = read_array_meta(schunk)?;
-        let geometry = geometry_of(&meta, schunk.typesize())?;
+        let geometry = meta.geometry(schunk.typesize())?;
         let builder = ArrayBuilder::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
         Ok(ArrayBuilder { tick: schunk.change_tick(), ..builder })
     }
@@ -123,13 +123,6 @@ impl ArrayBuilder {
             view_steps,
         })
     }
-}
-
-/// Copies `text` and adds a NUL.
-fn copy_with_nul(text: &[u8]) -> Result<MallocBytes> {
-    let mut copy = MallocBytes::zeroed(text.len().saturating_add(1))?;
-    copy[..text.len()].copy_from_slice(text);
-    Ok(copy)
 }
 
 /// The parameters of a new array.
@@ -422,12 +415,6 @@ pub(super) fn read_array_meta_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
         return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));
     }
     Ok(bytes)
-}
-
-/// Returns the geometry that a metalayer describes.
-pub(crate) fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
-    let dims = meta.ndim;
-    Geometry::from_stored(&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims], typesize)
 }
 
 impl Drop for Array {

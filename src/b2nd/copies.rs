@@ -122,7 +122,7 @@ impl Array {
         self.refresh()?;
         let schunk = self.schunk()?;
         let contiguous = schunk.storage().contiguous.get();
-        let to = CopyDestination { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
+        let to = CopyDestination { contiguous, urlpath: Some(path), ..CopyDestination::default() };
         // SAFETY: only the super-chunk's own parameters, without pointers.
         unsafe { schunk.copy(&to) }.and_then(|copy| copy.finish_creation()).map_err(to_failure_unless_lock)
     }
@@ -221,7 +221,7 @@ fn copy_chunks_of(
                 stride *= new.chunks_along(dim);
                 rest /= along;
             }
-            let chunk = other.schunk()?.chunk_copy(part.number).map_err(to_failure_unless_lock)?;
+            let chunk = other.schunk()?.copy_of_chunk(part.number).map_err(to_failure_unless_lock)?;
             let kept = change.schunk().update_chunk(number, InputChunk::Take(&mut Some(chunk)));
             kept.map_err(to_failure_unless_lock)?;
             continue;

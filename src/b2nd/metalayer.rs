@@ -8,6 +8,7 @@ use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::frame::format::array_meta::{B2ND_METALAYER, CATERVA_METALAYER, LEN_OF_DTYPE, MetaFields};
 use crate::frame::format::metalayers::Metalayer;
 use crate::frame::format::msgpack::{Marker, MsgpackWriter};
@@ -49,23 +50,12 @@ impl ArrayMeta {
     pub(crate) fn parse(bytes: &[u8]) -> Result<ArrayMeta> {
         let mut fields = MetaFields::default();
         fields.read(bytes, true)?;
-        let dtype = match fields.dtype {
-            None => None,
-            Some(text) => {
-                let mut dtype = Vec::new();
-                dtype
-                    .try_reserve_exact(text.len())
-                    .map_err(|_| err!(MemoryAlloc, "a data type of {} bytes", text.len()))?;
-                dtype.extend_from_slice(text);
-                Some(dtype)
-            }
-        };
         Ok(ArrayMeta {
             ndim: fields.ndim.and_then(|ndim| usize::try_from(ndim).ok()).unwrap_or(0),
             shape: fields.shape,
             chunkshape: fields.chunkshape,
             blockshape: fields.blockshape,
-            dtype,
+            dtype: fields.dtype.map(fallible::copy_of).transpose()?,
             dtype_format: fields.dtype_format,
         })
     }

@@ -11,7 +11,6 @@ use crate::chunk::SpecialValue;
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind};
 use crate::malloc::MallocVec;
-use crate::schunk::copy::FrameBytes;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
@@ -197,14 +196,10 @@ pub extern "C" fn b2nd_to_cframe(
         if cframe.is_null() || cframe_len.is_null() || needs_free.is_null() {
             return Err(err!(NullPointer, "`cframe`, `cframe_len` or `needs_free` is NULL"));
         }
-        let bytes = array.get()?.schunk()?.to_buffer();
-        let (start, len, copied) = match bytes.map_err(to_kind(ErrorKind::Failure))? {
-            FrameBytes::Borrowed(start, len) => (start, len, false),
-            FrameBytes::Owned(start, len) => (start, len, true),
-        };
-        cframe.store(start);
-        cframe_len.store(len as i64);
-        needs_free.store(copied);
+        let bytes = array.get()?.schunk()?.to_buffer().map_err(to_kind(ErrorKind::Failure))?;
+        cframe.store(bytes.start);
+        cframe_len.store(bytes.len as i64);
+        needs_free.store(bytes.is_copy);
         Ok(0)
     })
 }

@@ -59,20 +59,6 @@ pub(super) fn check_not_null(is_null: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns a copy of `bytes` in memory from `malloc`, with a NUL at the end if `terminated`; the C caller frees
-/// it.
-pub(super) fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
-    let buffer = malloc(bytes.len() + usize::from(terminated))?;
-    // SAFETY: a fresh buffer of that length.
-    unsafe {
-        buffer.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-        if terminated {
-            buffer.add(bytes.len()).write(0);
-        }
-    }
-    Ok(buffer)
-}
-
 /// Returns `len` bytes (at least 1) from `malloc`, never NULL; the C caller frees them.
 pub(super) fn malloc(len: usize) -> Result<*mut u8> {
     // SAFETY: `malloc` accepts any length.

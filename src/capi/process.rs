@@ -5,7 +5,7 @@ use super::pointers::{CText, Out};
 use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltInCodec;
 use crate::err;
-use crate::error::{Error, ErrorKind, Result, UNKNOWN_ERROR};
+use crate::error::{Error, ErrorKind, UNKNOWN_ERROR};
 use crate::malloc::MallocBytes;
 use crate::pipeline::library;
 use crate::pipeline::scratch;
@@ -119,7 +119,7 @@ pub extern "C" fn blosc2_get_complib_info(
         let Some((library_code, library, library_version)) = complib_info(name) else {
             return Err(err!(NotFound, "codec {name:?} is unknown"));
         };
-        let texts = [malloc_c_string(library)?, malloc_c_string(library_version.as_bytes())?];
+        let texts = [MallocBytes::with_nul(library)?, MallocBytes::with_nul(library_version.as_bytes())?];
         for (place, text) in [complib, version].into_iter().zip(texts) {
             if !place.is_null() {
                 place.store(text.into_raw().cast());
@@ -127,13 +127,6 @@ pub extern "C" fn blosc2_get_complib_info(
         }
         Ok(library_code)
     })
-}
-
-/// Returns a copy of `text` with a NUL at the end.
-fn malloc_c_string(text: &[u8]) -> Result<MallocBytes> {
-    let mut copy = MallocBytes::zeroed(text.len() + 1)?;
-    copy[..text.len()].copy_from_slice(text);
-    Ok(copy)
 }
 
 /// Returns the code, the name and the version of the library that implements a codec (`codecs.md` 1.3).

@@ -10,7 +10,6 @@ use crate::b2nd::metalayer::ArrayMeta;
 use crate::err;
 use crate::error::Result;
 use crate::malloc::{MallocBytes, MallocVec};
-use crate::schunk::copy::FrameBytes;
 use crate::schunk::storage::malloc_value;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
 use std::ffi::{c_char, c_int};
@@ -212,13 +211,10 @@ pub extern "C" fn blosc2_schunk_to_buffer(
         if cframe.is_null() || needs_free.is_null() {
             return Err(err!(NullPointer, "`cframe` or `needs_free` is NULL"));
         }
-        let (start, len, copied) = match schunk.get()?.to_buffer()? {
-            FrameBytes::Borrowed(start, len) => (start, len, false),
-            FrameBytes::Owned(start, len) => (start, len, true),
-        };
-        cframe.store(start);
-        needs_free.store(copied);
-        Ok(len as i64)
+        let bytes = schunk.get()?.to_buffer()?;
+        cframe.store(bytes.start);
+        needs_free.store(bytes.is_copy);
+        Ok(bytes.len as i64)
     })
 }
 

@@ -60,6 +60,13 @@ impl MallocBytes {
         start
     }
 
+    /// Returns a copy of `text` with a NUL behind it.
+    pub(crate) fn with_nul(text: &[u8]) -> Result<Self> {
+        let mut copy = MallocBytes::zeroed(text.len().saturating_add(1))?;
+        copy[..text.len()].copy_from_slice(text);
+        Ok(copy)
+    }
+
     /// Shortens the content to at most `len` bytes; the size of the block does not change.
     pub(crate) fn shorten(&mut self, len: usize) {
         self.len = self.len.min(len);

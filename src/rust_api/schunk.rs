@@ -300,7 +300,7 @@ impl SuperChunkRef<'_> {
     /// # Errors
     /// `InvalidParam` for a number out of range; those of reading.
     pub fn chunk(self, nchunk: u64) -> Result<Vec<u8>> {
-        Ok(self.0.chunk_copy(signed(nchunk)?)?.to_vec())
+        Ok(self.0.copy_of_chunk(signed(nchunk)?)?.to_vec())
     }
 
     /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.

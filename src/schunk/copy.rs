@@ -17,12 +17,12 @@ use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::store::Frame;
 use crate::frame::store::durability::Durability;
 use crate::io::{Backend, OpenMode, WriteUnit, paths, replacement};
-use crate::malloc::{MallocBytes, MallocVec};
+use crate::malloc::MallocVec;
 use crate::trace;
 use std::ffi::{CStr, CString};
 
 /// Destination and parameters of a copy.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct CopyDestination<'a> {
     /// Whether the copy is one frame; otherwise it has separate chunks.
     pub contiguous: bool,
@@ -51,11 +51,12 @@ impl<'a> CopyDestination<'a> {
 }
 
 /// A frame in memory for C code: address and length in bytes.
-pub(crate) enum FrameBytes {
-    /// The super-chunk's own memory, valid until it changes.
-    Borrowed(*mut u8, usize),
-    /// A `malloc` block that C code has to free.
-    Owned(*mut u8, usize),
+pub(crate) struct FrameBytes {
+    pub start: *mut u8,
+    pub len: usize,
+    /// Whether the bytes are a `malloc` block that C code has to free; otherwise they are the super-chunk's own memory,
+    /// valid until it changes.
+    pub is_copy: bool,
 }
 
 impl SuperChunk {
@@ -109,10 +110,7 @@ impl SuperChunk {
     pub(crate) unsafe fn copy(&self, to: &CopyDestination<'_>) -> Result<OwnedSuperChunk> {
         let own = self.default_copy_cparams()?;
         let cparams = to.cparams.unwrap_or(&own);
-        let mut storage =
-            Storage { contiguous: to.contiguous, urlpath: to.urlpath, cparams, ..Storage::default() };
-        storage.dparams = to.dparams.unwrap_or(storage.dparams);
-        storage.io = to.io.unwrap_or(storage.io);
+        let storage = Storage { cparams, ..to.with_defaults() };
         // SAFETY: the contract of this function: the pointers in the parameters stay valid as long as the copy.
         let copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.read_lock().counters();
@@ -175,17 +173,9 @@ impl SuperChunk {
         fallible::try_collect(others.map(|(name, content)| Ok((fallible::c_string(&[&name])?, content))))
     }
 
-    /// Returns a copy of a whole chunk.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a chunk number out of range, those of reading the frame.
-    pub(crate) fn chunk_copy(&self, nchunk: i64) -> Result<MallocBytes> {
-        self.copy_of_chunk(nchunk)
-    }
-
     /// A copy as one frame in memory.
     fn copy_to_memory_frame(&self) -> Result<OwnedSuperChunk> {
-        let to = CopyDestination { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
+        let to = CopyDestination { contiguous: true, ..CopyDestination::default() };
         // SAFETY: only the super-chunk's own parameters, without pointers.
         unsafe { self.copy(&to) }.map_err(to_kind(ErrorKind::SchunkCopy))
     }
@@ -205,7 +195,7 @@ impl SuperChunk {
             && let Some((start, len)) = self.frame().and_then(Frame::memory)
         {
             // Later changes may move the frame, so a lock during this call would not protect the caller.
-            return Ok(FrameBytes::Borrowed(start, len));
+            return Ok(FrameBytes { start, len, is_copy: false });
         }
         let copy = self.copy_to_memory_frame()?;
         let bytes = copy.frame().and_then(|frame| {
@@ -213,7 +203,7 @@ impl SuperChunk {
                 // SAFETY: `true` passes no memory to this value, which leaves its memory to the caller when it is
                 // dropped.
                 unsafe { memory.set_program_owned(true) };
-                FrameBytes::Owned(memory.as_ptr(), memory.bytes().len())
+                FrameBytes { start: memory.as_ptr(), len: memory.bytes().len(), is_copy: true }
             })
         });
         bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))
@@ -261,13 +251,7 @@ impl SuperChunk {
     /// `FileOpen`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn to_file(&self, path: &CStr) -> Result<usize> {
         if !self.is_frame_in_memory() {
-            let to = CopyDestination {
-                contiguous: true,
-                urlpath: Some(path),
-                cparams: None,
-                dparams: None,
-                io: None,
-            };
+            let to = CopyDestination { contiguous: true, urlpath: Some(path), ..CopyDestination::default() };
             // SAFETY: only the super-chunk's own parameters, without pointers.
             let copy = unsafe { self.copy(&to) }.map_err(to_kind(ErrorKind::SchunkCopy))?;
             copy.finish_creation()?;

@@ -258,7 +258,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`get_chunk`](Self::get_chunk).
-    pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
+    pub(crate) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
         self.retry_read_access(|access| access.copy_of_chunk(nchunk))
     }

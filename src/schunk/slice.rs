@@ -7,7 +7,7 @@ use super::frame_sync::{ChangeSession, ChunkAccess};
 use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result, to_kind_unless_lock};
+use crate::error::{Error, ErrorKind, Result, to_failure_unless_lock, to_kind_unless_lock};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -49,11 +49,6 @@ impl ChunkPartToWrite<'_> {
         let len = there.len();
         content[there].copy_from_slice(&self.src[..len]);
     }
-}
-
-/// Returns the error of a slice whose chunk cannot be compressed or decompressed.
-fn to_failure(error: Error) -> Error {
-    to_kind_unless_lock(ErrorKind::Failure)(error)
 }
 
 /// Returns the error of a slice whose chunk cannot be stored.
@@ -426,16 +421,16 @@ impl SuperChunk {
         let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
         let target = self.owner_of_view().map_err(to_update_error)?.unwrap_or(self);
         let mut session = None;
-        if !self.cctx().map_err(to_failure)?.runs_callbacks() {
+        if !self.cctx().map_err(to_failure_unless_lock)?.runs_callbacks() {
             // A slice behind the last chunk is rejected before the lock is taken.
             let is_whole =
                 span.parts().next().is_none_or(|first| self.is_whole_chunk(&first, span.chunksize));
             if !is_whole {
-                self.check_nchunk(span.first_chunk()).map_err(to_failure)?;
+                self.check_nchunk(span.first_chunk()).map_err(to_failure_unless_lock)?;
             }
             let open = session.insert(target.lock_for_change(false).map_err(to_update_error)?);
             // Another handle may have replaced a short chunk by a longer one, of which a part must be kept.
-            open.access().map_err(if is_whole { to_update_error } else { to_failure })?;
+            open.access().map_err(if is_whole { to_update_error } else { to_failure_unless_lock })?;
             match self.span(start, stop)? {
                 Some(now) => span = now,
                 None => return Ok(()),
@@ -447,7 +442,9 @@ impl SuperChunk {
         for part in span.parts() {
             let new = ChunkPartToWrite { src: &src[part.buffer.clone()], part, chunksize: span.chunksize };
             if let Some(open) = &mut session {
-                if let Some((chunk, old)) = self.build_patched_chunk(open, &new).map_err(to_failure)? {
+                if let Some((chunk, old)) =
+                    self.build_patched_chunk(open, &new).map_err(to_failure_unless_lock)?
+                {
                     let chunk = InputChunk::Take(&mut Some(chunk));
                     open.update_known(new.part.nchunk, chunk, old).map_err(to_update_error)?;
                     continue;
@@ -504,7 +501,8 @@ impl SuperChunk {
         let nchunk = new.part.nchunk;
         if self.is_whole_chunk(&new.part, new.chunksize) {
             self.set_current_nchunk(nchunk);
-            let chunk = self.compress(nchunk, Some(new.src), new.src.len()).map_err(to_failure)?;
+            let chunk =
+                self.compress(nchunk, Some(new.src), new.src.len()).map_err(to_failure_unless_lock)?;
             let mut session = target.lock_for_change(false).map_err(to_update_error)?;
             session.access().map_err(to_update_error)?;
             self.check_chunksize(new)?;
@@ -516,13 +514,13 @@ impl SuperChunk {
             return Ok(is_whole);
         }
         let settings = self.read_settings(false);
-        let snapshot = self.take_snapshot(nchunk, &settings).map_err(to_failure)?;
+        let snapshot = self.take_snapshot(nchunk, &settings).map_err(to_failure_unless_lock)?;
         // A change of the chunk size after this check also replaces the chunk of the snapshot, or comes after this
         // write.
         self.check_chunksize(new)?;
-        let mut content = self.decode_snapshot(&snapshot, &settings).map_err(to_failure)?;
+        let mut content = self.decode_snapshot(&snapshot, &settings).map_err(to_failure_unless_lock)?;
         new.write_to(&mut content);
-        let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(to_failure)?;
+        let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(to_failure_unless_lock)?;
         self.replace_if_unchanged(&snapshot, InputChunk::Take(&mut Some(chunk))).map_err(to_update_error)
     }
 

@@ -253,8 +253,7 @@ pub(in crate::schunk) struct DetachedMetalayer(*mut blosc2_metalayer);
 
 impl DetachedMetalayer {
     fn new(name: &[u8], content: MallocBytes) -> Result<DetachedMetalayer> {
-        let mut terminated = MallocBytes::zeroed(name.len() + 1)?;
-        terminated[..name.len()].copy_from_slice(name);
+        let name = MallocBytes::with_nul(name)?;
         // SAFETY: `calloc` accepts any length.
         let place: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
         if place.is_null() {
@@ -262,7 +261,7 @@ impl DetachedMetalayer {
         }
         let content_len = content.len() as i32;
         let metalayer =
-            blosc2_metalayer { name: terminated.into_raw().cast(), content: content.into_raw(), content_len };
+            blosc2_metalayer { name: name.into_raw().cast(), content: content.into_raw(), content_len };
         // SAFETY: a fresh block of that size.
         unsafe { place.write(metalayer) };
         Ok(DetachedMetalayer(place))
