@@ -1,7 +1,7 @@
 //! Metalayers.
 
 use crate::error::Result;
-use blosc2_core::rust_api::schunk::{Metalayers as List, SuperChunkRef};
+use blosc2_core::rust_api::schunk::{MetalayerKind, SuperChunkRef};
 use std::collections::BTreeMap;
 
 /// The metalayers of a super-chunk or array: contents with names, in two lists. Fixed ones are in the header; those of
@@ -28,12 +28,12 @@ impl<'a> Metalayers<'a> {
 
     /// Returns the names of the fixed metalayers, in their order.
     pub fn fixed_names(self) -> Vec<String> {
-        names(self.0, List::Fixed)
+        names(self.0, MetalayerKind::Fixed)
     }
 
     /// Returns the names of the metalayers of variable length, in their order.
     pub fn variable_names(self) -> Vec<String> {
-        names(self.0, List::Variable)
+        names(self.0, MetalayerKind::Variable)
     }
 
     /// Returns the content of a fixed metalayer; `None` if there is none of that name.
@@ -41,7 +41,7 @@ impl<'a> Metalayers<'a> {
     /// # Errors
     /// None in practice.
     pub fn fixed(self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.0.metalayer(List::Fixed, name)?)
+        Ok(self.0.metalayer(MetalayerKind::Fixed, name)?)
     }
 
     /// Returns the content of a metalayer of variable length; `None` if there is none of that name.
@@ -49,7 +49,7 @@ impl<'a> Metalayers<'a> {
     /// # Errors
     /// Those of a damaged content.
     pub fn variable(self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.0.metalayer(List::Variable, name)?)
+        Ok(self.0.metalayer(MetalayerKind::Variable, name)?)
     }
 
     /// Returns all fixed metalayers.
@@ -57,7 +57,7 @@ impl<'a> Metalayers<'a> {
     /// # Errors
     /// None in practice.
     pub fn fixed_map(self) -> Result<BTreeMap<String, Vec<u8>>> {
-        self.map(List::Fixed)
+        self.map(MetalayerKind::Fixed)
     }
 
     /// Returns all metalayers of variable length.
@@ -65,10 +65,10 @@ impl<'a> Metalayers<'a> {
     /// # Errors
     /// Those of a damaged content.
     pub fn variable_map(self) -> Result<BTreeMap<String, Vec<u8>>> {
-        self.map(List::Variable)
+        self.map(MetalayerKind::Variable)
     }
 
-    fn map(self, list: List) -> Result<BTreeMap<String, Vec<u8>>> {
+    fn map(self, list: MetalayerKind) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut map = BTreeMap::new();
         for name in names(self.0, list) {
             if let Some(content) = self.0.metalayer(list, &name)? {
@@ -98,7 +98,7 @@ impl<'a> MetalayersMut<'a> {
     /// # Errors
     /// `InvalidParam` otherwise, for a name of more than 31 bytes, and for the 17th metalayer; those of writing.
     pub fn set_fixed(&mut self, name: &str, content: &[u8]) -> Result<()> {
-        Ok(self.0.set_metalayer(List::Fixed, name, content)?)
+        Ok(self.0.set_metalayer(MetalayerKind::Fixed, name, content)?)
     }
 
     /// Sets the content of a metalayer of variable length.
@@ -106,7 +106,7 @@ impl<'a> MetalayersMut<'a> {
     /// # Errors
     /// `InvalidParam` for a name of more than 31 bytes or a content of 2 GiB or more; those of writing.
     pub fn set_variable(&mut self, name: &str, content: &[u8]) -> Result<()> {
-        Ok(self.0.set_metalayer(List::Variable, name, content)?)
+        Ok(self.0.set_metalayer(MetalayerKind::Variable, name, content)?)
     }
 
     /// Removes a metalayer of variable length.
@@ -119,6 +119,6 @@ impl<'a> MetalayersMut<'a> {
 }
 
 /// Returns the names of a list of metalayers, as text.
-fn names(core: SuperChunkRef<'_>, list: List) -> Vec<String> {
+fn names(core: SuperChunkRef<'_>, list: MetalayerKind) -> Vec<String> {
     core.metalayer_names(list).iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }

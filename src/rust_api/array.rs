@@ -1,7 +1,7 @@
 //! Arrays.
 
 use super::params::{CompressSettings, decompress_params};
-use super::schunk::{BackendParams, FileAccess, NewStorage, SuperChunkHandle, SuperChunkRef};
+use super::schunk::{BackendParams, CheckedStorage, FileAccess, NewStorage, SuperChunkHandle, SuperChunkRef};
 use super::{c_path, c_text};
 use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
 use crate::b2nd::geometry;
@@ -11,7 +11,6 @@ use crate::err;
 use crate::error::Result;
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
-use crate::schunk::copy::CopyDestination;
 use crate::schunk::storage::Storage;
 use std::ffi::CString;
 use std::path::Path;
@@ -136,9 +135,6 @@ impl Drop for ArrayHandle {
 
 impl ArrayHandle {
     /// Creates an array. `nthreads` is the number of threads that decompress.
-    ///
-    /// # Errors
-    /// `InvalidParam` for shapes that do not fit; `Failure` if the path exists or cannot be written.
     pub fn create(
         place: &NewStorage<'_>,
         compress: &CompressSettings,
@@ -147,8 +143,7 @@ impl ArrayHandle {
         fill: Fill<'_>,
     ) -> Result<ArrayHandle> {
         let settings = CheckedSettings::new(settings)?;
-        let path = place.c_path()?;
-        let params = BackendParams::new(place.access);
+        let place = CheckedStorage::new(place)?;
         let (mut cparams, dparams) = (compress.to_c(), decompress_params(nthreads));
         cparams.blocksize = settings.blocksize(cparams.typesize)?;
         let typesize = cparams.typesize;
@@ -160,13 +155,7 @@ impl ArrayHandle {
             Fill::Nans => SpecialValue::Nan,
             Fill::Uninit => SpecialValue::Uninit,
         };
-        let storage = Storage {
-            contiguous: place.is_contiguous,
-            urlpath: path.as_deref(),
-            cparams: &cparams,
-            dparams: &dparams,
-            io: params.io(),
-        };
+        let storage = place.storage(&cparams, &dparams);
         // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the array.
         let mut inner = unsafe { Array::create(&settings.params(storage), special) }?;
         if let Fill::Value(value) = fill {
@@ -176,13 +165,10 @@ impl ArrayHandle {
             inner.fill(value)?;
         }
         inner.schunk()?.finish_creation()?;
-        Ok(ArrayHandle { inner, params })
+        Ok(ArrayHandle { inner, params: place.params })
     }
 
     /// Opens the array at byte `offset` of a file, or in a directory.
-    ///
-    /// # Errors
-    /// Those of opening a super-chunk; `MetalayerNotFound` if it holds no array.
     pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<ArrayHandle> {
         let params = BackendParams::new(access);
         let offset = super::schunk::signed(offset)?;
@@ -193,9 +179,6 @@ impl ArrayHandle {
     }
 
     /// Opens a copy of the contiguous frame in `bytes`.
-    ///
-    /// # Errors
-    /// Those of parsing a frame; `MetalayerNotFound` if it holds no array.
     pub fn from_frame(bytes: &[u8]) -> Result<ArrayHandle> {
         let mut memory = MallocVec::new();
         memory.write_at(0, bytes)?;
@@ -211,9 +194,6 @@ impl ArrayHandle {
 
     /// Copies the array with its metalayers. Without `settings` the chunks and blocks keep their shapes; without
     /// `compress`, the compression parameters stay.
-    ///
-    /// # Errors
-    /// Those of creating the copy, of reading, and of writing.
     pub fn copy(
         &self,
         place: &NewStorage<'_>,
@@ -221,46 +201,27 @@ impl ArrayHandle {
         settings: &ArraySettings<'_>,
     ) -> Result<ArrayHandle> {
         let settings = CheckedSettings::new(settings)?;
-        let path = place.c_path()?;
-        let params = BackendParams::new(place.access);
+        let place = CheckedStorage::new(place)?;
         let mut cparams =
             compress.map_or_else(|| self.inner.schunk().map(|schunk| schunk.cparams()), |c| Ok(c.to_c()))?;
         cparams.schunk = std::ptr::null_mut();
         cparams.blocksize = settings.blocksize(cparams.typesize)?;
         let dparams = decompress_params(cparams.nthreads);
-        let storage = Storage {
-            contiguous: place.is_contiguous,
-            urlpath: path.as_deref(),
-            cparams: &cparams,
-            dparams: &dparams,
-            io: params.io(),
-        };
-        let to = CopyDestination {
-            contiguous: place.is_contiguous,
-            urlpath: path.as_deref(),
-            cparams: Some(&cparams),
-            dparams: Some(&dparams),
-            io: Some(params.io()),
-        };
+        let storage = place.storage(&cparams, &dparams);
+        let to = place.destination(Some(&cparams), Some(&dparams));
         // SAFETY: the parameters have no pointers (`cparams.schunk` has just been cleared), except those of the
         // back-end, which outlive the copy: `params` is dropped after `inner`.
         let inner = unsafe { self.inner.copy(&settings.params(storage), &to) }?;
         inner.schunk()?.finish_creation()?;
-        Ok(ArrayHandle { inner, params })
+        Ok(ArrayHandle { inner, params: place.params })
     }
 
     /// Returns the super-chunk of the array.
-    ///
-    /// # Errors
-    /// None in practice: the array always has its super-chunk.
     pub fn schunk(&self) -> Result<SuperChunkRef<'_>> {
         self.inner.schunk().map(SuperChunkRef)
     }
 
     /// Reads the shape again, which another handle may have changed.
-    ///
-    /// # Errors
-    /// `Lock`, `Data`.
     pub fn refresh(&self) -> Result<bool> {
         self.inner.refresh()
     }
@@ -297,9 +258,6 @@ impl ArrayHandle {
     }
 
     /// Reads the box from `start` to `stop` into `dest`, in C order.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a box outside the array or a `dest` of another length; `Failure` for damaged chunks.
     pub fn read_box(&self, start: &[u64], stop: &[u64], dest: &mut [u8]) -> Result<()> {
         let [start, stop, shape] = self.check_box(start, stop, dest.len())?;
         if dest.is_empty() {
@@ -309,9 +267,6 @@ impl ArrayHandle {
     }
 
     /// Overwrites the box from `start` to `stop` with `src`, in C order.
-    ///
-    /// # Errors
-    /// As [`read_box`](Self::read_box); those of writing.
     pub fn write_box(&self, start: &[u64], stop: &[u64], src: &[u8]) -> Result<()> {
         let [start, stop, shape] = self.check_box(start, stop, src.len())?;
         if src.is_empty() {
@@ -346,9 +301,6 @@ impl ArrayHandle {
     }
 
     /// Reads the items at all combinations of the coordinates in `lists`, one list for each dimension.
-    ///
-    /// # Errors
-    /// `InvalidIndex` for a coordinate outside the array; `InvalidParam` for a `dest` of another length.
     pub fn read_orthogonal(&self, lists: &[Vec<u64>], dest: &mut [u8]) -> Result<()> {
         let (lists, shape) = selection_lists(lists)?;
         let lists: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
@@ -357,9 +309,6 @@ impl ArrayHandle {
     }
 
     /// Overwrites the items at all combinations of the coordinates in `lists`.
-    ///
-    /// # Errors
-    /// As [`read_orthogonal`](Self::read_orthogonal); those of writing.
     pub fn write_orthogonal(&self, lists: &[Vec<u64>], src: &[u8]) -> Result<()> {
         let (lists, shape) = selection_lists(lists)?;
         let lists: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
@@ -386,9 +335,6 @@ impl ArrayHandle {
     }
 
     /// Changes the shape; new items are zeros.
-    ///
-    /// # Errors
-    /// `InvalidParam`; `Failure` if chunks cannot be changed.
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
         let shape = signed_all(shape)?;
         if shape.len() != self.inner.geometry().ndim() {
@@ -402,9 +348,6 @@ impl ArrayHandle {
     }
 
     /// Inserts `items` along `axis`, before position `at` or at the end.
-    ///
-    /// # Errors
-    /// `InvalidParam` for an axis or position out of range, or items that are no whole rows; those of writing.
     pub fn insert(&self, axis: usize, at: Option<u64>, items: &[u8]) -> Result<()> {
         match at {
             Some(at) => self.inner.insert(items, axis, Some(super::schunk::signed(at)?)),
@@ -413,9 +356,6 @@ impl ArrayHandle {
     }
 
     /// Deletes `count` rows along `axis`, from `at` on.
-    ///
-    /// # Errors
-    /// `InvalidParam` for an axis or rows out of range; those of writing.
     pub fn delete(&self, axis: usize, at: u64, count: u64) -> Result<()> {
         self.inner.delete(axis, super::schunk::signed(at)?, super::schunk::signed(count)?)
     }

@@ -13,9 +13,6 @@ pub use crate::frame::recovery::check::report::{Damage, FramePart};
 
 /// Returns the offset and the length, in bytes, of data that follow the frame at byte `offset` of the file at `path`
 /// and are not remains of changes of the frame; `None` if there are none.
-///
-/// # Errors
-/// `FileOpen`; the error of the header if the file holds no frame.
 pub fn other_data_behind(path: &Path, offset: u64) -> Result<Option<(u64, u64)>> {
     let files = FrameFiles::open(&c_path(path)?, super::schunk::signed(offset)?)?;
     let (_, header) = read_header(&files)?;
@@ -28,9 +25,6 @@ fn options(offset: u64, nthreads: usize) -> Result<CheckOptions<'static>> {
 }
 
 /// Checks all parts of the frame at `path`, and passes each damaged part to `report`. Returns their number.
-///
-/// # Errors
-/// `FileOpen`; the error of the header if the file holds no frame.
 pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(&Damage<'_>)) -> Result<u64> {
     check::verify::verify(&c_path(path)?, &options(offset, nthreads)?, &mut |damage| {
         report(damage);
@@ -40,9 +34,6 @@ pub fn verify(path: &Path, offset: u64, nthreads: usize, report: &mut dyn FnMut(
 
 /// Saves everything that is whole in the frame at `source` into a new frame at `destination`. Returns the number of
 /// chunks that were saved.
-///
-/// # Errors
-/// `FileOpen`; the error of the header if the source holds neither a header nor chunks; those of writing.
 pub fn repair(
     source: &Path,
     destination: &Path,

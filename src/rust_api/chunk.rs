@@ -25,17 +25,12 @@ unsafe impl Send for Compressor {}
 unsafe impl Sync for Compressor {}
 
 impl Compressor {
-    /// # Errors
-    /// `InvalidParam` for a filter id that does not exist.
     pub fn new(settings: &CompressSettings) -> Result<Compressor> {
         // SAFETY: the parameters have no pointers.
         unsafe { Context::for_compression(&settings.to_c()) }.map(Compressor)
     }
 
     /// Compresses `content` into `dest`. Returns the length of the chunk in bytes; 0 if it does not fit.
-    ///
-    /// # Errors
-    /// `MaxBufsizeExceeded`, `CodecParam`, `CodecSupport`, `FilterPipeline`, `MemoryAlloc`.
     pub fn compress(&mut self, content: &[u8], dest: &mut [u8]) -> Result<usize> {
         if content.len() > MAX_CONTENT {
             let len = content.len();
@@ -57,26 +52,18 @@ unsafe impl Send for Decompressor {}
 unsafe impl Sync for Decompressor {}
 
 impl Decompressor {
-    /// # Errors
-    /// `MemoryAlloc`.
     pub fn new(nthreads: i16) -> Result<Decompressor> {
         // SAFETY: the parameters have no pointers.
         unsafe { Context::for_decompression(&decompress_params(nthreads)) }.map(Decompressor)
     }
 
     /// Decompresses the whole of `chunk` into `dest`. Returns the number of bytes.
-    ///
-    /// # Errors
-    /// `WriteBuffer` if the content does not fit; those of a damaged chunk.
     pub fn decompress(&mut self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
         check_is_whole(chunk)?;
         self.0.decompress(chunk, None, OutBuffer::from(dest))
     }
 
     /// Reads `nitems` items from item `start` on. Returns the number of bytes.
-    ///
-    /// # Errors
-    /// As [`decompress`](Self::decompress); `InvalidParam` for items outside the chunk.
     pub fn read_items(&mut self, chunk: &[u8], start: i32, nitems: i32, dest: &mut [u8]) -> Result<usize> {
         check_is_whole(chunk)?;
         self.0.getitem(chunk, None, ItemRange::Items { start, nitems }, OutBuffer::from(dest))
@@ -133,9 +120,6 @@ pub struct ChunkFields {
 
 impl ChunkFields {
     /// Reads the header of a chunk; `chunk` may end behind the header.
-    ///
-    /// # Errors
-    /// `ReadBuffer`, `InvalidHeader`, `VersionSupport`.
     pub fn parse(chunk: &[u8]) -> Result<ChunkFields> {
         let header = ChunkHeader::parse(chunk)?;
         let size = |value: i32| usize::try_from(value).unwrap_or(0);
@@ -166,9 +150,6 @@ impl ChunkFields {
     }
 
     /// As [`parse`](Self::parse), for a whole chunk: `chunk` must have all its bytes, and its parts must be inside.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse); those of damaged block starts.
     pub fn parse_whole(chunk: &[u8]) -> Result<ChunkFields> {
         check_is_whole(chunk)?;
         let mut header = ChunkHeader::default();

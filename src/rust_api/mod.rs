@@ -1,5 +1,6 @@
 //! The functions of the core for the crate `blosc2`, the Rust API of this workspace: safe, with Rust types, and without
-//! the C structs. Not a public interface: any release may change it. The crate `blosc2` has the documented types.
+//! the C structs. Not a public interface: any release may change it. The crate `blosc2` has the documented types;
+//! there the errors of each function are listed, too.
 //!
 //! | module | owns |
 //! |---|---|

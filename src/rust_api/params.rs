@@ -78,9 +78,6 @@ pub fn default_nthreads() -> i16 {
 }
 
 /// Sets the number of threads of super-chunks that are opened from now on.
-///
-/// # Errors
-/// `InvalidParam` for less than 1.
 pub fn set_default_nthreads(nthreads: i16) -> crate::Result<()> {
     library::set_nthreads(nthreads).map(|_| ())
 }

@@ -4,8 +4,8 @@ use super::chunk::ChunkFields;
 use super::params::{CompressSettings, decompress_params};
 use super::{c_path, c_text};
 use crate::abi::{
-    BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io,
-    blosc2_stdio_mmap, blosc2_stdio_params,
+    BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_cparams,
+    blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
 use crate::err;
 use crate::error::Result;
@@ -16,13 +16,14 @@ use crate::schunk::change::InputChunk;
 use crate::schunk::copy::CopyDestination;
 use crate::schunk::slice::slice_len;
 use crate::schunk::storage::Storage;
-use crate::schunk::{self, MetalayerKind, OwnedSuperChunk, StorageKind};
+use crate::schunk::{self, OwnedSuperChunk, StorageKind};
 use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
 pub use crate::frame::store::durability::Durability;
+pub use crate::schunk::MetalayerKind;
 
 /// How the files of a super-chunk are accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,12 +88,39 @@ pub struct NewStorage<'a> {
     pub access: FileAccess,
 }
 
-impl NewStorage<'_> {
-    pub(super) fn c_path(&self) -> Result<Option<CString>> {
-        if self.access == FileAccess::Mapped {
+/// A [`NewStorage`] with the types of the core.
+pub(super) struct CheckedStorage {
+    path: Option<CString>,
+    is_contiguous: bool,
+    pub(super) params: BackendParams,
+}
+
+impl CheckedStorage {
+    pub(super) fn new(place: &NewStorage<'_>) -> Result<CheckedStorage> {
+        if place.access == FileAccess::Mapped {
             return Err(err!(InvalidParam, "mapped files can only be read"));
         }
-        self.path.map(c_path).transpose()
+        let path = place.path.map(c_path).transpose()?;
+        let params = BackendParams::new(place.access);
+        Ok(CheckedStorage { path, is_contiguous: place.is_contiguous, params })
+    }
+
+    pub(super) fn storage<'a>(
+        &'a self,
+        cparams: &'a blosc2_cparams,
+        dparams: &'a blosc2_dparams,
+    ) -> Storage<'a> {
+        let urlpath = self.path.as_deref();
+        Storage { contiguous: self.is_contiguous, urlpath, cparams, dparams, io: self.params.io() }
+    }
+
+    pub(super) fn destination<'a>(
+        &'a self,
+        cparams: Option<&'a blosc2_cparams>,
+        dparams: Option<&'a blosc2_dparams>,
+    ) -> CopyDestination<'a> {
+        let (urlpath, io) = (self.path.as_deref(), Some(self.params.io()));
+        CopyDestination { contiguous: self.is_contiguous, urlpath, cparams, dparams, io }
     }
 }
 
@@ -134,34 +162,20 @@ impl Drop for SuperChunkHandle {
 
 impl SuperChunkHandle {
     /// Creates a super-chunk without chunks. `nthreads` is the number of threads that decompress.
-    ///
-    /// # Errors
-    /// `FileOpen` if the path exists or cannot be created; `InvalidParam`; those of writing.
     pub fn create(
         place: &NewStorage<'_>,
         settings: &CompressSettings,
         nthreads: i16,
     ) -> Result<SuperChunkHandle> {
-        let path = place.c_path()?;
-        let params = BackendParams::new(place.access);
+        let place = CheckedStorage::new(place)?;
         let (cparams, dparams) = (settings.to_c(), decompress_params(nthreads));
-        let storage = Storage {
-            contiguous: place.is_contiguous,
-            urlpath: path.as_deref(),
-            cparams: &cparams,
-            dparams: &dparams,
-            io: params.io(),
-        };
         // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the super-chunk.
-        let inner = unsafe { schunk::SuperChunk::create(&storage) }?;
+        let inner = unsafe { schunk::SuperChunk::create(&place.storage(&cparams, &dparams)) }?;
         inner.finish_creation()?;
-        Ok(SuperChunkHandle { inner, params })
+        Ok(SuperChunkHandle { inner, params: place.params })
     }
 
     /// Opens the frame at byte `offset` of a file, or in a directory.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, and those of parsing a frame.
     pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<SuperChunkHandle> {
         let params = BackendParams::new(access);
         let offset = i64::try_from(offset)
@@ -172,9 +186,6 @@ impl SuperChunkHandle {
     }
 
     /// Opens a copy of the contiguous frame in `bytes`.
-    ///
-    /// # Errors
-    /// Those of parsing a frame; `MemoryAlloc`.
     pub fn from_frame(bytes: &[u8]) -> Result<SuperChunkHandle> {
         let mut memory = MallocVec::new();
         memory.write_at(0, bytes)?;
@@ -183,29 +194,18 @@ impl SuperChunkHandle {
     }
 
     /// Copies the super-chunk with its metalayers. With other parameters, the chunks are compressed again.
-    ///
-    /// # Errors
-    /// Those of creating the copy, of reading, and of writing; files of the copy are removed then.
     pub fn copy(
         &self,
         place: &NewStorage<'_>,
         settings: Option<&CompressSettings>,
     ) -> Result<SuperChunkHandle> {
-        let path = place.c_path()?;
-        let params = BackendParams::new(place.access);
+        let place = CheckedStorage::new(place)?;
         let cparams = settings.map(CompressSettings::to_c);
-        let to = CopyDestination {
-            contiguous: place.is_contiguous,
-            urlpath: path.as_deref(),
-            cparams: cparams.as_ref(),
-            dparams: None,
-            io: Some(params.io()),
-        };
         // SAFETY: the parameters have no pointers, except those of the back-end, which outlive the copy: `params` is
         // dropped after `inner`.
-        let inner = unsafe { self.inner.copy(&to) }?;
+        let inner = unsafe { self.inner.copy(&place.destination(cparams.as_ref(), None)) }?;
         inner.finish_creation()?;
-        Ok(SuperChunkHandle { inner, params })
+        Ok(SuperChunkHandle { inner, params: place.params })
     }
 
     /// Returns the functions of the super-chunk.
@@ -227,24 +227,6 @@ impl SuperChunkHandle {
 /// A borrowed super-chunk, of a [`SuperChunkHandle`] or of an array. Any number of threads may use and change it.
 #[derive(Clone, Copy)]
 pub struct SuperChunkRef<'a>(pub(super) &'a schunk::SuperChunk);
-
-/// The two lists of metalayers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metalayers {
-    /// Those of fixed length, in the header.
-    Fixed,
-    /// Those of variable length, compressed, in the trailer.
-    Variable,
-}
-
-impl Metalayers {
-    fn kind(self) -> MetalayerKind {
-        match self {
-            Metalayers::Fixed => MetalayerKind::Fixed,
-            Metalayers::Variable => MetalayerKind::Variable,
-        }
-    }
-}
 
 fn number(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
@@ -280,51 +262,32 @@ impl SuperChunkRef<'_> {
     }
 
     /// Reads the changes of other handles on the same files. Returns whether there were any.
-    ///
-    /// # Errors
-    /// `Lock`, and those of reading a frame.
     pub fn refresh(self) -> Result<bool> {
         self.0.refresh()
     }
 
     /// Returns the fields of the header of chunk `nchunk`.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number out of range; those of reading.
     pub fn chunk_info(self, nchunk: u64) -> Result<ChunkFields> {
         ChunkFields::parse(&self.0.chunk_head(signed(nchunk)?)?)
     }
 
     /// Returns a copy of chunk `nchunk`.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number out of range; those of reading.
     pub fn chunk(self, nchunk: u64) -> Result<Vec<u8>> {
         Ok(self.0.copy_of_chunk(signed(nchunk)?)?.to_vec())
     }
 
     /// Decompresses chunk `nchunk` into `dest`. Returns the number of bytes.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number out of range or a `dest` that is too short; those of a damaged chunk.
     pub fn decompress_chunk(self, nchunk: u64, dest: &mut [u8]) -> Result<usize> {
         self.0.decompress_chunk(signed(nchunk)?, OutBuffer::from(dest))
     }
 
     /// Reads the items `start..stop` into `dest`.
-    ///
-    /// # Errors
-    /// `InvalidParam` for items outside the content, a `dest` of another length, or chunks of different sizes; those of
-    /// damaged chunks.
     pub fn read_items(self, start: u64, stop: u64, dest: &mut [u8]) -> Result<()> {
         let (start, stop) = self.check_items(start, stop, dest.len())?;
         self.0.get_slice(start, stop, OutBuffer::from(dest))
     }
 
     /// Overwrites the items `start..stop`.
-    ///
-    /// # Errors
-    /// As [`read_items`](Self::read_items), and those of writing.
     pub fn write_items(self, start: u64, stop: u64, src: &[u8]) -> Result<()> {
         let (start, stop) = self.check_items(start, stop, src.len())?;
         if start == stop {
@@ -348,9 +311,6 @@ impl SuperChunkRef<'_> {
     }
 
     /// Reads single items, one after the other, into `dest`.
-    ///
-    /// # Errors
-    /// As [`read_items`](Self::read_items).
     pub fn read_sparse(self, items: &[u64], dest: &mut [u8]) -> Result<()> {
         let items = items.iter().map(|&item| signed(item)).collect::<Result<Vec<i64>>>()?;
         let expected = slice_len(0, signed(items.len() as u64)?, self.0.typesize())?;
@@ -373,49 +333,31 @@ impl SuperChunkRef<'_> {
     }
 
     /// Compresses `content`, and appends it as a chunk. Returns the number of chunks.
-    ///
-    /// # Errors
-    /// `ChunkAppend` for a size that does not fit; those of compression and of writing.
     pub fn append(self, content: &[u8]) -> Result<u64> {
         self.0.append_buffer(Some(content), content.len()).map(number)
     }
 
     /// Appends a chunk. Returns the number of chunks.
-    ///
-    /// # Errors
-    /// Those of a damaged chunk; `ChunkAppend` for a size that does not fit; those of writing.
     pub fn append_chunk(self, chunk: &[u8]) -> Result<u64> {
         self.0.append_chunk(InputChunk::Copy(checked_chunk(chunk)?)).map(number)
     }
 
     /// Inserts a chunk before chunk `nchunk`. Returns the number of chunks.
-    ///
-    /// # Errors
-    /// As [`append_chunk`](Self::append_chunk); `ChunkInsert`.
     pub fn insert_chunk(self, nchunk: u64, chunk: &[u8]) -> Result<u64> {
         self.0.insert_chunk(signed(nchunk)?, InputChunk::Copy(checked_chunk(chunk)?)).map(number)
     }
 
     /// Replaces chunk `nchunk`.
-    ///
-    /// # Errors
-    /// As [`append_chunk`](Self::append_chunk); `ChunkUpdate`.
     pub fn update_chunk(self, nchunk: u64, chunk: &[u8]) -> Result<()> {
         self.0.update_chunk(signed(nchunk)?, InputChunk::Copy(checked_chunk(chunk)?)).map(|_| ())
     }
 
     /// Deletes chunk `nchunk`. Returns the number of chunks.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number out of range; those of writing.
     pub fn delete_chunk(self, nchunk: u64) -> Result<u64> {
         self.0.delete_chunk(signed(nchunk)?).map(number)
     }
 
     /// Puts the chunks in another order: chunk `order[i]` becomes chunk `i`.
-    ///
-    /// # Errors
-    /// `Data` if `order` is no permutation; those of writing.
     pub fn reorder(self, order: &[u64]) -> Result<()> {
         let order = order.iter().map(|&n| signed(n)).collect::<Result<Vec<i64>>>()?;
         let nchunks = self.nchunks();
@@ -426,22 +368,19 @@ impl SuperChunkRef<'_> {
     }
 
     /// Returns the names of the metalayers, in their order.
-    pub fn metalayer_names(self, list: Metalayers) -> Vec<Vec<u8>> {
-        self.0.metalayer_name_copies(list.kind())
+    pub fn metalayer_names(self, list: MetalayerKind) -> Vec<Vec<u8>> {
+        self.0.metalayer_name_copies(list)
     }
 
     /// Returns the content of a metalayer; `None` if there is none of that name.
-    ///
-    /// # Errors
-    /// Those of a damaged content.
-    pub fn metalayer(self, list: Metalayers, name: &str) -> Result<Option<Vec<u8>>> {
-        let all = || self.0.copy_metalayers(list.kind());
+    pub fn metalayer(self, list: MetalayerKind, name: &str) -> Result<Option<Vec<u8>>> {
+        let all = || self.0.copy_metalayers(list);
         match list {
-            Metalayers::Fixed => {
+            MetalayerKind::Fixed => {
                 Ok(all()?.into_iter().find(|(other, _)| other == name.as_bytes()).map(|(_, content)| content))
             }
-            Metalayers::Variable if !all()?.iter().any(|(other, _)| other == name.as_bytes()) => Ok(None),
-            Metalayers::Variable => {
+            MetalayerKind::Variable if !all()?.iter().any(|(other, _)| other == name.as_bytes()) => Ok(None),
+            MetalayerKind::Variable => {
                 let (_, content) = self.0.vlmeta_get(&c_text(name)?)?;
                 Ok(Some(content?.to_vec()))
             }
@@ -450,27 +389,23 @@ impl SuperChunkRef<'_> {
 
     /// Sets the content of a metalayer. A new fixed metalayer needs a super-chunk without chunks; the content of an
     /// existing one must have the same length.
-    ///
-    /// # Errors
-    /// `InvalidParam`; those of writing.
-    pub fn set_metalayer(self, list: Metalayers, name: &str, content: &[u8]) -> Result<()> {
+    pub fn set_metalayer(self, list: MetalayerKind, name: &str, content: &[u8]) -> Result<()> {
         let c_name = c_text(name)?;
-        let there =
-            self.0.copy_metalayers(list.kind())?.into_iter().find(|(other, _)| other == name.as_bytes());
+        let there = self.0.copy_metalayers(list)?.into_iter().find(|(other, _)| other == name.as_bytes());
         match (list, there) {
-            (Metalayers::Fixed, None) => self.0.meta_add(&c_name, content).map(|_| ()),
-            (Metalayers::Fixed, Some((_, old))) if old.len() != content.len() => Err(err!(
+            (MetalayerKind::Fixed, None) => self.0.meta_add(&c_name, content).map(|_| ()),
+            (MetalayerKind::Fixed, Some((_, old))) if old.len() != content.len() => Err(err!(
                 InvalidParam,
                 "metalayer {name:?} has {} bytes, expected the same number instead of {}",
                 old.len(),
                 content.len()
             )),
-            (Metalayers::Fixed, Some(_)) => self.0.meta_update(&c_name, content).map(|_| ()),
-            (Metalayers::Variable, None) => {
+            (MetalayerKind::Fixed, Some(_)) => self.0.meta_update(&c_name, content).map(|_| ()),
+            (MetalayerKind::Variable, None) => {
                 // SAFETY: there are no parameters, whose pointers the contract is about.
                 unsafe { self.0.vlmeta_add(&c_name, content, None) }.map(|_| ())
             }
-            (Metalayers::Variable, Some(_)) => {
+            (MetalayerKind::Variable, Some(_)) => {
                 // SAFETY: there are no parameters, whose pointers the contract is about.
                 unsafe { self.0.vlmeta_update(&c_name, content, None) }.map(|_| ())
             }
@@ -478,66 +413,42 @@ impl SuperChunkRef<'_> {
     }
 
     /// Deletes a metalayer of variable length.
-    ///
-    /// # Errors
-    /// `NotFound`; those of writing.
     pub fn delete_metalayer(self, name: &str) -> Result<()> {
         self.0.vlmeta_delete(&c_text(name)?).map(|_| ())
     }
 
     /// Returns the super-chunk as one contiguous frame.
-    ///
-    /// # Errors
-    /// `SchunkCopy`, `MemoryAlloc`.
     pub fn to_frame(self) -> Result<Vec<u8>> {
         self.0.copy_frame_bytes(|bytes| Ok(bytes.to_vec()))
     }
 
     /// Appends the super-chunk as one contiguous frame to a file. Returns the offset of the frame in bytes.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `SchunkCopy`.
     pub fn append_to_file(self, path: &Path) -> Result<u64> {
         self.0.append_file(&c_path(path)?)
     }
 
     /// Sets the durability of changes.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a super-chunk that is not in plain files; those of writing.
     pub fn set_durability(self, level: Durability) -> Result<()> {
         self.0.set_durability(level)
     }
 
     /// Waits until all changes survive a loss of power.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a mapped file; `FileOpen`, `FileWrite`.
     pub fn sync(self) -> Result<()> {
         self.0.sync()
     }
 
     /// Takes the lock between processes, if there is one, and begins a bracket: changes until [`unlock`](Self::unlock)
     /// are committed together.
-    ///
-    /// # Errors
-    /// `Lock`; those of reading the frame.
     pub fn lock(self) -> Result<()> {
         self.0.hold_frame_lock()
     }
 
     /// Ends what [`lock`](Self::lock) has begun.
-    ///
-    /// # Errors
-    /// `Lock`; those of writing the frame.
     pub fn unlock(self) -> Result<()> {
         self.0.release_frame_lock()
     }
 
     /// Sets the numbers of threads that compress and decompress.
-    ///
-    /// # Errors
-    /// None in practice: the super-chunk always has its contexts.
     pub fn set_nthreads(self, nthreads: i16) -> Result<()> {
         self.0.cctx()?.head().set_new_nthreads(nthreads);
         if let Some(dctx) = self.0.dctx() {
@@ -559,17 +470,11 @@ fn checked_chunk(chunk: &[u8]) -> Result<&[u8]> {
 }
 
 /// Returns whether there is a file or a directory at a path, of which a leading `file:///` is left out.
-///
-/// # Errors
-/// `InvalidParam` for a path with a NUL byte.
 pub fn exists(path: &Path) -> Result<bool> {
     Ok(paths::exists(paths::strip_scheme(&c_path(path)?)))
 }
 
 /// Removes the files of a super-chunk; a missing path is no error. A leading `file:///` of the path is left out.
-///
-/// # Errors
-/// `FileRemove`, `Failure`.
 pub fn remove(path: &Path) -> Result<()> {
     paths::remove_urlpath(paths::strip_scheme(&c_path(path)?))
 }

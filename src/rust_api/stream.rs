@@ -20,8 +20,6 @@ pub type NamedContent = (String, Vec<u8>);
 pub struct StreamedFrame(FrameBuilder);
 
 impl StreamedFrame {
-    /// # Errors
-    /// `InvalidParam` for metalayers that do not fit into a header.
     pub fn new(settings: &CompressSettings, metalayers: &[NamedContent]) -> Result<StreamedFrame> {
         let header = FrameHeader {
             header_len: 0,
@@ -58,9 +56,6 @@ impl StreamedFrame {
     }
 
     /// Adds a chunk. Returns the bytes to write behind those of the chunks before.
-    ///
-    /// # Errors
-    /// `ChunkAppend` for a chunk that does not fit behind the others; `InvalidHeader`.
     pub fn push<'c>(&mut self, chunk: &'c [u8]) -> Result<&'c [u8]> {
         self.0.push(chunk)
     }
@@ -71,9 +66,6 @@ impl StreamedFrame {
     }
 
     /// Returns the final header, and the bytes to write behind the chunks. `metalayers` are those of variable length.
-    ///
-    /// # Errors
-    /// `Failure`, `InvalidParam` for metalayers that do not fit into a trailer; `MemoryAlloc`.
     pub fn finish(self, metalayers: &[NamedContent]) -> Result<(Vec<u8>, Vec<u8>)> {
         let metalayers = metalayers
             .iter()
@@ -126,9 +118,6 @@ pub struct Directory {
 
 impl Directory {
     /// Reads the header, the trailer and the index of the contiguous frame that begins at byte `base` of the stream.
-    ///
-    /// # Errors
-    /// Those of opening a frame; `FileRead` with the error of the stream.
     pub fn read<R: Read + Seek>(stream: &mut R, base: u64) -> Result<Directory> {
         let source = FrameStream { stream: RefCell::new(stream), base };
         Ok(Directory { inner: FrameDirectory::read(&source)?, base })
@@ -178,9 +167,6 @@ impl Directory {
     }
 
     /// Returns the metalayers of variable length.
-    ///
-    /// # Errors
-    /// Those of a damaged content.
     pub fn variable_metalayers(&self) -> Result<Vec<NamedContent>> {
         let decompressed = |(name, chunk): &(Vec<u8>, Vec<u8>)| {
             let mut header = crate::chunk::ChunkHeader::default();
@@ -191,9 +177,6 @@ impl Directory {
     }
 
     /// Reads chunk `nchunk` from the stream of the frame.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number out of range; those of a damaged frame; `FileRead`.
     pub fn read_chunk<R: Read + Seek>(&self, stream: &mut R, nchunk: u64) -> Result<Vec<u8>> {
         let nchunk = usize::try_from(nchunk).map_err(|_| err!(InvalidParam, "chunk {nchunk}"))?;
         let at = match self.inner.chunk_place(nchunk)? {

@@ -54,6 +54,6 @@ mod transaction;
 mod variable_size;
 pub(crate) mod view;
 
-pub(crate) use c_struct::metalayer_kind::MetalayerKind;
+pub use c_struct::metalayer_kind::MetalayerKind;
 pub(crate) use rules::StorageKind;
 pub(crate) use super_chunk::{OwnedSuperChunk, SuperChunk};

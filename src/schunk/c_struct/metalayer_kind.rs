@@ -4,7 +4,7 @@ use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS};
 
 /// A list of metalayers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MetalayerKind {
+pub enum MetalayerKind {
     /// Fixed metalayers, in the header of a frame.
     Fixed,
     /// Metalayers of variable length, compressed, in the trailer.
