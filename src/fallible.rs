@@ -130,9 +130,6 @@ pub(crate) unsafe fn boxed_zeros<T>() -> Result<Box<T>> {
 }
 
 /// Returns the value in `kept`, which `make` makes if it is missing.
-///
-/// # Errors
-/// Those of `make`.
 #[inline(always)]
 pub(crate) fn get_or_try_insert_with<T>(
     kept: &mut Option<T>,

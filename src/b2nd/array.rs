@@ -151,9 +151,6 @@ impl Array {
     }
 
     /// Passes ownership of the array to C code. The files that it has created are kept.
-    ///
-    /// # Errors
-    /// As [`SuperChunk::finish_creation`].
     pub(crate) fn into_raw(self: Box<Self>) -> Result<*mut b2nd_array_t> {
         if let Ok(schunk) = self.schunk() {
             schunk.finish_creation()?;

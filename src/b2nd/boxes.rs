@@ -40,18 +40,12 @@ impl BoxLayout {
     }
 
     /// Returns the layout of a box at the start of an array of `shape` in C order.
-    ///
-    /// # Errors
-    /// As [`in_shape`](Self::in_shape).
     #[cfg(test)]
     pub(crate) fn at_start(shape: &[i64]) -> Result<BoxLayout> {
         BoxLayout::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
     }
 
     /// Returns the layout of a box that begins at `start` in an array with these strides, in items.
-    ///
-    /// # Errors
-    /// As [`in_shape`](Self::in_shape).
     pub(crate) fn with_strides(strides: &[i64], start: &[i64]) -> Result<BoxLayout> {
         let wrong = || {
             err!(

@@ -20,9 +20,6 @@ impl Array {
     ///
     /// # Safety
     /// As [`Array::create`].
-    ///
-    /// # Errors
-    /// Those of [`Array::create`], of reading and of writing.
     pub(crate) unsafe fn slice(
         &self,
         params: &ArrayParams<'_>,

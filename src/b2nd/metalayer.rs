@@ -72,9 +72,6 @@ impl ArrayMeta {
     }
 
     /// Returns the geometry that the metalayer describes, for items of `typesize` bytes.
-    ///
-    /// # Errors
-    /// As [`Geometry::from_stored`].
     pub(crate) fn geometry(&self, typesize: i32) -> Result<Geometry> {
         let dims = self.ndim.min(MAX_DIM);
         Geometry::from_stored(
@@ -87,9 +84,6 @@ impl ArrayMeta {
 }
 
 /// Checks the metalayer of an array, of items of `typesize` bytes; any content of other metalayers is valid.
-///
-/// # Errors
-/// Those of [`ArrayMeta::parse_nonempty`] and [`ArrayMeta::geometry`].
 pub(crate) fn check_array_metalayer(metalayer: &Metalayer<'_>, typesize: i32) -> Result<()> {
     if ![B2ND_METALAYER, CATERVA_METALAYER].iter().any(|name| name.to_bytes() == metalayer.name) {
         return Ok(());

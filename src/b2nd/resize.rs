@@ -43,9 +43,6 @@ impl Array {
     }
 
     /// Appends items to the array along `axis`.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
     pub(crate) fn append(&self, src: &[u8], axis: usize) -> Result<()> {
         self.change_shape(|change| change.append(src, axis))
     }

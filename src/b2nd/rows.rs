@@ -158,9 +158,6 @@ impl Rows {
     }
 
     /// As [`copy`](Self::copy), into memory that may be uninitialised.
-    ///
-    /// # Errors
-    /// As [`copy`](Self::copy).
     pub(crate) fn copy_to_uninit(&self, src: &[u8], mut dst: OutBuffer<'_>) -> Result<()> {
         let len = dst.len();
         // SAFETY: the destination is borrowed mutably.
@@ -168,9 +165,6 @@ impl Rows {
     }
 
     /// Copies the rows into a destination of `len` bytes, of which other threads may use other bytes at the same time.
-    ///
-    /// # Errors
-    /// As [`copy`](Self::copy).
     ///
     /// # Safety
     /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.

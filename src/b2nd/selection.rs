@@ -56,9 +56,6 @@ impl<'a> Selection<'a> {
     }
 
     /// Returns the same selection, checked for another geometry of the array.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
     fn with_geometry(&self, geometry: &Arc<Geometry>) -> Result<Selection<'a>> {
         Selection::check_for_geometry(Arc::clone(geometry), self.lists, self.buffershape, self.buffersize)
     }

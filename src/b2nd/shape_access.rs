@@ -108,9 +108,6 @@ impl Array {
     }
 
     /// As [`change_shape`](Self::change_shape), while no thread changes the shape of `other` either.
-    ///
-    /// # Errors
-    /// As [`change_shape`](Self::change_shape).
     pub(super) fn change_shape_with<R>(
         &self,
         other: &Array,
@@ -163,9 +160,6 @@ impl Array {
     }
 
     /// Runs `read` until the shape has not changed during a run; that is one or more times.
-    ///
-    /// # Errors
-    /// Those of a refresh and of `read`.
     pub(super) fn read_with_retry<R>(&self, mut read: impl FnMut(&Arc<Geometry>) -> Result<R>) -> Result<R> {
         let lock = self.shape_lock();
         for _ in 0..OPTIMISTIC_READ_ATTEMPTS {

@@ -79,9 +79,6 @@ impl Array {
 
     /// As [`get_box`](Self::get_box), for items that are stored in another array: the mask of the decompression context
     /// is not used.
-    ///
-    /// # Errors
-    /// Those of [`get_box`](Self::get_box).
     pub(super) fn copy_box(
         &self,
         start: &[i64],

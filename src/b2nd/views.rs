@@ -51,9 +51,6 @@ impl Array {
     /// # Safety
     /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before
     /// or after it.
-    ///
-    /// # Errors
-    /// As [`squeeze_index`](Self::squeeze_index).
     pub(crate) unsafe fn squeeze(&self) -> Result<Box<Array>> {
         // The dimensions are chosen by the geometry before the refresh in `squeeze_index`.
         let geometry = self.geometry();

@@ -36,9 +36,6 @@ pub(crate) enum BlockCoding {
 
 impl ChunkClass {
     /// Returns the class of the chunk with that parsed header.
-    ///
-    /// # Errors
-    /// Those of [`ChunkHeader::special`].
     #[inline]
     pub(crate) fn of(header: &ChunkHeader) -> Result<ChunkClass> {
         Ok(match header.special()? {

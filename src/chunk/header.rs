@@ -59,9 +59,6 @@ impl ChunkHeader {
 
     /// As [`parse_basic`](Self::parse_basic), but returns only the uncompressed size, the block size and the compressed
     /// size, in bytes.
-    ///
-    /// # Errors
-    /// Those of [`parse_basic`](Self::parse_basic).
     #[inline(always)]
     pub(crate) fn sizes(bytes: &[u8]) -> Result<[i32; 3]> {
         let Some(fixed) = bytes.first_chunk() else { return Err(too_short_error(bytes, MIN_HEADER_LENGTH)) };

@@ -39,9 +39,6 @@ pub(crate) struct LazyBlocks<'a> {
 
 impl LazyBlocks<'_> {
     /// Fills `dest` with the bytes that begin `position` bytes into the chunk.
-    ///
-    /// # Errors
-    /// Those of [`BlockSource::read`].
     pub(crate) fn read(&self, position: usize, dest: &mut [u8]) -> Result<()> {
         self.source.read(self.trailer.location, position as u64, dest)
     }
@@ -50,9 +47,6 @@ impl LazyBlocks<'_> {
 impl<'a> ParsedChunk<'a> {
     /// Parses the header of the chunk in `bytes` into `header`, which the result borrows: moving the header would cost
     /// too much for small chunks.
-    ///
-    /// # Errors
-    /// Those of [`ChunkHeader::parse`].
     #[inline(always)]
     pub(crate) fn parse(header: &'a mut ChunkHeader, bytes: &'a [u8]) -> Result<Self> {
         header.read(bytes)?;
@@ -91,9 +85,6 @@ impl<'a> ParsedChunk<'a> {
     }
 
     /// Returns the class of the chunk, which is determined once.
-    ///
-    /// # Errors
-    /// Those of [`ChunkClass::of`].
     #[inline]
     pub(crate) fn class(&self) -> Result<ChunkClass> {
         if let Some(class) = self.class.get() {

@@ -23,9 +23,6 @@ impl<'a> LockProof<'a, SuperChunk> {
 
     /// Checks that a new chunk fits the array that the super-chunk holds, if it holds one. `info` are header fields of
     /// `chunk`.
-    ///
-    /// # Errors
-    /// As [`ArrayChunks::check_chunk`].
     #[inline(always)]
     pub(super) fn check_chunk_fits_array(self, chunk: &[u8], info: &ChunkInfo) -> Result<()> {
         match self.object().array_chunk_nbytes.load(Ordering::Relaxed) {

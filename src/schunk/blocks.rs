@@ -23,9 +23,6 @@ impl SuperChunk {
     /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. The first read of an item of a
     /// block decodes only that item if the codec supports it; the second one decodes the block into the cache. `sizes`
     /// are those of chunks and blocks, as in [`visit_blocks`](Self::visit_blocks).
-    ///
-    /// # Errors
-    /// As [`visit_blocks`](Self::visit_blocks).
     pub(crate) fn read_item(
         &self,
         nchunk: i64,

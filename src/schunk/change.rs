@@ -282,9 +282,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Appends a copy of a chunk to a super-chunk without a frame. Returns the new number of chunks.
-    ///
-    /// # Errors
-    /// As [`SuperChunk::append_chunk`].
     pub(super) fn append_without_frame(&mut self, chunk: &[u8]) -> Result<i64> {
         let info = storable_chunk_info(chunk)?;
         let at = self.nchunks();
@@ -393,9 +390,6 @@ impl ChangeSession<'_> {
     }
 
     /// Replaces chunk `at`. Returns the number of chunks.
-    ///
-    /// # Errors
-    /// As [`SuperChunk::update_chunk`].
     pub(super) fn update(&mut self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
         self.update_known(at, chunk, None)
     }

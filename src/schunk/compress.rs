@@ -50,9 +50,6 @@ impl SuperChunk {
     }
 
     /// Compresses the content of the future chunk `nchunk` into a `malloc` block.
-    ///
-    /// # Errors
-    /// Those of compression.
     pub(super) fn compress(&self, nchunk: i64, src: Option<&[u8]>, nbytes: usize) -> Result<MallocBytes> {
         self.with_compressed(nchunk, src, nbytes, MallocBytes::copy_of)
     }
@@ -109,9 +106,6 @@ impl SuperChunk {
     }
 
     /// Calls `then` with a new compression context, made with the parameters of the super-chunk.
-    ///
-    /// # Errors
-    /// Those of [`Context::for_compression`] and of `then`.
     pub(crate) fn with_new_context<R>(&self, then: impl FnOnce(&Context) -> Result<R>) -> Result<R> {
         // SAFETY: the library's copy of the parameters, which `with_storage` has set, and from which the super-chunk's
         // own contexts were made. Its pointers are valid for as long as the super-chunk lives.

@@ -104,9 +104,6 @@ impl SuperChunk {
     ///
     /// # Safety
     /// Pointers in the parameters are valid as the ABI requires, for as long as the copy lives.
-    ///
-    /// # Errors
-    /// Those of making the copy and of reading this one.
     pub(crate) unsafe fn copy(&self, to: &CopyDestination<'_>) -> Result<OwnedSuperChunk> {
         let own = self.default_copy_cparams()?;
         let cparams = to.cparams.unwrap_or(&own);

@@ -88,9 +88,6 @@ impl SuperChunk {
 
     /// As [`with_read_access`](Self::with_read_access), but calls `read` again, a limited number of times, while it
     /// fails because another handle without the lock has changed the frame in the meantime.
-    ///
-    /// # Errors
-    /// As [`with_read_access`](Self::with_read_access).
     #[inline(always)]
     pub(super) fn retry_read_access<R>(
         &self,
@@ -270,9 +267,6 @@ impl SuperChunk {
 
     /// As [`lock_frame`](Self::lock_frame), until [`release_frame_lock`](Self::release_frame_lock). Changes until then
     /// are committed together, also without a lock.
-    ///
-    /// # Errors
-    /// As [`lock_frame`](Self::lock_frame).
     pub(crate) fn hold_frame_lock(&self) -> Result<()> {
         if let Some(frame_lock) = self.lock_frame()? {
             frame_lock.keep_locked();
@@ -309,9 +303,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Rereads the frame that is about to be changed, if another handle has changed it.
-    ///
-    /// # Errors
-    /// As [`header_for_change`](Self::header_for_change).
     pub(super) fn update_frame(&mut self, frame: &Frame) -> Result<()> {
         self.header_for_change(frame).map(|_| ())
     }

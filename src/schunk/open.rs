@@ -54,9 +54,6 @@ impl SuperChunk {
     }
 
     /// Opens a frame in memory without copying it; the first change copies it.
-    ///
-    /// # Errors
-    /// The errors of parsing a frame.
     pub(crate) fn from_frame(memory: MallocVec) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let flags2 = frame.first_chunk_flags2(&contents)?;
@@ -65,9 +62,6 @@ impl SuperChunk {
     }
 
     /// Makes a super-chunk in memory, without a frame, of the frame in `bytes`.
-    ///
-    /// # Errors
-    /// The errors of parsing a frame and of reading its chunks.
     pub(crate) fn from_copy(memory: MallocVec) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let header = &contents.header;

@@ -45,9 +45,6 @@ pub(super) enum ChunkUse<R> {
 
 impl<R> ChunkUse<R> {
     /// Passes a copy to `then`, without a lock.
-    ///
-    /// # Errors
-    /// Those of a damaged chunk and of `then`.
     pub(super) fn finish(self, then: &mut ChunkFn<'_, R>) -> Result<R> {
         match self {
             ChunkUse::Done(done) => Ok(done),
@@ -151,9 +148,6 @@ impl SuperChunk {
 
     /// Calls `read` again, a limited number of times, while it fails because another handle without the lock has
     /// changed the frame in the meantime.
-    ///
-    /// # Errors
-    /// Those of the last call.
     pub(super) fn retry_changed_reads<R>(&self, read: impl FnMut() -> Result<R>) -> Result<R> {
         Frame::retry_changed_reads(self.frame().filter(|frame| frame.is_on_disk()), read)
     }
@@ -194,9 +188,6 @@ impl SuperChunk {
     /// Decompresses a chunk that has as many bytes as `dest`. Bytes that decompression does not write, those of
     /// uninitialised chunks and masked-out blocks, become zero. Returns `false`, and does nothing, if the chunk has
     /// another size.
-    ///
-    /// # Errors
-    /// As [`decompress_chunk`](Self::decompress_chunk).
     pub(crate) fn decompress_whole_chunk(
         &self,
         nchunk: i64,
@@ -238,9 +229,6 @@ impl SuperChunk {
     }
 
     /// Returns the header of a chunk: up to 32 bytes. Blocks on disk are not read.
-    ///
-    /// # Errors
-    /// As [`get_chunk`](Self::get_chunk).
     pub(crate) fn chunk_head(&self, nchunk: i64) -> Result<Vec<u8>> {
         self.check_nchunk(nchunk)?;
         self.retry_read_access(|access| {
@@ -255,9 +243,6 @@ impl SuperChunk {
     }
 
     /// Returns a copy of a whole chunk, after the checks of a read.
-    ///
-    /// # Errors
-    /// As [`get_chunk`](Self::get_chunk).
     pub(crate) fn copy_of_chunk(&self, nchunk: i64) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
         self.retry_read_access(|access| access.copy_of_chunk(nchunk))

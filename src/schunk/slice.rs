@@ -135,9 +135,6 @@ pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
 
 impl SuperChunk {
     /// Returns the span of items `start..stop` for the current chunk size; `None` for no items.
-    ///
-    /// # Errors
-    /// As [`Span::new`].
     #[inline(always)]
     fn span(&self, start: i64, stop: i64) -> Result<Option<Span>> {
         Span::new(start, stop, self.typesize(), self.counters().chunksize)
@@ -160,9 +157,6 @@ impl SuperChunk {
     }
 
     /// Reads items `start..stop` into `dest`, which has their size. Chunks before the one that failed are read.
-    ///
-    /// # Errors
-    /// Those of [`span_to_read`](Self::span_to_read) and [`read_span`](Self::read_span).
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
         self.span_to_read(start, stop)?.map_or(Ok(()), |span| self.read_span(&span, dest))
     }

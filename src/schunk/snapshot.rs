@@ -64,9 +64,6 @@ impl SuperChunk {
     }
 
     /// Decodes a snapshot into a new `malloc` block.
-    ///
-    /// # Errors
-    /// Those of decompression.
     pub(super) fn decode_snapshot(
         &self,
         snapshot: &ChunkSnapshot,

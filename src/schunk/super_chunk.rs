@@ -108,9 +108,6 @@ pub(crate) struct OwnedSuperChunk(NonNull<SuperChunk>);
 
 impl OwnedSuperChunk {
     /// Returns the pointer for C code, which frees the super-chunk. The files that it has created are kept.
-    ///
-    /// # Errors
-    /// As [`SuperChunk::finish_creation`].
     pub(crate) fn into_raw(self) -> Result<*mut blosc2_schunk> {
         self.finish_creation()?;
         Ok(self.into_raw_of_array())
@@ -219,9 +216,6 @@ impl SuperChunk {
 
     /// Commits the creation of the super-chunk, and keeps the files that it has created. Does nothing for one that was
     /// opened.
-    ///
-    /// # Errors
-    /// Those of writing the frame.
     pub(crate) fn finish_creation(&self) -> Result<()> {
         if self.removes_files.load(Ordering::Relaxed) {
             self.frame().map_or(Ok(()), Frame::finish_creation)?;
@@ -282,9 +276,6 @@ impl SuperChunk {
     }
 
     /// Calls the `destroy` function of the back-end, before the super-chunk is freed.
-    ///
-    /// # Errors
-    /// Those of the back-end.
     pub(crate) fn release_backend(&self) -> Result<()> {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }

@@ -134,9 +134,6 @@ impl SuperChunk {
 
     /// Ends a bracket, and commits its changes unless it is inside another one. If that fails, the changes are
     /// discarded.
-    ///
-    /// # Errors
-    /// Those of writing the frame.
     pub(super) fn end_bracket(&self) -> Result<()> {
         let (Some(frame), Some(_change_lock)) = (self.frame(), self.lock_changes()?) else { return Ok(()) };
         let mut guard = WriteGuard::lock(self)?;
