@@ -3,7 +3,9 @@
     call_paths.py CALL PROFILE [--list]
 
 Profile: lines `fl=`, `fi=` and `fe=` name the source file of the lines that follow, `fn=` the function, `cfn=` a function
-that it calls. A line that begins with a digit is a cost; the one after `calls=` is the cost of a call.
+that it calls. A line that begins with a digit is a cost; the one after `calls=` is the cost of a call. The first number of
+a cost is the line of the file; 0 means that the compiler names no line for these instructions, because it has merged those of
+several places: they do not show that the code of the file runs.
 """
 import sys
 from collections import defaultdict
@@ -26,9 +28,11 @@ def read(profile):
         elif key == "calls":
             skip = True
         elif line[:1].isdigit() or line[:1] in "+-*":
-            if not skip and int(line.split()[-1]) > 0:
-                files.add(file)
+            position, *_, cost = line.split()
+            if not skip and int(cost) > 0:
                 functions.add(function)
+                if position != "0":
+                    files.add(file)
             skip = False
     return files, functions, callees
 
