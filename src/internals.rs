@@ -19,36 +19,15 @@ pub mod pool {
 
 /// Single streams of the library's own codecs, without a chunk around them.
 pub mod streams {
-    use crate::codec::{BuiltInCodec, Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace};
+    use crate::codec::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace};
     #[cfg(feature = "ndlz")]
     use crate::{
         chunk::{BlockShape, Container},
         codec::ndlz,
     };
 
-    /// A codec whose decoder is in this repository.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum NativeCodec {
-        /// BloscLZ.
-        BloscLz,
-        /// LZ4 blocks, by the fast encoder.
-        Lz4,
-        /// LZ4 blocks, by the high-compression encoder.
-        Lz4Hc,
-        /// Deflate data in a zlib wrapper.
-        Zlib,
-    }
-
-    impl NativeCodec {
-        fn built_in(self) -> BuiltInCodec {
-            match self {
-                NativeCodec::BloscLz => BuiltInCodec::BloscLz,
-                NativeCodec::Lz4 => BuiltInCodec::Lz4,
-                NativeCodec::Lz4Hc => BuiltInCodec::Lz4Hc,
-                NativeCodec::Zlib => BuiltInCodec::Zlib,
-            }
-        }
-    }
+    /// The codecs; those with a decoder in this repository are tested.
+    pub use crate::codec::BuiltInCodec as NativeCodec;
 
     /// Encoders and decoders, with the state that a thread reuses for each stream.
     pub struct StreamCoder {
@@ -77,7 +56,6 @@ pub mod streams {
             src: &[u8],
             dest: &mut [u8],
         ) -> usize {
-            let codec = codec.built_in();
             let Ok(dictionary) =
                 (!dictionary.is_empty()).then(|| EncoderDictionary::new(codec, dictionary)).transpose()
             else {
@@ -100,7 +78,6 @@ pub mod streams {
             (src, src_len): (&[u8], usize),
             (dest, dest_len): (&mut [u8], usize),
         ) -> usize {
-            let codec = codec.built_in();
             let Ok(dictionary) =
                 (!dictionary.is_empty()).then(|| DecoderDictionary::new(codec, dictionary)).transpose()
             else {
@@ -124,7 +101,7 @@ pub mod streams {
     /// content. Returns the number of bytes written, fewer for an invalid stream; `None` for a codec that can only
     /// decompress whole streams.
     pub fn decode_prefix(codec: NativeCodec, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
-        codec.built_in().decode_prefix(src, dest, wanted)
+        codec.decode_prefix(src, dest, wanted)
     }
 
     /// Decompresses an NDLZ stream in cells of `cell` (4 or 8) bytes a side. Returns the number of bytes written; 0 for

@@ -30,7 +30,7 @@ pub(crate) use built_in::{BuiltInDecoder, BuiltInEncoder};
 pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
 pub(crate) use plugin::{PluginCodec, PluginDecoder, PluginEncoder};
 pub(crate) use stream_codec::{DECODE_SLACK, Decoder, Encoder, Workspace};
-pub(crate) use table::BuiltInCodec;
+pub use table::BuiltInCodec;
 
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]

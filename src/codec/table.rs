@@ -11,7 +11,7 @@ use std::ffi::CStr;
 /// A codec of the library itself. The numbers are the ABI's codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum BuiltInCodec {
+pub enum BuiltInCodec {
     /// BloscLZ, Blosc's own.
     BloscLz = 0,
     /// LZ4, the fast encoder.
