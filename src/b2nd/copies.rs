@@ -45,7 +45,7 @@ impl Array {
         }
         if ndim == 0 {
             let mut item = MallocBytes::zeroed(usize::try_from(geometry.typesize()).unwrap_or(0))?;
-            self.copy_box(&[], &[], &[], OutBuffer::from(&mut item[..]))?;
+            self.get_box(&[], &[], &[], OutBuffer::from(&mut item[..]), false)?;
             new.set_box(&[], &[], &[], &item)?;
             return Ok(new);
         }
@@ -64,7 +64,7 @@ impl Array {
                 len *= part.shape[dim] as usize;
             }
             let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
-            self.copy_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
+            self.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]), false)?;
             new.set_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
         }
         Ok(new)
@@ -235,7 +235,7 @@ fn copy_chunks_of(
             len *= part.shape[dim] as usize;
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
-        other.copy_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
+        other.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]), false)?;
         change.shape_locked().write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())

@@ -59,7 +59,8 @@ impl<'a> SharedDestination<'a> {
 
 impl Array {
     /// Reads the box from `start` to `stop` into `dest`, a buffer of `buffershape` items; items of the buffer outside
-    /// the box, and those behind the end of the array, become zero.
+    /// the box, and those behind the end of the array, become zero. `takes_mask` states whether the mask of the decompression
+    /// context is used; it is not for items that are stored in another array.
     ///
     /// # Errors
     /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or
@@ -71,23 +72,10 @@ impl Array {
         stop: &[i64],
         buffershape: &[i64],
         mut dest: OutBuffer<'_>,
+        takes_mask: bool,
     ) -> Result<()> {
         self.read_with_retry(|geometry| {
-            self.read_box(geometry, start, stop, buffershape, dest.reborrow(), true)
-        })
-    }
-
-    /// As [`get_box`](Self::get_box), for items that are stored in another array: the mask of the decompression context
-    /// is not used.
-    pub(super) fn copy_box(
-        &self,
-        start: &[i64],
-        stop: &[i64],
-        buffershape: &[i64],
-        mut dest: OutBuffer<'_>,
-    ) -> Result<()> {
-        self.read_with_retry(|geometry| {
-            self.read_box(geometry, start, stop, buffershape, dest.reborrow(), false)
+            self.read_box(geometry, start, stop, buffershape, dest.reborrow(), takes_mask)
         })
     }
 

@@ -5,6 +5,7 @@ use super::array::Array;
 use super::geometry::Geometry;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 use crate::out_buffer::OutBuffer;
 
 /// The contribution of one dimension to a position.
@@ -99,13 +100,7 @@ impl Array {
             )
         })?;
         let converter = PositionConverter::of(geometry);
-        let mut positions = Vec::new();
-        positions
-            .try_reserve_exact(coords.len())
-            .map_err(|_| err!(MemoryAlloc, "a list of {} positions", coords.len()))?;
-        for &coord in coords {
-            positions.push(converter.schunk_position(coord)?);
-        }
+        let positions = fallible::try_collect(coords.iter().map(|&coord| converter.schunk_position(coord)))?;
         let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
         // A damaged super-chunk may have fewer chunks than the array.
         let end = geometry.nchunks().min(schunk.counters().nchunks) * geometry.extchunknitems();

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
         }
         let dims = handle.dims()?;
         let dest = buffer.buffer(check_buffersize(&buffersize)?)?;
-        array.get_box(start.items(dims)?, stop.items(dims)?, buffershape.items(dims)?, dest).map(|()| 0)
+        array.get_box(start.items(dims)?, stop.items(dims)?, buffershape.items(dims)?, dest, true).map(|()| 0)
     })
 }
 

@@ -252,6 +252,12 @@ macro_rules! err {
     };
 }
 
+/// Returns the kind of the error of a call; `None` after success.
+#[cfg(test)]
+pub(crate) fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {
+    result.err().map(|error| error.kind())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

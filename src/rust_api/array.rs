@@ -263,7 +263,7 @@ impl ArrayHandle {
         if dest.is_empty() {
             return Ok(());
         }
-        self.inner.get_box(&start, &stop, &shape, OutBuffer::from(dest))
+        self.inner.get_box(&start, &stop, &shape, OutBuffer::from(dest), true)
     }
 
     /// Overwrites the box from `start` to `stop` with `src`, in C order.

@@ -98,14 +98,6 @@ struct ChunkSizes {
     block: usize,
 }
 
-/// The result of an attempt to store a changed chunk within a session.
-enum PatchOutcome {
-    /// The chunk is stored.
-    Updated,
-    /// Nothing was done: decoding the old chunk runs functions of the program, during which no lock may be held.
-    RunsCallbacks,
-}
-
 impl SuperChunk {
     /// Replaces chunk `at` by one of `chunksize` bytes in whole blocks of `blocksize` bytes: the old content with
     /// `patch`, and zeros where the old chunk is too short; without `keeps`, zeros instead of the old content. With
@@ -130,9 +122,8 @@ impl SuperChunk {
         if settings.postfilter.is_none() && !self.cctx()?.runs_callbacks() {
             let target = self.owner_of_view()?.unwrap_or(self);
             let mut session = target.lock_for_change(false)?;
-            match self.update_with_patch(&mut session, at, sizes, patch, &settings)? {
-                PatchOutcome::Updated => return Ok(()),
-                PatchOutcome::RunsCallbacks => {}
+            if self.update_with_patch(&mut session, at, sizes, patch, &settings)? {
+                return Ok(());
             }
         }
         self.update_snapshot_with_patch(at, sizes, patch, &settings)
@@ -155,7 +146,8 @@ impl SuperChunk {
     }
 
     /// Replaces chunk `at` by its old content with `patch`, within a session of the super-chunk to which the chunk
-    /// belongs.
+    /// belongs. Returns `false`, and does nothing, if decoding the old chunk runs functions of the program, during which
+    /// no lock may be held.
     fn update_with_patch(
         &self,
         session: &mut ChangeSession<'_>,
@@ -163,7 +155,7 @@ impl SuperChunk {
         sizes: ChunkSizes,
         patch: &dyn BlockPatch,
         settings: &ReadSettings,
-    ) -> Result<PatchOutcome> {
+    ) -> Result<bool> {
         if self.cctx()?.can_compress_patched_blocks(sizes.block)
             && let Some(stored) = self.update_blocks_with_patch(session, at, sizes, patch, settings)?
         {
@@ -176,12 +168,12 @@ impl SuperChunk {
             check_chunk_nbytes(chunk.header().nbytes(), sizes.chunk)?;
             self.decode_to_malloc(at, chunk, settings)
         })?;
-        let Some(content) = content else { return Ok(PatchOutcome::RunsCallbacks) };
+        let Some(content) = content else { return Ok(false) };
         session.access()?.check_short_chunk(at, content.len(), sizes.chunk)?;
         let mut content = extend_to(content, sizes.chunk)?;
         write_patch(&mut content, sizes, patch)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
-            session.update_known(at, InputChunk::Copy(chunk), old).map(|_| PatchOutcome::Updated)
+            session.update_known(at, InputChunk::Copy(chunk), old).map(|_| true)
         })
     }
 
@@ -194,7 +186,7 @@ impl SuperChunk {
         sizes: ChunkSizes,
         patch: &dyn BlockPatch,
         settings: &ReadSettings,
-    ) -> Result<Option<PatchOutcome>> {
+    ) -> Result<Option<bool>> {
         let container = self.container_for_compression()?;
         let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take_buffer(capacity)?;
@@ -216,11 +208,11 @@ impl SuperChunk {
             Ok(cbytes)
         };
         match session.access()?.with_chunk(at, false, settings, &mut compress_patched)? {
-            None => Ok(Some(PatchOutcome::RunsCallbacks)),
+            None => Ok(Some(false)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {
                 session.update_known(at, InputChunk::Copy(&buffer[..cbytes]), old)?;
-                Ok(Some(PatchOutcome::Updated))
+                Ok(Some(true))
             }
         }
     }

@@ -3,14 +3,11 @@
 
 use super::*;
 use crate::error::ErrorKind::{self, InvalidParam, MaxBufsizeExceeded};
+use crate::error::error_kind;
 use proptest::prelude::*;
 
 /// A shape with its chunk shape and block shape.
 type Shapes = (&'static [i64], &'static [i32], &'static [i32]);
-
-fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
-    result.err().map(|error| error.kind())
-}
 
 #[test]
 fn incompatible_shapes_are_rejected() {
@@ -30,15 +27,15 @@ fn incompatible_shapes_are_rejected() {
     for ((shape, chunkshape, blockshape), is_right) in cases {
         let wanted = (!is_right).then_some(InvalidParam);
         assert_eq!(
-            kind(check_shapes(shape, chunkshape, blockshape)),
+            error_kind(check_shapes(shape, chunkshape, blockshape)),
             wanted,
             "{shape:?} {chunkshape:?} {blockshape:?}"
         );
-        assert_eq!(kind(Geometry::new(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
-        assert_eq!(kind(Geometry::from_stored(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
+        assert_eq!(error_kind(Geometry::new(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
+        assert_eq!(error_kind(Geometry::from_stored(shape, chunkshape, blockshape, 1)), wanted, "{shape:?}");
     }
-    assert_eq!(kind(check_shapes(&[1; 16], &[1; 16], &[1; 16])), None);
-    assert_eq!(kind(check_shapes(&[1; 17], &[1; 17], &[1; 17])), Some(InvalidParam));
+    assert_eq!(error_kind(check_shapes(&[1; 16], &[1; 16], &[1; 16])), None);
+    assert_eq!(error_kind(check_shapes(&[1; 17], &[1; 17], &[1; 17])), Some(InvalidParam));
 }
 
 #[test]
@@ -61,38 +58,38 @@ fn overflowing_sizes_are_rejected() {
     ];
     for ((shape, chunkshape, blockshape), wanted) in cases {
         let made = Geometry::new(shape, chunkshape, blockshape, 1);
-        assert_eq!(kind(made), wanted, "{shape:?} {chunkshape:?} {blockshape:?}");
+        assert_eq!(error_kind(made), wanted, "{shape:?} {chunkshape:?} {blockshape:?}");
     }
     for (typesize, wanted) in
         [(0, Some(InvalidParam)), (-1, Some(InvalidParam)), (1, None), (715_827_871, None)]
     {
-        assert_eq!(kind(Geometry::new(&[3], &[3], &[3], typesize)), wanted, "{typesize}");
+        assert_eq!(error_kind(Geometry::new(&[3], &[3], &[3], typesize)), wanted, "{typesize}");
     }
-    assert_eq!(kind(Geometry::new(&[3], &[3], &[3], 715_827_872)), Some(MaxBufsizeExceeded));
-    assert_eq!(kind(Geometry::new(&[1], &[i32::MAX], &[1], i32::MAX)), Some(MaxBufsizeExceeded));
+    assert_eq!(error_kind(Geometry::new(&[3], &[3], &[3], 715_827_872)), Some(MaxBufsizeExceeded));
+    assert_eq!(error_kind(Geometry::new(&[1], &[i32::MAX], &[1], i32::MAX)), Some(MaxBufsizeExceeded));
 }
 
 /// A stored array may have chunks of any size, but must have chunks; a new array may have none if it is empty.
 #[test]
 fn stored_arrays_and_new_ones_are_checked_differently() {
-    assert_eq!(kind(Geometry::new(&[5, 0], &[0, 0], &[0, 0], 1)), None);
-    assert_eq!(kind(Geometry::from_stored(&[5, 0], &[0, 0], &[0, 0], 1)), Some(InvalidParam));
-    assert_eq!(kind(Geometry::from_stored(&[0, 0], &[0, 0], &[0, 2], 1)), None);
-    assert_eq!(kind(Geometry::new(&[5], &[0], &[0], 1)), Some(InvalidParam));
+    assert_eq!(error_kind(Geometry::new(&[5, 0], &[0, 0], &[0, 0], 1)), None);
+    assert_eq!(error_kind(Geometry::from_stored(&[5, 0], &[0, 0], &[0, 0], 1)), Some(InvalidParam));
+    assert_eq!(error_kind(Geometry::from_stored(&[0, 0], &[0, 0], &[0, 2], 1)), None);
+    assert_eq!(error_kind(Geometry::new(&[5], &[0], &[0], 1)), Some(InvalidParam));
     let strange = Geometry::from_stored(&[5], &[i32::MAX], &[i32::MAX - 1], 1).unwrap();
-    assert_eq!(kind(strange.chunk_nbytes()), Some(InvalidParam));
+    assert_eq!(error_kind(strange.chunk_nbytes()), Some(InvalidParam));
     let strange = Geometry::from_stored(&[5], &[3], &[2], -7).unwrap();
     assert_eq!(
-        (kind(strange.chunk_nbytes()), kind(strange.nbytes())),
+        (error_kind(strange.chunk_nbytes()), error_kind(strange.nbytes())),
         (Some(InvalidParam), Some(InvalidParam))
     );
     let empty = Geometry::new(&[0, 5], &[0, 5], &[0, 5], 4).unwrap();
-    assert_eq!(kind(empty.with_shape(&[1, 5])), Some(InvalidParam));
-    assert_eq!(kind(empty.with_shape(&[1, 0])), None);
+    assert_eq!(error_kind(empty.with_shape(&[1, 5])), Some(InvalidParam));
+    assert_eq!(error_kind(empty.with_shape(&[1, 0])), None);
     let whole = Geometry::new(&[4, 5], &[2, 5], &[1, 5], 4).unwrap();
     assert_eq!(whole.with_shape(&[0, 9]).unwrap(), Geometry::new(&[0, 9], &[2, 5], &[1, 5], 4).unwrap());
-    assert_eq!(kind(whole.with_shape(&[-1, 9])), Some(InvalidParam));
-    assert_eq!(kind(whole.with_shape(&[1])), Some(InvalidParam));
+    assert_eq!(error_kind(whole.with_shape(&[-1, 9])), Some(InvalidParam));
+    assert_eq!(error_kind(whole.with_shape(&[1])), Some(InvalidParam));
 }
 
 #[test]

@@ -1,17 +1,14 @@
 //! Tests the bytes of `b2nd.md` 3, 3.1 and 3.3, every prefix of them, and arbitrary bytes.
 
 use super::*;
-use crate::error::ErrorKind::{self, Failure, InvalidParam, NullPointer};
+use crate::error::ErrorKind::{Failure, InvalidParam, NullPointer};
+use crate::error::error_kind;
 use proptest::prelude::*;
 
 const GOLDEN: [u8; 53] = [
     0x97, 0, 2, 0x92, 0xd3, 0, 0, 0, 0, 0, 0, 0, 5, 0xd3, 0, 0, 0, 0, 0, 0, 0, 7, 0x92, 0xd2, 0, 0, 0, 3,
     0xd2, 0, 0, 0, 4, 0x92, 0xd2, 0, 0, 0, 2, 0xd2, 0, 0, 0, 2, 0, 0xdb, 0, 0, 0, 3, 0x3c, 0x69, 0x34,
 ];
-
-fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
-    result.err().map(|error| error.kind())
-}
 
 /// Returns the number of bytes read from a metalayer, and its data type.
 fn read(bytes: &[u8]) -> Result<(usize, Option<Vec<u8>>)> {
@@ -41,10 +38,10 @@ fn write_shape_changes_only_the_shape() {
         write_shape(&mut bytes, &[5, 7]).unwrap();
         assert_eq!(bytes, before);
         for shape in [&[5][..], &[5, 7, 1], &[]] {
-            assert_eq!(kind(write_shape(&mut bytes, shape)), Some(Failure), "{shape:?}");
+            assert_eq!(error_kind(write_shape(&mut bytes, shape)), Some(Failure), "{shape:?}");
         }
         for short in 0..44 {
-            assert_eq!(kind(write_shape(&mut bytes[..short], &[5, 7])), Some(Failure), "{short} bytes");
+            assert_eq!(error_kind(write_shape(&mut bytes[..short], &[5, 7])), Some(Failure), "{short} bytes");
         }
         assert_eq!(bytes, before);
     }
@@ -91,7 +88,7 @@ fn truncation_is_rejected_except_before_the_data_type() {
             Err(error) => assert_eq!((len != 44, error.kind()), (true, Failure), "{len} bytes"),
         }
     }
-    assert_eq!(kind(ArrayMeta::parse_nonempty(&[])), Some(NullPointer));
+    assert_eq!(error_kind(ArrayMeta::parse_nonempty(&[])), Some(NullPointer));
     let long = [&GOLDEN[..], &[0xee; 20]].concat();
     assert_eq!(read(&long).unwrap(), (53, Some(b"<i4".to_vec())));
 }
@@ -111,7 +108,7 @@ fn all_markers_except_that_of_the_data_type_are_ignored() {
     assert_eq!(with(&[(49, 2)]).unwrap(), (52, Some(b"<i".to_vec())));
     assert_eq!(with(&[(49, 0)]).unwrap(), (50, Some(vec![])));
     for change in [(2, 17), (2, 0x80), (2, 1), (45, 0xda), (49, 4), (46, 0x80)] {
-        assert_eq!(kind(with(&[change])), Some(Failure), "{change:?}");
+        assert_eq!(error_kind(with(&[change])), Some(Failure), "{change:?}");
     }
     let mut bytes = GOLDEN;
     bytes[44] = 0xff;
@@ -132,9 +129,9 @@ fn fields_before_an_error_are_kept() {
 
 #[test]
 fn serialize_rejects_invalid_format_and_dimensions() {
-    assert_eq!(kind(serialize(&[1], &[1], &[1], None, -1)), Some(Failure));
-    assert_eq!(kind(serialize(&[1; 17], &[1; 17], &[1; 17], None, 0)), Some(InvalidParam));
-    assert_eq!(kind(serialize(&[1], &[1], &[], None, 0)), Some(InvalidParam));
+    assert_eq!(error_kind(serialize(&[1], &[1], &[1], None, -1)), Some(Failure));
+    assert_eq!(error_kind(serialize(&[1; 17], &[1; 17], &[1; 17], None, 0)), Some(InvalidParam));
+    assert_eq!(error_kind(serialize(&[1], &[1], &[], None, 0)), Some(InvalidParam));
 }
 
 proptest! {

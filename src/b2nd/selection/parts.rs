@@ -136,9 +136,9 @@ pub(super) struct BlockPart<'a> {
 }
 
 impl BlockPart<'_> {
-    /// Calls `then` with the pieces of the last dimension for each combination of pieces of the other dimensions, whose
-    /// summed offsets in block and buffer are the first two arguments.
-    fn for_each_combination(&self, mut then: impl FnMut(usize, usize, &[Piece])) {
+    /// Calls `then` with the offsets in block and buffer, and the length, of each run of items that is contiguous in both.
+    #[inline(always)]
+    fn for_each_piece(&self, mut then: impl FnMut(usize, usize, usize)) {
         let Some(last) = self.ndim.checked_sub(1) else { return };
         let mut counts = [1; MAX_DIM];
         for (count, pieces) in counts.iter_mut().zip(&self.pieces[..last]) {
@@ -151,7 +151,9 @@ impl BlockPart<'_> {
                 in_block += pieces[n].in_block;
                 in_buffer += pieces[n].in_buffer;
             }
-            then(in_block, in_buffer, self.pieces[last]);
+            for piece in self.pieces[last] {
+                then(in_block + piece.in_block, in_buffer + piece.in_buffer, piece.len);
+            }
         }
     }
 
@@ -172,15 +174,10 @@ impl BlockPart<'_> {
     /// No other code uses the bytes of these items in the target during the call.
     pub(super) unsafe fn gather(&self, block: &[u8], target: &SharedDestination<'_>) -> Result<()> {
         self.check_bounds(block.len(), target.len())?;
-        self.for_each_combination(|in_block, in_buffer, pieces| {
-            for piece in pieces {
-                // SAFETY: all pieces end before the ends of block and target (`check_bounds`), and by the contract no
-                // other code uses these bytes of the target.
-                unsafe {
-                    let from = block.as_ptr().add(in_block + piece.in_block);
-                    move_piece(from, target.start().add(in_buffer + piece.in_buffer), piece.len);
-                }
-            }
+        self.for_each_piece(|in_block, in_buffer, len| {
+            // SAFETY: all pieces end before the ends of block and target (`check_bounds`), and by the contract no other
+            // code uses these bytes of the target.
+            unsafe { move_piece(block.as_ptr().add(in_block), target.start().add(in_buffer), len) }
         });
         Ok(())
     }
@@ -191,12 +188,10 @@ impl BlockPart<'_> {
     /// As [`gather`](Self::gather).
     pub(super) unsafe fn write_zeros(&self, target: &SharedDestination<'_>) -> Result<()> {
         self.check_bounds(usize::MAX, target.len())?;
-        self.for_each_combination(|_, in_buffer, pieces| {
-            for piece in pieces {
-                // SAFETY: all pieces end before the end of the target (`check_bounds`), and by the contract no other
-                // code uses these bytes of it.
-                unsafe { target.start().add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
-            }
+        self.for_each_piece(|_, in_buffer, len| {
+            // SAFETY: all pieces end before the end of the target (`check_bounds`), and by the contract no other code
+            // uses these bytes of it.
+            unsafe { target.start().add(in_buffer).write_bytes(0, len) }
         });
         Ok(())
     }
@@ -204,15 +199,9 @@ impl BlockPart<'_> {
     /// Copies the items from the buffer to the block.
     pub(super) fn scatter(&self, src: &[u8], block: &mut [u8]) -> Result<()> {
         self.check_bounds(block.len(), src.len())?;
-        self.for_each_combination(|in_block, in_buffer, pieces| {
-            for piece in pieces {
-                // SAFETY: all pieces end before the ends of block and buffer (`check_bounds`); the block is borrowed
-                // mutably.
-                unsafe {
-                    let from = src.as_ptr().add(in_buffer + piece.in_buffer);
-                    move_piece(from, block.as_mut_ptr().add(in_block + piece.in_block), piece.len);
-                }
-            }
+        self.for_each_piece(|in_block, in_buffer, len| {
+            // SAFETY: all pieces end before the ends of block and buffer (`check_bounds`); the block is borrowed mutably.
+            unsafe { move_piece(src.as_ptr().add(in_buffer), block.as_mut_ptr().add(in_block), len) }
         });
         Ok(())
     }
@@ -227,12 +216,7 @@ impl ByteRanges for BlockPart<'_> {
     }
 
     fn for_each(&self, then: &mut dyn FnMut(Range<usize>)) {
-        self.for_each_combination(|in_block, _, pieces| {
-            for piece in pieces {
-                let start = in_block + piece.in_block;
-                then(start..start + piece.len);
-            }
-        });
+        self.for_each_piece(|start, _, len| then(start..start + len));
     }
 }
 

@@ -3,15 +3,11 @@
 
 use super::empty_header;
 use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, error_kind};
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, MAX_CHUNKS};
 use crate::frame::format::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
 use crate::frame::format::trailer;
 use proptest::prelude::*;
-
-fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {
-    result.err().map(|error| error.kind())
-}
 
 fn parse_with(pos: usize, bytes: &[u8]) -> Result<FrameHeader> {
     let mut header = empty_header().build(&[]).unwrap();

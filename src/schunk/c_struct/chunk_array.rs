@@ -287,7 +287,7 @@ impl WriteGuard<'_, SuperChunk> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use crate::error::{ErrorKind, error_kind};
     use crate::schunk::OwnedSuperChunk;
     use crate::schunk::access_lock::Lockable;
     use crate::schunk::change::InputChunk;
@@ -306,10 +306,6 @@ mod tests {
 
     fn chunk(schunk: &SuperChunk, nchunk: i64) -> Vec<u8> {
         schunk.read_lock().lock_proof().chunk_in_memory(nchunk).unwrap().to_vec()
-    }
-
-    fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {
-        result.err().map(|error| error.kind())
     }
 
     #[test]

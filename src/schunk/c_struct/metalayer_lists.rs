@@ -306,7 +306,7 @@ fn content_of(m: &blosc2_metalayer) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use crate::error::{ErrorKind, error_kind};
     use crate::schunk::storage::Storage;
 
     fn content(bytes: &[u8]) -> MallocBytes {
@@ -316,10 +316,6 @@ mod tests {
     fn list(guard: &WriteGuard<'_, SuperChunk>, kind: MetalayerKind) -> Vec<OwnedMetalayer> {
         let all = guard.lock_proof().metalayers(kind);
         all.map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
-    }
-
-    fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {
-        result.err().map(|error| error.kind())
     }
 
     #[test]
