@@ -47,6 +47,17 @@ pub(crate) struct Strides {
     pub chunk_array: [i64; MAX_DIM],
 }
 
+/// Returns the size in bytes of a block of `blockshape` items.
+///
+/// # Errors
+/// `InvalidParam` for 2 GB or more, and for a negative `typesize`.
+pub(crate) fn block_nbytes(blockshape: &[i32], typesize: i32) -> Result<i32> {
+    let nitems = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
+    let nbytes = nitems.and_then(|items| items.checked_mul(typesize)).filter(|_| typesize >= 0);
+    nbytes
+        .ok_or_else(|| err!(InvalidParam, "a block of {blockshape:?} items of {typesize} bytes exceeds 2 GB"))
+}
+
 /// Checks a shape with its chunk shape and block shape, which have the same length (`b2nd.md` 2.1).
 ///
 /// # Errors

@@ -197,12 +197,7 @@ pub unsafe extern "C" fn b2nd_create_ctx(
         let given = b2_storage.get().copied().unwrap_or(BLOSC2_STORAGE_DEFAULTS);
         // SAFETY: NULL, or compression parameters that the caller keeps valid during the call.
         let mut cparams = unsafe { given.cparams.as_ref() }.copied().unwrap_or(BLOSC2_CPARAMS_DEFAULTS);
-        let block = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
-        let blocksize = block.and_then(|items| items.checked_mul(cparams.typesize));
-        cparams.blocksize = blocksize.filter(|_| cparams.typesize >= 0).ok_or_else(|| {
-            let typesize = cparams.typesize;
-            err!(InvalidParam, "a block of {blockshape:?} items of {typesize} bytes exceeds 2 GB")
-        })?;
+        cparams.blocksize = geometry::block_nbytes(blockshape, cparams.typesize)?;
         let len = nmetalayers.len_or_zero();
         let count = len.get();
         // SAFETY: integers, pointers and arrays of them, for which zero is valid.

@@ -370,6 +370,9 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
             // SAFETY: not NULL, and the caller provides one number in each, or one for each dimension of an array.
             Ok(unsafe { (start.first_items(count)?, stop.first_items(count)?) })
         };
+        let numbers = |count: i64, all: &mut dyn Iterator<Item = i64>| {
+            MallocBytes::of_numbers(usize::try_from(count).unwrap_or(0), all)
+        };
         let (count, found) = match array_meta {
             Some(content) => {
                 let geometry = ArrayMeta::parse_nonempty(&content)?.geometry(schunk.typesize())?;
@@ -382,22 +385,17 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                         "the slice has {count} chunks, more than the super-chunk and than {MAX_UNCHECKED_NCHUNKS}"
                     ));
                 }
-                match count {
-                    0 => (0, ptr::null_mut()),
-                    _ => (count, malloc_numbers(count, tiles.map(|part| part.number))?),
-                }
+                let numbers = (count > 0).then(|| numbers(count, &mut tiles.map(|part| part.number)));
+                (count, numbers.transpose()?)
             }
             None => {
                 let (start, stop) = bounds(1)?;
-                match schunk.slice_chunks(start[0], stop[0])? {
-                    None => (0, ptr::null_mut()),
-                    Some(chunks) => {
-                        (chunks.end - chunks.start, malloc_numbers(chunks.end - chunks.start, chunks)?)
-                    }
-                }
+                let chunks = schunk.slice_chunks(start[0], stop[0])?;
+                let count = chunks.as_ref().map_or(0, |chunks| chunks.end - chunks.start);
+                (count, chunks.map(|mut chunks| numbers(count, &mut chunks)).transpose()?)
             }
         };
-        chunks_idx.store(found);
+        chunks_idx.store(found.map_or(ptr::null_mut(), MallocBytes::into_raw).cast());
         Ok(count)
     })
 }
@@ -405,14 +403,3 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
 /// Limit for the chunks of one slice of an array, if the super-chunk does not have more: a metalayer can describe
 /// more chunks than there are.
 const MAX_UNCHECKED_NCHUNKS: i64 = 1 << 20;
-
-/// Returns `count` numbers in a `malloc` array, which the C caller frees.
-fn malloc_numbers(count: i64, all: impl Iterator<Item = i64>) -> Result<*mut i64> {
-    let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
-    let len = len.ok_or_else(|| err!(MemoryAlloc, "cannot allocate {count} chunk numbers"))?;
-    let mut numbers = MallocBytes::zeroed(len)?;
-    for (place, number) in numbers.chunks_exact_mut(size_of::<i64>()).zip(all) {
-        place.copy_from_slice(&number.to_ne_bytes());
-    }
-    Ok(numbers.into_raw().cast())
-}

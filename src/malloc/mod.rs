@@ -67,6 +67,17 @@ impl MallocBytes {
         Ok(copy)
     }
 
+    /// Returns a block of `count` numbers in the byte order of the machine.
+    pub(crate) fn of_numbers(count: usize, numbers: impl Iterator<Item = i64>) -> Result<Self> {
+        let len = count.checked_mul(size_of::<i64>());
+        let len = len.ok_or_else(|| err!(MemoryAlloc, "cannot allocate {count} numbers"))?;
+        let mut bytes = MallocBytes::zeroed(len)?;
+        for (place, number) in bytes.chunks_exact_mut(size_of::<i64>()).zip(numbers) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        Ok(bytes)
+    }
+
     /// Shortens the content to at most `len` bytes; the size of the block does not change.
     pub(crate) fn shorten(&mut self, len: usize) {
         self.len = self.len.min(len);

@@ -107,14 +107,6 @@ impl CheckedSettings {
             metalayers: &self.metalayers,
         }
     }
-
-    /// Returns the size of a block of items of `typesize` bytes.
-    fn blocksize(&self, typesize: i32) -> Result<i32> {
-        let nitems = self.blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
-        nitems.and_then(|items| items.checked_mul(typesize)).ok_or_else(|| {
-            err!(InvalidParam, "a block of {:?} items of {typesize} bytes exceeds 2 GB", self.blockshape)
-        })
-    }
 }
 
 /// An array.
@@ -145,7 +137,7 @@ impl ArrayHandle {
         let settings = CheckedSettings::new(settings)?;
         let place = CheckedStorage::new(place)?;
         let (mut cparams, dparams) = (compress.to_c(), decompress_params(nthreads));
-        cparams.blocksize = settings.blocksize(cparams.typesize)?;
+        cparams.blocksize = geometry::block_nbytes(&settings.blockshape, cparams.typesize)?;
         let typesize = cparams.typesize;
         let special = match fill {
             Fill::Zeros | Fill::Value(_) => SpecialValue::Zero,
@@ -205,7 +197,7 @@ impl ArrayHandle {
         let mut cparams =
             compress.map_or_else(|| self.inner.schunk().map(|schunk| schunk.cparams()), |c| Ok(c.to_c()))?;
         cparams.schunk = std::ptr::null_mut();
-        cparams.blocksize = settings.blocksize(cparams.typesize)?;
+        cparams.blocksize = geometry::block_nbytes(&settings.blockshape, cparams.typesize)?;
         let dparams = decompress_params(cparams.nthreads);
         let storage = place.storage(&cparams, &dparams);
         let to = place.destination(Some(&cparams), Some(&dparams));

@@ -275,12 +275,7 @@ impl SuperChunk {
         let _reading = self.read_lock();
         let Some(frame) = self.frame().filter(|frame| frame.nchunks() > 0) else { return Ok(None) };
         let offsets = frame.offsets()?;
-        let len = offsets.len().checked_mul(size_of::<i64>());
-        let mut bytes = MallocBytes::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "an index"))?)?;
-        for (place, code) in bytes.chunks_exact_mut(size_of::<i64>()).zip(offsets.iter()) {
-            place.copy_from_slice(&code.to_ne_bytes());
-        }
-        Ok(Some(bytes))
+        MallocBytes::of_numbers(offsets.len(), offsets.iter()).map(Some)
     }
 }
 

@@ -42,24 +42,15 @@ impl WriteGuard<'_, SuperChunk> {
         if size > 0 && nchunks_for_nbytes(after.nbytes, size) != after.nchunks {
             after.chunksize = 0;
         }
-        if after.chunksize != 0 {
-            return self.replace_partial_special(after, info);
-        }
-        if before.chunksize != 0 {
+        if before.chunksize != 0 && after.chunksize == 0 {
             let added = self.convert_specials(before, replaced)?;
             after.cbytes = rules::checked_sum(after.cbytes, added)?;
         }
-        let Some(special) = info.special else { return Ok(None) };
-        let chunk = to_repeated_value_chunk(special, info.nbytes, self.typesize())?;
-        after.cbytes = rules::checked_sum(after.cbytes, chunk.len() as i64)?;
-        Ok(Some(chunk))
-    }
-
-    /// Returns the replacement of a new special chunk that is not a whole number of items: readers of the index reject
-    /// its size (`frame.md` 1.4). `None` for other chunks.
-    fn replace_partial_special(&self, after: &mut Counters, info: &ChunkInfo) -> Result<Option<Vec<u8>>> {
+        // Readers of the index reject the size of a special chunk that is not a whole number of items (`frame.md` 1.4).
         let is_whole = info.nbytes.checked_rem(self.typesize()) == Some(0);
-        let Some(special) = info.special.filter(|_| !is_whole) else { return Ok(None) };
+        let Some(special) = info.special.filter(|_| after.chunksize == 0 || !is_whole) else {
+            return Ok(None);
+        };
         let chunk = to_repeated_value_chunk(special, info.nbytes, self.typesize())?;
         after.cbytes = rules::checked_sum(after.cbytes, chunk.len() as i64)?;
         Ok(Some(chunk))
