@@ -47,20 +47,6 @@ impl<'a> Selection<'a> {
     /// `InvalidIndex` for a coordinate out of range; `InvalidParam` for a `buffersize` above the size of the selected
     /// items, for an invalid buffer shape, and for a number of lists that differs from that of dimensions.
     pub(crate) fn new(
-        array: &Array,
-        lists: &'a [&'a [i64]],
-        buffershape: &'a [i64],
-        buffersize: i64,
-    ) -> Result<Selection<'a>> {
-        Selection::check_for_geometry(array.geometry(), lists, buffershape, buffersize)
-    }
-
-    /// Returns the same selection, checked for another geometry of the array.
-    fn with_geometry(&self, geometry: &Arc<Geometry>) -> Result<Selection<'a>> {
-        Selection::check_for_geometry(Arc::clone(geometry), self.lists, self.buffershape, self.buffersize)
-    }
-
-    fn check_for_geometry(
         geometry: Arc<Geometry>,
         lists: &'a [&'a [i64]],
         buffershape: &'a [i64],
@@ -135,6 +121,11 @@ impl<'a> Selection<'a> {
         }
         self.min_buffer_len = isize::try_from(end).map_err(|_| wrong())? as usize;
         Ok(())
+    }
+
+    /// Returns the same selection, checked for another geometry of the array.
+    fn with_geometry(&self, geometry: &Arc<Geometry>) -> Result<Selection<'a>> {
+        Selection::new(Arc::clone(geometry), self.lists, self.buffershape, self.buffersize)
     }
 
     /// Returns whether no item is selected.

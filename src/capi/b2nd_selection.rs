@@ -88,7 +88,7 @@ fn with_selection<P: Pointer<Target = b2nd_array_t>>(
         lists.push(unsafe { typed_slice(list, len) }?);
     }
     let buffershape = arguments.buffershape.items(dims)?;
-    let selection = Selection::new(array, &lists, buffershape, arguments.buffersize)?;
+    let selection = Selection::new(array.geometry(), &lists, buffershape, arguments.buffersize)?;
     if selection.is_empty() {
         return Ok(0);
     }

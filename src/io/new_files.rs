@@ -7,12 +7,7 @@ use crate::error::Result;
 use crate::trace;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
-#[cfg(target_os = "linux")]
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// The number of temporary names that are tried.
-const NAME_ATTEMPTS: u32 = 100;
 
 /// An empty file or directory under a temporary name beside its destination, and what is written to it. Dropping it
 /// removes it, unless it was published.
@@ -34,7 +29,7 @@ impl NewFiles {
             Ok(_) => return Err(err!(FileOpen, "{} exists already", destination.display())),
             Err(_) => {}
         }
-        for _ in 0..NAME_ATTEMPTS {
+        for _ in 0..paths::TEMPORARY_NAME_ATTEMPTS {
             let temporary = paths::temporary_path(&destination)?;
             let created = match is_directory {
                 true => fs::create_dir(&temporary),
@@ -91,7 +86,7 @@ impl Drop for NewFiles {
 /// Renames a file or a directory, unless the new name exists.
 fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    match renameat2_without_replacing(from, to) {
+    match paths::rename_with_flags(from, to, libc::RENAME_NOREPLACE) {
         Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {}
         done => return done,
     }
@@ -108,15 +103,4 @@ pub(super) fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
         Err(_) => {}
     }
     fs::rename(from, to)
-}
-
-#[cfg(target_os = "linux")]
-fn renameat2_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
-    let to_c = |path: &Path| crate::fallible::c_string(&[path.as_os_str().as_bytes()]);
-    let (Ok(from), Ok(to)) = (to_c(from), to_c(to)) else { return Err(ErrorKind::OutOfMemory.into()) };
-    // SAFETY: two C strings.
-    let result = unsafe {
-        libc::renameat2(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::RENAME_NOREPLACE)
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

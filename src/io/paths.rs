@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::fallible;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -45,6 +45,20 @@ pub(crate) fn temporary_path(path: &Path) -> Result<PathBuf> {
     fallible::path(&[path.as_os_str().as_bytes(), suffix.as_bytes()])
 }
 
+/// The number of temporary paths that are tried.
+pub(super) const TEMPORARY_NAME_ATTEMPTS: u32 = 100;
+
+/// Renames a file or a directory with the flags of the system call `renameat2`.
+#[cfg(target_os = "linux")]
+pub(super) fn rename_with_flags(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
+    let to_c = |path: &Path| fallible::c_string(&[path.as_os_str().as_bytes()]);
+    let (Ok(from), Ok(to)) = (to_c(from), to_c(to)) else { return Err(ErrorKind::OutOfMemory.into()) };
+    // SAFETY: two C strings.
+    let result =
+        unsafe { libc::renameat2(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Returns whether the path exists, following links.
 pub(crate) fn exists(path: &CStr) -> bool {
     fs::metadata(as_path(path)).is_ok()
@@ -68,7 +82,7 @@ pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     if unsafe { libc::remove(path.as_ptr()) } == 0 {
         return Ok(());
     }
-    match std::io::Error::last_os_error() {
+    match io::Error::last_os_error() {
         error if error.kind() == ErrorKind::NotFound => Ok(()),
         error => Err(err!(FileRemove, "cannot remove {path:?}: {error}")),
     }

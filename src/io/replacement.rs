@@ -7,17 +7,10 @@ use crate::error::Result;
 use crate::fallible;
 use crate::trace;
 use std::ffi::CStr;
-#[cfg(target_os = "linux")]
-use std::ffi::CString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-#[cfg(target_os = "linux")]
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// The number of names for a temporary file that are tried.
-const NAME_ATTEMPTS: u32 = 100;
 
 /// Writes a file that holds exactly `bytes`; an existing file is replaced. After an error, the file has its old
 /// contents, or does not exist if it did not before.
@@ -119,11 +112,10 @@ fn overwrite(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
 /// `FileOpen`, `FileWrite`.
 pub(crate) fn sync_directory(file: &Path) -> Result<()> {
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let opened = File::open(directory);
-    sync(&opened.map_err(|error| err!(FileOpen, "cannot open {}: {error}", directory.display()))?)
+    sync_file(directory)
 }
 
-/// Waits until a file is on disk.
+/// Waits until a file, or the names in a directory, are on disk.
 ///
 /// # Errors
 /// `FileOpen`, `FileWrite`.
@@ -170,7 +162,7 @@ impl TemporaryFile {
         if target.file_name().is_none() {
             return Ok(None);
         }
-        for _ in 0..NAME_ATTEMPTS {
+        for _ in 0..paths::TEMPORARY_NAME_ATTEMPTS {
             let path = paths::temporary_path(target)?;
             let failed = |error| err!(FileOpen, "cannot create a file beside {}: {error}", target.display());
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
@@ -206,12 +198,7 @@ impl TemporaryFile {
     /// systems (ext4), which takes many times longer; exchanging does not.
     #[cfg(target_os = "linux")]
     fn exchange_with(&self, target: &Path) -> bool {
-        let (Some(new), Some(old)) = (to_c_path(&self.name.0), to_c_path(target)) else { return false };
-        // SAFETY: two C strings.
-        let result = unsafe {
-            libc::renameat2(libc::AT_FDCWD, new.as_ptr(), libc::AT_FDCWD, old.as_ptr(), libc::RENAME_EXCHANGE)
-        };
-        result == 0
+        paths::rename_with_flags(&self.name.0, target, libc::RENAME_EXCHANGE).is_ok()
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -248,11 +235,6 @@ impl TemporaryFile {
         }
         Ok(self.file)
     }
-}
-
-#[cfg(target_os = "linux")]
-fn to_c_path(path: &Path) -> Option<CString> {
-    fallible::c_string(&[path.as_os_str().as_bytes()]).ok()
 }
 
 impl Drop for TemporaryName {

@@ -323,7 +323,7 @@ impl ArrayHandle {
                 self.typesize()
             )
         })?;
-        Selection::new(&self.inner, lists, shape, len)
+        Selection::new(self.inner.geometry(), lists, shape, len)
     }
 
     /// Changes the shape; new items are zeros.

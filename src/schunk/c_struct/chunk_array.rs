@@ -67,14 +67,16 @@ unsafe fn chunk_len(chunk: NonNull<u8>) -> usize {
     cbytes.unwrap_or(0)
 }
 
-/// Frees a chunk, or keeps its memory for another chunk.
+/// Puts a chunk, or NULL, into a slot. Frees the chunk that was there, or keeps its memory for another chunk.
 ///
 /// # Safety
-/// `chunk` was taken from the array of a super-chunk, and is not used any more.
-unsafe fn free_chunk(chunk: NonNull<u8>) {
-    // SAFETY: by the contract of this function the chunk was taken from an array and is not used any more; chunks of
-    // the array are `malloc` blocks.
-    unsafe { buffers::return_block(chunk, chunk_len(chunk)) }
+/// `slot` is in the array of a super-chunk, and the chunk in it is not in use.
+unsafe fn replace_chunk(slot: &mut *mut u8, chunk: *mut u8) {
+    if let Some(old) = NonNull::new(std::mem::replace(slot, chunk)) {
+        // SAFETY: by the contract of this function the chunk was in an array and is not used any more; chunks of the
+        // array are `malloc` blocks.
+        unsafe { buffers::return_block(old, chunk_len(old)) }
+    }
 }
 
 impl<'a> LockProof<'a, SuperChunk> {
@@ -222,11 +224,8 @@ impl WriteGuard<'_, SuperChunk> {
     /// # Errors
     /// `Data` when there is no such chunk.
     pub(in crate::schunk) fn replace_in_memory(&mut self, at: i64, chunk: ChunkBlock) -> Result<()> {
-        let old = std::mem::replace(self.chunk_slot(at)?, chunk.0.into_raw());
-        if let Some(old) = NonNull::new(old) {
-            // SAFETY: a chunk that has just been taken from the array; `&mut self` is exclusive access.
-            unsafe { free_chunk(old) };
-        }
+        // SAFETY: a slot of the array; `&mut self` is exclusive access.
+        unsafe { replace_chunk(self.chunk_slot(at)?, chunk.0.into_raw()) };
         Ok(())
     }
 
@@ -235,11 +234,8 @@ impl WriteGuard<'_, SuperChunk> {
     /// # Errors
     /// `Data` when there is no such chunk.
     pub(in crate::schunk) fn remove_in_memory(&mut self, at: i64) -> Result<()> {
-        let old = std::mem::replace(self.chunk_slot(at)?, ptr::null_mut());
-        if let Some(old) = NonNull::new(old) {
-            // SAFETY: a chunk that has just been taken from the array; `&mut self` is exclusive access.
-            unsafe { free_chunk(old) };
-        }
+        // SAFETY: a slot of the array; `&mut self` is exclusive access.
+        unsafe { replace_chunk(self.chunk_slot(at)?, ptr::null_mut()) };
         let chunks = self.chunks_in_memory()?;
         let behind = &mut chunks[at as usize..];
         behind.copy_within(1.., 0);
@@ -268,10 +264,8 @@ impl WriteGuard<'_, SuperChunk> {
     pub(in crate::schunk) fn free_chunks(&mut self) {
         let Ok(slots) = self.chunk_slots() else { return };
         for slot in slots {
-            if let Some(chunk) = NonNull::new(std::mem::replace(slot, ptr::null_mut())) {
-                // SAFETY: a chunk that has just been taken from the array; `&mut self` is exclusive access.
-                unsafe { free_chunk(chunk) };
-            }
+            // SAFETY: a slot of the array; `&mut self` is exclusive access.
+            unsafe { replace_chunk(slot, ptr::null_mut()) };
         }
         let s = self.object_for_change().as_ptr();
         // SAFETY: the rule of `c_struct`: NULL or a `malloc` block; exclusive access, and no slice of the slots is in
