@@ -191,7 +191,7 @@ impl ChunkHeader {
                 "the special kind of variable-length blocks is {special}, expected 0"
             ));
         }
-        if special == SpecialValue::VALUE_ID {
+        if special == SpecialValue::Value.id() {
             let width = self.cbytes - EXTENDED_HEADER_LENGTH as i32;
             if width <= 0 || width > MAX_BLOCKSIZE || width > self.nbytes || self.nbytes % width != 0 {
                 return Err(err!(
@@ -200,7 +200,7 @@ impl ChunkHeader {
                     self.nbytes
                 ));
             }
-        } else if special > SpecialValue::ZERO_ID && self.nbytes % i32::from(self.typesize) != 0 {
+        } else if special > SpecialValue::Zero.id() && self.nbytes % i32::from(self.typesize) != 0 {
             let typesize = self.typesize;
             return Err(err!(
                 InvalidHeader,

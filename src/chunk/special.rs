@@ -4,25 +4,21 @@
 use crate::err;
 use crate::error::Result;
 
-/// The kinds of special chunk.
+/// The kinds of special chunk, with their ids in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum SpecialValue {
     /// All bytes are zero.
-    Zero,
+    Zero = 1,
     /// All items are a quiet NaN; items of 4 or 8 bytes only.
-    Nan,
+    Nan = 2,
     /// One value, which follows the header, repeated.
-    Value,
+    Value = 3,
     /// Uninitialised content: decompression leaves the destination unchanged.
-    Uninit,
+    Uninit = 4,
 }
 
 impl SpecialValue {
-    /// Id of [`SpecialValue::Zero`] in a header.
-    pub(crate) const ZERO_ID: u8 = 1;
-    /// Id of [`SpecialValue::Value`] in a header.
-    pub(crate) const VALUE_ID: u8 = 3;
-
     /// Returns the kind with that id in a header; `None` for 0.
     ///
     /// # Errors
@@ -31,9 +27,9 @@ impl SpecialValue {
     pub(crate) fn from_id(id: u8) -> Result<Option<SpecialValue>> {
         match id {
             0 => Ok(None),
-            SpecialValue::ZERO_ID => Ok(Some(SpecialValue::Zero)),
+            1 => Ok(Some(SpecialValue::Zero)),
             2 => Ok(Some(SpecialValue::Nan)),
-            SpecialValue::VALUE_ID => Ok(Some(SpecialValue::Value)),
+            3 => Ok(Some(SpecialValue::Value)),
             4 => Ok(Some(SpecialValue::Uninit)),
             other => Err(err!(Data, "the special kind is {other}, expected 0 to 4")),
         }
@@ -41,12 +37,7 @@ impl SpecialValue {
 
     /// Returns the id in a header.
     pub(crate) fn id(self) -> u8 {
-        match self {
-            SpecialValue::Zero => SpecialValue::ZERO_ID,
-            SpecialValue::Nan => 2,
-            SpecialValue::Value => SpecialValue::VALUE_ID,
-            SpecialValue::Uninit => 4,
-        }
+        self as u8
     }
 
     /// Fills `dest`, which begins `offset` bytes into the chunk's content. `value` is the bytes behind the header.

@@ -126,8 +126,7 @@ impl SuperChunk {
             if let ([nblock], None) = (blocks, &settings.postfilter)
                 && let Some(chunk) = access.chunk_state(nchunk)
                 && let Some(cache) = self.cache().try_lock()
-                && let Some((bytes, typesize)) =
-                    cache.get_ref(chunk, nblock * blocksize..(nblock + 1) * blocksize)
+                && let Some((bytes, typesize)) = cache.get_ref(chunk, nblock * blocksize, blocksize)
             {
                 // SAFETY: the sink is borrowed exclusively.
                 unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;

@@ -39,21 +39,20 @@ impl BlockCache {
     /// Copies `dest.len()` bytes from byte `start` of a chunk on, if all of them are in the block. Returns the chunk's
     /// item size; `None` for a miss.
     pub(crate) fn get(&self, chunk: ChunkState, start: usize, dest: &mut OutBuffer<'_>) -> Option<u8> {
+        let (bytes, typesize) = self.get_ref(chunk, start, dest.len())?;
+        dest.copy_from_slice(bytes);
+        Some(typesize)
+    }
+
+    /// Returns `len` bytes of a chunk from byte `start` on, if all of them are in the block, and the chunk's item size;
+    /// `None` for a miss.
+    #[inline]
+    pub(crate) fn get_ref(&self, chunk: ChunkState, start: usize, len: usize) -> Option<(&[u8], u8)> {
         if self.chunk != Some(chunk) {
             return None;
         }
         let at = start.checked_sub(self.start)?;
-        dest.copy_from_slice(self.bytes.get(at..)?.get(..dest.len())?);
-        Some(self.typesize)
-    }
-
-    /// Returns bytes `range` of a chunk, if all of them are in the block, and the chunk's item size; `None` for a miss.
-    pub(crate) fn get_ref(&self, chunk: ChunkState, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
-        if self.chunk != Some(chunk) {
-            return None;
-        }
-        let at = range.start.checked_sub(self.start)?;
-        Some((self.bytes.get(at..)?.get(..range.len())?, self.typesize))
+        Some((self.bytes.get(at..)?.get(..len)?, self.typesize))
     }
 
     /// Records a partial read of a block. Returns whether the previous one was of the same block, so that caching it is

@@ -10,7 +10,8 @@ use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
@@ -74,8 +75,7 @@ impl SuperChunk {
                 "{nchunks} chunks of a frame of {len} bytes need more than the limit of {limit} bytes"
             ));
         }
-        let mut chunks = Vec::new();
-        chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory_error())?;
+        let mut chunks = fallible::vec_with_capacity(contents.nchunks.min(1 << 16))?;
         // 0 for chunks with blocks of several sizes.
         let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, 0);
         for nchunk in 0..contents.nchunks {
@@ -177,10 +177,6 @@ impl SuperChunk {
         drop(access);
         Ok(schunk)
     }
-}
-
-fn no_memory_error() -> Error {
-    err!(MemoryAlloc, "a super-chunk")
 }
 
 fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, FrameContents, u8)> {
