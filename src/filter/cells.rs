@@ -326,17 +326,21 @@ impl Cell<'_> {
 
 const IN_BLOCK: &str = "the rows of all cells have as many bytes as the block";
 
-/// Adds floats. The items are added one by one, so that the sum is the same on every machine.
-fn add_f32(a: [u8; 4], b: [u8; 4]) -> [u8; 4] {
-    (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes()
+/// Adds an item to a sum of floats. The items are added one by one, so that the sum is the same on every machine. A sum
+/// that is NaN stays the first NaN, as in the reference: `+` returns either of two NaNs, as the compiler orders them.
+fn add_f32(sum: [u8; 4], item: [u8; 4]) -> [u8; 4] {
+    let before = f32::from_ne_bytes(sum);
+    if before.is_nan() { sum } else { (before + f32::from_ne_bytes(item)).to_ne_bytes() }
 }
 
 fn divide_f32(sum: [u8; 4], count: usize) -> [u8; 4] {
     (f32::from_ne_bytes(sum) / count as f32).to_ne_bytes()
 }
 
-fn add_f64(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
-    (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes()
+/// As [`add_f32`].
+fn add_f64(sum: [u8; 8], item: [u8; 8]) -> [u8; 8] {
+    let before = f64::from_ne_bytes(sum);
+    if before.is_nan() { sum } else { (before + f64::from_ne_bytes(item)).to_ne_bytes() }
 }
 
 fn divide_f64(sum: [u8; 8], count: usize) -> [u8; 8] {
