@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::processes::report;
@@ -188,19 +189,21 @@ pub fn run(store: Store) {
     let count = from_environment("BLOSC2_FLIPS", 100);
     let (mut flips, mut detected) = (0, 0);
     for codec in CODECS {
+        let closed = scratch.new_path();
+        let (contents, files) = create(store, &closed, codec);
+        assert_eq!(read(&closed, &contents, &mut Random::new(1), false, "undamaged"), 0);
         let path = scratch.new_path();
-        let (contents, files) = create(store, &path, codec);
-        assert_eq!(read(&path, &contents, &mut Random::new(1), false, "undamaged"), 0);
+        write(&path, &files, store);
         for region in Region::ALL {
             let places = places(&files, region);
             for n in 0..count {
                 let mut random = Random::of_item(codec.into(), n);
                 let (name, range) = random.pick(&places).clone();
                 let (at, bit) = (range.start + random.below(range.len()), random.below(8));
-                let mut damaged = files.clone();
-                damaged.get_mut(&name).expect("a file")[at] ^= 1 << bit;
-                let path = scratch.new_path();
-                write(&path, &damaged, store);
+                let file = if name.is_empty() { path.clone() } else { path.join(&name) };
+                let file = fs::OpenOptions::new().write(true).open(file).expect("a file");
+                let old = files[&name][at];
+                file.write_all_at(&[old ^ 1 << bit], at as u64).expect("written");
                 let what = format!("codec {codec}, {region:?}, bit {bit} of byte {at} of {name:?}");
                 let errors = read(&path, &contents, &mut random, matches!(region, Region::Payload), &what);
                 // Without the flag of the checksums the frame is read as one that has none.
@@ -208,8 +211,7 @@ pub fn run(store: Store) {
                 assert!(errors > 0 || is_flag, "{what}: not detected");
                 flips += 1;
                 detected += usize::from(errors > 0);
-                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }
-                    .expect("removed");
+                file.write_all_at(&[old], at as u64).expect("written");
             }
         }
     }

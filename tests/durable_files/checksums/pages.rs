@@ -99,11 +99,12 @@ fn pages(path: &Path) -> Vec<usize> {
 /// Flips bits of the pages.
 fn flip_pages(path: &Path, scratch: &ScratchDir, contents: &[Vec<u8>], random: &mut Random) {
     let pages = pages(path);
+    let copy = scratch.new_path();
+    files::copy(path, &copy);
+    let whole = fs::read(index_file(&copy)).expect("a file");
     for _ in 0..from_environment("BLOSC2_FLIPS", 100) / 10 {
-        let copy = scratch.new_path();
-        files::copy(path, &copy);
         let at = random.pick(&pages) + random.below(PAGE_LEN);
-        let mut bytes = fs::read(index_file(&copy)).expect("a file");
+        let mut bytes = whole.clone();
         bytes[at] ^= 1 << random.below(8);
         fs::write(index_file(&copy), bytes).expect("written");
         assert!(SuperChunk::open(Library::ours(), &copy).is_none(), "bit flip of byte {at} not detected");
@@ -111,9 +112,9 @@ fn flip_pages(path: &Path, scratch: &ScratchDir, contents: &[Vec<u8>], random: &
         let saved = scratch.new_path();
         assert_eq!(repair(&copy, &saved).0, contents.len() as i64, "bit flip of byte {at}");
         check(&saved, contents, "repaired");
-        files::remove(&copy);
         files::remove(&saved);
     }
+    files::remove(&copy);
 }
 
 /// Changes frames, and copies of them that were taken while they were open.
@@ -157,6 +158,10 @@ pub fn run(store: Store) {
         check(&copy, &copied, &format!("{what}, updates"));
         for step in 0..6 {
             change(&other, &mut copied, &mut random, 1_000 + 20 * round + step);
+            // Reading a directory takes two thousand system calls and more.
+            if store == Store::Directory && step % 3 != 2 {
+                continue;
+            }
             let second = scratch.new_path();
             files::copy(&copy, &second);
             check(&second, &copied, &format!("{what}, {} makes change {step}", next.name));
