@@ -155,13 +155,13 @@ fn stat_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<libc::stat> 
     Some(unsafe { found.assume_init() })
 }
 
-/// Reads the bytes from `position` on into `dest`, as many as the file has. Returns their number.
+/// Reads bytes from `position` on into `dest`: `min` or more, if the file has them. Returns their number.
 ///
 /// # Errors
 /// `FileRead`.
-pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usize> {
+pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8], min: usize) -> Result<usize> {
     let mut done = 0;
-    while done < dest.len() {
+    while done < min.min(dest.len()) {
         match file.read_at(&mut dest[done..], position.saturating_add(done as u64)) {
             Ok(0) => break,
             Ok(n) => done += n,

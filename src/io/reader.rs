@@ -18,6 +18,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 pub(crate) struct CachedReader {
     backend: Backend,
     state: RwLock<ReaderState>,
+    /// Whether [`drop_if_lost`](Self::drop_if_lost) is to compare the descriptor.
+    must_check: AtomicBool,
 }
 
 #[derive(Default)]
@@ -113,7 +115,11 @@ impl CachedReader {
     /// Creates a reader that keeps its handle if the limit allows. Opens nothing yet.
     pub(crate) fn new(backend: Backend) -> Self {
         let slot = if backend.is_native() { CacheSlot::Undecided } else { CacheSlot::Unavailable };
-        CachedReader { backend, state: RwLock::new(ReaderState { slot, ..ReaderState::default() }) }
+        CachedReader {
+            backend,
+            state: RwLock::new(ReaderState { slot, ..ReaderState::default() }),
+            must_check: AtomicBool::new(true),
+        }
     }
 
     /// Creates a reader that opens the file for every read, like a reader beyond the limit.
@@ -122,6 +128,7 @@ impl CachedReader {
         CachedReader {
             backend,
             state: RwLock::new(ReaderState { slot: CacheSlot::Unavailable, ..ReaderState::default() }),
+            must_check: AtomicBool::new(true),
         }
     }
 
@@ -130,6 +137,7 @@ impl CachedReader {
     /// names no file is not such a case: the old file can still be read.
     pub(crate) fn revalidate(&self, there: Option<FileVersion>) -> bool {
         let Some(kept) = self.open_file() else { return self.revalidate_unkept(there) };
+        self.must_check.store(false, Ordering::Relaxed);
         let is_lost = kept.is_lost();
         if !is_lost && there.is_none_or(|there| there.identity == kept.identity) {
             return false;
@@ -139,8 +147,25 @@ impl CachedReader {
         true
     }
 
-    /// Drops the handle if the program closed its descriptor.
+    /// Returns whether the version `there` of the path is another file than the one that was read.
+    pub(crate) fn is_other_file(&self, there: FileVersion) -> bool {
+        match self.open_file() {
+            Some(kept) => there.identity != kept.identity,
+            None => self.revalidate_unkept(Some(there)),
+        }
+    }
+
+    /// Lets the next [`drop_if_lost`](Self::drop_if_lost) compare the descriptor.
+    pub(crate) fn expect_check(&self) {
+        self.must_check.store(true, Ordering::Relaxed);
+    }
+
+    /// Drops the handle if the program closed its descriptor. The descriptor is compared once after each
+    /// [`expect_check`](Self::expect_check), by [`revalidate`](Self::revalidate) or by this function.
     pub(crate) fn drop_if_lost(&self) {
+        if !self.must_check.swap(false, Ordering::Relaxed) {
+            return;
+        }
         if let Some(file) = self.open_file().filter(|file| file.is_lost()) {
             self.drop_file(&file, true);
         }

@@ -41,9 +41,20 @@ impl IoStream {
     /// `FileRead`.
     pub(crate) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         match &self.0 {
-            StreamKind::Native(file) => native::read_at(file, position, dest),
+            StreamKind::Native(file) => native::read_at(file, position, dest, dest.len()),
             StreamKind::Mmap(mapping) => mapping.read_at(position, dest),
             StreamKind::User(stream) => stream.read_at(position, dest),
+        }
+    }
+
+    /// As [`read_at`](Self::read_at), but may stop after `min` bytes: one system call reads a short file.
+    ///
+    /// # Errors
+    /// `FileRead`.
+    pub(crate) fn read_at_least(&self, position: u64, dest: &mut [u8], min: usize) -> Result<usize> {
+        match &self.0 {
+            StreamKind::Native(file) => native::read_at(file, position, dest, min),
+            _ => self.read_at(position, dest),
         }
     }
 

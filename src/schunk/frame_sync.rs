@@ -21,6 +21,8 @@ struct ReadSession<'a> {
     header: FrameHeader,
     /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation).
     generation: u64,
+    /// Whether reads must be [confirmed](Frame::confirm_unchanged).
+    must_confirm: bool,
     _frame_lock: FrameLockGuard<'a>,
     guard: ReadGuard<'a, SuperChunk>,
 }
@@ -121,10 +123,13 @@ impl SuperChunk {
         if status.is_stale {
             drop(frame_lock);
             drop(guard);
-            return read(self.lock_stale_frame(frame, &status.header)?.access());
+            let session = self.lock_stale_frame(frame, &status.header)?;
+            let done = read(session.access());
+            return if session.must_confirm { frame.confirm_unchanged(&session.header, done) } else { done };
         }
         let (header, generation) = (Some(&status.header), Some(status.generation));
-        read(ChunkAccess { lock_proof: guard.lock_proof(), header, generation })
+        let done = read(ChunkAccess { lock_proof: guard.lock_proof(), header, generation });
+        if status.must_confirm { frame.confirm_unchanged(&status.header, done) } else { done }
     }
 
     /// Rereads the frame, which another handle has changed since it had the header `old`, and locks for reading. If the
@@ -146,7 +151,7 @@ impl SuperChunk {
             }
             let guard = self.read_lock();
             let frame_lock = frame.lock(false)?;
-            let FrameStatus { header, generation, is_stale } = frame.status()?;
+            let FrameStatus { header, generation, is_stale, must_confirm } = frame.status()?;
             if is_current && is_stale {
                 // Another handle has changed the frame again.
                 old = header;
@@ -155,7 +160,7 @@ impl SuperChunk {
             if !is_current {
                 self.discard_cached_block();
             }
-            return Ok(ReadSession { header, generation, _frame_lock: frame_lock, guard });
+            return Ok(ReadSession { header, generation, must_confirm, _frame_lock: frame_lock, guard });
         }
         unreachable!("the attempts have no end")
     }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const UNIT_LEN: usize = 4 << 10;
 /// Minimum length, in bytes, of a chunk with a record. A shorter chunk is read whole, which is at most three units more than
 /// a block needs.
-const MIN_RECORDED_LEN: u64 = 16 << 10;
+pub(in crate::frame) const MIN_RECORDED_LEN: u64 = 16 << 10;
 /// Size of the checksum of a unit in a record, in bytes.
 const SUM_LEN: usize = 4;
 

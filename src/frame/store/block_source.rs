@@ -6,12 +6,12 @@ use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::lazy::{BlockSource, ChunkLocation};
 use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
-use crate::frame::format::units::{UnitChecks, record_len};
+use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, record_len};
 use crate::io::IoStream;
 use std::sync::Arc;
 
@@ -32,15 +32,7 @@ impl BlockSource for ChunkSource<'_> {
             Some(stream) => stream.read_exact_at(at, dest).map_err(to_block_error),
             None => self.frame.read_from_chunk(location, at, dest),
         });
-        if self.chunk_file.is_none() {
-            self.frame.confirm_read(self.header, Ok(()))?;
-        }
-        match read {
-            Err(error) if error.kind() == ErrorKind::Data => {
-                self.frame.confirm_check(self.header, Err(error))
-            }
-            read => read,
-        }
+        self.frame.confirm_check(self.header, read)
     }
 }
 
@@ -122,6 +114,15 @@ impl Frame {
             && let Some(units) = UnitChecks::parse(&record, chunk_len as usize, expected)?
         {
             return self.kept_units.add(location.offset, units).map(Some);
+        }
+        if (1..MIN_RECORDED_LEN).contains(&chunk_len) {
+            let mut buffer = buffers::take_buffer(chunk_len as usize)?;
+            let chunk = &mut buffer[..chunk_len as usize];
+            if read(0, chunk).is_ok() {
+                let start = if header.kind == FrameKind::Contiguous { header.header_len as i64 } else { 0 };
+                self.check_chunk(nchunk, chunk, (location.offset - start) as u64, header)?;
+                return Ok(None);
+            }
         }
         self.check_whole_chunk(nchunk, header)?;
         Ok(None)

@@ -179,8 +179,19 @@ impl Disk {
         self.reader.set_unkept(current.map(|current| current.stamp.version()));
     }
 
-    /// Drops the kept read handle if the program has closed its descriptor; the next read opens the file again.
-    pub(crate) fn drop_reader_if_lost(&self) {
+    /// Returns whether the path names another file than the one that was read last.
+    pub(super) fn names_other_file(&self) -> bool {
+        self.stamp().is_some_and(|current| self.reader.is_other_file(current.stamp.version()))
+    }
+
+    /// Lets the next [`drop_lost_reader`](Self::drop_lost_reader) check the kept read handle.
+    pub(super) fn expect_reader_check(&self) {
+        self.reader.expect_check();
+    }
+
+    /// Drops the kept read handle if the program has closed its descriptor; the next read opens the file again. The handle is
+    /// checked once for each call of the program.
+    pub(super) fn drop_lost_reader(&self) {
         self.reader.drop_if_lost();
     }
 

@@ -230,7 +230,7 @@ impl Frame {
                 }
                 Ok((stream, len))
             });
-            let (stream, len) = self.confirm_read(header, opened)?;
+            let (stream, len) = self.explain_error(header, opened)?;
             if let Some(bytes) = stream.borrow_at(0, len)? {
                 check_chunk_file_len(&bytes)?;
                 self.check_chunk(nchunk, stored_part(&bytes), offset, header)?;
@@ -238,12 +238,12 @@ impl Frame {
             }
             let mut buffer = ReadBuffer::new(mode, len)?;
             let read = stream.read_exact_at(0, buffer.bytes());
-            self.confirm_read(header, read.and_then(|()| check_chunk_file_len(buffer.bytes())))?;
+            self.explain_error(header, read.and_then(|()| check_chunk_file_len(buffer.bytes())))?;
             self.check_chunk(nchunk, stored_part(buffer.bytes()), offset, header)?;
             return buffer.pass_chunk(len, then);
         }
         let at = self.check_offset(offset, header)?;
-        disk.drop_reader_if_lost();
+        disk.drop_lost_reader();
         disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
             if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
@@ -257,24 +257,10 @@ impl Frame {
             // Usually the chunk ends where the next chunk begins: then one read is enough.
             let guess = self.max_chunk_cbytes(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
             let read = read_stored_chunk(stream, disk.base + at, limit, guess as usize, mode);
-            let (mut buffer, cbytes) = self.confirm_read(header, read)?;
+            let (mut buffer, cbytes) = self.explain_error(header, read)?;
             self.check_chunk(nchunk, &buffer.bytes()[..cbytes], offset, header)?;
             buffer.pass_chunk(cbytes, then)
         })
-    }
-
-    /// Returns the result of a read, unless another handle has changed the frame since `header` was read: then the
-    /// bytes may be of another chunk. Readers without the lock repeat such a read.
-    ///
-    /// # Errors
-    /// `FileRead`; the error of the read.
-    pub(in crate::frame) fn confirm_read<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
-        let must_check = read.is_err() || self.must_check_reads();
-        if must_check && self.has_changed_since(header) {
-            self.count_changed_read();
-            return Err(err!(FileRead, "another handle has changed the frame while it was read"));
-        }
-        read
     }
 
     /// Reads chunk `nchunk` and passes it to `then`: in its lazy form if the frame is on disk, whole if the chunk has
@@ -326,7 +312,7 @@ impl Frame {
             nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
             offset: i64::try_from(at).unwrap_or(i64::MAX),
         };
-        disk.drop_reader_if_lost();
+        disk.drop_lost_reader();
         let read = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
             let place = StoredPlace { nchunk, at: disk.base + at, limit: Some(limit), location };
@@ -427,7 +413,7 @@ fn read_stored_chunk(
     mode: FetchMode,
 ) -> Result<(ReadBuffer, usize)> {
     let mut buffer = ReadBuffer::new(mode, guess)?;
-    let got = stream.read_at(at, buffer.bytes())?;
+    let got = stream.read_at_least(at, buffer.bytes(), EXTENDED_HEADER_LENGTH)?;
     if got < EXTENDED_HEADER_LENGTH {
         return Err(err!(FileRead, "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"));
     }
@@ -531,7 +517,7 @@ impl Frame {
         // A back-end of the program may fail to read beyond the end of the file.
         let guess = if stream.as_file().is_some() { guess } else { 0 };
         let mut head = fallible::filled(0, guess.max(EXTENDED_HEADER_LENGTH))?;
-        let got = stream.read_at(place.at, &mut head)?;
+        let got = stream.read_at_least(place.at, &mut head, EXTENDED_HEADER_LENGTH)?;
         if got < EXTENDED_HEADER_LENGTH {
             return Err(err!(
                 FileRead,
@@ -543,7 +529,14 @@ impl Frame {
             let at = place.at.checked_add(position);
             stream.read_exact_at(at.ok_or_else(|| err!(ReadBuffer, "offset {position} overflows"))?, dest)
         };
-        let units = self.units_of(place.nchunk, place.location, stored_len(&head), &read, header)?;
+        let read_again = |position: u64, dest: &mut [u8]| match head.get(position as usize..) {
+            Some(there) if there.len() >= dest.len() => {
+                dest.copy_from_slice(&there[..dest.len()]);
+                Ok(())
+            }
+            _ => read(position, dest),
+        };
+        let units = self.units_of(place.nchunk, place.location, stored_len(&head), &read_again, header)?;
         if let Some(units) = &units {
             units.check(0, &[&head])?;
         }

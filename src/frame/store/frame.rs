@@ -56,8 +56,6 @@ pub(crate) struct Frame {
     pub(in crate::frame) checksum_mode: AtomicU8,
     /// The checks of chunks that were read in parts.
     pub(super) kept_units: KeptUnits,
-    /// Whether another process may be changing the frame now, so that a read without the lock must be checked.
-    pub(in crate::frame) must_check_reads: AtomicBool,
     /// Number of reads that failed because another handle had changed the frame meanwhile.
     pub(in crate::frame) changed_reads: AtomicU64,
     pub(in crate::frame) inner: RwLock<Inner>,
@@ -211,7 +209,6 @@ impl Frame {
             level: AtomicU8::new(level as u8),
             checksum_mode: AtomicU8::new(checksum_mode as u8),
             kept_units: KeptUnits::default(),
-            must_check_reads: AtomicBool::new(false),
             changed_reads: AtomicU64::new(0),
             inner: RwLock::new(inner),
             process: AtomicU32::new(fork_count::current()),
@@ -292,7 +289,7 @@ impl Frame {
         let header = FrameHeader::parse(&bytes, self.kind())?;
         header.check_for_opening(&bytes)?;
         load::check_file_len(&header)?;
-        let trailer_len = self.confirm_read(&header, load::read_trailer_len(self, header.frame_len))?;
+        let trailer_len = self.explain_error(&header, load::read_trailer_len(self, header.frame_len))?;
         Ok((header, trailer_len))
     }
 
@@ -340,9 +337,12 @@ impl Frame {
 
     /// Reads everything except the chunks, and stores the layout, the index and the images in [`Inner`].
     fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<FrameContents> {
-        let loaded = self.load_parts(&header, trailer_len);
-        // Without the lock, another handle may have written other parts between two reads.
-        let (layout, index, images, mut contents, checksums) = self.confirm_read(&header, loaded)?;
+        let mut loaded = self.load_parts(&header, trailer_len);
+        if self.lock.is_none() {
+            // Another handle may have written other parts between two reads.
+            loaded = self.confirm_unchanged(&header, loaded);
+        }
+        let (layout, index, images, mut contents, checksums) = self.explain_error(&header, loaded)?;
         let has_pages =
             checksums.as_ref().is_some_and(|checksums| checksums.stored_places().next().is_some());
         let is_open = header.gap.is_some() || has_pages;

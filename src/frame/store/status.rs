@@ -4,7 +4,7 @@
 use super::frame::{Frame, LastCheck};
 use super::undo_log::UndoLog;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fork_count;
 use crate::frame::format::header::FrameHeader;
 use crate::io::ObservedStamp;
@@ -28,6 +28,9 @@ pub(crate) struct FrameStatus {
     /// another handle since, even if the length of the frame is unchanged. Two reads get the same number only if the
     /// stamp of the file proves that the file was not changed between them.
     pub generation: u64,
+    /// Whether another process may be changing the frame now, so that what is read without the lock must be
+    /// [confirmed](Frame::confirm_unchanged).
+    pub must_confirm: bool,
 }
 
 impl Frame {
@@ -41,21 +44,22 @@ impl Frame {
             return Ok(status);
         }
         let current = self.disk.as_ref().and_then(|disk| disk.stamp());
-        let must_check = self.lock.is_none() && current.as_ref().is_some_and(|current| current.is_recent);
-        self.must_check_reads.store(must_check, Ordering::Relaxed);
+        let must_confirm = self.lock.is_none() && current.as_ref().is_some_and(|current| current.is_recent);
         if let Some(current) = &current
             && !self.force_refresh.load(Ordering::Relaxed)
             && let Some(seen) = &self.inner.read_recursive().last_check
             && seen.stamp == current.stamp
             && seen.is_whole_file
         {
+            self.disk.iter().for_each(|disk| disk.expect_reader_check());
             return Ok(FrameStatus {
                 header: seen.header.clone(),
                 is_stale: false,
                 generation: seen.generation,
+                must_confirm,
             });
         }
-        self.status_for_stamp(current)
+        self.status_for_stamp(current, must_confirm)
     }
 
     /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
@@ -66,7 +70,7 @@ impl Frame {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);
         }
-        let mut status = self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()))?;
+        let mut status = self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()), false)?;
         // Another handle may have replaced a chunk in place by one of the same length: the next table needs its checksum.
         if self.has_replaced_table(&status.header) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -84,12 +88,14 @@ impl Frame {
             Some(header) => header.clone(),
             None => FrameHeader::parse(&inner.images.header, self.kind())?,
         };
-        Ok(Some(FrameStatus { header, is_stale: false, generation: self.next_generation() }))
+        let generation = self.next_generation();
+        Ok(Some(FrameStatus { header, is_stale: false, generation, must_confirm: false }))
     }
 
-    fn status_for_stamp(&self, current: Option<ObservedStamp>) -> Result<FrameStatus> {
+    fn status_for_stamp(&self, current: Option<ObservedStamp>, must_confirm: bool) -> Result<FrameStatus> {
         let Some(disk) = &self.disk else {
-            return Ok(FrameStatus { header: self.read_header()?, is_stale: false, generation: 0 });
+            let header = self.read_header()?;
+            return Ok(FrameStatus { header, is_stale: false, generation: 0, must_confirm: false });
         };
         if disk.was_replaced(current.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -104,7 +110,7 @@ impl Frame {
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
-            return Ok(FrameStatus { header, is_stale, generation });
+            return Ok(FrameStatus { header, is_stale, generation, must_confirm });
         };
         let known = self
             .inner
@@ -114,7 +120,7 @@ impl Frame {
             .filter(|seen| seen.stamp == stamp)
             .map(|seen| seen.generation);
         if let Some(generation) = known {
-            return Ok(FrameStatus { header, is_stale, generation });
+            return Ok(FrameStatus { header, is_stale, generation, must_confirm });
         }
         let generation = self.next_generation();
         if is_settled && !is_stale {
@@ -123,7 +129,7 @@ impl Frame {
             self.inner.write().last_check =
                 Some(LastCheck { stamp, header: header.clone(), generation, is_whole_file });
         }
-        Ok(FrameStatus { header, is_stale, generation })
+        Ok(FrameStatus { header, is_stale, generation, must_confirm })
     }
 
     /// Returns whether the header is that of a commit which this handle has not read, although it gives the same
@@ -133,12 +139,6 @@ impl Frame {
         is_known().is_ok_and(|known| {
             (header.gap.is_some() || header.has_checksums || known.has_checksums) && known != *header
         })
-    }
-
-    /// Returns whether a read without the lock must be checked: the frame was changed a short time ago, so that it may
-    /// be changed again.
-    pub(in crate::frame) fn must_check_reads(&self) -> bool {
-        self.must_check_reads.load(Ordering::Relaxed)
     }
 
     /// Returns whether another handle has changed the frame, so that its header differs from `header`. Frames with a
@@ -155,9 +155,38 @@ impl Frame {
         disk.read_header().is_ok_and(|current| current != *header)
     }
 
-    /// Counts a read that failed because another handle has changed the frame.
-    pub(in crate::frame) fn count_changed_read(&self) {
+    /// Returns the result of a read of one part. An error is another one if another handle has changed the frame since
+    /// `header` was read: then the bytes may be of another chunk. Readers without the lock repeat such a read.
+    ///
+    /// # Errors
+    /// `FileRead`; the error of the read.
+    pub(in crate::frame) fn explain_error<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
+        if read.is_err() && self.has_changed_since(header) { Err(self.changed_read()) } else { read }
+    }
+
+    /// Returns the result of reads without the lock, after which the frame must still have that header.
+    ///
+    /// # Errors
+    /// As [`explain_error`](Self::explain_error).
+    pub(crate) fn confirm_unchanged<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
+        let Some(disk) = self.disk.as_ref().filter(|disk| read.is_ok() && disk.backend.is_native()) else {
+            return read;
+        };
+        // The open file of a contiguous frame keeps its content when the name is given to another file.
+        let was_replaced = disk.directory().is_some() && disk.names_other_file();
+        if !was_replaced && disk.read_header().is_ok_and(|current| current == *header) {
+            return read;
+        }
+        if was_replaced {
+            self.force_refresh.store(true, Ordering::Relaxed);
+        }
+        Err(self.changed_read())
+    }
+
+    /// Counts a read that failed because another handle has changed the frame. Returns its error.
+    pub(super) fn changed_read(&self) -> Error {
         self.changed_reads.fetch_add(1, Ordering::Relaxed);
+        err!(FileRead, "another handle has changed the frame while it was read")
     }
 
     /// Returns the number of reads that failed because another handle had changed the frame meanwhile.

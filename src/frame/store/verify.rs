@@ -89,8 +89,7 @@ impl Frame {
         header: &FrameHeader,
     ) -> Result<()> {
         let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
-        let checked = checksums.check_chunk(nchunk, chunk_checksum(bytes), place);
-        if checked.is_err() { self.confirm_check(header, checked) } else { Ok(()) }
+        self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
     }
 
     /// Returns the result of a read with a check, unless another handle has changed the frame since `header` was read.
@@ -102,10 +101,9 @@ impl Frame {
             && self.read_header().is_ok_and(|header| self.has_other_root(&header))
         {
             self.force_refresh.store(true, Ordering::Relaxed);
-            self.count_changed_read();
-            return Err(err!(FileRead, "another handle has changed the frame while it was read"));
+            return Err(self.changed_read());
         }
-        self.confirm_read(header, checked)
+        self.explain_error(header, checked)
     }
 
     /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
