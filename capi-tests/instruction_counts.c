@@ -9,14 +9,14 @@
  *     instruction_counts array STORE FILE          an array of 100 x 100 items
  *
  * STORE: memory, frame (in memory), file (changed a moment ago), old-file, future-file (its time stamp is in the future),
- * directory.
+ * directory (changed a moment ago).
  */
 
 #define _POSIX_C_SOURCE 200809L
 
 #include <b2nd.h>
 #include <blosc2.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -186,19 +186,27 @@ static blosc2_storage storage_of(int codec_level) {
   return storage;
 }
 
-/* Gives the file the age of the store. */
-static void set_age(void) {
-  time_t age = strcmp(store, "old-file") == 0 ? -3600 : strcmp(store, "future-file") == 0 ? 3600 : 0;
-  if (!is_on_disk()) return;
-  struct timespec times[2];
-  clock_gettime(CLOCK_REALTIME, &times[0]);
-  times[0].tv_sec += age;
-  times[1] = times[0];
-  CHECK_EQ(utimensat(AT_FDCWD, path, times, 0), 0);
+static struct timespec now;
+
+/* The clock of both libraries: it makes no system call, which the kernel's does in Valgrind only, and stands still. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  (void)clock;
+  *time = now;
+  return 0;
+}
+
+/* Sets the clock, so that the file has the age of the store. */
+static void set_clock(void) {
+  static char index_file[4096];
+  struct stat found;
+  snprintf(index_file, sizeof index_file, "%s%s", path, strcmp(store, "directory") == 0 ? "/chunks.b2frame" : "");
+  if (!is_on_disk() || stat(index_file, &found) != 0) return;
+  now = found.st_ctim;
+  now.tv_sec += strcmp(store, "old-file") == 0 ? 3600 : strcmp(store, "future-file") == 0 ? -3600 : 0;
 }
 
 static void measure_in_store(void (*call)(int)) {
-  set_age();
+  set_clock();
   measure(call);
 }
 
@@ -213,7 +221,7 @@ static void open_schunk(int clevel, int has_zeros) {
   CHECK(blosc2_vlmeta_add(schunk, "vlmeta", meta, sizeof meta, NULL) >= 0);
   if (!is_on_disk()) return;
   blosc2_schunk_free(schunk);
-  set_age();
+  set_clock();
   schunk = blosc2_schunk_open(path);
   CHECK(schunk != NULL);
 }
@@ -350,7 +358,7 @@ static void measure_array(void) {
   CHECK_EQ(b2nd_free_ctx(context), 0);
   if (is_on_disk()) {
     CHECK_EQ(b2nd_free(array), 0);
-    set_age();
+    set_clock();
     CHECK_EQ(b2nd_open(path, &array), 0);
   }
   measure_in_store(get_item);

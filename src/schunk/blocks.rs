@@ -30,7 +30,24 @@ impl SuperChunk {
         mut dest: OutBuffer<'_>,
         sizes: (usize, usize),
     ) -> Result<()> {
+        // Whole blocks are read from disk: a single item is only decoded alone from memory.
+        if self.frame().is_some_and(|frame| frame.is_on_disk() && !frame.is_mapped()) {
+            return self.read_item_in_block(nchunk, start, dest, sizes);
+        }
         self.retry_changed_reads(|| self.try_read_item(nchunk, start, dest.reborrow(), sizes))
+    }
+
+    /// As [`read_item`](Self::read_item), but decodes the block.
+    fn read_item_in_block(
+        &self,
+        nchunk: i64,
+        start: usize,
+        dest: OutBuffer<'_>,
+        (chunksize, blocksize): (usize, usize),
+    ) -> Result<()> {
+        let nblock = start / blocksize.max(1);
+        let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOutput::new(dest) };
+        self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
     }
 
     fn try_read_item(
@@ -38,10 +55,10 @@ impl SuperChunk {
         nchunk: i64,
         start: usize,
         mut dest: OutBuffer<'_>,
-        (chunksize, blocksize): (usize, usize),
+        sizes: (usize, usize),
     ) -> Result<()> {
         self.check_nchunk(nchunk)?;
-        let nblock = start / blocksize.max(1);
+        let nblock = start / sizes.1.max(1);
         let is_read = self.with_read_access(|access| {
             let mut is_first = false;
             if let Some(mut cache) = self.cache().try_lock() {
@@ -55,9 +72,7 @@ impl SuperChunk {
             }
             // The settings are read without the lock of the cache.
             let settings = self.read_settings(false);
-            // A lazy chunk reads whole blocks from disk, so a single item is only decoded alone from memory.
-            let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
-            if !is_first || !is_near || settings.postfilter.is_some() {
+            if !is_first || settings.postfilter.is_some() {
                 return Ok(false);
             }
             let is_read = access.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
@@ -77,11 +92,7 @@ impl SuperChunk {
             })?;
             Ok(is_read == Some(true))
         })?;
-        if is_read {
-            return Ok(());
-        }
-        let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOutput::new(dest) };
-        self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
+        if is_read { Ok(()) } else { self.read_item_in_block(nchunk, start, dest, sizes) }
     }
 
     /// Stores, in the decompression context, the item size of a chunk whose block is in the cache. Returns `false` if

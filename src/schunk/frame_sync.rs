@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::status::FrameStatus;
 use crate::frame::store::{Frame, FrameContents, FrameLockGuard};
+use std::cell::Cell;
 use std::ops::Deref;
 
 /// Number of attempts to reread a frame that another handle without the lock keeps changing.
@@ -18,11 +19,7 @@ const MAX_REFRESH_ATTEMPTS: usize = 50;
 
 /// Shared access to a super-chunk and its frame, which was reread. Released on drop.
 struct ReadSession<'a> {
-    header: FrameHeader,
-    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation).
-    generation: u64,
-    /// Whether reads must be [confirmed](Frame::confirm_unchanged).
-    must_confirm: bool,
+    status: FrameStatus,
     _frame_lock: FrameLockGuard<'a>,
     guard: ReadGuard<'a, SuperChunk>,
 }
@@ -43,6 +40,8 @@ pub(super) struct ChunkAccess<'a> {
     header: Option<&'a FrameHeader>,
     /// `None` during a change, which may replace the chunks that are read.
     generation: Option<u64>,
+    /// Set when a chunk is read from a file; `None` if nobody asks.
+    has_read: Option<&'a Cell<bool>>,
 }
 
 impl<'a> ChunkAccess<'a> {
@@ -53,7 +52,7 @@ impl<'a> ChunkAccess<'a> {
     #[inline(always)]
     pub(super) fn without_frame(lock_proof: LockProof<'a, SuperChunk>) -> ChunkAccess<'a> {
         assert!(lock_proof.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
-        ChunkAccess { lock_proof, header: None, generation: Some(0) }
+        ChunkAccess { lock_proof, header: None, generation: Some(0), has_read: None }
     }
 
     /// Returns the proof that the lock is held.
@@ -69,6 +68,11 @@ impl<'a> ChunkAccess<'a> {
     /// Returns the current header of the frame; `None` without a frame.
     pub(super) fn header(self) -> Option<&'a FrameHeader> {
         self.header
+    }
+
+    /// Notes that a chunk was read from a file.
+    pub(super) fn note_file_read(self) {
+        self.has_read.iter().for_each(|has_read| has_read.set(true));
     }
 }
 
@@ -105,7 +109,12 @@ impl SuperChunk {
     #[inline(always)]
     fn with_memory_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
         let guard = self.read_lock();
-        read(ChunkAccess { lock_proof: guard.lock_proof(), header: None, generation: Some(0) })
+        read(ChunkAccess {
+            lock_proof: guard.lock_proof(),
+            header: None,
+            generation: Some(0),
+            has_read: None,
+        })
     }
 
     /// As [`with_read_access`](Self::with_read_access), for a super-chunk with a frame.
@@ -123,13 +132,10 @@ impl SuperChunk {
         if status.is_stale {
             drop(frame_lock);
             drop(guard);
-            let session = self.lock_stale_frame(frame, &status.header)?;
-            let done = read(session.access());
-            return if session.must_confirm { frame.confirm_unchanged(&session.header, done) } else { done };
+            let ReadSession { status, _frame_lock, guard } = self.lock_stale_frame(frame, &status.header)?;
+            return read_and_confirm(frame, &status, guard.lock_proof(), read);
         }
-        let (header, generation) = (Some(&status.header), Some(status.generation));
-        let done = read(ChunkAccess { lock_proof: guard.lock_proof(), header, generation });
-        if status.must_confirm { frame.confirm_unchanged(&status.header, done) } else { done }
+        read_and_confirm(frame, status, guard.lock_proof(), read)
     }
 
     /// Rereads the frame, which another handle has changed since it had the header `old`, and locks for reading. If the
@@ -151,16 +157,16 @@ impl SuperChunk {
             }
             let guard = self.read_lock();
             let frame_lock = frame.lock(false)?;
-            let FrameStatus { header, generation, is_stale, must_confirm } = frame.status()?;
-            if is_current && is_stale {
+            let status = frame.status()?;
+            if is_current && status.is_stale {
                 // Another handle has changed the frame again.
-                old = header;
+                old = status.header;
                 continue;
             }
             if !is_current {
                 self.discard_cached_block();
             }
-            return Ok(ReadSession { header, generation, must_confirm, _frame_lock: frame_lock, guard });
+            return Ok(ReadSession { status, _frame_lock: frame_lock, guard });
         }
         unreachable!("the attempts have no end")
     }
@@ -355,16 +361,19 @@ impl WriteGuard<'_, SuperChunk> {
     }
 }
 
-impl ReadSession<'_> {
-    /// Returns access to the chunks, for the lifetime of the session.
-    #[inline]
-    fn access(&self) -> ChunkAccess<'_> {
-        ChunkAccess {
-            lock_proof: self.guard.lock_proof(),
-            header: Some(&self.header),
-            generation: Some(self.generation),
-        }
-    }
+/// Calls `read` with the lock held. If the frame must be confirmed, and `read` has read chunks from a file, it must still have the
+/// same header then.
+#[inline(always)]
+fn read_and_confirm<R>(
+    frame: &Frame,
+    status: &FrameStatus,
+    lock_proof: LockProof<'_, SuperChunk>,
+    read: impl FnOnce(ChunkAccess<'_>) -> Result<R>,
+) -> Result<R> {
+    let has_read = Cell::new(false);
+    let (header, generation) = (Some(&status.header), Some(status.generation));
+    let done = read(ChunkAccess { lock_proof, header, generation, has_read: Some(&has_read) });
+    if status.must_confirm && has_read.get() { frame.confirm_unchanged(&status.header, done) } else { done }
 }
 
 impl<'a> ChangeSession<'a> {
@@ -383,6 +392,7 @@ impl<'a> ChangeSession<'a> {
             lock_proof: self.guard.lock_proof(),
             header: self.header.as_ref(),
             generation: None,
+            has_read: None,
         })
     }
 

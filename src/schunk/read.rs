@@ -311,6 +311,12 @@ impl<'a> ChunkAccess<'a> {
     ) -> Result<R> {
         let schunk = self.lock_proof().object();
         if let (Some(header), Some(frame)) = (self.header(), schunk.frame()) {
+            let then = |chunk: FetchedChunk<'_>| {
+                if chunk.is_from_file() {
+                    self.note_file_read();
+                }
+                then(chunk)
+            };
             return fetch_from_frame(frame, header, nchunk, lazily, mode, then);
         }
         // Another thread may have deleted chunks in the meantime.

@@ -78,6 +78,14 @@ pub(crate) enum FetchedChunk<'a> {
 }
 
 impl FetchedChunk<'_> {
+    /// Returns whether the chunk or its blocks are read from a file.
+    pub(crate) fn is_from_file(&self) -> bool {
+        matches!(
+            self,
+            FetchedChunk::Lazy(..) | FetchedChunk::Whole(ChunkBytes::Pooled(_) | ChunkBytes::Owned(_))
+        )
+    }
+
     /// Returns the chunk in memory that it owns; a lazy chunk in its serialised form.
     pub(crate) fn into_owned(self) -> Result<MallocBytes> {
         match self {
