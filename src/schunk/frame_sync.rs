@@ -11,8 +11,8 @@ use crate::error::{ErrorKind, Result};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::status::FrameStatus;
 use crate::frame::store::{Frame, FrameContents, FrameLockGuard};
-use std::cell::Cell;
 use std::ops::Deref;
+use std::time::Instant;
 
 /// Number of attempts to reread a frame that another handle without the lock keeps changing.
 const MAX_REFRESH_ATTEMPTS: usize = 50;
@@ -40,11 +40,22 @@ pub(super) struct ChunkAccess<'a> {
     header: Option<&'a FrameHeader>,
     /// `None` during a change, which may replace the chunks that are read.
     generation: Option<u64>,
-    /// Set when a chunk is read from a file; `None` if nobody asks.
-    has_read: Option<&'a Cell<bool>>,
+    /// As [`FrameStatus::unlocked_since`].
+    unlocked_since: Option<Instant>,
 }
 
 impl<'a> ChunkAccess<'a> {
+    #[inline(always)]
+    fn new(lock_proof: LockProof<'a, SuperChunk>, status: &'a FrameStatus) -> ChunkAccess<'a> {
+        let FrameStatus { header, generation, unlocked_since, .. } = status;
+        ChunkAccess {
+            lock_proof,
+            header: Some(header),
+            generation: Some(*generation),
+            unlocked_since: *unlocked_since,
+        }
+    }
+
     /// Returns access to the chunks of a super-chunk without a frame.
     ///
     /// # Panics
@@ -52,7 +63,7 @@ impl<'a> ChunkAccess<'a> {
     #[inline(always)]
     pub(super) fn without_frame(lock_proof: LockProof<'a, SuperChunk>) -> ChunkAccess<'a> {
         assert!(lock_proof.frame().is_none(), "the super-chunk has a frame, expected separate chunks");
-        ChunkAccess { lock_proof, header: None, generation: Some(0), has_read: None }
+        ChunkAccess { lock_proof, header: None, generation: Some(0), unlocked_since: None }
     }
 
     /// Returns the proof that the lock is held.
@@ -70,9 +81,15 @@ impl<'a> ChunkAccess<'a> {
         self.header
     }
 
-    /// Notes that a chunk was read from a file.
-    pub(super) fn note_file_read(self) {
-        self.has_read.iter().for_each(|has_read| has_read.set(true));
+    /// Returns the result of reading a chunk of the frame from its file, unless another process has changed the frame.
+    ///
+    /// # Errors
+    /// `FileRead`; the error of the read.
+    pub(super) fn confirm_read<R>(self, frame: &Frame, read: Result<R>) -> Result<R> {
+        match (self.unlocked_since, self.header) {
+            (Some(since), Some(header)) => frame.confirm_unchanged(header, since, read),
+            _ => read,
+        }
     }
 }
 
@@ -113,7 +130,7 @@ impl SuperChunk {
             lock_proof: guard.lock_proof(),
             header: None,
             generation: Some(0),
-            has_read: None,
+            unlocked_since: None,
         })
     }
 
@@ -132,10 +149,10 @@ impl SuperChunk {
         if status.is_stale {
             drop(frame_lock);
             drop(guard);
-            let ReadSession { status, _frame_lock, guard } = self.lock_stale_frame(frame, &status.header)?;
-            return read_and_confirm(frame, &status, guard.lock_proof(), read);
+            let session = self.lock_stale_frame(frame, &status.header)?;
+            return read(ChunkAccess::new(session.guard.lock_proof(), &session.status));
         }
-        read_and_confirm(frame, status, guard.lock_proof(), read)
+        read(ChunkAccess::new(guard.lock_proof(), status))
     }
 
     /// Rereads the frame, which another handle has changed since it had the header `old`, and locks for reading. If the
@@ -361,21 +378,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 }
 
-/// Calls `read` with the lock held. If the frame must be confirmed, and `read` has read chunks from a file, it must still have the
-/// same header then.
-#[inline(always)]
-fn read_and_confirm<R>(
-    frame: &Frame,
-    status: &FrameStatus,
-    lock_proof: LockProof<'_, SuperChunk>,
-    read: impl FnOnce(ChunkAccess<'_>) -> Result<R>,
-) -> Result<R> {
-    let has_read = Cell::new(false);
-    let (header, generation) = (Some(&status.header), Some(status.generation));
-    let done = read(ChunkAccess { lock_proof, header, generation, has_read: Some(&has_read) });
-    if status.must_confirm && has_read.get() { frame.confirm_unchanged(&status.header, done) } else { done }
-}
-
 impl<'a> ChangeSession<'a> {
     /// Returns access to the chunks, for the lifetime of the session. Reads the header of the frame if it was not read
     /// before.
@@ -392,7 +394,7 @@ impl<'a> ChangeSession<'a> {
             lock_proof: self.guard.lock_proof(),
             header: self.header.as_ref(),
             generation: None,
-            has_read: None,
+            unlocked_since: None,
         })
     }
 

@@ -311,13 +311,13 @@ impl<'a> ChunkAccess<'a> {
     ) -> Result<R> {
         let schunk = self.lock_proof().object();
         if let (Some(header), Some(frame)) = (self.header(), schunk.frame()) {
+            let mut is_from_file = false;
             let then = |chunk: FetchedChunk<'_>| {
-                if chunk.is_from_file() {
-                    self.note_file_read();
-                }
+                is_from_file = chunk.is_from_file();
                 then(chunk)
             };
-            return fetch_from_frame(frame, header, nchunk, lazily, mode, then);
+            let done = fetch_from_frame(frame, header, nchunk, lazily, mode, then);
+            return if is_from_file { self.confirm_read(frame, done) } else { done };
         }
         // Another thread may have deleted chunks in the meantime.
         check_not_deleted(nchunk, schunk.nchunks() as usize)?;

@@ -524,15 +524,16 @@ impl Frame {
     ) -> Result<(LazyForm, Option<Arc<UnitChecks>>)> {
         // A back-end of the program may fail to read beyond the end of the file.
         let guess = if stream.as_file().is_some() { guess } else { 0 };
-        let mut head = fallible::filled(0, guess.max(EXTENDED_HEADER_LENGTH))?;
-        let got = stream.read_at_least(place.at, &mut head, EXTENDED_HEADER_LENGTH)?;
+        let len = guess.max(EXTENDED_HEADER_LENGTH);
+        let mut buffer = buffers::take_buffer(len)?;
+        let got = stream.read_at_least(place.at, &mut buffer[..len], EXTENDED_HEADER_LENGTH)?;
         if got < EXTENDED_HEADER_LENGTH {
             return Err(err!(
                 FileRead,
                 "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"
             ));
         }
-        head.truncate(got);
+        let head = &mut buffer[..got];
         let read = |position: u64, dest: &mut [u8]| {
             let at = place.at.checked_add(position);
             stream.read_exact_at(at.ok_or_else(|| err!(ReadBuffer, "offset {position} overflows"))?, dest)
@@ -544,16 +545,16 @@ impl Frame {
             }
             _ => read(position, dest),
         };
-        let units = self.units_of(place.nchunk, place.location, stored_len(&head), &read_again, header)?;
+        let units = self.units_of(place.nchunk, place.location, stored_len(head), &read_again, header)?;
         if let Some(units) = &units {
-            units.check(0, &[&head])?;
+            units.check(0, &[head])?;
         }
         let read = |position: u64, dest: &mut [u8]| read_checked(units.as_deref(), position, dest, &read);
         if units.is_some() {
             // Without effect if the units were read whole.
-            read(0, &mut head)?;
+            read(0, head)?;
         }
-        let form = lazy_form(stream, &head, &read, place, header)?;
+        let form = lazy_form(stream, head, &read, place, header)?;
         Ok((form, units))
     }
 }

@@ -34,7 +34,7 @@ use parking_lot::RwLock;
 use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Number of attempts to read a frame that another process may be writing, and the pause between two attempts.
 const FRAME_READ_ATTEMPTS: usize = 50;
@@ -340,7 +340,7 @@ impl Frame {
         let mut loaded = self.load_parts(&header, trailer_len);
         if self.lock.is_none() {
             // Another handle may have written other parts between two reads.
-            loaded = self.confirm_unchanged(&header, loaded);
+            loaded = self.confirm_unchanged(&header, Instant::now(), loaded);
         }
         let (layout, index, images, mut contents, checksums) = self.explain_error(&header, loaded)?;
         let has_pages =

@@ -9,7 +9,7 @@ use crate::fork_count;
 use crate::frame::format::header::FrameHeader;
 use crate::io::ObservedStamp;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Number of attempts of a read that another handle disturbs.
 const READ_ATTEMPTS: usize = 50;
@@ -17,6 +17,10 @@ const READ_ATTEMPTS: usize = 50;
 /// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
 /// it, a thread of the parent held it at the fork.
 const MAX_WAIT_AFTER_FORK: Duration = Duration::from_millis(100);
+
+/// The time after which a frame can have the same header again, after 64 commits: their number is in the header modulo 64, and
+/// a commit, which makes three writes, takes more than 3 microseconds.
+const MIN_TIME_OF_REPEATED_HEADER: Duration = Duration::from_micros(200);
 
 /// The state of a frame, read before the frame is used.
 pub(crate) struct FrameStatus {
@@ -28,9 +32,10 @@ pub(crate) struct FrameStatus {
     /// another handle since, even if the length of the frame is unchanged. Two reads get the same number only if the
     /// stamp of the file proves that the file was not changed between them.
     pub generation: u64,
-    /// Whether another process may be changing the frame now, so that what is read without the lock must be
-    /// [confirmed](Frame::confirm_unchanged).
-    pub must_confirm: bool,
+    /// The point in time, before the header was read, from which on another process may change the frame, so that what is
+    /// read must be [confirmed](Frame::confirm_unchanged); `None` with the lock, and for a frame that was not changed within
+    /// the last second.
+    pub unlocked_since: Option<Instant>,
 }
 
 impl Frame {
@@ -44,7 +49,8 @@ impl Frame {
             return Ok(status);
         }
         let current = self.disk.as_ref().and_then(|disk| disk.stamp());
-        let must_confirm = self.lock.is_none() && current.as_ref().is_some_and(|current| current.is_recent);
+        let is_unlocked = self.lock.is_none() && current.as_ref().is_some_and(|current| current.is_recent);
+        let unlocked_since = is_unlocked.then(Instant::now);
         if let Some(current) = &current
             && !self.force_refresh.load(Ordering::Relaxed)
             && let Some(seen) = &self.inner.read_recursive().last_check
@@ -56,10 +62,10 @@ impl Frame {
                 header: seen.header.clone(),
                 is_stale: false,
                 generation: seen.generation,
-                must_confirm,
+                unlocked_since,
             });
         }
-        self.status_for_stamp(current, must_confirm)
+        self.status_for_stamp(current, unlocked_since)
     }
 
     /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
@@ -70,7 +76,7 @@ impl Frame {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);
         }
-        let mut status = self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()), false)?;
+        let mut status = self.status_for_stamp(self.disk.as_ref().and_then(|disk| disk.stamp()), None)?;
         // Another handle may have replaced a chunk in place by one of the same length: the next table needs its checksum.
         if self.has_replaced_table(&status.header) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -89,13 +95,17 @@ impl Frame {
             None => FrameHeader::parse(&inner.images.header, self.kind())?,
         };
         let generation = self.next_generation();
-        Ok(Some(FrameStatus { header, is_stale: false, generation, must_confirm: false }))
+        Ok(Some(FrameStatus { header, is_stale: false, generation, unlocked_since: None }))
     }
 
-    fn status_for_stamp(&self, current: Option<ObservedStamp>, must_confirm: bool) -> Result<FrameStatus> {
+    fn status_for_stamp(
+        &self,
+        current: Option<ObservedStamp>,
+        unlocked_since: Option<Instant>,
+    ) -> Result<FrameStatus> {
         let Some(disk) = &self.disk else {
             let header = self.read_header()?;
-            return Ok(FrameStatus { header, is_stale: false, generation: 0, must_confirm: false });
+            return Ok(FrameStatus { header, is_stale: false, generation: 0, unlocked_since: None });
         };
         if disk.was_replaced(current.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -110,7 +120,7 @@ impl Frame {
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
             // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
-            return Ok(FrameStatus { header, is_stale, generation, must_confirm });
+            return Ok(FrameStatus { header, is_stale, generation, unlocked_since });
         };
         let known = self
             .inner
@@ -120,7 +130,7 @@ impl Frame {
             .filter(|seen| seen.stamp == stamp)
             .map(|seen| seen.generation);
         if let Some(generation) = known {
-            return Ok(FrameStatus { header, is_stale, generation, must_confirm });
+            return Ok(FrameStatus { header, is_stale, generation, unlocked_since });
         }
         let generation = self.next_generation();
         if is_settled && !is_stale {
@@ -129,7 +139,7 @@ impl Frame {
             self.inner.write().last_check =
                 Some(LastCheck { stamp, header: header.clone(), generation, is_whole_file });
         }
-        Ok(FrameStatus { header, is_stale, generation, must_confirm })
+        Ok(FrameStatus { header, is_stale, generation, unlocked_since })
     }
 
     /// Returns whether the header is that of a commit which this handle has not read, although it gives the same
@@ -164,20 +174,28 @@ impl Frame {
         if read.is_err() && self.has_changed_since(header) { Err(self.changed_read()) } else { read }
     }
 
-    /// Returns the result of reads without the lock, after which the frame must still have that header.
+    /// Returns the result of reads without the lock, after which the frame must still have that header, which was read
+    /// after the time `since`.
     ///
     /// # Errors
     /// As [`explain_error`](Self::explain_error).
-    pub(crate) fn confirm_unchanged<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
+    pub(crate) fn confirm_unchanged<R>(
+        &self,
+        header: &FrameHeader,
+        since: Instant,
+        read: Result<R>,
+    ) -> Result<R> {
         let Some(disk) = self.disk.as_ref().filter(|disk| read.is_ok() && disk.backend.is_native()) else {
             return read;
         };
         // The open file of a contiguous frame keeps its content when the name is given to another file.
         let was_replaced = disk.directory().is_some() && disk.names_other_file();
-        if !was_replaced && disk.read_header().is_ok_and(|current| current == *header) {
+        let has_same_header = !was_replaced && disk.read_header().is_ok_and(|current| current == *header);
+        let can_be_repeated = since.elapsed() > MIN_TIME_OF_REPEATED_HEADER;
+        if has_same_header && !(can_be_repeated && self.has_replaced_table(header)) {
             return read;
         }
-        if was_replaced {
+        if was_replaced || has_same_header {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         Err(self.changed_read())
