@@ -14,6 +14,7 @@
 //! | [`decompress`] | chunk -> plan -> blocks -> bytes; items; variable-length blocks |
 //! | [`filters`] | the filter slots, forwards and backwards |
 //! | [`callbacks`] | the caller's codecs, filters, pre- and postfilters |
+//! | [`workload`] | how many threads work on a call |
 //! | [`jobs`], [`shared_output`], [`scratch`] | one work item per block, its output, its working memory |
 
 pub(crate) mod block_size;
@@ -33,3 +34,4 @@ pub(crate) mod raw_box;
 pub(crate) mod scratch;
 pub(crate) mod shared_output;
 pub(crate) mod tuner;
+pub(crate) mod workload;

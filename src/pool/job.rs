@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use super::park::{WaitQueue, spin_until};
 use super::worker_bits::BANK_COUNT;
@@ -121,8 +122,8 @@ impl<'a> Job<'a> {
         self.pending.fetch_sub(offers, Acquire) == offers
     }
 
-    /// Waits, as the caller, until every worker that began has finished.
-    pub(super) fn wait(&self, queue: &WaitQueue, spin: bool) {
+    /// Waits, as the caller, until every worker that began has finished. Spins for at most `spin` before it sleeps.
+    pub(super) fn wait(&self, queue: &WaitQueue, spin: Duration) {
         if spin_until(spin, || self.pending.load(Acquire) == 0) {
             return;
         }

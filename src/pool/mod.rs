@@ -16,6 +16,7 @@
 //! | `worker` | the threads: starting them, the loop that each runs, ending them |
 //! | `offers` | running one job: offering it, withdrawing offers, waiting for the workers that took one |
 //! | `park` | spinning and sleeping |
+//! | `cores` | the number of cores |
 //! | `callback` | the program's own threads |
 //! | `process_set` | which set belongs to this process |
 //!
@@ -26,6 +27,7 @@
 //! this code under loom.
 
 mod callback;
+mod cores;
 mod job;
 #[cfg(all(test, loom))]
 mod model_tests;
@@ -42,6 +44,7 @@ mod worker_bits;
 mod worker_set;
 
 pub use callback::{JobFn, set_callback};
+pub(crate) use cores::core_count;
 
 use crate::err;
 use crate::error::Result;
@@ -76,6 +79,11 @@ pub(crate) fn has_callback() -> bool {
 /// Returns whether this thread is inside a job.
 pub(crate) fn is_in_job() -> bool {
     job::is_in_job()
+}
+
+/// Returns whether a worker would begin a job at once, because it has finished another one a few microseconds ago.
+pub(crate) fn is_worker_awake() -> bool {
+    process_set::get().is_some_and(worker_set::WorkerSet::is_first_worker_awake)
 }
 
 /// Starts the workers that jobs of `nthreads` threads use, now rather than with the first of these jobs.

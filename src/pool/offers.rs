@@ -111,7 +111,7 @@ impl Drop for OffersGuard<'_, '_> {
             return;
         }
         if self.set.is_of_this_process() {
-            self.job.wait(self.set.wait_queue(self.job), self.set.spin);
+            self.job.wait(self.set.wait_queue(self.job), self.set.spin.long);
         } else {
             // The workers that began are threads of the parent: they cannot access memory of this process.
             self.job.mark_forked();

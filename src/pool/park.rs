@@ -4,20 +4,46 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use super::cores::core_count;
 use crate::sync::{Condvar, Mutex};
 
-/// How long a waiting thread spins before it sleeps: about the time that falling asleep and being woken takes.
-const SPIN_TIME: Duration = Duration::from_micros(5);
+/// How long a worker without a job spins before it sleeps, if its last job did not come while it was spinning.
+const SHORT_SPIN: Duration = Duration::from_micros(5);
+
+/// How long a thread spins before it sleeps if the end of its wait is near: a worker while one job comes after the other,
+/// and a caller whose workers are at their last blocks. About the time until a sleeping thread of a virtual machine runs
+/// (`cargo bench --bench pool`, `worker inside the job, asleep`).
+const LONG_SPIN: Duration = Duration::from_micros(50);
 
 /// The number of checks between two readings of the clock.
 const CHECKS_PER_CLOCK_READ: u32 = 16;
 
-/// Calls `is_ready` until it returns true, for a short while (only once if `spin` is false). Returns its last result.
-pub(super) fn spin_until(spin: bool, mut is_ready: impl FnMut() -> bool) -> bool {
+/// How long threads of a worker set spin.
+#[derive(Clone, Copy)]
+pub(super) struct SpinTimes {
+    pub short: Duration,
+    pub long: Duration,
+}
+
+impl SpinTimes {
+    /// Returns the times for this process. Spinning cannot shorten a wait on one core: the thread that is waited for
+    /// needs that core. A model has no clock that would end a spin, and the orders of its threads contain those in which
+    /// the spin was too short.
+    pub(super) fn new() -> SpinTimes {
+        if cfg!(loom) || core_count() == 1 {
+            SpinTimes { short: Duration::ZERO, long: Duration::ZERO }
+        } else {
+            SpinTimes { short: SHORT_SPIN, long: LONG_SPIN }
+        }
+    }
+}
+
+/// Calls `is_ready` until it returns true, for at most `limit` (only once if that is zero). Returns its last result.
+pub(super) fn spin_until(limit: Duration, mut is_ready: impl FnMut() -> bool) -> bool {
     if is_ready() {
         return true;
     }
-    if !spin {
+    if limit.is_zero() {
         return false;
     }
     let start = Instant::now();
@@ -28,16 +54,10 @@ pub(super) fn spin_until(spin: bool, mut is_ready: impl FnMut() -> bool) -> bool
                 return true;
             }
         }
-        if start.elapsed() >= SPIN_TIME {
+        if start.elapsed() >= limit {
             return false;
         }
     }
-}
-
-/// Returns whether spinning can shorten a wait: on one core, the thread that is waited for needs that core. A model
-/// has no clock that would end a spin, and the orders of its threads contain those in which the spin was too short.
-pub(super) fn is_spinning_useful() -> bool {
-    !cfg!(loom) && std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
 }
 
 /// Threads that sleep until an atomic changes, which another type owns.

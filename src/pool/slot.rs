@@ -75,6 +75,11 @@ impl WorkerSlot {
         }
     }
 
+    /// Returns whether the worker is awake and has no offer.
+    pub(super) fn is_awake(&self) -> bool {
+        self.word.load(Relaxed).addr() == EMPTY
+    }
+
     /// Withdraws an offer of `job`. Returns false if the worker took it. `not_woken` is true if the offer was
     /// [`OfferResult::MadeAsleep`] and no thread has woken the worker or will wake it.
     pub(super) fn withdraw(&self, job: &Job<'_>, not_woken: bool) -> bool {
@@ -128,8 +133,10 @@ impl WorkerSlot {
         }
     }
 
-    /// Waits, as the worker, for the next job; `None` when the worker has to end.
-    pub(super) fn wait_for_job(&self, spin: bool) -> Option<*const Job<'static>> {
+    /// Waits, as the worker, for the next job, spinning for at most `spin` before it sleeps. Returns the job, and whether
+    /// the worker slept; `None` when the worker has to end.
+    pub(super) fn wait_for_job(&self, spin: Duration) -> Option<(*const Job<'static>, bool)> {
+        let mut has_slept = false;
         loop {
             spin_until(spin, || self.word.load(Relaxed).addr() != EMPTY);
             let seen = self.word.load(Relaxed);
@@ -138,11 +145,14 @@ impl WorkerSlot {
                 EMPTY => {
                     let _ = self.word.compare_exchange(seen, state_word(ASLEEP), Relaxed, Relaxed);
                 }
-                ASLEEP => self.queue.sleep_while(|| self.word.load(Relaxed).addr() == ASLEEP),
+                ASLEEP => {
+                    has_slept = true;
+                    self.queue.sleep_while(|| self.word.load(Relaxed).addr() == ASLEEP);
+                }
                 SHUT_DOWN | VACANT => return None,
                 _ => {
                     if self.word.compare_exchange(seen, state_word(EMPTY), Acquire, Relaxed).is_ok() {
-                        return Some(seen);
+                        return Some((seen, has_slept));
                     }
                 }
             }

@@ -20,7 +20,9 @@ const WORKER_STACK_SIZE: usize = 8 << 20;
 fn run_worker(set: &'static WorkerSet, index: usize) {
     set_in_job(true);
     let slot = set.slot(index);
-    while let Some(taken) = slot.wait_for_job(set.spin) {
+    let mut spin = set.spin.short;
+    while let Some((taken, has_slept)) = slot.wait_for_job(spin) {
+        spin = if has_slept { set.spin.short } else { set.spin.long };
         {
             // SAFETY: `wait_for_job` moved the address out of the slot, so this worker is in the job's count, and the
             // caller of `run` keeps the job until `Job::finish` below (see `OffersGuard`).

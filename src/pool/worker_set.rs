@@ -4,7 +4,7 @@
 use crossbeam_utils::CachePadded;
 
 use super::job::Job;
-use super::park::{WaitQueue, is_spinning_useful};
+use super::park::{SpinTimes, WaitQueue};
 use super::slot::WorkerSlot;
 use super::worker_bits::{BANK_COUNT, BANK_SIZE, lowest_bits};
 use crate::error::Result;
@@ -55,8 +55,7 @@ pub(super) struct WorkerSet {
     pub(super) count: AtomicUsize,
     pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
     queues: [CachePadded<WaitQueue>; QUEUE_COUNT],
-    /// Whether waiting threads spin before they sleep.
-    pub(super) spin: bool,
+    pub(super) spin: SpinTimes,
     /// The process to which these threads belong, identified by its [`fork_count`].
     generation: u32,
 }
@@ -69,7 +68,7 @@ impl WorkerSet {
             count: AtomicUsize::new(0),
             threads: Mutex::new(Vec::new()),
             queues: std::array::from_fn(|_| CachePadded::new(WaitQueue::new())),
-            spin: is_spinning_useful(),
+            spin: SpinTimes::new(),
             generation: fork_count::current(),
         }
     }
@@ -77,6 +76,11 @@ impl WorkerSet {
     /// Returns the number of workers alive.
     pub(super) fn worker_count(&self) -> usize {
         self.count.load(Relaxed)
+    }
+
+    /// Returns whether worker number 0 is awake and idle.
+    pub(super) fn is_first_worker_awake(&self) -> bool {
+        self.banks[0].get().is_some_and(|bank| bank.idle.load(Relaxed) & 1 != 0 && bank.slots[0].is_awake())
     }
 
     /// Returns whether the workers are threads of this process, and not of the one it was forked from.

@@ -305,9 +305,11 @@ fn count_threads() -> usize {
 #[test]
 fn chunk_6_1_threads_start_on_demand_and_end_with_destroy() {
     in_new_process(test_name!(), || {
-        let src = data(Data::SmoothFloats, 4, 400_000);
+        // Calls of less than a millisecond may run on the caller's thread.
+        let src = data(Data::SmoothFloats, 4, 16 << 20);
         let expected = compressed(&params(1), &src);
         let before = count_threads();
+        let has_workers = std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
         let gone = || {
             // A joined thread may still be in the kernel's thread list for a short time.
             for _ in 0..5000 {
@@ -323,7 +325,7 @@ fn chunk_6_1_threads_start_on_demand_and_end_with_destroy() {
             .collect();
         let mut reader = OwnedContext::for_decompression(ours(), dparams(4));
         assert_eq!(count_threads(), before, "no thread for a context");
-        for round in 0..20 {
+        for round in 0..4 {
             for context in &mut contexts {
                 let (rc, dest) =
                     with_destination(large_destsize(src.len()), |dest| context.compress(&src, dest));
@@ -331,7 +333,10 @@ fn chunk_6_1_threads_start_on_demand_and_end_with_destroy() {
                 let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
                 assert!(rc == src.len() as i32 && dest == src, "{rc}");
                 let now = count_threads();
-                assert!(now > before && now <= before + 4, "{before} threads before, {now} now");
+                assert!(
+                    (now > before) == has_workers && now <= before + 4,
+                    "{before} threads before, {now} now"
+                );
             }
             // SAFETY: no arguments; a second destroy has no effect.
             unsafe {

@@ -32,17 +32,17 @@ struct WriterState {
 pub(super) struct ChunkWriter<'a> {
     out: SharedOutput<'a>,
     header_len: usize,
-    /// Bytes of the chunk before the first block: header and block starts.
+    /// Offset in bytes of the first block that is written.
     first_block_offset: usize,
     state: Mutex<WriterState>,
 }
 
 impl<'a> ChunkWriter<'a> {
-    /// Returns a writer of a chunk in `out`. Its block starts begin at offset `header_len`, its first block at offset
-    /// `first_block_offset`.
-    pub(super) fn new(out: &'a mut [u8], header_len: usize, first_block_offset: usize) -> Self {
+    /// Returns a writer of a chunk in `out`. Its block starts begin at offset `header_len`. The blocks before number
+    /// `next` are in the chunk; that block begins at offset `first_block_offset`.
+    pub(super) fn new(out: &'a mut [u8], header_len: usize, next: usize, first_block_offset: usize) -> Self {
         let state = WriterState {
-            next: 0,
+            next,
             pos: first_block_offset,
             early_blocks: BinaryHeap::new(),
             spare_buffers: Vec::new(),
@@ -138,7 +138,7 @@ mod tests {
         let blocks: Vec<Vec<u8>> = (0..6).map(|n| vec![n as u8 + 1; n + 1]).collect();
         let assemble = |order: &[usize], len: usize| {
             let mut out = vec![0; len];
-            let writer = ChunkWriter::new(&mut out, 4, 28);
+            let writer = ChunkWriter::new(&mut out, 4, 0, 28);
             for &n in order {
                 writer.write_block(n, &blocks[n]).unwrap();
             }

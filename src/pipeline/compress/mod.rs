@@ -20,6 +20,7 @@ use super::jobs::{self, Worker};
 use super::params::CompressParams;
 use super::scratch;
 use super::shared_output::SharedOutput;
+use super::workload::{WorkKind, Workload};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2};
 use crate::chunk::{ChunkHeader, SpecialValue, dictionary as section, write_i32};
 use crate::codec::{BuiltInCodec, Encoder, EncoderDictionary};
@@ -157,44 +158,38 @@ fn encode_all_blocks(
 ) -> Result<Option<usize>> {
     let header_len = blocks.plan.header.len();
     let largest = blocks.source.largest_block(&blocks.plan.blocks);
-    let nthreads = jobs::effective_nthreads(params.nthreads, blocks.source.len(), largest);
-    if nthreads == 1 {
-        return encode_all_blocks_serially(blocks, first, dest);
+    let kind = WorkKind::Encode(params.compcode, params.clevel);
+    let load = new_workload(kind, params, blocks.source.len(), largest);
+    let lead = usize::from(blocks.needs_first_block_first());
+    // On this thread alone, each block is encoded at its final place.
+    let (mut nblock, mut pos) = (0, first);
+    let fits = scratch::with_scratch(|scratch| {
+        let mut worker = Worker { tid: 0, scratch };
+        let mut phase = load.begin_serial_phase(blocks.nblocks(), lead);
+        while phase.includes_next(nblock) {
+            let Some(len) = blocks.encode(nblock, &mut worker, &mut dest[pos..])? else { return Ok(false) };
+            write_i32(dest, header_len + 4 * nblock, pos as i32);
+            nblock += 1;
+            pos += len;
+        }
+        Ok(true)
+    })?;
+    if !fits || nblock == blocks.nblocks() {
+        return Ok(fits.then_some(pos));
     }
-    let writer = ChunkWriter::new(dest, header_len, first);
-    let encode_block = |nblock, worker: &mut Worker<'_>| {
+    let writer = ChunkWriter::new(dest, header_len, nblock, pos);
+    jobs::for_each_block_in_parallel(&load, nblock..blocks.nblocks(), |nblock, worker| {
         if writer.is_full() {
             return Ok(());
         }
         blocks.encode_to_scratch(nblock, worker, |bytes| writer.write_block(nblock, bytes))
-    };
-    let lead = usize::from(blocks.needs_first_block_first());
-    jobs::for_each_block(1, 0..lead, encode_block)?;
-    jobs::for_each_block(nthreads, lead..blocks.nblocks(), encode_block)?;
+    })?;
     Ok(writer.finish())
 }
 
-/// Does the same as [`encode_all_blocks`], on this thread alone: each block is encoded at its final place.
-fn encode_all_blocks_serially(
-    blocks: &BlockEncoder<'_>,
-    first: usize,
-    dest: &mut [u8],
-) -> Result<Option<usize>> {
-    let header_len = blocks.plan.header.len();
-    let mut pos = first;
-    scratch::with_scratch(|scratch| {
-        let mut worker = Worker { tid: 0, scratch };
-        for nblock in 0..blocks.nblocks() {
-            match blocks.encode(nblock, &mut worker, &mut dest[pos..])? {
-                Some(len) => {
-                    write_i32(dest, header_len + 4 * nblock, pos as i32);
-                    pos += len;
-                }
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(pos))
-    })
+/// Returns the work of compressing `nbytes` bytes in blocks of up to `blocksize` bytes.
+fn new_workload(kind: WorkKind, params: &CompressParams, nbytes: usize, blocksize: usize) -> Workload {
+    Workload::new(kind, params.nthreads, nbytes, blocksize, params.prefilter.is_some())
 }
 
 /// Turns a chunk that consists of zero runs only into a special chunk, which has no body (`chunk.md` 3.6).
@@ -215,18 +210,15 @@ fn copy_blocks(
     dest: &mut [u8],
 ) -> Result<()> {
     let body = &mut dest[plan.header.len()..][..source.len()];
-    if let (None, ContentSource::Buffer(bytes)) = (&params.prefilter, source) {
-        let nthreads = jobs::effective_nthreads(params.nthreads, bytes.len(), plan.blocks.blocksize());
-        if nthreads == 1 {
-            copy(bytes, body);
-            return Ok(());
-        }
+    let load = new_workload(WorkKind::Copy, params, source.len(), plan.blocks.blocksize());
+    if let (None, ContentSource::Buffer(bytes), 1) = (&params.prefilter, source, load.nthreads()) {
+        copy(bytes, body);
+        return Ok(());
     }
     let encoder = ChunkEncoder::Unknown(params.compcode);
     let blocks = new_block_encoder(params, plan, source, plan.header.blocksize, &encoder);
-    let nthreads = jobs::effective_nthreads(params.nthreads, source.len(), plan.blocks.blocksize());
     let out = SharedOutput::new(body.into());
-    jobs::for_each_block(nthreads, 0..blocks.nblocks(), |nblock, worker| {
+    jobs::for_each_block(&load, 0..blocks.nblocks(), |nblock, worker| {
         // SAFETY: blocks are disjoint, and each is copied once.
         let dest = unsafe { out.write_range(plan.blocks.range(nblock)) };
         blocks.copy_block(nblock, worker, dest)

@@ -3,6 +3,7 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch::Scratch;
+use super::super::workload::WorkKind;
 use super::plan::DecodePlan;
 use super::uncoded::UncodedContent;
 use crate::chunk::ParsedChunk;
@@ -27,15 +28,15 @@ pub(crate) fn check_content(params: &DecompressParams<'_>, chunk: &ParsedChunk<'
             let len = plan.header().nbytes().min(SPECIAL_SAMPLE_LEN);
             content.read(0, (&mut sample[..len]).into())
         }
-        None => check_blocks(plan, params.nthreads),
+        None => check_blocks(plan),
     })
 }
 
-fn check_blocks(plan: &DecodePlan<'_>, nthreads: usize) -> Result<()> {
-    let nthreads = jobs::effective_nthreads(nthreads, plan.header().nbytes(), plan.largest_block_nbytes());
+fn check_blocks(plan: &DecodePlan<'_>) -> Result<()> {
+    let load = plan.workload(WorkKind::Decode(plan.header().codec_format()), plan.header().nbytes());
     let reference = if plan.needs_first_block() { Some(plan.decode_reference_block()?) } else { None };
     let first = usize::from(reference.is_some());
-    jobs::for_each_block(nthreads, first..plan.nblocks(), |nblock, worker| {
+    jobs::for_each_block(&load, first..plan.nblocks(), |nblock, worker| {
         let Scratch { block_scratch, decoded_block } = &mut *worker.scratch;
         let block = decoded_block.get(plan.block_range(nblock).len())?;
         plan.decode_block(nblock, worker.tid, block_scratch, block, reference.as_deref())

@@ -3,6 +3,7 @@
 
 use super::super::filters::FilterSteps;
 use super::super::params::DecompressParams;
+use super::super::workload::{WorkKind, Workload};
 use super::chunk_decoder::{ChunkDecoder, built_in_codec};
 use super::lazy;
 use super::uncoded::{self, UncodedContent};
@@ -133,6 +134,12 @@ impl<'a> DecodePlan<'a> {
     /// Returns the size of the largest block in bytes.
     pub(super) fn largest_block_nbytes(&self) -> usize {
         self.largest_block_nbytes
+    }
+
+    /// Returns the work of decoding blocks with `nbytes` bytes in total.
+    pub(super) fn workload(&self, kind: WorkKind, nbytes: usize) -> Workload {
+        let waits = self.lazy.is_some() || self.has_postfilter();
+        Workload::new(kind, self.params.nthreads, nbytes, self.largest_block_nbytes, waits)
     }
 
     /// Returns whether a postfilter is set.

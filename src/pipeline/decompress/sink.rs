@@ -3,6 +3,7 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch::Scratch;
+use super::super::workload::WorkKind;
 use super::outcome::DecompressOutcome;
 use super::part::is_partial_decode_worthwhile;
 use super::plan::DecodePlan;
@@ -123,10 +124,9 @@ pub(crate) fn decode_into_sink(
                 let reference = if needs_first { Some(plan.decode_reference_block()?) } else { None };
                 let decoder =
                     SinkDecoder { plan, uncoded_content: content, reference: reference.as_deref(), sink };
-                let nthreads =
-                    jobs::effective_nthreads(params.nthreads, done.nbytes, plan.largest_block_nbytes())
-                        .min(blocks.len().max(1));
-                jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
+                let kind = WorkKind::DecodePart(plan.header().codec_format());
+                let load = plan.workload(kind, done.nbytes).limited_to(blocks.len());
+                jobs::for_each_block(&load, 0..blocks.len(), |n, worker| {
                     // SAFETY: the sink is borrowed exclusively, and each `n` is passed to one thread once.
                     unsafe { decoder.decode(n, blocks[n], worker.tid, worker.scratch) }
                 })?;

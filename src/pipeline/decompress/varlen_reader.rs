@@ -4,6 +4,7 @@ use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch;
 use super::super::shared_output::SharedOutput;
+use super::super::workload::WorkKind;
 use super::plan::DecodePlan;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
@@ -15,7 +16,6 @@ use crate::out_buffer::OutBuffer;
 /// (`chunk.md` 10.10).
 pub(crate) struct VarlenReader<'a> {
     plan: &'a DecodePlan<'a>,
-    nthreads: usize,
 }
 
 impl VarlenReader<'_> {
@@ -35,7 +35,7 @@ impl VarlenReader<'_> {
             ));
         }
         let params = DecompressParams { mask: None, ..*params };
-        DecodePlan::open(chunk, &params, |plan| then(&VarlenReader { nthreads: params.nthreads, plan }))
+        DecodePlan::open(chunk, &params, |plan| then(&VarlenReader { plan }))
     }
 
     /// Returns the header of the chunk.
@@ -74,12 +74,9 @@ impl VarlenReader<'_> {
     /// Those of decompression.
     pub(crate) fn decode_all(&self, dests: Vec<OutBuffer<'_>>) -> Result<()> {
         let outs = fallible::collect(dests.into_iter().map(SharedOutput::new))?;
-        let nthreads = jobs::effective_nthreads(
-            self.nthreads,
-            self.plan.header().nbytes(),
-            self.plan.largest_block_nbytes(),
-        );
-        jobs::for_each_block(nthreads, 0..outs.len(), |nblock, worker| {
+        let header = self.plan.header();
+        let load = self.plan.workload(WorkKind::Decode(header.codec_format()), header.nbytes());
+        jobs::for_each_block(&load, 0..outs.len(), |nblock, worker| {
             // SAFETY: each block has a separate buffer and is decoded once.
             let dest = unsafe { outs[nblock].write_range(0..outs[nblock].len()) };
             self.plan.decode_block(nblock, worker.tid, &mut worker.scratch.block_scratch, dest, None)

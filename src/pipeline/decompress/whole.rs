@@ -4,6 +4,7 @@ use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::super::scratch::Scratch;
 use super::super::shared_output::SharedOutput;
+use super::super::workload::{WorkKind, Workload};
 use super::fast_path::try_decompress_fast;
 use super::outcome::DecompressOutcome;
 use super::plan::DecodePlan;
@@ -43,10 +44,15 @@ pub(crate) fn decompress_general(
         return Err(err!(WriteBuffer, "`dest` has {there} bytes, expected {nbytes} or more"));
     };
     DecodePlan::open(chunk, params, |plan| {
-        let nthreads = jobs::effective_nthreads(params.nthreads, nbytes, plan.largest_block_nbytes());
-        match (plan.uncoded_content(), params.mask, nthreads) {
+        let content = plan.uncoded_content();
+        let kind = match content {
+            Some(_) => WorkKind::Copy,
+            None => WorkKind::Decode(plan.header().codec_format()),
+        };
+        let load = plan.workload(kind, nbytes);
+        match (content, params.mask, load.nthreads()) {
             (Some(content), None, 1) => content.read(0, dest)?,
-            _ => decode_blocks(plan, params.mask, nthreads, dest)?,
+            _ => decode_blocks(plan, params.mask, &load, dest)?,
         }
         Ok(DecompressOutcome { nbytes, used_dictionary: plan.has_dictionary() })
     })
@@ -56,7 +62,7 @@ pub(crate) fn decompress_general(
 fn decode_blocks(
     plan: &DecodePlan<'_>,
     mask: Option<&[u8]>,
-    nthreads: usize,
+    load: &Workload,
     dest: OutBuffer<'_>,
 ) -> Result<()> {
     let is_masked = |nblock: usize| mask.is_some_and(|mask| mask[nblock] != 0);
@@ -74,14 +80,14 @@ fn decode_blocks(
         plan.decode_block(nblock, tid, &mut scratch.block_scratch, dest, reference.filter(|_| nblock > 0))
     };
     if !plan.needs_first_block() || is_reference_separate {
-        return jobs::for_each_block(nthreads, 0..plan.nblocks(), |nblock, worker| {
+        return jobs::for_each_block(load, 0..plan.nblocks(), |nblock, worker| {
             decode(nblock, worker.tid, worker.scratch, reference.as_deref())
         });
     }
-    jobs::for_each_block(1, 0..1, |nblock, worker| decode(nblock, worker.tid, worker.scratch, None))?;
+    jobs::for_each_block(load, 0..1, |nblock, worker| decode(nblock, worker.tid, worker.scratch, None))?;
     // SAFETY: the first block is decoded, and the other blocks are disjoint from it.
     let first = unsafe { out.read_range(plan.block_range(0)) };
-    jobs::for_each_block(nthreads, 1..plan.nblocks(), |nblock, worker| {
+    jobs::for_each_block(load, 1..plan.nblocks(), |nblock, worker| {
         decode(nblock, worker.tid, worker.scratch, Some(first))
     })
 }
