@@ -27,7 +27,13 @@ impl BuiltInCodec {
     /// prepared for another codec is ignored.
     pub(crate) fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
         let dictionary = dictionary.map(|d| &d.0);
-        BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary, reference: Reference::CBlosc2 }
+        BuiltInEncoder {
+            codec: self,
+            clevel: clevel.clamp(0, 9),
+            dictionary,
+            reference: Reference::CBlosc2,
+            nplanes: 1,
+        }
     }
 
     /// Returns a decoder, for streams made with `dictionary` if there is one. A dictionary that was prepared for
@@ -45,6 +51,8 @@ pub(crate) struct BuiltInEncoder<'a> {
     clevel: i32,
     dictionary: Option<&'a EncoderDictionaryData>,
     reference: Reference,
+    /// The number of planes of equal length in each stream.
+    nplanes: usize,
 }
 
 impl BuiltInEncoder<'_> {
@@ -52,6 +60,12 @@ impl BuiltInEncoder<'_> {
     /// C-Blosc 1.21.6, which has other releases of the codecs.
     pub(crate) fn for_blosc1(self, is_split: bool) -> Self {
         BuiltInEncoder { reference: Reference::CBlosc1 { is_split }, ..self }
+    }
+
+    /// Returns the encoder for streams of `nplanes` planes: bytes, or bits, that shuffling has made adjacent. It affects the
+    /// length of the result only.
+    pub(crate) fn with_planes(self, nplanes: usize) -> Self {
+        BuiltInEncoder { nplanes, ..self }
     }
 
     fn blosclz_release(&self) -> blosclz::Release {
@@ -95,7 +109,7 @@ impl Encoder for BuiltInEncoder<'_> {
             (BuiltInCodec::Zstd, Some(EncoderDictionaryData::Zstd(dictionary))) => {
                 zstd::compress_with_dictionary(&mut workspace.zstd, src, dest, dictionary)
             }
-            (BuiltInCodec::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
+            (BuiltInCodec::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel, self.nplanes),
         }
     }
 

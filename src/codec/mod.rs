@@ -10,6 +10,7 @@ mod dictionary;
 mod incompressible;
 mod lz4;
 mod match_copy;
+mod matchless;
 #[cfg(feature = "ndlz")]
 pub(crate) mod ndlz;
 mod plugin;

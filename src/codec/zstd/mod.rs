@@ -4,12 +4,12 @@
 //! frame with its content size and no checksum; the decoder accepts what the library accepts, several frames and the
 //! formats of old releases included.
 //!
-//! Every stream is searched with the effort of the reference at the same level. A sample cannot show whether another
-//! search would find as much in less time.
+//! Matches are searched for with the effort of the reference at the same level, except in planes without any
+//! ([`matchless`]). A stream with such planes consists of several frames.
 
-use zstd_safe::{CCtx, CDict, CompressionLevel, DCtx, DDict};
+use zstd_safe::{CCtx, CDict, CParameter, CompressionLevel, DCtx, DDict, ParamSwitch, ResetDirective};
 
-use super::incompressible::is_incompressible;
+use super::matchless::{self, Limits};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::tuning::tunable;
@@ -20,17 +20,33 @@ pub(super) const VERSION: &str = "1.5.7";
 /// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
 const DICTIONARY_LEVEL: CompressionLevel = 1;
 
+/// The level without a search for matches: the library skips this many bytes after each position that it tries.
+const LITERALS_LEVEL: CompressionLevel = -(1 << 17);
+/// The least and the largest limit of the length of the library's blocks, in bytes.
+const MIN_BLOCK_LEN: usize = 1 << 10;
+const MAX_BLOCK_LEN: usize = 128 << 10;
+
 tunable! {
-    /// Whether a test for noise precedes the encoder at slow levels.
-    const TESTS_FOR_NOISE: bool = true;
-    /// The `clevel` from which on the library takes longer for noise than the test for noise (`cargo bench --bench drawn`).
-    const MIN_SLOW_CLEVEL: i32 = 7;
+    /// Whether planes without matches are not searched.
+    const FINDS_MATCHLESS_PLANES: bool = true;
+    /// The `clevel` from which on the library's search takes longer than the test for matches.
+    const MIN_SLOW_CLEVEL: i32 = 4;
+    /// The excess of Huffman codes over the entropy, in percent, up to which a search for matches saves nothing, below
+    /// [`MIN_OPTIMAL_CLEVEL`] and from there on.
+    const MAX_FAST_EXCESS_PERCENT: u32 = 25;
+    const MAX_OPTIMAL_EXCESS_PERCENT: u32 = 5;
 }
+/// The `clevel` from which on the library compares the lengths of codes when it chooses matches, and is slow for noise.
+const MIN_OPTIMAL_CLEVEL: i32 = 7;
+/// The least entropy of matchless data, and the largest one below [`MIN_OPTIMAL_CLEVEL`], in bits: noise is fast there.
+const MIN_ENTROPY: f64 = 0.6;
+const MAX_FAST_ENTROPY: f64 = 7.0;
 
 /// The contexts of one thread.
 #[derive(Default)]
 pub(super) struct ZstdWorkspace {
     encoder: Option<CCtx<'static>>,
+    positions: matchless::Positions,
     decoder: Option<DCtx<'static>>,
 }
 
@@ -39,8 +55,16 @@ impl ZstdWorkspace {
         match &mut self.encoder {
             Some(context) => Ok(context),
             slot => {
-                let context =
+                let mut context =
                     CCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd compression context"))?;
+                // Parameters apply to `compress2` only.
+                let literals = [
+                    CParameter::CompressionLevel(LITERALS_LEVEL),
+                    CParameter::LiteralCompressionMode(ParamSwitch::Enable),
+                ];
+                for parameter in literals {
+                    context.set_parameter(parameter).expect("a valid parameter of a new context");
+                }
                 Ok(slot.insert(context))
             }
         }
@@ -63,17 +87,54 @@ fn zstd_level(clevel: i32) -> CompressionLevel {
     if clevel < 9 { 2 * clevel - 1 } else { zstd_safe::max_c_level() }
 }
 
-/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or, from level [`MIN_SLOW_CLEVEL`] on,
-/// if `dest` is no longer than `src` and `src` is incompressible.
-pub(super) fn compress(state: &mut ZstdWorkspace, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    if TESTS_FOR_NOISE.get()
-        && clevel >= MIN_SLOW_CLEVEL.get()
-        && dest.len() <= src.len()
-        && is_incompressible(src, usize::MAX)
-    {
-        return Ok(0);
+/// Compresses `src`, which consists of `nplanes` planes of equal length, perhaps with a rest. Returns the length in bytes; 0
+/// if the result does not fit.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn compress(
+    state: &mut ZstdWorkspace,
+    src: &[u8],
+    dest: &mut [u8],
+    clevel: i32,
+    nplanes: usize,
+) -> Result<usize> {
+    let limits = if clevel < MIN_OPTIMAL_CLEVEL {
+        let huffman_excess_percent = MAX_FAST_EXCESS_PERCENT.get();
+        Limits { entropy: MIN_ENTROPY..MAX_FAST_ENTROPY, huffman_excess_percent }
+    } else {
+        let huffman_excess_percent = MAX_OPTIMAL_EXCESS_PERCENT.get();
+        Limits { entropy: MIN_ENTROPY..f64::INFINITY, huffman_excess_percent }
+    };
+    let units = match FINDS_MATCHLESS_PLANES.get() && clevel >= MIN_SLOW_CLEVEL.get() {
+        true => matchless::find_matchless_units(&mut state.positions, src, nplanes, &limits)?,
+        false => None,
+    };
+    let encoder = state.encoder()?;
+    let Some(units) = units else {
+        return Ok(encoder.compress(dest, src, zstd_level(clevel)).unwrap_or(0));
+    };
+    // Each plane has codes of its own: its length is a multiple of that of the library's blocks.
+    let nblocks = units.unit_len().div_ceil(MAX_BLOCK_LEN);
+    let block_len = (units.unit_len() / nblocks).max(MIN_BLOCK_LEN);
+    encoder.set_parameter(CParameter::MaxBlockSize(block_len as u32)).expect("a valid length of blocks");
+    let mut written = 0;
+    for (part, is_matchless) in units.parts() {
+        let (src, dest) = (&src[part], &mut dest[written..]);
+        let result = match is_matchless {
+            true => encoder.compress2(dest, src),
+            false => encoder.compress(dest, src, zstd_level(clevel)),
+        };
+        match result {
+            Ok(len) => written += len,
+            Err(_) => {
+                // After an error, parameters cannot be set in the middle of a frame.
+                encoder.reset(ResetDirective::SessionOnly).expect("a session can be reset");
+                return Ok(0);
+            }
+        }
     }
-    Ok(state.encoder()?.compress(dest, src, zstd_level(clevel)).unwrap_or(0))
+    Ok(written)
 }
 
 /// Compresses with a dictionary, at the dictionary's level. Returns the length in bytes; 0 if the result does not fit.
@@ -151,6 +212,41 @@ mod tests {
     #[test]
     fn clevel_maps_to_the_zstd_level_of_the_reference() {
         assert_eq!([0, 1, 2, 5, 8, 9].map(zstd_level), [-1, 1, 3, 9, 15, 22]);
+    }
+
+    /// Returns planes of noise, of a ramp, of few values and of zeros.
+    fn planes(len: usize) -> Vec<u8> {
+        let mut x = 1u64;
+        let mut noise = || {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 56) as u8
+        };
+        let mut planes: Vec<u8> = (0..len).map(|_| noise()).collect();
+        planes.extend((0..len).map(|at| (at / 100) as u8));
+        planes.extend((0..len).map(|_| noise() & 7));
+        planes.resize(4 * len, 0);
+        planes
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "calls the C library")]
+    fn planes_without_matches_have_frames_of_their_own_and_round_trip() {
+        let mut state = ZstdWorkspace::default();
+        let src = planes(10_000);
+        let mut dest = vec![0; 2 * src.len()];
+        for clevel in MIN_SLOW_CLEVEL.get()..=9 {
+            let plain = compress(&mut state, &src, &mut dest, clevel, 1).unwrap();
+            let len = compress(&mut state, &src, &mut dest, clevel, 4).unwrap();
+            assert!(len < plain + plain / 200, "{clevel}: {len} bytes, {plain} in one frame");
+            let first = zstd_safe::find_frame_compressed_size(&dest[..len]).unwrap();
+            assert!(first < len, "{clevel}: one frame");
+            let mut back = vec![0; src.len()];
+            assert_eq!(decompress(&mut state, &dest[..len], &mut back).unwrap(), src.len(), "{clevel}");
+            assert!(back == src, "{clevel}");
+            // One byte less is too few, and the state remains usable.
+            assert_eq!(compress(&mut state, &src, &mut dest[..len - 1], clevel, 4).unwrap(), 0, "{clevel}");
+            assert_eq!(compress(&mut state, &src, &mut dest, clevel, 4).unwrap(), len, "{clevel}");
+        }
     }
 
     #[test]

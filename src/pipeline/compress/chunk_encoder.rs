@@ -31,7 +31,7 @@ impl<'a> ChunkEncoder<'a> {
         source: *const u8,
     ) -> Self {
         if let Some(codec) = params.built_in_codec() {
-            let encoder = codec.encoder(params.clevel, dictionary);
+            let encoder = codec.encoder(params.clevel, dictionary).with_planes(plan.planes_per_stream());
             return ChunkEncoder::BuiltIn(match params.format {
                 ChunkFormat::Blosc1 { .. } => encoder.for_blosc1(params.splitmode == BLOSC_ALWAYS_SPLIT),
                 ChunkFormat::Blosc2 | ChunkFormat::ShortHeader => encoder,

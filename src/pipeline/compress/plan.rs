@@ -159,6 +159,17 @@ impl CompressionPlan {
         }
     }
 
+    /// Returns the number of planes of equal length in a stream: bytes, or bits, that shuffling has made adjacent.
+    pub(crate) fn planes_per_stream(&self) -> usize {
+        let has_filter = |filter| self.header.filters.contains(&filter);
+        match self.is_split {
+            true => 1,
+            false if has_filter(filter_id::BITSHUFFLE) => 8 * self.typesize,
+            false if has_filter(filter_id::SHUFFLE) => self.typesize,
+            false => 1,
+        }
+    }
+
     /// Returns whether the data are stored plain without trying to compress them.
     pub(crate) fn is_memcpyed(&self) -> bool {
         self.header.is_memcpyed()

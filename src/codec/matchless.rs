@@ -1,0 +1,668 @@
+//! A statistical test for the parts of a stream in which no match is worth coding: bytes that are as good as drawn
+//! independently from one distribution. Codes for single bytes are as short there as any matches, and an encoder needs
+//! far less time for them.
+//!
+//! Data flow: stream -> units, the planes of shuffled items -> pieces of a unit -> tests of two samples of each piece, then
+//! of the repetitions in all of it -> the units without matches. Never changes a byte. The result depends on nothing but
+//! the arguments.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::fallible;
+use crate::tuning::tunable;
+
+tunable! {
+    /// The length in bytes of the pieces that are tested separately.
+    const PIECE_LEN: usize = 32 << 10;
+    /// The length in bytes from which on planes are tested.
+    const MIN_PLANE_LEN: usize = 2 << 10;
+    /// The length in bytes of each of the two samples of a piece.
+    const SAMPLE_LEN: usize = 1 << 10;
+    /// The distance between the distributions of the two samples, in percent of the probability that two bytes are equal,
+    /// from which on the piece counts as a mixture.
+    const MAX_DRIFT_PERCENT: u32 = 5;
+    /// The difference between the number of equal bytes at a distance and the expected number, in standard deviations and
+    /// in percent, from which on bytes count as dependent.
+    const MAX_DEVIATIONS: u32 = 4;
+    const MAX_DEVIATION_PERCENT: u32 = 10;
+    /// How many times as many repetitions as chance gives, and which share of all positions (1 / `REPEATED_DIVISOR`)
+    /// beyond them, may be repeated.
+    const MAX_REPEATED_RATIO: u32 = 2;
+    const REPEATED_DIVISOR: u32 = 512;
+}
+
+/// The largest length in bytes of a sample, with the double of [`SAMPLE_LEN`].
+const MAX_SAMPLE_LEN: usize = 2 << 10;
+/// The largest number of units.
+const MAX_UNITS: usize = 256;
+/// log2 of the number of positions of repetitions that are kept: 64 KiB stay in the L2 cache.
+const POSITIONS_LOG2: u32 = 14;
+/// The distances at which bytes are compared: items of up to 32 bytes repeat something at one of them.
+const DISTANCES: Range<usize> = 1..33;
+/// The number of bytes in front of a piece's samples that the first test compares, and the distances of that test.
+const HEAD_LEN: usize = 64;
+const HEAD_DISTANCES: [usize; 4] = [1, 2, 4, 8];
+/// The longest words that are searched for repetitions, in bytes; all data of less entropy counts as having matches.
+const MAX_WORD_LEN: usize = 32;
+/// The collision entropy, in bits per byte, from which on the lower half of the bits of a byte counts as noise.
+const HIGH_ENTROPY: f64 = 6.0;
+/// The collision entropy from which on the positions of words are selected by the class of their first byte.
+const CLASS_ENTROPY: f64 = 5.0;
+/// One in this many positions may be that of a word that chance repeats.
+const CHANCE_DIVISOR: f64 = 10.0;
+/// log2 of the least number of slots for positions of words, and the number of positions of which one is selected.
+const MIN_SLOTS_LOG2: u32 = 8;
+const MIN_RATE_LOG2: u32 = 3;
+/// The number of positions of which some are selected before their words are searched, which needs fewer branches.
+const GROUP_LEN: usize = 1024;
+/// The same for the words that are repeated between parts.
+const BETWEEN_SLOTS_LOG2: u32 = 13;
+const BETWEEN_MIN_RATE_LOG2: u32 = 4;
+/// The length in bytes of words that are repeated between units.
+const LONG_WORD_LEN: usize = 16;
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The data for which a search is not worthwhile.
+pub(super) struct Limits {
+    /// The least and the largest collision entropy (-log2 of the probability that two bytes are equal), in bits.
+    pub entropy: Range<f64>,
+    /// The largest excess of the Huffman codes of the bytes over their entropy, in percent.
+    pub huffman_excess_percent: u32,
+}
+
+/// The positions of words that were seen before. One for each thread.
+#[derive(Default)]
+pub(super) struct Positions(Vec<u32>);
+
+impl Positions {
+    /// Returns 2^`log2` slots, empty if `clears`.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn slots(&mut self, log2: u32, clears: bool) -> Result<&mut [u32]> {
+        if self.0.is_empty() {
+            self.0 = fallible::filled(u32::MAX, 1 << POSITIONS_LOG2)?;
+        }
+        let slots = &mut self.0[..1 << log2];
+        if clears {
+            slots.fill(u32::MAX);
+        }
+        Ok(slots)
+    }
+}
+
+/// The units of a stream, and which of them have no matches.
+pub(super) struct Units {
+    stream_len: usize,
+    unit_len: usize,
+    count: usize,
+    is_matchless: [bool; MAX_UNITS],
+}
+
+impl Units {
+    fn range(&self, unit: usize) -> Range<usize> {
+        let end = if unit + 1 == self.count { self.stream_len } else { (unit + 1) * self.unit_len };
+        unit * self.unit_len..end
+    }
+
+    /// Returns the length in bytes of each unit but the last one.
+    pub(super) fn unit_len(&self) -> usize {
+        self.unit_len
+    }
+
+    /// Iterates over the parts that are alike: the bytes, and whether they have no matches.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Range<usize>, bool)> {
+        let units = &self.is_matchless[..self.count];
+        let mut done = 0;
+        units.chunk_by(|a, b| a == b).map(move |alike| {
+            let start = self.range(done).start;
+            done += alike.len();
+            (start..self.range(done - 1).end, alike[0])
+        })
+    }
+}
+
+/// Returns the units of `src`, which consists of `nplanes` planes, if at least one of them has no matches.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(super) fn find_matchless_units(
+    positions: &mut Positions,
+    src: &[u8],
+    nplanes: usize,
+    limits: &Limits,
+) -> Result<Option<Units>> {
+    let (nplanes, plane_len) = (nplanes.max(1), src.len() / nplanes.max(1));
+    if plane_len < MIN_PLANE_LEN.get() || nplanes > MAX_UNITS || u32::try_from(src.len()).is_err() {
+        return Ok(None);
+    }
+    let mut units = Units {
+        stream_len: src.len(),
+        unit_len: plane_len,
+        count: nplanes,
+        is_matchless: [false; MAX_UNITS],
+    };
+    let mut words = WordSearch::new(positions, src);
+    for unit in 0..nplanes {
+        let range = units.range(unit);
+        let npieces = ((range.len() + PIECE_LEN.get() / 2) / PIECE_LEN.get()).max(1);
+        let mut pieces = (0..npieces)
+            .map(|n| range.start + range.len() * n / npieces..range.start + range.len() * (n + 1) / npieces);
+        let mut is_matchless = true;
+        for piece in &mut pieces {
+            let Some(sample) = Sample::of_independent_bytes(&src[piece.clone()], limits) else {
+                is_matchless = false;
+                break;
+            };
+            match words.count_repeated(piece, &sample, range.start)? {
+                Repetitions::Few => {}
+                Repetitions::Near => is_matchless = false,
+                // Separate parts of the stream could not refer to each other.
+                Repetitions::Far => return Ok(None),
+            }
+            if !is_matchless {
+                break;
+            }
+        }
+        units.is_matchless[unit] = is_matchless;
+    }
+    for unit in 1..nplanes {
+        let [before, this] = [unit - 1, unit].map(|unit| units.is_matchless[unit]);
+        if (before || this) && is_similar(&src[units.range(unit - 1)], &src[units.range(unit)]) {
+            units.is_matchless[unit - 1..=unit].fill(false);
+        }
+    }
+    let matchless = units.is_matchless[..nplanes].iter().filter(|&&is_matchless| is_matchless).count();
+    let is_useful = match matchless {
+        0 => false,
+        _ if matchless == nplanes => true,
+        _ => !has_repetitions_between_parts(positions, src, &units)?,
+    };
+    Ok(is_useful.then_some(units))
+}
+
+/// Returns two samples of `piece`.
+fn samples_of(piece: &[u8]) -> [&[u8]; 2] {
+    let len = SAMPLE_LEN.get().min(piece.len() / 2).min(MAX_SAMPLE_LEN);
+    [piece.len() / 4, piece.len() / 4 * 3].map(|middle| &piece[middle - len / 2..][..len])
+}
+
+/// Returns whether `count` is so far from `expected` that it is no chance.
+fn is_significant(count: usize, expected: f64) -> bool {
+    let allowed =
+        f64::from(MAX_DEVIATIONS.get()) * expected.sqrt() + percent(MAX_DEVIATION_PERCENT.get()) * expected;
+    // At least 3, for numbers that are not normally distributed.
+    (count as f64 - expected).abs() > allowed + 3.0
+}
+
+/// Returns the number of pairs of equal bytes, one of each sample, from the counts of values.
+fn equal_pairs(a: &[u32; 256], b: &[u32; 256]) -> f64 {
+    a.iter().zip(b).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>() as f64
+}
+
+/// Returns whether bytes of two planes are equal at more places than those of independent planes.
+fn is_similar(a: &[u8], b: &[u8]) -> bool {
+    let windows = samples_of(a).into_iter().zip(samples_of(&b[..a.len().min(b.len())]));
+    let (mut equal, mut expected) = (0, 0.0);
+    for (a, b) in windows {
+        equal += a.iter().zip(b).filter(|(a, b)| a == b).count();
+        expected += equal_pairs(&count_values(a), &count_values(b)) / a.len() as f64;
+    }
+    is_significant(equal, expected)
+}
+
+/// The distribution of the bytes in two samples of a piece.
+struct Sample {
+    counts: [u32; 256],
+    len: usize,
+    /// The probability that two bytes are equal.
+    collision: f64,
+}
+
+impl Sample {
+    /// Returns samples of `piece` if its bytes look independent of each other, with a distribution within `limits`.
+    fn of_independent_bytes(piece: &[u8], limits: &Limits) -> Option<Sample> {
+        if piece.len() < 4 * (HEAD_LEN + HEAD_DISTANCES[3]) {
+            return None;
+        }
+        let is_repetitive = |at: usize| {
+            HEAD_DISTANCES.iter().any(|&distance| {
+                4 * count_equal(&piece[at..at + HEAD_LEN + distance], distance) >= 3 * HEAD_LEN
+            })
+        };
+        if is_repetitive(piece.len() / 4) || is_repetitive(piece.len() / 4 * 3 - HEAD_LEN) {
+            return None;
+        }
+        let windows = samples_of(piece);
+        let len = windows[0].len();
+        let [first, second] = windows.map(count_values);
+        let pairs = (len * len) as f64;
+        // Without the pairs of a byte with itself.
+        let collision = |counts| (equal_pairs(counts, counts) - len as f64) / (pairs - len as f64);
+        let mean = (collision(&first) + collision(&second)) / 2.0;
+        let between = equal_pairs(&first, &second) / pairs;
+        let drift = 2.0 * (mean - between);
+        if drift > mean * percent(MAX_DRIFT_PERCENT.get()) + 4.0 * mean.sqrt() / len as f64 {
+            return None;
+        }
+        let counts = std::array::from_fn(|value| first[value] + second[value]);
+        let sample = Sample { counts, len: 2 * len, collision: (mean + between) / 2.0 };
+        let is_within_limits = limits.entropy.contains(&sample.entropy());
+        (is_within_limits
+            && !sample.has_dependent_bytes(windows)
+            && sample.has_short_codes(limits.huffman_excess_percent))
+        .then_some(sample)
+    }
+
+    /// Returns the collision entropy in bits per byte.
+    fn entropy(&self) -> f64 {
+        -self.collision.log2()
+    }
+
+    /// Returns whether bytes at one of [`DISTANCES`] are equal more or less often than independent bytes. Where there are
+    /// many values, this is whether the upper halves of bytes are equal.
+    fn has_dependent_bytes(&self, windows: [&[u8]; 2]) -> bool {
+        let mut halves = [[0u8; MAX_SAMPLE_LEN]; 2];
+        let mut windows = windows;
+        let mut collision = self.collision;
+        if self.entropy() >= HIGH_ENTROPY {
+            for (window, halves) in windows.iter_mut().zip(&mut halves) {
+                let halves = &mut halves[..window.len()];
+                halves.iter_mut().zip(*window).for_each(|(half, &byte)| *half = byte >> 4);
+                *window = halves;
+            }
+            let squares =
+                self.counts.chunks_exact(16).map(|upper| f64::from(upper.iter().sum::<u32>()).powi(2));
+            collision = squares.sum::<f64>() / (self.len * self.len) as f64;
+        }
+        DISTANCES.into_iter().any(|distance| {
+            let equal: usize = windows.iter().map(|window| count_equal(window, distance)).sum();
+            let expected = (self.len - 2 * distance) as f64 * collision;
+            is_significant(equal, expected)
+        })
+    }
+
+    /// Returns whether Huffman codes of the bytes are at most `excess_percent` longer than the entropy: matches can save
+    /// that excess.
+    fn has_short_codes(&self, excess_percent: u32) -> bool {
+        // With more values, the excess is small.
+        if self.entropy() >= CLASS_ENTROPY {
+            return true;
+        }
+        let mut weights = self.counts;
+        weights.sort_unstable();
+        let unused = weights.iter().take_while(|&&weight| weight == 0).count();
+        let weights = &weights[unused..];
+        let entropy_of = |&weight: &u32| f64::from(weight) * (self.len as f64 / f64::from(weight)).log2();
+        let entropy = weights.iter().map(entropy_of).sum::<f64>();
+        f64::from(huffman_bits(weights)) <= entropy * (1.0 + percent(excess_percent))
+    }
+}
+
+/// Returns the length in bits of the Huffman codes of values with these frequencies, in ascending order.
+fn huffman_bits(weights: &[u32]) -> u32 {
+    // The inner nodes of the tree, which are created in ascending order, and the number of those with a parent.
+    let mut inner = [0; 256];
+    let (mut used, mut leaves) = (0, weights.iter().peekable());
+    for created in 0..weights.len().saturating_sub(1) {
+        for _ in 0..2 {
+            let is_leaf = leaves.peek().is_some_and(|&&leaf| used == created || leaf <= inner[used]);
+            inner[created] += if is_leaf {
+                *leaves.next().expect("a leaf was found")
+            } else {
+                used += 1;
+                inner[used - 1]
+            };
+        }
+    }
+    // Each inner node is one bit of each code below it.
+    inner.iter().sum()
+}
+
+/// The repetitions in a piece.
+enum Repetitions {
+    /// No more than chance gives.
+    Few,
+    /// More, mostly of bytes at or behind the start of the unit.
+    Near,
+    /// More, mostly of bytes before the unit.
+    Far,
+}
+
+/// A search for repeated words. Only some positions are examined. Words are selected by their content, so that either all
+/// occurrences of a word are selected or none.
+struct WordSearch<'a> {
+    src: &'a [u8],
+    positions: &'a mut Positions,
+    /// Whether the slots are in use; those of the stream before are cleared first.
+    is_used: bool,
+    /// log2 of the number of slots, and the share of the positions that are selected by their hash, 1 / 2^`rate_log2`.
+    slots_log2: u32,
+    rate_log2: u32,
+    /// The number of bytes that were searched in the pieces before.
+    searched: usize,
+    /// The length in bytes of the words in the last piece, and the class of their first bytes.
+    word_len: i32,
+    class: Option<u8>,
+}
+
+impl<'a> WordSearch<'a> {
+    fn new(positions: &'a mut Positions, src: &'a [u8]) -> Self {
+        let len_log2 = usize::BITS - (src.len() - 1).leading_zeros();
+        let slots_log2 = len_log2.saturating_sub(MIN_RATE_LOG2).clamp(MIN_SLOTS_LOG2, POSITIONS_LOG2);
+        let rate_log2 = len_log2.saturating_sub(slots_log2).max(MIN_RATE_LOG2);
+        WordSearch {
+            src,
+            positions,
+            is_used: false,
+            slots_log2,
+            rate_log2,
+            searched: 0,
+            word_len: 0,
+            class: None,
+        }
+    }
+
+    /// Searches `piece`, of which `sample` is a sample, in a unit that starts at `unit_start`.
+    fn count_repeated(
+        &mut self,
+        piece: Range<usize>,
+        sample: &Sample,
+        unit_start: usize,
+    ) -> Result<Repetitions> {
+        let src = self.src;
+        // Words of which chance hardly repeats any: a repetition saves about as much as coding it takes.
+        let mut least_len = 1;
+        while sample.collision.powi(least_len) * src.len() as f64 * CHANCE_DIVISOR > 1.0 {
+            least_len += 1;
+            if least_len as usize > MAX_WORD_LEN {
+                return Ok(Repetitions::Near);
+            }
+        }
+        // Pieces that are alike select the same words.
+        if self.word_len < least_len || self.word_len > least_len + 1 {
+            self.word_len = least_len;
+        }
+        let probability = sample.collision.powi(self.word_len);
+        let word_len = self.word_len as usize;
+        let end = piece.end.min(src.len().saturating_sub(MAX_WORD_LEN));
+        let len = end.saturating_sub(piece.start);
+        self.class = sample.class_of_bytes(self.class);
+        let class = self.class;
+        let rate = match class {
+            Some(class) => f64::from(sample.count_of(class)) / sample.len as f64,
+            None => 1.0 / f64::from(1u32 << self.rate_log2),
+        };
+        // Later words overwrite the positions of earlier ones.
+        let slots = self.positions.slots(self.slots_log2, !self.is_used)?;
+        self.is_used = true;
+        let kept = slots.len() as f64 / rate;
+        let before = self.searched as f64 + len as f64 / 2.0;
+        let by_chance = len as f64 * rate * probability * before * kept / (before + kept);
+        let most = by_chance * f64::from(MAX_REPEATED_RATIO.get())
+            + len as f64 * rate / f64::from(REPEATED_DIVISOR.get())
+            + 2.0;
+        let (mut repeated, mut far) = (0usize, 0);
+        let mut selected = [0u16; GROUP_LEN];
+        for group in (piece.start..end).step_by(GROUP_LEN) {
+            let positions = group..end.min(group + GROUP_LEN);
+            let count = match class {
+                Some(class) => select_class(&src[positions], class, &mut selected),
+                None => select_hashed(src, positions, word_len, self.rate_log2, &mut selected),
+            };
+            for &offset in &selected[..count] {
+                let at = group + usize::from(offset);
+                let hash = hash_word(src, at, word_len);
+                let slot = &mut slots[(hash >> (u64::BITS - self.slots_log2)) as usize];
+                let last = std::mem::replace(slot, at as u32) as usize;
+                if last < at && is_same_word(src, last, at, word_len) {
+                    repeated += 1;
+                    far += usize::from(last < unit_start);
+                    if repeated as f64 > most {
+                        let is_far = far * 2 > repeated;
+                        return Ok(if is_far { Repetitions::Far } else { Repetitions::Near });
+                    }
+                }
+            }
+        }
+        self.searched += len;
+        Ok(Repetitions::Few)
+    }
+}
+
+impl Sample {
+    /// Returns the number of bytes of `class`: those with the same upper five bits.
+    fn count_of(&self, class: u8) -> u32 {
+        self.counts[usize::from(class)..][..8].iter().sum()
+    }
+
+    /// Returns a class to which about 1 in 32 bytes belongs, `preferred` if possible. There is none for data with few
+    /// values.
+    fn class_of_bytes(&self, preferred: Option<u8>) -> Option<u8> {
+        if self.entropy() < CLASS_ENTROPY {
+            return None;
+        }
+        let ideal = (self.len / 32) as u32;
+        let is_usable = |&class: &u8| (ideal / 3..=ideal * 3).contains(&self.count_of(class));
+        let best = || (0..=255).step_by(8).min_by_key(|&class| self.count_of(class).abs_diff(ideal));
+        preferred.filter(is_usable).or_else(best).filter(is_usable)
+    }
+}
+
+/// Writes which of `positions`, relative to the first one, hold a word of `len` bytes whose hash selects it: about one in
+/// 2^`rate_log2`. Returns their number.
+#[inline(always)]
+fn select_hashed(
+    src: &[u8],
+    positions: Range<usize>,
+    len: usize,
+    rate_log2: u32,
+    selected: &mut [u16; GROUP_LEN],
+) -> usize {
+    // The first and the last eight bytes select: of those in between, few differ where these are equal.
+    let last = len.saturating_sub(8);
+    let mask = u64::MAX >> (64 - 8 * len.min(8));
+    let limit = 1 << (64 - rate_log2);
+    let word = |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().expect("a window of 8 bytes")) & mask;
+    let firsts = src[positions.start..positions.end + 7].windows(8);
+    let lasts = src[positions.start + last..positions.end + last + 7].windows(8);
+    let mut count = 0;
+    for (offset, (first, last)) in firsts.zip(lasts).enumerate() {
+        let hash = (word(first).wrapping_mul(MULTIPLIER) ^ word(last)).wrapping_mul(MULTIPLIER);
+        // Without a branch, which could not be predicted.
+        selected[count % GROUP_LEN] = offset as u16;
+        count += usize::from(hash < limit);
+    }
+    count
+}
+
+/// Writes the positions of the bytes of `class` in `bytes`. Returns their number.
+#[inline(always)]
+fn select_class(bytes: &[u8], class: u8, selected: &mut [u16; GROUP_LEN]) -> usize {
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let pattern = u64::from_le_bytes([class; 8]);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut count = 0;
+    for (nth, &word) in words.iter().enumerate() {
+        let differ = (u64::from_le_bytes(word) ^ pattern) & 0xf8f8_f8f8_f8f8_f8f8;
+        let mut same = !((differ & LOW_BITS) + LOW_BITS | differ) & !LOW_BITS;
+        while same != 0 {
+            selected[count] = (8 * nth + same.trailing_zeros() as usize / 8) as u16;
+            count += 1;
+            same &= same - 1;
+        }
+    }
+    for (nth, &byte) in rest.iter().enumerate() {
+        if byte & 0xf8 == class {
+            selected[count] = (8 * words.len() + nth) as u16;
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Returns a hash of the `len` bytes, 1 to [`MAX_WORD_LEN`], at `src[at]`, of which the highest bits are the best.
+/// [`MAX_WORD_LEN`] bytes must be there.
+#[inline(always)]
+fn hash_word(src: &[u8], at: usize, len: usize) -> u64 {
+    let bytes: &[u8; MAX_WORD_LEN] = src[at..].first_chunk().expect("the caller leaves that many bytes");
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+    if len <= 8 {
+        return (word(0) << (64 - 8 * len)).wrapping_mul(MULTIPLIER);
+    }
+    let mix = |hash: u64, word: u64| (hash ^ (hash >> 29) ^ word).wrapping_mul(MULTIPLIER);
+    let hash = (8..len - 8).step_by(8).fold(mix(0, word(0)), |hash, at| mix(hash, word(at)));
+    mix(hash, word(len - 8))
+}
+
+/// Returns whether the words of `len` bytes at two positions are equal. [`MAX_WORD_LEN`] bytes must be at both.
+#[inline(always)]
+fn is_same_word(src: &[u8], a: usize, b: usize, len: usize) -> bool {
+    let word =
+        |at: usize| u64::from_le_bytes(*src[at..].first_chunk().expect("the caller leaves these bytes"));
+    let differ = word(a) ^ word(b);
+    if len <= 8 { differ << (64 - 8 * len) == 0 } else { differ == 0 && src[a..a + len] == src[b..b + len] }
+}
+
+/// Returns whether a part of `units` repeats so much of another part that separate streams would be longer.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn has_repetitions_between_parts(positions: &mut Positions, src: &[u8], units: &Units) -> Result<bool> {
+    let slots = positions.slots(BETWEEN_SLOTS_LOG2, true)?;
+    let rate_log2 =
+        (src.len() >> BETWEEN_SLOTS_LOG2).max(1).next_power_of_two().ilog2().max(BETWEEN_MIN_RATE_LOG2);
+    let mut repeated = 0;
+    let mut selected = [0u16; GROUP_LEN];
+    for (part, _) in units.parts() {
+        let end = part.end.min(src.len().saturating_sub(MAX_WORD_LEN));
+        for group in (part.start..end).step_by(GROUP_LEN) {
+            let positions = group..end.min(group + GROUP_LEN);
+            let count = select_hashed(src, positions, LONG_WORD_LEN / 2, rate_log2, &mut selected);
+            for &offset in &selected[..count] {
+                let at = group + usize::from(offset);
+                let hash = hash_word(src, at, LONG_WORD_LEN);
+                let slot = &mut slots[(hash >> (u64::BITS - BETWEEN_SLOTS_LOG2)) as usize];
+                let last = std::mem::replace(slot, at as u32) as usize;
+                // Runs need no repetition.
+                let is_run = is_same_word(src, at, at + LONG_WORD_LEN / 2, LONG_WORD_LEN / 2);
+                let is_repeated = last < part.start && !is_run && is_same_word(src, last, at, LONG_WORD_LEN);
+                repeated += usize::from(is_repeated);
+            }
+        }
+    }
+    Ok((repeated << rate_log2) > src.len() / REPEATED_DIVISOR.get() as usize)
+}
+
+fn percent(number: u32) -> f64 {
+    f64::from(number) / 100.0
+}
+
+fn count_values(bytes: &[u8]) -> [u32; 256] {
+    let mut counts = [0; 256];
+    bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    counts
+}
+
+/// Returns how many of `bytes` are equal to the byte `distance` before.
+#[inline]
+fn count_equal(bytes: &[u8], distance: usize) -> usize {
+    const LANES: usize = 32;
+    let (here, there) = (&bytes[distance..], &bytes[..bytes.len() - distance]);
+    let mut sum = 0;
+    // The lanes of a block have at most 255 bytes each.
+    for (here, there) in here.chunks(255 * LANES).zip(there.chunks(255 * LANES)) {
+        let (here, here_rest) = here.as_chunks::<LANES>();
+        let (there, there_rest) = there.as_chunks::<LANES>();
+        let mut counts = [0u8; LANES];
+        for (a, b) in here.iter().zip(there) {
+            for (count, (a, b)) in counts.iter_mut().zip(a.iter().zip(b)) {
+                *count += u8::from(a == b);
+            }
+        }
+        sum += counts.iter().map(|&count| usize::from(count)).sum::<usize>();
+        sum += here_rest.iter().zip(there_rest).filter(|(a, b)| a == b).count();
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { entropy: 0.6..f64::INFINITY, huffman_excess_percent: 5 };
+
+    fn random_bytes(len: usize, seed: u64) -> Vec<u8> {
+        let mut x = seed;
+        let next = || {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 56) as u8
+        };
+        std::iter::repeat_with(next).take(len).collect()
+    }
+
+    /// Returns which units of `src` have no matches.
+    fn matchless_units(src: &[u8], nplanes: usize) -> Vec<bool> {
+        let mut positions = Positions::default();
+        let units = find_matchless_units(&mut positions, src, nplanes, &LIMITS).unwrap();
+        let again = find_matchless_units(&mut positions, src, nplanes, &LIMITS).unwrap();
+        let flags = |units: Option<Units>| units.map(|units| units.is_matchless[..units.count].to_vec());
+        let units = flags(units);
+        assert_eq!(units, flags(again), "the positions of the stream before have an effect");
+        units.unwrap_or_else(|| vec![false; nplanes])
+    }
+
+    #[test]
+    fn independent_bytes_have_no_matches() {
+        for len in [2048, 5000, 100_000] {
+            let noise = random_bytes(len, 1);
+            assert_eq!(matchless_units(&noise, 1), [true], "{len}");
+            let few_values: Vec<u8> = noise.iter().map(|byte| byte >> 5).collect();
+            assert_eq!(matchless_units(&few_values, 1), [true], "{len}");
+        }
+    }
+
+    #[test]
+    fn repeated_and_dependent_bytes_have_matches() {
+        let noise = random_bytes(100_000, 2);
+        for period in [1, 12, 1000, 40_000, 90_000] {
+            let repeated: Vec<u8> = noise[..period].iter().copied().cycle().take(noise.len()).collect();
+            assert_eq!(matchless_units(&repeated, 1), [false], "{period}");
+        }
+        let counter: Vec<u8> = (0..100_000).map(|at| (at / 7) as u8).collect();
+        assert_eq!(matchless_units(&counter, 1), [false]);
+        let items: Vec<u8> =
+            noise.iter().enumerate().map(|(at, &byte)| if at % 4 == 0 { byte } else { 0 }).collect();
+        assert_eq!(matchless_units(&items, 1), [false]);
+    }
+
+    #[test]
+    fn planes_are_tested_separately_unless_they_repeat_each_other() {
+        let noise = random_bytes(10_000, 3);
+        let ramp: Vec<u8> = (0..10_000).map(|at| (at / 40) as u8).collect();
+        assert_eq!(matchless_units(&[&noise[..], &ramp].concat(), 2), [true, false]);
+        assert_eq!(matchless_units(&[&ramp[..], &noise, &noise].concat(), 3), [false; 3]);
+        let mut partly = random_bytes(10_000, 4);
+        partly[2000..6000].copy_from_slice(&noise[3000..7000]);
+        assert_eq!(matchless_units(&[&noise[..], &partly].concat(), 2), [false; 2]);
+    }
+
+    #[test]
+    fn huffman_bits_are_the_weighted_lengths_of_the_codes() {
+        assert_eq!(huffman_bits(&[]), 0);
+        assert_eq!(huffman_bits(&[5]), 0);
+        assert_eq!(huffman_bits(&[1, 1, 2, 4]), 3 + 3 + 2 * 2 + 4);
+        assert_eq!(huffman_bits(&[1; 256]), 8 * 256);
+    }
+
+    #[test]
+    fn equal_bytes_are_counted_at_each_distance() {
+        let bytes: Vec<u8> = random_bytes(20_000, 5).iter().map(|byte| byte >> 6).collect();
+        for (len, distance) in [(20_000, 1), (9000, 32), (100, 7), (33, 32), (8, 8)] {
+            let bytes = &bytes[..len];
+            let expected = (distance..len).filter(|&at| bytes[at] == bytes[at - distance]).count();
+            assert_eq!(count_equal(bytes, distance), expected, "{len} {distance}");
+        }
+    }
+}
