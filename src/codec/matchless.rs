@@ -486,7 +486,7 @@ fn select_class(bytes: &[u8], class: u8, selected: &mut [u16; GROUP_LEN]) -> usi
     let mut count = 0;
     for (nth, &word) in words.iter().enumerate() {
         let differ = (u64::from_le_bytes(word) ^ pattern) & 0xf8f8_f8f8_f8f8_f8f8;
-        let mut same = !((differ & LOW_BITS) + LOW_BITS | differ) & !LOW_BITS;
+        let mut same = !(((differ & LOW_BITS) + LOW_BITS) | differ) & !LOW_BITS;
         while same != 0 {
             selected[count] = (8 * nth + same.trailing_zeros() as usize / 8) as u16;
             count += 1;
