@@ -4,7 +4,8 @@
 //!
 //! Data flow: stream -> units, the planes of shuffled items -> pieces of a unit -> tests of two samples of each piece, then
 //! of the repetitions in all of it -> the units without matches. Never changes a byte. The result depends on nothing but
-//! the arguments.
+//! the arguments. The thresholds were chosen for streams of 1600 drawn cells (seeds 660001 and 660002 of
+//! `cargo bench --bench drawn -- --codecs zstd --kib 1024`), so that none became much longer than with a search.
 
 use std::ops::Range;
 
