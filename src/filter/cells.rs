@@ -54,8 +54,12 @@ impl CellFilter {
             self.grid(side, typesize, container, src.len()).map_err(to_kind(ErrorKind::FilterPipeline))?;
         match (self, typesize) {
             (CellFilter::NdCell, _) => cells.gather(src, dest),
-            (CellFilter::NdMean, 4) => cells.gather_means(src, dest, add_f32, divide_f32),
-            (CellFilter::NdMean, 8) => cells.gather_means(src, dest, add_f64, divide_f64),
+            (CellFilter::NdMean, 4) => {
+                cells.gather_means(src, dest, add_f32, |sum| f32::from_ne_bytes(sum).is_nan(), divide_f32)
+            }
+            (CellFilter::NdMean, 8) => {
+                cells.gather_means(src, dest, add_f64, |sum| f64::from_ne_bytes(sum).is_nan(), divide_f64)
+            }
             _ => return Err(err!(FilterPipeline, "{self:?}: `typesize` is {typesize}, expected 4 or 8")),
         }
         Ok(())
@@ -274,17 +278,32 @@ impl CellGrid {
         src: &[u8],
         dest: &mut [u8],
         add: impl Fn([u8; T], [u8; T]) -> [u8; T],
+        is_nan: impl Fn([u8; T]) -> bool,
         divide: impl Fn([u8; T], usize) -> [u8; T],
     ) {
         let (mut rest, _) = dest.as_chunks_mut::<T>();
         self.for_each_cell(|origin, items| {
             let len = items[self.ndim - 1] * T;
-            let mut sum = [0; T];
-            self.for_each_row(origin, items, |start| {
-                for item in src[start..start + len].as_chunks::<T>().0 {
-                    sum = add(sum, *item);
-                }
-            });
+            let sum_of_items = |add: &dyn Fn(&mut [u8; T], &[[u8; T]])| {
+                let mut sum = [0; T];
+                self.for_each_row(origin, items, |start| {
+                    add(&mut sum, src[start..start + len].as_chunks().0)
+                });
+                sum
+            };
+            let add_row =
+                |sum: &mut [u8; T], row: &[[u8; T]]| row.iter().for_each(|item| *sum = add(*sum, *item));
+            let mut sum = sum_of_items(&add_row);
+            if is_nan(sum) {
+                // As in the reference, the first NaN stays: `+` returns either of two NaNs, as the compiler orders them.
+                sum = sum_of_items(&|sum, row| {
+                    row.iter().for_each(|item| {
+                        if !is_nan(*sum) {
+                            *sum = add(*sum, *item);
+                        }
+                    })
+                });
+            }
             let count = items.iter().product();
             let (cell, behind) = mem::take(&mut rest).split_at_mut(count);
             cell.fill(divide(sum, count));
@@ -326,21 +345,17 @@ impl Cell<'_> {
 
 const IN_BLOCK: &str = "the rows of all cells have as many bytes as the block";
 
-/// Adds an item to a sum of floats. The items are added one by one, so that the sum is the same on every machine. A sum
-/// that is NaN stays the first NaN, as in the reference: `+` returns either of two NaNs, as the compiler orders them.
-fn add_f32(sum: [u8; 4], item: [u8; 4]) -> [u8; 4] {
-    let before = f32::from_ne_bytes(sum);
-    if before.is_nan() { sum } else { (before + f32::from_ne_bytes(item)).to_ne_bytes() }
+/// Adds floats. The items are added one by one, so that the sum is the same on every machine.
+fn add_f32(a: [u8; 4], b: [u8; 4]) -> [u8; 4] {
+    (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes()
 }
 
 fn divide_f32(sum: [u8; 4], count: usize) -> [u8; 4] {
     (f32::from_ne_bytes(sum) / count as f32).to_ne_bytes()
 }
 
-/// As [`add_f32`].
-fn add_f64(sum: [u8; 8], item: [u8; 8]) -> [u8; 8] {
-    let before = f64::from_ne_bytes(sum);
-    if before.is_nan() { sum } else { (before + f64::from_ne_bytes(item)).to_ne_bytes() }
+fn add_f64(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
+    (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes()
 }
 
 fn divide_f64(sum: [u8; 8], count: usize) -> [u8; 8] {

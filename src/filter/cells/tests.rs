@@ -136,6 +136,17 @@ fn ndmean_output_matches_the_dumps() {
 }
 
 #[test]
+fn the_mean_of_nans_is_the_first_one() {
+    let (first, second) = (f64::from_bits(0x7FF8_0000_0000_0001), f64::from_bits(0xFFF8_0000_0000_0002));
+    let values = [1.0, first, 2.0, second, second, 3.0, first, f64::INFINITY];
+    let src: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let mut out = vec![0; src.len()];
+    CellFilter::NdMean.encode(4, 8, Some(&array(8, &[8])), &src, &mut out).unwrap();
+    let means: Vec<u64> = out.as_chunks::<8>().0.iter().map(|&mean| u64::from_ne_bytes(mean)).collect();
+    assert_eq!(means, [[first.to_bits(); 4], [second.to_bits(); 4]].concat());
+}
+
+#[test]
 fn ndmean_matches_the_model_for_any_shape() {
     let step = if cfg!(miri) { 4 } else { 1 };
     let to_bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_ne_bytes()).collect::<Vec<u8>>();
