@@ -273,6 +273,25 @@ impl CellGrid {
         });
     }
 
+    /// Adds the items of a cell of `src` one by one, from 0 on.
+    #[inline(always)]
+    fn sum_of_cell<const T: usize>(
+        &self,
+        origin: usize,
+        items: &[usize; MAX_CELL_DIM],
+        src: &[u8],
+        add: impl Fn([u8; T], [u8; T]) -> [u8; T],
+    ) -> [u8; T] {
+        let len = items[self.ndim - 1] * T;
+        let mut sum = [0; T];
+        self.for_each_row(origin, items, |start| {
+            for item in src[start..start + len].as_chunks::<T>().0 {
+                sum = add(sum, *item);
+            }
+        });
+        sum
+    }
+
     fn gather_means<const T: usize>(
         &self,
         src: &[u8],
@@ -283,26 +302,11 @@ impl CellGrid {
     ) {
         let (mut rest, _) = dest.as_chunks_mut::<T>();
         self.for_each_cell(|origin, items| {
-            let len = items[self.ndim - 1] * T;
-            let sum_of_items = |add: &dyn Fn(&mut [u8; T], &[[u8; T]])| {
-                let mut sum = [0; T];
-                self.for_each_row(origin, items, |start| {
-                    add(&mut sum, src[start..start + len].as_chunks().0)
-                });
-                sum
-            };
-            let add_row =
-                |sum: &mut [u8; T], row: &[[u8; T]]| row.iter().for_each(|item| *sum = add(*sum, *item));
-            let mut sum = sum_of_items(&add_row);
+            let mut sum = self.sum_of_cell(origin, items, src, &add);
             if is_nan(sum) {
                 // As in the reference, the first NaN stays: `+` returns either of two NaNs, as the compiler orders them.
-                sum = sum_of_items(&|sum, row| {
-                    row.iter().for_each(|item| {
-                        if !is_nan(*sum) {
-                            *sum = add(*sum, *item);
-                        }
-                    })
-                });
+                let add = |sum, item| if is_nan(sum) { sum } else { add(sum, item) };
+                sum = self.sum_of_cell(origin, items, src, add);
             }
             let count = items.iter().product();
             let (cell, behind) = mem::take(&mut rest).split_at_mut(count);
