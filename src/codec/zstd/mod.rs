@@ -33,13 +33,13 @@ tunable! {
     const MIN_SLOW_CLEVEL: i32 = 4;
     /// The excess of Huffman codes over the entropy, in percent, up to which a search for matches saves nothing, below
     /// [`MIN_OPTIMAL_CLEVEL`] and from there on.
-    const MAX_FAST_EXCESS_PERCENT: u32 = 25;
+    const MAX_FAST_EXCESS_PERCENT: u32 = 10;
     const MAX_OPTIMAL_EXCESS_PERCENT: u32 = 5;
 }
 /// The `clevel` from which on the library compares the lengths of codes when it chooses matches, and is slow for noise.
 const MIN_OPTIMAL_CLEVEL: i32 = 7;
 /// The least entropy of matchless data, and the largest one below [`MIN_OPTIMAL_CLEVEL`], in bits: noise is fast there.
-const MIN_ENTROPY: f64 = 0.6;
+const MIN_ENTROPY: f64 = 1.5;
 const MAX_FAST_ENTROPY: f64 = 7.0;
 /// The length in bytes from which on planes are tested below [`MIN_OPTIMAL_CLEVEL`] if a stream has several: the samples of
 /// shorter ones take longer than some searches (cell 915801:22 of the drawn benchmark, 64 planes of 4 KiB).
