@@ -50,7 +50,7 @@ static int count_threads(void) {
   return count;
 }
 
-/* blosc uses no more threads than there are cores. */
+/* The libraries use no more threads than there are cores. */
 static int has_cores(void) { return sysconf(_SC_NPROCESSORS_ONLN) > 1; }
 
 /* Threads that have been joined are in the list of the kernel for a short time: waits up to two seconds for `count`. */
@@ -86,7 +86,7 @@ static void pools(void) {
   CHECK(with_blosc > alone || !has_cores());
   round_trip_with_other(&of_main);
   int with_both = count_threads();
-  CHECK(with_both >= with_blosc + NTHREADS - 1);
+  CHECK(with_both > with_blosc || !has_cores());
   blosc_destroy();
   CHECK_EQ(count_threads_down_to(with_both - with_blosc + alone), with_both - with_blosc + alone);
   round_trip_with_other(&of_main);
@@ -108,7 +108,7 @@ static void fork_and_use_both(int generations) {
     CHECK_STR(other_get_compressor(), "lz4");
     round_trip_with_other(&of_main);
     int with_other = count_threads();
-    CHECK(with_other >= NTHREADS);
+    CHECK(with_other > 1 || !has_cores());
     round_trip_with_blosc(&of_main);
     CHECK(count_threads() > with_other || !has_cores());
     if (generations > 1) fork_and_use_both(generations - 1);
