@@ -31,16 +31,17 @@ const MAX_OVERHEAD: u32 = 200_000;
 /// The longest call whose overhead is measured, in nanoseconds of one thread.
 const MAX_MEASURED_TIME: u64 = 1_000_000;
 
-/// Calls that are not worth several threads use them nevertheless, and measure the overhead, after so many times the
-/// expected overhead: these trials take about 1 % of the time.
+/// A call that runs on one thread because of the measured overhead is tried on several threads, to measure the overhead
+/// again, when such calls have taken this many times the expected overhead: trials take about 1 % of the time.
 const OVERHEADS_PER_TRIAL: u64 = 128;
 
-/// A call that begins so soon after the end of the thread's last one follows it immediately: a worker that had worked on
-/// that one would be awake (`SHORT_SPIN` in `src/pool/park.rs`).
+/// A call follows the thread's last call immediately if it begins at most this long after its end: a worker that had
+/// worked on the last call would still spin (`SHORT_SPIN` in `src/pool/park.rs`).
 const IMMEDIATE_GAP: Duration = Duration::from_micros(5);
 
-/// After so many calls that follow each other immediately, workers are woken if the next calls are worth it with workers
-/// that are awake. Waking them in vain, because no call follows, takes a few percent of the time of these calls.
+/// The number of calls, each of which follows the one before immediately, after which a call is expected to be followed
+/// by another one, and uses the overhead of workers that are awake. If no call follows, waking the workers has cost a few
+/// percent of the time of these calls.
 const MIN_IMMEDIATE_CALLS: u32 = 32;
 
 /// The expected time of a call on several threads that is worth their processor time, in percent of the time on one
