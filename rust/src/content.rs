@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use std::io::{self, SeekFrom};
+use std::ops::Range;
 
 /// Chunks whose contents, one behind the other, are read.
 pub(crate) trait ChunkSource {
@@ -33,11 +34,12 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the number of the chunk at the position, and the offset of its content.
-    fn find_chunk(&mut self, source: &mut impl ChunkSource) -> Result<(u64, u64)> {
+    /// Returns the number of the chunk at the position, and the place of its content.
+    fn find_chunk(&mut self, source: &mut impl ChunkSource) -> Result<(u64, Range<u64>)> {
         if let Some(size) = source.chunksize() {
             let nchunk = self.position / size as u64;
-            return Ok((nchunk, nchunk * size as u64));
+            let start = nchunk * size as u64;
+            return Ok((nchunk, start..source.nbytes().min(start.saturating_add(size as u64))));
         }
         if self.offsets.is_none() {
             let mut offsets = vec![0];
@@ -49,8 +51,15 @@ impl Cursor {
             self.offsets = Some(offsets);
         }
         let offsets = self.offsets.as_deref().unwrap_or(&[0]);
-        let nchunk = offsets.partition_point(|&at| at <= self.position).saturating_sub(1);
-        Ok((nchunk as u64, offsets[nchunk]))
+        let next = offsets.partition_point(|&at| at <= self.position);
+        let nbytes = source.nbytes();
+        match offsets.get(next) {
+            Some(&end) if end <= nbytes => Ok((next as u64 - 1, offsets[next - 1]..end)),
+            _ => Err(Error::new(
+                ErrorKind::Data,
+                format!("the chunks do not have the {nbytes} bytes that the header states"),
+            )),
+        }
     }
 
     /// Returns the rest of the chunk at the position; nothing at the end of the content.
@@ -61,20 +70,21 @@ impl Cursor {
         }
         let end = self.chunk_at + self.content.len() as u64;
         if !(self.chunk_at..end).contains(&self.position) {
-            let (nchunk, at) = self.find_chunk(source)?;
-            let decompressed = source.decompress(nchunk, &mut self.content);
+            let (nchunk, place) = self.find_chunk(source)?;
+            let expected = place.end - place.start;
+            let decompressed = source.decompress(nchunk, &mut self.content).and_then(|()| {
+                let found = self.content.len() as u64;
+                let message = || format!("chunk {nchunk} has {found} bytes, expected {expected}");
+                (found == expected).then_some(()).ok_or_else(|| Error::new(ErrorKind::Data, message()))
+            });
             if decompressed.is_err() {
                 self.content.clear();
             }
             decompressed?;
-            self.chunk_at = at;
+            self.chunk_at = place.start;
         }
-        let position = self.position;
-        let within = usize::try_from(position - self.chunk_at).unwrap_or(usize::MAX);
-        self.content
-            .get(within..)
-            .filter(|rest| !rest.is_empty())
-            .ok_or_else(|| Error::new(ErrorKind::Data, format!("no content at byte {position} of {nbytes}")))
+        // The chunk contains the position.
+        Ok(&self.content[(self.position - self.chunk_at) as usize..])
     }
 
     /// Copies bytes from the position on to `dest`. Returns their number: 0 at the end of the content.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use blosc2::{Durability, ErrorKind, FrameReader, FrameWriter, OpenOptions, Params, SuperChunk};
+use blosc2::{Durability, Error, ErrorKind, FrameReader, FrameWriter, OpenOptions, Params, SuperChunk};
 use proptest::prelude::*;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::thread;
@@ -276,6 +276,30 @@ fn chunks_of_different_sizes_are_read_as_a_stream() {
     let mut two = [0; 2];
     reader.read_exact(&mut two).unwrap();
     assert_eq!(two, [3, 20]);
+}
+
+#[test]
+fn a_length_that_the_chunks_do_not_have_is_an_error() {
+    let params = Params::new().typesize(1);
+    let mut of_one_size = FrameWriter::new(Cursor::new(Vec::new()), &params, 1000).unwrap();
+    of_one_size.write_all(&[5; 2500]).unwrap();
+    let of_one_size = of_one_size.finish().unwrap().into_inner();
+    let mut of_different_sizes = SuperChunk::new_frame(&params).unwrap();
+    for len in [500, 1200, 800] {
+        of_different_sizes.append(&vec![5; len]).unwrap();
+    }
+    // The length of the content in the header of a frame.
+    let field = 30..38;
+    for frame in [of_one_size, of_different_sizes.to_frame().unwrap()] {
+        assert_eq!(frame[field.clone()], 2500u64.to_be_bytes());
+        for nbytes in [2400u64, 2600] {
+            let mut frame = frame.clone();
+            frame[field.clone()].copy_from_slice(&nbytes.to_be_bytes());
+            let Ok(mut reader) = FrameReader::new(Cursor::new(frame)) else { continue };
+            let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
+            assert_eq!(Error::from(error).kind(), ErrorKind::Data, "{nbytes}");
+        }
+    }
 }
 
 /// A stream that fails after a number of bytes.
