@@ -1,9 +1,11 @@
 //! The number of forks between this process and the one that registered the fork handler first. State that belongs to
 //! one process stores the number: a child of `fork()` finds another one, and does not use what only its parent may use.
 
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+use once_cell::race::OnceBox;
 
 static FORK_COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -17,10 +19,13 @@ pub(crate) fn current() -> u32 {
 }
 
 /// Registers the handler that counts forks, at the first call. Returns false if that fails: forks are not counted then.
+#[inline]
 pub(crate) fn register_handler() -> bool {
-    if HANDLER_REGISTERED.load(Acquire) {
-        return true;
-    }
+    HANDLER_REGISTERED.load(Acquire) || register_once()
+}
+
+#[cold]
+fn register_once() -> bool {
     // Two threads may both register the handler: a fork then adds 2, which is another number all the same.
     let is_registered = register();
     // Release: a thread that skips the registration, and forks, runs with a registered handler.
@@ -36,13 +41,13 @@ pub(crate) struct PerProcess<T> {
     process: u32,
     value: T,
     /// The value of a descendant of the process.
-    next: OnceLock<Box<PerProcess<T>>>,
+    next: OnceBox<PerProcess<T>>,
 }
 
 impl<T> PerProcess<T> {
     /// Returns a value of this process.
     pub(crate) fn new(value: T) -> Self {
-        PerProcess { process: current(), value, next: OnceLock::new() }
+        PerProcess { process: current(), value, next: OnceBox::new() }
     }
 
     /// Returns the value of this process. At the first call in a descendant, `in_child` makes it from the value of the
@@ -59,6 +64,55 @@ impl<T> PerProcess<T> {
             found = found.next.get_or_init(|| Box::new(PerProcess::new(in_child(&found.value))));
         }
         &found.value
+    }
+}
+
+/// A value behind a lock. A child of a fork has its own copy, with a lock that no thread of the parent holds. If a thread
+/// of the parent was changing the value at the fork, the child's value is `T::default()`.
+pub(crate) struct PerProcessLock<T>(PerProcess<RwLock<T>>);
+
+impl<T: Default> Default for PerProcessLock<T> {
+    fn default() -> Self {
+        PerProcessLock(PerProcess::new(RwLock::default()))
+    }
+}
+
+impl<T: Clone + Default> PerProcessLock<T> {
+    /// Returns the lock of a static.
+    pub(crate) const fn new_static(value: T) -> Self {
+        PerProcessLock(PerProcess { process: 0, value: RwLock::new(value), next: OnceBox::new() })
+    }
+
+    pub(crate) fn new(value: T) -> Self {
+        PerProcessLock(PerProcess::new(RwLock::new(value)))
+    }
+
+    /// Waits until no thread changes the value.
+    #[inline]
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.lock().read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other thread uses the value.
+    #[inline]
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.lock().write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn lock(&self) -> &RwLock<T> {
+        // Without the handler a child does not find out that it is one.
+        let _ = register_handler();
+        self.0.get(|parents| RwLock::new(value_at_fork(parents)))
+    }
+}
+
+#[cold]
+fn value_at_fork<T: Clone + Default>(parents: &RwLock<T>) -> T {
+    match parents.try_read() {
+        Ok(value) => value.clone(),
+        Err(TryLockError::Poisoned(guard)) => guard.into_inner().clone(),
+        Err(TryLockError::WouldBlock) => T::default(),
     }
 }
 

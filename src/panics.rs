@@ -3,7 +3,7 @@
 use crate::{pool, trace};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 thread_local! {
@@ -11,31 +11,33 @@ thread_local! {
     static IN_LIBRARY_CALL: Cell<bool> = const { Cell::new(false) };
 }
 
+static IS_HOOK_INSTALLED: AtomicBool = AtomicBool::new(false);
+
 /// Installs, once, a panic hook that reports panics inside the library only through `BLOSC_TRACE`: a program's
 /// stderr does not belong to the library. Panics elsewhere in a Rust program go to the hook that was installed
 /// before.
+#[cold]
 fn install_panic_hook() {
-    static ONCE: Once = Once::new();
     // A thread that is unwinding must not change the hook; a later call changes it.
-    if ONCE.is_completed() || thread::panicking() {
+    if thread::panicking() || IS_HOOK_INSTALLED.swap(true, Relaxed) {
         return;
     }
-    ONCE.call_once(|| {
-        let elsewhere = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if IN_LIBRARY_CALL.try_with(Cell::get).unwrap_or(false) || pool::is_in_job() {
-                trace::warning(|| format!("a defect of the library: {info}"));
-            } else {
-                elsewhere(info);
-            }
-        }));
-    });
+    let elsewhere = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if IN_LIBRARY_CALL.try_with(Cell::get).unwrap_or(false) || pool::is_in_job() {
+            trace::warning(|| format!("a defect of the library: {info}"));
+        } else {
+            elsewhere(info);
+        }
+    }));
 }
 
 /// Runs `body`. Returns `None` if it panics; the caller must not use the values that `body` was using again.
 #[inline(always)]
 pub fn catch_panics<R>(body: impl FnOnce() -> R) -> Option<R> {
-    install_panic_hook();
+    if !IS_HOOK_INSTALLED.load(Relaxed) {
+        install_panic_hook();
+    }
     // `IN_LIBRARY_CALL` is accessed once: finding a thread-local value takes as long as everything else in this
     // function.
     let result = IN_LIBRARY_CALL.with(|inside| {

@@ -4,9 +4,9 @@
 use crate::abi::{BLOSC2_IO_REGISTERED, blosc2_io_cb};
 use crate::err;
 use crate::error::Result;
+use crate::fork_count::PerProcessLock;
 use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of entries, including the two of the library.
 const CAPACITY: usize = 255;
@@ -23,12 +23,10 @@ struct BackendEntry {
 
 // SAFETY: the pointers refer to memory that is never freed.
 unsafe impl Send for BackendEntry {}
+// SAFETY: nothing in it is ever written.
+unsafe impl Sync for BackendEntry {}
 
-static ENTRIES: Mutex<Vec<BackendEntry>> = Mutex::new(Vec::new());
-
-fn entries() -> MutexGuard<'static, Vec<BackendEntry>> {
-    ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static ENTRIES: PerProcessLock<Vec<BackendEntry>> = PerProcessLock::new_static(Vec::new());
 
 /// Adds a back-end under `name`, or without a name. The struct and `name` are copied; the name in the struct is
 /// ignored. Registering an id again under the same name changes nothing and is no error.
@@ -46,7 +44,7 @@ pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> 
             "the id of I/O back-end {name:?} is {id}, expected at least {BLOSC2_IO_REGISTERED}"
         ));
     }
-    let mut entries = entries();
+    let mut entries = ENTRIES.write();
     if entries.len() + BUILT_IN_COUNT >= CAPACITY {
         return Err(err!(
             PluginIo,
@@ -70,7 +68,7 @@ pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> 
 
 /// Returns the address of the struct of a registered back-end.
 pub(crate) fn find_callbacks(id: u8) -> Option<*mut blosc2_io_cb> {
-    entries().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
+    ENTRIES.read().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
 }
 
 /// Returns a copy of the current callbacks of a registered back-end.

@@ -11,13 +11,13 @@
 use super::borrowed_bytes::BorrowedBytes;
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::Result;
+use crate::fork_count::PerProcessLock;
 use crate::{err, trace};
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
-use std::sync::{Mutex, PoisonError};
 
 /// The parameters of a back-end as a value that threads may share.
 pub(super) struct Mapping {
@@ -150,7 +150,7 @@ const MODES: [MmapMode; 4] = [
 
 /// For each private mapping, by its address: the number of bytes, in whole pages, that are pages of the file. The pages
 /// behind them are anonymous memory. The C struct has no field for this number.
-static FILE_BACKED_LENS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+static FILE_BACKED_LENS: PerProcessLock<BTreeMap<usize, usize>> = PerProcessLock::new_static(BTreeMap::new());
 
 /// Maps the file at `path` in the mode of the struct. If the struct has mapped it already, does nothing.
 ///
@@ -379,7 +379,7 @@ unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
             // SAFETY: the file's part of the mapping.
             check(unsafe { libc::msync(params.addr.cast(), params.file_size, libc::MS_SYNC) });
         }
-        FILE_BACKED_LENS.lock().unwrap_or_else(PoisonError::into_inner).remove(&(params.addr as usize));
+        FILE_BACKED_LENS.write().remove(&(params.addr as usize));
         // SAFETY: a mapping that this module made, which no other code uses any more.
         check(unsafe { libc::munmap(params.addr.cast(), params.mapping_size) });
         // SAFETY: the file that was opened for the mapping; it is closed once.
@@ -486,7 +486,7 @@ fn map_private(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut 
         unsafe { unmap(addr, mapping_size) };
         return Err(error);
     }
-    FILE_BACKED_LENS.lock().unwrap_or_else(PoisonError::into_inner).insert(addr as usize, file_pages);
+    FILE_BACKED_LENS.write().insert(addr as usize, file_pages);
     Ok(addr)
 }
 
@@ -498,7 +498,7 @@ fn map_private(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut 
 /// uses it.
 unsafe fn grow_private(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     let old = params.addr.cast::<c_void>();
-    let mut boundaries = FILE_BACKED_LENS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut boundaries = FILE_BACKED_LENS.write();
     let file_pages = boundaries.get(&(old as usize)).copied().unwrap_or(0);
     let new = map_new(size, PROT_READ_WRITE, ANONYMOUS_FLAGS, -1)?;
     // SAFETY: the first pages of the old mapping, which no other code uses (guaranteed by the caller), and of the

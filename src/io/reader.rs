@@ -4,11 +4,13 @@ use super::stream::StreamKind;
 use super::{Backend, FileVersion, IoStream, OpenMode, native};
 use crate::environment;
 use crate::error::Result;
+use crate::fork_count::PerProcessLock;
+use once_cell::race::OnceBox;
 use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::IntoRawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Opens the file of a frame at the first read and keeps it open, within a limit for the whole process:
 /// `BLOSC_MAX_CACHED_READERS`, by default the smaller of 96 and 1/16 of the descriptors that the process may have.
@@ -17,12 +19,12 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// Threads may read at the same time; no lock is held during a read.
 pub(crate) struct CachedReader {
     backend: Backend,
-    state: RwLock<ReaderState>,
+    state: PerProcessLock<ReaderState>,
     /// Whether [`drop_if_lost`](Self::drop_if_lost) is to compare the descriptor.
     must_check: AtomicBool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct ReaderState {
     file: Option<Arc<OpenFile>>,
     slot: CacheSlot,
@@ -31,7 +33,7 @@ struct ReaderState {
 }
 
 /// Whether this reader may keep its handle; decided when it first opens the file.
-#[derive(Default)]
+#[derive(Clone, Default)]
 enum CacheSlot {
     #[default]
     Undecided,
@@ -76,12 +78,20 @@ static SLOTS_TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 impl DescriptorSlot {
     fn try_acquire() -> Option<DescriptorSlot> {
-        static LIMIT: OnceLock<usize> = OnceLock::new();
-        let limit = *LIMIT.get_or_init(read_max_cached_readers);
+        static LIMIT: OnceBox<usize> = OnceBox::new();
+        let limit = *LIMIT.get_or_init(|| Box::new(read_max_cached_readers()));
         SLOTS_TAKEN
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| (taken < limit).then_some(taken + 1))
             .ok()
             .map(|_| DescriptorSlot)
+    }
+}
+
+/// A child of a fork has the descriptors of its parent.
+impl Clone for DescriptorSlot {
+    fn clone(&self) -> Self {
+        SLOTS_TAKEN.fetch_add(1, Ordering::Relaxed);
+        DescriptorSlot
     }
 }
 
@@ -117,7 +127,7 @@ impl CachedReader {
         let slot = if backend.is_native() { CacheSlot::Undecided } else { CacheSlot::Unavailable };
         CachedReader {
             backend,
-            state: RwLock::new(ReaderState { slot, ..ReaderState::default() }),
+            state: PerProcessLock::new(ReaderState { slot, ..ReaderState::default() }),
             must_check: AtomicBool::new(true),
         }
     }
@@ -127,7 +137,10 @@ impl CachedReader {
     pub(crate) fn uncached(backend: Backend) -> Self {
         CachedReader {
             backend,
-            state: RwLock::new(ReaderState { slot: CacheSlot::Unavailable, ..ReaderState::default() }),
+            state: PerProcessLock::new(ReaderState {
+                slot: CacheSlot::Unavailable,
+                ..ReaderState::default()
+            }),
             must_check: AtomicBool::new(true),
         }
     }
@@ -175,7 +188,7 @@ impl CachedReader {
     fn revalidate_unkept(&self, there: Option<FileVersion>) -> bool {
         let is_changed =
             |unkept: &Option<FileVersion>| unkept.is_some() && there.is_some() && *unkept != there;
-        if !is_changed(&self.state.read().unwrap_or_else(PoisonError::into_inner).unkept) {
+        if !is_changed(&self.state.read().unkept) {
             return false;
         }
         self.set_unkept(there);
@@ -185,7 +198,7 @@ impl CachedReader {
     /// Sets the file that is read while none is kept open; `None` if a replacement need not be detected then. The file
     /// must not be changed in place: each change counts as a replacement.
     pub(crate) fn set_unkept(&self, unkept: Option<FileVersion>) {
-        self.state.write().unwrap_or_else(PoisonError::into_inner).unkept = unkept;
+        self.state.write().unkept = unkept;
     }
 
     /// Continues with the file `new`, by which this handle of the frame has replaced the file; `None` if the file was
@@ -207,7 +220,7 @@ impl CachedReader {
         if is_lost {
             file.is_descriptor_lost.store(true, Ordering::Relaxed);
         }
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         // Another thread may have opened a newer file already.
         if state.file.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, file)) {
             state.file = None;
@@ -230,12 +243,12 @@ impl CachedReader {
     }
 
     fn open_file(&self) -> Option<Arc<OpenFile>> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).file.clone()
+        self.state.read().file.clone()
     }
 
     /// Caches a stream that was just opened, or returns it as the error.
     fn cache_stream(&self, stream: IoStream) -> std::result::Result<Arc<OpenFile>, IoStream> {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         if let CacheSlot::Undecided = state.slot {
             state.slot = DescriptorSlot::try_acquire().map_or(CacheSlot::Unavailable, CacheSlot::Reserved);
         }

@@ -8,13 +8,13 @@ use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::codec::BuiltInCodec;
 use crate::err;
 use crate::error::Result;
+use crate::fork_count::PerProcessLock;
 use crate::{pool, registry};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicI16, AtomicI32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 static IS_INITIALIZED: AtomicBool = AtomicBool::new(false);
-static STATE_LOCK: Mutex<()> = Mutex::new(());
+static STATE_LOCK: PerProcessLock<()> = PerProcessLock::new_static(());
 
 static NTHREADS: AtomicI16 = AtomicI16::new(1);
 static COMPRESSOR: AtomicI32 = AtomicI32::new(BLOSC_BLOSCLZ);
@@ -28,7 +28,7 @@ pub(crate) fn init() {
     if is_initialized() {
         return;
     }
-    let _transition = STATE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _transition = STATE_LOCK.write();
     if !is_initialized() {
         registry::reset();
         IS_INITIALIZED.store(true, Ordering::Release);
@@ -39,7 +39,7 @@ pub(crate) fn init() {
 /// memory that was kept for reuse. Settings stay.
 pub(crate) fn destroy() {
     {
-        let _transition = STATE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let _transition = STATE_LOCK.write();
         IS_INITIALIZED.store(false, Ordering::Release);
     }
     // Not under the lock: a callback in one of the ending threads may call `init`.

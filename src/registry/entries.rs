@@ -6,7 +6,6 @@ use crate::abi::{
     blosc2_tuner,
 };
 use std::ffi::CStr;
-use std::sync::LazyLock;
 
 /// A codec that is registered.
 #[derive(Clone, Copy, Debug)]
@@ -93,75 +92,65 @@ impl TableEntry for Tuner {
     }
 }
 
-/// Ids and names of the codecs with reserved ids, in the order of registration (`codecs.md` 12.2): the optional codecs,
-/// ids 32 to 35, if this build includes them, and the codecs 36 to 40, whose functions are in plugin libraries.
-const LIBRARY_CODECS: &[(u8, &CStr)] = &[
+const fn library_codec(compcode: u8, name: &'static CStr) -> RegisteredCodec {
+    RegisteredCodec {
+        compcode,
+        name: Some(name),
+        complib: compcode,
+        version: 1,
+        encoder: None,
+        decoder: None,
+    }
+}
+
+const fn library_filter(id: u8, name: &'static CStr) -> RegisteredFilter {
+    RegisteredFilter { id, name: Some(name), forward: None, backward: None }
+}
+
+/// The codecs. Those with reserved ids, in the order of registration (`codecs.md` 12.2): the optional codecs, ids 32 to
+/// 35, if this build includes them, and the codecs 36 to 40, whose functions are in plugin libraries.
+pub(super) static CODECS: RegistryTable<RegisteredCodec> = RegistryTable::new(&[
     #[cfg(feature = "ndlz")]
-    (32, c"ndlz"),
+    library_codec(32, c"ndlz"),
     #[cfg(feature = "zfp")]
-    (33, c"zfp_acc"),
+    library_codec(33, c"zfp_acc"),
     #[cfg(feature = "zfp")]
-    (34, c"zfp_prec"),
+    library_codec(34, c"zfp_prec"),
     #[cfg(feature = "zfp")]
-    (35, c"zfp_rate"),
-    (36, c"openhtj2k"),
-    (37, c"grok"),
-    (38, c"openzl"),
-    (39, c"j2k"),
-    (40, c"htj2k"),
+    library_codec(35, c"zfp_rate"),
+    library_codec(36, c"openhtj2k"),
+    library_codec(37, c"grok"),
+    library_codec(38, c"openzl"),
+    library_codec(39, c"j2k"),
+    library_codec(40, c"htj2k"),
+]);
+
+/// The optional filters, ids 32 to 36, that this build includes, in the order of registration.
+pub(super) const LIBRARY_FILTERS: &[RegisteredFilter] = &[
+    #[cfg(feature = "plugin-filters")]
+    library_filter(32, c"ndcell"),
+    #[cfg(feature = "plugin-filters")]
+    library_filter(33, c"ndmean"),
+    #[cfg(feature = "plugin-filters")]
+    library_filter(34, c"bytedelta_buggy"),
+    #[cfg(feature = "plugin-filters")]
+    library_filter(35, c"bytedelta"),
+    #[cfg(feature = "plugin-filters")]
+    library_filter(36, c"int_trunc"),
 ];
 
-/// Ids and names of the optional filters, ids 32 to 36, that this build includes, in the order of registration.
-pub(super) const LIBRARY_FILTERS: &[(u8, &CStr)] = &[
-    #[cfg(feature = "plugin-filters")]
-    (32, c"ndcell"),
-    #[cfg(feature = "plugin-filters")]
-    (33, c"ndmean"),
-    #[cfg(feature = "plugin-filters")]
-    (34, c"bytedelta_buggy"),
-    #[cfg(feature = "plugin-filters")]
-    (35, c"bytedelta"),
-    #[cfg(feature = "plugin-filters")]
-    (36, c"int_trunc"),
-];
+pub(super) static FILTERS: RegistryTable<RegisteredFilter> = RegistryTable::new(LIBRARY_FILTERS);
 
-pub(super) static CODECS: LazyLock<RegistryTable<RegisteredCodec>> = LazyLock::new(|| {
-    RegistryTable::new(
-        LIBRARY_CODECS
-            .iter()
-            .map(|&(compcode, name)| RegisteredCodec {
-                compcode,
-                name: Some(name),
-                complib: compcode,
-                version: 1,
-                encoder: None,
-                decoder: None,
-            })
-            .collect(),
-    )
-});
-
-pub(super) static FILTERS: LazyLock<RegistryTable<RegisteredFilter>> = LazyLock::new(|| {
-    RegistryTable::new(
-        LIBRARY_FILTERS
-            .iter()
-            .map(|&(id, name)| RegisteredFilter { id, name: Some(name), forward: None, backward: None })
-            .collect(),
-    )
-});
-
-pub(super) static TUNERS: LazyLock<RegistryTable<Tuner>> = LazyLock::new(|| {
-    RegistryTable::new(vec![Tuner {
+pub(super) static TUNERS: RegistryTable<Tuner> = RegistryTable::new(&[Tuner {
+    id: 32,
+    name: Some(c"btune"),
+    functions: blosc2_tuner {
+        init: None,
+        next_blocksize: None,
+        next_cparams: None,
+        update: None,
+        free: None,
         id: 32,
-        name: Some(c"btune"),
-        functions: blosc2_tuner {
-            init: None,
-            next_blocksize: None,
-            next_cparams: None,
-            update: None,
-            free: None,
-            id: 32,
-            name: c"btune".as_ptr().cast_mut(),
-        },
-    }])
-});
+        name: c"btune".as_ptr().cast_mut(),
+    },
+}]);

@@ -60,7 +60,7 @@ pub(crate) fn is_valid_filter_id(id: u8) -> bool {
 }
 
 fn is_library_filter(id: u8) -> bool {
-    LIBRARY_FILTERS.iter().any(|&(known, _)| known == id)
+    LIBRARY_FILTERS.iter().any(|filter| filter.id == id)
 }
 
 /// Registers a codec under `name`, which is copied; `None` for a codec without a name.

@@ -2,9 +2,10 @@
 
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use std::collections::HashSet;
+use crate::fork_count::PerProcessLock;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
-use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
+use std::sync::RwLockWriteGuard;
 
 /// The first id that callers may register.
 pub(super) const FIRST_USER_ID: i32 = 160;
@@ -21,30 +22,41 @@ pub(super) trait TableEntry: Copy {
 }
 
 /// The entries, with the library's own first.
-pub(super) struct RegistryTable<T> {
-    entries: RwLock<Vec<T>>,
-    builtin_count: usize,
+pub(super) struct RegistryTable<T: 'static> {
+    builtin: &'static [T],
+    /// All entries; empty as long as they are the library's own.
+    entries: PerProcessLock<Vec<T>>,
 }
 
 impl<T: TableEntry> RegistryTable<T> {
     /// Returns a table that begins with the library's own entries.
-    pub(super) fn new(builtin: Vec<T>) -> Self {
-        RegistryTable { builtin_count: builtin.len(), entries: RwLock::new(builtin) }
+    pub(super) const fn new(builtin: &'static [T]) -> Self {
+        RegistryTable { builtin, entries: PerProcessLock::new_static(Vec::new()) }
     }
 
     /// Removes all but the library's own entries.
     pub(super) fn reset(&self) {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).truncate(self.builtin_count);
+        self.entries.write().clear();
     }
 
     /// Returns the first entry for which `wanted` returns true.
     pub(super) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
-        self.entries.read().unwrap_or_else(PoisonError::into_inner).iter().find(|e| wanted(e)).copied()
+        let changed = self.entries.read();
+        let entries = if changed.is_empty() { self.builtin } else { &changed };
+        entries.iter().find(|e| wanted(e)).copied()
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<T>> {
+        let mut entries = self.entries.write();
+        if entries.is_empty() {
+            entries.extend_from_slice(self.builtin);
+        }
+        entries
     }
 
     /// Changes the first entry for which `wanted` returns true. Returns the changed entry.
     pub(super) fn update(&self, wanted: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> Option<T> {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.write();
         let entry = entries.iter_mut().find(|e| wanted(e))?;
         change(entry);
         Some(*entry)
@@ -66,7 +78,7 @@ impl<T: TableEntry> RegistryTable<T> {
             let text = format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more");
             return Err(Error::new(kind, text));
         }
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.write();
         if entries.len() >= CAPACITY {
             return Err(err!(CodecSupport, "cannot register {name:?}: the table is full"));
         }
@@ -85,8 +97,8 @@ impl<T: TableEntry> RegistryTable<T> {
 
 /// Returns a copy of `name` that is never freed, one for each distinct name: C code may keep the pointer.
 fn intern_name(name: &CStr) -> &'static CStr {
-    static NAMES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    static NAMES: PerProcessLock<BTreeSet<&'static CStr>> = PerProcessLock::new_static(BTreeSet::new());
+    let mut names = NAMES.write();
     if let Some(known) = names.get(name) {
         return known;
     }
@@ -113,7 +125,7 @@ mod tests {
 
     #[test]
     fn registration_rejects_reserved_ids_used_ids_and_a_full_table() {
-        let table = RegistryTable::new(vec![TestEntry(32, Some(c"own"))]);
+        let table = RegistryTable::new(&[TestEntry(32, Some(c"own"))]);
         let add_as = |id, name: Option<&CStr>| {
             let added = table.register(id, name, ErrorKind::Failure, |name| TestEntry(id, name));
             added.map_err(|error| (error.kind(), error.to_string()))

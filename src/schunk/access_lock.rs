@@ -25,10 +25,10 @@ use crate::held_locks::{self, LockMode};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::{fork_count, pool, thread};
+use once_cell::race::OnceBox;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
-use std::sync::OnceLock;
 
 /// An object with an [`AccessLock`].
 ///
@@ -53,7 +53,7 @@ pub(crate) struct AccessLock {
     /// The use of the object that the fork has interrupted.
     interrupted: Interrupted,
     /// The lock in a descendant of the process.
-    next: OnceLock<Box<AccessLock>>,
+    next: OnceBox<AccessLock>,
     lock: RwLock<()>,
     /// [`thread::id`] of the thread with the [`WriteGuard`]; 0 for none.
     writer: AtomicUsize,
@@ -95,7 +95,7 @@ impl AccessLock {
         AccessLock {
             process: fork_count::current(),
             interrupted,
-            next: OnceLock::new(),
+            next: OnceBox::new(),
             lock: RwLock::new(()),
             writer: AtomicUsize::new(0),
             unlocked_readers: AtomicUsize::new(0),

@@ -8,6 +8,7 @@ mod layers;
 mod links;
 mod references;
 mod scripts;
+mod statics;
 mod tuning;
 mod type_names;
 

@@ -78,7 +78,7 @@ fn heading_numbers(document: &str) -> BTreeSet<String> {
 }
 
 /// Calls `then` with each source file below `dir`.
-fn for_each_source(dir: &Path, then: &mut dyn FnMut(&Path, &str)) {
+pub(crate) fn for_each_source(dir: &Path, then: &mut dyn FnMut(&Path, &str)) {
     for entry in fs::read_dir(dir).expect("a readable directory") {
         let path = entry.expect("a readable entry").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();

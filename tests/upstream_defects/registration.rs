@@ -1,15 +1,19 @@
 //! Registering codecs, filters and tuners (abi.md 9.5, 14, codecs.md 12, 18.2, 18.16).
 
 use std::ffi::{CStr, CString, c_char, c_double, c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use blosc2::abi::{
-    blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_tuner,
+    CBool, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_io_cb,
+    blosc2_tuner,
 };
 
 use crate::checks::{assert_ours_decodes, compressed, data, pipeline};
 use crate::support::calls::{Params, compress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
+use crate::support::fork::{fork_and_run, wait_for_exit};
 use crate::support::library::Library;
 
 /// Returns the library before any call; for child processes.
@@ -377,5 +381,52 @@ fn abi_9_4_registration_from_many_threads() {
         for id in 160..=255 {
             assert_eq!(name_of(library, id).expect("a name").0, format!("codec {id}"));
         }
+    });
+}
+
+/// A child of a fork never waits for a lock that a thread of its parent held at the fork.
+#[test]
+fn a_fork_may_happen_while_other_threads_register() {
+    in_new_process(test_name!(), || {
+        let library = Library::ours();
+        let register_all = |id| {
+            let back_end = blosc2_io_cb {
+                id,
+                name: ptr::null_mut(),
+                is_allocation_necessary: CBool::TRUE,
+                open: None,
+                close: None,
+                size: None,
+                write: None,
+                read: None,
+                truncate: None,
+                destroy: None,
+            };
+            // SAFETY: a valid struct, copied.
+            let rc = unsafe { (library.blosc2_register_io_cb)(&back_end) };
+            rc == 0
+                && register_codec(library, id, c"name", id, encode_nothing) == 0
+                && register_filter(library, id, c"name") == 0
+                && register_tuner(library, id.into(), c"name", true) == 0
+                && code_of(library, c"name") == id.into()
+        };
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    assert!(register_all(200));
+                }
+            });
+            let child = || {
+                // SAFETY: no precondition.
+                unsafe { (library.blosc2_destroy)() };
+                // SAFETY: no precondition.
+                unsafe { (library.blosc2_init)() };
+                register_all(201)
+            };
+            let statuses: Vec<_> = (0..1000).map(|_| wait_for_exit(fork_and_run(child))).collect();
+            over.store(true, Relaxed);
+            assert_eq!(statuses, [0; 1000]);
+        });
     });
 }

@@ -2,14 +2,15 @@
 //! The interpreter is run without a shell, with a time limit. Threads that need the same plugin run one interpreter and
 //! wait for its answer.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::fork_count::PerProcessLock;
 use crate::trace;
 
 /// Interpreters in the order of use; the second one is run if the first one prints no path.
@@ -28,20 +29,16 @@ const MAX_ANSWER_LEN: usize = 4095;
 type SharedAnswer = Arc<OnceLock<Option<CString>>>;
 
 /// The running requests, by process (a child of `fork` does not wait for threads of its parent) and plugin.
-static RUNNING_REQUESTS: LazyLock<Mutex<HashMap<(u32, String), SharedAnswer>>> =
-    LazyLock::new(Mutex::default);
-
-fn lock_requests() -> MutexGuard<'static, HashMap<(u32, String), SharedAnswer>> {
-    RUNNING_REQUESTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static RUNNING_REQUESTS: PerProcessLock<BTreeMap<(u32, String), SharedAnswer>> =
+    PerProcessLock::new_static(BTreeMap::new());
 
 /// Returns the path of the library of plugin `name`, a valid identifier, if a Python package prints it. Failures are
 /// not cached: the package may be installed later.
 pub(super) fn find_library_path(name: &str) -> Option<CString> {
     let key = (std::process::id(), name.to_owned());
-    let answer = lock_requests().entry(key.clone()).or_default().clone();
+    let answer = RUNNING_REQUESTS.write().entry(key.clone()).or_default().clone();
     let path = answer.get_or_init(|| run_interpreters(name)).clone();
-    let mut requests = lock_requests();
+    let mut requests = RUNNING_REQUESTS.write();
     // Only this request: another thread may have started a new one since.
     if requests.get(&key).is_some_and(|current| Arc::ptr_eq(current, &answer)) {
         requests.remove(&key);
