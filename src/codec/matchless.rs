@@ -78,9 +78,6 @@ pub(super) struct Positions(Vec<u32>);
 
 impl Positions {
     /// Returns 2^`log2` slots, empty if `clears`.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn slots(&mut self, log2: u32, clears: bool) -> Result<&mut [u32]> {
         if self.0.is_empty() {
             self.0 = fallible::filled(u32::MAX, 1 << POSITIONS_LOG2)?;
@@ -125,9 +122,6 @@ impl Units {
 }
 
 /// Returns the units of `src`, which consists of `nplanes` planes, if at least one of them has no matches.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn find_matchless_units(
     positions: &mut Positions,
     src: &[u8],
@@ -527,9 +521,6 @@ fn is_same_word(src: &[u8], a: usize, b: usize, len: usize) -> bool {
 }
 
 /// Returns whether a part of `units` repeats so much of another part that separate streams would be longer.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn has_repetitions_between_parts(positions: &mut Positions, src: &[u8], units: &Units) -> Result<bool> {
     let slots = positions.slots(BETWEEN_SLOTS_LOG2, true)?;
     let rate_log2 =

@@ -17,9 +17,6 @@ pub(super) struct SnappyWorkspace {
 }
 
 /// Compresses `src`. Returns the length in bytes; 0 if the result does not fit into `dest`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress(state: &mut SnappyWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     // 0 for content that is too long for a stream.
     let max_len = snap::raw::max_compress_len(src.len());

@@ -22,9 +22,6 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// Returns the state of a thread that has used no codec.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn new() -> Result<Workspace> {
         Ok(Workspace {
             blosclz: blosclz::HashTables::new()?,

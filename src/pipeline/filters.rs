@@ -288,9 +288,6 @@ impl<'c> FilterSteps<'c> {
     }
 
     /// Undoes a pipeline that [works in place](Self::is_undone_in_place) on the block in `dest`.
-    ///
-    /// # Errors
-    /// As [`backward`](Self::backward).
     pub(crate) fn backward_in_place(&self, dest: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
         self.steps().iter().rev().try_for_each(|step| self.undo_in_place(step, dest, reference))
     }

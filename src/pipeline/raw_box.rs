@@ -10,9 +10,6 @@ pub(crate) struct RawBox<T>(NonNull<T>);
 
 impl<T> RawBox<T> {
     /// Moves `value` to the heap.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn new(value: T) -> Result<RawBox<T>> {
         Ok(RawBox(NonNull::from(Box::leak(fallible::try_box(value)?))))
     }

@@ -78,9 +78,6 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Returns memory without buffers, for a thread that has used no codec.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn new() -> Result<Box<Scratch>> {
         let block_scratch = BlockScratch {
             front: ScratchBuffer::default(),
@@ -149,9 +146,6 @@ pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> Result<R>) -> R
 }
 
 /// Does the same as [`with_scratch`], without a closure: passing the arguments through a closure slows small blocks.
-///
-/// # Errors
-/// `MemoryAlloc`.
 #[inline(always)]
 pub(crate) fn borrow_scratch() -> Result<BorrowedScratch> {
     let level = NestingGuard::enter();

@@ -107,9 +107,6 @@ impl WorkerSet {
     }
 
     /// Makes the slot of worker number `index`, before a worker is started. The caller holds the lock of `threads`.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn make_slot(&self, index: usize) -> Result<()> {
         let bank = &self.banks[index / BANK_SIZE];
         if bank.get().is_none() {

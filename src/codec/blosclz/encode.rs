@@ -98,9 +98,6 @@ struct HashTable<S>(Box<TableSlots<S>>);
 
 impl HashTables {
     /// Returns empty tables.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn new() -> Result<HashTables> {
         Ok(HashTables { u16_table: HashTable(boxed_array()?), u32_table: HashTable(boxed_array()?) })
     }

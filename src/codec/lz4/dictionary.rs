@@ -38,9 +38,6 @@ pub(super) struct DictionaryBuffer {
 impl DictionaryBuffer {
     /// Puts `src` behind `dictionary`. The state in `kept` is reused if it belongs to this dictionary, and dropped if
     /// it belongs to another one.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn load<'a>(
         kept: &'a mut Option<DictionaryBuffer>,
         dictionary: &Dictionary,

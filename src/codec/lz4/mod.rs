@@ -41,9 +41,6 @@ pub(super) fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> u
 
 /// Compresses with the fast encoder at `clevel` 0..=9. Returns the number of bytes written, 0 if the result does not
 /// fit.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress_fast(
     state: &mut Lz4Workspace,
     src: &[u8],
@@ -57,9 +54,6 @@ pub(super) fn compress_fast(
 }
 
 /// Compresses like [`compress_fast`], with a dictionary.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress_fast_with_dictionary(
     state: &mut Lz4Workspace,
     src: &[u8],
@@ -79,9 +73,6 @@ pub(super) fn compress_fast_with_dictionary(
 
 /// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default). Returns the number of
 /// bytes written, 0 if the result does not fit.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress_hc(
     state: &mut Lz4Workspace,
     src: &[u8],
@@ -102,9 +93,6 @@ pub(super) fn compress_hc(
 }
 
 /// Compresses like [`compress_hc`], with a dictionary.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress_hc_with_dictionary(
     state: &mut Lz4Workspace,
     src: &[u8],

@@ -36,9 +36,6 @@ pub(crate) struct NdlzTables {
 
 impl NdlzTables {
     /// Returns empty tables.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(crate) fn new() -> Result<NdlzTables> {
         Ok(NdlzTables { cells: boxed_array()?, triples: boxed_array()?, pairs: boxed_array()? })
     }

@@ -41,9 +41,6 @@ pub(super) struct ZlibWorkspace {
 
 /// Compresses `src` at a level of zlib or zlib-ng. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
 /// longer than `src` and the result is not shorter than `dest` by 1 / [`MIN_SAVING_DIVISOR`].
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress(
     state: &mut ZlibWorkspace,
     src: &[u8],
@@ -84,9 +81,6 @@ fn adler32(bytes: &[u8]) -> u32 {
 
 /// Decompresses the zlib stream that `src` begins with. Returns the number of bytes written; 0 if the stream is invalid
 /// or needs more than `dest`.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn decompress(state: &mut ZlibWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     let inflater = get_or_try_insert_with(&mut state.inflater, new_inflater)?;
     Ok(inflater.decode_zlib(src, dest, adler32).unwrap_or(0))

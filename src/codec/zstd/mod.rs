@@ -92,9 +92,6 @@ fn zstd_level(clevel: i32) -> CompressionLevel {
 
 /// Compresses `src`, which consists of `nplanes` planes of equal length, perhaps with a rest. Returns the length in bytes; 0
 /// if the result does not fit.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn compress(
     state: &mut ZstdWorkspace,
     src: &[u8],

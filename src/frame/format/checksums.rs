@@ -315,9 +315,6 @@ impl ChecksumTable {
 
     /// Builds the table of a frame with `nchunks` chunks. `stored` gives the places of pages, and `chunks` the checksums of
     /// the chunks of the other pages. Returns the table and the end of the trailer.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn encode(
         frame: &ChecksummedParts<'_>,
         nchunks: usize,

@@ -89,9 +89,6 @@ impl Images {
     }
 
     /// Returns whether the frame has a table of checksums that was not read.
-    ///
-    /// # Errors
-    /// Those of parsing the header.
     pub(in crate::frame) fn has_unread_table(&self, kind: FrameKind) -> Result<bool> {
         Ok(self.table.is_empty() && FrameHeader::parse(&self.header, kind)?.has_checksums)
     }
@@ -408,9 +405,6 @@ impl PartialPlan<'_> {
 }
 
 /// Changes the index, and returns the writes to the data section and the chunk files.
-///
-/// # Errors
-/// As [`plan_change`].
 pub(in crate::frame) fn edit_index<'a>(
     layout: &FrameLayout,
     index: &mut FrameIndex,

@@ -32,9 +32,6 @@ fn unit_range(unit: usize, chunk_len: usize) -> Range<usize> {
 }
 
 /// Returns the record of a chunk; empty for a chunk without one.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(in crate::frame) fn record_of(chunk: &[u8]) -> Result<Vec<u8>> {
     let len = record_len(chunk.len() as u64) as usize;
     let mut record = fallible::vec_with_capacity(len)?;
@@ -76,9 +73,6 @@ pub(in crate::frame) struct UnitChecks {
 impl UnitChecks {
     /// Reads the record of a chunk of `chunk_len` bytes. Returns `None` for bytes that are not the record of a chunk with
     /// the checksum `expected`.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn parse(
         record: &[u8],
         chunk_len: usize,
@@ -117,9 +111,6 @@ impl UnitChecks {
     }
 
     /// Returns the ranges of the units of `chunk` with another checksum.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn damaged_ranges(&self, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
         let ranges = (0..self.sums.len()).map(|unit| unit_range(unit, self.chunk_len));
         let is_damaged = |(range, sum): &(Range<usize>, &u32)| {

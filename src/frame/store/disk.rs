@@ -49,9 +49,6 @@ struct FileNames {
 
 impl FileNames {
     /// Returns the names of the files of the frame at `path`: a file, or for a sparse frame a directory.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn new(kind: FrameKind, path: &CStr, backend: &Backend) -> Result<FileNames> {
         let path = path.to_bytes();
         Ok(match kind {
@@ -88,9 +85,6 @@ impl Disk {
     }
 
     /// Gives the files the names of `files` until [`publish`](Self::publish) is called.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn begin_creation(&mut self, files: NewFiles) -> Result<()> {
         let path = fallible::c_string(&[files.temporary_path().as_os_str().as_bytes()])?;
         let names = FileNames::new(self.kind(), &path, &self.backend)?;

@@ -331,9 +331,6 @@ impl Frame {
     }
 
     /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
-    ///
-    /// # Errors
-    /// As [`with_chunk`](Self::with_chunk).
     pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
         let offset = match self.place_of_chunk(nchunk)? {
             ChunkPlace::Index { special, is_last } => {

@@ -69,9 +69,6 @@ impl Frame {
     }
 
     /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
-    ///
-    /// # Errors
-    /// As [`status`](Self::status).
     pub(crate) fn status_from_disk(&self) -> Result<FrameStatus> {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);
@@ -176,9 +173,6 @@ impl Frame {
 
     /// Returns the result of reads without the lock, after which the frame must still have that header, which was read
     /// after the time `since`.
-    ///
-    /// # Errors
-    /// As [`explain_error`](Self::explain_error).
     pub(crate) fn confirm_unchanged<R>(
         &self,
         header: &FrameHeader,
@@ -262,9 +256,6 @@ impl Frame {
 
     /// Calls `read` again, a limited number of times, while it fails because another handle has changed `frame` in the
     /// meantime. Without a frame, calls it once.
-    ///
-    /// # Errors
-    /// Those of the last call.
     pub(crate) fn retry_changed_reads<R>(
         frame: Option<&Frame>,
         mut read: impl FnMut() -> Result<R>,

@@ -62,9 +62,6 @@ impl Frame {
     }
 
     /// Prepares atomic changes. Returns whether the frame has them.
-    ///
-    /// # Errors
-    /// As [`Staging::new`].
     fn prepare_staging(&self) -> Result<bool> {
         let Some(disk) = self.disk.as_deref().filter(|_| self.level() > Durability::Off) else {
             return Ok(false);
@@ -77,9 +74,6 @@ impl Frame {
     }
 
     /// Closes the gap that atomic changes of another handle have left, before the frame is changed in place.
-    ///
-    /// # Errors
-    /// Those of reading and writing the file.
     fn close_old_gap(&self) -> Result<()> {
         let mut inner = self.inner.write();
         if inner.end_of_chunks.take().is_none() {
@@ -299,9 +293,6 @@ impl Frame {
 
     /// Ends a bracket, and commits its changes if it is not inside another one. If that fails, they are discarded, and
     /// the frame must be read again.
-    ///
-    /// # Errors
-    /// As [`end_transaction`](Self::end_transaction).
     pub(crate) fn end_bracket(&self) -> Result<()> {
         {
             let mut inner = self.inner.write();
@@ -317,9 +308,6 @@ impl Frame {
     }
 
     /// Sets the durability of changes. The level `Off` gives the file the layout of changes in place.
-    ///
-    /// # Errors
-    /// Those of writing the frame.
     pub(crate) fn set_level(&self, level: Durability) -> Result<()> {
         if level == Durability::Off {
             self.close()?;

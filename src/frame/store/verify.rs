@@ -107,9 +107,6 @@ impl Frame {
     }
 
     /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
-    ///
-    /// # Errors
-    /// As [`with_chunk`](Self::with_chunk).
     pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
         if self.unchecked_chunk(nchunk).is_none() {
             return Ok(());

@@ -27,9 +27,6 @@ struct SampleLayout {
 }
 
 /// Returns the layout of the samples of a chunk, `None` if a dictionary is not worthwhile.
-///
-/// # Errors
-/// `MemoryAlloc`.
 fn plan_samples(encoder: &BlockEncoder<'_>) -> Result<Option<SampleLayout>> {
     let plan = encoder.plan;
     let nbytes = encoder.source.len();

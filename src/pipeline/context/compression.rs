@@ -34,9 +34,6 @@ impl ChunkJob {
     }
 
     /// Compresses the source that was passed to [`Context::start_chunk`] into the same destination.
-    ///
-    /// # Errors
-    /// As [`Context::compress`].
     pub(crate) fn compress(&self, source: ContentSource<'_>, dest: OutBuffer<'_>) -> Result<ChunkHeader> {
         // SAFETY: the encoder writes each byte of a chunk before it reads it.
         let dest = unsafe { dest.into_bytes() };
@@ -58,9 +55,6 @@ impl Context {
 
     /// Does the same as [`compress`](Self::compress), with `nchunk` as the index of the chunk for prefilters, and the
     /// result of `container_of` as the properties of the super-chunk, if a codec or filter needs them.
-    ///
-    /// # Errors
-    /// As [`compress`](Self::compress).
     pub(crate) fn compress_chunk(
         &self,
         source: ContentSource<'_>,
@@ -76,9 +70,6 @@ impl Context {
 
     /// Starts the compression of chunk `nchunk`: calls the tuner and reads the parameters. [`ChunkJob::compress`] does
     /// not use the context, so that another thread may use it at the same time.
-    ///
-    /// # Errors
-    /// As [`compress`](Self::compress).
     pub(crate) fn start_chunk(
         &self,
         source: ContentSource<'_>,
@@ -126,9 +117,6 @@ impl Context {
 
     /// Ends the compression of a chunk with that header. Returns the length of the chunk in bytes, or 0 if it did not
     /// fit.
-    ///
-    /// # Errors
-    /// Those of the tuner.
     pub(crate) fn finish_chunk(
         &self,
         job: &ChunkJob,

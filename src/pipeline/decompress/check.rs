@@ -15,9 +15,6 @@ const SPECIAL_SAMPLE_LEN: usize = 8;
 
 /// Decodes every block of `chunk` into working memory. Succeeds exactly if [`decompress`](super::decompress) does, but
 /// needs memory for one block per thread instead of the whole content. Masks and postfilters are ignored.
-///
-/// # Errors
-/// Those of decompression.
 pub(crate) fn check_content(params: &DecompressParams<'_>, chunk: &ParsedChunk<'_>) -> Result<()> {
     let params = DecompressParams { mask: None, postfilter: None, ..*params };
     DecodePlan::open(chunk, &params, |plan| match plan.uncoded_content() {

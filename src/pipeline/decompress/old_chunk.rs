@@ -35,9 +35,6 @@ impl OldChunk<'_> {
     }
 
     /// Decodes block `nblock`, which must exist, into `dest`, which has its length.
-    ///
-    /// # Errors
-    /// Those of decompression.
     pub(crate) fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
         let reference = self.reference.as_deref().filter(|_| nblock > 0);
         scratch::with_scratch(|scratch| {

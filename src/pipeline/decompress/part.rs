@@ -172,9 +172,6 @@ impl DecodePlan<'_> {
     /// Decodes the bytes `wanted` of block `nblock`, a part of the block that is not empty, into `dest` (same length),
     /// by decoding a prefix of each stream. Returns `false` if only the whole block can be decoded; the content of
     /// `dest` is undefined then.
-    ///
-    /// # Errors
-    /// Those of decompression.
     pub(super) fn decode_prefixes(
         &self,
         how: PartDecoding,
@@ -250,9 +247,6 @@ impl DecodePlan<'_> {
     /// the block's length; other bytes of `dest` are undefined then. Returns `false` if decoding the whole block is the
     /// only way or costs less, or there is no block `nblock` of that length; the content of `dest` is undefined then,
     /// too.
-    ///
-    /// # Errors
-    /// Those of decompression.
     pub(super) fn decode_ranges(
         &self,
         how: PartDecoding,

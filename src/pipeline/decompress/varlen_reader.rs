@@ -57,9 +57,6 @@ impl VarlenReader<'_> {
     }
 
     /// Decodes block `nblock` into `dest`, which has its size.
-    ///
-    /// # Errors
-    /// Those of decompression.
     pub(crate) fn decode_block(&self, nblock: usize, dest: OutBuffer<'_>) -> Result<()> {
         // SAFETY: decoders write each byte before they read it.
         let dest = unsafe { dest.into_bytes() };
@@ -69,9 +66,6 @@ impl VarlenReader<'_> {
     }
 
     /// Decodes every block, each into its own buffer, which has its size.
-    ///
-    /// # Errors
-    /// Those of decompression.
     pub(crate) fn decode_all(&self, dests: Vec<OutBuffer<'_>>) -> Result<()> {
         let outs = fallible::collect(dests.into_iter().map(SharedOutput::new))?;
         let header = self.plan.header();

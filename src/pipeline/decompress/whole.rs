@@ -30,9 +30,6 @@ pub(crate) fn decompress(
 }
 
 /// General decompression path, for chunks that [`try_decompress_fast`] does not handle.
-///
-/// # Errors
-/// As [`decompress`].
 pub(crate) fn decompress_general(
     params: &DecompressParams<'_>,
     chunk: &ParsedChunk<'_>,

@@ -136,9 +136,6 @@ impl<S: TablePosition, const HAS_DICTIONARY: bool> PositionTable for WideTable<'
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit. The higher `acceleration` (1 or more), the fewer positions are tried.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress(
     tables: &mut FastTables,
     src: &[u8],
@@ -166,9 +163,6 @@ pub(in crate::codec::lz4) fn compress(
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
 /// `prepared` holds the positions of that dictionary, or is empty and is filled here.
-///
-/// # Errors
-/// `MemoryAlloc`.
 ///
 /// # Panics
 /// If `start` is beyond the end of `input`, or `prepared` is of a dictionary of another length.
@@ -207,9 +201,6 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
 
 /// Compresses like [`compress_with_dictionary`], with a copy of the table in `prepared`, which is built first if it is
 /// missing.
-///
-/// # Errors
-/// `MemoryAlloc`.
 ///
 /// # Safety
 /// All positions in `prepared` are less than `start`.

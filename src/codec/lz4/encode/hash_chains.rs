@@ -59,9 +59,6 @@ pub(in crate::codec::lz4) struct ChainTables {
 
 impl ChainTables {
     /// Returns empty tables.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::codec::lz4) fn new() -> Result<ChainTables> {
         Ok(ChainTables {
             heads: boxed_array()?,

@@ -41,17 +41,11 @@ struct TablePair<S> {
 
 impl<S: TablePosition> TablePair<S> {
     /// Returns empty tables.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn new() -> Result<Self> {
         Ok(TablePair { long: boxed_array()?, short: boxed_array()? })
     }
 
     /// Returns tables with all positions of a dictionary.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     fn for_dictionary(dictionary: &[u8]) -> Result<Self> {
         let mut tables = TablePair::new()?;
         for (at, word) in dictionary.windows(8).enumerate() {
@@ -79,9 +73,6 @@ impl<S: TablePosition> TablePair<S> {
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress(
     tables: &mut MidTables,
     src: &[u8],
@@ -105,9 +96,6 @@ pub(in crate::codec::lz4) fn compress(
 
 /// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
 /// `prepared` holds the positions of that dictionary, or is empty and is filled here.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(in crate::codec::lz4) fn compress_with_dictionary(
     tables: &mut MidTables,
     prepared: &mut MidTables,

@@ -51,9 +51,6 @@ pub(super) struct DeflateWorkspace {
 
 impl DeflateWorkspace {
     /// Allocates working memory: 0.8 MiB.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(super) fn new() -> Result<Box<DeflateWorkspace>> {
         // SAFETY: `DeflateWorkspace` consists of integers and booleans, for which zeros are valid.
         unsafe { fallible::boxed_zeros() }

@@ -34,9 +34,6 @@ const MIN_QUICK_MATCH: usize = 4;
 pub(crate) struct Level1Positions(Vec<u16>);
 
 /// Compresses `src` as raw deflate. Returns the length in bytes, or `None` if it does not fit.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(crate) fn compress(
     positions: &mut Level1Positions,
     src: &[u8],

@@ -40,9 +40,6 @@ impl ArrayCheck {
     }
 
     /// Checks the size of chunk `nchunk`, which has no bytes in the frame.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check), for sizes.
     pub(super) fn check_special(&self, nchunk: u64, nbytes: i32) -> Result<()> {
         let Some(array) = &self.0 else { return Ok(()) };
         array.check_nbytes(nbytes)?;
@@ -51,9 +48,6 @@ impl ArrayCheck {
 
     /// Checks the chunks of a frame whose `count` chunks have no bytes: the last one has the size `last`, each other
     /// one the size `full`.
-    ///
-    /// # Errors
-    /// As [`check_special`](Self::check_special).
     pub(super) fn check_uniform(&self, count: u64, full: i32, last: i32) -> Result<()> {
         // No chunk of an array needs more bytes than the first one.
         self.check_special(0, if count > 1 { full } else { last })?;

@@ -140,9 +140,6 @@ impl<'a> ChunkChecker<'a> {
     }
 
     /// Checks the bytes of a chunk, and decodes all of it. Returns its header.
-    ///
-    /// # Errors
-    /// Those of parsing the header and of decompression.
     pub(crate) fn check(&self, chunk: &[u8]) -> Result<ChunkHeader> {
         let mut header = ChunkHeader::default();
         let parsed = ParsedChunk::parse(&mut header, chunk)?;

@@ -134,9 +134,6 @@ impl FrameFiles {
     }
 
     /// Returns the `len` bytes at `at`.
-    ///
-    /// # Errors
-    /// As [`read_into`](Self::read_into).
     pub(crate) fn read_vec(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read_into(at, len, &mut bytes)?;

@@ -112,17 +112,11 @@ impl<'r, 'f> Reporter<'r, 'f> {
     }
 
     /// Reports a chunk.
-    ///
-    /// # Errors
-    /// Those of the function.
     pub(crate) fn report_chunk(&mut self, nchunk: u64, place: DamagePlace, error: &Error) -> Result<()> {
         self.report(&Damage { part: FramePart::Chunk, nchunk: Some(nchunk), place, error })
     }
 
     /// Reports that other data follow the frame in its file, without counting them.
-    ///
-    /// # Errors
-    /// Those of the function.
     pub(crate) fn report_other_data(&mut self, place: DamagePlace) -> Result<()> {
         let error = err!(Failure, "other data follow the frame in its file");
         (self.report)(&Damage { part: FramePart::OtherData, nchunk: None, place, error: &error })

@@ -29,9 +29,6 @@ pub(crate) struct CheckedParts<'a> {
 /// Finds the table of checksums of a frame with that header; `None` if it has none, or `BLOSC2_CHECKSUMS` is `off`.
 /// Whether it has one is decided as by a reader. `trailer` is the trailer, if it could be parsed. Reports a damaged
 /// table as a part of the trailer.
-///
-/// # Errors
-/// Those of the report.
 pub(crate) fn find_table(
     files: &FrameFiles,
     header: &FrameHeader,
@@ -128,9 +125,6 @@ pub(crate) fn stated_index_end(files: &FrameFiles, header: &FrameHeader) -> Opti
 /// Reports the parts whose checksums differ from those of the table, unless they are reported already, and a table
 /// that belongs to another frame. The header and its metalayers have one checksum, and so have the trailer and its
 /// metalayers.
-///
-/// # Errors
-/// Those of the report.
 pub(crate) fn report_checksums(
     files: &FrameFiles,
     header: &FrameHeader,

@@ -42,9 +42,6 @@ pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut Repor
 }
 
 /// Checks all parts of a frame, and returns the number of damaged parts.
-///
-/// # Errors
-/// As [`verify`].
 pub(crate) fn verify_files(
     files: &FrameFiles,
     options: &CheckOptions<'_>,

@@ -27,9 +27,6 @@ pub(super) struct PatchedChunk {
 
 /// Returns a damaged chunk without its damaged blocks; `None` if its header or its block starts are damaged, if its blocks
 /// need each other, and if their zeros could be decoded to other values.
-///
-/// # Errors
-/// `MemoryAlloc`.
 pub(super) fn without_damaged_blocks(chunk: &[u8], units: &UnitChecks) -> Result<Option<PatchedChunk>> {
     let damaged = units.damaged_ranges(chunk)?;
     // The damaged ranges are in ascending order.

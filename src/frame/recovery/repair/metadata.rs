@@ -19,9 +19,6 @@ use std::ops::Range;
 const COUNT_OFFSET: usize = 5;
 
 /// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.
-///
-/// # Errors
-/// Those of the report.
 pub(super) fn recover_metalayers(
     files: &FrameFiles,
     header: &FrameHeader,
@@ -81,9 +78,6 @@ pub(super) struct TrailerHints<'a> {
 }
 
 /// Returns the whole metalayers of variable length, and reports a lost trailer and the damaged metalayers.
-///
-/// # Errors
-/// Those of the report.
 pub(super) fn recover_vlmetalayers(
     files: &FrameFiles,
     hints: &TrailerHints<'_>,
@@ -154,9 +148,6 @@ fn trailer_behind_index(files: &FrameFiles, index_end: u64) -> Result<Option<Ran
 }
 
 /// Returns the trailer if its section of metalayers can be parsed.
-///
-/// # Errors
-/// Those of the section.
 pub(super) fn check_section(trailer: StoredPart) -> std::result::Result<StoredPart, Error> {
     metalayers::parse_trailer_section(&trailer.bytes)?;
     Ok(trailer)

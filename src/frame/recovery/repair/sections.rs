@@ -55,9 +55,6 @@ impl<'a> FileWindow<'a> {
 
 /// Returns the end of the section of metalayers that begins at `at`, if there is a well-formed one: the contents follow
 /// the map and each other without gaps, as all writers write them.
-///
-/// # Errors
-/// Those of reading the file.
 pub(super) fn section_end(window: &mut FileWindow<'_>, at: u64) -> Result<Option<u64>> {
     let head = window.slice(at, 7)?;
     let count = match (head, u16_at(head, 5)) {
@@ -93,9 +90,6 @@ pub(super) fn section_end(window: &mut FileWindow<'_>, at: u64) -> Result<Option
 }
 
 /// Returns the end of the trailer that begins at `at`, if there is a well-formed one.
-///
-/// # Errors
-/// Those of reading the file.
 pub(super) fn trailer_end(window: &mut FileWindow<'_>, at: u64) -> Result<Option<u64>> {
     if window.slice(at, 2)? != [0x94, 0x01] {
         return Ok(None);
@@ -113,18 +107,12 @@ pub(super) fn trailer_end(window: &mut FileWindow<'_>, at: u64) -> Result<Option
 
 /// Returns the length of the table of checksums that begins at `at`, if a well-formed trailer follows it; 0 if the
 /// trailer begins at `at`, `None` without a trailer.
-///
-/// # Errors
-/// Those of reading the file.
 pub(super) fn table_len_before_trailer(window: &mut FileWindow<'_>, at: u64) -> Result<Option<u64>> {
     let len = stated_table_len(window.slice(at, TABLE_HEAD_LEN as u64)?).unwrap_or(0);
     Ok(trailer_end(window, at.saturating_add(len))?.map(|_| len))
 }
 
 /// Returns the length of the header, from its section of metalayers.
-///
-/// # Errors
-/// Those of reading the file.
 pub(super) fn header_len_from_section(window: &mut FileWindow<'_>) -> Result<Option<usize>> {
     let end = section_end(window, FIXED_HEADER_LEN as u64)?;
     Ok(end.and_then(|end| i32::try_from(end).ok()).and_then(|end| usize::try_from(end).ok()))

@@ -179,9 +179,6 @@ impl Survey {
 /// Returns the chunks of the index that is where the header says. If none is there, the length of the header is computed
 /// from its metalayers, and corrected if the index is found with it. Reports a wrong length, and an index that does not
 /// agree with the header. The inner result is the error of the index.
-///
-/// # Errors
-/// Those of the report.
 fn list_by_header(
     files: &FrameFiles,
     header: &mut FrameHeader,

@@ -92,9 +92,6 @@ impl StagedDirectory {
     }
 
     /// Prepares atomic changes of a frame. `images` are those of the committed state.
-    ///
-    /// # Errors
-    /// Those of parsing the header of the index.
     pub(super) fn new(layout: &FrameLayout, images: &Images, index: &FrameIndex) -> Result<StagedDirectory> {
         let parts = SlotParts::of_committed(images)?;
         let head_end = layout.header_len + parts.head_len as u64;
@@ -278,9 +275,6 @@ impl StagedDirectory {
     }
 
     /// Returns whether a commit with that index changes the index file, instead of replacing it.
-    ///
-    /// # Errors
-    /// Those of parsing the header of the index.
     pub(super) fn is_changed_in_place(&self, pending: &Pending, index: &[u8]) -> Result<bool> {
         if self.slot.is_none() || index.is_empty() {
             return Ok(false);

@@ -67,9 +67,6 @@ impl HoleSearch {
 
     /// Searches before a frame is closed in which this handle has replaced or deleted chunks, in all chunks if the frame
     /// seems to have many holes.
-    ///
-    /// # Errors
-    /// As [`search_before_change`](Self::search_before_change).
     pub(super) fn search_before_close(
         &mut self,
         committed: &mut Committed<'_>,

@@ -52,9 +52,6 @@ impl UnsyncedFiles {
     }
 
     /// Synchronises and closes all files, and later each file when it is added.
-    ///
-    /// # Errors
-    /// As [`sync`](Self::sync).
     pub(super) fn keep_none_open(&mut self) -> Result<()> {
         self.keeps_none_open = true;
         self.sync()
