@@ -48,8 +48,8 @@ const HEAD_DISTANCES: [usize; 4] = [1, 2, 4, 8];
 const MAX_WORD_LEN: usize = 32;
 /// The collision entropy, in bits per byte, from which on the lower half of the bits of a byte counts as noise.
 const HIGH_ENTROPY: f64 = 6.0;
-/// The collision entropy from which on the positions of words are selected by the class of their first byte.
-const CLASS_ENTROPY: f64 = 5.0;
+/// The collision entropy from which on Huffman codes are close to the entropy, and are not computed.
+const SHORT_CODES_ENTROPY: f64 = 5.0;
 /// One in this many positions may be that of a word that chance repeats.
 const CHANCE_DIVISOR: f64 = 10.0;
 /// log2 of the least number of slots for positions of words, and the number of positions of which one is selected.
@@ -281,8 +281,7 @@ impl Sample {
     /// Returns whether Huffman codes of the bytes are at most `excess_percent` longer than the entropy: matches can save
     /// that excess.
     fn has_short_codes(&self, excess_percent: u32) -> bool {
-        // With more values, the excess is small.
-        if self.entropy() >= CLASS_ENTROPY {
+        if self.entropy() >= SHORT_CODES_ENTROPY {
             return true;
         }
         let mut weights = self.counts;
@@ -337,9 +336,8 @@ struct WordSearch<'a> {
     rate_log2: u32,
     /// The number of bytes that were searched in the pieces before.
     searched: usize,
-    /// The length in bytes of the words in the last piece, and the class of their first bytes.
+    /// The length in bytes of the words in the last piece.
     word_len: i32,
-    class: Option<u8>,
 }
 
 impl<'a> WordSearch<'a> {
@@ -347,16 +345,7 @@ impl<'a> WordSearch<'a> {
         let len_log2 = usize::BITS - (src.len() - 1).leading_zeros();
         let slots_log2 = len_log2.saturating_sub(MIN_RATE_LOG2).clamp(MIN_SLOTS_LOG2, POSITIONS_LOG2);
         let rate_log2 = len_log2.saturating_sub(slots_log2).max(MIN_RATE_LOG2);
-        WordSearch {
-            src,
-            positions,
-            is_used: false,
-            slots_log2,
-            rate_log2,
-            searched: 0,
-            word_len: 0,
-            class: None,
-        }
+        WordSearch { src, positions, is_used: false, slots_log2, rate_log2, searched: 0, word_len: 0 }
     }
 
     /// Searches `piece`, of which `sample` is a sample, in a unit that starts at `unit_start`.
@@ -383,12 +372,7 @@ impl<'a> WordSearch<'a> {
         let word_len = self.word_len as usize;
         let end = piece.end.min(src.len().saturating_sub(MAX_WORD_LEN));
         let len = end.saturating_sub(piece.start);
-        self.class = sample.class_of_bytes(self.class);
-        let class = self.class;
-        let rate = match class {
-            Some(class) => f64::from(sample.count_of(class)) / sample.len as f64,
-            None => 1.0 / f64::from(1u32 << self.rate_log2),
-        };
+        let rate = 1.0 / f64::from(1u32 << self.rate_log2);
         // Later words overwrite the positions of earlier ones.
         let slots = self.positions.slots(self.slots_log2, !self.is_used)?;
         self.is_used = true;
@@ -399,49 +383,59 @@ impl<'a> WordSearch<'a> {
             + len as f64 * rate / f64::from(REPEATED_DIVISOR.get())
             + 2.0;
         let (mut repeated, mut far) = (0usize, 0);
-        let mut selected = [0u16; GROUP_LEN];
-        for group in (piece.start..end).step_by(GROUP_LEN) {
-            let positions = group..end.min(group + GROUP_LEN);
-            let count = match class {
-                Some(class) => select_class(&src[positions], class, &mut selected),
-                None => select_hashed(src, positions, word_len, self.rate_log2, &mut selected),
-            };
-            for &offset in &selected[..count] {
-                let at = group + usize::from(offset);
-                let hash = hash_word(src, at, word_len);
-                let slot = &mut slots[(hash >> (u64::BITS - self.slots_log2)) as usize];
-                let last = std::mem::replace(slot, at as u32) as usize;
-                if last < at && is_same_word(src, last, at, word_len) {
-                    repeated += 1;
-                    far += usize::from(last < unit_start);
-                    if repeated as f64 > most {
-                        let is_far = far * 2 > repeated;
-                        return Ok(if is_far { Repetitions::Far } else { Repetitions::Near });
-                    }
-                }
+        let mut excess = None;
+        let words = SelectedWords { src, word_len, selected_len: word_len, rate_log2: self.rate_log2 };
+        words.find_repeated(piece.start..end, slots, |last, _| {
+            repeated += 1;
+            far += usize::from(last < unit_start);
+            if repeated as f64 > most {
+                let is_far = far * 2 > repeated;
+                excess = Some(if is_far { Repetitions::Far } else { Repetitions::Near });
             }
+            excess.is_none()
+        });
+        if let Some(excess) = excess {
+            return Ok(excess);
         }
         self.searched += len;
         Ok(Repetitions::Few)
     }
 }
 
-impl Sample {
-    /// Returns the number of bytes of `class`: those with the same upper five bits.
-    fn count_of(&self, class: u8) -> u32 {
-        self.counts[usize::from(class)..][..8].iter().sum()
-    }
+/// The words of `word_len` bytes in `src` whose first `selected_len` bytes have a hash that selects them: about one in
+/// 2^`rate_log2`.
+struct SelectedWords<'a> {
+    src: &'a [u8],
+    word_len: usize,
+    selected_len: usize,
+    rate_log2: u32,
+}
 
-    /// Returns a class to which about 1 in 32 bytes belongs, `preferred` if possible. There is none for data with few
-    /// values.
-    fn class_of_bytes(&self, preferred: Option<u8>) -> Option<u8> {
-        if self.entropy() < CLASS_ENTROPY {
-            return None;
+impl SelectedWords<'_> {
+    /// Calls `then` with the position of a word in `range`, and of the last equal one before that is in `slots`, until it
+    /// returns false. [`MAX_WORD_LEN`] bytes must be at each position.
+    #[inline(always)]
+    fn find_repeated(
+        &self,
+        range: Range<usize>,
+        slots: &mut [u32],
+        mut then: impl FnMut(usize, usize) -> bool,
+    ) {
+        let &SelectedWords { src, word_len, selected_len, rate_log2 } = self;
+        let shift = u64::BITS - slots.len().ilog2();
+        let mut selected = [0u16; GROUP_LEN];
+        for group in range.clone().step_by(GROUP_LEN) {
+            let positions = group..range.end.min(group + GROUP_LEN);
+            let count = select_hashed(src, positions, selected_len, rate_log2, &mut selected);
+            for &offset in &selected[..count] {
+                let at = group + usize::from(offset);
+                let slot = &mut slots[(hash_word(src, at, word_len) >> shift) as usize];
+                let last = std::mem::replace(slot, at as u32) as usize;
+                if last < at && is_same_word(src, last, at, word_len) && !then(last, at) {
+                    return;
+                }
+            }
         }
-        let ideal = (self.len / 32) as u32;
-        let is_usable = |&class: &u8| (ideal / 3..=ideal * 3).contains(&self.count_of(class));
-        let best = || (0..=255).step_by(8).min_by_key(|&class| self.count_of(class).abs_diff(ideal));
-        preferred.filter(is_usable).or_else(best).filter(is_usable)
     }
 }
 
@@ -468,31 +462,6 @@ fn select_hashed(
         // Without a branch, which could not be predicted.
         selected[count % GROUP_LEN] = offset as u16;
         count += usize::from(hash < limit);
-    }
-    count
-}
-
-/// Writes the positions of the bytes of `class` in `bytes`. Returns their number.
-#[inline(always)]
-fn select_class(bytes: &[u8], class: u8, selected: &mut [u16; GROUP_LEN]) -> usize {
-    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let pattern = u64::from_le_bytes([class; 8]);
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut count = 0;
-    for (nth, &word) in words.iter().enumerate() {
-        let differ = (u64::from_le_bytes(word) ^ pattern) & 0xf8f8_f8f8_f8f8_f8f8;
-        let mut same = !(((differ & LOW_BITS) + LOW_BITS) | differ) & !LOW_BITS;
-        while same != 0 {
-            selected[count] = (8 * nth + same.trailing_zeros() as usize / 8) as u16;
-            count += 1;
-            same &= same - 1;
-        }
-    }
-    for (nth, &byte) in rest.iter().enumerate() {
-        if byte & 0xf8 == class {
-            selected[count] = (8 * words.len() + nth) as u16;
-            count += 1;
-        }
     }
     count
 }
@@ -525,24 +494,16 @@ fn has_repetitions_between_parts(positions: &mut Positions, src: &[u8], units: &
     let slots = positions.slots(BETWEEN_SLOTS_LOG2, true)?;
     let rate_log2 =
         (src.len() >> BETWEEN_SLOTS_LOG2).max(1).next_power_of_two().ilog2().max(BETWEEN_MIN_RATE_LOG2);
+    let words = SelectedWords { src, word_len: LONG_WORD_LEN, selected_len: LONG_WORD_LEN / 2, rate_log2 };
     let mut repeated = 0;
-    let mut selected = [0u16; GROUP_LEN];
     for (part, _) in units.parts() {
         let end = part.end.min(src.len().saturating_sub(MAX_WORD_LEN));
-        for group in (part.start..end).step_by(GROUP_LEN) {
-            let positions = group..end.min(group + GROUP_LEN);
-            let count = select_hashed(src, positions, LONG_WORD_LEN / 2, rate_log2, &mut selected);
-            for &offset in &selected[..count] {
-                let at = group + usize::from(offset);
-                let hash = hash_word(src, at, LONG_WORD_LEN);
-                let slot = &mut slots[(hash >> (u64::BITS - BETWEEN_SLOTS_LOG2)) as usize];
-                let last = std::mem::replace(slot, at as u32) as usize;
-                // Runs need no repetition.
-                let is_run = is_same_word(src, at, at + LONG_WORD_LEN / 2, LONG_WORD_LEN / 2);
-                let is_repeated = last < part.start && !is_run && is_same_word(src, last, at, LONG_WORD_LEN);
-                repeated += usize::from(is_repeated);
-            }
-        }
+        words.find_repeated(part.start..end, slots, |last, at| {
+            // Runs need no repetition.
+            let is_run = is_same_word(src, at, at + LONG_WORD_LEN / 2, LONG_WORD_LEN / 2);
+            repeated += usize::from(last < part.start && !is_run);
+            true
+        });
     }
     Ok((repeated << rate_log2) > src.len() / REPEATED_DIVISOR.get() as usize)
 }
