@@ -2,7 +2,7 @@
 //! independently from one distribution. Codes for single bytes are as short there as any matches, and an encoder needs
 //! far less time for them.
 //!
-//! Data flow: stream -> units, the planes of shuffled items -> pieces of a unit -> tests of two samples of each piece, then
+//! Data flow: stream -> units, the planes of shuffled items -> pieces of a unit -> tests of samples of each piece, then
 //! of the repetitions in all of it -> the units without matches. Never changes a byte. The result depends on nothing but
 //! the arguments. The thresholds were chosen for streams of 1600 drawn cells (seeds 660001 and 660002 of
 //! `cargo bench --bench drawn -- --codecs zstd --kib 1024`), so that none became much longer than with a search.
@@ -18,9 +18,9 @@ tunable! {
     const PIECE_LEN: usize = 32 << 10;
     /// The length in bytes from which on planes are tested.
     const MIN_PLANE_LEN: usize = 2 << 10;
-    /// The length in bytes of each of the two samples of a piece.
-    const SAMPLE_LEN: usize = 1 << 10;
-    /// The distance between the distributions of the two samples, in percent of the probability that two bytes are equal,
+    /// The length in bytes of each of the samples of a piece.
+    const SAMPLE_LEN: usize = 512;
+    /// The distance between the distributions of the samples, in percent of the probability that two bytes are equal,
     /// from which on the piece counts as a mixture.
     const MAX_DRIFT_PERCENT: u32 = 5;
     /// The difference between the number of equal bytes at a distance and the expected number, in standard deviations and
@@ -33,8 +33,12 @@ tunable! {
     const REPEATED_DIVISOR: u32 = 512;
 }
 
+/// The places of the middles of the samples, in 64ths of the piece: the distances differ, so that data with a period are not
+/// sampled at places that are alike.
+const SAMPLE_PLACES: [usize; SAMPLE_COUNT] = [8, 23, 37, 54];
+const SAMPLE_COUNT: usize = 4;
 /// The largest length in bytes of a sample, with the double of [`SAMPLE_LEN`].
-const MAX_SAMPLE_LEN: usize = 2 << 10;
+const MAX_SAMPLE_LEN: usize = 1 << 10;
 /// The largest number of units.
 const MAX_UNITS: usize = 256;
 /// log2 of the number of positions of repetitions that are kept: 64 KiB stay in the L2 cache.
@@ -51,7 +55,7 @@ const HIGH_ENTROPY: f64 = 6.0;
 /// The collision entropy from which on Huffman codes are close to the entropy, and are not computed.
 const SHORT_CODES_ENTROPY: f64 = 5.0;
 /// One in this many positions may be that of a word that chance repeats.
-const CHANCE_DIVISOR: f64 = 10.0;
+const CHANCE_DIVISOR: f64 = 100.0;
 /// log2 of the least number of slots for positions of words, and the number of positions of which one is selected.
 const MIN_SLOTS_LOG2: u32 = 8;
 const MIN_RATE_LOG2: u32 = 3;
@@ -177,10 +181,10 @@ pub(super) fn find_matchless_units(
     Ok(is_useful.then_some(units))
 }
 
-/// Returns two samples of `piece`.
-fn samples_of(piece: &[u8]) -> [&[u8]; 2] {
-    let len = SAMPLE_LEN.get().min(piece.len() / 2).min(MAX_SAMPLE_LEN);
-    [piece.len() / 4, piece.len() / 4 * 3].map(|middle| &piece[middle - len / 2..][..len])
+/// Returns the samples of `piece`.
+fn samples_of(piece: &[u8]) -> [&[u8]; SAMPLE_COUNT] {
+    let len = SAMPLE_LEN.get().min(piece.len() / 8).min(MAX_SAMPLE_LEN);
+    SAMPLE_PLACES.map(|place| &piece[piece.len() * place / 64 - len / 2..][..len])
 }
 
 /// Returns whether `count` is so far from `expected` that it is no chance.
@@ -207,7 +211,7 @@ fn is_similar(a: &[u8], b: &[u8]) -> bool {
     is_significant(equal, expected)
 }
 
-/// The distribution of the bytes in two samples of a piece.
+/// The distribution of the bytes in the samples of a piece.
 struct Sample {
     counts: [u32; 256],
     len: usize,
@@ -231,18 +235,19 @@ impl Sample {
         }
         let windows = samples_of(piece);
         let len = windows[0].len();
-        let [first, second] = windows.map(count_values);
-        let pairs = (len * len) as f64;
+        let counts = windows.map(count_values);
+        let total: [u32; 256] = std::array::from_fn(|value| counts.iter().map(|counts| counts[value]).sum());
+        let (count, len) = (SAMPLE_COUNT as f64, len as f64);
+        let within = counts.iter().map(|counts| equal_pairs(counts, counts)).sum::<f64>();
         // Without the pairs of a byte with itself.
-        let collision = |counts| (equal_pairs(counts, counts) - len as f64) / (pairs - len as f64);
-        let mean = (collision(&first) + collision(&second)) / 2.0;
-        let between = equal_pairs(&first, &second) / pairs;
+        let mean = (within / count - len) / (len * len - len);
+        let between = (equal_pairs(&total, &total) - within) / (count * (count - 1.0) * len * len);
         let drift = 2.0 * (mean - between);
-        if drift > mean * percent(MAX_DRIFT_PERCENT.get()) + 4.0 * mean.sqrt() / len as f64 {
+        if drift > mean * percent(MAX_DRIFT_PERCENT.get()) + 3.0 * mean.sqrt() / len {
             return None;
         }
-        let counts = std::array::from_fn(|value| first[value] + second[value]);
-        let sample = Sample { counts, len: 2 * len, collision: (mean + between) / 2.0 };
+        let sample =
+            Sample { counts: total, len: SAMPLE_COUNT * windows[0].len(), collision: (mean + between) / 2.0 };
         let is_within_limits = limits.entropy.contains(&sample.entropy());
         (is_within_limits
             && !sample.has_dependent_bytes(windows)
@@ -257,8 +262,8 @@ impl Sample {
 
     /// Returns whether bytes at one of [`DISTANCES`] are equal more or less often than independent bytes. Where there are
     /// many values, this is whether the upper halves of bytes are equal.
-    fn has_dependent_bytes(&self, windows: [&[u8]; 2]) -> bool {
-        let mut halves = [[0u8; MAX_SAMPLE_LEN]; 2];
+    fn has_dependent_bytes(&self, windows: [&[u8]; SAMPLE_COUNT]) -> bool {
+        let mut halves = [[0u8; MAX_SAMPLE_LEN]; SAMPLE_COUNT];
         let mut windows = windows;
         let mut collision = self.collision;
         if self.entropy() >= HIGH_ENTROPY {
@@ -273,7 +278,7 @@ impl Sample {
         }
         DISTANCES.into_iter().any(|distance| {
             let equal: usize = windows.iter().map(|window| count_equal(window, distance)).sum();
-            let expected = (self.len - 2 * distance) as f64 * collision;
+            let expected = (self.len - SAMPLE_COUNT * distance) as f64 * collision;
             is_significant(equal, expected)
         })
     }
@@ -588,6 +593,19 @@ mod tests {
         let items: Vec<u8> =
             noise.iter().enumerate().map(|(at, &byte)| if at % 4 == 0 { byte } else { 0 }).collect();
         assert_eq!(matchless_units(&items, 1), [false]);
+    }
+
+    #[test]
+    fn differences_of_a_slow_wave_have_matches() {
+        // Samples at places that are alike, half a plane apart, have few bytes that depend on each other.
+        for phase in 0..32 {
+            let level = |at: usize| {
+                let turn = at as f64 / 10_156.0 + f64::from(phase) / 32.0;
+                (9000.0 * (turn * std::f64::consts::TAU).sin()).round() as i32
+            };
+            let bytes: Vec<u8> = (1..40_626).map(|at| (level(at) ^ level(at - 1)) as u8).collect();
+            assert_eq!(matchless_units(&bytes, 1), [false], "{phase}");
+        }
     }
 
     #[test]
