@@ -348,6 +348,13 @@ pub(crate) fn is_plugin_filter(id: u8) -> bool {
         && (BLOSC_FILTER_NDCELL..=BLOSC_FILTER_INT_TRUNC).contains(&i32::from(id))
 }
 
+/// Returns whether undoing the filter restores every byte. Filters of the program count as lossy.
+pub(crate) fn is_lossless(id: u8) -> bool {
+    id <= filter_id::DELTA
+        || [BLOSC_FILTER_NDCELL, BLOSC_FILTER_BYTEDELTA_BUGGY, BLOSC_FILTER_BYTEDELTA]
+            .contains(&i32::from(id))
+}
+
 /// Returns the number of streams of a bytedelta, for compression, or an error if it is unknown.
 fn require_nstreams(nstreams: Option<NonZeroUsize>) -> Result<usize> {
     nstreams

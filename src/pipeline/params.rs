@@ -76,6 +76,8 @@ pub(crate) struct CompressParams {
     pub use_dict: bool,
     /// Whether to write instrumentation records instead of data.
     pub instr_codec: bool,
+    /// Whether a compressed chunk may be longer than a stored one, as an index of a frame (`frame.md` 1.4).
+    pub keeps_longer: bool,
     /// Item size in bytes, as requested.
     pub typesize: i32,
     /// Number of threads that may work on the chunk, at least 1.
@@ -111,6 +113,7 @@ impl Default for CompressParams {
             clevel: 5,
             use_dict: false,
             instr_codec: false,
+            keeps_longer: false,
             typesize: 8,
             nthreads: 1,
             blocksize: 0,

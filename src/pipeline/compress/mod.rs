@@ -1,7 +1,8 @@
 //! Compresses a buffer into a chunk (`chunk.md` 3).
 //!
 //! Data flow: arguments checked -> [`plan`] (blocks, header) -> dictionary, if requested -> blocks encoded ([`block`])
-//! and written in order ([`chunk_writer`]) -> header; or, if the result does not fit, a plain copy of the data.
+//! and written in order ([`chunk_writer`]) -> header; or, if the result does not fit or is not shorter than the data, a
+//! plain copy of the data.
 
 mod block;
 mod chunk_encoder;
@@ -15,7 +16,7 @@ pub(crate) use source::{BlockProvider, ContentSource};
 pub(crate) use special::encode_special_chunk;
 
 use super::callbacks::SharedCparams;
-use super::filters::FilterSteps;
+use super::filters::{FilterSteps, is_lossless};
 use super::jobs::{self, Worker};
 use super::params::CompressParams;
 use super::scratch;
@@ -51,21 +52,25 @@ pub(crate) fn compress(
             CompressionPlan::new(params, source.len(), dest.len())
         }
     };
+    let stored_len = plan.header.len() + source.len();
     let mut coded = None;
     if !plan.is_memcpyed() {
         if params.instr_codec {
             plan.header.blosc2_flags |= flag2::INSTR;
         }
         coded = compress_blocks(params, &mut plan, source, dest)?;
+        if coded >= Some(stored_len) && can_store_instead(params, source) {
+            coded = None;
+        }
         if coded.is_none() && !matches!(source, ContentSource::VarlenBlocks(_)) {
             plan = plan.memcpyed_fallback();
         }
     }
     let cbytes = match coded {
         Some(cbytes) => cbytes,
-        None if plan.is_memcpyed() && plan.header.len() + source.len() <= dest.len() => {
+        None if plan.is_memcpyed() && stored_len <= dest.len() => {
             copy_blocks(params, &plan, source, dest)?;
-            plan.header.len() + source.len()
+            stored_len
         }
         None => 0,
     };
@@ -75,6 +80,17 @@ pub(crate) fn compress(
     }
     plan.header.write(dest);
     Ok(plan.header)
+}
+
+/// Returns whether a chunk whose coded form is not shorter is stored. The stored bytes are those of the source, so that
+/// chunks that may decode to other bytes stay coded, as do instrumentation records.
+fn can_store_instead(params: &CompressParams, source: ContentSource<'_>) -> bool {
+    !matches!(source, ContentSource::VarlenBlocks(_))
+        && !params.instr_codec
+        && !params.keeps_longer
+        && params.prefilter.is_none()
+        && params.built_in_codec().is_some()
+        && params.filters.iter().all(|&id| is_lossless(id))
 }
 
 /// Encodes all blocks. Returns the length of the chunk in bytes, or `None` if it does not fit.

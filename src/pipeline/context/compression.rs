@@ -179,6 +179,7 @@ impl Context {
             clevel: head.clevel(),
             use_dict: head.use_dict() != 0,
             instr_codec: self.is_instrumented,
+            keeps_longer: false,
             typesize: head.typesize(),
             nthreads: effective_thread_count(head.new_nthreads()),
             blocksize: head.blocksize(),

@@ -163,6 +163,10 @@ fn environment_variables_change_results_as_documented() {
             let expected = match variable {
                 // C-Blosc2 cuts the number of threads of a decompression context to 16 bits.
                 Some((_, "65536")) if library == "ours" => expected.replace("dctx 0", "dctx 1"),
+                // This library stores data whose coded form is not shorter (chunk.md 3.6).
+                Some((_, "NOSHUFFLE")) if library == "ours" => {
+                    expected.replace("20040 flags 15", "20032 flags 17")
+                }
                 _ => expected.clone(),
             };
             let got = run_in_child(test_name!(), library, *variable);
@@ -210,6 +214,9 @@ fn blosc1_compat_writes_16_byte_headers() {
     plain.extend(0..64);
     let mut plain_compat = hex("05 01 02 01 40 00 00 00 40 00 00 00 50 00 00 00");
     plain_compat.extend(0..64);
+    // C-Blosc2 encodes the zeros in 8 bytes more than this library, which stores them (chunk.md 3.6).
+    let mut stored_compat = hex("05 01 13 04 40 00 00 00 40 00 00 00 50 00 00 00");
+    stored_compat.extend([0; 64]);
     let mut zeros_compat = hex("05 01 11 04 40 00 00 00 40 00 00 00 58 00 00 00 14 00 00 00 40 00 00 00");
     zeros_compat.extend([0; 64]);
     let lz4_compat = hex("05 01 21 04 a0 00 00 00 a0 00 00 00 6d 00 00 00
@@ -234,7 +241,8 @@ fn blosc1_compat_writes_16_byte_headers() {
         };
         assert_eq!(line(&usual, "zeros"), zeros, "{library}");
         assert_eq!(line(&usual, "plain"), plain, "{library}");
-        assert_eq!(line(&compat, "zeros"), zeros_compat, "{library}");
+        let zeros_compat = if library == "ours" { &stored_compat } else { &zeros_compat };
+        assert_eq!(line(&compat, "zeros"), *zeros_compat, "{library}");
         assert_eq!(line(&compat, "plain"), plain_compat, "{library}");
         assert_eq!(line(&compat, "lz4"), lz4_compat, "{library}");
         assert_eq!(line(&compat, "short"), short_compat, "{library}");

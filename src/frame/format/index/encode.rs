@@ -33,6 +33,7 @@ fn index_cparams(nbytes: usize) -> Result<CompressParams> {
         CompressParams { blocksize: BLOCKSIZE, splitmode: BLOSC_NEVER_SPLIT, ..CompressParams::default() };
     env_overrides::apply_to_new_context(&mut params)?;
     params.typesize = ENTRY_LEN as i32;
+    params.keeps_longer = true;
     // An index that is long enough for several threads is mostly encoded already.
     params.nthreads = 1;
     let choice = DefaultTuner::from_params(&params);
