@@ -215,9 +215,11 @@ pub(crate) struct ChecksumTable {
     pub(in crate::frame) at: u64,
     /// Length of the frame to which the table belongs, in bytes.
     pub(in crate::frame) frame_len: u64,
-    /// The checksums of the chunks, in the order of their numbers. Those of stored pages are 0 until
+    /// Number of chunks.
+    pub(in crate::frame) nchunks: usize,
+    /// The checksums of the chunks, in pages of [`PAGE_CHUNKS`]. Stored pages are empty until
     /// [`read_pages`](Self::read_pages) is called.
-    pub(in crate::frame) chunks: Vec<u32>,
+    pages: Vec<Vec<u32>>,
     /// The places of the pages that are not in the table; empty without one.
     stored: Vec<Option<StoredPage>>,
     header: u32,
@@ -270,23 +272,8 @@ impl ChecksumTable {
         let [header, index, trailer] = [20, 24, 28].map(|offset| le_u32(head, offset));
         let frame_len = le_u64(head, FRAME_LEN_OFFSET);
         let (stored, in_table) = parse_pages(&bytes[TABLE_HEAD_LEN..], count, stored)?;
-        let mut table = ChecksumTable { at, frame_len, chunks: Vec::new(), stored, header, index, trailer };
-        table.place_pages(count, in_table)?;
-        Ok(table)
-    }
-
-    /// Fills `chunks` with the checksums that are in the table.
-    fn place_pages(&mut self, count: usize, mut in_table: &[u8]) -> Result<()> {
-        self.chunks = fallible::filled(0, count)?;
-        for (n, page) in self.chunks.chunks_mut(PAGE_CHUNKS).enumerate() {
-            if self.stored.get(n).is_some_and(Option::is_some) {
-                continue;
-            }
-            let (bytes, rest) = in_table.split_at(page.len() * ENTRY_LEN);
-            decode_entries(bytes, page);
-            in_table = rest;
-        }
-        Ok(())
+        let pages = decode_pages(count, &stored, in_table)?;
+        Ok(ChecksumTable { at, frame_len, nchunks: count, pages, stored, header, index, trailer })
     }
 
     /// Reads the pages that are not in the table, by calls of `read`, which fills its second argument with the bytes of the
@@ -299,18 +286,26 @@ impl ChecksumTable {
         mut read: impl FnMut(u64, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
         let mut bytes = [0; PAGE_LEN];
-        for (n, (page, place)) in self.chunks.chunks_mut(PAGE_CHUNKS).zip(&self.stored).enumerate() {
+        for (n, (page, place)) in self.pages.iter_mut().zip(&self.stored).enumerate() {
             let Some(StoredPage { at, checksum: expected }) = *place else { continue };
             read(at, &mut bytes)?;
             expect(format_args!("page {n} of the checksum table (offset {at})"), expected, checksum(&bytes))?;
-            decode_entries(&bytes, page);
+            *page = decode_entries(&bytes)?;
         }
         Ok(())
     }
 
-    /// Returns the places of the pages that are not in the table; fewer than pages without one.
-    pub(in crate::frame) fn stored_pages(&self) -> &[Option<StoredPage>] {
-        &self.stored
+    /// Returns the pages, and the places of those that are not in the table: fewer than pages without one.
+    pub(in crate::frame) fn into_pages(self) -> (Vec<Vec<u32>>, Vec<Option<StoredPage>>) {
+        (self.pages, self.stored)
+    }
+
+    /// Returns the checksums of the chunks, in the order of their numbers.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(in crate::frame) fn chunks(&self) -> Result<Vec<u32>> {
+        fallible::collect(self.pages.iter().flatten().copied())
     }
 
     /// Builds the table of a frame with `nchunks` chunks. `stored` gives the places of pages, and `chunks` the checksums of
@@ -354,7 +349,7 @@ impl ChecksumTable {
     /// Returns the offset of the end of the table in the frame, in bytes.
     pub(in crate::frame) fn end(&self) -> u64 {
         let stored = self.stored.iter().flatten().count();
-        self.at.saturating_add(table_len(self.chunks.len(), stored))
+        self.at.saturating_add(table_len(self.nchunks, stored))
     }
 
     /// Checks that the table belongs to a frame of that length, in bytes, with that number of chunks.
@@ -362,8 +357,8 @@ impl ChecksumTable {
     /// # Errors
     /// `Data`.
     pub(in crate::frame) fn check_frame(&self, frame_len: u64, nchunks: usize) -> Result<()> {
-        if self.frame_len != frame_len || self.chunks.len() != nchunks {
-            let (len, count) = (self.frame_len, self.chunks.len());
+        if self.frame_len != frame_len || self.nchunks != nchunks {
+            let (len, count) = (self.frame_len, self.nchunks);
             return Err(err!(
                 Data,
                 "the checksum table is that of a frame of {len} bytes and {count} chunks, expected {frame_len} \
@@ -422,11 +417,25 @@ fn parse_pages(bytes: &[u8], count: usize, stored: usize) -> Result<(Vec<Option<
     Ok((pages, in_table))
 }
 
-/// Decodes the checksums of the chunks of a page.
-fn decode_entries(bytes: &[u8], page: &mut [u32]) {
-    for (entry, value) in bytes.chunks_exact(ENTRY_LEN).zip(page) {
-        *value = le_u32(entry, 0);
+/// Decodes the pages of `count` chunks. Those that are `stored` elsewhere are empty.
+fn decode_pages(count: usize, stored: &[Option<StoredPage>], mut in_table: &[u8]) -> Result<Vec<Vec<u32>>> {
+    let mut pages = fallible::vec_with_capacity(count.div_ceil(PAGE_CHUNKS))?;
+    for first in (0..count).step_by(PAGE_CHUNKS) {
+        let len = PAGE_CHUNKS.min(count - first);
+        let is_stored = stored.get(pages.len()).is_some_and(Option::is_some);
+        let (bytes, rest) = in_table.split_at(if is_stored { 0 } else { len * ENTRY_LEN });
+        pages.push(if is_stored { Vec::new() } else { decode_entries(bytes)? });
+        in_table = rest;
     }
+    Ok(pages)
+}
+
+/// Decodes the checksums of the chunks of a page.
+fn decode_entries(bytes: &[u8]) -> Result<Vec<u32>> {
+    let entries = bytes.as_chunks::<ENTRY_LEN>().0;
+    let mut page = fallible::vec_with_capacity(entries.len())?;
+    page.extend(entries.iter().map(|entry| u32::from_le_bytes(*entry)));
+    Ok(page)
 }
 
 /// Compares the checksum of a part of the frame.
@@ -485,7 +494,7 @@ mod tests {
             prop_assert_eq!(table.len() as u64, table_len(nchunks, 0));
             let read = |table: &[u8], header: &[u8], trailer: &[u8]| {
                 let parts = ChecksummedParts { header, index: 5, trailer, frame_len };
-                Checksums::parse(&ChecksumTable::parse(table, Root::parse(trailer)?, 0)?, &parts, 87, nchunks)
+                Checksums::parse(ChecksumTable::parse(table, Root::parse(trailer)?, 0)?, &parts, 87, nchunks)
             };
             let read_sums = read(&table, &header, &trailer).unwrap();
             prop_assert_eq!((0..nchunks).filter_map(|n| read_sums.of_chunk(n)).collect::<Vec<_>>(), sums);

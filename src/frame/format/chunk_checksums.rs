@@ -15,7 +15,7 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the table of a state has a page.
 #[derive(Clone, Copy, Debug)]
@@ -27,21 +27,34 @@ enum PagePlace {
     Stored(StoredPage),
 }
 
+/// The number of bits of a word of [`Page::verified`].
+const WORD_BITS: usize = u64::BITS as usize;
+
 #[derive(Default, Debug)]
 struct Page {
     checksums: Vec<u32>,
-    /// Whether the chunk needs no check any more.
-    is_verified: Vec<AtomicBool>,
+    /// A bit for each chunk that needs no check any more.
+    verified: [AtomicU64; PAGE_CHUNKS / WORD_BITS],
 }
 
 impl Page {
-    fn new(checksums: &[u32], is_verified: impl Iterator<Item = bool>) -> Result<Page> {
-        let is_verified = fallible::collect(is_verified.map(AtomicBool::new))?;
-        Ok(Page { checksums: fallible::copy_of(checksums)?, is_verified })
+    /// Returns a page in which those chunks are checked for which `is_verified` returns true.
+    fn new(checksums: Vec<u32>, is_verified: impl Fn(usize) -> bool) -> Page {
+        let page = Page { checksums, ..Page::default() };
+        (0..page.checksums.len()).filter(|&n| is_verified(n)).for_each(|n| page.set_verified(n));
+        page
     }
 
     fn try_clone(&self) -> Result<Page> {
-        Page::new(&self.checksums, self.is_verified.iter().map(|flag| flag.load(Ordering::Relaxed)))
+        Ok(Page::new(fallible::copy_of(&self.checksums)?, |n| self.is_verified(n)))
+    }
+
+    fn is_verified(&self, n: usize) -> bool {
+        self.verified[n / WORD_BITS].load(Ordering::Relaxed) & 1 << (n % WORD_BITS) != 0
+    }
+
+    fn set_verified(&self, n: usize) {
+        self.verified[n / WORD_BITS].fetch_or(1 << (n % WORD_BITS), Ordering::Relaxed);
     }
 }
 
@@ -77,15 +90,13 @@ impl Checksums {
             if page.is_empty() {
                 return Ok(all);
             }
-            all.push_page(&page, PagePlace::Changed, true)?;
+            all.push_page(page, PagePlace::Changed, true)?;
         }
     }
 
-    fn push_page(&mut self, page: &[u32], place: PagePlace, is_verified: bool) -> Result<()> {
-        let page_with_flags = Page::new(page, page.iter().map(|_| is_verified))?;
-        fallible::push(&mut self.pages, (Arc::new(page_with_flags), place))?;
+    fn push_page(&mut self, page: Vec<u32>, place: PagePlace, is_verified: bool) -> Result<()> {
         self.len += page.len();
-        Ok(())
+        fallible::push(&mut self.pages, (Arc::new(Page::new(page, |_| is_verified)), place))
     }
 
     /// Checks the parts of a frame by its table. The index is at byte `index_at`. Returns the checksums of its chunks.
@@ -93,7 +104,7 @@ impl Checksums {
     /// # Errors
     /// `Data` for the table of another frame, and for a part with another checksum.
     pub(in crate::frame) fn parse(
-        table: &ChecksumTable,
+        table: ChecksumTable,
         frame: &ChecksummedParts<'_>,
         index_at: u64,
         nchunks: usize,
@@ -104,8 +115,8 @@ impl Checksums {
         let trailer_at = frame.frame_len.saturating_sub(frame.trailer.len() as u64);
         table.check_trailer(trailer_at, frame.trailer)?;
         let mut all = Checksums::default();
-        let places = table.stored_pages().iter().copied().chain(std::iter::repeat(None));
-        for (page, place) in table.chunks.chunks(PAGE_CHUNKS).zip(places) {
+        let (pages, places) = table.into_pages();
+        for (page, place) in pages.into_iter().zip(places.into_iter().chain(std::iter::repeat(None))) {
             all.push_page(page, place.map_or(PagePlace::Changed, PagePlace::Stored), false)?;
         }
         Ok(all)
@@ -204,10 +215,6 @@ impl Checksums {
         self.pages.get(nchunk / PAGE_CHUNKS).map(|(page, _)| &**page)
     }
 
-    fn flag(&self, nchunk: usize) -> Option<&AtomicBool> {
-        self.page(nchunk)?.is_verified.get(nchunk % PAGE_CHUNKS)
-    }
-
     /// Returns the checksum of chunk `nchunk`.
     pub(in crate::frame) fn of_chunk(&self, nchunk: usize) -> Option<u32> {
         self.page(nchunk)?.checksums.get(nchunk % PAGE_CHUNKS).copied()
@@ -215,13 +222,13 @@ impl Checksums {
 
     /// Returns whether chunk `nchunk` was not checked yet.
     pub(in crate::frame) fn needs_check(&self, nchunk: usize) -> bool {
-        self.flag(nchunk).is_some_and(|flag| !flag.load(Ordering::Relaxed))
+        nchunk < self.len && self.page(nchunk).is_some_and(|page| !page.is_verified(nchunk % PAGE_CHUNKS))
     }
 
     /// States that all units of chunk `nchunk` were checked.
     pub(in crate::frame) fn set_checked(&self, nchunk: usize) {
-        if let Some(flag) = self.flag(nchunk) {
-            flag.store(true, Ordering::Relaxed);
+        if let Some(page) = self.page(nchunk) {
+            page.set_verified(nchunk % PAGE_CHUNKS);
         }
     }
 
@@ -264,7 +271,7 @@ impl Checksums {
             Change::Update { at, .. } if *at < self.len => {
                 let page = self.changed_page(*at / PAGE_CHUNKS)?;
                 page.checksums[*at % PAGE_CHUNKS] = new;
-                page.is_verified[*at % PAGE_CHUNKS] = AtomicBool::new(true);
+                page.set_verified(*at % PAGE_CHUNKS);
             }
             Change::Delete { at, .. } if *at < self.len => {
                 self.change_from(*at, |chunks, at| {
@@ -314,8 +321,7 @@ impl Checksums {
         let first = at / PAGE_CHUNKS;
         let mut chunks = fallible::vec_with_capacity(self.len.saturating_sub(first * PAGE_CHUNKS) + 1)?;
         for (page, _) in self.pages.get(first..).unwrap_or_default() {
-            let flags = page.is_verified.iter().map(|flag| flag.load(Ordering::Relaxed));
-            chunks.extend(page.checksums.iter().copied().zip(flags));
+            chunks.extend(page.checksums.iter().enumerate().map(|(n, &sum)| (sum, page.is_verified(n))));
         }
         change(&mut chunks, at % PAGE_CHUNKS)?;
         for (_, place) in self.pages.drain(first.min(self.pages.len())..) {
@@ -326,8 +332,7 @@ impl Checksums {
         fallible::reserve(&mut self.pages, chunks.len().div_ceil(PAGE_CHUNKS))?;
         for part in chunks.chunks(PAGE_CHUNKS) {
             let checksums: Vec<u32> = fallible::collect(part.iter().map(|chunk| chunk.0))?;
-            let page = Page::new(&checksums, part.iter().map(|chunk| chunk.1))?;
-            self.pages.push((Arc::new(page), PagePlace::Changed));
+            self.pages.push((Arc::new(Page::new(checksums, |n| part[n].1)), PagePlace::Changed));
         }
         self.len = first * PAGE_CHUNKS + chunks.len();
         Ok(())
@@ -354,7 +359,7 @@ mod tests {
             Ok(())
         };
         table.read_pages(read).unwrap();
-        table.chunks
+        table.chunks().unwrap()
     }
 
     proptest! {

@@ -53,7 +53,7 @@ impl Frame {
             trailer: &images.trailer,
             frame_len: layout.frame_len,
         };
-        let mut checksums = Checksums::parse(&table, &parts, layout.index_offset(), nchunks)?;
+        let mut checksums = Checksums::parse(table, &parts, layout.index_offset(), nchunks)?;
         if !self.is_native() {
             checksums.forget_places();
         }

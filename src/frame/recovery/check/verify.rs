@@ -94,7 +94,10 @@ pub(crate) fn verify_files(
     }
     if let Some((_, offsets)) = index {
         array.report_count(offsets.len() as u64, reporter)?;
-        let checksums = table.map_or(ChunkChecksums::Unknown, |table| ChunkChecksums::ByNumber(table.chunks));
+        let checksums = match table {
+            Some(table) => ChunkChecksums::ByNumber(table.chunks()?),
+            None => ChunkChecksums::Unknown,
+        };
         let checker = ChunkChecker::new(files, &header, &metalayers, &checksums, options.nthreads);
         ChunkWalk::new(&header, &offsets, is_header_whole, array).run(&checker, reporter)?;
     }

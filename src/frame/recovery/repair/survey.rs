@@ -83,7 +83,7 @@ impl FoundList {
         match (&self.index, &self.chunks) {
             (Some(index), ChunkList::Indexed(offsets)) => {
                 self.is_index_stated
-                    && offsets.len() == table.chunks.len()
+                    && offsets.len() == table.nchunks
                     && table.check_index(index.at, checksum(&index.bytes)).is_ok()
             }
             _ => false,
@@ -130,7 +130,7 @@ impl Survey {
         let mut list = match indexed {
             Ok(list) => list,
             Err(error) => {
-                let has_checksums = table.as_ref().is_some_and(|table| !table.chunks.is_empty());
+                let has_checksums = table.as_ref().is_some_and(|table| table.nchunks > 0);
                 source.list_without_index(&mut header, &error, has_checksums, reporter)?
             }
         };
@@ -149,13 +149,13 @@ impl Survey {
         let vlmetalayers = recover_vlmetalayers(files, &hints, reporter)?;
         if let Some(table) = &table {
             report_differences(files, &header, table, &list, reporter)?;
-            if !list.is_whole(table) && !table.chunks.is_empty() {
+            if !list.is_whole(table) && table.nchunks > 0 {
                 list.chunks = source.number_by_checksums(&mut header, table, &list)?;
                 list.is_order_guessed = false;
             }
         }
         let checksums = match table {
-            Some(table) => ChunkChecksums::ByNumber(table.chunks),
+            Some(table) => ChunkChecksums::ByNumber(table.chunks()?),
             None => ChunkChecksums::Unknown,
         };
         if reporter.count() == 0 {
@@ -244,7 +244,7 @@ fn stated_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<Option<Sto
 /// Returns the checksums of all chunks in ascending order.
 fn checksums_of_any(table: Option<&ChecksumTable>) -> Result<ChunkChecksums> {
     let Some(table) = table else { return Ok(ChunkChecksums::Unknown) };
-    let mut all = fallible::copy_of(&table.chunks)?;
+    let mut all = table.chunks()?;
     all.sort_unstable();
     Ok(ChunkChecksums::AnyOf(all))
 }
@@ -363,7 +363,7 @@ impl FrameSources<'_> {
             (header.header_len, header.cbytes) = (0, i64::try_from(self.files.len()).unwrap_or(i64::MAX));
         }
         let found = checksums_of_found(self.files, chunks)?;
-        Ok(ChunkList::Indexed(entries_by_checksum(&table.chunks, &found, index)?))
+        Ok(ChunkList::Indexed(entries_by_checksum(&table.chunks()?, &found, index)?))
     }
 }
 
