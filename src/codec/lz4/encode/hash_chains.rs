@@ -27,6 +27,9 @@ const WINDOW: usize = MAX_DISTANCE + 1;
 /// Runs of at least this length, in bytes, are chained separately by their starts.
 const MIN_RUN: usize = 8;
 tunable! {
+    /// The number of positions without a match behind which only the last candidate of a chain is compared: data with this
+    /// many literals in a row hardly repeats anything, and the other candidates are mostly chance.
+    const MAX_THOROUGH_LITERALS: usize = 32;
     /// Whether the distances of the last matches are tried.
     const HAS_RECENT_DISTANCES: bool = true;
     /// Whether matches that extend beyond a run are searched with the bytes at its end.
@@ -120,8 +123,8 @@ struct UsedTables<'a, P> {
 pub(super) struct ChainFinder<'a, P> {
     src: &'a [u8],
     tables: UsedTables<'a, P>,
-    /// The right shift that reduces a 32-bit hash to the index of a head.
-    shift: u32,
+    /// The number of heads in use less one: the mask that reduces a hash to the index of a head.
+    mask: usize,
     /// The first position that is not in the tables yet. All positions in them are at least 12 bytes before the end.
     next: usize,
     /// The last position where a match may end.
@@ -188,7 +191,7 @@ impl<'a> ChainFinder<'a, u32> {
             } else {
                 let before = here + 1 - usize::from(self.tables.chain[here]);
                 if before <= loaded.next {
-                    self.tables.heads[slot(word, self.shift)] = before as u32;
+                    self.tables.heads[slot(word, self.mask)] = before as u32;
                 }
                 here += 1;
             }
@@ -233,7 +236,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         ChainFinder {
             src,
             tables,
-            shift: u32::BITS - log,
+            mask: (1 << log) - 1,
             next: dictionary.as_ref().map_or(0, |loaded| loaded.next),
             end: src.len().saturating_sub(LAST_LITERALS),
             attempts,
@@ -242,21 +245,26 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         }
     }
 
-    /// Returns the longest match at the first position from `at` to `last` that has one. `step` returns the distance from
-    /// a position without a match to the next one that is tried.
+    /// Returns the longest match at the first position from `start` to `last` that has one, extended backwards, to `start`
+    /// at most. Behind [`MAX_THOROUGH_LITERALS`] positions without a match, only positions are searched whose last
+    /// candidate has the same four bytes.
     #[inline(always)]
-    pub(super) fn find_first(
-        &mut self,
-        mut at: usize,
-        last: usize,
-        mut step: impl FnMut(usize) -> usize,
-    ) -> Option<Lz4Match> {
+    pub(super) fn find_first(&mut self, start: usize, last: usize) -> Option<Lz4Match> {
         // The precondition of all reads below.
         assert!(last + NO_MATCH_TAIL <= self.src.len());
+        let mut at = start;
         while at <= last {
             if self.next < at {
                 // SAFETY: 12 bytes can be read at `at`.
                 unsafe { self.insert_up_to(at) };
+            }
+            if at - start >= MAX_THOROUGH_LITERALS.get() && self.next == at {
+                // SAFETY: 12 bytes can be read at `last`.
+                unsafe { self.insert_up_to_repetition(last) };
+                at = self.next;
+                if at > last {
+                    return None;
+                }
             }
             // SAFETY: 12 bytes can be read at `at`.
             let word = unsafe { read32(self.src, at) };
@@ -265,12 +273,42 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
             } else {
                 self.search::<false>(at, at, MIN_MATCH - 1)
             };
-            if found.is_some() {
-                return found;
+            if let Some(Lz4Match { at, distance, length }) = found {
+                // SAFETY: `start` <= `at`, and `distance` <= `at`.
+                let before = unsafe { common_suffix_len(self.src, at, start, distance) };
+                return Some(Lz4Match { at: at - before, distance, length: length + before });
             }
-            at += step(at);
+            at += 1;
         }
         None
+    }
+
+    /// Puts the next positions into the tables: those before the first one whose last candidate has the same four bytes, or
+    /// whose four bytes are equal, and at most those up to `last`.
+    ///
+    /// A separate function: its variables stay in registers, and its only branches depend on repetitions.
+    ///
+    /// # Safety
+    /// 4 bytes can be read at `last`.
+    #[inline(never)]
+    unsafe fn insert_up_to_repetition(&mut self, last: usize) {
+        let (src, mask) = (self.src, self.mask);
+        let (heads, chain) = (&mut *self.tables.heads, &mut *self.tables.chain);
+        while self.next <= last {
+            let here = self.next;
+            // SAFETY: `here` <= `last`, where 4 bytes can be read by the contract.
+            let word = unsafe { read32(src, here) };
+            let head = &mut heads[slot(word, mask)];
+            let before = head.position();
+            // Without a candidate, the bytes at position 0 are compared: a search there finds nothing.
+            // SAFETY: `before` <= `here`.
+            if unsafe { read32(src, before.saturating_sub(1)) } == word || is_run(word) {
+                return;
+            }
+            *head = P::new(here + 1);
+            chain[here % WINDOW] = chain_delta(here + 1 - before);
+            self.next = here + 1;
+        }
     }
 
     /// Inserts `at`, which is the next position and has the four bytes `word`, not those of a run, and returns the longest
@@ -278,11 +316,11 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     #[inline(always)]
     fn insert_and_search(&mut self, at: usize, word: u32) -> Option<Lz4Match> {
         assert!(at + NO_MATCH_TAIL <= self.src.len());
-        let head = &mut self.tables.heads[slot(word, self.shift)];
+        let head = &mut self.tables.heads[slot(word, self.mask)];
         let before = head.position();
         *head = P::new(at + 1);
         let chain = &mut *self.tables.chain;
-        chain[at % WINDOW] = (at + 1 - before).min(MAX_DISTANCE) as u16;
+        chain[at % WINDOW] = chain_delta(at + 1 - before);
         self.next = at + 1;
         let candidate = before.checked_sub(1)?;
         let mut best = Lz4Match { at, distance: 0, length: MIN_MATCH - 1 };
@@ -351,7 +389,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
 
     #[inline(always)]
     fn slot(&self, word: u32) -> usize {
-        slot(word, self.shift)
+        slot(word, self.mask)
     }
 
     /// Puts the positions before `at` into the tables.
@@ -375,7 +413,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// As for [`insert_up_to`](Self::insert_up_to).
     #[inline(always)]
     unsafe fn insert_up_to_run(&mut self, at: usize) {
-        let (src, shift) = (self.src, self.shift);
+        let (src, mask) = (self.src, self.mask);
         let (heads, chain) = (&mut *self.tables.heads, &mut *self.tables.chain);
         for here in self.next..at {
             // SAFETY: `here` < `at`, before which 8 bytes can be read by the caller.
@@ -384,10 +422,10 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
                 self.next = here;
                 return;
             }
-            let slot = slot(word, shift);
+            let slot = slot(word, mask);
             // For the first position with its hash, the distance reaches before the start of the input, which ends
             // the chain.
-            chain[here % WINDOW] = (here + 1 - heads[slot].position()).min(MAX_DISTANCE) as u16;
+            chain[here % WINDOW] = chain_delta(here + 1 - heads[slot].position());
             heads[slot] = P::new(here + 1);
         }
         self.next = at;
@@ -570,7 +608,14 @@ fn is_run(word: u32) -> bool {
     word == word.rotate_left(8)
 }
 
+/// Returns `distance`, or [`MAX_DISTANCE`] if that is less. Which of them is less is random where nothing is repeated.
 #[inline(always)]
-fn slot(word: u32, shift: u32) -> usize {
-    (word.wrapping_mul(0x9e37_79b1) >> shift) as usize & ((1 << MAX_HASH_LOG) - 1)
+fn chain_delta(distance: usize) -> u16 {
+    std::hint::select_unpredictable(distance > MAX_DISTANCE, u16::MAX, distance as u16)
+}
+
+/// Returns the index of the head of `word`. A mask takes fewer instructions than a shift by a variable.
+#[inline(always)]
+fn slot(word: u32, mask: usize) -> usize {
+    (u64::from(word).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - MAX_HASH_LOG)) as usize & mask
 }

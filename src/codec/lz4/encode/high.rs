@@ -5,25 +5,11 @@
 use super::hash_chains::{ChainFinder, Lz4Match};
 use super::output::SequenceWriter;
 use super::{MAX_NARROW_INPUT, MIN_MATCH, NO_MATCH_TAIL, TablePosition};
-use crate::tuning::tunable;
 
 pub(in crate::codec::lz4) use super::hash_chains::ChainTables;
 
 /// The longest match whose length fits into a token.
 const MAX_TOKEN_MATCH: usize = 18;
-/// log2 of the number of consecutive literals after which one more position is skipped between two tries: data with this
-/// many literals in a row hardly repeats anything. Short inputs have [`SHORT_STEP_LOG`].
-const STEP_LOG: u32 = 9;
-/// Inputs below this length, in bytes, are short.
-const SHORT_INPUT_LIMIT: usize = 128 << 10;
-/// Number of positions without a match after which one step is one byte longer.
-const MISSES_PER_EXTRA_BYTE: u32 = 8;
-tunable! {
-    /// [`STEP_LOG`] of short inputs, in which the transition from one kind of data to another weighs more.
-    const SHORT_STEP_LOG: u32 = 12;
-    /// The largest step, in bytes: the beginnings of data that does repeat must not be missed.
-    const MAX_STEP: usize = 6;
-}
 
 /// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
 /// fit. Compares at most `attempts` candidates for each position.
@@ -95,24 +81,9 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
 
     /// Writes all matches. Returns `None` when they do not fit.
     fn write_matches(&mut self) -> Option<()> {
-        let start = self.anchor;
-        let step_log =
-            if self.src.len() - start < SHORT_INPUT_LIMIT { SHORT_STEP_LOG.get() } else { STEP_LOG };
-        let mut misses = 0;
         loop {
-            let anchor = self.anchor;
-            let step = |at: usize| {
-                // Only the search is skipped here: the finder still stores the skipped positions, so later matches
-                // can refer to them.
-                let left_out = ((at - anchor) >> step_log).min(MAX_STEP.get() - 1);
-                misses += 1;
-                // Without the shift, all positions tried would hold the same bytes if the data had the step as its
-                // period.
-                let shift = left_out > 0 && misses % MISSES_PER_EXTRA_BYTE == 0;
-                1 + left_out + usize::from(shift)
-            };
             // Nothing comes before position 0.
-            let Some(first) = self.finder.find_first(anchor.max(1), self.last, step) else { return Some(()) };
+            let Some(first) = self.finder.find_first(self.anchor.max(1), self.last) else { return Some(()) };
             self.resolve_overlaps(first)?;
         }
     }
