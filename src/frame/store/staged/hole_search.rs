@@ -176,25 +176,29 @@ pub(super) fn chunks_by_place(
     header_len: u64,
     end_of_data: u64,
 ) -> Result<Vec<ChunkInFile>> {
+    let pages: Vec<u64> =
+        fallible::collect(index.checksums.iter().flat_map(|checksums| checksums.stored_places()))?;
     let places = index.offsets.iter().enumerate();
     let places = places.filter_map(|(n, code)| Some((u64::try_from(code).ok()? + header_len, Some(n))));
-    let pages = index.checksums.iter().flat_map(|checksums| checksums.stored_places());
-    let places = places.chain(pages.map(|at| (at, None)));
-    let mut places: Vec<(u64, Option<usize>)> = fallible::collect(places)?;
-    places.sort_unstable();
-    let mut chunks: Vec<ChunkInFile> = fallible::vec_with_capacity(places.len())?;
-    for (at, nchunk) in places {
-        match chunks.last_mut() {
-            Some(last) if last.at == at => {
-                last.is_shared = true;
-                continue;
-            }
-            Some(last) => last.limit = at,
-            None => {}
+    // One list of all chunks, without spare capacity: it is most of the memory that closing a file needs.
+    let count = index.offsets.iter().filter(|&code| code >= 0).count();
+    let mut chunks = fallible::vec_with_capacity(count + pages.len())?;
+    chunks.extend(places.chain(pages.iter().map(|&at| (at, None))).map(|(at, nchunk)| ChunkInFile {
+        at,
+        nchunk,
+        limit: end_of_data.max(at),
+        is_shared: false,
+    }));
+    chunks.sort_unstable_by_key(|chunk| (chunk.at, chunk.nchunk));
+    chunks.dedup_by(|chunk, last| {
+        let is_same = chunk.at == last.at;
+        if is_same {
+            last.is_shared = true;
+        } else {
+            last.limit = chunk.at;
         }
-        let limit = end_of_data.max(at);
-        chunks.push(ChunkInFile { at, nchunk, limit, is_shared: false });
-    }
+        is_same
+    });
     Ok(chunks)
 }
 
