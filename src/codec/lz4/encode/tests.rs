@@ -3,7 +3,7 @@
 
 use lz4_flex::block::decompress_into_with_dict;
 
-use super::{fast, high, mid};
+use super::{LAST_LITERALS, fast, high, mid};
 use crate::codec::lz4::decompress;
 
 struct Random(u64);
@@ -304,6 +304,22 @@ fn output_does_not_depend_on_earlier_calls() {
 
 /// Long runs are found by their starts: a run of the same length as an earlier run is a single match, wherever the
 /// earlier one was.
+#[test]
+fn repetition_behind_long_literals_is_a_single_match() {
+    let mut encoders = Encoders::default();
+    let noise = Random(11).bytes(20_000, 256);
+    for start in [1, 2, 3, 4, 5, 1000] {
+        let src = [&noise[..], &noise[start..start + 400]].concat();
+        for which in 4..ENCODER_COUNT {
+            let mut dest = vec![0; src.len() + src.len() / 255 + 16];
+            let written = encoders.compress(which, &src, &mut dest).unwrap();
+            // One byte for each 255 literals or bytes of the match; a token, a distance and the last token.
+            let expected = noise.len() + noise.len() / 255 + 400 / 255 + 10 + LAST_LITERALS;
+            assert!(written <= expected, "{start}, encoder {which}: {written} bytes");
+        }
+    }
+}
+
 #[test]
 fn run_that_occurred_before_is_a_single_match() {
     let mut tables = high::ChainTables::new().unwrap();
