@@ -17,6 +17,12 @@ fn repeated_noise(period: usize, len: usize) -> Vec<u8> {
     Random::new(period as u64).bytes(period).iter().cycle().take(len).copied().collect()
 }
 
+/// Returns `len` bytes with a period, of which one in `rate` differs.
+fn changed_period(period: usize, rate: usize, len: usize) -> Vec<u8> {
+    let mut random = Random::new(period as u64);
+    (0..len).map(|i| (i % period * 7 + usize::from(random.one_in(rate))) as u8).collect()
+}
+
 pub fn named_cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     let mut add = |name: &str, codec: &str, clevels: &[u8], filters: &str, typesize: usize, bytes: &[u8]| {
@@ -32,6 +38,10 @@ pub fn named_cells() -> Vec<Cell> {
                 add(&name, codec, &[1, 4, 6, 9], filters, typesize, &bytes);
             }
         }
+    }
+    for (period, rate) in [(12, 200), (24, 200), (51, 50), (51, 200), (51, 2000), (100, 200), (300, 200)] {
+        let name = format!("bytes of period {period}, one change in {rate}");
+        add(&name, "zlib", &[6, 7, 8, 9], "none", 1, &changed_period(period, rate, 1 << 20));
     }
     let thousandths = floats(1_000_000, |i| i as f32 / 1000.0);
     add("float32 i/1000", "zlib", &[3, 5, 7, 9], "shuffle", 4, &thousandths);

@@ -27,7 +27,7 @@ const HASH_LOG: u32 = 12;
 /// Returns whether `src` counts as incompressible: apart from chance, the values of its bytes are equally frequent in
 /// each part, and hardly any four bytes are repeated within `reach` bytes.
 pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
-    src.len() >= MIN_STREAM_LEN && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
+    src.len() >= MIN_STREAM_LEN && may_be_noise(src) && is_uniform(src) && !has_repeated_words(src, reach)
 }
 
 /// Returns whether a sample of `src` has about as many different values as a sample of noise.

@@ -1,27 +1,14 @@
 //! The comparison of a position with the candidates of a hash chain.
 
 use super::hash_chain::Ring;
-use super::matches::{MAX_SEARCH_DISTANCE, Match, match_length_up_to, read64};
+use super::matches::{Match, match_length_up_to, read64};
 
-/// The limits of one search.
-pub(super) struct SearchLimits {
-    /// The greatest number of candidates that are compared.
-    pub candidates: u32,
-    /// The number of last positions with the same first four bytes that may be the source of a match.
-    pub positions: u32,
-    /// A match of this length in bytes, or more, ends the search.
-    pub nice_len: usize,
-    /// The longest match in bytes.
-    pub max_len: usize,
-}
-
-/// The decision on a candidate that may match longer than those before.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Take,
-    Skip,
-    /// Neither this candidate nor those behind it in the chain are taken.
-    Stop,
+/// A position that may be the source of a match.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub position: usize,
+    /// The number of bytes from `position` to the word whose chain leads to further candidates.
+    pub offset: usize,
 }
 
 /// The position that candidates are compared with, and the limits.
@@ -29,25 +16,29 @@ pub(super) struct ChainWalk<'a> {
     pub src: &'a [u8],
     /// The position, at which eight or more bytes are left.
     pub at: usize,
-    pub limits: &'a SearchLimits,
+    /// The first position that may be the source of a match.
+    pub lowest: usize,
+    /// A match of this length in bytes, or more, ends the search.
+    pub nice_len: usize,
+    /// The longest match in bytes.
+    pub max_len: usize,
 }
 
 impl ChainWalk<'_> {
-    /// Compares up to `steps` candidates, at least one, from `position` on along the chain `prev_distances`, and
-    /// subtracts their number from `steps`. Each match that is longer than `found`, which must be shorter than
-    /// `limits.max_len`, replaces it. Returns the next candidate; `None` if there is none, if a match has the length
-    /// `limits.nice_len`, or if `judge` returns [`Verdict::Stop`]. `judge` is called with the positions of
-    /// candidates that may match longer than `found`: their first bytes are equal, and those at the end of `found`.
+    /// Compares up to `steps` candidates, at least one, from `first` on along the chain `prev_distances`, up to the
+    /// first one that matches longer than `found`, which must be shorter than `max_len`. That match replaces `found`.
+    /// Subtracts the number of candidates from `steps`. Returns the next candidate; `None` if there is none, or if the
+    /// match has the length `nice_len`.
     #[inline(always)]
-    pub(super) fn compare_candidates(
+    pub(super) fn find_longer(
         &self,
         prev_distances: &Ring,
-        mut position: usize,
+        first: Candidate,
         steps: &mut u32,
         found: &mut Match,
-        judge: impl Fn(usize) -> Verdict,
-    ) -> Option<usize> {
-        let &ChainWalk { src, at, limits } = self;
+    ) -> Option<Candidate> {
+        let &ChainWalk { src, at, lowest, nice_len, max_len } = self;
+        let Candidate { mut position, offset } = first;
         let here = read64(src, at);
         assert!(position < at);
         let earlier = |at: usize| {
@@ -56,18 +47,17 @@ impl ChainWalk<'_> {
             // the time of a search.
             u64::from_le(unsafe { src.as_ptr().add(at).cast::<u64>().read_unaligned() })
         };
-        let lowest = at.saturating_sub(MAX_SEARCH_DISTANCE) as isize;
         // Continues with the next candidate.
         macro_rules! next {
             () => {
-                let next = position as isize - prev_distances.get(position) as isize;
-                if next < lowest {
+                let next = position as isize - prev_distances.get(position + offset) as isize;
+                *steps -= 1;
+                if next < lowest as isize {
                     return None;
                 }
                 position = next as usize;
-                *steps -= 1;
                 if *steps == 0 {
-                    return Some(position);
+                    return Some(Candidate { position, offset });
                 }
             };
         }
@@ -92,21 +82,32 @@ impl ChainWalk<'_> {
                 }
                 None
             };
-            match judge(position) {
-                Verdict::Take => {
-                    let end = at + limits.max_len.max(8);
-                    let len = len.unwrap_or_else(|| 8 + match_length_up_to(src, at + 8, at - position, end));
-                    if len > found.len {
-                        *found = Match { len: len.min(limits.max_len), distance: at - position };
-                        if found.len >= limits.nice_len {
-                            return None;
-                        }
-                    }
+            let end = at + max_len.max(8);
+            let len = len.unwrap_or_else(|| 8 + match_length_up_to(src, at + 8, at - position, end));
+            if len > found.len {
+                *found = Match { len: len.min(max_len), distance: at - position };
+                if found.len >= nice_len {
+                    return None;
                 }
-                Verdict::Skip => {}
-                Verdict::Stop => return None,
+                next!();
+                return Some(Candidate { position, offset });
             }
             next!();
         }
+    }
+
+    /// As [`find_longer`](Self::find_longer), as a function of its own: the loop needs nearly all registers.
+    #[inline(never)]
+    pub(super) fn find_longer_far(
+        &self,
+        prev_distances: &Ring,
+        first: Candidate,
+        steps: &mut u32,
+        found: &mut Match,
+    ) -> Option<Candidate> {
+        let (mut left, mut longer) = (*steps, *found);
+        let next = self.find_longer(prev_distances, first, &mut left, &mut longer);
+        (*steps, *found) = (left, longer);
+        next
     }
 }

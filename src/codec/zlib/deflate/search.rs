@@ -1,17 +1,16 @@
 //! The search for the longest match at a position of a stream.
 //!
 //! Owns the tables of earlier positions and the search in them; never decides which matches are used. The match is the
-//! one that zlib-ng, the C library's encoder, finds with the same limits: the longest one, the closest of several,
-//! among the last positions with the same four bytes. So streams are as long as the C library's. Three things are
-//! faster: runs of one byte are one entry each ([`runs`](super::runs)), positions whose first four bytes are frequent
-//! are found by longer words ([`long_words`](super::long_words)), and only the part of the tables that a stream uses is
-//! cleared.
+//! longest one, the closest of several, among as many candidates as zlib-ng, the C library's encoder, compares. So
+//! streams are as long as the C library's. Three things are faster: runs of one byte are one entry each
+//! ([`runs`](super::runs)), candidates are those of the rarest word of a longer match, with four bytes or more
+//! ([`long_words`](super::long_words)), and only the part of the tables that a stream uses is cleared.
 
 use std::ops::Range;
 
-use super::chain_walk::{ChainWalk, SearchLimits, Verdict};
-use super::hash_chain::{HashChain, WINDOW, WORD_LEN, hash, max_distance_at};
-use super::long_words::{LongWords, SearchPosition};
+use super::chain_walk::{Candidate, ChainWalk};
+use super::hash_chain::{HashChain, Heads, WINDOW, WORD_LEN, hash, max_distance_at};
+use super::long_words::LongWords;
 use super::matches::{MAX_MATCH, MAX_SEARCH_DISTANCE, MIN_MATCH, Match, is_run, match_length_up_to, read32};
 use super::runs::{RunHistory, RunMatch};
 use crate::tuning::tunable;
@@ -25,23 +24,27 @@ tunable! {
     const HEADS_PER_BYTE_LOG2: u32 = 2;
 }
 /// log2 of the number of hash values of three bytes.
-const CHAIN3_HEADS_LOG2: u32 = 15;
-/// The greatest number of candidates with the same hash of three bytes that are compared.
-const MAX_CHAIN3_CANDIDATES: u32 = 16;
+const HEADS3_LOG2: u32 = 16;
 /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
 const MAX_CANDIDATES_FOR_ALL_RUNS: u32 = 128;
 tunable! {
     /// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the
     /// run.
     const FIRST_RUNS: u32 = 4;
-    /// The number of candidates that are compared, beyond [`Effort::word_chain_candidates`] for each search, before one
-    /// more position is inserted into the chains of long words.
+    /// The number of candidates that are compared, beyond [`LAST_WORD_STEPS`] for each search, before one more position
+    /// is inserted into the chains of long words.
     const STEPS_PER_POSITION: usize = 3;
-    /// Whether positions whose first four bytes are frequent are found by longer words (docs/tuning.md).
+    /// Whether positions whose words are frequent are found by longer words (docs/tuning.md).
     const HAS_LONG_WORDS: bool = true;
     /// The number of candidates of a level from which on long words are searched for (docs/tuning.md).
     const MIN_CANDIDATES_FOR_LONG_WORDS: u32 = 1024;
 }
+/// The number of candidates of a level from which on rare words are searched for: from level 7 on. With 128, at level 6,
+/// 9 of 91 streams are slower than with zlib-ng instead of 2 (cells of `cargo bench --bench drawn -- --codecs zlib`).
+const MIN_CANDIDATES_FOR_RARE_WORDS: u32 = 256;
+/// The number of candidates with the last word of a longer match that are compared before all its words are examined.
+/// With 8 and 32 the speed is the same.
+const LAST_WORD_STEPS: u32 = 16;
 
 /// The number of positions that are inserted together: few enough that their numbers are larger than
 /// [`MAX_SEARCH_DISTANCE`], so that number 0, which stands for no position, is out of reach.
@@ -52,32 +55,32 @@ const MAX_INSERT_BATCH: usize = WINDOW - MAX_SEARCH_DISTANCE - 4;
 pub(super) struct Effort {
     /// The greatest number of candidates that are compared.
     pub candidates: u32,
-    /// The number of candidates of the chain of four bytes that are compared before long words are searched for.
-    pub word_chain_candidates: u32,
+    /// The number of candidates with the same first four bytes that are compared before rarer words are searched for.
+    pub first_candidates: u32,
     /// If the match to beat has this length in bytes, or more, only a quarter of the candidates are compared.
     pub good_len: usize,
     /// A match of this length in bytes, or more, ends the search.
     pub nice_len: usize,
-    /// Whether the search for a match that is longer than a given one passes any number of positions that match less.
+    /// Whether the search for a match of a run that is longer than a given one passes any number of positions that match
+    /// less.
     pub has_unlimited_positions: bool,
 }
 
 impl Effort {
     /// Returns the effort with this number of candidates, and with these lengths of good and of nice matches.
     pub(super) fn new(candidates: u32, good_len: usize, nice_len: usize) -> Effort {
-        let has_long_words = HAS_LONG_WORDS.get() && candidates >= MIN_CANDIDATES_FOR_LONG_WORDS.get();
-        let word_chain_candidates = if has_long_words { 4 } else { candidates };
-        Effort { candidates, word_chain_candidates, good_len, nice_len, has_unlimited_positions: false }
+        let first_candidates = if candidates >= MIN_CANDIDATES_FOR_RARE_WORDS { 4 } else { candidates };
+        Effort { candidates, first_candidates, good_len, nice_len, has_unlimited_positions: false }
     }
 }
 
 /// The tables of a thread. A stream does not depend on the content that earlier streams left in them.
 pub(super) struct SearchTables {
     word_chain: HashChain<{ 1 << HEADS_LOG2 }>,
-    /// The chain for matches of three bytes.
-    chain3: HashChain<{ 1 << CHAIN3_HEADS_LOG2 }>,
-    /// The first position that has not been inserted into `chain3`.
-    next_chain3: usize,
+    /// The last position of each hash of three bytes.
+    heads3: Heads<{ 1 << HEADS3_LOG2 }>,
+    /// The first position that has not been inserted into `heads3`.
+    next_heads3: usize,
     runs: RunHistory,
     long_words: LongWords,
 }
@@ -95,28 +98,20 @@ pub(super) struct DeflateSearch<'a, const RUNS: bool, const THREES: bool> {
     /// The position whose number in the tables is [`WINDOW`]; at first `WINDOW` - 1, so that position 0 has the number
     /// 1.
     origin: usize,
-    /// The number of candidates that were compared beyond [`Effort::word_chain_candidates`] since long words were last
-    /// searched for.
+    /// The number of candidates that were compared beyond [`LAST_WORD_STEPS`] since long words were last searched for.
     extra_steps: usize,
 }
 
-/// The position that candidates are compared with.
-#[derive(Clone, Copy)]
-struct Target {
-    at: usize,
-    /// The number of bytes before `at` that belong to the match as well.
-    before: usize,
-}
-
-impl Target {
-    /// Accepts a candidate if the `before` bytes before it equal those before the target.
-    #[inline(always)]
-    fn check_candidate(self, src: &[u8], position: usize) -> Verdict {
-        let start = self.at - self.before;
-        let is_match = self.before == 0
-            || (position >= self.before && src[position - self.before..position] == src[start..self.at]);
-        if is_match { Verdict::Take } else { Verdict::Skip }
-    }
+/// The limits of one search.
+pub(super) struct SearchLimits {
+    /// The greatest number of candidates that are compared.
+    pub candidates: u32,
+    /// The number of last positions of runs of the same byte that may be the source of a match.
+    pub positions: u32,
+    /// A match of this length in bytes, or more, ends the search.
+    pub nice_len: usize,
+    /// The length of the longest match in bytes.
+    pub max_len: usize,
 }
 
 impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
@@ -126,8 +121,8 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
             (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2.get()).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
         tables.word_chain.heads.clear(1 << heads_log2);
         if THREES {
-            tables.chain3.heads.clear(1 << CHAIN3_HEADS_LOG2);
-            tables.next_chain3 = 1;
+            tables.heads3.clear(1 << HEADS3_LOG2);
+            tables.next_heads3 = 1;
         }
         if RUNS {
             tables.runs.clear();
@@ -173,7 +168,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         self.tables.word_chain.heads.slide(by);
         self.tables.long_words.slide(by);
         if THREES {
-            self.tables.chain3.heads.slide(by);
+            self.tables.heads3.slide(by);
         }
         self.origin += by;
     }
@@ -219,10 +214,10 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(always)]
     fn skip_3_bytes(&mut self, positions: Range<usize>) {
         if THREES {
-            if self.tables.next_chain3 < positions.start {
+            if self.tables.next_heads3 < positions.start {
                 self.insert_3_bytes_up_to(positions.start - 1);
             }
-            self.tables.next_chain3 = positions.end;
+            self.tables.next_heads3 = positions.end;
         }
     }
 
@@ -230,7 +225,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(always)]
     pub(super) fn mark_not_inserted(&mut self, positions: Range<usize>) {
         self.skip_3_bytes(positions.clone());
-        if self.effort.candidates > self.effort.word_chain_candidates {
+        if self.effort.candidates > self.effort.first_candidates {
             self.tables.word_chain.mark_not_inserted(positions);
         }
     }
@@ -255,7 +250,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         let limits = self.limits(at, longer_than);
         let mut found = Match { len: longer_than.max(MIN_MATCH - 1), distance: 0 };
         if is_in_reach && found.len < limits.max_len {
-            found = self.search_chain(Target { at, before: 0 }, at - distance, found, &limits);
+            found = self.search_chain(at, Candidate { position: at - distance, offset: 0 }, found, &limits);
         }
         if THREES && found.len < MIN_MATCH {
             found = self.find_3_byte_match_or(at, found, &limits);
@@ -283,16 +278,14 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         if limits.max_len < MIN_MATCH {
             return found;
         }
-        let distance = if self.tables.next_chain3 == at {
+        let distance = if self.tables.next_heads3 == at {
             self.insert_3_bytes(at)
         } else {
             self.insert_3_bytes_up_to(at)
         };
-        if distance <= max_distance_at(at) {
-            self.find_3_byte_match(at, distance).unwrap_or(found)
-        } else {
-            found
-        }
+        let is_match = distance <= max_distance_at(at)
+            && (read32(self.src, at - distance) ^ read32(self.src, at)) << 8 == 0;
+        if is_match { Match { len: MIN_MATCH, distance } } else { found }
     }
 
     /// Inserts the three bytes at `at`. Returns the distance to the last position with the same hash; more than
@@ -300,8 +293,8 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(always)]
     fn insert_3_bytes(&mut self, at: usize) -> usize {
         let relative = self.relative_position_after_slide(at);
-        self.tables.next_chain3 = at + 1;
-        usize::from(self.tables.chain3.insert(hash_3_bytes(read32(self.src, at)), at, relative))
+        self.tables.next_heads3 = at + 1;
+        usize::from(self.tables.heads3.replace(hash_3_bytes(read32(self.src, at)), relative))
     }
 
     /// As [`insert_3_bytes`](Self::insert_3_bytes), for all positions up to `at`: positions in long matches are
@@ -309,12 +302,12 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     #[inline(never)]
     fn insert_3_bytes_up_to(&mut self, at: usize) -> usize {
         self.relative_position_after_slide(at);
-        let SearchTables { chain3, next_chain3, .. } = &mut *self.tables;
-        // Earlier positions no longer have a number.
-        let first = (*next_chain3).max((self.origin + 1).saturating_sub(WINDOW));
+        let SearchTables { heads3, next_heads3, .. } = &mut *self.tables;
+        // Earlier positions are out of reach, or no longer have a number.
+        let first = (*next_heads3).max(at.max(self.origin + 1).saturating_sub(WINDOW));
         for position in first..at {
             let relative = (position + WINDOW - self.origin) as u16;
-            chain3.insert_earlier(hash_3_bytes(read32(self.src, position)), position, relative);
+            heads3.replace(hash_3_bytes(read32(self.src, position)), relative);
         }
         self.insert_3_bytes(at)
     }
@@ -358,102 +351,134 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         if behind < self.near_end {
             self.relative_position_after_slide(behind);
             let hash = hash(read32(self.src, behind), self.shift);
-            let distance =
-                usize::from(self.tables.word_chain.heads.get(hash, self.relative_position(behind)));
-            if distance <= max_distance_at(behind) {
-                let limits = SearchLimits {
-                    max_len: limits.max_len - before,
-                    nice_len: limits.nice_len - before,
-                    ..*limits
-                };
-                let known = Match { len: longest.len - before, distance: 0 };
-                let found =
-                    self.search_chain(Target { at: behind, before }, behind - distance, known, &limits);
-                if found.distance > 0 {
-                    longest = Match { len: found.len + before, ..found };
-                }
+            let relative = self.relative_position(behind);
+            let distance = usize::from(self.tables.word_chain.heads.get(hash, relative));
+            if distance < at && distance <= MAX_SEARCH_DISTANCE {
+                let first = Candidate { position: at - distance, offset: before };
+                longest = self.search_chain(at, first, longest, limits);
             }
         }
         longest
     }
 
-    /// Compares the candidates from `first` on, and returns the longest match.
+    /// Compares the candidates from `first` on, then those of rarer words, and returns the longest match.
     #[inline(always)]
     fn search_chain(
         &mut self,
-        target: Target,
-        first: usize,
+        at: usize,
+        first: Candidate,
         mut found: Match,
         limits: &SearchLimits,
     ) -> Match {
-        let SearchTables { word_chain, long_words, .. } = &mut *self.tables;
-        let word_start = target.at - target.before;
-        let first_steps = self.effort.word_chain_candidates;
-        let patience = if limits.candidates <= first_steps {
-            first_steps
-        } else {
-            (first_steps as usize
-                + (STEPS_PER_POSITION.get() * long_words.missing_count(word_start))
-                    .saturating_sub(self.extra_steps)) as u32
-        };
-        let steps = patience.min(limits.candidates);
-        let mut left = steps;
-        let walk = ChainWalk { src: self.src, at: target.at, limits };
-        let judge = |position| target.check_candidate(self.src, position);
-        let next = walk.compare_candidates(&word_chain.prev_distances, first, &mut left, &mut found, judge);
-        self.extra_steps += (steps - left).saturating_sub(first_steps) as usize;
-        let Some(next) = next.filter(|_| steps < limits.candidates) else { return found };
-        self.extra_steps = 0;
-        self.search_long_words(target, first, next, steps, found, limits)
+        let &SearchLimits { candidates, nice_len, max_len, .. } = limits;
+        let lowest = at.saturating_sub(MAX_SEARCH_DISTANCE).max(1);
+        let walk = ChainWalk { src: self.src, at, lowest, nice_len, max_len };
+        let first_candidates = self.effort.first_candidates.min(candidates);
+        let mut left = first_candidates;
+        let mut candidate = first;
+        while left > 0 {
+            let prev_distances = &self.tables.word_chain.prev_distances;
+            match walk.find_longer(prev_distances, candidate, &mut left, &mut found) {
+                Some(next) => candidate = next,
+                None => return found,
+            }
+        }
+        if first_candidates == candidates {
+            return found;
+        }
+        // Candidates with rarer words match longer: with 3/4 of their number streams are as long.
+        self.search_rare_words(walk, candidate, found, (candidates - first_candidates) / 4 * 3)
     }
 
-    /// Compares the candidates from `next` on, those with the same long words first, and returns the longest match.
+    /// Compares up to `steps` candidates from `candidate` on, but those of rarer words instead if there are any, and
+    /// returns the longest match.
     #[inline(never)]
-    fn search_long_words(
+    fn search_rare_words(
         &mut self,
-        target: Target,
-        first: usize,
-        next: usize,
+        walk: ChainWalk<'_>,
+        mut candidate: Candidate,
+        mut found: Match,
         steps: u32,
-        found: Match,
-        limits: &SearchLimits,
     ) -> Match {
-        let relative = self.relative_position(target.at);
+        // All words of a match have a number.
+        self.relative_position_after_slide(walk.at + MAX_MATCH);
+        let first_steps =
+            if HAS_LONG_WORDS.get() && self.effort.candidates >= MIN_CANDIDATES_FOR_LONG_WORDS.get() {
+                let missing_steps = STEPS_PER_POSITION.get() * self.tables.long_words.missing_count(walk.at);
+                steps.min(LAST_WORD_STEPS + missing_steps.saturating_sub(self.extra_steps) as u32)
+            } else {
+                steps
+            };
+        let mut left = first_steps;
+        let is_complete = self.search_words(&walk, &mut candidate, &mut left, &mut found);
+        let compared = first_steps - left;
+        self.extra_steps += compared.saturating_sub(LAST_WORD_STEPS) as usize;
+        left = steps - compared;
+        if is_complete || left == 0 {
+            return found;
+        }
+        self.extra_steps = 0;
         let SearchTables { word_chain, long_words, .. } = &mut *self.tables;
-        long_words.insert_missing(self.src, target.at - target.before, self.origin, word_chain);
-        let position = SearchPosition { src: self.src, at: target.at, relative, first_candidate: first };
-        let judge = |position| target.check_candidate(self.src, position);
-        let mut found = found;
-        let mut left = limits.candidates;
-        let mut from = target.at - next;
-        while let Some(longer) = long_words.find_longer(&position, from, found, limits, &mut left, judge) {
-            let (longer, is_complete) = longer;
-            found = longer;
-            if is_complete || found.len >= limits.nice_len {
+        long_words.insert_missing(self.src, walk.at, self.origin, word_chain);
+        while let Some(is_complete) = long_words.find_longer(&walk, self.origin, &mut left, &mut found) {
+            if is_complete {
                 return found;
             }
-            from = found.distance;
         }
-        let mut left = limits.candidates - steps;
-        let walk = ChainWalk { src: self.src, at: target.at, limits };
-        walk.compare_candidates(&word_chain.prev_distances, next, &mut left, &mut found, judge);
+        self.search_words(&walk, &mut candidate, &mut left, &mut found);
         found
     }
 
-    /// Returns the closest match of three bytes; the first candidate is `distance` before `at`.
-    #[inline(never)]
-    fn find_3_byte_match(&self, at: usize, mut distance: usize) -> Option<Match> {
-        let word = read32(self.src, at);
-        for _ in 0..MAX_CHAIN3_CANDIDATES.min(self.effort.candidates / 2) {
-            if (read32(self.src, at - distance) ^ word) << 8 == 0 {
-                return Some(Match { len: MIN_MATCH, distance });
+    /// Compares up to `steps` candidates, those of the words of a longer match than `found` with the farthest
+    /// last position, and subtracts their number from `steps`. Returns whether the search is complete.
+    fn search_words(
+        &self,
+        walk: &ChainWalk<'_>,
+        candidate: &mut Candidate,
+        steps: &mut u32,
+        found: &mut Match,
+    ) -> bool {
+        let prev_distances = &self.tables.word_chain.prev_distances;
+        while *steps > 0 {
+            // A longer match contains each word that ends at most one byte behind `found`. The last one is often the
+            // rarest: a byte that differs from the period of a stream ends most matches.
+            let words = (found.len + 2).saturating_sub(WORD_LEN).max(1);
+            if !self.is_word_in_reach(walk, words - 1, candidate) {
+                return true;
             }
-            distance += usize::from(self.tables.chain3.prev_distances.get(at - distance));
-            if distance > max_distance_at(at) {
-                break;
+            let known = found.len;
+            let mut part = LAST_WORD_STEPS.min(*steps);
+            while part > 0 && found.len == known {
+                *steps -= part;
+                let next = walk.find_longer_far(prev_distances, *candidate, &mut part, found);
+                *steps += part;
+                let Some(next) = next else { return true };
+                *candidate = next;
+                if found.len == known && !(0..words).all(|nth| self.is_word_in_reach(walk, nth, candidate)) {
+                    return true;
+                }
+                part = *steps;
             }
         }
-        None
+        false
+    }
+
+    /// Returns whether the word `offset` bytes behind the position of `walk` occurred in reach. If its last position is
+    /// farther than `candidate`, that one replaces `candidate`, since no longer match is nearer.
+    #[inline(always)]
+    fn is_word_in_reach(&self, walk: &ChainWalk<'_>, offset: usize, candidate: &mut Candidate) -> bool {
+        let word = read32(self.src, walk.at + offset);
+        if RUNS && is_run(word) {
+            return true;
+        }
+        let relative = self.relative_position(walk.at + offset);
+        let distance = self.tables.word_chain.heads.get(hash(word, self.shift), relative);
+        let position = walk.at as isize - distance as isize;
+        let is_in_reach = position >= walk.lowest as isize;
+        if is_in_reach && position < candidate.position as isize {
+            *candidate = Candidate { position: position as usize, offset };
+        }
+        is_in_reach
     }
 
     /// As [`find_longest`](Self::find_longest), for a position with fewer than eight bytes left.
@@ -490,7 +515,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
 
 #[inline(always)]
 fn hash_3_bytes(word: u32) -> usize {
-    ((word << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - CHAIN3_HEADS_LOG2)) as usize
+    ((word << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - HEADS3_LOG2)) as usize
 }
 
 #[cfg(test)]
@@ -502,44 +527,40 @@ mod tests {
         unsafe { Box::<SearchTables>::new_zeroed().assume_init() }
     }
 
-    /// Searches at all positions twice, with the same matches to beat: with long words after `first` candidates, and
-    /// without long words. Returns the position and both matches of each search.
-    fn search_with_and_without_long_words(
-        src: &[u8],
-        first: u32,
-        random: &mut impl FnMut(usize) -> usize,
-    ) -> Vec<(usize, [Match; 2])> {
-        let effort = |first| Effort {
-            candidates: 256,
-            word_chain_candidates: first,
+    /// Searches at all positions twice, among all candidates: with rare words after `first` candidates, and without.
+    /// Returns the position and both matches of each search.
+    fn search_with_and_without_rare_words(src: &[u8], first: u32) -> Vec<(usize, [Match; 2])> {
+        let effort = |first_candidates| Effort {
+            candidates: 1 << 20,
+            first_candidates,
             good_len: 8,
             nice_len: 128,
             has_unlimited_positions: false,
         };
         let [with, without] = &mut [new_tables(), new_tables()];
         let mut with = DeflateSearch::<true, false>::new(with, src, effort(first));
-        let mut without = DeflateSearch::<true, false>::new(without, src, effort(256));
-        (1..src.len())
-            .map(|at| {
-                let longer_than = if random(2) == 0 { 0 } else { 4 + random(10) };
-                (at, [with.find_longest(at, longer_than), without.find_longest(at, longer_than)])
-            })
-            .collect()
+        let mut without = DeflateSearch::<true, false>::new(without, src, effort(1 << 20));
+        (1..src.len()).map(|at| (at, [with.find_longest(at, 0), without.find_longest(at, 0)])).collect()
     }
 
     #[test]
-    fn searches_with_and_without_long_words_find_the_same_matches() {
+    fn searches_with_and_without_rare_words_find_the_same_matches() {
         let mut x = 1u64;
         let mut random = move |bound: usize| {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (x >> 33) as usize % bound
         };
-        for values in [2, 3, 4, 8] {
+        let len = if cfg!(miri) { 200 } else { 20_000 };
+        for (values, period) in [(2, 1), (3, 1), (4, 1), (8, 1), (200, 12), (200, 51), (50, 100)] {
+            // Few values, or a period with one change in `values` bytes.
+            let src: Vec<u8> = if period == 1 {
+                (0..len).map(|_| random(values) as u8).collect()
+            } else {
+                (0..len).map(|at| (7 * (at % period)) as u8 + u8::from(random(values) == 0)).collect()
+            };
             for first in [4, 32] {
-                let len = if cfg!(miri) { 200 } else { 50_000 };
-                let src: Vec<u8> = (0..len).map(|_| random(values) as u8).collect();
-                for (at, [with, without]) in search_with_and_without_long_words(&src, first, &mut random) {
-                    assert_eq!(with, without, "{values} values, {first} first, at {at}");
+                for (at, [with, without]) in search_with_and_without_rare_words(&src, first) {
+                    assert_eq!(with, without, "{values} values, period {period}, {first} first, at {at}");
                 }
             }
         }
@@ -562,7 +583,7 @@ mod tests {
         let src = src.concat();
         let effort = |candidates| Effort {
             candidates,
-            word_chain_candidates: 4,
+            first_candidates: 4,
             good_len: usize::MAX,
             nice_len: MAX_MATCH,
             has_unlimited_positions: true,
