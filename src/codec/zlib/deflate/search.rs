@@ -556,7 +556,7 @@ mod tests {
             let src: Vec<u8> = if period == 1 {
                 (0..len).map(|_| random(values) as u8).collect()
             } else {
-                (0..len).map(|at| (7 * (at % period)) as u8 + u8::from(random(values) == 0)).collect()
+                (0..len).map(|at| (7 * (at % period) + usize::from(random(values) == 0)) as u8).collect()
             };
             for first in [4, 32] {
                 for (at, [with, without]) in search_with_and_without_rare_words(&src, first) {
