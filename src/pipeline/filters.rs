@@ -114,6 +114,11 @@ impl<'c> FilterSteps<'c> {
         &self.steps[..self.len]
     }
 
+    /// Returns whether a block of zeros is not changed.
+    pub(crate) fn keeps_zeros(&self) -> bool {
+        self.steps().iter().all(|s| matches!(s, FilterStep::Shuffle { .. } | FilterStep::Bitshuffle))
+    }
+
     /// Returns whether the blocks of a chunk depend on its first block.
     pub(crate) fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, FilterStep::Delta))

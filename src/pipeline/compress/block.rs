@@ -10,6 +10,7 @@ use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::plan::CompressionPlan;
 use super::source::ContentSource;
 use crate::abi::blosc2_instr;
+use crate::chunk::format::MAX_STORED_TYPESIZE;
 use crate::chunk::{BlockGeometry, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
 use crate::err;
@@ -22,6 +23,10 @@ use std::time::{Duration, Instant};
 
 /// Length in bytes of the size field before each stream.
 const STREAM_SIZE_LEN: usize = 4;
+
+/// A block of zeros, whose streams are runs: at most one stream for each byte of an item.
+static ZERO_RUNS: [u8; STREAM_SIZE_LEN * MAX_STORED_TYPESIZE as usize] =
+    [0; STREAM_SIZE_LEN * MAX_STORED_TYPESIZE as usize];
 
 /// The state that the encoding of all blocks of a chunk shares.
 pub(super) struct BlockEncoder<'a> {
@@ -196,7 +201,7 @@ impl BlockEncoder<'_> {
         worker: &mut Worker<'_>,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        if let Some(encoded) = self.reusable_encoded_block(nblock) {
+        if let Some(encoded) = self.known_encoded_block(nblock) {
             return Ok(out.get_mut(..encoded.len()).map(|out| {
                 copy(encoded, out);
                 encoded.len()
@@ -220,7 +225,7 @@ impl BlockEncoder<'_> {
         worker: &mut Worker<'_>,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
-        if let Some(encoded) = self.reusable_encoded_block(nblock) {
+        if let Some(encoded) = self.known_encoded_block(nblock) {
             return then(encoded);
         }
         let started = self.is_instrumented.then(Instant::now);
@@ -238,12 +243,26 @@ impl BlockEncoder<'_> {
         })
     }
 
-    /// Returns the bytes of the block from another chunk, if that chunk is encoded in the same way.
-    fn reusable_encoded_block(&self, nblock: usize) -> Option<&[u8]> {
+    /// Returns the encoded block if it is known: that of another chunk, if that chunk is encoded in the same way, or a
+    /// run of zeros for each stream.
+    fn known_encoded_block(&self, nblock: usize) -> Option<&[u8]> {
         match self.source {
             ContentSource::Provided(provider) => provider.reusable_encoded_block(nblock, &self.plan.header),
-            ContentSource::Buffer(_) | ContentSource::SizeOnly(_) | ContentSource::VarlenBlocks(_) => None,
+            ContentSource::Buffer(bytes) => {
+                let is_zero_run = stream::single_value(&bytes[self.blocks().range(nblock)]) == Some(0)
+                    && self.plan.can_use_runs
+                    && !self.is_instrumented
+                    && self.prefilter.is_none()
+                    && self.filters.keeps_zeros();
+                is_zero_run.then(|| &ZERO_RUNS[..STREAM_SIZE_LEN * self.nstreams(nblock)])
+            }
+            ContentSource::SizeOnly(_) | ContentSource::VarlenBlocks(_) => None,
         }
+    }
+
+    /// Returns the number of streams of block `nblock`, which does not have a variable length.
+    fn nstreams(&self, nblock: usize) -> usize {
+        self.blocks().nstreams(nblock, self.plan.is_split, self.plan.typesize)
     }
 
     fn encode_streams(
@@ -255,11 +274,7 @@ impl BlockEncoder<'_> {
         filter_time: Duration,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        let nstreams = if self.is_varlen() {
-            1
-        } else {
-            self.blocks().nstreams(nblock, self.plan.is_split, self.plan.typesize)
-        };
+        let nstreams = if self.is_varlen() { 1 } else { self.nstreams(nblock) };
         let neblock = block.len() / nstreams;
         let disposable = self.prefilter.is_some_and(|p| p.is_output_disposable());
         let mut pos = 0;
