@@ -101,11 +101,28 @@ pub(crate) fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
 /// Moves `value` to the heap.
 #[inline]
 pub(crate) fn try_box<T>(value: T) -> Result<Box<T>> {
-    let mut one = vec_with_capacity(1)?;
-    one.push(value);
-    let one: Box<[T; 1]> = one.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("one item"));
-    // SAFETY: an array of one item has the layout of the item.
-    Ok(unsafe { Box::from_raw(Box::into_raw(one).cast()) })
+    try_box_with(|| value)
+}
+
+/// Returns the result of `make` on the heap. The memory is allocated first, so that the value can be made in its place.
+#[inline(always)]
+pub(crate) fn try_box_with<T>(make: impl FnOnce() -> T) -> Result<Box<T>> {
+    let layout = Layout::new::<T>();
+    // A type without a size has no memory.
+    let start = match layout.size() {
+        0 => std::ptr::dangling_mut(),
+        // SAFETY: the size is not 0.
+        _ => unsafe { alloc::alloc(layout) }.cast::<T>(),
+    };
+    if start.is_null() {
+        return Err(no_memory::<T>(1));
+    }
+    // SAFETY: a new block of the global allocator with the layout of `T`, or none for a type without a size; the value
+    // is written before the box is made.
+    Ok(unsafe {
+        start.write(make());
+        Box::from_raw(start)
+    })
 }
 
 /// Returns an array of default values. It is never built on the stack, because the stack of the calling thread may be

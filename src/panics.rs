@@ -35,22 +35,32 @@ fn install_panic_hook() {
 /// Runs `body`. Returns `None` if it panics; the caller must not use the values that `body` was using again.
 #[inline(always)]
 pub fn catch_panics<R>(body: impl FnOnce() -> R) -> Option<R> {
+    in_library_call(|| catch_panics_of_short_call(body))
+}
+
+/// Runs `body`, whose panics are reported through `BLOSC_TRACE` only. The caller catches them.
+#[inline(always)]
+pub(crate) fn in_library_call<R>(body: impl FnOnce() -> R) -> R {
+    struct Mark<'a>(&'a Cell<bool>, bool);
+    impl Drop for Mark<'_> {
+        fn drop(&mut self) {
+            self.0.set(self.1);
+        }
+    }
     if !IS_HOOK_INSTALLED.load(Relaxed) {
         install_panic_hook();
     }
     // `IN_LIBRARY_CALL` is accessed once: finding a thread-local value takes as long as everything else in this
     // function.
-    let result = IN_LIBRARY_CALL.with(|inside| {
-        let before = inside.replace(true);
-        let result = catch_unwind(AssertUnwindSafe(body));
-        inside.set(before);
-        result
-    });
-    result.ok()
+    IN_LIBRARY_CALL.with(|inside| {
+        let _mark = Mark(inside, inside.replace(true));
+        body()
+    })
 }
 
-/// As [`catch_panics`], without the thread-local value: finding it takes longer than reading the header of a chunk. The
-/// hook that was installed before reports a panic, too.
+/// As [`catch_panics`], without the thread-local value: finding it takes longer than reading the header of a chunk, or
+/// copying items of a stored one. The hook that was installed before reports a panic, too, except for the parts of
+/// `body` that run [`in_library_call`].
 #[inline(always)]
 pub(crate) fn catch_panics_of_short_call<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).ok()
@@ -65,6 +75,7 @@ mod tests {
         assert_eq!(catch_panics(|| 7), Some(7));
         assert_eq!(catch_panics(|| -> i32 { panic!("on purpose") }), None);
         assert_eq!(catch_panics_of_short_call(|| -> i32 { panic!("on purpose") }), None);
+        assert_eq!(catch_panics_of_short_call(|| in_library_call(|| -> i32 { panic!("on purpose") })), None);
         assert!(!IN_LIBRARY_CALL.get());
     }
 }

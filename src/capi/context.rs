@@ -1,6 +1,6 @@
 //! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::ffi::{result_code, value_or};
+use super::ffi::{result_code, result_code_of_short_call, value_or};
 use super::pointers::{
     DestBuffer, Handle, Input, Out, Output, Parameters, Size, SourceBuffer, Taken, Variable,
 };
@@ -187,7 +187,9 @@ pub extern "C" fn blosc2_getitem_ctx(
     dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
-    result_code(|| read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize))
+    result_code_of_short_call(|| {
+        read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize)
+    })
 }
 
 /// Decompresses `nbytes` bytes of the chunk at `src`, from byte `start` of its content on, into `dest`. Both
@@ -207,7 +209,9 @@ pub extern "C" fn blosc2_getitem_bytes_ctx(
     dest: DestBuffer<*mut c_void>,
     destsize: Size<i32, Output>,
 ) -> c_int {
-    result_code(|| read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize))
+    result_code_of_short_call(|| {
+        read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize)
+    })
 }
 
 /// Decompresses a part of a chunk.

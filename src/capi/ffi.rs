@@ -3,7 +3,7 @@
 use super::last_error;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::panics::catch_panics;
+use crate::panics::{catch_panics, catch_panics_of_short_call};
 use crate::trace;
 use std::ffi::c_int;
 
@@ -44,6 +44,14 @@ pub(super) fn report(error: Error) {
 /// Runs `body` as [`catch_errors`] does, and returns its size as an `int`, or the code of its error.
 pub(super) fn result_code(body: impl FnOnce() -> Result<usize>) -> c_int {
     catch_errors(Error::code, || Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)))
+}
+
+/// As [`result_code`], for a call that is short unless `body` runs
+/// [`in_library_call`](crate::panics::in_library_call).
+#[inline(always)]
+pub(super) fn result_code_of_short_call(body: impl FnOnce() -> Result<usize>) -> c_int {
+    let code = catch_panics_of_short_call(|| Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)));
+    returned_value(Error::code, code)
 }
 
 /// Converts a length that must not be negative.

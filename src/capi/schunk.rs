@@ -1,7 +1,7 @@
 //! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
 //! (`abi.md` 2.5).
 
-use super::ffi::{self, catch_errors, result_code, value_or};
+use super::ffi::{self, catch_errors, result_code, returned_value, value_or};
 use super::pointers::{CArray, CStruct, CText, Handle, Out, SliceBounds, Taken};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
@@ -10,6 +10,7 @@ use crate::b2nd::metalayer::ArrayMeta;
 use crate::err;
 use crate::error::Result;
 use crate::malloc::{MallocBytes, MallocVec};
+use crate::panics::catch_panics_of_short_call;
 use crate::schunk::storage::malloc_value;
 use crate::schunk::{OwnedSuperChunk, SuperChunk};
 use std::ffi::{c_char, c_int};
@@ -18,6 +19,13 @@ use std::ptr::{self, NonNull};
 /// Runs a function body that returns a 64-bit number or an error code.
 pub(super) fn result_code_i64(body: impl FnOnce() -> Result<i64>) -> i64 {
     catch_errors(|error| i64::from(error.code()), body)
+}
+
+/// As [`result_code_i64`], for a call that is short unless `body` runs
+/// [`in_library_call`](crate::panics::in_library_call).
+#[inline(always)]
+pub(super) fn result_code_i64_of_short_call(body: impl FnOnce() -> Result<i64>) -> i64 {
+    returned_value(|error| i64::from(error.code()), catch_panics_of_short_call(body))
 }
 
 /// Runs a function body that makes a super-chunk. Returns a pointer to the super-chunk, or NULL for an error.

@@ -1,15 +1,16 @@
 //! The chunks and items of super-chunks (`abi.md` 2.5).
 
-use super::ffi::result_code;
+use super::ffi::{result_code, result_code_of_short_call};
 use super::pointers::{
     CArray, ChunkStays, ChunkToStore, Chunks, Coords, DestBuffer, Handle, Input, Out, Output, Size,
     SourceBuffer,
 };
-use super::schunk::result_code_i64;
+use super::schunk::{result_code_i64, result_code_i64_of_short_call};
 use crate::abi::blosc2_schunk;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::{ErrorKind, Result, to_kind_unless_lock};
+use crate::panics::in_library_call;
 use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
@@ -53,7 +54,7 @@ pub unsafe extern "C" fn blosc2_schunk_insert_chunk(
     chunk: ChunkToStore<*mut u8>,
     copy: ChunkStays<bool>,
 ) -> i64 {
-    result_code_i64(|| {
+    result_code_i64_of_short_call(|| {
         let schunk = schunk.get()?;
         chunk.pass(copy, |chunk| schunk.insert_chunk(nchunk, chunk))
     })
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
 /// -21 when the frame cannot be changed, -37 when the lock cannot be acquired, -32 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_schunk_delete_chunk(schunk: Handle<*mut blosc2_schunk>, nchunk: i64) -> i64 {
-    result_code_i64(|| schunk.get()?.delete_chunk(nchunk))
+    result_code_i64_of_short_call(|| schunk.get()?.delete_chunk(nchunk))
 }
 
 /// Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk to `schunk`. `src`
@@ -142,7 +143,7 @@ pub extern "C" fn blosc2_schunk_get_chunk(
     chunk: Out<*mut *mut u8>,
     needs_free: Out<*mut bool>,
 ) -> c_int {
-    result_code(|| store_chunk_address(schunk, nchunk, false, chunk, needs_free))
+    result_code_of_short_call(|| store_chunk_address(schunk, nchunk, false, chunk, needs_free))
 }
 
 /// Stores the address of chunk `nchunk` of `schunk` in `*chunk`, as `blosc2_schunk_get_chunk`. If the chunk is on
@@ -160,7 +161,7 @@ pub extern "C" fn blosc2_schunk_get_lazychunk(
     chunk: Out<*mut *mut u8>,
     needs_free: Out<*mut bool>,
 ) -> c_int {
-    result_code(|| store_chunk_address(schunk, nchunk, true, chunk, needs_free))
+    result_code_of_short_call(|| store_chunk_address(schunk, nchunk, true, chunk, needs_free))
 }
 
 /// Stores the address of a chunk, lazy if `lazily`, for the C caller.
@@ -177,7 +178,11 @@ fn store_chunk_address(
     if chunk.is_null() || needs_free.is_null() {
         return Err(err!(NullPointer, "`chunk` or `needs_free` is NULL"));
     }
-    let (start, len, owned) = match schunk.get_chunk(nchunk, lazily)? {
+    if let Some((start, len)) = schunk.chunk_without_frame(nchunk) {
+        chunk.store(start.cast_mut());
+        return Ok(len);
+    }
+    let (start, len, owned) = match in_library_call(|| schunk.get_chunk(nchunk, lazily))? {
         ReturnedChunk::Borrowed(start, len) => (start.cast_mut(), len, false),
         ReturnedChunk::Owned(block) => {
             let len = block.len();
@@ -233,12 +238,15 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     stop: i64,
     buffer: DestBuffer<*mut c_void>,
 ) -> c_int {
-    result_code(|| {
+    result_code_of_short_call(|| {
         let schunk = schunk.get()?;
         let Some(span) = schunk.span_to_read(start, stop)? else { return Ok(0) };
         // SAFETY: the caller provides space for the items from `start` to `stop`, which are `span.nbytes()` bytes.
-        let dest = unsafe { buffer.first_bytes(span.nbytes()) }?;
-        schunk.read_span(&span, dest).map_err(to_kind_unless_lock(ErrorKind::Failure))?;
+        let mut dest = unsafe { buffer.first_bytes(span.nbytes()) }?;
+        if !schunk.try_read_uncoded_span(&span, &mut dest) {
+            in_library_call(|| schunk.read_span(&span, dest))
+                .map_err(to_kind_unless_lock(ErrorKind::Failure))?;
+        }
         Ok(0)
     })
 }

@@ -54,10 +54,12 @@ impl<'a> ParsedChunk<'a> {
     }
 
     /// Returns a chunk passed in by the program. If it is lazy, its blocks are read from `source`.
-    pub(crate) fn with_source(self, source: Option<&'a dyn BlockSource>) -> Self {
+    pub(crate) fn with_source(&self, source: Option<&'a dyn BlockSource>) -> Self {
         ParsedChunk {
+            header: self.header,
+            bytes: self.bytes,
+            class: self.class.clone(),
             block_location: source.map_or(BlockLocation::Memory, BlockLocation::Serialized),
-            ..self
         }
     }
 

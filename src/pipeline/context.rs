@@ -25,10 +25,10 @@ use crate::codec::{BuiltInCodec, PluginCodec};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
-use crate::{pool, registry};
+use crate::{panics, pool, registry};
 use std::cell::Cell;
 use std::mem;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -119,6 +119,7 @@ mod thread_backend {
 static POOL_TOKENS: [u8; i16::MAX as usize + 1] = [0; i16::MAX as usize + 1];
 
 /// Returns a head whose fields are all zero.
+#[inline(always)]
 fn zeroed_head() -> ContextHead {
     // SAFETY: all fields are integers, pointers, optional functions and arrays of them, for which zero is valid.
     unsafe { mem::zeroed() }
@@ -216,18 +217,19 @@ impl Context {
             Some(_) => Some(RawBox::new(unsafe { copy_filter_params(dparams.postparams) }?)?),
             None => None,
         };
-        let head = ContextHead {
-            postfilter: dparams.postfilter,
-            postparams: postparams.as_ref().map_or(ptr::null_mut(), RawBox::as_ptr),
-            schunk: dparams.schunk.cast(),
-            nthreads,
-            new_nthreads: nthreads,
-            ..zeroed_head()
-        };
-        RawBox::new(Context {
+        RawBox::new_with(|| Context {
             // SAFETY: by the contract of this function pointers and functions in `dparams` are as the ABI requires;
             // the parameters of the postfilter are the context's own copy.
-            head: unsafe { ContextHeadCell::new(head) },
+            head: unsafe {
+                ContextHeadCell::new(ContextHead {
+                    postfilter: dparams.postfilter,
+                    postparams: postparams.as_ref().map_or(ptr::null_mut(), RawBox::as_ptr),
+                    schunk: dparams.schunk.cast(),
+                    nthreads,
+                    new_nthreads: nthreads,
+                    ..zeroed_head()
+                })
+            },
             preparams: None,
             postparams,
             mask: Cell::new(None),
@@ -295,17 +297,31 @@ impl Context {
         dest: OutBuffer<'_>,
     ) -> Result<usize> {
         let mut header = ChunkHeader::default();
-        let chunk = ParsedChunk::parse(&mut header, chunk)?.with_source(source);
+        let chunk = ParsedChunk::parse(&mut header, chunk)?;
         let has_postfilter = self.postparams.is_some();
         let done = decompress::getitem_with(&chunk, has_postfilter, wanted, dest, |range, dest| {
-            self.with_decompress_params(&chunk, None, |params| {
-                RangeReader::open(params, &chunk, |reader| reader.read(range, dest))
-            })
+            self.decode_items(&chunk.with_source(source), range, dest)
         })?;
         if self.head.do_compress() == 0 {
             self.publish_decompression(chunk.header(), &done);
         }
         Ok(done.nbytes)
+    }
+
+    /// Decodes the bytes `range` of a chunk. Not inlined: the variables would be kept on the stack for it, also where
+    /// stored items are copied.
+    #[inline(never)]
+    fn decode_items(
+        &self,
+        chunk: &ParsedChunk<'_>,
+        range: Range<usize>,
+        dest: OutBuffer<'_>,
+    ) -> Result<DecompressOutcome> {
+        panics::in_library_call(|| {
+            self.with_decompress_params(chunk, None, |params| {
+                RangeReader::open(params, chunk, |reader| reader.read(range, dest))
+            })
+        })
     }
 
     /// Opens a chunk of variable-length blocks and calls `then` with its reader.

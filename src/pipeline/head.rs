@@ -27,6 +27,7 @@ impl ContextHeadCell {
     /// callback of the program changes the super-chunk in it, except the field `current_nchunk`, atomically. C code
     /// that has the pointer writes between calls and in callbacks only, one thread at a time; a super-chunk whose
     /// threads share a context lets one thread at a time use the head.
+    #[inline(always)]
     pub(crate) unsafe fn new(head: ContextHead) -> ContextHeadCell {
         ContextHeadCell(UnsafeCell::new(head))
     }

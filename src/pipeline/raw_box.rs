@@ -11,7 +11,16 @@ pub(crate) struct RawBox<T>(NonNull<T>);
 impl<T> RawBox<T> {
     /// Moves `value` to the heap.
     pub(crate) fn new(value: T) -> Result<RawBox<T>> {
-        Ok(RawBox(NonNull::from(Box::leak(fallible::try_box(value)?))))
+        RawBox::new_with(|| value)
+    }
+
+    /// As [`new`](Self::new), with the result of `make`, which is not moved.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    #[inline(always)]
+    pub(crate) fn new_with(make: impl FnOnce() -> T) -> Result<RawBox<T>> {
+        Ok(RawBox(NonNull::from(Box::leak(fallible::try_box_with(make)?))))
     }
 
     /// Returns the pointer for C code. It is valid until the value is dropped.

@@ -18,6 +18,7 @@ use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::plan::TargetState;
 use crate::malloc::MallocBytes;
+use crate::panics::in_library_call;
 use std::sync::atomic::Ordering;
 
 /// A chunk passed by the caller.
@@ -106,9 +107,11 @@ impl SuperChunk {
             let info = self.check_insert(at, &chunk)?;
             return guard.insert_without_frame(at, chunk, &info, ErrorKind::ChunkInsert);
         }
-        let mut session = self.lock_for_change(true)?;
-        let info = self.check_insert(at, &chunk)?;
-        session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
+        in_library_call(|| {
+            let mut session = self.lock_for_change(true)?;
+            let info = self.check_insert(at, &chunk)?;
+            session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
+        })
     }
 
     /// Checks the position of a new chunk. Returns the header fields of the chunk.
@@ -165,6 +168,10 @@ impl SuperChunk {
         if self.has_no_frame() {
             return self.start_change()?.delete_without_frame(at);
         }
+        in_library_call(|| self.delete_from_frame(at))
+    }
+
+    fn delete_from_frame(&self, at: i64) -> Result<i64> {
         let mut session = self.lock_for_change(false)?;
         self.check_nchunk(at)?;
         let old = session.old_chunk(at, None)?;

@@ -212,6 +212,19 @@ impl SuperChunk {
         })
     }
 
+    /// Returns the address and the size of chunk `nchunk`, valid until the super-chunk changes, if there is no frame.
+    /// Returns `None`, and does nothing, with a frame, and for a chunk that does not exist.
+    #[inline(always)]
+    pub(crate) fn chunk_without_frame(&self, nchunk: i64) -> Option<(*const u8, usize)> {
+        if self.frame().is_some() {
+            return None;
+        }
+        let reading = self.read_lock();
+        let bytes = reading.lock_proof().chunk_in_memory(nchunk).ok()?;
+        self.set_current_nchunk(nchunk);
+        Some((bytes.as_ptr(), bytes.len()))
+    }
+
     /// Returns chunk `nchunk` for C code: whole, or with `lazily` in its lazy form if it is on disk.
     ///
     /// # Errors

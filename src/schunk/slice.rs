@@ -14,6 +14,7 @@ use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange, RangeReader};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 /// Consecutive items, at least one, as bytes of chunks.
 pub(crate) struct Span {
@@ -49,6 +50,20 @@ impl ChunkPartToWrite<'_> {
         let len = there.len();
         content[there].copy_from_slice(&self.src[..len]);
     }
+}
+
+/// The maximum size of a read during which the decompression context is locked, in bytes: other threads wait for the
+/// copy.
+const MAX_READ_WITH_CONTEXT: usize = 4096;
+
+/// Returns whether bytes `range` of a chunk are whole items, in blocks of one length.
+#[inline(always)]
+fn holds_items(header: &ChunkHeader, range: &Range<usize>) -> bool {
+    let typesize = usize::from(header.typesize);
+    range.start.is_multiple_of(typesize)
+        && range.len().is_multiple_of(typesize)
+        && range.end <= header.nbytes()
+        && !header.has_varlen_blocks()
 }
 
 /// Returns the error of a slice whose chunk cannot be stored.
@@ -159,6 +174,49 @@ impl SuperChunk {
     /// Reads items `start..stop` into `dest`, which has their size. Chunks before the one that failed are read.
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
         self.span_to_read(start, stop)?.map_or(Ok(()), |span| self.read_span(&span, dest))
+    }
+
+    /// Reads a short span from one stored or special chunk in memory into `dest`, which has its size. Returns `false`,
+    /// and does nothing, for other spans, and if reading fails.
+    #[inline(always)]
+    pub(crate) fn try_read_uncoded_span(&self, span: &Span, dest: &mut OutBuffer<'_>) -> bool {
+        let nchunk = span.first_chunk();
+        let base = nchunk * span.chunksize;
+        if span.nbytes() > MAX_READ_WITH_CONTEXT
+            || span.stop - base > span.chunksize
+            || self.has_cached_block.load(Ordering::Relaxed)
+            || self.frame().is_some()
+        {
+            return false;
+        }
+        let reading = self.read_lock();
+        let mut header = ChunkHeader::default();
+        let Ok(chunk) = reading
+            .lock_proof()
+            .chunk_in_memory(nchunk)
+            .and_then(|bytes| ParsedChunk::parse(&mut header, bytes))
+        else {
+            return false;
+        };
+        let header = chunk.header();
+        let range = (span.start - base) as usize..(span.stop - base) as usize;
+        // A mask of blocks applies to a read of a whole chunk.
+        if i64::from(self.counters().chunksize) != span.chunksize
+            || range.len() == header.nbytes()
+            || !holds_items(header, &range)
+        {
+            return false;
+        }
+        let dctx = self.dctx();
+        if dctx.as_ref().is_some_and(|dctx| dctx.head().postfilter().is_some()) {
+            return false;
+        }
+        let Ok(Some(done)) = decompress::read_uncoded(&chunk, &range, dest) else { return false };
+        self.set_current_nchunk(nchunk);
+        if let Some(dctx) = dctx {
+            dctx.publish_chunk_read(header, &done);
+        }
+        true
     }
 
     /// Reads a span into `dest`, which has its size; all items are from one state of the super-chunk. Chunks before the
@@ -320,11 +378,7 @@ impl SuperChunk {
     ) -> Result<()> {
         let header = chunk.header();
         let typesize = usize::from(header.typesize);
-        let has_items = range.start.is_multiple_of(typesize)
-            && range.len().is_multiple_of(typesize)
-            && range.end <= header.nbytes()
-            && settings.postfilter.is_none()
-            && !header.has_varlen_blocks();
+        let has_items = settings.postfilter.is_none() && holds_items(header, &range);
         if has_items && let Some(done) = decompress::read_uncoded(chunk, &range, &mut dest)? {
             self.note_read(header, &done);
             return Ok(());
@@ -574,5 +628,40 @@ impl SuperChunk {
         let (first, end) = bytes.ok_or_else(overflow)?;
         let round_up = i64::from(end % chunksize != 0);
         Ok(Some(first / chunksize..end / chunksize + round_up))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schunk::storage::Storage;
+
+    #[test]
+    fn short_slices_of_stored_and_special_chunks_are_read_without_a_plan() {
+        const TYPESIZE: usize = 8;
+        // Chunks of less than 32 bytes are stored; longer ones of zeros are special.
+        for (chunk, is_longer) in [(3, false), (8, true)] {
+            // SAFETY: the default parameters have no pointers but to literals.
+            let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let content: Vec<u8> =
+                if is_longer { vec![0; 3 * 8 * chunk] } else { (1..=3 * 8 * chunk as u8).collect() };
+            for chunk in content.chunks(8 * chunk) {
+                schunk.append_buffer(Some(chunk), chunk.len()).unwrap();
+            }
+            let items = content.len() / TYPESIZE;
+            for (start, stop) in
+                (0..items).flat_map(|start| (start + 1..=items).map(move |stop| (start, stop)))
+            {
+                let expected = &content[start * TYPESIZE..stop * TYPESIZE];
+                let span = schunk.span_to_read(start as i64, stop as i64).unwrap().unwrap();
+                let mut dest = vec![7; expected.len()];
+                let was_read = schunk.try_read_uncoded_span(&span, &mut dest[..].as_mut().into());
+                let is_part = start / chunk == (stop - 1) / chunk && stop - start < chunk;
+                assert_eq!(was_read, is_part, "{start}..{stop} of chunks of {chunk} items");
+                assert_eq!(dest == expected, was_read, "{start}..{stop} of chunks of {chunk} items");
+                schunk.get_slice(start as i64, stop as i64, dest[..].as_mut().into()).unwrap();
+                assert_eq!(dest, expected, "{start}..{stop} of chunks of {chunk} items");
+            }
+        }
     }
 }
