@@ -116,7 +116,7 @@ fn chunk_10_03d_vl_blocks_get_a_dictionary_only_if_the_codec_supports_it() {
 #[test]
 fn chunk_10_03_dictionary_flag_is_set_exactly_with_a_dictionary() {
     for (nbytes, expected) in [(16, false), (31, false), (4999, false), (5119, false), (5120, true)] {
-        let src = data(Data::Text, 4, nbytes);
+        let src = data(Data::Sparse, 4, nbytes);
         for codec in DICTIONARY_CODECS {
             // The trainer of zstd may find too little content in short data.
             let chunk = compressed(&Params { blocksize: 1000, ..params(codec, 1) }, &src);
