@@ -3,9 +3,21 @@
 use super::hash_chain::Ring;
 use super::matches::{Match, match_length_up_to, read64};
 
+/// The limits of one search.
+pub(super) struct SearchLimits {
+    /// The greatest number of candidates that are compared.
+    pub candidates: u32,
+    /// The number of last positions of runs of the same byte that may be the source of a match.
+    pub positions: u32,
+    /// A match of this length in bytes, or more, ends the search.
+    pub nice_len: usize,
+    /// The length of the longest match in bytes.
+    pub max_len: usize,
+}
+
 /// A position that may be the source of a match.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct ChainCandidate {
     pub position: usize,
     /// The number of bytes from `position` to the word whose chain leads to further candidates.
     pub offset: usize,
@@ -33,12 +45,12 @@ impl ChainWalk<'_> {
     pub(super) fn find_longer(
         &self,
         prev_distances: &Ring,
-        first: Candidate,
+        first: ChainCandidate,
         steps: &mut u32,
         found: &mut Match,
-    ) -> Option<Candidate> {
+    ) -> Option<ChainCandidate> {
         let &ChainWalk { src, at, lowest, nice_len, max_len } = self;
-        let Candidate { mut position, offset } = first;
+        let ChainCandidate { mut position, offset } = first;
         let here = read64(src, at);
         assert!(position < at);
         let earlier = |at: usize| {
@@ -57,7 +69,7 @@ impl ChainWalk<'_> {
                 }
                 position = next as usize;
                 if *steps == 0 {
-                    return Some(Candidate { position, offset });
+                    return Some(ChainCandidate { position, offset });
                 }
             };
         }
@@ -90,7 +102,7 @@ impl ChainWalk<'_> {
                     return None;
                 }
                 next!();
-                return Some(Candidate { position, offset });
+                return Some(ChainCandidate { position, offset });
             }
             next!();
         }
@@ -101,10 +113,10 @@ impl ChainWalk<'_> {
     pub(super) fn find_longer_far(
         &self,
         prev_distances: &Ring,
-        first: Candidate,
+        first: ChainCandidate,
         steps: &mut u32,
         found: &mut Match,
-    ) -> Option<Candidate> {
+    ) -> Option<ChainCandidate> {
         let (mut left, mut longer) = (*steps, *found);
         let next = self.find_longer(prev_distances, first, &mut left, &mut longer);
         (*steps, *found) = (left, longer);

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::chain_walk::{Candidate, ChainWalk};
+use super::chain_walk::{ChainCandidate, ChainWalk};
 use super::hash_chain::{HashChain, NOT_INSERTED, WINDOW};
 use super::matches::{MIN_RUN_LEN, Match, is_run, read32, read64, run_length};
 
@@ -116,7 +116,7 @@ impl LongWords {
             return Some(true);
         }
         let known = found.len;
-        let first = Candidate { position: at - distance, offset };
+        let first = ChainCandidate { position: at - distance, offset };
         let next = walk.find_longer_far(&chain.prev_distances, first, steps, found);
         Some(next.is_none() || found.len == known)
     }

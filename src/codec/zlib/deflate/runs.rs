@@ -5,8 +5,8 @@
 //! most one position of each earlier run can match longer than the run that is searched for: the one with as many bytes
 //! of its run left. The result is that of a search through a hash chain with all these positions.
 
+use super::chain_walk::SearchLimits;
 use super::matches::{MAX_SEARCH_DISTANCE, MIN_RUN_LEN, Match, match_length_up_to, read32, run_length};
-use super::search::SearchLimits;
 
 /// The number of runs that are held. The window has at most `MAX_SEARCH_DISTANCE` / 5 whole runs, and runs that were
 /// inserted in parts.

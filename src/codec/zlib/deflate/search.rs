@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::chain_walk::{Candidate, ChainWalk};
+use super::chain_walk::{ChainCandidate, ChainWalk, SearchLimits};
 use super::hash_chain::{HashChain, Heads, WINDOW, WORD_LEN, hash, max_distance_at};
 use super::long_words::LongWords;
 use super::matches::{MAX_MATCH, MAX_SEARCH_DISTANCE, MIN_MATCH, Match, is_run, match_length_up_to, read32};
@@ -100,18 +100,6 @@ pub(super) struct DeflateSearch<'a, const RUNS: bool, const THREES: bool> {
     origin: usize,
     /// The number of candidates that were compared beyond [`LAST_WORD_STEPS`] since long words were last searched for.
     extra_steps: usize,
-}
-
-/// The limits of one search.
-pub(super) struct SearchLimits {
-    /// The greatest number of candidates that are compared.
-    pub candidates: u32,
-    /// The number of last positions of runs of the same byte that may be the source of a match.
-    pub positions: u32,
-    /// A match of this length in bytes, or more, ends the search.
-    pub nice_len: usize,
-    /// The length of the longest match in bytes.
-    pub max_len: usize,
 }
 
 impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
@@ -250,7 +238,8 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         let limits = self.limits(at, longer_than);
         let mut found = Match { len: longer_than.max(MIN_MATCH - 1), distance: 0 };
         if is_in_reach && found.len < limits.max_len {
-            found = self.search_chain(at, Candidate { position: at - distance, offset: 0 }, found, &limits);
+            found =
+                self.search_chain(at, ChainCandidate { position: at - distance, offset: 0 }, found, &limits);
         }
         if THREES && found.len < MIN_MATCH {
             found = self.find_3_byte_match_or(at, found, &limits);
@@ -354,7 +343,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
             let relative = self.relative_position(behind);
             let distance = usize::from(self.tables.word_chain.heads.get(hash, relative));
             if distance < at && distance <= MAX_SEARCH_DISTANCE {
-                let first = Candidate { position: at - distance, offset: before };
+                let first = ChainCandidate { position: at - distance, offset: before };
                 longest = self.search_chain(at, first, longest, limits);
             }
         }
@@ -366,7 +355,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     fn search_chain(
         &mut self,
         at: usize,
-        first: Candidate,
+        first: ChainCandidate,
         mut found: Match,
         limits: &SearchLimits,
     ) -> Match {
@@ -396,7 +385,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     fn search_rare_words(
         &mut self,
         walk: ChainWalk<'_>,
-        mut candidate: Candidate,
+        mut candidate: ChainCandidate,
         mut found: Match,
         steps: u32,
     ) -> Match {
@@ -434,7 +423,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     fn search_words(
         &self,
         walk: &ChainWalk<'_>,
-        candidate: &mut Candidate,
+        candidate: &mut ChainCandidate,
         steps: &mut u32,
         found: &mut Match,
     ) -> bool {
@@ -466,7 +455,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
     /// Returns whether the word `offset` bytes behind the position of `walk` occurred in reach. If its last position is
     /// farther than `candidate`, that one replaces `candidate`, since no longer match is nearer.
     #[inline(always)]
-    fn is_word_in_reach(&self, walk: &ChainWalk<'_>, offset: usize, candidate: &mut Candidate) -> bool {
+    fn is_word_in_reach(&self, walk: &ChainWalk<'_>, offset: usize, candidate: &mut ChainCandidate) -> bool {
         let word = read32(self.src, walk.at + offset);
         if RUNS && is_run(word) {
             return true;
@@ -476,7 +465,7 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         let position = walk.at as isize - distance as isize;
         let is_in_reach = position >= walk.lowest as isize;
         if is_in_reach && position < candidate.position as isize {
-            *candidate = Candidate { position: position as usize, offset };
+            *candidate = ChainCandidate { position: position as usize, offset };
         }
         is_in_reach
     }
