@@ -83,6 +83,7 @@ impl<T: Clone + Default> PerProcessLock<T> {
         PerProcessLock(PerProcess { process: 0, value: RwLock::new(value), next: OnceBox::new() })
     }
 
+    /// Returns the lock of a value that is made while the program runs.
     pub(crate) fn new(value: T) -> Self {
         PerProcessLock(PerProcess::new(RwLock::new(value)))
     }

@@ -228,6 +228,20 @@ mod tests {
         assert_eq!([0, 1, 2, 5, 8, 9].map(zstd_level), [-1, 1, 3, 9, 15, 22]);
     }
 
+    #[test]
+    fn parameters_of_a_search_are_valid() {
+        let mut context = CCtx::create();
+        for clevel in 0..=9 {
+            for len in [1, 2048, 100_000, 1 << 20, i32::MAX as usize] {
+                for parameter in search_parameters(zstd_level(clevel), len) {
+                    context
+                        .set_parameter(parameter)
+                        .unwrap_or_else(|_| panic!("{clevel} {len} {parameter:?}"));
+                }
+            }
+        }
+    }
+
     /// Returns planes of noise, of a ramp, of few values and of zeros.
     fn planes(len: usize) -> Vec<u8> {
         let mut x = 1u64;

@@ -11,7 +11,6 @@ use crate::chunk::read_i32;
 use crate::err;
 use crate::error::Result;
 use crate::fallible;
-use crate::filter::cpu;
 use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::{LockProof, WriteGuard};
@@ -25,10 +24,6 @@ const DATA_STEP: usize = 4096;
 /// Granularity of `malloc` in bytes: no allocator uses a smaller one, so that overwriting a chunk by one of the same
 /// number of units wastes no memory.
 const MALLOC_GRANULARITY: usize = 16;
-
-/// Number of cache lines that are prefetched behind the first one of a chunk. Reading random chunks of 4 KiB out of 100,000
-/// takes 0.8 of the time without, with 8 lines 0.94 (`cargo bench --bench growth -- chunks sparse`).
-const PREFETCHED_LINES: usize = 16;
 
 /// A chunk for the array, at least as long as its header states.
 pub(in crate::schunk) struct ChunkBlock(MallocBytes);
@@ -101,10 +96,6 @@ impl<'a> LockProof<'a, SuperChunk> {
             let (data, data_len) = ((*owner.as_ptr()).data, (*owner.as_ptr()).data_len);
             let at = at.filter(|&at| at < data_len / size_of::<*mut u8>() && !data.is_null());
             let chunk = at.and_then(|at| NonNull::new(*data.add(at))).ok_or_else(missing)?;
-            // The length of the chunk is in its header, in the first cache line.
-            for line in 1..=PREFETCHED_LINES {
-                cpu::prefetch(chunk.as_ptr().wrapping_add(line * 64));
-            }
             Ok(slice::from_raw_parts(chunk.as_ptr(), chunk_len(chunk)))
         }
     }
