@@ -57,6 +57,21 @@ impl<T> PerProcess<T> {
         if self.process == current() { &self.value } else { self.of_descendant(in_child) }
     }
 
+    /// Returns the value of this process, or else of its nearest ancestor that has one.
+    #[inline]
+    pub(crate) fn newest(&self) -> &T {
+        let mut found = self;
+        while let Some(next) = found.next.get() {
+            found = next;
+        }
+        &found.value
+    }
+
+    /// Returns the value of the process that made the first one.
+    pub(crate) fn into_first(self) -> T {
+        self.value
+    }
+
     #[cold]
     fn of_descendant(&self, in_child: impl Fn(&T) -> T) -> &T {
         let mut found = self;

@@ -49,10 +49,10 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Failure` if the lock cannot be taken because this thread is changing the super-chunk, or because another thread
-    /// was using it when the process was forked.
+    /// was changing it when the process was forked.
     pub(super) fn lock_changes(&self) -> Result<Option<ChangeLockGuard<'_>>> {
         let Some(frame) = self.frame() else { return Ok(None) };
-        frame.discard_inherited_state()?;
+        frame.discard_inherited_state();
         if !frame.has_atomic_changes() {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! The contents of the super-chunks of these tests, which are computable so that any result can be checked; and the
 //! creation of super-chunks in every kind of storage.
 
+use std::ffi::CStr;
 use std::ops::Deref;
 use std::path::Path;
 use std::ptr;
@@ -123,7 +124,7 @@ impl Deref for SharedSchunk {
     }
 }
 
-fn mmap_params(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
+fn mmap_params(mode: &'static CStr) -> Box<blosc2_stdio_mmap> {
     Box::new(blosc2_stdio_mmap {
         mode: mode.as_ptr(),
         // Small, so that the mapping moves as the file grows.
@@ -177,22 +178,30 @@ pub fn create_filled(
     assert_eq!(schunk.vlmeta_add(NOTE, &note_content(0)), 1);
     let shared = if variant == StorageVariant::Mapped {
         drop(schunk);
-        let mut params = mmap_params(if writable { c"r+" } else { c"r" });
-        let io = blosc2_io {
-            id: 1,
-            name: c"filesystem_mmap".as_ptr(),
-            params: ptr::from_mut(&mut *params).cast(),
-        };
-        let path = c_path(path);
-        // SAFETY: a terminated path, and parameters that outlive the super-chunk.
-        let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), &io) };
-        let schunk = SuperChunk::from_raw(library, raw).expect("a mapped super-chunk");
-        SharedSchunk { schunk, _mapping: Some(params) }
+        map(library, path, if writable { c"r+" } else { c"r" })
     } else {
         SharedSchunk { schunk, _mapping: None }
     };
     set_read_threads(&shared, settings.nthreads);
     shared
+}
+
+/// Opens a super-chunk on disk.
+pub fn open(library: &'static Library, path: &Path) -> SharedSchunk {
+    let schunk = SuperChunk::open(library, path).expect("a super-chunk");
+    SharedSchunk { schunk, _mapping: None }
+}
+
+/// Opens a file that is mapped into memory with that mode.
+pub fn map(library: &'static Library, path: &Path, mode: &'static CStr) -> SharedSchunk {
+    let mut params = mmap_params(mode);
+    let io =
+        blosc2_io { id: 1, name: c"filesystem_mmap".as_ptr(), params: ptr::from_mut(&mut *params).cast() };
+    let path = c_path(path);
+    // SAFETY: a terminated path, and parameters that outlive the super-chunk.
+    let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), &io) };
+    let schunk = SuperChunk::from_raw(library, raw).expect("a mapped super-chunk");
+    SharedSchunk { schunk, _mapping: Some(params) }
 }
 
 /// Returns how long threads work on one kind of super-chunk; the environment sets it in seconds.

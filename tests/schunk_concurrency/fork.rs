@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::children::{child_part, join_children, start_child};
 use crate::content::{
     BLOCKSIZE, CHUNK_NITEMS, CodecSettings, ITEM_SIZE, NOTE, SharedSchunk, StorageVariant, chunk,
-    create_filled, duration, items, note_content,
+    create_filled, duration, items, map, note_content, open,
 };
 use crate::support::calls::compress;
 use crate::support::child::test_name;
@@ -36,12 +36,17 @@ pub fn run_in_fork(work: impl FnOnce()) -> libc::pid_t {
     pid
 }
 
-#[track_caller]
-pub fn assert_exits_with_0(pid: libc::pid_t) {
+/// Waits until the child ends. Returns its status: 14 if it hung.
+fn wait_for(pid: libc::pid_t) -> libc::c_int {
     let mut status = -1;
     // SAFETY: a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
-    assert_eq!(status, 0, "the child (14: it hung)");
+    status
+}
+
+#[track_caller]
+pub fn assert_exits_with_0(pid: libc::pid_t) {
+    assert_eq!(wait_for(pid), 0, "the child (14: it hung)");
 }
 
 fn check_contents(schunk: &SuperChunk) {
@@ -253,6 +258,69 @@ fn child_of_a_fork_during_reads_can_use_its_own_handles() {
                 assert_exits_with_0(child);
             }
             over.store(true, Relaxed);
+        });
+    }
+}
+
+/// At each fork, threads of the parent look up and replace a handle's open file and kept checksums, open files, and map and
+/// unmap them. A child reads through the inherited handle and through its own.
+#[test]
+fn children_read_while_threads_of_the_parent_read_and_map_files() {
+    /// More than the chunks whose checksums a frame keeps.
+    const NCHUNKS: usize = 100;
+    /// Long enough for checksums of their parts.
+    const NITEMS: usize = 20_000;
+    const FORKS: usize = 1000;
+    if child_part().is_none() {
+        let defaults = [("BLOSC2_DURABILITY", "kill"), ("BLOSC2_CHECKSUMS", "on")];
+        return join_children(vec![("the child", start_child(test_name!(), "fork", &defaults))]);
+    }
+    let scratch = ScratchDir::new();
+    // Stored chunks.
+    let noise = Random::new(5).bytes(NCHUNKS * NITEMS * ITEM_SIZE);
+    for store in Store::ON_DISK {
+        let path = scratch.new_path();
+        let variant = StorageVariant::Unmapped(store);
+        let schunk = create_filled(Library::ours(), variant, &path, CODEC_SETTINGS, 0, true);
+        for chunk in noise.chunks(NITEMS * ITEM_SIZE) {
+            assert!(schunk.append(chunk).is_ok());
+        }
+        drop(schunk);
+        // A handle that has not written the chunks checks them.
+        let schunk = open(Library::ours(), &path);
+        let read_items = |schunk: &SuperChunk, nchunks| {
+            for n in 0..nchunks {
+                let start = n * NITEMS + 7;
+                let found = schunk.get_slice(start as i64, start as i64 + 1, ITEM_SIZE);
+                assert_eq!(found.as_deref(), Ok(&noise[start * ITEM_SIZE..][..ITEM_SIZE]), "chunk {n}");
+            }
+        };
+        let read_anew = || match store {
+            Store::File => read_items(&map(Library::ours(), &path, c"c"), 1),
+            _ => read_items(&open(Library::ours(), &path), 1),
+        };
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let (schunk, over) = (&schunk, &over);
+            scope.spawn(move || {
+                while !over.load(Relaxed) {
+                    read_items(schunk, NCHUNKS);
+                }
+            });
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    read_anew();
+                }
+            });
+            let read_in_fork = || {
+                run_in_fork(|| {
+                    read_items(schunk, 2);
+                    read_anew();
+                })
+            };
+            let failed = (0..FORKS).map(|_| wait_for(read_in_fork())).find(|status| *status != 0);
+            over.store(true, Relaxed);
+            assert_eq!(failed, None, "the status of a child (14: it hung)");
         });
     }
 }

@@ -17,7 +17,7 @@ use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
-use crate::fork_count;
+use crate::fork_count::{self, PerProcess};
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{self, ChecksumMode};
 use crate::frame::format::chunk_checksums::Checksums;
@@ -32,6 +32,7 @@ use crate::malloc::MallocVec;
 use crate::trace;
 use parking_lot::RwLock;
 use std::ffi::CStr;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ pub(crate) struct Frame {
     pub(super) kept_units: KeptUnits,
     /// Number of reads that failed because another handle had changed the frame meanwhile.
     pub(in crate::frame) changed_reads: AtomicU64,
-    pub(in crate::frame) inner: RwLock<Inner>,
+    pub(in crate::frame) inner: InnerLock,
     /// The process that used the frame last, identified by its [`fork_count`].
     pub(in crate::frame) process: AtomicU32,
 }
@@ -95,6 +96,13 @@ pub(in crate::frame) struct Inner {
 }
 
 impl Inner {
+    /// Returns the state of a frame on disk before it is read.
+    fn unread(kind: FrameKind) -> Inner {
+        let layout =
+            FrameLayout { kind, header_len: 0, cbytes: 0, frame_len: 0, trailer_len: 0, table_len: 0 };
+        Inner::new(MallocVec::new(), layout, Images::default())
+    }
+
     fn new(memory: MallocVec, layout: FrameLayout, images: Images) -> Inner {
         let index = FrameIndex::default();
         Inner {
@@ -107,6 +115,31 @@ impl Inner {
             staging: None,
             undo_log: UndoLog::default(),
         }
+    }
+}
+
+/// The lock of the state of a frame. A child of `fork()` has one of its own from
+/// [`discard_inherited_state`](Frame::discard_inherited_state) on: threads of its parent may have held the lock at the fork.
+pub(in crate::frame) struct InnerLock(PerProcess<RwLock<Inner>>);
+
+impl InnerLock {
+    /// Begins with the state of a frame that was not read, unless this process has done so already.
+    pub(super) fn begin_in_child(&self, kind: FrameKind) {
+        self.0.get(|_| RwLock::new(Inner::unread(kind)));
+    }
+
+    /// Returns the state of a frame in memory.
+    pub(super) fn into_inner(self) -> Inner {
+        self.0.into_first().into_inner()
+    }
+}
+
+impl Deref for InnerLock {
+    type Target = RwLock<Inner>;
+
+    #[inline]
+    fn deref(&self) -> &RwLock<Inner> {
+        self.0.newest()
     }
 }
 
@@ -210,7 +243,7 @@ impl Frame {
             checksum_mode: AtomicU8::new(checksum_mode as u8),
             kept_units: KeptUnits::default(),
             changed_reads: AtomicU64::new(0),
-            inner: RwLock::new(inner),
+            inner: InnerLock(PerProcess::new(RwLock::new(inner))),
             process: AtomicU32::new(fork_count::current()),
         })
     }
@@ -405,7 +438,7 @@ impl Frame {
     /// # Errors
     /// `Lock`.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
-        self.discard_inherited_state()?;
+        self.discard_inherited_state();
         // No other handle has a frame that is being created under a temporary name.
         let lock = self.lock.as_ref().filter(|_| !self.is_unpublished());
         if let Some(lock) = lock {

@@ -2,7 +2,6 @@
 //! child of `fork()` discards the state that belongs to its parent.
 
 use super::frame::{Frame, LastCheck};
-use super::undo_log::UndoLog;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::fork_count;
@@ -13,10 +12,6 @@ use std::time::{Duration, Instant};
 
 /// Number of attempts of a read that another handle disturbs.
 const READ_ATTEMPTS: usize = 50;
-
-/// The time in which other threads of a child release the state of a frame, which they hold for microseconds. After
-/// it, a thread of the parent held it at the fork.
-const MAX_WAIT_AFTER_FORK: Duration = Duration::from_millis(100);
 
 /// The time after which a frame can have the same header again, after 64 commits: their number is in the header modulo 64, and
 /// a commit, which makes three writes, takes more than 3 microseconds.
@@ -209,44 +204,33 @@ impl Frame {
     /// In a child of `fork()`, discards the state that belongs to the changes of its parent: transactions and brackets
     /// that are open there, and changes that are not committed. The child then reads the frame again. Does nothing in
     /// the process that did this last.
-    ///
-    /// # Errors
-    /// `Failure` if another thread was using the frame when the process was forked, so that its state stays locked.
     #[inline]
-    pub(crate) fn discard_inherited_state(&self) -> Result<()> {
-        if self.is_state_of_parent() { self.discard_state_of_parent() } else { Ok(()) }
+    pub(crate) fn discard_inherited_state(&self) {
+        if self.is_state_of_parent() {
+            self.discard_state_of_parent();
+        }
     }
 
     /// Returns whether the process that used the frame last is one from which this process was forked.
     #[inline]
     pub(crate) fn is_state_of_parent(&self) -> bool {
-        self.process.load(Ordering::Relaxed) != fork_count::current()
+        self.process.load(Ordering::Acquire) != fork_count::current()
     }
 
-    /// Returns whether a child can change the frame after a fork during reads by other threads: none of them held a lock
-    /// of the frame.
+    /// Returns whether a child can change the frame after a fork during reads by other threads: its state has a new lock,
+    /// or none of them held the lock.
     pub(crate) fn is_unlocked_after_fork(&self) -> bool {
-        !self.inner.is_locked() && self.disk.as_ref().is_none_or(|disk| disk.backend.is_native())
+        self.is_native() || (self.disk.is_none() && !self.inner.is_locked())
     }
 
     #[cold]
-    fn discard_state_of_parent(&self) -> Result<()> {
+    fn discard_state_of_parent(&self) {
         if self.is_native() {
-            let Some(mut inner) = self.inner.try_write_for(MAX_WAIT_AFTER_FORK) else {
-                return Err(err!(Failure, "another thread was using the frame when the process was forked"));
-            };
-            // Another thread may have done it meanwhile, and may have begun a transaction.
-            if !self.is_state_of_parent() {
-                return Ok(());
-            }
-            inner.staging = None;
-            // The temporary file of the log is that of the parent, too.
-            inner.undo_log = UndoLog::default();
-            inner.last_check = None;
+            self.inner.begin_in_child(self.kind());
             self.force_refresh.store(true, Ordering::Relaxed);
         }
-        self.process.store(fork_count::current(), Ordering::Relaxed);
-        Ok(())
+        // Release: a thread that skips this sees the new state.
+        self.process.store(fork_count::current(), Ordering::Release);
     }
 
     /// Returns a [generation](FrameStatus::generation) that was not returned before.
