@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches old releases of the C library for tests/durable_files: the shared objects of the wheels `blosc2` that
-# contain C-Blosc2 2.6.1 and 2.15.2. They go to `reference/releases/<version>/libblosc2.so` (ignored by git), or to the
+# Fetches old releases of the C library for tests/durable_files and benches/drawn: the shared objects of the wheels
+# `blosc2` that contain C-Blosc2 2.6.1, 2.15.2 and 2.22.1. They go to `reference/releases/<version>/libblosc2.so` (ignored by git), or to the
 # directory that BLOSC2_OLD_RELEASES names. Does nothing for a release that is already there.
 #
 #     scripts/fetch-old-releases.sh
@@ -38,3 +38,4 @@ fetch() { # version of the library, version of the wheel
 
 fetch 2.6.1 2.0.0
 fetch 2.15.2 3.0.0
+fetch 2.22.1 3.12.2

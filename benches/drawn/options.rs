@@ -13,6 +13,7 @@ options (lists are separated by commas):
   --kib N           longest chunk in KiB                                        (default: 4096)
   --rounds N        timed rounds of each library per figure                     (default: 5), fewer of long calls
   --sizes           only sizes: the same as --rounds 0
+  --releases        sizes beside releases 2.15.2 and 2.22.1 of the C library
   --list N          cells to list for each limit that is exceeded               (default: 20)
   --verbose         prints every cell
 --codecs and --kib are drawn from as well: a cell has to be repeated with the same ones.";
@@ -37,6 +38,8 @@ pub struct Options {
     pub rounds: usize,
     /// The number of cells to list for each limit that is exceeded.
     pub list: usize,
+    /// Whether earlier releases are the reference.
+    pub releases: bool,
     verbose: bool,
 }
 
@@ -51,6 +54,7 @@ impl Options {
             draw: DrawRanges::default(),
             rounds: 5,
             list: 20,
+            releases: false,
             verbose: false,
         };
         let mut rest = arguments;
@@ -81,6 +85,7 @@ impl Options {
                 "--kib" => options.draw.max_chunk_len = (number(&value()?)? as usize).max(8) << 10,
                 "--rounds" => options.rounds = number(&value()?)? as usize,
                 "--sizes" => options.rounds = 0,
+                "--releases" => options.releases = true,
                 "--list" => options.list = number(&value()?)? as usize,
                 "--verbose" => options.verbose = true,
                 "--help" | "-h" => {
