@@ -14,7 +14,7 @@ use super::transfer::{Transfer, is_buffer_covered, locate_single_item};
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::{Result, to_failure_unless_lock};
+use crate::error::{Error, Result, to_failure_unless_lock};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -317,17 +317,21 @@ struct BoxReader<'a> {
 }
 
 impl BoxReader<'_> {
-    fn overlap(&self, n: usize) -> Result<BlockOverlap> {
-        let overlap =
-            self.blocks.get(n).and_then(|&nblock| BlockOverlap::new(self.transfer, self.part, nblock));
-        overlap
-            .ok_or_else(|| err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len()))
+    /// Returns the part of the box in the `n`-th block. Callers borrow it in its place: it has 384 bytes.
+    #[inline]
+    fn overlap(&self, n: usize) -> Option<BlockOverlap> {
+        BlockOverlap::new(self.transfer, self.part, *self.blocks.get(n)?)
+    }
+
+    #[cold]
+    fn missing_overlap(&self, n: usize) -> Error {
+        err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len())
     }
 }
 
 impl BlockSink for BoxReader<'_> {
     fn wanted_range(&self, n: usize, len: usize) -> Range<usize> {
-        let Ok(overlap) = self.overlap(n) else { return 0..len };
+        let Some(overlap) = &self.overlap(n) else { return 0..len };
         let strides = &self.transfer.geometry.strides().item_block;
         let typesize = self.transfer.geometry.typesize() as usize;
         let (mut first, mut last) = (0, 0);
@@ -345,7 +349,8 @@ impl BlockSink for BoxReader<'_> {
         len: usize,
         decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
     ) -> Result<bool> {
-        let (overlap, geometry) = (self.overlap(n)?, self.transfer.geometry);
+        let Some(overlap) = &self.overlap(n) else { return Err(self.missing_overlap(n)) };
+        let geometry = self.transfer.geometry;
         let ndim = self.transfer.ndim();
         // The destination is irrelevant: only the source ranges of the rows are used.
         let from = self.transfer.block_layout(&overlap.start)?;
@@ -358,7 +363,8 @@ impl BlockSink for BoxReader<'_> {
         n: usize,
         decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Option<Result<()>> {
-        let (overlap, geometry) = (self.overlap(n).ok()?, self.transfer.geometry);
+        let Some(overlap) = &self.overlap(n) else { return None };
+        let geometry = self.transfer.geometry;
         let strides = &geometry.strides().item_block;
         let mut first = 0;
         for (dim, &extent) in geometry.blockshape().iter().enumerate() {
@@ -377,7 +383,7 @@ impl BlockSink for BoxReader<'_> {
     }
 
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        let overlap = self.overlap(n)?;
+        let Some(overlap) = &self.overlap(n) else { return Err(self.missing_overlap(n)) };
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
         let to = self.transfer.buffer_layout(&overlap.start_in_box)?;
         match content {

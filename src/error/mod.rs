@@ -245,10 +245,12 @@ kinds! {
 }
 
 /// Builds an [`Error`]: `err!(Data, "offset {} beyond chunk of {} bytes", off, len)`.
+///
+/// The text has copies of its values, so that these have no address, and stay in registers where no error occurs.
 #[macro_export]
 macro_rules! err {
     ($kind:ident, $($text:tt)+) => {
-        $crate::error::Error::new($crate::error::ErrorKind::$kind, format_args!($($text)+))
+        (move || $crate::error::Error::new($crate::error::ErrorKind::$kind, format_args!($($text)+)))()
     };
 }
 

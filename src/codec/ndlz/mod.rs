@@ -36,13 +36,14 @@ pub(crate) fn compress(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<usize> {
+    let dest_len = dest.len();
     let refused = || {
         err!(
             Data,
             "NDLZ: source of {} and destination of {} bytes for {container:?}, \
              expected a block of two dimensions and a destination of at least {} bytes",
             src.len(),
-            dest.len(),
+            dest_len,
             format::HEADER_LEN
         )
     };
@@ -52,7 +53,7 @@ pub(crate) fn compress(
     let shape = container.and_then(|c| c.blockshape).filter(|shape| shape.extents().len() == 2);
     let (nbytes, extents) =
         shape.and_then(|shape| shape.checked_extents(1, src.len())).ok_or_else(refused)?;
-    if nbytes != src.len() || dest.len() < format::HEADER_LEN {
+    if nbytes != src.len() || dest_len < format::HEADER_LEN {
         return Err(refused());
     }
     let shape = [extents[0], extents[1]];

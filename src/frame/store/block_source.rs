@@ -12,29 +12,7 @@ use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, record_len};
-use crate::io::IoStream;
 use std::sync::Arc;
-
-/// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
-pub(crate) struct ChunkSource<'a> {
-    pub(super) frame: &'a Frame,
-    /// The header of the frame when its index was read.
-    pub(super) header: &'a FrameHeader,
-    /// The file of the chunk keeps its content while it is open, also when another handle replaces the chunk.
-    pub(super) chunk_file: Option<IoStream>,
-    /// The checks of the units of the chunk, if they are needed.
-    pub(super) units: Option<Arc<UnitChecks>>,
-}
-
-impl BlockSource for ChunkSource<'_> {
-    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        let read = read_checked(self.units.as_deref(), position, dest, &|at, dest| match &self.chunk_file {
-            Some(stream) => stream.read_exact_at(at, dest).map_err(to_block_error),
-            None => self.frame.read_from_chunk(location, at, dest),
-        });
-        self.frame.confirm_check(self.header, read)
-    }
-}
 
 impl BlockSource for Frame {
     fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
@@ -89,7 +67,7 @@ impl Frame {
     /// check. A chunk without a record is read and checked as a whole. `read` reads bytes behind the start of the chunk.
     ///
     /// # Errors
-    /// `Data` for a damaged chunk; those of [`with_chunk`](Self::with_chunk).
+    /// `Data` for a damaged chunk; those of [`StoredChunk::fetch`](super::fetch::StoredChunk::fetch).
     pub(super) fn units_of(
         &self,
         nchunk: usize,

@@ -66,11 +66,6 @@ impl Frame {
         inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
     }
 
-    /// Returns whether chunk `nchunk` is in memory already, because its file is mapped, and needs no check.
-    pub(crate) fn lends_chunk(&self, nchunk: usize) -> bool {
-        self.is_mapped() && self.unchecked_chunk(nchunk).is_none()
-    }
-
     /// Returns whether the parsed state was checked by the frame's checksums.
     pub(in crate::frame) fn has_checksums(&self) -> bool {
         self.inner.read_recursive().index.checksums.is_some()
@@ -92,26 +87,12 @@ impl Frame {
         self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
     }
 
-    /// Returns the result of a read with a check, unless another handle has changed the frame since `header` was read.
-    ///
-    /// # Errors
-    /// `FileRead`; the error of the read.
-    pub(super) fn confirm_check<R>(&self, header: &FrameHeader, checked: Result<R>) -> Result<R> {
-        if checked.as_ref().is_err_and(|error| error.kind() == ErrorKind::Data)
-            && self.read_header().is_ok_and(|header| self.has_other_root(&header))
-        {
-            self.force_refresh.store(true, Ordering::Relaxed);
-            return Err(self.changed_read());
-        }
-        self.explain_error(header, checked)
-    }
-
     /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
     pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
         if self.unchecked_chunk(nchunk).is_none() {
             return Ok(());
         }
-        self.with_chunk(nchunk, header, FetchMode::Borrow, |_| Ok(()))
+        self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
     }
 
     /// Returns whether a frame with that header has another table than the parsed state.
@@ -121,7 +102,7 @@ impl Frame {
 
     /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
     /// another handle without the lock has replaced a chunk by one of the same length.
-    fn has_other_root(&self, header: &FrameHeader) -> bool {
+    pub(super) fn has_other_root(&self, header: &FrameHeader) -> bool {
         if self.disk.is_none() {
             return false;
         }
@@ -217,9 +198,10 @@ impl Frame {
             let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
             match decode_entry(code)? {
                 IndexEntry::Special(_) => Ok(0),
-                IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
-                    Ok(chunk_checksum(stored_part(&chunk)))
-                }),
+                IndexEntry::Payload(_) => {
+                    let stored = self.stored_chunk(nchunk, &header)?;
+                    Ok(chunk_checksum(stored_part(&stored.fetch(FetchMode::Borrow)?)))
+                }
             }
         }))
     }
