@@ -177,22 +177,30 @@ pub fn create_filled(
     assert_eq!(schunk.vlmeta_add(NOTE, &note_content(0)), 1);
     let shared = if variant == StorageVariant::Mapped {
         drop(schunk);
-        let mut params = mmap_params(if writable { c"r+" } else { c"r" });
-        let io = blosc2_io {
-            id: 1,
-            name: c"filesystem_mmap".as_ptr(),
-            params: ptr::from_mut(&mut *params).cast(),
-        };
-        let path = c_path(path);
-        // SAFETY: a terminated path, and parameters that outlive the super-chunk.
-        let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), &io) };
-        let schunk = SuperChunk::from_raw(library, raw).expect("a mapped super-chunk");
-        SharedSchunk { schunk, _mapping: Some(params) }
+        open_mapped(library, path, if writable { c"r+" } else { c"r" })
     } else {
         SharedSchunk { schunk, _mapping: None }
     };
     set_read_threads(&shared, settings.nthreads);
     shared
+}
+
+/// Opens a file with a mapping of that mode, for several threads.
+pub fn open_mapped(library: &'static Library, path: &Path, mode: &'static std::ffi::CStr) -> SharedSchunk {
+    let mut params = mmap_params(mode);
+    let io =
+        blosc2_io { id: 1, name: c"filesystem_mmap".as_ptr(), params: ptr::from_mut(&mut *params).cast() };
+    let path = c_path(path);
+    // SAFETY: a terminated path, and parameters that outlive the super-chunk.
+    let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), &io) };
+    let schunk = SuperChunk::from_raw(library, raw).expect("a mapped super-chunk");
+    SharedSchunk { schunk, _mapping: Some(params) }
+}
+
+/// Opens a file or a directory, for several threads.
+pub fn open_shared(library: &'static Library, path: &Path) -> SharedSchunk {
+    let schunk = SuperChunk::open(library, path).expect("a super-chunk");
+    SharedSchunk { schunk, _mapping: None }
 }
 
 /// Returns how long threads work on one kind of super-chunk; the environment sets it in seconds.

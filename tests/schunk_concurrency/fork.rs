@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::children::{child_part, join_children, start_child};
 use crate::content::{
     BLOCKSIZE, CHUNK_NITEMS, CodecSettings, ITEM_SIZE, NOTE, SharedSchunk, StorageVariant, chunk,
-    create_filled, duration, items, note_content,
+    create_filled, duration, items, note_content, open_mapped, open_shared,
 };
 use crate::support::calls::compress;
 use crate::support::child::test_name;
@@ -254,5 +254,58 @@ fn child_of_a_fork_during_reads_can_use_its_own_handles() {
             }
             over.store(true, Relaxed);
         });
+    }
+}
+
+/// A fork while other threads read through the same handles, which were opened a moment before: the child reads the same
+/// data, or gets an error for a handle that a thread of its parent held at the fork. It waits for no thread of the parent.
+#[test]
+fn child_of_a_fork_during_reads_can_use_inherited_handles() {
+    if child_part().is_none() {
+        return join_children(vec![("the child", start_child(test_name!(), "fork", &[]))]);
+    }
+    const NROUNDS: usize = 30;
+    let (library, scratch) = (Library::ours(), ScratchDir::new());
+    let [file, directory] = [Store::File, Store::Directory].map(|store| {
+        let path = scratch.new_path();
+        let variant = StorageVariant::Unmapped(store);
+        drop(create_filled(library, variant, &path, CODEC_SETTINGS, NCHUNKS, true));
+        path
+    });
+    let starts = || (0..NCHUNKS * CHUNK_NITEMS - 10).step_by(1009);
+    let read = |schunk: &SuperChunk, at: usize| {
+        let got = schunk.get_slice(at as i64, at as i64 + 10, 10 * ITEM_SIZE);
+        got.inspect(|got| assert!(*got == items(at, 10), "items at {at}"))
+    };
+    for _ in 0..NROUNDS {
+        let handles = [
+            open_shared(library, &file),
+            open_shared(library, &directory),
+            open_mapped(library, &file, c"r"),
+            // A private mapping.
+            open_mapped(library, &file, c"c"),
+        ];
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for schunk in &handles {
+                let (over, read) = (&over, &read);
+                scope.spawn(move || {
+                    while !over.load(Relaxed) {
+                        starts().for_each(|at| assert!(read(schunk, at).is_ok()));
+                    }
+                });
+            }
+            let child = run_in_fork(|| {
+                for schunk in &handles {
+                    let failed = starts().find_map(|at| read(schunk, at).err());
+                    assert!(failed.is_none_or(|code| code == -1), "{failed:?}");
+                }
+                check_contents(&open_shared(library, &file));
+                check_contents(&open_shared(library, &directory));
+            });
+            assert_exits_with_0(child);
+            over.store(true, Relaxed);
+        });
+        assert_exits_with_0(run_in_fork(|| handles.iter().for_each(|schunk| check_contents(schunk))));
     }
 }

@@ -1,5 +1,5 @@
-//! The blocks of lazy chunks (`frame.md` 4.6): they are read from the file when they are needed, and checked by the record
-//! of their chunk (`frame.md` 2.14).
+//! The checks of chunks that are read (`frame.md` 2.14), and the blocks of lazy chunks (`frame.md` 4.6), which are read from
+//! the file when they are needed, and checked by the record of their chunk.
 
 use super::frame::{Frame, to_block_error};
 use crate::buffers;
@@ -9,9 +9,10 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
-use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, record_len};
+use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, chunk_checksum, record_len};
 use std::sync::Arc;
 
 impl BlockSource for Frame {
@@ -61,6 +62,28 @@ impl Frame {
         let stated = stated.filter(|&nchunk| offsets.get(nchunk).is_some_and(is_there));
         let nchunk = stated.or_else(|| offsets.iter().position(is_there))?;
         checksums.needs_check(nchunk).then_some(nchunk)
+    }
+
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        let inner = self.inner.read_recursive();
+        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
+    }
+
+    /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
+    /// `header` is the header of the frame.
+    ///
+    /// # Errors
+    /// `Data` for a damaged chunk; `FileRead` if another handle has changed the frame.
+    pub(in crate::frame) fn check_chunk(
+        &self,
+        nchunk: usize,
+        bytes: &[u8],
+        place: u64,
+        header: &FrameHeader,
+    ) -> Result<()> {
+        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
+        self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
     }
 
     /// Returns the checks of the units of chunk `nchunk`, whose header gives the length `chunk_len`; `None` if it needs no

@@ -157,16 +157,23 @@ pub(crate) struct ChunkSource<'a> {
 
 impl BlockSource for ChunkSource<'_> {
     fn read(&self, _location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        let read = |position: u64, dest: &mut [u8]| {
-            let at = self.start.checked_add(position);
-            let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {} overflows", self.start);
-            self.file.read_exact_at(at.ok_or_else(overflow)?, dest).map_err(to_block_error)
-        };
         let done = match self.units.as_deref() {
-            None => read(position, dest),
-            units => read_checked(units, position, dest, &read),
+            None => self.read_from_file(position, dest),
+            units => {
+                read_checked(units, position, dest, &|position, dest| self.read_from_file(position, dest))
+            }
         };
         self.frame.confirm_check(self.header, done)
+    }
+}
+
+impl ChunkSource<'_> {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk.
+    #[inline(always)]
+    fn read_from_file(&self, position: u64, dest: &mut [u8]) -> Result<()> {
+        let at = self.start.checked_add(position);
+        let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {} overflows", self.start);
+        self.file.read_exact_at(at.ok_or_else(overflow)?, dest).map_err(to_block_error)
     }
 }
 
@@ -265,6 +272,14 @@ impl Frame {
             }
             flags => flags,
         }
+    }
+
+    /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
+    pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
+        if self.unchecked_chunk(nchunk).is_none() {
+            return Ok(());
+        }
+        self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
     }
 
     /// Returns the second flags of chunk `nchunk`.

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`mod@frame`], [`fetch`], [`block_source`] | the frame: opening it; reading chunks; reading blocks |
+//! | [`mod@frame`], [`fetch`], [`block_source`] | the frame: opening it; reading chunks; checking them, and reading blocks |
 //! | [`kept_units`] | the records of chunks that were read last |
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`status`] | whether another handle has changed the frame |

@@ -60,39 +60,9 @@ impl Frame {
         Ok(checksums)
     }
 
-    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
-    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
-        let inner = self.inner.read_recursive();
-        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
-    }
-
     /// Returns whether the parsed state was checked by the frame's checksums.
     pub(in crate::frame) fn has_checksums(&self) -> bool {
         self.inner.read_recursive().index.checksums.is_some()
-    }
-
-    /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
-    /// `header` is the header of the frame.
-    ///
-    /// # Errors
-    /// `Data` for a damaged chunk; `FileRead` if another handle has changed the frame.
-    pub(in crate::frame) fn check_chunk(
-        &self,
-        nchunk: usize,
-        bytes: &[u8],
-        place: u64,
-        header: &FrameHeader,
-    ) -> Result<()> {
-        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
-        self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
-    }
-
-    /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
-    pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
-        if self.unchecked_chunk(nchunk).is_none() {
-            return Ok(());
-        }
-        self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
     }
 
     /// Returns whether a frame with that header has another table than the parsed state.
