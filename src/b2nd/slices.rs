@@ -319,10 +319,7 @@ struct BoxReader<'a> {
 impl BoxReader<'_> {
     /// Returns the part of the box in the `n`-th block.
     fn overlap(&self, n: usize) -> BlockOverlap {
-        match self.blocks.get(n) {
-            Some(&nblock) => BlockOverlap::new(self.transfer, self.part, nblock),
-            None => BlockOverlap { is_empty: true, ..BlockOverlap::ORIGIN },
-        }
+        BlockOverlap::new(self.transfer, self.part, self.blocks.get(n).copied().unwrap_or(usize::MAX))
     }
 
     #[cold]
@@ -484,19 +481,17 @@ struct BlockOverlap {
 }
 
 impl BlockOverlap {
-    /// One item at the start of block and box.
-    const ORIGIN: BlockOverlap = BlockOverlap {
-        start: [0; MAX_DIM],
-        start_in_box: [0; MAX_DIM],
-        shape: [1; MAX_DIM],
-        is_empty: false,
-    };
-
-    /// Returns the intersection.
+    /// Returns the intersection; it is empty for a number that is no `i64`.
     fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> BlockOverlap {
         let geometry = transfer.geometry;
-        let mut overlap = BlockOverlap::ORIGIN;
-        let mut rest = i64::try_from(nblock).unwrap_or(i64::MAX);
+        let nblock = i64::try_from(nblock);
+        let mut overlap = BlockOverlap {
+            start: [0; MAX_DIM],
+            start_in_box: [0; MAX_DIM],
+            shape: [1; MAX_DIM],
+            is_empty: nblock.is_err(),
+        };
+        let mut rest = nblock.unwrap_or_default();
         for dim in (0..geometry.ndim()).rev() {
             let along = geometry.blocks_along(dim).max(1);
             let block = i64::from(geometry.blockshape()[dim]);

@@ -151,6 +151,29 @@ impl Frame {
         })
     }
 
+    /// Returns whether a frame with that header has another table than the parsed state.
+    pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
+        header.has_checksums && self.has_checksums() && self.has_other_root(header)
+    }
+
+    /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
+    /// another handle without the lock has replaced a chunk by one of the same length.
+    fn has_other_root(&self, header: &FrameHeader) -> bool {
+        if self.disk.is_none() {
+            return false;
+        }
+        let (known, end) = {
+            let inner = self.inner.read_recursive();
+            (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
+        };
+        // The file may have been cut since: a mapping of it must not be read behind its end.
+        if header.frame_len != end {
+            return true;
+        }
+        let mut found = [0; 16];
+        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
+    }
+
     /// Returns whether another handle has changed the frame, so that its header differs from `header`. Frames with a
     /// lock, and those of other back-ends than native files, count as unchanged.
     pub(crate) fn has_changed_since(&self, header: &FrameHeader) -> bool {

@@ -11,7 +11,6 @@ use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, MAX_TABLE_CHUNKS};
 use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::stored_len;
-use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
 use crate::frame::format::metalayers;
 use crate::frame::format::plan::{FrameLayout, Images, TargetState};
@@ -63,29 +62,6 @@ impl Frame {
     /// Returns whether the parsed state was checked by the frame's checksums.
     pub(in crate::frame) fn has_checksums(&self) -> bool {
         self.inner.read_recursive().index.checksums.is_some()
-    }
-
-    /// Returns whether a frame with that header has another table than the parsed state.
-    pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
-        header.has_checksums && self.has_checksums() && self.has_other_root(header)
-    }
-
-    /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
-    /// another handle without the lock has replaced a chunk by one of the same length.
-    pub(super) fn has_other_root(&self, header: &FrameHeader) -> bool {
-        if self.disk.is_none() {
-            return false;
-        }
-        let (known, end) = {
-            let inner = self.inner.read_recursive();
-            (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
-        };
-        // The file may have been cut since: a mapping of it must not be read behind its end.
-        if header.frame_len != end {
-            return true;
-        }
-        let mut found = [0; 16];
-        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
     }
 
     /// In debug builds, reads the frame on native files again after a commit, except its chunks.
