@@ -333,7 +333,7 @@ impl<'a> ChunkAccess<'a> {
                         stored.fetch_lazily()
                     }
                     Ok(stored) => stored.fetch(mode).map(FetchedChunk::Whole),
-                    Err(_) => return stored.and_then(|_| unreachable!("an error")),
+                    Err(_) => return stored.map(|_| unreachable!("an error")),
                 }
             }
             _ => {
@@ -345,7 +345,7 @@ impl<'a> ChunkAccess<'a> {
                 Ok(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk?)))
             }
         };
-        let Ok(chunk) = &mut fetched else { return fetched.and_then(|_| unreachable!("an error")) };
+        let Ok(chunk) = &mut fetched else { return fetched.map(|_| unreachable!("an error")) };
         let is_from_file = chunk.is_from_file();
         let done = then(chunk);
         if is_from_file { self.confirm_read(done) } else { done }

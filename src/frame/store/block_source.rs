@@ -19,10 +19,11 @@ impl BlockSource for Frame {
     fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let read = |at: u64, dest: &mut [u8]| self.read_from_chunk(location, at, dest);
         let units = match self.unchecked_chunk_at(location) {
-            Some(nchunk) => {
+            Some((nchunk, checksums)) => {
                 let mut head = [0; EXTENDED_HEADER_LENGTH];
                 read(0, &mut head)?;
-                self.units_of(nchunk, location, stored_len(&head), &read, &self.read_header()?)?
+                let place = (nchunk, location);
+                self.units_of(place, &checksums, stored_len(&head), &read, &self.read_header()?)?
             }
             None => None,
         };
@@ -48,8 +49,8 @@ impl Frame {
         .map_err(to_block_error)
     }
 
-    /// Returns the number of the chunk at `location`, if it must be checked when it is read.
-    fn unchecked_chunk_at(&self, location: ChunkLocation) -> Option<usize> {
+    /// Returns the number of the chunk at `location`, and the checksums, if it must be checked when it is read.
+    fn unchecked_chunk_at(&self, location: ChunkLocation) -> Option<(usize, Arc<Checksums>)> {
         let inner = self.inner.read_recursive();
         let checksums = inner.index.checksums.as_ref()?;
         let start = match inner.layout.kind {
@@ -61,13 +62,7 @@ impl Frame {
         let stated = usize::try_from(location.nchunk).ok();
         let stated = stated.filter(|&nchunk| offsets.get(nchunk).is_some_and(is_there));
         let nchunk = stated.or_else(|| offsets.iter().position(is_there))?;
-        checksums.needs_check(nchunk).then_some(nchunk)
-    }
-
-    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
-    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
-        let inner = self.inner.read_recursive();
-        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
+        checksums.needs_check(nchunk).then(|| (nchunk, checksums.clone()))
     }
 
     /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
@@ -86,20 +81,20 @@ impl Frame {
         self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
     }
 
-    /// Returns the checks of the units of chunk `nchunk`, whose header gives the length `chunk_len`; `None` if it needs no
-    /// check. A chunk without a record is read and checked as a whole. `read` reads bytes behind the start of the chunk.
+    /// Returns the checks of the units of chunk `nchunk` at `location`, which must be checked by `checksums` and whose header
+    /// gives the length `chunk_len`. A chunk without a record is read and checked as a whole: then the result is `None`.
+    /// `read` reads bytes behind the start of the chunk.
     ///
     /// # Errors
     /// `Data` for a damaged chunk; those of [`StoredChunk::fetch`](super::fetch::StoredChunk::fetch).
     pub(super) fn units_of(
         &self,
-        nchunk: usize,
-        location: ChunkLocation,
+        (nchunk, location): (usize, ChunkLocation),
+        checksums: &Checksums,
         chunk_len: Option<u64>,
         read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
         header: &FrameHeader,
     ) -> Result<Option<Arc<UnitChecks>>> {
-        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(None) };
         let Some(expected) = checksums.of_chunk(nchunk) else { return Ok(None) };
         if let Some(units) = self.kept_units.get(location.offset, expected) {
             if units.are_checked() {

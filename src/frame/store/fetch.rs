@@ -604,7 +604,13 @@ impl Frame {
             }
             _ => read(position, dest),
         };
-        let units = self.units_of(place.nchunk, place.location, stored_len(head), &read_again, header)?;
+        let units = match self.unchecked_chunk(place.nchunk) {
+            Some(checksums) => {
+                let chunk = (place.nchunk, place.location);
+                self.units_of(chunk, &checksums, stored_len(head), &read_again, header)?
+            }
+            None => None,
+        };
         if let Some(units) = &units {
             units.check(0, &[head])?;
         }

@@ -494,6 +494,12 @@ impl Frame {
         self.inner.read_recursive().index.offsets.len()
     }
 
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        let inner = self.inner.read_recursive();
+        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
+    }
+
     /// Returns a copy of the index: one code for each chunk (`frame.md` 1.4).
     pub(crate) fn offsets(&self) -> Result<Offsets> {
         plan::copy_offsets(&self.inner.read_recursive().index.offsets)
