@@ -159,7 +159,7 @@ pub fn read_items(chunk: &[u8], start: i32, nitems: i32, dest: &mut [MaybeUninit
 /// to decode it.
 pub fn is_valid_stream(format: u8, stream: &[u8], len: usize) -> Option<bool> {
     let mut content = fallible::filled(0, len).ok()?;
-    let mut workspace = Workspace::new().ok()?;
+    let mut workspace = Workspace::default();
     let codec = BuiltInCodec::from_blosc1_format(format);
     let decoded = codec.map(|codec| codec.decoder(None).decode(&mut workspace, stream, &mut content));
     decoded.map_or(Some(false), |decoded| Some(decoded.ok()? == len))

@@ -125,6 +125,15 @@ pub(crate) fn try_box_with<T>(make: impl FnOnce() -> T) -> Result<Box<T>> {
     })
 }
 
+/// Returns the value in `place`, which `make` makes if there is none.
+#[inline]
+pub(crate) fn get_or_make<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
+    match place {
+        Some(value) => Ok(value),
+        empty => Ok(empty.insert(make()?)),
+    }
+}
+
 /// Returns an array of default values. It is never built on the stack, because the stack of the calling thread may be
 /// small.
 pub(crate) fn boxed_array<T: Copy + Default, const N: usize>() -> Result<Box<[T; N]>> {

@@ -30,18 +30,9 @@ pub mod streams {
     pub use crate::codec::BuiltInCodec as NativeCodec;
 
     /// Encoders and decoders, with the state that a thread reuses for each stream.
+    #[derive(Default)]
     pub struct StreamCoder {
         workspace: Workspace,
-    }
-
-    impl Default for StreamCoder {
-        /// Returns the state of a thread that has used no codec.
-        ///
-        /// # Panics
-        /// If memory runs out.
-        fn default() -> StreamCoder {
-            StreamCoder { workspace: Workspace::new().expect("memory for the tables of the codecs") }
-        }
     }
 
     impl StreamCoder {

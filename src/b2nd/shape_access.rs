@@ -10,7 +10,7 @@ use super::metalayer;
 use super::shape_lock::{ShapeLock, ShapeWriteGuard};
 use crate::error::{Result, to_failure_unless_lock};
 use crate::frame::format::array_meta::{B2ND_METALAYER, CATERVA_METALAYER};
-use crate::frame::store::FrameLockGuard;
+use crate::io::FrameLockGuard;
 use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::LockProof;
 use std::cmp;

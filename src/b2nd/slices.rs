@@ -14,7 +14,7 @@ use super::transfer::{Transfer, is_buffer_covered, locate_single_item};
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
-use crate::error::{Result, to_failure_unless_lock};
+use crate::error::{Error, Result, to_failure_unless_lock};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -317,17 +317,23 @@ struct BoxReader<'a> {
 }
 
 impl BoxReader<'_> {
-    fn overlap(&self, n: usize) -> Result<BlockOverlap> {
-        let overlap =
-            self.blocks.get(n).and_then(|&nblock| BlockOverlap::new(self.transfer, self.part, nblock));
-        overlap
-            .ok_or_else(|| err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len()))
+    /// Returns the part of the box in the `n`-th block.
+    fn overlap(&self, n: usize) -> BlockOverlap {
+        BlockOverlap::new(self.transfer, self.part, self.blocks.get(n).copied().unwrap_or(usize::MAX))
+    }
+
+    #[cold]
+    fn missing_overlap(&self, n: usize) -> Error {
+        err!(Failure, "entry {n} of {} blocks has no item of the box", self.blocks.len())
     }
 }
 
 impl BlockSink for BoxReader<'_> {
     fn wanted_range(&self, n: usize, len: usize) -> Range<usize> {
-        let Ok(overlap) = self.overlap(n) else { return 0..len };
+        let overlap = self.overlap(n);
+        if overlap.is_empty {
+            return 0..len;
+        }
         let strides = &self.transfer.geometry.strides().item_block;
         let typesize = self.transfer.geometry.typesize() as usize;
         let (mut first, mut last) = (0, 0);
@@ -345,7 +351,10 @@ impl BlockSink for BoxReader<'_> {
         len: usize,
         decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
     ) -> Result<bool> {
-        let (overlap, geometry) = (self.overlap(n)?, self.transfer.geometry);
+        let (overlap, geometry) = (self.overlap(n), self.transfer.geometry);
+        if overlap.is_empty {
+            return Err(self.missing_overlap(n));
+        }
         let ndim = self.transfer.ndim();
         // The destination is irrelevant: only the source ranges of the rows are used.
         let from = self.transfer.block_layout(&overlap.start)?;
@@ -358,7 +367,10 @@ impl BlockSink for BoxReader<'_> {
         n: usize,
         decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Option<Result<()>> {
-        let (overlap, geometry) = (self.overlap(n).ok()?, self.transfer.geometry);
+        let (overlap, geometry) = (self.overlap(n), self.transfer.geometry);
+        if overlap.is_empty {
+            return None;
+        }
         let strides = &geometry.strides().item_block;
         let mut first = 0;
         for (dim, &extent) in geometry.blockshape().iter().enumerate() {
@@ -377,7 +389,10 @@ impl BlockSink for BoxReader<'_> {
     }
 
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        let overlap = self.overlap(n)?;
+        let overlap = self.overlap(n);
+        if overlap.is_empty {
+            return Err(self.missing_overlap(n));
+        }
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
         let to = self.transfer.buffer_layout(&overlap.start_in_box)?;
         match content {
@@ -461,15 +476,22 @@ struct BlockOverlap {
     start: [i64; MAX_DIM],
     start_in_box: [i64; MAX_DIM],
     shape: [i64; MAX_DIM],
+    /// The other fields are undefined then. Not `None`: wrapping the struct copies its 384 bytes.
+    is_empty: bool,
 }
 
 impl BlockOverlap {
-    /// Returns the intersection; `None` if it is empty.
-    fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> Option<BlockOverlap> {
+    /// Returns the intersection; it is empty for a number that is no `i64`.
+    fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> BlockOverlap {
         let geometry = transfer.geometry;
-        let mut overlap =
-            BlockOverlap { start: [0; MAX_DIM], start_in_box: [0; MAX_DIM], shape: [1; MAX_DIM] };
-        let mut rest = i64::try_from(nblock).ok()?;
+        let nblock = i64::try_from(nblock);
+        let mut overlap = BlockOverlap {
+            start: [0; MAX_DIM],
+            start_in_box: [0; MAX_DIM],
+            shape: [1; MAX_DIM],
+            is_empty: nblock.is_err(),
+        };
+        let mut rest = nblock.unwrap_or_default();
         for dim in (0..geometry.ndim()).rev() {
             let along = geometry.blocks_along(dim).max(1);
             let block = i64::from(geometry.blockshape()[dim]);
@@ -479,30 +501,33 @@ impl BlockOverlap {
             let start = first.max(begin);
             let extent = (first + part.shape[dim]).min(begin + block) - start;
             if extent <= 0 {
-                return None;
+                overlap.is_empty = true;
+                break;
             }
             overlap.start[dim] = start - begin;
             overlap.start_in_box[dim] = part.start_in_box[dim] + (start - first);
             overlap.shape[dim] = extent;
         }
-        Some(overlap)
+        overlap
     }
 }
 
 impl BlockPatch for BoxPatch<'_> {
     fn extent(&self, nblock: usize) -> PatchExtent {
-        match BlockOverlap::new(self.transfer, self.part, nblock) {
-            None => PatchExtent::Nothing,
-            Some(overlap) => {
-                let blockshape = self.transfer.geometry.blockshape();
-                let is_all = overlap.shape.iter().zip(blockshape).all(|(&a, &b)| a == i64::from(b));
-                if is_all { PatchExtent::All } else { PatchExtent::Part }
-            }
+        let overlap = BlockOverlap::new(self.transfer, self.part, nblock);
+        if overlap.is_empty {
+            return PatchExtent::Nothing;
         }
+        let blockshape = self.transfer.geometry.blockshape();
+        let is_all = overlap.shape.iter().zip(blockshape).all(|(&a, &b)| a == i64::from(b));
+        if is_all { PatchExtent::All } else { PatchExtent::Part }
     }
 
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()> {
-        let Some(overlap) = BlockOverlap::new(self.transfer, self.part, nblock) else { return Ok(()) };
+        let overlap = BlockOverlap::new(self.transfer, self.part, nblock);
+        if overlap.is_empty {
+            return Ok(());
+        }
         let from = self.transfer.buffer_layout(&overlap.start_in_box)?;
         let to = self.transfer.block_layout(&overlap.start)?;
         let shape = &overlap.shape[..self.transfer.ndim()];

@@ -182,7 +182,7 @@ fn store_chunk_address(
         chunk.store(start.cast_mut());
         return Ok(len);
     }
-    let (start, len, owned) = match in_library_call(|| schunk.get_chunk(nchunk, lazily))? {
+    let (start, len, owned) = match in_library_call(move || schunk.get_chunk(nchunk, lazily))? {
         ReturnedChunk::Borrowed(start, len) => (start.cast_mut(), len, false),
         ReturnedChunk::Owned(block) => {
             let len = block.len();

@@ -83,7 +83,7 @@ impl ChunkHeader {
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse); the fields are unspecified then.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         match (bytes.first_chunk(), bytes.first_chunk()) {
             (Some(whole), _) => *self = ChunkHeader::from_bytes(whole),
@@ -139,7 +139,7 @@ impl ChunkHeader {
     #[inline(always)]
     fn from_bytes(b: &[u8; EXTENDED_HEADER_LENGTH]) -> ChunkHeader {
         let field = |pos| read_i32(b, pos).unwrap_or_default();
-        let slots = |pos: usize| std::array::from_fn(|i| b[pos + i]);
+        let slots = |pos: usize| *b[pos..].first_chunk().unwrap_or(&[0; MAX_FILTERS]);
         ChunkHeader {
             version: b[offset::VERSION],
             versionlz: b[offset::VERSIONLZ],
@@ -314,8 +314,14 @@ impl ChunkHeader {
     ///
     /// # Errors
     /// `Data` for the ids that the format does not define.
+    #[inline]
     pub(crate) fn special(&self) -> Result<Option<SpecialValue>> {
         SpecialValue::from_id(self.special_id())
+    }
+
+    /// Returns the size of the whole chunk in bytes.
+    pub(crate) fn cbytes(&self) -> usize {
+        usize::try_from(self.cbytes).unwrap_or(0)
     }
 
     /// Returns the uncompressed size in bytes.

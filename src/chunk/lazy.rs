@@ -1,8 +1,8 @@
 //! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer with
 //! the location of the chunk and the lengths of the blocks.
 
-use super::format::{flag2, offset};
-use super::{ChunkHeader, read_i32, write_i32};
+use super::format::{EXTENDED_HEADER_LENGTH, flag2, offset};
+use super::{BlockGeometry, ChunkHeader, read_i32, write_i32};
 use crate::err;
 use crate::error::Result;
 
@@ -31,13 +31,13 @@ pub(crate) struct LazyChunk {
     /// Header as it is stored, without the lazy flag, and block starts.
     head: Vec<u8>,
     location: ChunkLocation,
-    /// Length of each block in the frame, in bytes.
+    /// Length of each block in the frame, in bytes; empty for a plain chunk, whose blocks have the length of their content.
     block_lengths: Vec<i32>,
 }
 
 impl LazyChunk {
     /// Returns the lazy form of the chunk at `location` with the parsed `header`. `head` is its header and its block
-    /// starts, `block_lengths` the length of each block in the frame, in bytes.
+    /// starts, `block_lengths` the length of each block in the frame, in bytes, unless the chunk is plain.
     pub(crate) fn new(
         header: &ChunkHeader,
         head: Vec<u8>,
@@ -60,7 +60,7 @@ impl LazyChunk {
 
     /// Returns the length of the serialised form in bytes.
     pub(crate) fn serialized_len(&self) -> usize {
-        self.head.len() + FIXED_TRAILER_LEN + 4 * self.block_lengths.len()
+        self.head.len() + FIXED_TRAILER_LEN + (self.head.len() - EXTENDED_HEADER_LENGTH)
     }
 
     /// Writes the serialised form, which is passed to programs, to `dest`.
@@ -74,7 +74,10 @@ impl LazyChunk {
         head[offset::BLOSC2_FLAGS] |= flag2::LAZY;
         write_i32(trailer, 0, self.location.nchunk);
         trailer[4..FIXED_TRAILER_LEN].copy_from_slice(&self.location.offset.to_le_bytes());
-        for (n, &length) in self.block_lengths.iter().enumerate() {
+        let blocks = BlockGeometry::of(&self.header);
+        for n in 0..(trailer.len() - FIXED_TRAILER_LEN) / 4 {
+            let plain = || blocks.range(n).len() as i32;
+            let length = self.block_lengths.get(n).copied().unwrap_or_else(plain);
             write_i32(trailer, FIXED_TRAILER_LEN + 4 * n, length);
         }
     }

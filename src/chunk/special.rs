@@ -25,13 +25,21 @@ impl SpecialValue {
     /// `Data` for ids 5 to 7.
     #[inline]
     pub(crate) fn from_id(id: u8) -> Result<Option<SpecialValue>> {
+        match SpecialValue::with_id(id) {
+            None if id != 0 => Err(err!(Data, "the special kind is {id}, expected 0 to 4")),
+            kind => Ok(kind),
+        }
+    }
+
+    /// Returns the kind with that id in a header; `None` for other numbers.
+    #[inline]
+    pub(crate) fn with_id(id: u8) -> Option<SpecialValue> {
         match id {
-            0 => Ok(None),
-            1 => Ok(Some(SpecialValue::Zero)),
-            2 => Ok(Some(SpecialValue::Nan)),
-            3 => Ok(Some(SpecialValue::Value)),
-            4 => Ok(Some(SpecialValue::Uninit)),
-            other => Err(err!(Data, "the special kind is {other}, expected 0 to 4")),
+            1 => Some(SpecialValue::Zero),
+            2 => Some(SpecialValue::Nan),
+            3 => Some(SpecialValue::Value),
+            4 => Some(SpecialValue::Uninit),
+            _ => None,
         }
     }
 
@@ -44,13 +52,22 @@ impl SpecialValue {
     ///
     /// # Errors
     /// `Data` for NaNs of items that are neither 4 nor 8 bytes wide, and for an empty value.
+    #[inline]
     pub(crate) fn fill(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
+        if self == SpecialValue::Zero {
+            dest.fill(0);
+            return Ok(());
+        }
+        self.fill_items(dest, offset, typesize, value)
+    }
+
+    /// Does the same as [`fill`](Self::fill), for other kinds than zeros.
+    fn fill_items(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
         if dest.is_empty() {
             return Ok(());
         }
         match self {
-            SpecialValue::Zero => dest.fill(0),
-            SpecialValue::Uninit => {}
+            SpecialValue::Zero | SpecialValue::Uninit => {}
             SpecialValue::Value if value.is_empty() => {
                 return Err(err!(Data, "the repeated value has 0 bytes, expected 1 or more"));
             }

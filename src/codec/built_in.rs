@@ -8,6 +8,7 @@ use super::snappy;
 use super::table::BuiltInCodec;
 use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
+use crate::fallible;
 
 impl BuiltInCodec {
     /// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which must have room for all
@@ -90,8 +91,8 @@ impl Encoder for BuiltInEncoder<'_> {
             // The reference's encoder crashes at level 0 (`codecs.md` 18.18).
             (BuiltInCodec::BloscLz, _) if clevel == 0 => Ok(0),
             (BuiltInCodec::BloscLz, _) => {
-                let release = self.blosclz_release();
-                Ok(blosclz::compress(&mut workspace.blosclz, release, clevel, src, dest))
+                let tables = fallible::get_or_make(&mut workspace.blosclz, blosclz::HashTables::new)?;
+                Ok(blosclz::compress(tables, self.blosclz_release(), clevel, src, dest))
             }
             (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
                 lz4::compress_fast_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)

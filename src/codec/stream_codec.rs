@@ -7,34 +7,18 @@ use super::{blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation. Each part is created on
-/// first use, apart from the tables of BloscLZ and NDLZ.
+/// first use.
+#[derive(Default)]
 pub(crate) struct Workspace {
-    pub(super) blosclz: blosclz::HashTables,
+    pub(super) blosclz: Option<blosclz::HashTables>,
     pub(super) lz4: lz4::Lz4Workspace,
     pub(super) runs: RunStreams,
     #[cfg(feature = "ndlz")]
-    pub(crate) ndlz: ndlz::NdlzTables,
+    pub(crate) ndlz: Option<ndlz::NdlzTables>,
     #[cfg(feature = "snappy")]
     pub(super) snappy: super::snappy::SnappyWorkspace,
     pub(super) zlib: zlib::ZlibWorkspace,
     pub(super) zstd: zstd::ZstdWorkspace,
-}
-
-impl Workspace {
-    /// Returns the state of a thread that has used no codec.
-    pub(crate) fn new() -> Result<Workspace> {
-        Ok(Workspace {
-            blosclz: blosclz::HashTables::new()?,
-            lz4: lz4::Lz4Workspace::default(),
-            runs: RunStreams::default(),
-            #[cfg(feature = "ndlz")]
-            ndlz: ndlz::NdlzTables::new()?,
-            #[cfg(feature = "snappy")]
-            snappy: super::snappy::SnappyWorkspace::default(),
-            zlib: zlib::ZlibWorkspace::default(),
-            zstd: zstd::ZstdWorkspace::default(),
-        })
-    }
 }
 
 /// The room, in bytes, behind a stream's content that is enough for the fastest path of every decoder.

@@ -80,7 +80,7 @@ fn all_codecs() -> impl Iterator<Item = BuiltInCodec> {
 
 #[test]
 fn every_codec_and_level_round_trips_short_streams() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     for codec in all_codecs() {
         for clevel in 0..=9 {
             // The optimal parsers of the top levels cost a millisecond of set-up each.
@@ -105,7 +105,7 @@ fn every_codec_and_level_round_trips_short_streams() {
 
 #[test]
 fn every_codec_round_trips_long_streams() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     for codec in all_codecs() {
         for clevel in [1, 2, 3, 5, 6, 8, 9] {
             for len in [4097, 65535, 65548, 300_001] {
@@ -128,7 +128,7 @@ fn every_codec_round_trips_long_streams() {
 
 #[test]
 fn every_destination_size_gives_nothing_or_a_whole_stream() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     for codec in all_codecs() {
         for clevel in [1, 2, 3, 5, 9] {
             for len in [1, 2, 17, 70, 200, 333] {
@@ -156,7 +156,7 @@ fn every_destination_size_gives_nothing_or_a_whole_stream() {
 
 #[test]
 fn stream_does_not_depend_on_earlier_use_of_the_workspace() {
-    let mut used = Workspace::new().unwrap();
+    let mut used = Workspace::default();
     for codec in all_codecs() {
         for clevel in [1, 2, 5, 9] {
             for len in [100, 3000, 70_000] {
@@ -165,7 +165,7 @@ fn stream_does_not_depend_on_earlier_use_of_the_workspace() {
                     // A failed call must have no effect on the next one either.
                     encode(&encoder, &mut used, &data, 7);
                     let first = encode(&encoder, &mut used, &data, max_stream_len(len));
-                    let fresh = encode(&encoder, &mut Workspace::new().unwrap(), &data, max_stream_len(len));
+                    let fresh = encode(&encoder, &mut Workspace::default(), &data, max_stream_len(len));
                     assert!(first == fresh, "{codec:?} {clevel} {kind} {len}");
                 }
             }
@@ -176,7 +176,7 @@ fn stream_does_not_depend_on_earlier_use_of_the_workspace() {
 #[test]
 fn trailing_bytes_are_accepted_only_by_zlib() {
     let data = text(1000);
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     for (codec, ignored) in [
         (BuiltInCodec::Lz4, false),
         (BuiltInCodec::Lz4Hc, false),
@@ -201,7 +201,7 @@ fn trailing_bytes_are_accepted_only_by_zlib() {
 #[test]
 fn zlib_rejects_a_wrong_adler32() {
     let data = text(1000);
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let stream = encode(&BuiltInCodec::Zlib.encoder(5, None), &mut workspace, &data, 2000);
     for bit in 0..32 {
         let mut bad = stream.clone();
@@ -214,7 +214,7 @@ fn zlib_rejects_a_wrong_adler32() {
 #[test]
 fn zstd_decodes_concatenated_frames() {
     let data = text(1000);
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let encoder = BuiltInCodec::Zstd.encoder(5, None);
     let mut stream = encode(&encoder, &mut workspace, &data[..400], 2000);
     // A skippable frame of three bytes between them.
@@ -227,7 +227,7 @@ fn zstd_decodes_concatenated_frames() {
 #[test]
 fn decoding_to_another_length_fails() {
     let data = text(1000);
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     for codec in all_codecs() {
         let stream = encode(&codec.encoder(9, None), &mut workspace, &data, 2000);
         assert!(!stream.is_empty());
@@ -239,7 +239,7 @@ fn decoding_to_another_length_fails() {
 
 #[test]
 fn mutated_streams_write_nothing_outside_dest() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let mut random = noise(1 << 20, 99).into_iter().cycle();
     let mut next = move || random.next().unwrap() as usize;
     for codec in all_codecs() {
@@ -272,7 +272,7 @@ fn dictionary_codecs() -> [BuiltInCodec; 3] {
 
 #[test]
 fn streams_with_a_dictionary_round_trip_and_are_shorter() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let all = repeated_words(90, 120, 131_072);
     let raw = &all[..6000];
     let sizes = [300; 100];
@@ -293,7 +293,7 @@ fn streams_with_a_dictionary_round_trip_and_are_shorter() {
 
                     encode(&encoder, &mut workspace, data, stream.len() / 2);
                     let again = encode(&encoder, &mut workspace, data, max_stream_len(len));
-                    let fresh = encode(&encoder, &mut Workspace::new().unwrap(), data, max_stream_len(len));
+                    let fresh = encode(&encoder, &mut Workspace::default(), data, max_stream_len(len));
                     assert!(stream == again && stream == fresh, "{codec:?} {clevel} {len}");
                     if bytes.len() > 3000 && len == 300 {
                         let plain =
@@ -308,7 +308,7 @@ fn streams_with_a_dictionary_round_trip_and_are_shorter() {
 
 #[test]
 fn with_a_dictionary_a_written_stream_decodes_at_every_dest_size() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let all = repeated_words(40, 60, 20_000);
     for codec in dictionary_codecs() {
         let forward = EncoderDictionary::new(codec, &all[..3000]).unwrap();
@@ -339,7 +339,7 @@ fn threads_can_share_a_dictionary() {
             for thread in 0..4 {
                 let (forward, backward, all) = (&forward, &backward, &all);
                 scope.spawn(move || {
-                    let mut workspace = Workspace::new().unwrap();
+                    let mut workspace = Workspace::default();
                     for i in 0..30 {
                         let data = &all[thread * 10_000..][..100 + i * 300];
                         let clevel = 1 + (i % 9) as i32;
@@ -361,7 +361,7 @@ fn threads_can_share_a_dictionary() {
 fn zstd_with_a_dictionary_ignores_the_level() {
     let all = repeated_words(90, 120, 131_072);
     let forward = EncoderDictionary::new(BuiltInCodec::Zstd, &all[..3000]).unwrap();
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let [low, high] = [1, 9].map(|clevel| {
         encode(
             &BuiltInCodec::Zstd.encoder(clevel, Some(&forward)),
@@ -375,7 +375,7 @@ fn zstd_with_a_dictionary_ignores_the_level() {
 
 #[test]
 fn mutated_streams_with_a_dictionary_write_nothing_outside_dest() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let all = repeated_words(40, 60, 20_000);
     let mut random = noise(1 << 16, 5).into_iter().cycle();
     let mut next = move || random.next().unwrap() as usize;
@@ -414,7 +414,7 @@ fn empty_long_and_invalid_dictionaries_are_rejected() {
 
 #[test]
 fn codecs_without_dictionaries_ignore_them() {
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     let data = text(1000);
     for codec in [BuiltInCodec::BloscLz, BuiltInCodec::Zlib] {
         let forward = EncoderDictionary::new(codec, &data[..100]).unwrap();
@@ -487,7 +487,7 @@ fn repeated_noise_is_compressed() {
         data.extend_from_slice(part);
         part.chunks(PIECE).rev().for_each(|piece| data.extend_from_slice(piece));
     }
-    let mut workspace = Workspace::new().unwrap();
+    let mut workspace = Workspace::default();
     for codec in [BuiltInCodec::Lz4Hc, BuiltInCodec::Zlib] {
         for clevel in 3..=9 {
             let len = encode(&codec.encoder(clevel, None), &mut workspace, &data, data.len()).len();
@@ -500,7 +500,7 @@ fn repeated_noise_is_compressed() {
 fn kept_streams_of_runs_are_those_of_a_new_workspace() {
     let codecs: Vec<_> = all_codecs().collect();
     let lens: &[usize] = if cfg!(miri) { &[200] } else { &[1, 15, 16, 67, 200, 4096, 70_000, 3_000_000] };
-    let mut used = Workspace::new().unwrap();
+    let mut used = Workspace::default();
     let mut numbers = noise(4000, 1).into_iter().map(usize::from);
     for round in 0..if cfg!(miri) { 20 } else { 400 } {
         let mut draw = |bound: usize| numbers.next().expect("enough numbers") % bound;
@@ -515,7 +515,7 @@ fn kept_streams_of_runs_are_those_of_a_new_workspace() {
         for _ in 0..2 {
             let mut dest = vec![GUARD; room + 16];
             let written = encoder.encode_run(&mut used, &src, &mut dest[..room]).unwrap();
-            let fresh = encode(&encoder, &mut Workspace::new().unwrap(), &src, room);
+            let fresh = encode(&encoder, &mut Workspace::default(), &src, room);
             assert!(
                 dest[..written] == fresh[..],
                 "round {round}: {codec:?} {clevel}, {len} bytes into {room}"

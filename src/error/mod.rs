@@ -55,6 +55,12 @@ impl Error {
         Error { kind, details: ErrorDetails::boxed(text, Location::caller()) }
     }
 
+    /// Returns the result of `make`, which owns copies of the values in its text.
+    #[inline(always)]
+    pub fn from_copies(make: impl FnOnce() -> Self) -> Self {
+        make()
+    }
+
     /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -245,10 +251,14 @@ kinds! {
 }
 
 /// Builds an [`Error`]: `err!(Data, "offset {} beyond chunk of {} bytes", off, len)`.
+///
+/// The text has copies of its values, so that these have no address, and stay in registers where no error occurs.
 #[macro_export]
 macro_rules! err {
     ($kind:ident, $($text:tt)+) => {
-        $crate::error::Error::new($crate::error::ErrorKind::$kind, format_args!($($text)+))
+        $crate::error::Error::from_copies(
+            move || $crate::error::Error::new($crate::error::ErrorKind::$kind, format_args!($($text)+)),
+        )
     };
 }
 

@@ -4,8 +4,10 @@ use super::native;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::fork_count::{self, PerProcess};
+use crate::trace;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::os::fd::IntoRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -36,6 +38,43 @@ pub(crate) struct FrameLock {
     /// before must be read again. It is set before another thread can join the section.
     missed_changes: Arc<AtomicBool>,
     lock: PerProcess<ProcessLock>,
+}
+
+/// The lock of a frame between processes while it is held; released on drop.
+#[must_use]
+pub(crate) struct FrameLockGuard<'a> {
+    lock: &'a FrameLock,
+    /// The process that acquired the lock, identified by its [`fork_count`]: a child of it does not have the lock.
+    process: u32,
+}
+
+impl FrameLockGuard<'_> {
+    /// Keeps the lock acquired until [`FrameLock::unlock`].
+    pub(crate) fn keep_locked(self) {
+        mem::forget(self);
+    }
+
+    /// Releases the lock, as dropping does, but returns the error.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub(crate) fn release(self) -> Result<()> {
+        let unlocked = self.unlock();
+        mem::forget(self);
+        unlocked
+    }
+
+    fn unlock(&self) -> Result<()> {
+        if self.process == fork_count::current() { self.lock.unlock() } else { Ok(()) }
+    }
+}
+
+impl Drop for FrameLockGuard<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.unlock() {
+            trace::error(&error);
+        }
+    }
 }
 
 /// A lock in one process.
@@ -125,6 +164,15 @@ impl FrameLock {
             self.missed_changes.store(true, Ordering::Relaxed);
             ProcessLock::default()
         })
+    }
+
+    /// As [`lock`](Self::lock). Dropping the result releases the lock.
+    ///
+    /// # Errors
+    /// Those of [`lock`](Self::lock).
+    pub(crate) fn guard(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
+        self.lock(exclusive)?;
+        Ok(FrameLockGuard { lock: self, process: fork_count::current() })
     }
 
     /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`]

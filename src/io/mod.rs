@@ -30,8 +30,9 @@ mod tests;
 mod user;
 
 pub(crate) use backend::Backend;
-pub(crate) use lock::FrameLock;
+pub(crate) use borrowed_bytes::BorrowedBytes;
+pub(crate) use lock::{FrameLock, FrameLockGuard};
 pub(crate) use mode::{OpenMode, WriteUnit};
 pub(crate) use native::{FileStamp, FileVersion, ObservedStamp, read_file_stamp};
-pub(crate) use reader::CachedReader;
+pub(crate) use reader::{CachedReader, ReadHandle};
 pub(crate) use stream::{IoStream, try_resize};

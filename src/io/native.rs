@@ -198,9 +198,9 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
         // Skips empty parts, so that no call is made for them.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
-            let written = write_some_at(file, position, left).map_err(|error| {
-                err!(FileWrite, "cannot write {} parts at {position}: {error}", left.len())
-            })?;
+            let nparts = left.len();
+            let written = write_some_at(file, position, left)
+                .map_err(|error| err!(FileWrite, "cannot write {nparts} parts at {position}: {error}"))?;
             position += written as u64;
             IoSlice::advance_slices(&mut left, written);
         }

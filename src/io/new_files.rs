@@ -56,8 +56,9 @@ impl NewFiles {
     /// # Errors
     /// `FileOpen` if something has that name by now, `FileWrite` if the name cannot be written to disk.
     pub(crate) fn publish(&mut self, is_synced: bool) -> Result<()> {
-        rename_without_replacing(&self.temporary, &self.destination)
-            .map_err(|error| err!(FileOpen, "cannot create {}: {error}", self.destination.display()))?;
+        let destination = self.destination.as_path();
+        rename_without_replacing(&self.temporary, destination)
+            .map_err(|error| err!(FileOpen, "cannot create {}: {error}", destination.display()))?;
         if is_synced && let Err(error) = sync_directory(&self.destination) {
             // The caller reports that the frame was not created.
             let _ = fs::rename(&self.destination, &self.temporary);

@@ -8,6 +8,7 @@ use crate::fork_count::PerProcessLock;
 use once_cell::race::OnceBox;
 use std::ffi::CStr;
 use std::fs::File;
+use std::ops::Deref;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -67,6 +68,27 @@ impl Drop for OpenFile {
             && let Some(IoStream(StreamKind::Native(file))) = self.stream.take()
         {
             let _ = file.into_raw_fd();
+        }
+    }
+}
+
+/// A file that is open for reading: it stays open until the handle is dropped.
+pub(crate) enum ReadHandle {
+    /// The cached handle of a frame.
+    #[allow(private_interfaces, reason = "only this module makes and uses it")]
+    Kept(Arc<OpenFile>),
+    /// A handle that is closed on drop.
+    Single(IoStream),
+}
+
+impl Deref for ReadHandle {
+    type Target = IoStream;
+
+    #[inline]
+    fn deref(&self) -> &IoStream {
+        match self {
+            ReadHandle::Kept(file) => file.stream(),
+            ReadHandle::Single(stream) => stream,
         }
     }
 }
@@ -227,19 +249,16 @@ impl CachedReader {
         }
     }
 
-    /// Calls `read` with the cached handle, or with one of the file at `path` opened for this call.
+    /// Returns the cached handle, or opens the file at `path`.
     ///
     /// # Errors
-    /// `FileOpen`, or what `read` returns.
-    pub(crate) fn with_stream<R>(&self, path: &CStr, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
+    /// `FileOpen`.
+    pub(crate) fn open(&self, path: &CStr) -> Result<ReadHandle> {
         if let Some(kept) = self.open_file() {
-            return read(kept.stream());
+            return Ok(ReadHandle::Kept(kept));
         }
         let stream = self.backend.open(path, OpenMode::Read)?;
-        match self.cache_stream(stream) {
-            Ok(kept) => read(kept.stream()),
-            Err(stream) => read(&stream),
-        }
+        Ok(self.cache_stream(stream).map_or_else(ReadHandle::Single, ReadHandle::Kept))
     }
 
     fn open_file(&self) -> Option<Arc<OpenFile>> {

@@ -39,6 +39,7 @@ impl IoStream {
     ///
     /// # Errors
     /// `FileRead`.
+    #[inline(always)]
     pub(crate) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         match &self.0 {
             StreamKind::Native(file) => native::read_at(file, position, dest, dest.len()),

@@ -289,6 +289,7 @@ impl Context {
     ///
     /// # Errors
     /// Those of `chunk.md` 4.5.
+    #[inline(always)]
     pub(crate) fn getitem(
         &self,
         chunk: &[u8],

@@ -55,6 +55,7 @@ impl ScratchBuffer {
 }
 
 /// The buffers and the codec state that decoding or encoding one block needs.
+#[derive(Default)]
 pub(crate) struct BlockScratch {
     /// Streams before their filters are undone; filter output, odd steps; a prefilter's output.
     pub front: ScratchBuffer,
@@ -69,6 +70,7 @@ pub(crate) struct BlockScratch {
 }
 
 /// The working memory of one worker.
+#[derive(Default)]
 pub(crate) struct Scratch {
     /// For decoding or encoding a block.
     pub block_scratch: BlockScratch,
@@ -79,14 +81,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Returns memory without buffers, for a thread that has used no codec.
     fn new() -> Result<Box<Scratch>> {
-        let block_scratch = BlockScratch {
-            front: ScratchBuffer::default(),
-            back: ScratchBuffer::default(),
-            stream: ScratchBuffer::default(),
-            block: ScratchBuffer::default(),
-            workspace: Workspace::new()?,
-        };
-        fallible::try_box(Scratch { block_scratch, decoded_block: ScratchBuffer::default() })
+        fallible::try_box(Scratch::default())
     }
 
     /// The sum of the lengths of all buffers, in bytes.

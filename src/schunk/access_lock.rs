@@ -264,13 +264,10 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
 impl<T: Lockable> Drop for ReadGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let access = self.access;
-        match self.exclusion {
-            ReadExclusion::Counted => access.add_unlocked_readers(-1),
-            ReadExclusion::Inherited | ReadExclusion::Locked { is_recorded: false, .. } => {}
-            ReadExclusion::Locked { is_recorded: true, .. } => {
-                held_locks::remove(access.key(), LockMode::Shared)
-            }
+        if let ReadExclusion::Counted = self.exclusion {
+            self.access.add_unlocked_readers(-1);
+        } else if let ReadExclusion::Locked { is_recorded: true, .. } = self.exclusion {
+            held_locks::remove(self.access.key(), LockMode::Shared);
         }
     }
 }

@@ -75,7 +75,7 @@ impl SuperChunk {
             if !is_first || settings.postfilter.is_some() {
                 return Ok(false);
             }
-            let is_read = access.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+            let is_read = access.with_chunk(nchunk, false, &settings, |chunk, _| {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);

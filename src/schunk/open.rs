@@ -79,7 +79,7 @@ impl SuperChunk {
         // 0 for chunks with blocks of several sizes.
         let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, 0);
         for nchunk in 0..contents.nchunks {
-            let chunk = frame.with_chunk(nchunk, header, FetchMode::Keep, |chunk| chunk.into_owned())?;
+            let chunk = frame.stored_chunk(nchunk, header)?.fetch(FetchMode::Keep)?.into_owned()?;
             let info = ChunkInfo::parse(&chunk)?;
             nbytes += i64::from(info.nbytes);
             cbytes += i64::from(info.cbytes);

@@ -163,7 +163,7 @@ impl SuperChunk {
         }
         let access = session.access()?;
         let mut old = None;
-        let content = access.with_chunk(at, false, settings, &mut |chunk, _| {
+        let content = access.with_chunk(at, false, settings, |chunk, _| {
             old = Some(ChunkInfo::parse(chunk.bytes())?);
             check_chunk_nbytes(chunk.header().nbytes(), sizes.chunk)?;
             self.decode_to_malloc(at, chunk, settings)
@@ -191,7 +191,7 @@ impl SuperChunk {
         let capacity = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take_buffer(capacity)?;
         let mut old = None;
-        let mut compress_patched = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
+        let compress_patched = |chunk: &ParsedChunk<'_>, _: Option<ChunkAccess<'_>>| {
             let header = chunk.header();
             old = Some(ChunkInfo::parse(chunk.bytes())?);
             let is_regular = header.nbytes() == sizes.chunk
@@ -207,7 +207,7 @@ impl SuperChunk {
             self.note_read(header, &done);
             Ok(cbytes)
         };
-        match session.access()?.with_chunk(at, false, settings, &mut compress_patched)? {
+        match session.access()?.with_chunk(at, false, settings, compress_patched)? {
             None => Ok(Some(false)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {

@@ -152,7 +152,7 @@ impl SuperChunk {
     /// Returns the span of items `start..stop` for the current chunk size; `None` for no items.
     #[inline(always)]
     fn span(&self, start: i64, stop: i64) -> Result<Option<Span>> {
-        Span::new(start, stop, self.typesize(), self.counters().chunksize)
+        Span::new(start, stop, self.typesize(), self.chunksize())
     }
 
     /// Returns the span of items `start..stop`, for [`read_span`](Self::read_span); `None` for no items.
@@ -164,7 +164,7 @@ impl SuperChunk {
         if start < 0 && stop > start {
             return Err(err!(Failure, "`start` is {start}, expected 0 or more"));
         }
-        self.span(start, stop).map_err(|error| match self.counters().chunksize {
+        self.span(start, stop).map_err(|error| match self.chunksize() {
             // The super-chunk has no chunks, and thus no items: not an error about chunk sizes.
             -1 => err!(Failure, "{error}"),
             _ => error,
@@ -201,7 +201,7 @@ impl SuperChunk {
         let header = chunk.header();
         let range = (span.start - base) as usize..(span.stop - base) as usize;
         // A mask of blocks applies to a read of a whole chunk.
-        if i64::from(self.counters().chunksize) != span.chunksize
+        if i64::from(self.chunksize()) != span.chunksize
             || range.len() == header.nbytes()
             || !holds_items(header, &range)
         {
@@ -233,7 +233,7 @@ impl SuperChunk {
         self.check_nchunk(span.first_chunk())?;
         let settings = self.read_settings(false);
         let copies = self.with_read_access(|access| {
-            let current = Span { chunksize: i64::from(self.counters().chunksize), ..*span };
+            let current = Span { chunksize: i64::from(self.chunksize()), ..*span };
             if current.chunksize != span.chunksize {
                 // The super-chunk was changed before this thread got the lock.
                 current.check()?;
@@ -332,9 +332,9 @@ impl SuperChunk {
             self.note_typesize(typesize);
             return Ok(true);
         }
-        let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
+        let chunksize = usize::try_from(self.chunksize()).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
-        let done = access.with_chunk(part.nchunk, lazily, settings, &mut |chunk, access| {
+        let done = access.with_chunk(part.nchunk, lazily, settings, |chunk, access| {
             self.decode_chunk_part(part, chunk, access, settings, dest.reborrow())
         })?;
         Ok(done.is_some())
@@ -534,7 +534,7 @@ impl SuperChunk {
         let settings = self.read_settings(false);
         let access = session.access()?;
         let mut old = None;
-        let content = access.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
+        let content = access.with_chunk(nchunk, false, &settings, |chunk, _| {
             old = Some(ChunkInfo::parse(chunk.bytes())?);
             self.decode_to_malloc(nchunk, chunk, &settings)
         })?;
@@ -577,7 +577,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam`.
     fn check_chunksize(&self, new: &ChunkPartToWrite<'_>) -> Result<()> {
-        let chunksize = self.counters().chunksize;
+        let chunksize = self.chunksize();
         if i64::from(chunksize) != new.chunksize {
             let before = new.chunksize;
             return Err(err!(

@@ -86,7 +86,7 @@ impl SuperChunk {
         let target = self.owner_of_view()?.unwrap_or(self);
         let mut session = target.lock_for_change(false)?;
         let is_same = session.access()?.fetch(snapshot.nchunk, false, FetchMode::Borrow, |stored| {
-            Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
+            Ok(matches!(stored, FetchedChunk::Whole(stored) if **stored == *snapshot.chunk))
         })?;
         if is_same {
             session.update(snapshot.nchunk, chunk)?;

@@ -17,8 +17,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fork_count;
 use crate::frame::FrameSavepoint;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
+use crate::frame::store::Frame;
 use crate::frame::store::durability::Durability;
-use crate::frame::store::{Frame, FrameLockGuard};
+use crate::io::FrameLockGuard;
 use crate::trace;
 
 /// The lock for changes of a super-chunk while it is held; `None` if the thread holds it already, or the thread for
@@ -32,7 +33,7 @@ struct Transaction<'a> {
     /// `None` once the transaction has ended.
     savepoint: Option<Savepoint>,
     /// The locks that exclude other processes and threads; `None` for a frame that is changed in place.
-    _locks: Option<(FrameLockGuard<'a>, ChangeLockGuard<'a>)>,
+    _locks: Option<(Option<FrameLockGuard<'a>>, ChangeLockGuard<'a>)>,
 }
 
 /// The state of a super-chunk at the begin of a transaction.
@@ -194,8 +195,10 @@ impl SuperChunk {
         let Some(frame) = self.frame().filter(is_own).filter(|frame| frame.has_uncompacted_changes()) else {
             return;
         };
-        let closed =
-            frame.lock(true).and_then(|frame_lock| frame.close().and_then(|()| frame_lock.release()));
+        let closed = frame.lock(true).and_then(|frame_lock| {
+            frame.close()?;
+            frame_lock.map_or(Ok(()), FrameLockGuard::release)
+        });
         if let Err(error) = closed {
             trace::error(&error);
         }

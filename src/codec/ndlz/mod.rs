@@ -23,6 +23,7 @@ pub(crate) use encode::NdlzTables;
 use crate::chunk::Container;
 use crate::err;
 use crate::error::Result;
+use crate::fallible;
 
 /// Compresses `src`, an array's block of bytes in two dimensions, into `dest`, in cells of `cell` (4 or 8) bytes a
 /// side. Returns the length of the stream; 0 if it is not shorter than the block.
@@ -30,19 +31,20 @@ use crate::error::Result;
 /// # Errors
 /// `Data` for another cell, or where the array and its block do not fit together.
 pub(crate) fn compress(
-    tables: &mut NdlzTables,
+    tables: &mut Option<NdlzTables>,
     cell: u8,
     container: Option<&Container>,
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<usize> {
+    let dest_len = dest.len();
     let refused = || {
         err!(
             Data,
             "NDLZ: source of {} and destination of {} bytes for {container:?}, \
              expected a block of two dimensions and a destination of at least {} bytes",
             src.len(),
-            dest.len(),
+            dest_len,
             format::HEADER_LEN
         )
     };
@@ -52,10 +54,11 @@ pub(crate) fn compress(
     let shape = container.and_then(|c| c.blockshape).filter(|shape| shape.extents().len() == 2);
     let (nbytes, extents) =
         shape.and_then(|shape| shape.checked_extents(1, src.len())).ok_or_else(refused)?;
-    if nbytes != src.len() || dest.len() < format::HEADER_LEN {
+    if nbytes != src.len() || dest_len < format::HEADER_LEN {
         return Err(refused());
     }
     let shape = [extents[0], extents[1]];
+    let tables = fallible::get_or_make(tables, NdlzTables::new)?;
     match cell {
         4 => Ok(encode::encode::<4>(tables, shape, src, dest)),
         _ => Ok(encode::encode::<8>(tables, shape, src, dest)),

@@ -1,5 +1,5 @@
-//! The blocks of lazy chunks (`frame.md` 4.6): they are read from the file when they are needed, and checked by the record
-//! of their chunk (`frame.md` 2.14).
+//! The checks of chunks that are read (`frame.md` 2.14), and the blocks of lazy chunks (`frame.md` 4.6), which are read from
+//! the file when they are needed, and checked by the record of their chunk.
 
 use super::frame::{Frame, to_block_error};
 use crate::buffers;
@@ -9,41 +9,21 @@ use crate::err;
 use crate::error::Result;
 use crate::fallible;
 use crate::frame::FrameKind;
+use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
-use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, record_len};
-use crate::io::IoStream;
+use crate::frame::format::units::{MIN_RECORDED_LEN, UnitChecks, chunk_checksum, record_len};
 use std::sync::Arc;
-
-/// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
-pub(crate) struct ChunkSource<'a> {
-    pub(super) frame: &'a Frame,
-    /// The header of the frame when its index was read.
-    pub(super) header: &'a FrameHeader,
-    /// The file of the chunk keeps its content while it is open, also when another handle replaces the chunk.
-    pub(super) chunk_file: Option<IoStream>,
-    /// The checks of the units of the chunk, if they are needed.
-    pub(super) units: Option<Arc<UnitChecks>>,
-}
-
-impl BlockSource for ChunkSource<'_> {
-    fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
-        let read = read_checked(self.units.as_deref(), position, dest, &|at, dest| match &self.chunk_file {
-            Some(stream) => stream.read_exact_at(at, dest).map_err(to_block_error),
-            None => self.frame.read_from_chunk(location, at, dest),
-        });
-        self.frame.confirm_check(self.header, read)
-    }
-}
 
 impl BlockSource for Frame {
     fn read(&self, location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
         let read = |at: u64, dest: &mut [u8]| self.read_from_chunk(location, at, dest);
         let units = match self.unchecked_chunk_at(location) {
-            Some(nchunk) => {
+            Some((nchunk, checksums)) => {
                 let mut head = [0; EXTENDED_HEADER_LENGTH];
                 read(0, &mut head)?;
-                self.units_of(nchunk, location, stored_len(&head), &read, &self.read_header()?)?
+                let place = (nchunk, location);
+                self.units_of(place, &checksums, stored_len(&head), &read, &self.read_header()?)?
             }
             None => None,
         };
@@ -69,8 +49,8 @@ impl Frame {
         .map_err(to_block_error)
     }
 
-    /// Returns the number of the chunk at `location`, if it must be checked when it is read.
-    fn unchecked_chunk_at(&self, location: ChunkLocation) -> Option<usize> {
+    /// Returns the number of the chunk at `location`, and the checksums, if it must be checked when it is read.
+    fn unchecked_chunk_at(&self, location: ChunkLocation) -> Option<(usize, Arc<Checksums>)> {
         let inner = self.inner.read_recursive();
         let checksums = inner.index.checksums.as_ref()?;
         let start = match inner.layout.kind {
@@ -82,23 +62,39 @@ impl Frame {
         let stated = usize::try_from(location.nchunk).ok();
         let stated = stated.filter(|&nchunk| offsets.get(nchunk).is_some_and(is_there));
         let nchunk = stated.or_else(|| offsets.iter().position(is_there))?;
-        checksums.needs_check(nchunk).then_some(nchunk)
+        checksums.needs_check(nchunk).then(|| (nchunk, checksums.clone()))
     }
 
-    /// Returns the checks of the units of chunk `nchunk`, whose header gives the length `chunk_len`; `None` if it needs no
-    /// check. A chunk without a record is read and checked as a whole. `read` reads bytes behind the start of the chunk.
+    /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
+    /// `header` is the header of the frame.
     ///
     /// # Errors
-    /// `Data` for a damaged chunk; those of [`with_chunk`](Self::with_chunk).
-    pub(super) fn units_of(
+    /// `Data` for a damaged chunk; `FileRead` if another handle has changed the frame.
+    pub(in crate::frame) fn check_chunk(
         &self,
         nchunk: usize,
-        location: ChunkLocation,
+        bytes: &[u8],
+        place: u64,
+        header: &FrameHeader,
+    ) -> Result<()> {
+        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
+        self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
+    }
+
+    /// Returns the checks of the units of chunk `nchunk` at `location`, which must be checked by `checksums` and whose header
+    /// gives the length `chunk_len`. A chunk without a record is read and checked as a whole: then the result is `None`.
+    /// `read` reads bytes behind the start of the chunk.
+    ///
+    /// # Errors
+    /// `Data` for a damaged chunk; those of [`StoredChunk::fetch`](super::fetch::StoredChunk::fetch).
+    pub(super) fn units_of(
+        &self,
+        (nchunk, location): (usize, ChunkLocation),
+        checksums: &Checksums,
         chunk_len: Option<u64>,
         read: &dyn Fn(u64, &mut [u8]) -> Result<()>,
         header: &FrameHeader,
     ) -> Result<Option<Arc<UnitChecks>>> {
-        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(None) };
         let Some(expected) = checksums.of_chunk(nchunk) else { return Ok(None) };
         if let Some(units) = self.kept_units.get(location.offset, expected) {
             if units.are_checked() {

@@ -14,7 +14,7 @@ use crate::frame::format::plan::FrameLayout;
 use crate::io::new_files::NewFiles;
 use crate::io::replacement::Replacement;
 use crate::io::{
-    Backend, CachedReader, IoStream, ObservedStamp, OpenMode, paths, read_file_stamp, replacement,
+    Backend, CachedReader, ObservedStamp, OpenMode, ReadHandle, paths, read_file_stamp, replacement,
 };
 use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
@@ -189,12 +189,12 @@ impl Disk {
         self.reader.drop_if_lost();
     }
 
-    /// Calls `read` with the frame's read handle.
+    /// Returns the frame's read handle.
     ///
     /// # Errors
-    /// `FileOpen`, or the error that `read` returns.
-    pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
-        self.reader.with_stream(self.path(), read)
+    /// `FileOpen`.
+    pub(crate) fn reader(&self) -> Result<ReadHandle> {
+        self.reader.open(self.path())
     }
 
     /// Fills `dest` with the bytes that begin at byte `at` of the frame.
@@ -206,7 +206,7 @@ impl Disk {
             .base
             .checked_add(at)
             .ok_or_else(|| err!(FileRead, "offset {at} of a frame at byte {} overflows", self.base))?;
-        self.with_reader(|stream| stream.read_exact_at(at, dest))
+        self.reader()?.read_exact_at(at, dest)
     }
 
     /// Reads the fixed part of the header.
@@ -214,9 +214,18 @@ impl Disk {
     /// # Errors
     /// `FileOpen`, `FileRead`, and the errors of parsing the header.
     pub(in crate::frame) fn read_header(&self) -> Result<FrameHeader> {
-        let mut bytes = [0; FIXED_HEADER_LEN];
-        self.read(0, &mut bytes)?;
-        FrameHeader::parse(&bytes, self.kind())
+        self.read_header_with_image().map(|(_, header)| header)
+    }
+
+    /// Reads the fixed part of the header. Also returns its bytes.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
+    #[inline]
+    pub(super) fn read_header_with_image(&self) -> Result<([u8; FIXED_HEADER_LEN], FrameHeader)> {
+        let mut image = [0; FIXED_HEADER_LEN];
+        self.read(0, &mut image)?;
+        Ok((image, FrameHeader::parse(&image, self.kind())?))
     }
 
     /// Checks that the file has only remains of earlier changes behind the frame, before the frame is changed.
@@ -235,7 +244,7 @@ impl Disk {
             return Ok(());
         }
         let header = FrameHeader::parse(header_image, layout.kind)?;
-        let mut read = |at, dest: &mut [u8]| self.with_reader(|stream| stream.read_exact_at(at, dest));
+        let mut read = |at, dest: &mut [u8]| self.reader()?.read_exact_at(at, dest);
         let has_other_data = trailing::has_other_data_behind(&header, self.base, size, &mut read);
         // The size that a back-end of the program gives may include bytes that cannot be read.
         let is_unreadable = |error: &Error| !self.backend.is_native() && error.kind() == ErrorKind::FileRead;

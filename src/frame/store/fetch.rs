@@ -1,11 +1,11 @@
 //! Reading the chunks of a frame: whole, or in their lazy form (`frame.md` 4.6).
 
-use super::block_source::{ChunkSource, read_checked};
-use super::frame::{Frame, FrameContents};
+use super::block_source::read_checked;
+use super::frame::{Frame, FrameContents, to_block_error};
 use crate::buffers::{self, Buffer};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, offset};
-use crate::chunk::lazy::{ChunkLocation, LazyChunk};
-use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32};
+use crate::chunk::lazy::{BlockSource, ChunkLocation, LazyChunk};
+use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk, SpecialValue, read_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
@@ -13,9 +13,11 @@ use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk, stored_le
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
 use crate::frame::format::units::UnitChecks;
-use crate::io::IoStream;
+use crate::io::{BorrowedBytes, IoStream, ReadHandle};
 use crate::malloc::MallocBytes;
 use crate::trace;
+use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
+use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -37,10 +39,12 @@ pub(crate) enum FetchMode {
 
 /// The bytes of a whole chunk.
 pub(crate) enum ChunkBytes<'a> {
-    /// The frame's own bytes.
+    /// Bytes of the super-chunk or of the frame in memory.
     Borrowed(&'a [u8]),
-    /// A copy in a buffer of the pool.
-    Pooled(&'a [u8]),
+    /// Bytes in the memory of the back-end.
+    Lent(BorrowedBytes<'a>),
+    /// The first bytes of a buffer of the pool.
+    Pooled(Buffer, usize),
     /// A copy.
     Owned(MallocBytes),
     /// A special chunk, built from an entry of the index.
@@ -52,7 +56,9 @@ impl Deref for ChunkBytes<'_> {
 
     fn deref(&self) -> &[u8] {
         match self {
-            ChunkBytes::Borrowed(bytes) | ChunkBytes::Pooled(bytes) => bytes,
+            ChunkBytes::Borrowed(bytes) => bytes,
+            ChunkBytes::Lent(bytes) => bytes,
+            ChunkBytes::Pooled(buffer, len) => &buffer[..*len],
             ChunkBytes::Owned(bytes) => bytes,
             ChunkBytes::Special(bytes) => bytes,
         }
@@ -82,14 +88,26 @@ impl FetchedChunk<'_> {
     pub(crate) fn is_from_file(&self) -> bool {
         matches!(
             self,
-            FetchedChunk::Lazy(..) | FetchedChunk::Whole(ChunkBytes::Pooled(_) | ChunkBytes::Owned(_))
+            FetchedChunk::Lazy(..) | FetchedChunk::Whole(ChunkBytes::Pooled(..) | ChunkBytes::Owned(_))
         )
     }
 
-    /// Returns the chunk in memory that it owns; a lazy chunk in its serialised form.
-    pub(crate) fn into_owned(self) -> Result<MallocBytes> {
+    /// Parses the header of the chunk into `header`, unless its lazy form has it.
+    ///
+    /// # Errors
+    /// Those of [`ParsedChunk::parse`].
+    #[inline(always)]
+    pub(crate) fn parse<'c>(&'c self, header: &'c mut ChunkHeader) -> Result<ParsedChunk<'c>> {
         match self {
-            FetchedChunk::Whole(chunk) => chunk.into_owned(),
+            FetchedChunk::Whole(chunk) => ParsedChunk::parse(header, chunk),
+            FetchedChunk::Lazy(chunk, source) => Ok(ParsedChunk::lazy(chunk, source)),
+        }
+    }
+
+    /// Returns the chunk in memory that it owns, and is empty then; a lazy chunk in its serialised form.
+    pub(crate) fn take_owned(&mut self) -> Result<MallocBytes> {
+        match self {
+            FetchedChunk::Whole(chunk) => mem::replace(chunk, ChunkBytes::Borrowed(&[])).into_owned(),
             FetchedChunk::Lazy(chunk, _) => {
                 let mut bytes = MallocBytes::zeroed(chunk.serialized_len())?;
                 chunk.serialize(&mut bytes);
@@ -99,45 +117,114 @@ impl FetchedChunk<'_> {
     }
 }
 
+/// A chunk of a frame, and the memory or the open file that has its bytes.
+pub(crate) struct StoredChunk<'a> {
+    frame: &'a Frame,
+    /// The current header of the frame.
+    header: &'a FrameHeader,
+    nchunk: usize,
+    place: ChunkPlace<'a>,
+}
+
 /// The place of a chunk.
-enum ChunkPlace {
+enum ChunkPlace<'a> {
     /// Its index entry.
     Index { special: SpecialValue, is_last: bool },
     /// Memory, until the transaction is committed that has stored the chunk.
-    Memory(Arc<Vec<u8>>),
-    /// The data section, at this offset, or the chunk file of this number.
-    Data(u64),
+    Unwritten(Arc<Vec<u8>>),
+    /// The frame in memory, which has the chunk at this offset in its data section.
+    Memory(MappedRwLockReadGuard<'a, [u8]>, u64),
+    /// The file of a contiguous frame, with the chunk at byte `start`, which is `offset` in the data section. The chunk
+    /// mostly has at most `max_len` bytes: up to the next chunk in the order of the index.
+    File { file: ReadHandle, start: u64, offset: u64, max_len: u64 },
+    /// The chunk's own file, and its number.
+    ChunkFile(IoStream, u64),
+}
+
+/// The source of the blocks of a lazy chunk.
+pub(crate) struct ChunkSource<'a> {
+    frame: &'a Frame,
+    /// The header of the frame when its index was read.
+    header: &'a FrameHeader,
+    /// The file with the chunk. A chunk's own file keeps its content while it is open, also when another handle replaces
+    /// the chunk.
+    file: &'a IoStream,
+    /// Offset of the chunk in the file, in bytes.
+    start: u64,
+    /// The checks of the units of the chunk, if they are needed.
+    units: Option<Arc<UnitChecks>>,
+}
+
+impl BlockSource for ChunkSource<'_> {
+    fn read(&self, _location: ChunkLocation, position: u64, dest: &mut [u8]) -> Result<()> {
+        let done = match self.units.as_deref() {
+            None => self.read_from_file(position, dest),
+            units => {
+                read_checked(units, position, dest, &|position, dest| self.read_from_file(position, dest))
+            }
+        };
+        self.frame.confirm_check(self.header, done)
+    }
+}
+
+impl ChunkSource<'_> {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk.
+    #[inline(always)]
+    fn read_from_file(&self, position: u64, dest: &mut [u8]) -> Result<()> {
+        let at = self.start.checked_add(position);
+        let overflow = || err!(ReadBuffer, "byte {position} of the chunk at {} overflows", self.start);
+        self.file.read_exact_at(at.ok_or_else(overflow)?, dest).map_err(to_block_error)
+    }
 }
 
 impl Frame {
-    /// Returns the place of a chunk.
-    fn place_of_chunk(&self, nchunk: usize) -> Result<ChunkPlace> {
-        let inner = self.inner.read_recursive();
-        let offsets = &inner.index.offsets;
-        let code = offsets.get(nchunk);
-        let code =
-            code.ok_or_else(|| err!(Data, "no chunk {nchunk} in a frame of {} chunks", offsets.len()))?;
-        match decode_entry(code)? {
-            IndexEntry::Special(special) => {
-                Ok(ChunkPlace::Index { special, is_last: nchunk + 1 == offsets.len() })
-            }
-            IndexEntry::Payload(offset) => {
-                let unwritten = inner.staging.as_ref().and_then(|staging| staging.unwritten_chunk(offset));
-                Ok(unwritten.map_or(ChunkPlace::Data(offset), ChunkPlace::Memory))
-            }
-        }
+    /// Returns chunk `nchunk`: opens the file with its bytes, or locks the memory. `header` is the current header of the
+    /// frame.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that does not exist, perhaps because another handle has deleted it meanwhile; `Data` for
+    /// an invalid entry of the index; `InvalidHeader` for an offset beyond the data section; `FileOpen`.
+    #[inline(always)]
+    pub(crate) fn stored_chunk<'a>(
+        &'a self,
+        nchunk: usize,
+        header: &'a FrameHeader,
+    ) -> Result<StoredChunk<'a>> {
+        Ok(StoredChunk { frame: self, header, nchunk, place: self.place_of_chunk(nchunk, header)? })
     }
 
-    /// Returns the maximum size in bytes of the chunk at `offset`: up to the next chunk in the order of the index.
-    fn max_chunk_cbytes(&self, nchunk: usize, offset: u64, header: &FrameHeader) -> u64 {
-        let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
-        let end = next
-            .and_then(|code| u64::try_from(code).ok())
-            .filter(|&next| next > offset)
-            .unwrap_or(u64::try_from(header.cbytes).unwrap_or(0));
+    fn place_of_chunk<'a>(&'a self, nchunk: usize, header: &FrameHeader) -> Result<ChunkPlace<'a>> {
+        let inner = self.inner.read_recursive();
+        let offsets = &inner.index.offsets;
+        let nchunks = offsets.len();
+        let code = offsets.get(nchunk);
+        let code =
+            code.ok_or_else(|| err!(InvalidParam, "no chunk {nchunk} in a frame of {nchunks} chunks"))?;
+        let offset = match decode_entry(code)? {
+            IndexEntry::Special(special) => {
+                return Ok(ChunkPlace::Index { special, is_last: nchunk + 1 == nchunks });
+            }
+            IndexEntry::Payload(offset) => offset,
+        };
+        if let Some(chunk) = inner.staging.as_ref().and_then(|staging| staging.unwritten_chunk(offset)) {
+            return Ok(ChunkPlace::Unwritten(chunk));
+        }
+        let Some(disk) = &self.disk else {
+            return Ok(ChunkPlace::Memory(RwLockReadGuard::map(inner, |inner| inner.memory.bytes()), offset));
+        };
+        let next = offsets.get(nchunk + 1).and_then(|code| u64::try_from(code).ok());
+        drop(inner);
+        if let Some(files) = disk.directory() {
+            let file = self.explain_error(header, files.open(offset))?;
+            return Ok(ChunkPlace::ChunkFile(file, offset));
+        }
+        let start = disk.base + self.check_offset(offset, header)?;
+        let end = next.filter(|&next| next > offset).unwrap_or(u64::try_from(header.cbytes).unwrap_or(0));
         let fixed = u64::try_from(header.chunksize).ok().filter(|&size| size > 0);
         let plain = fixed.map_or(u64::MAX, |size| size + EXTENDED_HEADER_LENGTH as u64);
-        end.saturating_sub(offset).min(plain)
+        let max_len = end.saturating_sub(offset).min(plain);
+        disk.drop_lost_reader();
+        Ok(ChunkPlace::File { file: disk.reader()?, start, offset, max_len })
     }
 
     /// Checks an offset in the data section, and returns the offset in the frame, both in bytes.
@@ -187,188 +274,173 @@ impl Frame {
         }
     }
 
+    /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
+    pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
+        if self.unchecked_chunk(nchunk).is_none() {
+            return Ok(());
+        }
+        self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
+    }
+
     /// Returns the second flags of chunk `nchunk`.
     fn chunk_flags2(&self, nchunk: usize, header: &FrameHeader) -> Result<u8> {
-        let flags = |chunk: FetchedChunk<'_>| match chunk {
-            FetchedChunk::Whole(chunk) => Ok(ChunkInfo::parse(&chunk)?.flags2),
-            FetchedChunk::Lazy(chunk, _) => Ok(chunk.header().blosc2_flags2),
-        };
-        self.with_lazy_chunk(nchunk, header, flags)
+        let chunk = self.stored_chunk(nchunk, header)?;
+        match chunk.fetch_lazily() {
+            Ok(FetchedChunk::Lazy(chunk, _)) => Ok(chunk.header().blosc2_flags2),
+            Ok(FetchedChunk::Whole(chunk)) => Ok(ChunkInfo::parse(&chunk)?.flags2),
             // Chunks of Blosc 1 and empty chunks have no lazy form.
-            .or_else(|_| {
-                self.with_chunk(nchunk, header, FetchMode::Borrow, |chunk| {
-                    Ok(ChunkInfo::parse(&chunk)?.flags2)
-                })
-            })
-    }
-
-    /// Reads the whole chunk `nchunk` and passes it to `then`. `header` is the current header of the frame.
-    ///
-    /// # Errors
-    /// `Data`, `InvalidHeader`, `FileOpen`, `FileRead`, `MemoryAlloc`, and what `then` returns.
-    pub(crate) fn with_chunk<R>(
-        &self,
-        nchunk: usize,
-        header: &FrameHeader,
-        mode: FetchMode,
-        then: impl FnOnce(ChunkBytes<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let offset = match self.place_of_chunk(nchunk)? {
-            ChunkPlace::Index { special, is_last } => {
-                return then(ChunkBytes::Special(build_special_chunk(special, is_last, header)?));
-            }
-            ChunkPlace::Memory(chunk) => return then(ChunkBytes::Borrowed(&chunk)),
-            ChunkPlace::Data(offset) => offset,
-        };
-        let Some(disk) = &self.disk else {
-            let at = self.check_offset(offset, header)?;
-            let inner = self.inner.read_recursive();
-            let chunk = chunk_in_frame_memory(inner.memory.bytes(), at, offset, header)?;
-            self.check_chunk(nchunk, chunk, offset, header)?;
-            return then(ChunkBytes::Borrowed(chunk));
-        };
-        if let Some(files) = disk.directory() {
-            let opened = files.open(offset).and_then(|stream| {
-                let len = usize::try_from(stream.size()?).unwrap_or(0);
-                if len < MIN_HEADER_LENGTH {
-                    return Err(err!(
-                        FileRead,
-                        "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more"
-                    ));
-                }
-                Ok((stream, len))
-            });
-            let (stream, len) = self.explain_error(header, opened)?;
-            if let Some(bytes) = stream.borrow_at(0, len)? {
-                check_chunk_file_len(&bytes)?;
-                self.check_chunk(nchunk, stored_part(&bytes), offset, header)?;
-                return then(ChunkBytes::Borrowed(&bytes));
-            }
-            let mut buffer = ReadBuffer::new(mode, len)?;
-            let read = stream.read_exact_at(0, buffer.bytes());
-            self.explain_error(header, read.and_then(|()| check_chunk_file_len(buffer.bytes())))?;
-            self.check_chunk(nchunk, stored_part(buffer.bytes()), offset, header)?;
-            return buffer.pass_chunk(len, then);
+            Err(_) => Ok(ChunkInfo::parse(&chunk.fetch(FetchMode::Borrow)?)?.flags2),
         }
-        let at = self.check_offset(offset, header)?;
-        disk.drop_lost_reader();
-        disk.with_reader(|stream| {
-            let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
-            if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
-                let cbytes = stored_cbytes(&head, limit)?;
-                let bytes = stream.borrow_at(disk.base + at, cbytes)?;
-                let missing = || err!(FileRead, "the back-end lends the chunk header, but not the chunk");
-                let bytes = bytes.ok_or_else(missing)?;
-                self.check_chunk(nchunk, &bytes, offset, header)?;
-                return then(ChunkBytes::Borrowed(&bytes));
-            }
-            // Usually the chunk ends where the next chunk begins: then one read is enough.
-            let guess = self.max_chunk_cbytes(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
-            let read = read_stored_chunk(stream, disk.base + at, limit, guess as usize, mode);
-            let (mut buffer, cbytes) = self.explain_error(header, read)?;
-            self.check_chunk(nchunk, &buffer.bytes()[..cbytes], offset, header)?;
-            buffer.pass_chunk(cbytes, then)
-        })
-    }
-
-    /// Reads chunk `nchunk` and passes it to `then`: in its lazy form if the frame is on disk, whole if the chunk has
-    /// no blocks or the frame is in memory.
-    ///
-    /// # Errors
-    /// As [`with_chunk`](Self::with_chunk); `InvalidHeader` for a chunk that has no lazy form.
-    pub(crate) fn with_lazy_chunk<R>(
-        &self,
-        nchunk: usize,
-        header: &FrameHeader,
-        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let offset = match self.place_of_chunk(nchunk)? {
-            ChunkPlace::Index { special, is_last } => {
-                let chunk = build_special_chunk(special, is_last, header)?;
-                return then(FetchedChunk::Whole(ChunkBytes::Special(chunk)));
-            }
-            ChunkPlace::Memory(chunk) => return then(FetchedChunk::Whole(ChunkBytes::Borrowed(&chunk))),
-            ChunkPlace::Data(offset) => offset,
-        };
-        let Some(disk) = &self.disk else {
-            self.check_whole_chunk(nchunk, header)?;
-            let at = self.check_offset(offset, header)?;
-            let inner = self.inner.read_recursive();
-            let chunk = lazy_chunk_in_frame_memory(inner.memory.bytes(), at)?;
-            return then(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
-        };
-        if let Some(files) = disk.directory() {
-            let number = i64::try_from(offset).unwrap_or(i64::MAX);
-            let location = ChunkLocation { nchunk: number as i32, offset: number };
-            let read = files.open(offset).and_then(|stream| {
-                let place = StoredPlace { nchunk, at: 0, limit: None, location };
-                let (chunk, units) = self.read_lazy_form(&stream, &place, MAX_LAZY_FIRST_READ, header)?;
-                Ok((chunk, units, stream))
-            });
-            let (chunk, units, stream) = self.confirm_check(header, read)?;
-            return then(chunk.with_source(ChunkSource {
-                frame: self,
-                header,
-                chunk_file: Some(stream),
-                units,
-            }));
-        }
-        let at = self.check_offset(offset, header)?;
-        let guess =
-            usize::try_from(self.max_chunk_cbytes(nchunk, offset, header)).unwrap_or(MAX_LAZY_FIRST_READ);
-        let location = ChunkLocation {
-            nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
-            offset: i64::try_from(at).unwrap_or(i64::MAX),
-        };
-        disk.drop_lost_reader();
-        let read = disk.with_reader(|stream| {
-            let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
-            let place = StoredPlace { nchunk, at: disk.base + at, limit: Some(limit), location };
-            self.read_lazy_form(stream, &place, guess.min(MAX_LAZY_FIRST_READ), header)
-        });
-        let (chunk, units) = self.confirm_check(header, read)?;
-        then(chunk.with_source(ChunkSource { frame: self, header, chunk_file: None, units }))
     }
 
     /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
     pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
-        let offset = match self.place_of_chunk(nchunk)? {
-            ChunkPlace::Index { special, is_last } => {
-                return ChunkInfo::parse(&build_special_chunk(special, is_last, header)?);
-            }
-            ChunkPlace::Memory(chunk) => return ChunkInfo::parse(&chunk),
-            ChunkPlace::Data(offset) => offset,
-        };
+        let chunk = self.stored_chunk(nchunk, header)?;
         // The length is compared first: a chunk that does not fit into its place has no bytes to check.
-        let info = self.stored_chunk_info(offset, header)?;
+        let info = match &chunk.place {
+            ChunkPlace::Index { special, is_last } => {
+                return ChunkInfo::parse(&build_special_chunk(*special, *is_last, header)?);
+            }
+            ChunkPlace::Unwritten(chunk) => return ChunkInfo::parse(chunk),
+            ChunkPlace::ChunkFile(file, _) => chunk_file_info(file)?,
+            ChunkPlace::Memory(_, offset) | ChunkPlace::File { offset, .. } => {
+                let mut head = [0; EXTENDED_HEADER_LENGTH];
+                self.read(self.check_offset(*offset, header)?, &mut head)?;
+                stored_cbytes(&head, u64::try_from(header.cbytes).unwrap_or(0) - offset)?;
+                ChunkInfo::parse(&head)?
+            }
+        };
         if self.unchecked_chunk(nchunk).is_some() {
-            match self.with_lazy_chunk(nchunk, header, |_| Ok(())) {
+            match chunk.fetch_lazily() {
                 // A chunk without a lazy form; its bytes were checked.
                 Err(error) if error.kind() == ErrorKind::InvalidHeader => {}
-                checked => checked?,
+                checked => drop(checked?),
             }
         }
         Ok(info)
     }
+}
 
-    /// Returns the fields of the header of the chunk at `offset` in the data section, or in the file of that number.
-    fn stored_chunk_info(&self, offset: u64, header: &FrameHeader) -> Result<ChunkInfo> {
-        let mut head = [0; EXTENDED_HEADER_LENGTH];
-        if let Some(files) = self.chunk_files() {
-            let stream = files.open(offset)?;
-            let got = stream.read_at(0, &mut head)?;
-            let info = ChunkInfo::parse(&head[..got])?;
-            let size = stream.size()?;
-            if info.cbytes as u64 > size {
-                return Err(err!(InvalidHeader, "the chunk file has {size} bytes, expected {}", info.cbytes));
-            }
-            return Ok(info);
-        }
-        self.read(self.check_offset(offset, header)?, &mut head)?;
-        let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
-        stored_cbytes(&head, limit)?;
-        ChunkInfo::parse(&head)
+impl StoredChunk<'_> {
+    /// Returns whether the chunk is in memory already, because its file is mapped, and needs no check.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.frame.is_mapped() && self.frame.unchecked_chunk(self.nchunk).is_none()
     }
+
+    /// Returns the whole chunk.
+    ///
+    /// # Errors
+    /// `Data`, `InvalidHeader`, `FileRead`, `MemoryAlloc`.
+    pub(crate) fn fetch(&self, mode: FetchMode) -> Result<ChunkBytes<'_>> {
+        let StoredChunk { frame, header, nchunk, .. } = *self;
+        let check = |bytes: &[u8], offset: u64| frame.check_chunk(nchunk, bytes, offset, header);
+        match &self.place {
+            &ChunkPlace::Index { special, is_last } => {
+                Ok(ChunkBytes::Special(build_special_chunk(special, is_last, header)?))
+            }
+            ChunkPlace::Unwritten(chunk) => Ok(ChunkBytes::Borrowed(chunk)),
+            &ChunkPlace::Memory(ref memory, offset) => {
+                let at = frame.check_offset(offset, header)?;
+                let chunk = chunk_in_frame_memory(memory, at, offset, header)?;
+                check(chunk, offset)?;
+                Ok(ChunkBytes::Borrowed(chunk))
+            }
+            &ChunkPlace::ChunkFile(ref file, number) => {
+                let len = frame.explain_error(header, chunk_file_len(file))?;
+                if let Some(bytes) = file.borrow_at(0, len)? {
+                    check_chunk_file_len(&bytes)?;
+                    check(stored_part(&bytes), number)?;
+                    return Ok(ChunkBytes::Lent(bytes));
+                }
+                let mut buffer = ReadBuffer::new(mode, len)?;
+                let read = file.read_exact_at(0, buffer.bytes());
+                frame.explain_error(header, read.and_then(|()| check_chunk_file_len(buffer.bytes())))?;
+                check(stored_part(buffer.bytes()), number)?;
+                Ok(buffer.into_chunk(len))
+            }
+            &ChunkPlace::File { ref file, start, offset, max_len } => {
+                let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
+                if let Some(head) = file.borrow_at(start, EXTENDED_HEADER_LENGTH)? {
+                    let bytes = file.borrow_at(start, stored_cbytes(&head, limit)?)?;
+                    let missing = || err!(FileRead, "the back-end lends the chunk header, but not the chunk");
+                    let bytes = bytes.ok_or_else(missing)?;
+                    check(&bytes, offset)?;
+                    return Ok(ChunkBytes::Lent(bytes));
+                }
+                // Usually the chunk ends where the next chunk begins: then one read is enough.
+                let guess = max_len.max(EXTENDED_HEADER_LENGTH as u64) as usize;
+                let read = read_stored_chunk(file, start, limit, guess, mode);
+                let (mut buffer, cbytes) = frame.explain_error(header, read)?;
+                check(&buffer.bytes()[..cbytes], offset)?;
+                Ok(buffer.into_chunk(cbytes))
+            }
+        }
+    }
+
+    /// Returns the chunk in its lazy form if the frame is on disk; whole if the chunk has no blocks or the frame is in
+    /// memory.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch); `InvalidHeader` for a chunk that has no lazy form.
+    pub(crate) fn fetch_lazily(&self) -> Result<FetchedChunk<'_>> {
+        let StoredChunk { frame, header, nchunk, .. } = *self;
+        let (file, place, guess) = match &self.place {
+            ChunkPlace::Index { .. } | ChunkPlace::Unwritten(_) => {
+                return self.fetch(FetchMode::Borrow).map(FetchedChunk::Whole);
+            }
+            &ChunkPlace::Memory(ref memory, offset) => {
+                frame.check_whole_chunk(nchunk, header)?;
+                let chunk = lazy_chunk_in_frame_memory(memory, frame.check_offset(offset, header)?)?;
+                return Ok(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
+            }
+            &ChunkPlace::ChunkFile(ref file, number) => {
+                let number = i64::try_from(number).unwrap_or(i64::MAX);
+                let location = ChunkLocation { nchunk: number as i32, offset: number };
+                (file, StoredPlace { nchunk, at: 0, limit: None, location }, MAX_LAZY_FIRST_READ)
+            }
+            &ChunkPlace::File { ref file, start, offset, max_len } => {
+                let location = ChunkLocation {
+                    nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
+                    offset: i64::try_from(header.header_len as u64 + offset).unwrap_or(i64::MAX),
+                };
+                let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
+                let place = StoredPlace { nchunk, at: start, limit: Some(limit), location };
+                (&**file, place, max_len.min(MAX_LAZY_FIRST_READ as u64) as usize)
+            }
+        };
+        let read = frame.read_lazy_form(file, &place, guess, header);
+        let (chunk, units) = frame.confirm_check(header, read)?;
+        Ok(match chunk {
+            LazyForm::Whole(chunk) => FetchedChunk::Whole(ChunkBytes::Owned(chunk)),
+            LazyForm::Lazy(chunk) => {
+                FetchedChunk::Lazy(chunk, ChunkSource { frame, header, file, start: place.at, units })
+            }
+        })
+    }
+}
+
+/// Returns the length of a chunk file in bytes.
+///
+/// # Errors
+/// `FileRead`, also for a file that has no chunk header.
+fn chunk_file_len(file: &IoStream) -> Result<usize> {
+    let len = usize::try_from(file.size()?).unwrap_or(0);
+    if len < MIN_HEADER_LENGTH {
+        return Err(err!(FileRead, "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more"));
+    }
+    Ok(len)
+}
+
+/// Returns the fields of the header of the chunk in a chunk file.
+fn chunk_file_info(file: &IoStream) -> Result<ChunkInfo> {
+    let mut head = [0; EXTENDED_HEADER_LENGTH];
+    let got = file.read_at(0, &mut head)?;
+    let info = ChunkInfo::parse(&head[..got])?;
+    let size = file.size()?;
+    if info.cbytes as u64 > size {
+        return Err(err!(InvalidHeader, "the chunk file has {size} bytes, expected {}", info.cbytes));
+    }
+    Ok(info)
 }
 
 /// The memory that a chunk is read into.
@@ -396,14 +468,14 @@ impl ReadBuffer {
         }
     }
 
-    /// Passes the first `len` bytes as a chunk to `then`.
-    fn pass_chunk<R>(self, len: usize, then: impl FnOnce(ChunkBytes<'_>) -> Result<R>) -> Result<R> {
+    /// Returns the first `len` bytes as a chunk.
+    fn into_chunk(self, len: usize) -> ChunkBytes<'static> {
         match self {
             ReadBuffer::Owned(mut block) => {
                 block.shorten(len);
-                then(ChunkBytes::Owned(block))
+                ChunkBytes::Owned(block)
             }
-            ReadBuffer::Pooled(buffer, _) => then(ChunkBytes::Pooled(&buffer[..len])),
+            ReadBuffer::Pooled(buffer, _) => ChunkBytes::Pooled(buffer, len),
         }
     }
 }
@@ -499,16 +571,6 @@ enum LazyForm {
     Whole(MallocBytes),
 }
 
-impl LazyForm {
-    /// Returns the chunk, with the source of its blocks if it is lazy.
-    fn with_source(self, source: ChunkSource<'_>) -> FetchedChunk<'_> {
-        match self {
-            LazyForm::Whole(chunk) => FetchedChunk::Whole(ChunkBytes::Owned(chunk)),
-            LazyForm::Lazy(chunk) => FetchedChunk::Lazy(chunk, source),
-        }
-    }
-}
-
 impl Frame {
     /// Reads the lazy form of a chunk, and checks the bytes that were read. The first read has `guess` bytes. Also returns
     /// the checks of the other units, if the chunk has a record.
@@ -542,7 +604,13 @@ impl Frame {
             }
             _ => read(position, dest),
         };
-        let units = self.units_of(place.nchunk, place.location, stored_len(head), &read_again, header)?;
+        let units = match self.unchecked_chunk(place.nchunk) {
+            Some(checksums) => {
+                let chunk = (place.nchunk, place.location);
+                self.units_of(chunk, &checksums, stored_len(head), &read_again, header)?
+            }
+            None => None,
+        };
         if let Some(units) = &units {
             units.check(0, &[head])?;
         }
@@ -612,34 +680,39 @@ fn lazy_form(
         ));
     }
     let mut head_and_starts = fallible::vec_with_capacity(tables)?;
+    let mut lengths = Vec::new();
     if header.is_memcpyed() {
         head_and_starts.extend_from_slice(&head[..EXTENDED_HEADER_LENGTH]);
         head_and_starts.resize(tables, 0);
-    } else if tables <= got {
-        head_and_starts.extend_from_slice(&head[..tables]);
     } else {
-        head_and_starts.resize(tables, 0);
-        read(0, &mut head_and_starts)?;
+        if tables <= got {
+            head_and_starts.extend_from_slice(&head[..tables]);
+        } else {
+            head_and_starts.resize(tables, 0);
+            read(0, &mut head_and_starts)?;
+        }
+        lengths = block_lengths(header.cbytes, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
     }
-    let block_lengths = block_lengths(&header, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
-    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place.location, block_lengths)))
+    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place.location, lengths)))
 }
 
-/// Returns the length in bytes of each block in the stored chunk: up to the next larger block start.
-fn block_lengths(header: &ChunkHeader, starts: &[u8]) -> Result<Vec<i32>> {
+/// Returns the length in bytes of each block in the stored chunk, which has `cbytes` bytes: up to the next larger block
+/// start.
+fn block_lengths(cbytes: i32, starts: &[u8]) -> Result<Vec<i32>> {
     let nblocks = starts.len() / 4;
+    let start = |n: usize| read_i32(starts, 4 * n).unwrap_or(0);
     let mut lengths = fallible::vec_with_capacity(nblocks)?;
-    if header.is_memcpyed() {
-        let blocks = BlockGeometry::of(header);
-        lengths.extend((0..nblocks).map(|n| blocks.range(n).len() as i32));
+    if (1..nblocks).all(|n| start(n - 1) <= start(n)) {
+        let end = |n: usize| if n + 1 < nblocks { start(n + 1) } else { cbytes };
+        lengths.extend((0..nblocks).map(|n| end(n).wrapping_sub(start(n))));
         return Ok(lengths);
     }
     let mut order: Vec<(i32, usize)> = fallible::vec_with_capacity(nblocks)?;
-    order.extend((0..nblocks).map(|n| (read_i32(starts, 4 * n).unwrap_or(0), n)));
+    order.extend((0..nblocks).map(|n| (start(n), n)));
     order.sort_unstable();
     lengths.resize(nblocks, 0);
     for (i, &(start, n)) in order.iter().enumerate() {
-        let end = order.get(i + 1).map_or(header.cbytes, |next| next.0);
+        let end = order.get(i + 1).map_or(cbytes, |next| next.0);
         lengths[n] = end.wrapping_sub(start);
     }
     Ok(lengths)

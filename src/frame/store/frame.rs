@@ -10,7 +10,6 @@ use super::durability::Durability;
 use super::journal;
 use super::kept_units::KeptUnits;
 use super::load::{self, ReadFrame};
-use super::lock_guard::FrameLockGuard;
 use super::staged::Staging;
 use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
@@ -27,7 +26,7 @@ use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
 use crate::frame::format::trailer;
 use crate::io::new_files::NewFiles;
-use crate::io::{Backend, FileStamp, FrameLock, OpenMode, WriteUnit, paths};
+use crate::io::{Backend, FileStamp, FrameLock, FrameLockGuard, OpenMode, WriteUnit, paths};
 use crate::malloc::MallocVec;
 use crate::trace;
 use parking_lot::RwLock;
@@ -437,14 +436,12 @@ impl Frame {
     ///
     /// # Errors
     /// `Lock`.
-    pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameLockGuard<'_>> {
+    #[inline]
+    pub(crate) fn lock(&self, exclusive: bool) -> Result<Option<FrameLockGuard<'_>>> {
         self.discard_inherited_state();
         // No other handle has a frame that is being created under a temporary name.
         let lock = self.lock.as_ref().filter(|_| !self.is_unpublished());
-        if let Some(lock) = lock {
-            lock.lock(exclusive)?;
-        }
-        Ok(FrameLockGuard::new(lock))
+        lock.map(|lock| lock.guard(exclusive)).transpose()
     }
 
     /// Returns whether the frame has a lock between processes.
@@ -528,6 +525,12 @@ impl Frame {
     /// Returns the number of chunks, as last read.
     pub(crate) fn nchunks(&self) -> usize {
         self.inner.read_recursive().index.offsets.len()
+    }
+
+    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
+    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
+        let inner = self.inner.read_recursive();
+        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
     }
 
     /// Returns a copy of the index: one code for each chunk (`frame.md` 1.4).

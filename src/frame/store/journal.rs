@@ -60,10 +60,11 @@ impl Journal {
         old.resize(new.len(), 0);
         let bytes = JournalRecord { base: disk.base, old: &old, new }.to_bytes()?;
         let path = journal_path(disk)?;
-        let failed = |error| err!(FileOpen, "cannot write {}: {error}", path.display());
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let name = path.as_path();
+        let failed = |error| err!(FileOpen, "cannot write {}: {error}", name.display());
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(name);
         let mut file = options.map_err(failed)?;
-        file.try_lock().map_err(|error| err!(FileOpen, "{} is in use: {error}", path.display()))?;
+        file.try_lock().map_err(|error| err!(FileOpen, "{} is in use: {error}", name.display()))?;
         let written = file.set_len(0).and_then(|()| file.write_all(&bytes));
         let written = written.and_then(|()| if is_synced { file.sync_all() } else { Ok(()) }).map_err(failed);
         let journal = Journal { path, file, is_synced };

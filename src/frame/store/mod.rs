@@ -2,9 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`mod@frame`], [`fetch`], [`block_source`] | the frame: opening it; reading chunks; reading blocks |
+//! | [`mod@frame`], [`fetch`], [`block_source`] | the frame: opening it; reading chunks; checking them, and reading blocks |
 //! | [`kept_units`] | the records of chunks that were read last |
-//! | [`lock_guard`] | the lock between processes while it is held |
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`status`] | whether another handle has changed the frame |
 //! | [`verify`] | checking the parts of a frame by its checksums |
@@ -29,7 +28,6 @@ pub(crate) mod frame;
 pub(in crate::frame) mod journal;
 mod kept_units;
 pub(crate) mod load;
-mod lock_guard;
 mod old_bytes;
 mod old_chunk;
 pub(crate) mod sequential;
@@ -42,4 +40,3 @@ mod verify;
 pub(crate) mod writer;
 
 pub(crate) use frame::{Destination, Frame, FrameContents};
-pub(crate) use lock_guard::FrameLockGuard;

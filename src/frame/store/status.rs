@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, LastCheck};
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fork_count;
 use crate::frame::format::header::FrameHeader;
 use crate::io::ObservedStamp;
@@ -102,11 +102,11 @@ impl Frame {
         if disk.was_replaced(current.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
-        let header = disk.read_header()?;
+        let (image, header) = disk.read_header_with_image()?;
         let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced
             || header.frame_len != self.len()
-            || self.has_newer_commit(&header)
+            || self.has_newer_commit(&image, &header)
             // The new file of an atomic change can have the same header, and refer to another chunk file.
             || (disk.directory().is_some() && self.has_replaced_table(&header));
         let Some(ObservedStamp { stamp, is_settled, .. }) = current else {
@@ -134,13 +134,39 @@ impl Frame {
         Ok(FrameStatus { header, is_stale, generation, unlocked_since })
     }
 
-    /// Returns whether the header is that of a commit which this handle has not read, although it gives the same
-    /// length.
-    fn has_newer_commit(&self, header: &FrameHeader) -> bool {
-        let is_known = || FrameHeader::parse(&self.inner.read_recursive().images.header, header.kind);
-        is_known().is_ok_and(|known| {
+    /// Returns whether the header, which is in the file as `image`, is that of a commit which this handle has not read,
+    /// although it gives the same length.
+    fn has_newer_commit(&self, image: &[u8], header: &FrameHeader) -> bool {
+        let inner = self.inner.read_recursive();
+        if inner.images.header.starts_with(image) {
+            return false;
+        }
+        FrameHeader::parse(&inner.images.header, header.kind).is_ok_and(|known| {
             (header.gap.is_some() || header.has_checksums || known.has_checksums) && known != *header
         })
+    }
+
+    /// Returns whether a frame with that header has another table than the parsed state.
+    pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
+        header.has_checksums && self.has_checksums() && self.has_other_root(header)
+    }
+
+    /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
+    /// another handle without the lock has replaced a chunk by one of the same length.
+    fn has_other_root(&self, header: &FrameHeader) -> bool {
+        if self.disk.is_none() {
+            return false;
+        }
+        let (known, end) = {
+            let inner = self.inner.read_recursive();
+            (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
+        };
+        // The file may have been cut since: a mapping of it must not be read behind its end.
+        if header.frame_len != end {
+            return true;
+        }
+        let mut found = [0; 16];
+        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
     }
 
     /// Returns whether another handle has changed the frame, so that its header differs from `header`. Frames with a
@@ -162,8 +188,24 @@ impl Frame {
     ///
     /// # Errors
     /// `FileRead`; the error of the read.
+    #[inline]
     pub(in crate::frame) fn explain_error<R>(&self, header: &FrameHeader, read: Result<R>) -> Result<R> {
         if read.is_err() && self.has_changed_since(header) { Err(self.changed_read()) } else { read }
+    }
+
+    /// Returns the result of a read with a check, unless another handle has changed the frame since `header` was read.
+    ///
+    /// # Errors
+    /// `FileRead`; the error of the read.
+    #[inline]
+    pub(super) fn confirm_check<R>(&self, header: &FrameHeader, checked: Result<R>) -> Result<R> {
+        if checked.as_ref().is_err_and(|error| error.kind() == ErrorKind::Data)
+            && self.read_header().is_ok_and(|header| self.has_other_root(&header))
+        {
+            self.force_refresh.store(true, Ordering::Relaxed);
+            return Err(self.changed_read());
+        }
+        self.explain_error(header, checked)
     }
 
     /// Returns the result of reads without the lock, after which the frame must still have that header, which was read

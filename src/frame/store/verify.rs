@@ -11,7 +11,6 @@ use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{self, ChecksumMode, ChecksummedParts, MAX_TABLE_CHUNKS};
 use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::chunk_info::stored_len;
-use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
 use crate::frame::format::metalayers;
 use crate::frame::format::plan::{FrameLayout, Images, TargetState};
@@ -60,81 +59,9 @@ impl Frame {
         Ok(checksums)
     }
 
-    /// Returns the checksums, if chunk `nchunk` must be checked by them when it is read.
-    pub(in crate::frame) fn unchecked_chunk(&self, nchunk: usize) -> Option<Arc<Checksums>> {
-        let inner = self.inner.read_recursive();
-        inner.index.checksums.as_ref().filter(|checksums| checksums.needs_check(nchunk)).cloned()
-    }
-
-    /// Returns whether chunk `nchunk` is in memory already, because its file is mapped, and needs no check.
-    pub(crate) fn lends_chunk(&self, nchunk: usize) -> bool {
-        self.is_mapped() && self.unchecked_chunk(nchunk).is_none()
-    }
-
     /// Returns whether the parsed state was checked by the frame's checksums.
     pub(in crate::frame) fn has_checksums(&self) -> bool {
         self.inner.read_recursive().index.checksums.is_some()
-    }
-
-    /// Checks a chunk that was read. `place` is its offset in the data section, in bytes, or the number of its file;
-    /// `header` is the header of the frame.
-    ///
-    /// # Errors
-    /// `Data` for a damaged chunk; `FileRead` if another handle has changed the frame.
-    pub(in crate::frame) fn check_chunk(
-        &self,
-        nchunk: usize,
-        bytes: &[u8],
-        place: u64,
-        header: &FrameHeader,
-    ) -> Result<()> {
-        let Some(checksums) = self.unchecked_chunk(nchunk) else { return Ok(()) };
-        self.confirm_check(header, checksums.check_chunk(nchunk, chunk_checksum(bytes), place))
-    }
-
-    /// Returns the result of a read with a check, unless another handle has changed the frame since `header` was read.
-    ///
-    /// # Errors
-    /// `FileRead`; the error of the read.
-    pub(super) fn confirm_check<R>(&self, header: &FrameHeader, checked: Result<R>) -> Result<R> {
-        if checked.as_ref().is_err_and(|error| error.kind() == ErrorKind::Data)
-            && self.read_header().is_ok_and(|header| self.has_other_root(&header))
-        {
-            self.force_refresh.store(true, Ordering::Relaxed);
-            return Err(self.changed_read());
-        }
-        self.explain_error(header, checked)
-    }
-
-    /// Checks chunk `nchunk` before parts of it are read, by reading all of it, unless it was checked before.
-    pub(in crate::frame) fn check_whole_chunk(&self, nchunk: usize, header: &FrameHeader) -> Result<()> {
-        if self.unchecked_chunk(nchunk).is_none() {
-            return Ok(());
-        }
-        self.with_chunk(nchunk, header, FetchMode::Borrow, |_| Ok(()))
-    }
-
-    /// Returns whether a frame with that header has another table than the parsed state.
-    pub(in crate::frame) fn has_replaced_table(&self, header: &FrameHeader) -> bool {
-        header.has_checksums && self.has_checksums() && self.has_other_root(header)
-    }
-
-    /// Returns whether the file, which has that header now, has another root of the checksums than the parsed state:
-    /// another handle without the lock has replaced a chunk by one of the same length.
-    fn has_other_root(&self, header: &FrameHeader) -> bool {
-        if self.disk.is_none() {
-            return false;
-        }
-        let (known, end) = {
-            let inner = self.inner.read_recursive();
-            (inner.images.trailer.last_chunk::<16>().copied(), inner.layout.frame_len)
-        };
-        // The file may have been cut since: a mapping of it must not be read behind its end.
-        if header.frame_len != end {
-            return true;
-        }
-        let mut found = [0; 16];
-        self.read(end.saturating_sub(16), &mut found).is_ok() && known != Some(found)
     }
 
     /// In debug builds, reads the frame on native files again after a commit, except its chunks.
@@ -217,9 +144,10 @@ impl Frame {
             let code = self.inner.read_recursive().index.offsets.get(nchunk).unwrap_or_default();
             match decode_entry(code)? {
                 IndexEntry::Special(_) => Ok(0),
-                IndexEntry::Payload(_) => self.with_chunk(nchunk, &header, FetchMode::Borrow, |chunk| {
-                    Ok(chunk_checksum(stored_part(&chunk)))
-                }),
+                IndexEntry::Payload(_) => {
+                    let stored = self.stored_chunk(nchunk, &header)?;
+                    Ok(chunk_checksum(stored_part(&stored.fetch(FetchMode::Borrow)?)))
+                }
             }
         }))
     }

@@ -59,7 +59,7 @@ pub(in crate::frame) fn write_on_disk(
     let (old, header) = (&before.layout, &before.images.header);
     if !disk.backend.is_native() {
         // A back-end of the program may give no size: C-Blosc2 does not request that of a contiguous frame.
-        if let Ok(size) = disk.with_reader(IoStream::size) {
+        if let Ok(size) = disk.reader().and_then(|reader| reader.size()) {
             disk.check_end_of_file(old, header, size)?;
         }
         return write_by_callbacks(plan, disk);

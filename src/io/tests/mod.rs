@@ -59,7 +59,7 @@ impl PathReader {
     }
 
     fn with_stream<R>(&self, read: impl FnOnce(&IoStream) -> crate::Result<R>) -> crate::Result<R> {
-        self.reader.with_stream(&self.path, read)
+        read(&*self.reader.open(&self.path)?)
     }
 }
 

@@ -298,7 +298,7 @@ fn cached_reader_opens_user_backend_files_for_every_read() {
     let store = MemoryStore { bytes: Mutex::new(b"0123".into()), ..MemoryStore::default() };
     let reader = CachedReader::new(copying_backend(&store));
     for _ in 0..2 {
-        reader.with_stream(c"a", |stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
+        reader.open(c"a").unwrap().read_exact_at(0, &mut [0; 4]).unwrap();
     }
     assert!(!reader.revalidate(None));
     assert_eq!(store.take_log(), ["open a rb", "close", "open a rb", "close"]);

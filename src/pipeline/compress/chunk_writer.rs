@@ -74,8 +74,9 @@ impl<'a> ChunkWriter<'a> {
             let mut waiting = state.spare_buffers.pop().unwrap_or_default();
             waiting.clear();
             fallible::extend(&mut waiting, bytes)?;
-            let reserved = state.early_blocks.try_reserve(1);
-            reserved.map_err(|_| err!(MemoryAlloc, "a list of {} blocks", state.early_blocks.len() + 1))?;
+            if state.early_blocks.try_reserve(1).is_err() {
+                return Err(err!(MemoryAlloc, "a list of {} blocks", state.early_blocks.len() + 1));
+            }
             state.early_blocks.push(Reverse((nblock, waiting)));
             return Ok(());
         }

@@ -18,7 +18,7 @@ impl DecodePlan<'_> {
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decode_block(
         &self,
         nblock: usize,
@@ -223,6 +223,7 @@ impl DecodePlan<'_> {
     }
 
     /// Reads the streams of block `nblock` of a lazy chunk into `buffer`.
+    #[inline(always)]
     pub(super) fn read_lazy_block<'b>(
         &self,
         nblock: usize,

@@ -95,7 +95,7 @@ pub(crate) fn getitem(
 ///
 /// # Errors
 /// Those of [`getitem`].
-#[inline]
+#[inline(always)]
 pub(crate) fn getitem_with(
     chunk: &ParsedChunk<'_>,
     has_postfilter: bool,

@@ -37,15 +37,15 @@ pub(crate) fn read_uncoded(
     dest: &mut OutBuffer<'_>,
 ) -> Result<Option<DecompressOutcome>> {
     let header = chunk.header();
-    let has_content = !header.is_coded() && !header.is_lazy();
     // A plan reports the errors of damaged chunks.
-    if !has_content || chunk.check_len().is_err() || check_memcpyed_len(header).is_err() {
+    if header.is_coded() || header.is_lazy() || has_wrong_memcpyed_len(header) {
         return Ok(None);
     }
+    let Some(bytes) = chunk.bytes().get(..header.cbytes()) else { return Ok(None) };
     if header.special_id() == 0 {
-        UncodedContent::memcpyed(header, chunk.bytes()).read(range.start, dest.reborrow())?;
-    } else if let Ok(Some(kind)) = header.special() {
-        UncodedContent::special(kind, header, chunk.bytes()).read(range.start, dest.reborrow())?;
+        UncodedContent::memcpyed(header, bytes).read(range.start, dest.reborrow())?;
+    } else if let Some(kind) = SpecialValue::with_id(header.special_id()) {
+        UncodedContent::special(kind, header, bytes).read(range.start, dest.reborrow())?;
     } else {
         return Ok(None);
     }
@@ -104,8 +104,7 @@ impl<'a> UncodedContent<'a> {
 
 /// Returns the value of a repeated-value chunk; empty in others.
 pub(super) fn repeated_value<'a>(header: &ChunkHeader, chunk: &'a [u8]) -> &'a [u8] {
-    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-    chunk.get(header.len()..cbytes).unwrap_or_default()
+    chunk.get(header.len()..header.cbytes()).unwrap_or_default()
 }
 
 /// Checks the length of a plain chunk. Does nothing for other chunks.
@@ -114,13 +113,19 @@ pub(super) fn repeated_value<'a>(header: &ChunkHeader, chunk: &'a [u8]) -> &'a [
 /// `Data`.
 #[inline(always)]
 pub(super) fn check_memcpyed_len(header: &ChunkHeader) -> Result<()> {
-    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-    if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
+    if has_wrong_memcpyed_len(header) {
         return Err(err!(
             Data,
-            "`cbytes` is {cbytes}, expected {} more than the header length",
+            "`cbytes` is {}, expected {} more than the header length",
+            header.cbytes,
             header.nbytes
         ));
     }
     Ok(())
+}
+
+/// Returns whether a plain chunk has another length than header and content have.
+#[inline(always)]
+fn has_wrong_memcpyed_len(header: &ChunkHeader) -> bool {
+    header.is_memcpyed() && header.len() + header.nbytes() != header.cbytes()
 }

@@ -73,6 +73,12 @@ impl SuperChunk {
         }
     }
 
+    /// Returns the current field `chunksize`, in bytes.
+    #[inline]
+    pub(super) fn chunksize(&self) -> i32 {
+        self.counter_fields().chunksize.load(Ordering::Relaxed)
+    }
+
     /// Returns the current number of chunks.
     #[inline]
     pub(super) fn nchunks(&self) -> i64 {

@@ -64,7 +64,9 @@ impl NewFrame {
             fallible::path(&[destination.as_os_str().as_bytes()])?,
             kind == FrameKind::Sparse,
         )?;
-        let files = files.ok_or_else(|| err!(FileOpen, "the name {} is too long", destination.display()))?;
+        let Some(files) = files else {
+            return Err(err!(FileOpen, "the name {} is too long", destination.display()));
+        };
         let path = c_path(files.temporary_path())?;
         let backend = Backend::native();
         let disk = Disk::new(kind, &path, 0, backend.clone())?;

@@ -71,7 +71,7 @@ impl StagedFile {
         images: &Images,
         index: &FrameIndex,
     ) -> Result<StagedFile> {
-        disk.check_end_of_file(layout, &images.header, disk.with_reader(IoStream::size)?)?;
+        disk.check_end_of_file(layout, &images.header, disk.reader()?.size()?)?;
         let start = match index.offsets.len() {
             0 => layout.header_len,
             _ => layout.index_offset(),
