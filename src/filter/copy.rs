@@ -7,6 +7,8 @@
 //! only on the addresses of the caller's buffers. The speed of a loop over vectors does not depend on them.
 
 use super::cpu::{self, SimdLevel};
+#[cfg(target_arch = "x86_64")]
+use super::cpu::{MIN_PREFETCHED_LEN, prefetch_output};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -67,21 +69,6 @@ fn copy_to_uninit_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>])
     unsafe { dest.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), src.len()) };
 }
 
-/// The smallest length, in bytes, for which the vector loop prefetches the destination for writing. A source and a
-/// destination of this length hardly fit into an L1 cache of 48 KiB. On Intel, stored chunks of 28 KiB are copied 1.4
-/// times as fast, longer ones 1.08 times (`cargo bench --bench drawn -- --codecs blosclz --kib 512`); shorter copies would
-/// take a tenth longer.
-#[cfg(target_arch = "x86_64")]
-const MIN_PREFETCHED_COPY: usize = 22 << 10;
-
-/// The length of a cache line, in bytes.
-#[cfg(target_arch = "x86_64")]
-const CACHE_LINE_LEN: usize = 64;
-
-/// The number of bytes between a store and the prefetch: 256 to 2048 are equally fast.
-#[cfg(target_arch = "x86_64")]
-const PREFETCH_DISTANCE: usize = 512;
-
 /// [`copy_vectors`] with vectors of 64 bytes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
@@ -124,11 +111,9 @@ fn copy_vectors<Vector: Copy>(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     round(0);
     // The last aligned position up to which the first round has copied.
     let mut at = round_len - to.addr() % vector_len;
-    if src.len() >= MIN_PREFETCHED_COPY {
+    if src.len() >= MIN_PREFETCHED_LEN {
         while at < last {
-            for line in (0..round_len).step_by(CACHE_LINE_LEN) {
-                cpu::prefetch_for_write(to.wrapping_add(at + PREFETCH_DISTANCE + line).cast());
-            }
+            prefetch_output(to.wrapping_add(at).cast(), round_len);
             round(at);
             at += round_len;
         }

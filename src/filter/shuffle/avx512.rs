@@ -2,6 +2,7 @@
 
 use super::super::columns::avx512::{Columns, PackedTiles, TILE, Tiles, has_tiles, with_tiles};
 use super::super::columns::{covering_start_groups, covering_starts};
+use super::super::cpu::{MIN_PREFETCHED_LEN, prefetch_output};
 use super::Plane;
 use super::avx2::{self, ALL, has_cache_set_conflicts};
 use super::generic::count_elements;
@@ -126,7 +127,11 @@ unsafe fn backward<T: Tiles>(
     dest: &mut [u8],
 ) {
     let elements = count_elements(dest.len(), typesize);
+    let prefetches = dest.len() >= MIN_PREFETCHED_LEN && tiles.width() == typesize;
     for first in covering_starts(elements, TILE) {
+        if prefetches {
+            prefetch_output(dest.as_mut_ptr().wrapping_add(first * typesize), TILE * typesize);
+        }
         for column in covering_starts(typesize, tiles.width()) {
             // SAFETY: as in `forward`, with source and destination exchanged.
             unsafe {
