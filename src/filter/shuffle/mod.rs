@@ -61,6 +61,9 @@ tunable! {
     const HAS_PLANE_KERNEL: bool = true;
 }
 
+/// The largest number of planes of [`unshuffle_planes`].
+pub(crate) const MAX_SEPARATE_PLANES: usize = 8;
+
 /// The smallest number of elements of [`unshuffle_planes`]: at least a tile.
 const MIN_PLANE_LEN: usize = 64;
 
