@@ -76,5 +76,69 @@ pub fn named_cells() -> Vec<Cell> {
     let strings = items(500_000, |_| words[random.below(words.len())]);
     add("strings of 8 characters", "zlib", &[3, 5, 7], "bitshuffle", 8, &strings);
     add("strings of 8 characters", "zlib", &[3, 5, 7], "shuffle", 8, &strings);
+    cells.extend(slow_to_decode());
+    cells
+}
+
+/// Returns cells of kinds of data that were decompressed at less than 0.9 of the reference's speed, apart from the last
+/// one, which was slow to compress.
+fn slow_to_decode() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut add = |name: &str, codec: &str, clevel, filters: &str, typesize: usize, bytes: Vec<u8>| {
+        cells.push(Cell::named(name, codec, clevel, filters, typesize, bytes));
+    };
+    let mut random = Random::new(2);
+    let channels = items(1 << 15, |i| {
+        let noise = (random.below(2001) as f64 - 1000.0) / 1e5;
+        ((i as f64 / 500.0 + (i % 2) as f64).sin() * if i % 2 == 0 { 1.0 } else { 30.0 } + noise).to_bits()
+    });
+    add("two noisy channels", "lz4hc", 2, "shuffle", 8, channels);
+    for step in [5, 300] {
+        let mut value = 0i32;
+        let walk = floats(1 << 14, |_| {
+            value =
+                if random.one_in(100) { 0 } else { value + random.below(2 * step + 1) as i32 - step as i32 };
+            f32::from_bits(value as u32)
+        });
+        for codec in ["blosclz", "lz4", "lz4hc"] {
+            let name = format!("int32 walk with resets, steps to {step}");
+            add(&name, codec, 5, "none", 4, walk.clone());
+        }
+    }
+    let counts =
+        floats(20_000, |_| f32::from_bits(20 + (random.below(8) + random.below(8) + random.below(8)) as u32));
+    for codec in ["blosclz", "lz4"] {
+        add("int32 counts around 30", codec, 4, "none", 4, counts.clone());
+    }
+    let runs = items(1 << 10, |i| (i / 37 * 1_000_003) as u64);
+    let congruent = items(1 << 10, |i| (i * 7919 % 1000) as u64);
+    for (name, bytes) in [("int64 in runs, 8 KiB", runs), ("int64 congruences, 8 KiB", congruent)] {
+        for filters in ["none", "shuffle"] {
+            add(name, "blosclz", 5, filters, 8, bytes.clone());
+        }
+    }
+    for typesize in [12, 16, 24] {
+        let records: Vec<u8> = (0..(4 << 10) / typesize)
+            .flat_map(|i| {
+                let mut record = vec![0; typesize];
+                record[..4].copy_from_slice(&(i as u32 * 3).to_le_bytes());
+                record[4] = random.below(9) as u8;
+                record[8..10].copy_from_slice(&(random.below(3000) as u16).to_le_bytes());
+                record
+            })
+            .collect();
+        for filters in ["none", "shuffle"] {
+            add("records, 4 KiB", "lz4", 5, filters, typesize, records.clone());
+        }
+    }
+    for len in [24_000, 28_000, 64_000, 200_000] {
+        add("noise, stored", "blosclz", 5, "none", 1, random.bytes(len));
+    }
+    let mut value = 0;
+    let categories = items(1 << 10, |_| {
+        value = if random.one_in(12) { random.below(9) as u64 } else { value };
+        value
+    });
+    add("int64 categories in runs, 8 KiB", "lz4hc", 3, "bitshuffle", 8, categories);
     cells
 }

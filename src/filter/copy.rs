@@ -7,6 +7,8 @@
 //! only on the addresses of the caller's buffers. The speed of a loop over vectors does not depend on them.
 
 use super::cpu::{self, SimdLevel};
+#[cfg(target_arch = "x86_64")]
+use super::cpu::{MIN_PREFETCHED_LEN, prefetch_output};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -53,46 +55,72 @@ pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
 fn copy_to_uninit_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
-    if (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) && level.has_avx2() {
-        // SAFETY: the level proves that the machine has AVX2.
-        return unsafe { copy_vectors(src, dest) };
+    if (MIN_VECTOR_COPY..=MAX_VECTOR_COPY).contains(&src.len()) {
+        match level {
+            // SAFETY: the level proves that the machine has AVX-512 F.
+            SimdLevel::Avx512(_) => return unsafe { copy_vectors_avx512(src, dest) },
+            // SAFETY: the level proves that the machine has AVX2.
+            SimdLevel::Avx2(_) => return unsafe { copy_vectors_avx2(src, dest) },
+            _ => {}
+        }
     }
     let _ = level;
     // SAFETY: both have that length, and `dest` is borrowed mutably.
     unsafe { dest.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), src.len()) };
 }
 
+/// [`copy_vectors`] with vectors of 64 bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn copy_vectors_avx512(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    copy_vectors::<std::arch::x86_64::__m512i>(src, dest);
+}
+
+/// [`copy_vectors`] with vectors of 32 bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn copy_vectors_avx2(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    copy_vectors::<std::arch::x86_64::__m256i>(src, dest);
+}
+
 /// Copies at least [`MIN_VECTOR_COPY`] bytes to a destination of the same length by vectors: an unaligned first round, a
 /// last round that ends at the end, and between them rounds of four vectors whose stores are aligned.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn copy_vectors(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
-    use std::arch::x86_64::*;
-    const VECTOR: usize = size_of::<__m256i>();
-    const ROUND: usize = 4 * VECTOR;
-    const { assert!(MIN_VECTOR_COPY >= ROUND) };
+#[inline(always)]
+fn copy_vectors<Vector: Copy>(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    let vector_len = size_of::<Vector>();
+    let round_len = 4 * vector_len;
+    const { assert!(MIN_VECTOR_COPY >= 4 * size_of::<Vector>()) };
     assert!(
-        src.len() == dest.len() && src.len() >= ROUND,
+        src.len() == dest.len() && src.len() >= round_len,
         "source and destination differ in length, or are too short"
     );
     let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
-    let last = src.len() - ROUND;
+    let last = src.len() - round_len;
     let round = |at: usize| {
         debug_assert!(at <= last);
-        // SAFETY: `at` <= `last`, so ROUND bytes from there are inside both.
+        // SAFETY: `at` <= `last`, so a round of bytes from there is inside both. Each value is a valid vector.
         unsafe {
-            let (from, to) = (from.add(at).cast::<__m256i>(), to.add(at).cast::<__m256i>());
-            let vectors: [__m256i; 4] = std::array::from_fn(|i| _mm256_loadu_si256(from.add(i)));
+            let (from, to) = (from.add(at).cast::<Vector>(), to.add(at).cast::<Vector>());
+            let vectors: [Vector; 4] = std::array::from_fn(|i| from.add(i).read_unaligned());
             for (i, &vector) in vectors.iter().enumerate() {
-                _mm256_storeu_si256(to.add(i), vector);
+                to.add(i).write_unaligned(vector);
             }
         }
     };
     round(0);
-    let mut at = VECTOR - to as usize % VECTOR;
+    // The last aligned position up to which the first round has copied.
+    let mut at = round_len - to.addr() % vector_len;
+    if src.len() >= MIN_PREFETCHED_LEN {
+        while at < last {
+            prefetch_output(to.wrapping_add(at).cast(), round_len);
+            round(at);
+            at += round_len;
+        }
+    }
     while at < last {
         round(at);
-        at += ROUND;
+        at += round_len;
     }
     round(last);
 }

@@ -2,7 +2,9 @@
 
 use super::super::columns::avx2::{MAX_WIDTH, TILE, TileLayout, exchange_parts};
 use super::super::columns::{covering_start_groups, covering_starts};
+use super::Plane;
 use super::generic::{self, count_elements};
+use super::planes::{PlaneSources, RunVectors};
 use std::arch::x86_64::*;
 
 /// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16.
@@ -48,23 +50,20 @@ pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest:
     }
 }
 
-/// Unshuffles elements of 2, 4 or 8 bytes from one plane for each byte. With AVX-512, chunks of noise are
-/// decompressed 3 % faster.
+/// Unshuffles elements of 2, 4 or 8 bytes from one plane for each byte.
 ///
 /// # Safety
-/// `dest` holds at least `TILE` elements, and each of the planes has one byte for each of them.
+/// `dest` holds at least `TILE` elements, and each of the planes is a run or has one byte for each of them.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
-    let mut pointers = [std::ptr::null(); 8];
-    for (pointer, plane) in pointers.iter_mut().zip(planes) {
-        *pointer = plane.as_ptr();
-    }
+pub(super) unsafe fn unshuffle_planes(planes: &[Plane<'_>], dest: &mut [u8]) {
+    let mut runs = RunVectors::new();
+    let sources = PlaneSources::new(planes, &mut runs);
     // SAFETY: (all) this function has AVX2; the rest by the caller.
     unsafe {
         match planes.len() {
-            2 => backward::<2>(2, |j| pointers[j], dest),
-            4 => backward::<4>(4, |j| pointers[j], dest),
-            _ => backward::<8>(8, |j| pointers[j], dest),
+            2 => backward::<2>(2, |j, first| sources.at(j, first), dest),
+            4 => backward::<4>(4, |j, first| sources.at(j, first), dest),
+            _ => backward::<8>(8, |j, first| sources.at(j, first), dest),
         }
     }
 }
@@ -79,7 +78,7 @@ unsafe fn run_tiles<const FORWARD: bool, const P: usize>(typesize: usize, src: &
             forward::<P>(typesize, src, dest);
         } else {
             let elements = count_elements(src.len(), typesize);
-            backward::<P>(typesize, |j| src.as_ptr().wrapping_add(j * elements), dest);
+            backward::<P>(typesize, |j, first| src.as_ptr().wrapping_add(j * elements + first), dest);
         }
     }
 }
@@ -157,9 +156,14 @@ unsafe fn forward_tiles<const P: usize, const COUNT: usize, const PART: usize>(
 }
 
 /// # Safety
-/// The machine has AVX2; `dest` holds at least a tile, and each of the `streams` has one byte per element of `dest`.
+/// The machine has AVX2; `dest` holds at least a tile. `place` returns, for the number of a stream and of an element, the
+/// address of the bytes of that stream for the tile that begins with the element.
 #[inline(always)]
-unsafe fn backward<const P: usize>(typesize: usize, streams: impl Fn(usize) -> *const u8, dest: &mut [u8]) {
+unsafe fn backward<const P: usize>(
+    typesize: usize,
+    place: impl Fn(usize, usize) -> *const u8,
+    dest: &mut [u8],
+) {
     let elements = count_elements(dest.len(), typesize);
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { TileLayout::<P>::new(typesize) };
@@ -171,7 +175,7 @@ unsafe fn backward<const P: usize>(typesize: usize, streams: impl Fn(usize) -> *
                 let mut columns = [_mm256_setzero_si256(); P];
                 for (j, vector) in columns.iter_mut().enumerate() {
                     if j < layout.width() {
-                        *vector = _mm256_loadu_si256(streams(column + j).add(first).cast());
+                        *vector = _mm256_loadu_si256(place(column + j, first).cast());
                     }
                 }
                 layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at);

@@ -9,6 +9,7 @@ use crate::codec::{Decoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
+use crate::filter::shuffle::{MAX_SEPARATE_PLANES, Plane};
 use crate::filter::{bitshuffle, shuffle};
 
 /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is
@@ -26,8 +27,8 @@ pub(super) fn decode_block_streams<D: Decoder>(
     len: usize,
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
-    decode_streams_with_raw(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| {
-        copy(&raw[..neblock], &mut dest[..neblock])
+    decode_streams_with(decoder, nstreams, bytes, workspace, dest, len, |_, stream, dest| {
+        stream.write(&mut dest[..neblock]);
     })
 }
 
@@ -59,13 +60,42 @@ pub(super) fn decode_shuffled_block<D: Decoder>(
         && coding == (BlockCoding::Shuffled { unit: nstreams })
         && shuffle::can_unshuffle_planes(nstreams, len)
     {
-        let planes = decode_planes(decoder, (nstreams, nstreams), bytes, workspace, front, len)?;
+        let planes = decode_separate_planes(decoder, nstreams, bytes, workspace, front, len)?;
         shuffle::unshuffle_planes(&planes[..nstreams], dest);
         return Ok(());
     }
     decode_block_streams(decoder, nstreams, bytes, workspace, front, len)?;
     undo_only_filter(coding, typesize, &front[..len], dest);
     Ok(())
+}
+
+/// Decodes the streams of a shuffled block of `len` bytes, at most [`MAX_SEPARATE_PLANES`], and returns them: those that are raw
+/// streams in `bytes`, the coded ones in `front`. Runs are not written.
+///
+/// # Errors
+/// Those of `chunk.md` 2.3.
+#[inline(never)]
+fn decode_separate_planes<'b, D: Decoder>(
+    decoder: impl Fn() -> D,
+    nstreams: usize,
+    bytes: &'b [u8],
+    workspace: &mut Workspace,
+    front: &'b mut [u8],
+    len: usize,
+) -> Result<[Plane<'b>; MAX_SEPARATE_PLANES]> {
+    let neblock = neblock(len, nstreams);
+    let mut uncoded = [None; MAX_SEPARATE_PLANES];
+    decode_streams_with(decoder, nstreams, bytes, workspace, front, len, |nstream, stream, _| {
+        uncoded[nstream] = Some(match stream {
+            UncodedStream::Run(value) => Plane::Run(value),
+            UncodedStream::Raw(raw) => Plane::Bytes(&raw[..neblock]),
+        });
+    })?;
+    let mut planes = [Plane::Run(0); MAX_SEPARATE_PLANES];
+    for (nstream, decoded) in front[..len].chunks_exact(neblock).enumerate() {
+        planes[nstream] = uncoded[nstream].unwrap_or(Plane::Bytes(decoded));
+    }
+    Ok(planes)
 }
 
 /// Decodes the streams of a block of `len` bytes that is shuffled by items of `unit` bytes, at most [`MAX_PLANES`], and
@@ -84,13 +114,18 @@ pub(super) fn decode_planes<'b, D: Decoder>(
 ) -> Result<[&'b [u8]; MAX_PLANES]> {
     let neblock = neblock(len, nstreams);
     let mut raws = [None; MAX_PLANES];
-    decode_streams_with_raw(decoder, nstreams, bytes, workspace, front, len, |nstream, raw, dest| {
-        if nstreams == unit {
-            raws[nstream] = Some(&raw[..neblock]);
-        } else {
-            copy(&raw[..neblock], &mut dest[..neblock]);
-        }
-    })?;
+    decode_streams_with(
+        decoder,
+        nstreams,
+        bytes,
+        workspace,
+        front,
+        len,
+        |nstream, stream, dest| match stream {
+            UncodedStream::Raw(raw) if nstreams == unit => raws[nstream] = Some(&raw[..neblock]),
+            other => other.write(&mut dest[..neblock]),
+        },
+    )?;
     let mut planes = [&[][..]; MAX_PLANES];
     for (nstream, decoded) in front[..len].chunks_exact(len / unit).enumerate() {
         planes[nstream] = raws[nstream].unwrap_or(decoded);
@@ -120,17 +155,36 @@ pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     }
 }
 
-/// Does the same as [`decode_block_streams`], but calls `on_raw_stream` for each raw stream, with the number of the
-/// stream, the chunk from the stream's bytes on, and the destination from the stream's position on.
+/// A stream that is not coded.
+enum UncodedStream<'a> {
+    /// One byte value, repeated.
+    Run(u8),
+    /// The chunk from the stream's bytes on.
+    Raw(&'a [u8]),
+}
+
+impl UncodedStream<'_> {
+    /// Writes the bytes of the stream to `dest`.
+    #[inline(always)]
+    fn write(&self, dest: &mut [u8]) {
+        match self {
+            UncodedStream::Run(value) => dest.fill(*value),
+            UncodedStream::Raw(raw) => copy(&raw[..dest.len()], dest),
+        }
+    }
+}
+
+/// Does the same as [`decode_block_streams`], but calls `on_uncoded` for each stream that is not coded, with the number
+/// of the stream, the stream, and the destination from the stream's position on.
 #[inline(always)]
-pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
+fn decode_streams_with<'b, D: Decoder>(
     decoder: impl Fn() -> D,
     nstreams: usize,
     bytes: &'b [u8],
     workspace: &mut Workspace,
     dest: &mut [u8],
     len: usize,
-    mut on_raw_stream: impl FnMut(usize, &'b [u8], &mut [u8]),
+    mut on_uncoded: impl FnMut(usize, UncodedStream<'b>, &mut [u8]),
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
     if neblock == 0 {
@@ -147,8 +201,11 @@ pub(super) fn decode_streams_with_raw<'b, D: Decoder>(
         // A stream is followed by the next one, in the chunk and in the destination: decoders may read and write ahead.
         let from_length = rest;
         match stream::read(&mut rest, neblock)? {
-            Stream::Run(value) => dest[..neblock].fill(value),
-            Stream::Raw(_) => on_raw_stream(nstream, &from_length[stream::LENGTH_FIELD_LEN..], dest),
+            Stream::Run(value) => on_uncoded(nstream, UncodedStream::Run(value), dest),
+            Stream::Raw(_) => {
+                let raw = UncodedStream::Raw(&from_length[stream::LENGTH_FIELD_LEN..]);
+                on_uncoded(nstream, raw, dest);
+            }
             Stream::Coded(coded) => {
                 let ahead = &from_length[stream::LENGTH_FIELD_LEN..];
                 let decoder = made.get_or_insert_with(&decoder);

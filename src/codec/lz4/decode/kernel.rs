@@ -19,7 +19,7 @@ const MAX_SHORT_LITERALS: usize = MAX_NIBBLE - 1;
 /// The size of the copy of short literals, in bytes.
 const SHORT_COPY_LEN: usize = 16;
 /// The size of the copies of more literals, in bytes. At most [`WRITE_AHEAD`].
-const LONG_COPY_LEN: usize = 32;
+const LONG_COPY_LEN: usize = 64;
 /// The largest number that two bytes hold.
 const MAX_OFFSET: usize = u16::MAX as usize;
 /// The number of bytes that are read without a check at the start of a sequence: a token, a chunk of literals, an
