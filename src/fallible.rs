@@ -2,8 +2,7 @@
 //! from input or parameters, and every one of 64 KiB or more, is made by these functions, by
 //! `MallocBytes`, or by the buffer pool.
 
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use std::alloc::{self, Layout};
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStringExt;

@@ -8,8 +8,7 @@ use super::boxes::BoxLayout;
 use super::geometry::Geometry;
 use super::overrun::chunks_before_overrun;
 use super::tiles::TileIter;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// A box of an array, and the buffer from or to which its items are copied.
 pub(super) struct Transfer<'a> {

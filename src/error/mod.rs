@@ -252,6 +252,17 @@ macro_rules! err {
     };
 }
 
+/// Returns an error from the function unless the condition holds: `ensure!(len <= max, Data, "{len} bytes")`.
+macro_rules! ensure {
+    ($condition:expr, $kind:ident, $($text:tt)+) => {
+        if !$condition {
+            return Err($crate::error::err!($kind, $($text)+));
+        }
+    };
+}
+
+pub(crate) use {crate::err, ensure};
+
 /// Returns the kind of the error of a call; `None` after success.
 #[cfg(test)]
 pub(crate) fn error_kind<T>(result: Result<T>) -> Option<ErrorKind> {

@@ -1,8 +1,7 @@
 //! The lock of a frame between processes: a lock file, advisory, shared or exclusive (`frame.md` 6.2).
 
 use super::native;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fork_count::{self, PerProcess};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};

@@ -2,8 +2,7 @@
 
 use super::paths;
 use super::replacement::sync_directory;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::trace;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};

@@ -2,8 +2,7 @@
 //! directory, which is then renamed. Another process, and a reader after a crash, finds the old or the new contents.
 
 use super::{OpenMode, native, paths};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::trace;
 use std::ffi::CStr;

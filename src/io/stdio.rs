@@ -2,8 +2,7 @@
 //! position, bypassing its buffer (`frame.md` 5.3). The library does not use this module for its own files.
 
 use crate::abi::blosc2_stdio_file;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use std::ffi::{CStr, c_void};
 use std::io;
 
@@ -66,9 +65,7 @@ pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
             if libc::fseeko(file, before, libc::SEEK_SET) != 0 { -1 } else { size }
         }
     };
-    if size < 0 {
-        return Err(err!(FileRead, "cannot determine the size of the file: {}", io::Error::last_os_error()));
-    }
+    ensure!(size >= 0, FileRead, "cannot determine the size of the file: {}", io::Error::last_os_error());
     Ok(size)
 }
 

@@ -7,8 +7,7 @@
 
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
 use crate::codec::{Decoder, Encoder, Workspace};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::registry::{self, RegisteredCodec};
 use std::ffi::{c_int, c_void};
 

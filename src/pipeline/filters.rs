@@ -9,8 +9,7 @@ use crate::abi::{
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blosc2_filter_forward_cb};
 use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::filter::bytedelta::{self, Revision};
 use crate::filter::cells::CellFilter;
 use crate::filter::copy::copy;
@@ -187,9 +186,7 @@ impl<'c> FilterSteps<'c> {
                     // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller
                     // that created the context guarantees it for the pointers in `cparams`.
                     let code = unsafe { callbacks::run_filter(function, id, meta, cparams, src, dest) };
-                    if code != 0 {
-                        return Err(err!(FilterPipeline, "filter {id} returned {code}, expected 0"));
-                    }
+                    ensure!(code == 0, FilterPipeline, "filter {id} returned {code}, expected 0");
                 }
                 FilterStep::Unknown { id } => {
                     return Err(err!(FilterPipeline, "filter {id} is neither built in nor registered"));

@@ -6,8 +6,7 @@
 use super::scratch;
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fork_count::PerProcessLock;
 use crate::{pool, registry};
 use std::ffi::CStr;
@@ -68,9 +67,7 @@ pub(crate) fn set_nthreads(nthreads: i16) -> Result<i16> {
     if nthreads == previous {
         return Ok(previous);
     }
-    if nthreads <= 0 {
-        return Err(err!(InvalidParam, "`nthreads` is {nthreads}, expected 1 or more"));
-    }
+    ensure!(nthreads > 0, InvalidParam, "`nthreads` is {nthreads}, expected 1 or more");
     pool::prestart(usize::from(nthreads.unsigned_abs()))?;
     NTHREADS.store(nthreads, Ordering::Relaxed);
     Ok(previous)
@@ -93,9 +90,7 @@ pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
     }
     init();
     COMPRESSOR.store(code, Ordering::Relaxed);
-    if code < 0 {
-        return Err(err!(Failure, "codec {name:?} is unknown"));
-    }
+    ensure!(code >= 0, Failure, "codec {name:?} is unknown");
     Ok(code)
 }
 

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use super::park::{WaitQueue, spin_until};
 use super::worker_bits::BANK_COUNT;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 

@@ -8,8 +8,7 @@ use crate::abi::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_filter_backward_cb, blosc2_filter_forward_cb,
     blosc2_tuner,
 };
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use std::ffi::CStr;
 use std::mem;
 

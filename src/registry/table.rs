@@ -1,7 +1,6 @@
 //! A table of registered codecs, filters or tuners, searched by id or name in the order of registration.
 
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, ensure};
 use crate::fork_count::PerProcessLock;
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -79,9 +78,7 @@ impl<T: TableEntry> RegistryTable<T> {
             return Err(Error::new(kind, text));
         }
         let mut entries = self.write();
-        if entries.len() >= CAPACITY {
-            return Err(err!(CodecSupport, "cannot register {name:?}: the table is full"));
-        }
+        ensure!(entries.len() < CAPACITY, CodecSupport, "cannot register {name:?}: the table is full");
         match entries.iter().find(|e| e.id() == id).map(TableEntry::name) {
             Some(known) if known == name => Ok(()),
             Some(known) => {

@@ -3,8 +3,7 @@
 use super::chunk::ChunkFields;
 use super::params::CompressSettings;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::load::ReadFrame;

@@ -52,8 +52,7 @@ mod simd_dispatch;
 mod transform;
 mod value;
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use bit_transpose::{
     LargeCellFromPlanes, LargeCellToPlanes, SmallCellFromPlanes, SmallCellToPlanes, ToPlanes,
 };

@@ -10,8 +10,7 @@
 use zstd_safe::{CCtx, CDict, CParameter, CompressionLevel, DCtx, DDict, ParamSwitch, ResetDirective};
 
 use super::matchless::{self, Limits};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::tuning::tunable;
 
 /// The version of the bundled library; a test compares it with the version that the library reports.

@@ -9,8 +9,7 @@
 use super::header::FrameHeader;
 use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use std::fmt;
 
@@ -443,9 +442,7 @@ fn decode_entries(bytes: &[u8]) -> Result<Vec<u32>> {
 /// # Errors
 /// `Data` if they differ.
 pub(in crate::frame) fn expect(part: fmt::Arguments<'_>, expected: u32, found: u32) -> Result<()> {
-    if expected != found {
-        return Err(err!(Data, "the checksum of {part} is {found:08x}, expected {expected:08x}"));
-    }
+    ensure!(expected == found, Data, "the checksum of {part} is {found:08x}, expected {expected:08x}");
     Ok(())
 }
 

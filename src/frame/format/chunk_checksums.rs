@@ -11,8 +11,7 @@ use super::checksums::{
     ChecksumTable, ChecksummedParts, MAX_TABLE_CHUNKS, PAGE_CHUNKS, StoredPage, checksum, expect, table_len,
 };
 use super::trailer::FINGERPRINT_LEN;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -9,8 +9,7 @@ use super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::msgpack::{Marker, MsgpackWriter, bytes_at, i16_at, i32_at, i64_at};
 use crate::chunk::format::MAX_FILTERS;
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 
 /// Length of the fixed part, in bytes. The metalayers follow it.
 pub(crate) const FIXED_HEADER_LEN: usize = metalayers::HEADER_SECTION_OFFSET;
@@ -247,9 +246,7 @@ impl FrameHeader {
     /// # Errors
     /// `InvalidHeader` for an item size less than 1.
     pub(crate) fn check_for_reading(&self) -> Result<()> {
-        if self.typesize <= 0 {
-            return Err(err!(InvalidHeader, "`typesize` is {}, expected 1 or more", self.typesize));
-        }
+        ensure!(self.typesize > 0, InvalidHeader, "`typesize` is {}, expected 1 or more", self.typesize);
         Ok(())
     }
 
@@ -291,15 +288,11 @@ impl FrameHeader {
                 nbytes / index::ENTRY_LEN as i64
             }
             chunksize => {
-                if self.cbytes < 0 {
-                    return Err(err!(InvalidHeader, "`cbytes` is {}, expected 0 or more", self.cbytes));
-                }
+                ensure!(self.cbytes >= 0, InvalidHeader, "`cbytes` is {}, expected 0 or more", self.cbytes);
                 (self.nbytes - 1) / i64::from(chunksize) + 1
             }
         };
-        if nchunks > MAX_CHUNKS {
-            return Err(err!(InvalidHeader, "{nchunks} chunks, expected at most {MAX_CHUNKS}"));
-        }
+        ensure!(nchunks <= MAX_CHUNKS, InvalidHeader, "{nchunks} chunks, expected at most {MAX_CHUNKS}");
         Ok(nchunks)
     }
 

@@ -2,8 +2,7 @@
 
 use super::old_bytes::OldBytes;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::chunk_info::stored_len;
 use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths, replacement};

@@ -8,8 +8,7 @@
 
 use super::disk::Disk;
 use super::old_bytes::OldBytes;
-use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, err};
 use crate::fallible;
 use crate::io::{OpenMode, WriteUnit, replacement};
 use crate::trace;

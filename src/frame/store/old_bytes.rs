@@ -2,8 +2,7 @@
 //! stay, or written back.
 
 use crate::buffers::{Buffer, take_buffer};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::io::{IoStream, WriteUnit, replacement};
 use std::fs::File;

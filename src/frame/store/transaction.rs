@@ -9,8 +9,7 @@ use super::frame::{Frame, Inner};
 use super::staged::{Committed, Staging, StagingSavepoint};
 use super::undo_log::FileState;
 use super::writer;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::index::Offsets;
@@ -334,9 +333,7 @@ impl Frame {
     /// `InvalidParam` for other back-ends than native files; `FileOpen`, `FileWrite`.
     pub(crate) fn sync(&self) -> Result<()> {
         let Some(disk) = &self.disk else { return Ok(()) };
-        if !disk.backend.is_native() {
-            return Err(err!(InvalidParam, "the super-chunk is not in plain files"));
-        }
+        ensure!(disk.backend.is_native(), InvalidParam, "the super-chunk is not in plain files");
         disk.sync()
     }
 

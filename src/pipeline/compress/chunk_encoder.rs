@@ -5,8 +5,7 @@ use super::super::params::{ChunkFormat, CompressParams};
 use super::plan::CompressionPlan;
 use crate::abi::BLOSC_ALWAYS_SPLIT;
 use crate::codec::{BuiltInEncoder, Encoder, EncoderDictionary, PluginCodec, PluginEncoder, Workspace};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::registry;
 
 /// The encoder of the streams of one chunk.

@@ -4,8 +4,7 @@
 
 use super::{ENTRY_LEN, Offsets};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;

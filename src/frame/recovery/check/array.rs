@@ -3,8 +3,7 @@
 
 use super::report::{DamagePlace, FramePart, Reporter};
 use crate::chunk::ChunkHeader;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::format::array_meta::ArrayChunks;
 
 /// The check of the chunks of an array. Without an array metalayer, or with an invalid one, all chunks are accepted.

@@ -1,8 +1,7 @@
 //! The files of a frame on disk, opened for reading: plain files only.
 
 use crate::chunk::format::MIN_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::store::disk::Disk;

@@ -2,8 +2,7 @@
 
 use super::chunks::{ChunkNumbers, StoredChunk};
 use super::report::{DamagePlace, Reporter};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 
 /// Finds whole chunks that end behind the beginning of the next whole chunk. The length of the first of the two is

@@ -4,8 +4,7 @@
 use super::files::FrameFiles;
 use super::report::DamagePlace;
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::format::chunk_info::build_special_chunk;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};

@@ -4,8 +4,7 @@ use crate::abi::{
     BLOSC2X_PART_CHUNK, BLOSC2X_PART_FILE, BLOSC2X_PART_HEADER, BLOSC2X_PART_INDEX, BLOSC2X_PART_METALAYER,
     BLOSC2X_PART_OTHER_DATA, BLOSC2X_PART_TRAILER, BLOSC2X_PART_VLMETALAYER,
 };
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, err};
 
 /// A part of a frame; the values are those of the ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

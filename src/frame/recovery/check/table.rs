@@ -5,8 +5,7 @@ use super::parts::StoredPart;
 use super::report::{DamagePlace, FramePart, Reporter, if_whole};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::format::checksums::{
     ChecksumMode, ChecksumTable, Root, TABLE_HEAD_LEN, checksum, expect, has_table, stated_frame_len,
 };

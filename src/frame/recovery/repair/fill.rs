@@ -9,8 +9,7 @@ use super::sizes::{
 };
 use crate::chunk::SpecialValue;
 use crate::chunk::zero_runs::encode_zero_runs;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::header::{FrameHeader, MAX_CHUNKS};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};

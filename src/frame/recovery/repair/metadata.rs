@@ -1,8 +1,7 @@
 //! The metalayers of a damaged frame, and its trailer.
 
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::metalayers::{self, MAX_METALAYERS, OwnedMetalayer};

@@ -34,8 +34,7 @@ mod sizes;
 mod survey;
 
 use crate::chunk::container::B2ND_METALAYER;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::frame::format::header::FIXED_HEADER_LEN;
 use crate::frame::format::metalayers::{self, section_len};
 use crate::frame::recovery::check::files::FrameFiles;

@@ -4,8 +4,7 @@
 use super::index::LOST;
 use super::scan::{FoundChunk, FoundIndex};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};

@@ -1,7 +1,6 @@
 //! The new frame that a repair writes: under a temporary name beside its destination until it is complete.
 
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumMode, MAX_TABLE_CHUNKS, checksum};
@@ -214,9 +213,7 @@ fn c_path(path: &Path) -> Result<CString> {
 /// `FileOpen`.
 pub(super) fn check_destination(destination: &CStr) -> Result<()> {
     let path = destination_path(destination)?;
-    if path.symlink_metadata().is_ok() {
-        return Err(err!(FileOpen, "{} exists already", path.display()));
-    }
+    ensure!(path.symlink_metadata().is_err(), FileOpen, "{} exists already", path.display());
     Ok(())
 }
 

@@ -6,8 +6,7 @@ use super::metadata::{self, TrailerHints, recover_metalayers, recover_vlmetalaye
 use super::numbers::{Findable, checksums_of_found, entries_by_checksum, uncertain_numbers};
 use super::scan::{Findings, FoundChunk, ScanRules, scan};
 use super::sections::{FileWindow, header_len_from_section};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumTable, checksum};

@@ -1,8 +1,7 @@
 //! The committed state of a frame with atomic changes, and the parts of the next one.
 
 use crate::chunk::SpecialValue;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{ChecksumTable, ChecksummedParts, checksum, remove_root};
