@@ -66,8 +66,6 @@ mod out_buffer;
 mod panics;
 mod pipeline;
 mod pool;
-#[cfg(test)]
-mod reference_library;
 mod registry;
 #[doc(hidden)]
 pub mod rust_api;
