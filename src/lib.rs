@@ -66,6 +66,8 @@ mod out_buffer;
 mod panics;
 mod pipeline;
 mod pool;
+#[cfg(test)]
+mod random;
 mod registry;
 #[doc(hidden)]
 pub mod rust_api;

@@ -1,6 +1,7 @@
 //! Tests of the contract of every built-in codec, over kinds of data, levels and destination sizes.
 
 use super::*;
+use crate::random::Random;
 
 const GUARD: u8 = 0xa5;
 
@@ -21,13 +22,8 @@ fn repeated_words(words: usize, len: usize, total: usize) -> Vec<u8> {
     out
 }
 
-fn noise(len: usize, mut seed: u64) -> Vec<u8> {
-    (0..len)
-        .map(|_| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 56) as u8
-        })
-        .collect()
+fn noise(len: usize, seed: u64) -> Vec<u8> {
+    Random(seed).bytes(len, 256)
 }
 
 /// Returns a ramp of 32-bit numbers, byte-shuffled: the most common input of codecs.
@@ -476,12 +472,7 @@ fn codes_names_and_versions_of_built_in_codecs_are_the_specified_ones() {
 #[test]
 fn repeated_noise_is_compressed() {
     const PIECE: usize = 1021;
-    let noise: Vec<u8> = (0..128 * PIECE as u32)
-        .scan(1u32, |x, _| {
-            *x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            Some((*x >> 24) as u8)
-        })
-        .collect();
+    let noise = noise(128 * PIECE, 1);
     let mut data = vec![];
     for part in noise.chunks(14 * PIECE) {
         data.extend_from_slice(part);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::chunk::BlockShape;
 use crate::error::ErrorKind;
+use crate::random::Random;
 
 fn hex(dump: &str) -> Vec<u8> {
     let digits: Vec<u8> = dump.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
@@ -113,13 +114,11 @@ fn long_blocks_encode_to_the_documented_streams() {
 }
 
 /// Returns random bytes with occasional repetitions.
-fn random_rows(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
-    let mut next = move || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        seed >> 40
-    };
-    let rows: Vec<[u8; 4]> = (0..kinds).map(|_| std::array::from_fn(|_| next() as u8)).collect();
-    let mut bytes: Vec<u8> = (0..len.div_ceil(4)).flat_map(|_| rows[(next() % kinds) as usize]).collect();
+fn random_rows(len: usize, seed: u64, kinds: usize) -> Vec<u8> {
+    let random = &mut Random(seed);
+    let rows = random.bytes(4 * kinds, 256);
+    let mut bytes: Vec<u8> =
+        (0..len.div_ceil(4)).flat_map(|_| rows[4 * random.below(kinds)..][..4].to_owned()).collect();
     bytes.truncate(len);
     bytes
 }
@@ -224,13 +223,11 @@ fn truncated_and_invalid_streams_return_0() {
         }
         assert_eq!(decompress(cell, &stream, &mut out[..1919]), 0);
         assert_eq!(decompress(5, &stream, &mut out), 0);
-        let mut seed = 1u64;
+        let random = &mut Random(1);
         for _ in 0..if cfg!(miri) { 20 } else { 20_000 } {
             let mut bad = stream.clone();
             for _ in 0..3 {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = (seed >> 33) as usize % bad.len();
-                bad[at] = (seed >> 24) as u8;
+                bad[random.below(stream.len())] = random.next() as u8;
             }
             decompress(cell, &bad, &mut out);
         }

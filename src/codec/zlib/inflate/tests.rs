@@ -3,6 +3,7 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::*;
+use crate::random::Random;
 
 fn adler32(bytes: &[u8]) -> u32 {
     let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), &byte| {
@@ -42,15 +43,6 @@ fn compress_with_flate2(plain: &[u8], level: i32) -> Vec<u8> {
     assert!(matches!(deflate.compress(plain, &mut dest, FlushCompress::Finish), Ok(Status::StreamEnd)));
     dest.truncate(deflate.total_out() as usize);
     dest
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
 }
 
 /// Returns bytes with matches of all lengths at all kinds of distances between literals.
