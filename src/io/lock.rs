@@ -173,9 +173,6 @@ impl FrameLock {
     }
 
     /// Releases one lock. Without a lock, does nothing.
-    ///
-    /// # Errors
-    /// `Lock`.
     pub(crate) fn unlock(&self) -> Result<()> {
         let lock = self.in_this_process();
         let mut state = lock.state();

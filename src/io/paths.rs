@@ -73,9 +73,6 @@ pub(crate) fn create_dir(path: &CStr) -> Result<()> {
 }
 
 /// Removes a file or an empty directory; a missing one is no error.
-///
-/// # Errors
-/// `FileRemove`.
 pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     // SAFETY: a NUL-terminated string.
     if unsafe { libc::remove(path.as_ptr()) } == 0 {

@@ -7,9 +7,6 @@ use std::ffi::{CStr, c_void};
 use std::io;
 
 /// Opens a file with `fopen`. The returned struct is allocated with `malloc`; [`close`] frees it.
-///
-/// # Errors
-/// `FileOpen`, `MemoryAlloc`.
 pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
     // SAFETY: two NUL-terminated strings.
     let file = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
@@ -30,9 +27,6 @@ pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
 
 /// Closes the file and frees the struct, also after an error.
 ///
-/// # Errors
-/// `FileWrite`.
-///
 /// # Safety
 /// `stream` came from [`open`], is closed once, and its file is open.
 pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
@@ -48,9 +42,6 @@ pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
 }
 
 /// Returns the length of the file in bytes, including unwritten bytes of its buffer. The file position is unchanged.
-///
-/// # Errors
-/// `FileRead`.
 ///
 /// # Safety
 /// `file` is open.
@@ -116,9 +107,6 @@ pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize,
 }
 
 /// Truncates or extends the file to `len` bytes.
-///
-/// # Errors
-/// `FileTruncate`.
 ///
 /// # Safety
 /// `file` is open.

@@ -299,9 +299,6 @@ fn parse_content_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Resu
 }
 
 /// Decompresses the content of a metalayer, without the postfilter, which is only for chunks.
-///
-/// # Errors
-/// Those of decompression; `MemoryAlloc`.
 pub(crate) fn decompress_content(chunk: &ParsedChunk<'_>) -> Result<MallocBytes> {
     let mut content = MallocBytes::zeroed(chunk.header().nbytes())?;
     decompress::decompress(&DecompressParams::default(), chunk, OutBuffer::from(&mut content[..]))?;

@@ -300,9 +300,6 @@ impl ChecksumTable {
     }
 
     /// Returns the checksums of the chunks, in the order of their numbers.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn chunks(&self) -> Result<Vec<u32>> {
         fallible::collect(self.pages.iter().flatten().copied())
     }

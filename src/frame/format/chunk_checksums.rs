@@ -172,9 +172,6 @@ impl Checksums {
     /// Prepares the table of the next commit: with `can_store`, stores the full pages that the last commit has written to
     /// the table, by calls of `store`, which returns the offset in the frame. Returns the places of pages that are free after
     /// the commit.
-    ///
-    /// # Errors
-    /// Those of `store`; `MemoryAlloc`.
     pub(in crate::frame) fn store_pages(
         &mut self,
         can_store: bool,

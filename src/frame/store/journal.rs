@@ -45,9 +45,6 @@ struct JournalRecord<'a> {
 
 impl Journal {
     /// Writes the journal of a commit that replaces `old`, the first bytes of the frame, by `new`.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(in crate::frame) fn create(
         disk: &Disk,
         old: &OldBytes,

@@ -105,9 +105,6 @@ impl Frame {
 
     /// Begins a transaction: changes are committed at its end. A frame with atomic changes must be up to date. Returns
     /// `None` for a frame without transactions.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `MemoryAlloc`.
     pub(crate) fn begin_transaction(&self) -> Result<Option<FrameSavepoint>> {
         if !self.prepare_staging()? {
             return Ok(self.begin_undo_log());
@@ -275,9 +272,6 @@ impl Frame {
     }
 
     /// Begins a bracket: the changes until its end are committed together. The frame must be up to date.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`.
     pub(crate) fn begin_bracket(&self) -> Result<()> {
         if self.prepare_staging()? {
             let mut inner = self.inner.write();

@@ -215,9 +215,6 @@ impl BlockEncoder<'_> {
 
     /// Does the same as [`encode`](Self::encode), but encodes into the worker's buffer, which is long enough for every
     /// block, and calls `then` with the encoded bytes.
-    ///
-    /// # Errors
-    /// Those of [`encode`](Self::encode), or what `then` returns.
     pub(super) fn encode_to_scratch<R>(
         &self,
         nblock: usize,

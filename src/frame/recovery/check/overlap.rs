@@ -23,9 +23,6 @@ struct WholeChunk {
 impl OverlapCheck {
     /// Adds a whole chunk of `len` bytes; chunks are added in the order of their places. If the chunk before it overlaps
     /// it, reports that one and returns true.
-    ///
-    /// # Errors
-    /// Those of the report, `MemoryAlloc`.
     pub(crate) fn add(
         &mut self,
         chunk: &StoredChunk<'_>,

@@ -41,9 +41,6 @@ impl StoredPart {
 }
 
 /// Reads and parses the fixed part of the header. The other checks are made by [`check_header`].
-///
-/// # Errors
-/// Those of [`FrameHeader::parse`], `FileOpen`, `FileRead`.
 pub(crate) fn read_header(files: &FrameFiles) -> Result<([u8; FIXED_HEADER_LEN], FrameHeader)> {
     let mut bytes = [0; FIXED_HEADER_LEN];
     files.read_exact(0, &mut bytes)?;
@@ -66,9 +63,6 @@ pub(crate) fn check_header(bytes: &[u8], header: &FrameHeader) -> Result<()> {
 }
 
 /// Reads the whole header.
-///
-/// # Errors
-/// `FileRead`, `MemoryAlloc`.
 pub(crate) fn read_header_image(files: &FrameFiles, header: &FrameHeader) -> Result<StoredPart> {
     Ok(StoredPart { at: 0, bytes: files.read_vec(0, header.header_len as u64)? })
 }
@@ -85,9 +79,6 @@ pub(crate) fn read_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<S
 }
 
 /// Reads and decodes the index, which ends before `limit`. The entries are checked by [`load::check_offsets`].
-///
-/// # Errors
-/// Those of [`load::read_index`].
 pub(crate) fn read_index(
     files: &FrameFiles,
     header: &FrameHeader,

@@ -115,9 +115,6 @@ fn is_frame(files: &FrameFiles) -> Result<bool> {
 }
 
 /// Returns the place of data behind the frame in its file that are not remains of changes of the frame.
-///
-/// # Errors
-/// `FileRead`, `MemoryAlloc`.
 pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Option<DamagePlace>> {
     let base = files.file_offset(0);
     let mut read = |at: u64, dest: &mut [u8]| files.read_exact(at - base, dest);
@@ -127,9 +124,6 @@ pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Opt
 }
 
 /// Reports [`other_data`], which are no damage.
-///
-/// # Errors
-/// Those of [`other_data`] and of the report.
 pub(crate) fn report_other_data(
     files: &FrameFiles,
     header: &FrameHeader,
@@ -140,9 +134,6 @@ pub(crate) fn report_other_data(
 }
 
 /// Reads the trailer at the end of the file, whatever the header says. Its position is returned with it.
-///
-/// # Errors
-/// Those of [`load::read_trailer_len`] and of the section of metalayers, `MemoryAlloc`.
 pub(crate) fn read_trailer_at_end(files: &FrameFiles) -> Result<StoredPart> {
     let len = load::read_trailer_len(files, files.len())?;
     let at = files.len() - len;

@@ -53,9 +53,6 @@ impl<'a> ChunkWalk<'a> {
     }
 
     /// Checks all chunks and reports the damaged ones.
-    ///
-    /// # Errors
-    /// Those of the report, `MemoryAlloc`.
     pub(super) fn run(mut self, checker: &ChunkChecker<'_>, reporter: &mut Reporter<'_, '_>) -> Result<()> {
         self.check_specials(reporter)?;
         checker.for_each_stored(self.offsets, &mut |chunk| self.check_stored(chunk, reporter))?;

@@ -23,9 +23,6 @@ const MAX_HEADER_LENS: usize = 256;
 
 /// Returns the checksum and the location of each found chunk, in ascending order: its offset in the file, or the number
 /// of its file.
-///
-/// # Errors
-/// Those of reading a contiguous frame; `MemoryAlloc`.
 pub(super) fn checksums_of_found(files: &FrameFiles, chunks: &[FoundChunk]) -> Result<Vec<(u32, u64)>> {
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {

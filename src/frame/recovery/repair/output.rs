@@ -75,9 +75,6 @@ impl NewFrame {
     }
 
     /// Adds the bytes of a chunk. Returns its entry in the index.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
         let stored = stored_part(chunk);
         let record = if self.checksums.is_some() { record_of(stored)? } else { Vec::new() };
@@ -158,9 +155,6 @@ impl NewFrame {
     }
 
     /// Checks the finished frame. Returns the error of its first damaged part.
-    ///
-    /// # Errors
-    /// Those of reading the files; `MemoryAlloc`.
     pub(super) fn find_damage(&self, options: &CheckOptions<'_>) -> Result<Option<Error>> {
         let files = FrameFiles::open_unlocked(&c_path(self.files.temporary_path())?, 0)?;
         let mut first = None;
@@ -208,9 +202,6 @@ fn c_path(path: &Path) -> Result<CString> {
 }
 
 /// Checks that nothing exists at `destination`.
-///
-/// # Errors
-/// `FileOpen`.
 pub(super) fn check_destination(destination: &CStr) -> Result<()> {
     let path = destination_path(destination)?;
     ensure!(path.symlink_metadata().is_err(), FileOpen, "{} exists already", path.display());

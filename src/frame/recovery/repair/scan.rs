@@ -104,9 +104,6 @@ enum FoundPart {
 }
 
 /// Finds the parts of the frame from `range.start` to `range.end`, or to the next frame in the file.
-///
-/// # Errors
-/// Those of reading the file, `MemoryAlloc`.
 pub(super) fn scan(
     files: &FrameFiles,
     checker: &ChunkChecker<'_>,

@@ -32,9 +32,6 @@ impl<'a> FileWindow<'a> {
     }
 
     /// Returns the `len` bytes at `at`, fewer at the end of the file.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     pub(super) fn slice(&mut self, at: u64, len: u64) -> Result<&[u8]> {
         let available = self.files.len().saturating_sub(at);
         let len = len.min(available);

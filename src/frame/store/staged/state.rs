@@ -51,9 +51,6 @@ pub(in crate::frame) struct Committed<'a> {
 
 impl Committed<'_> {
     /// Returns the file, opened for writing.
-    ///
-    /// # Errors
-    /// `FileOpen`.
     pub(super) fn stream(&mut self) -> Result<Arc<IoStream>> {
         if let Some(stream) = &self.stream {
             return Ok(stream.clone());
@@ -69,9 +66,6 @@ impl Committed<'_> {
     }
 
     /// Returns whether the file has these parts of the frame, each at its offset in the frame.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     pub(super) fn are_in_file(&self, stream: &IoStream, parts: &[(u64, &[u8])]) -> Result<bool> {
         let mut found = fallible::filled(0, parts.iter().map(|part| part.1.len()).max().unwrap_or(0))?;
         for &(at, bytes) in parts {

@@ -68,9 +68,6 @@ impl UnsyncedFiles {
 
     /// Waits until all files are on disk, and closes them. A file for which that fails stays, so that later calls fail
     /// too.
-    ///
-    /// # Errors
-    /// `FileWrite`.
     pub(super) fn sync(&mut self) -> Result<()> {
         while let Some(file) = self.files.first() {
             file.sync()?;
