@@ -27,7 +27,7 @@ impl OverlapCheck {
         &mut self,
         chunk: &StoredChunk<'_>,
         len: usize,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<bool> {
         let location = chunk.location;
         let previous = self.previous.take();

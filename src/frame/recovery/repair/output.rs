@@ -163,7 +163,7 @@ impl NewFrame {
             first.get_or_insert_with(copy);
             Ok(())
         };
-        let count = verify_files(&files, options, &mut Reporter::new(report))?;
+        let count = verify_files(options, &mut Reporter::new(&files, report))?;
         Ok(first.filter(|_| count > 0))
     }
 
