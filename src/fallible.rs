@@ -41,7 +41,6 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
-/// Returns a copy of `items`.
 #[inline]
 pub(crate) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let mut copy = vec_with_capacity(items.len())?;
@@ -91,7 +90,6 @@ pub(crate) fn try_collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<V
     Ok(all)
 }
 
-/// Returns the items of an iterator.
 #[inline]
 pub(crate) fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     try_collect(items.map(Ok))

@@ -135,7 +135,6 @@ pub(crate) struct ArrayParams<'a> {
     pub blockshape: &'a [i32],
     /// Data type of the items as text.
     pub dtype: Option<&'a CStr>,
-    /// Format of `dtype`.
     pub dtype_format: i8,
     /// Place and compression parameters; their block size is that of the block shape.
     pub storage: Storage<'a>,
@@ -173,7 +172,6 @@ impl Array {
         Arc::clone(&self.cached_geometry.read().geometry)
     }
 
-    /// Returns the lock of the shape.
     pub(super) fn shape_lock(&self) -> &ShapeLock {
         &self.shape_lock
     }

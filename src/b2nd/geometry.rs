@@ -294,7 +294,6 @@ impl Geometry {
         self.blocknitems
     }
 
-    /// The strides.
     pub(crate) fn strides(&self) -> &Strides {
         &self.strides
     }

@@ -87,7 +87,6 @@ impl<'a> Transfer<'a> {
         BoxLayout::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
     }
 
-    /// Returns the layout of a block, from `start` on.
     pub(super) fn block_layout(&self, start: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         let strides = &self.geometry.strides().item_block;
         BoxLayout::with_strides(&strides[..self.ndim()], &start[..self.ndim()])

@@ -184,7 +184,6 @@ pub(super) fn find_matchless_units(
     Ok(is_useful.then_some(units))
 }
 
-/// Returns the samples of `piece`.
 fn samples_of(piece: &[u8]) -> [&[u8]; SAMPLE_COUNT] {
     let len = SAMPLE_LEN.get().min(piece.len() / 8).min(MAX_SAMPLE_LEN);
     SAMPLE_PLACES.map(|place| &piece[piece.len() * place / 64 - len / 2..][..len])

@@ -37,7 +37,6 @@ pub(crate) struct FrameLock {
     lock: PerProcess<ProcessLock>,
 }
 
-/// A lock in one process.
 #[derive(Default)]
 struct ProcessLock {
     state: Mutex<FrameLockState>,
@@ -116,7 +115,6 @@ impl FrameLock {
         FrameLock { lock_path, missed_changes, lock: PerProcess::new(ProcessLock::default()) }
     }
 
-    /// Returns the lock in this process.
     fn in_this_process(&self) -> &ProcessLock {
         self.lock.get(|inherited| {
             inherited.close_inherited_file();

@@ -44,7 +44,6 @@ impl NewFiles {
         Err(err!(FileOpen, "no unused temporary name beside {}", destination.display()))
     }
 
-    /// Returns the temporary path.
     pub(crate) fn temporary_path(&self) -> &Path {
         &self.temporary
     }

@@ -30,7 +30,6 @@ impl MallocBytes {
         }
     }
 
-    /// Returns a copy of `bytes`.
     pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self> {
         let fresh = || {
             // SAFETY: `malloc` accepts every size.
@@ -175,7 +174,6 @@ impl MallocVec {
         self.start
     }
 
-    /// Returns the bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         if self.start.is_null() {
             return &[];

@@ -105,7 +105,6 @@ pub(crate) fn uses_delta() -> bool {
     USES_DELTA.load(Ordering::Relaxed)
 }
 
-/// Sets [`uses_delta`].
 pub(crate) fn set_uses_delta(on: bool) {
     USES_DELTA.store(on, Ordering::Relaxed);
 }
@@ -115,7 +114,6 @@ pub(crate) fn blocksize() -> i32 {
     BLOCKSIZE.load(Ordering::Relaxed)
 }
 
-/// Sets [`blocksize`].
 pub(crate) fn set_blocksize(blocksize: i32) {
     BLOCKSIZE.store(blocksize, Ordering::Relaxed);
 }
@@ -125,7 +123,6 @@ pub(crate) fn splitmode() -> i32 {
     SPLITMODE.load(Ordering::Relaxed)
 }
 
-/// Sets [`splitmode`].
 pub(crate) fn set_splitmode(splitmode: i32) {
     SPLITMODE.store(splitmode, Ordering::Relaxed);
 }

@@ -48,7 +48,6 @@ impl JobOutcome {
     }
 }
 
-/// Calls `work(tid)` and catches a panic.
 pub(super) fn call_catching_panic(work: &(dyn Fn(usize) + Sync), tid: usize) -> JobOutcome {
     // `JobOutcome::Panicked` means for the caller that the state which `work` changes may be inconsistent.
     match catch_unwind(AssertUnwindSafe(|| work(tid))) {

@@ -7,7 +7,6 @@ use crate::abi::{
 };
 use std::ffi::CStr;
 
-/// A codec that is registered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisteredCodec {
     /// Id of the codec, in the chunk header's `udcompcode`.
@@ -24,7 +23,6 @@ pub(crate) struct RegisteredCodec {
     pub decoder: blosc2_codec_decoder_cb,
 }
 
-/// A filter that is registered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisteredFilter {
     /// Id of the filter.

@@ -41,12 +41,10 @@ pub(crate) fn codec_by_complib(complib: i32) -> Option<RegisteredCodec> {
     CODECS.find(|c| i32::from(c.complib) == complib)
 }
 
-/// Returns the filter with that id.
 pub(crate) fn filter(id: u8) -> Option<RegisteredFilter> {
     FILTERS.find(|f| f.id == id)
 }
 
-/// Returns the tuner with that id.
 pub(crate) fn tuner(id: i32) -> Option<Tuner> {
     TUNERS.find(|t| t.id == id)
 }

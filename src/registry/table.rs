@@ -12,7 +12,6 @@ pub(super) const FIRST_USER_ID: i32 = 160;
 /// Maximum number of entries of a table, the library's own included.
 const CAPACITY: usize = 255;
 
-/// An entry of a table.
 pub(super) trait TableEntry: Copy {
     /// Returns the id that chunks and parameters use.
     fn id(&self) -> i32;

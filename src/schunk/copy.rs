@@ -169,7 +169,6 @@ impl SuperChunk {
         fallible::try_collect(others.map(|(name, content)| Ok((fallible::c_string(&[&name])?, content))))
     }
 
-    /// A copy as one frame in memory.
     fn copy_to_memory_frame(&self) -> Result<OwnedSuperChunk> {
         let to = CopyDestination { contiguous: true, ..CopyDestination::default() };
         // SAFETY: only the super-chunk's own parameters, without pointers.

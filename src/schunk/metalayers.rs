@@ -27,7 +27,6 @@ fn check_name(name: &CStr) -> Result<()> {
 }
 
 impl LockProof<'_, SuperChunk> {
-    /// Returns the position of the metalayer with that name.
     fn metalayer_position(self, kind: MetalayerKind, name: &CStr) -> Result<usize> {
         check_name(name)?;
         let found = self.find_metalayer(kind, name);

@@ -201,7 +201,6 @@ pub(in crate::frame) struct ChecksummedParts<'a> {
     pub(in crate::frame) header: &'a [u8],
     /// The checksum of the index chunk.
     pub(in crate::frame) index: u32,
-    /// The trailer.
     pub(in crate::frame) trailer: &'a [u8],
     /// Length of the frame, in bytes.
     pub(in crate::frame) frame_len: u64,

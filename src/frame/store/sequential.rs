@@ -149,9 +149,7 @@ pub(crate) enum PlaceInFrame {
 
 /// What a contiguous frame holds besides its chunks.
 pub(crate) struct FrameDirectory {
-    /// The header.
     pub header: FrameHeader,
-    /// The metalayers.
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length, compressed.
     pub vlmetalayers: Vec<OwnedMetalayer>,

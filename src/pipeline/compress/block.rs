@@ -33,7 +33,6 @@ pub(super) struct BlockEncoder<'a> {
     pub plan: &'a CompressionPlan,
     /// The data to compress.
     pub source: ContentSource<'a>,
-    /// The filters.
     pub filters: FilterSteps<'a>,
     /// The codec.
     pub encoder: &'a dyn Encoder,

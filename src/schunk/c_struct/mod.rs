@@ -55,7 +55,6 @@ impl SuperChunk {
         CallbackPointer(self.as_ptr().cast())
     }
 
-    /// Reads a field.
     fn field<T>(&self, read: impl FnOnce(*const blosc2_schunk) -> T) -> T {
         read(self.as_ptr())
     }

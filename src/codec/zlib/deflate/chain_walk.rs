@@ -3,7 +3,6 @@
 use super::hash_chain::Ring;
 use super::matches::{Match, match_length_up_to, read64};
 
-/// The limits of one search.
 pub(super) struct SearchLimits {
     /// The greatest number of candidates that are compared.
     pub candidates: u32,

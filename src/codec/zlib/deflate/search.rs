@@ -247,7 +247,6 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         if found.distance == 0 { Match::default() } else { found }
     }
 
-    /// Returns the limits of a search at `at`.
     #[inline(always)]
     fn limits(&self, at: usize, longer_than: usize) -> SearchLimits {
         let Effort { candidates, good_len: good, nice_len: nice, .. } = self.effort;

@@ -21,7 +21,6 @@ pub(crate) struct CheckedParts<'a> {
     pub header: Option<&'a StoredPart>,
     /// The index chunk and its entries; `None` also without chunks.
     pub index: Option<(&'a StoredPart, &'a Offsets)>,
-    /// The trailer.
     pub trailer: Option<&'a StoredPart>,
 }
 

@@ -90,7 +90,6 @@ fn sizes_of(header: &FrameHeader) -> (i64, i32) {
 
 /// The state of a copy.
 pub(super) struct ChunkCopy {
-    /// The header of the new frame.
     pub header: FrameHeader,
     /// The entries of the new index; [`LOST`] for lost chunks.
     pub offsets: Offsets,

@@ -74,7 +74,6 @@ pub(super) fn entries_by_checksum(
 
 /// An index that a scan has found, and the chunks before it.
 pub(super) struct Findable<'a> {
-    /// The index.
     pub index: &'a FoundIndex,
     /// The chunks, in the order of their places.
     pub chunks: &'a [FoundChunk],

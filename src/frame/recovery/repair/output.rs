@@ -43,7 +43,6 @@ pub(super) struct NewFrame {
 pub(super) struct NewFrameParts<'a> {
     /// The header; its lengths are set when it is written.
     pub header: FrameHeader,
-    /// The metalayers.
     pub metalayers: &'a [Metalayer<'a>],
     /// The metalayers of variable length.
     pub vlmetalayers: &'a [Metalayer<'a>],

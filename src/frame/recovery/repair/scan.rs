@@ -68,7 +68,6 @@ pub(super) struct ScanRules {
 }
 
 impl ScanRules {
-    /// Returns the rules for a frame with that header.
     pub(super) fn of_frame(header: &FrameHeader) -> ScanRules {
         ScanRules {
             // Chunks store larger item sizes as 1.

@@ -26,7 +26,6 @@ impl<'a> FileWindow<'a> {
         FileWindow { files, start: 0, bytes: Vec::new() }
     }
 
-    /// Returns the length of the file.
     pub(super) fn file_len(&self) -> u64 {
         self.files.len()
     }

@@ -48,15 +48,12 @@ pub(super) struct Survey {
     pub is_header_lost: bool,
     /// Whether no damage of the header was found.
     pub is_header_whole: bool,
-    /// The chunks.
     pub chunks: ChunkList,
     /// Whether the order of the chunks is that of their places, because the index is lost.
     pub is_order_guessed: bool,
-    /// The metalayers.
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length.
     pub vlmetalayers: Vec<OwnedMetalayer>,
-    /// The checksums of the chunks.
     pub checksums: ChunkChecksums,
 }
 
