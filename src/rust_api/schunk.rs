@@ -175,8 +175,7 @@ impl SuperChunkHandle {
     /// Opens the frame at byte `offset` of a file, or in a directory.
     pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<SuperChunkHandle> {
         let params = BackendParams::new(access);
-        let offset = i64::try_from(offset)
-            .map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected less than 2^63"))?;
+        let offset = signed(offset)?;
         // SAFETY: the parameters of the back-end outlive the super-chunk.
         let inner = unsafe { schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
         Ok(SuperChunkHandle { inner, params })

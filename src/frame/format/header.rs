@@ -76,9 +76,10 @@ mod flag {
 }
 
 /// The storage of the chunks of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) enum FrameKind {
     /// The chunks are inside the frame, in a file or in memory.
+    #[default]
     Contiguous,
     /// A directory with one file per chunk; the frame holds the rest.
     Sparse,
@@ -95,7 +96,7 @@ impl FrameKind {
 
 /// The fixed part of a header. A header returned by [`parse`](Self::parse) has `FIXED_HEADER_LEN <= header_len <=
 /// frame_len`; the other fields are not checked. All sizes are in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     /// Length of the whole header including metalayers, which is the offset of the first chunk.
     pub header_len: usize,
