@@ -134,7 +134,7 @@ fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
     if let Some(codec) = BuiltInCodec::from_name(name) {
         return Some(of_builtin(codec));
     }
-    let complib = registry::codec_by_name(name)?.complib;
+    let complib = registry::codec_by_name(name)?.properties.complib;
     if let Some(codec) = BuiltInCodec::from_format(complib) {
         return Some(of_builtin(codec));
     }

@@ -14,7 +14,7 @@ use crate::filter::bytedelta::{self, Revision};
 use crate::filter::cells::CellFilter;
 use crate::filter::copy::copy;
 use crate::filter::{bitshuffle, delta, int_trunc, shuffle, trunc_prec};
-use crate::registry;
+use crate::registry::{self, FilterEntry};
 use std::mem;
 use std::num::NonZeroUsize;
 
@@ -179,7 +179,7 @@ impl<'c> FilterSteps<'c> {
                 FilterStep::User { id, meta, forward, .. } => {
                     let function = match forward {
                         Some(function) => Some(function),
-                        None => registry::load_filter(id)?.forward,
+                        None => registry::load_filter(id)?.properties.forward,
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no forward function"))?;
@@ -245,7 +245,7 @@ impl<'c> FilterSteps<'c> {
                 FilterStep::User { id, meta, backward, .. } => {
                     let function = match backward {
                         Some(function) => Some(function),
-                        None => registry::load_filter(id)?.backward,
+                        None => registry::load_filter(id)?.properties.backward,
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no backward function"))?;
@@ -311,8 +311,8 @@ impl<'c> FilterSteps<'c> {
 
 /// Returns the step of a filter that the program has registered.
 fn registered_step(id: u8, meta: u8) -> FilterStep {
-    match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
-        Some(f) => FilterStep::User { id, meta, forward: f.forward, backward: f.backward },
+    match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED).map(|filter| filter.properties) {
+        Some(FilterEntry { forward, backward }) => FilterStep::User { id, meta, forward, backward },
         None => FilterStep::Unknown { id },
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
 /// Returns the id of the codec with that name: searches the codecs of the format first, then the registered ones.
 pub(crate) fn compcode_by_name(name: &CStr) -> Option<i32> {
     let builtin = BuiltInCodec::from_name(name).map(BuiltInCodec::compcode);
-    builtin.or_else(|| registry::codec_by_name(name).map(|c| c.compcode)).map(i32::from)
+    builtin.map(i32::from).or_else(|| registry::codec_by_name(name).map(|codec| codec.id))
 }
 
 /// Returns whether functions without a context add a delta filter to the pipeline.

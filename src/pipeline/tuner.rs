@@ -15,9 +15,9 @@ use std::ptr;
 /// one.
 fn hook_function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
     let registered = registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
-    let function = match hook(&registered.functions) {
+    let function = match hook(&registered.properties.0) {
         Some(function) => Some(function),
-        None => hook(&registry::load_tuner(id)?.functions),
+        None => hook(&registry::load_tuner(id)?.properties.0),
     };
     function.ok_or_else(|| err!(Failure, "tuner {id} has no function for this hook"))
 }

@@ -74,7 +74,7 @@ fn codec_version_of(params: &CompressParams) -> u8 {
     if params.built_in_codec().is_some() {
         return 1;
     }
-    registry::codec(params.compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.version)
+    registry::codec(params.compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.properties.version)
 }
 
 /// The layout of a chunk, decided before its blocks are encoded.
