@@ -413,44 +413,6 @@ fn training_returns_none_for_wrong_sizes_and_too_few_samples() {
     assert_eq!(train_zstd(&[0; 4000], &[500; 8], 0), None);
 }
 
-#[test]
-fn codes_names_and_versions_of_built_in_codecs_are_the_specified_ones() {
-    // `codecs.md` 1.1, 1.3 and 0: compcode, name, format, library, its version.
-    let table = [
-        (0, c"blosclz", 0, c"BloscLZ", "2.5.3"),
-        (1, c"lz4", 1, c"LZ4", "1.10.0"),
-        (2, c"lz4hc", 1, c"LZ4", "1.10.0"),
-        (4, c"zlib", 3, c"Zlib", zlib::VERSION),
-        (5, c"zstd", 4, c"Zstd", "1.5.7"),
-    ];
-    for (codec, row) in BuiltInCodec::all().zip(table) {
-        let (code, name, format, library, version) = row;
-        assert_eq!((codec.compcode(), codec.name(), codec.format()), (code, name, format));
-        assert_eq!((codec.library_name(), codec.library_version()), (library, version));
-    }
-    let names: Vec<_> = BuiltInCodec::all().map(|codec| codec.name().to_str().unwrap()).collect();
-    assert_eq!(BuiltInCodec::NAMES.to_str().unwrap(), names.join(","));
-    for code in -2..260 {
-        let expected = table.iter().find(|row| i32::from(row.0) == code).map(|row| row.1);
-        assert_eq!(BuiltInCodec::from_compcode(code).map(BuiltInCodec::name), expected);
-        let name = expected.unwrap_or(c"snappy");
-        assert_eq!(BuiltInCodec::from_name(name), BuiltInCodec::from_compcode(code));
-    }
-    assert_eq!(BuiltInCodec::from_name(c""), None);
-    assert_eq!(BuiltInCodec::from_name(c"LZ4"), None);
-    let decoders = [
-        Some(BuiltInCodec::BloscLz),
-        Some(BuiltInCodec::Lz4),
-        None,
-        Some(BuiltInCodec::Zlib),
-        Some(BuiltInCodec::Zstd),
-    ];
-    for format in 0..=255 {
-        let expected = decoders.get(usize::from(format)).copied().flatten();
-        assert_eq!(BuiltInCodec::from_format(format), expected);
-    }
-}
-
 /// Bytes that the search skips as noise may be repeated later: half of these are, in pieces of another order.
 #[test]
 fn repeated_noise_is_compressed() {

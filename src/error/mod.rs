@@ -298,16 +298,6 @@ mod tests {
     }
 
     #[test]
-    fn every_code_converts_to_a_kind_and_back() {
-        for code in -37..0 {
-            assert_eq!(ErrorKind::from_code(code).map(ErrorKind::code), Some(code));
-        }
-        for code in [-38, 0, 1] {
-            assert_eq!(ErrorKind::from_code(code), None);
-        }
-    }
-
-    #[test]
     fn callback_code_keeps_its_value_and_has_the_message_of_the_kind() {
         assert_eq!(ErrorKind::Callback(-9).code(), -9);
         assert_eq!(ErrorKind::Callback(-9).message(), c"Codec dictionary error");

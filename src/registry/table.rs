@@ -112,33 +112,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registration_rejects_reserved_ids_used_ids_and_a_full_table() {
-        let table = RegistryTable::new(&[Registered { id: 32, name: Some(c"own"), properties: () }]);
-        let add_as = |id, name: Option<&CStr>| {
-            let added = table.register(id, name, ErrorKind::Failure, |_| ());
-            added.map_err(|error| (error.kind(), error.to_string()))
-        };
-        let add = |id, name| add_as(id, Some(name));
-        let is_failure = |added: std::result::Result<(), (ErrorKind, String)>, by: &str| matches!(added, Err((ErrorKind::Failure, text)) if text.ends_with(by));
-        assert!(is_failure(add(159, c"a"), "expected 160 or more"));
-        assert_eq!(add(160, c"a"), Ok(()));
-        assert_eq!(add(160, c"a"), Ok(()));
-        assert!(is_failure(add(160, c"b"), "is registered as Some(\"a\")"));
-        assert!(is_failure(add_as(160, None), "is registered as Some(\"a\")"));
-        assert_eq!(add_as(161, None), Ok(()));
-        assert_eq!(add_as(161, None), Ok(()));
-        assert!(is_failure(add(161, c"a"), "is registered as None"));
-        for id in 1000..1252 {
-            assert_eq!(add(id, c"same name"), Ok(()));
-        }
-        assert!(matches!(add(2000, c"c"), Err((ErrorKind::CodecSupport, _))));
-        assert!(matches!(add(160, c"a"), Err((ErrorKind::CodecSupport, _))));
-        table.reset();
-        assert!(table.find(|t| t.id == 160).is_none());
-        assert!(table.find(|t| t.id == 32).is_some());
-    }
-
-    #[test]
     fn equal_names_share_one_copy() {
         let name = String::from("a name of its own\0");
         let one = intern_name(CStr::from_bytes_with_nul(name.as_bytes()).unwrap());
