@@ -2,8 +2,7 @@
 //! from input or parameters, and every one of 64 KiB or more, is made by these functions, by
 //! `MallocBytes`, or by the buffer pool.
 
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use std::alloc::{self, Layout};
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -42,7 +41,6 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
-/// Returns a copy of `items`.
 #[inline]
 pub(crate) fn copy_of<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let mut copy = vec_with_capacity(items.len())?;
@@ -92,7 +90,6 @@ pub(crate) fn try_collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<V
     Ok(all)
 }
 
-/// Returns the items of an iterator.
 #[inline]
 pub(crate) fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     try_collect(items.map(Ok))

@@ -67,7 +67,7 @@ mod panics;
 mod pipeline;
 mod pool;
 #[cfg(test)]
-mod reference_library;
+mod random;
 mod registry;
 #[doc(hidden)]
 pub mod rust_api;

@@ -338,6 +338,7 @@ fn registration_checks_ids_names_and_table_space() {
             assert_eq!(register_tuner(1000 + id, c"a"), 0, "{}: tuner {id}", library.name);
         }
         assert_eq!(register_tuner(5000, c"a"), -7, "{}: a full table", library.name);
+        assert_eq!(register_tuner(1000, c"a"), -7, "{}: known, in a full table", library.name);
 
         let mut name: *const c_char = ptr::null();
         // SAFETY: valid out-pointer; names are static.

@@ -12,6 +12,8 @@
 mod array_bytes;
 #[path = "side_by_side/back_ends.rs"]
 mod back_ends;
+#[path = "side_by_side/blosclz_streams.rs"]
+mod blosclz_streams;
 #[path = "side_by_side/functions.rs"]
 mod functions;
 #[path = "side_by_side/grid.rs"]

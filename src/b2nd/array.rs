@@ -9,8 +9,7 @@ use super::metalayer::{self, ArrayMeta};
 use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::SpecialValue;
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind, to_kind_unless_lock};
 use crate::frame::format::array_meta::B2ND_METALAYER;
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::schunk::storage::Storage;
@@ -136,7 +135,6 @@ pub(crate) struct ArrayParams<'a> {
     pub blockshape: &'a [i32],
     /// Data type of the items as text.
     pub dtype: Option<&'a CStr>,
-    /// Format of `dtype`.
     pub dtype_format: i8,
     /// Place and compression parameters; their block size is that of the block shape.
     pub storage: Storage<'a>,
@@ -174,7 +172,6 @@ impl Array {
         Arc::clone(&self.cached_geometry.read().geometry)
     }
 
-    /// Returns the lock of the shape.
     pub(super) fn shape_lock(&self) -> &ShapeLock {
         &self.shape_lock
     }
@@ -408,9 +405,7 @@ pub(super) fn read_array_meta_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes = schunk
         .array_meta()?
         .ok_or_else(|| err!(MetalayerNotFound, "the super-chunk has no metalayer `b2nd` or `caterva`"))?;
-    if bytes.is_empty() {
-        return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));
-    }
+    ensure!(!bytes.is_empty(), NullPointer, "the metalayer of the array has 0 bytes");
     Ok(bytes)
 }
 

@@ -6,8 +6,7 @@
 
 use super::MAX_DIM;
 use super::rows::{Loop, Rows};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// The layout of a box in the source or the destination of a copy: the strides of the array that contains the box, and
 /// the offset of the box in that array, in items.

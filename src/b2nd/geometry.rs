@@ -7,8 +7,7 @@ use super::MAX_DIM;
 use super::tiles::{TileIter, TilePart};
 use crate::abi::BLOSC2_MAX_BUFFERSIZE;
 use crate::chunk::format::MAX_BLOCKSIZE;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 
 /// A compatible shape, chunk shape, block shape and typesize, with all values derived from them.
 ///
@@ -103,9 +102,7 @@ impl Geometry {
                 geometry.nitems
             ));
         }
-        if typesize <= 0 {
-            return Err(err!(InvalidParam, "`typesize` is {typesize}, expected at least 1"));
-        }
+        ensure!(typesize > 0, InvalidParam, "`typesize` is {typesize}, expected at least 1");
         let nbytes = geometry.padded_chunk_bytes()?;
         if nbytes > i64::from(BLOSC2_MAX_BUFFERSIZE) {
             return Err(err!(
@@ -297,7 +294,6 @@ impl Geometry {
         self.blocknitems
     }
 
-    /// The strides.
     pub(crate) fn strides(&self) -> &Strides {
         &self.strides
     }

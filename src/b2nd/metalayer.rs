@@ -6,8 +6,7 @@
 use super::MAX_DIM;
 use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::format::array_meta::{B2ND_METALAYER, CATERVA_METALAYER, LEN_OF_DTYPE, MetaFields};
 use crate::frame::format::metalayers::Metalayer;
@@ -65,9 +64,7 @@ impl ArrayMeta {
     /// # Errors
     /// As [`parse`](Self::parse); `NullPointer` for an empty metalayer.
     pub(crate) fn parse_nonempty(content: &[u8]) -> Result<ArrayMeta> {
-        if content.is_empty() {
-            return Err(err!(NullPointer, "the metalayer of the array has 0 bytes"));
-        }
+        ensure!(!content.is_empty(), NullPointer, "the metalayer of the array has 0 bytes");
         ArrayMeta::parse(content)
     }
 

@@ -11,8 +11,7 @@ use super::geometry::Geometry;
 use super::shape_access::ShapeChange;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::{Error, ErrorKind, Result, to_failure_unless_lock};
+use crate::error::{Error, ErrorKind, Result, ensure, err, to_failure_unless_lock};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::SuperChunk;
@@ -94,9 +93,7 @@ impl ShapeChange<'_> {
                 ));
             }
         }
-        if schunk.is_view() {
-            return Err(err!(InvalidParam, "a view cannot be resized"));
-        }
+        ensure!(!schunk.is_view(), InvalidParam, "a view cannot be resized");
         // A damaged shape may have an almost unlimited number of chunks, over which no loop may run.
         let stored = schunk.counters().nchunks;
         if old.nchunks() > stored {
@@ -141,9 +138,7 @@ impl ShapeChange<'_> {
     fn insert(&mut self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
         let geometry = self.array().geometry();
         let ndim = geometry.ndim();
-        if axis >= ndim {
-            return Err(err!(InvalidParam, "`axis` is {axis}, expected less than {ndim}"));
-        }
+        ensure!(axis < ndim, InvalidParam, "`axis` is {axis}, expected less than {ndim}");
         let shape = geometry.shape();
         let at = at.unwrap_or(shape[axis]);
         let mut row = i64::from(geometry.typesize());
@@ -196,9 +191,7 @@ impl ShapeChange<'_> {
     fn delete(&mut self, axis: usize, at: i64, count: i64) -> Result<()> {
         let geometry = self.array().geometry();
         let ndim = geometry.ndim();
-        if axis >= ndim {
-            return Err(err!(InvalidParam, "`axis` is {axis}, expected less than {ndim}"));
-        }
+        ensure!(axis < ndim, InvalidParam, "`axis` is {axis}, expected less than {ndim}");
         let shape = geometry.shape();
         let end = at.checked_add(count);
         if at < 0 || count < 0 || end.is_none_or(|end| end > shape[axis]) {

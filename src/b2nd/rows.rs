@@ -5,8 +5,7 @@
 //! between those of one thread.
 
 use super::MAX_DIM;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::filter::copy::copy_to_uninit;
 use crate::filter::cpu;
 use crate::out_buffer::OutBuffer;
@@ -81,9 +80,7 @@ impl Rows {
     /// # Errors
     /// `InvalidParam` for more than 16 loops, or offsets that overflow.
     pub(crate) fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
-        if loops.len() > MAX_DIM {
-            return Err(err!(InvalidParam, "{} loops, expected at most {MAX_DIM}", loops.len()));
-        }
+        ensure!(loops.len() <= MAX_DIM, InvalidParam, "{} loops, expected at most {MAX_DIM}", loops.len());
         if len == 0 || loops.iter().any(|of| of.count == 0) {
             return Ok(Rows::empty());
         }

@@ -41,7 +41,6 @@ impl<'a> ShapeLockedArray<'a> {
         ShapeLockedArray { array, schunk }
     }
 
-    /// Returns the array.
     pub(super) fn array(&self) -> &'a Array {
         self.array
     }
@@ -60,7 +59,6 @@ pub(super) struct ShapeChange<'a> {
 }
 
 impl<'a> ShapeChange<'a> {
-    /// Returns the array.
     pub(super) fn array(&self) -> &'a Array {
         self.array
     }

@@ -13,8 +13,7 @@ use super::tiles::TilePart;
 use super::transfer::{Transfer, is_buffer_covered, locate_single_item};
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::{Error, Result, to_failure_unless_lock};
+use crate::error::{Error, Result, ensure, err, to_failure_unless_lock};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -458,9 +457,7 @@ fn write_whole_chunk(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, 
 /// # Errors
 /// `Failure`.
 pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
-    if nbytes != chunksize {
-        return Err(err!(Failure, "the chunk has {nbytes} bytes, expected {chunksize}"));
-    }
+    ensure!(nbytes == chunksize, Failure, "the chunk has {nbytes} bytes, expected {chunksize}");
     Ok(())
 }
 

@@ -3,8 +3,7 @@
 
 use super::array::Array;
 use super::geometry::Geometry;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 
@@ -78,9 +77,7 @@ impl Array {
 
     fn read_sparse(&self, geometry: &Geometry, coords: &[i64], dest: OutBuffer<'_>) -> Result<()> {
         let schunk = self.schunk()?;
-        if geometry.ndim() == 0 {
-            return Err(err!(InvalidParam, "the array has 0 dimensions, expected at least 1"));
-        }
+        ensure!(geometry.ndim() != 0, InvalidParam, "the array has 0 dimensions, expected at least 1");
         let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
         if coords.len().checked_mul(typesize).is_none_or(|needed| needed > dest.len()) {
             return Err(err!(

@@ -8,8 +8,7 @@ use super::boxes::BoxLayout;
 use super::geometry::Geometry;
 use super::overrun::chunks_before_overrun;
 use super::tiles::TileIter;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// A box of an array, and the buffer from or to which its items are copied.
 pub(super) struct Transfer<'a> {
@@ -88,7 +87,6 @@ impl<'a> Transfer<'a> {
         BoxLayout::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
     }
 
-    /// Returns the layout of a block, from `start` on.
     pub(super) fn block_layout(&self, start: &[i64; MAX_DIM]) -> Result<BoxLayout> {
         let strides = &self.geometry.strides().item_block;
         BoxLayout::with_strides(&strides[..self.ndim()], &start[..self.ndim()])

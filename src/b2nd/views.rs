@@ -7,8 +7,7 @@ use super::MAX_DIM;
 use super::array::{Array, ArrayBuilder};
 use super::geometry::Geometry;
 use super::metalayer;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::frame::format::array_meta::B2ND_METALAYER;
 use crate::schunk::view::ViewSizes;
 
@@ -27,9 +26,7 @@ impl Shapes {
 
     /// Adds a dimension with an extent of 1.
     fn push_unit(&mut self) -> Result<()> {
-        if self.ndim == MAX_DIM {
-            return Err(err!(InvalidParam, "the view has more than {MAX_DIM} dimensions"));
-        }
+        ensure!(self.ndim != MAX_DIM, InvalidParam, "the view has more than {MAX_DIM} dimensions");
         self.ndim += 1;
         Ok(())
     }

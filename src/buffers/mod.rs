@@ -11,8 +11,7 @@ mod block;
 mod idle_list;
 pub mod limits;
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use block::Block;
 use idle_list::IdleList;
 use parking_lot::{Mutex, MutexGuard};

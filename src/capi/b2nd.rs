@@ -8,8 +8,7 @@ use crate::abi::{b2nd_array_t, b2nd_context_t, blosc2_schunk};
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::array::{Array, ArrayBuilder};
 use crate::chunk::SpecialValue;
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind};
 use crate::malloc::MallocVec;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -84,9 +83,7 @@ pub extern "C" fn b2nd_nans(
         if made < 0 {
             return Ok(0);
         }
-        if typesize != 4 && typesize != 8 {
-            return Err(err!(Data, "`typesize` is {typesize}, expected 4 or 8 for NaNs"));
-        }
+        ensure!(typesize == 4 || typesize == 8, Data, "`typesize` is {typesize}, expected 4 or 8 for NaNs");
         Ok(0)
     })
     .min(made)
@@ -131,9 +128,7 @@ pub extern "C" fn b2nd_from_cbuffer(
     result_code(|| {
         check_not_null(array.is_null())?;
         let array = array.cleared();
-        if ctx.is_null() || buffer.is_null() {
-            return Err(err!(NullPointer, "`ctx` or `buffer` is NULL"));
-        }
+        ensure!(!ctx.is_null() && !buffer.is_null(), NullPointer, "`ctx` or `buffer` is NULL");
         let made = ctx.read()?.create(SpecialValue::Zero)?;
         let written = buffer.bytes(buffersize.len_or_zero()).and_then(|items| made.write(items));
         let keeps_array = written.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::InvalidParam);
@@ -360,9 +355,7 @@ pub unsafe extern "C" fn b2nd_get_slice(
     store_new_array(array, || {
         let (handle, src) = (&src, src.get()?);
         check_not_null(ctx.is_null())?;
-        if start.is_null() || stop.is_null() {
-            return Err(err!(NullPointer, "`start` or `stop` is NULL"));
-        }
+        ensure!(!start.is_null() && !stop.is_null(), NullPointer, "`start` or `stop` is NULL");
         src.refresh()?;
         let dims = handle.dims()?;
         let (start, stop) = (start.items(dims)?, stop.items(dims)?);

@@ -4,8 +4,7 @@ use super::ffi::{check_not_null, result_code};
 use super::pointers::{ArrayDims, CArray, DestBuffer, Handle, Input, Len, Output, Size, SourceBuffer};
 use crate::abi::b2nd_array_t;
 use crate::b2nd::array::read_array_meta;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use std::ffi::{c_int, c_void};
 
 /// Returns a size in bytes, which must not be negative.
@@ -123,9 +122,7 @@ pub unsafe extern "C" fn b2nd_resize(
 ) -> c_int {
     result_code(|| {
         let (handle, array) = (&array, array.get()?);
-        if new_shape.is_null() {
-            return Err(err!(NullPointer, "`new_shape` is NULL"));
-        }
+        ensure!(!new_shape.is_null(), NullPointer, "`new_shape` is NULL");
         array.refresh()?;
         let dims = handle.dims()?;
         let new_shape = new_shape.items(dims)?;

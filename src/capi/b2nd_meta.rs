@@ -6,8 +6,7 @@ use super::pointers::{CArray, CText, Dims, Input, Len, Out, OutDims, Size, Sourc
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::boxes::{BoxLayout, item_byte_offset, plan_rows};
 use crate::b2nd::metalayer;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure, err};
 use crate::frame::format::array_meta::MetaFields;
 use crate::malloc::MallocBytes;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -47,9 +46,7 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
     smeta: Out<*mut *mut u8>,
 ) -> c_int {
     result_code(|| {
-        if smeta.is_null() {
-            return Err(err!(NullPointer, "`smeta` is NULL"));
-        }
+        ensure!(!smeta.is_null(), NullPointer, "`smeta` is NULL");
         let smeta = smeta.cleared();
         let dims = check_dims(&ndim)?;
         let (shape, chunkshape, blockshape) =
@@ -83,9 +80,7 @@ pub extern "C" fn b2nd_deserialize_meta(
 ) -> c_int {
     result_code(|| {
         let (ndim, dtype, dtype_format) = (ndim.cleared(), dtype.cleared(), dtype_format.cleared());
-        if smeta.is_null() || ndim.is_null() {
-            return Err(err!(NullPointer, "`smeta` or `ndim` is NULL"));
-        }
+        ensure!(!smeta.is_null() && !ndim.is_null(), NullPointer, "`smeta` or `ndim` is NULL");
         if shape.is_null() || chunkshape.is_null() || blockshape.is_null() {
             return Err(err!(NullPointer, "`shape`, `chunkshape` or `blockshape` is NULL"));
         }
@@ -206,9 +201,7 @@ pub unsafe extern "C" fn b2nd_copy_buffer2(
         let (src_side, dst_side) =
             (BoxLayout::in_shape(src_shape, start)?, BoxLayout::in_shape(dst_shape, dst_start)?);
         let rows = plan_rows(shape, itemsize, &src_side, &dst_side)?;
-        if src.is_null() || dst.is_null() {
-            return Err(err!(NullPointer, "`src` or `dst` is NULL"));
-        }
+        ensure!(!src.is_null() && !dst.is_null(), NullPointer, "`src` or `dst` is NULL");
         // SAFETY: by the contract of this function both boxes are inside their buffers.
         unsafe { rows.copy_between(src.cast(), dst.cast()) };
         Ok(0)

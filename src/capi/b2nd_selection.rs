@@ -9,8 +9,7 @@ use super::pointers::{
 use crate::abi::{CBool, b2nd_array_t};
 use crate::b2nd::array::Array;
 use crate::b2nd::selection::Selection;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use std::ffi::{c_int, c_void};
 
@@ -39,9 +38,7 @@ pub extern "C" fn b2nd_get_sparse_cbuffer(
             return Ok(0);
         }
         let coords = coords.items(count)?;
-        if buffer.is_null() {
-            return Err(err!(NullPointer, "`buffer` is NULL"));
-        }
+        ensure!(!buffer.is_null(), NullPointer, "`buffer` is NULL");
         let needed = number.checked_mul(array.geometry().typesize().into());
         let needed = needed.and_then(|needed| usize::try_from(needed).ok());
         let len = buffersize.len().zip(needed).filter(|(space, needed)| *needed <= space.get());
@@ -78,9 +75,7 @@ fn with_selection<P: Pointer<Target = b2nd_array_t>>(
     let (pointers, sizes) = (arguments.selection.items(dims)?, arguments.selection_size.items(dims)?);
     let mut lists = fallible::vec_with_capacity(dims.get())?;
     for (&list, &size) in pointers.iter().zip(sizes) {
-        if list.is_null() {
-            return Err(err!(NullPointer, "a list of coordinates in `selection` is NULL"));
-        }
+        ensure!(!list.is_null(), NullPointer, "a list of coordinates in `selection` is NULL");
         let len = usize::try_from(size).map_err(|_| {
             err!(InvalidParam, "an element of `selection_size` is {size}, expected 0 or more")
         })?;
@@ -92,9 +87,7 @@ fn with_selection<P: Pointer<Target = b2nd_array_t>>(
     if selection.is_empty() {
         return Ok(0);
     }
-    if !arguments.has_buffer {
-        return Err(err!(NullPointer, "`buffer` is NULL"));
-    }
+    ensure!(arguments.has_buffer, NullPointer, "`buffer` is NULL");
     then(array, &selection).map(|()| 0)
 }
 

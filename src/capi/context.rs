@@ -6,8 +6,7 @@ use super::pointers::{
 };
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
-use crate::err;
-use crate::error::Error;
+use crate::error::{Error, ensure, err};
 use crate::fallible;
 use crate::pipeline::compress;
 use crate::pipeline::decompress::ItemRange;
@@ -81,9 +80,7 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
     result_code(|| {
         let dparams = dparams.cleared();
         let context = ctx.get()?;
-        if dparams.is_null() {
-            return Err(err!(NullPointer, "`dparams` is NULL"));
-        }
+        ensure!(!dparams.is_null(), NullPointer, "`dparams` is NULL");
         dparams.store(context.dparams());
         Ok(0)
     })

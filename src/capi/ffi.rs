@@ -1,8 +1,7 @@
 //! Conversions at the C ABI: panics and errors become return codes, and memory for the C caller comes from `malloc`.
 
 use super::last_error;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure, err};
 use crate::panics::{catch_panics, catch_panics_of_short_call};
 use crate::trace;
 use std::ffi::c_int;
@@ -61,9 +60,7 @@ pub(super) fn non_negative_len(len: i32) -> Result<usize> {
 
 /// Returns an error if `is_null`, for a required pointer.
 pub(super) fn check_not_null(is_null: bool) -> Result<()> {
-    if is_null {
-        return Err(err!(NullPointer, "a required pointer argument is NULL"));
-    }
+    ensure!(!is_null, NullPointer, "a required pointer argument is NULL");
     Ok(())
 }
 
@@ -71,9 +68,7 @@ pub(super) fn check_not_null(is_null: bool) -> Result<()> {
 pub(super) fn malloc(len: usize) -> Result<*mut u8> {
     // SAFETY: `malloc` accepts any length.
     let buffer: *mut u8 = unsafe { libc::malloc(len.max(1)) }.cast();
-    if buffer.is_null() {
-        return Err(err!(MemoryAlloc, "cannot allocate {len} bytes for the caller"));
-    }
+    ensure!(!buffer.is_null(), MemoryAlloc, "cannot allocate {len} bytes for the caller");
     Ok(buffer)
 }
 

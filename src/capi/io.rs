@@ -14,8 +14,7 @@ use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_io_cb, blosc2_stdio_file,
     blosc2_stdio_mmap,
 };
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::io::{backend_registry, mmap, stdio};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -120,9 +119,7 @@ unsafe fn file_of_stream(stream: *mut c_void) -> Result<*mut libc::FILE> {
 
 /// Returns the mapping of a stream.
 fn mapping_of_stream(stream: *mut c_void) -> Result<*mut blosc2_stdio_mmap> {
-    if stream.is_null() {
-        return Err(err!(InvalidParam, "the stream is NULL"));
-    }
+    ensure!(!stream.is_null(), InvalidParam, "the stream is NULL");
     Ok(stream.cast())
 }
 
@@ -190,9 +187,7 @@ pub unsafe extern "C" fn blosc2_stdio_write(
     value_or(0, || {
         // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
         let (file, (len, _)) = (unsafe { file_of_stream(stream) }?, check_io_range(size, nitems, position)?);
-        if ptr.is_null() {
-            return Err(err!(InvalidParam, "`ptr` is NULL"));
-        }
+        ensure!(!ptr.is_null(), InvalidParam, "`ptr` is NULL");
         // SAFETY: the file of a stream is open; the caller provides `nitems` items of `size` bytes, together `len`
         // bytes; `position` is not negative, as `check_io_range` checks.
         Ok(whole_items(unsafe { stdio::write(file, ptr, len, position) }, size))
@@ -219,9 +214,7 @@ pub unsafe extern "C" fn blosc2_stdio_read(
         // and in `ptr` NULL or the address of an initialised pointer.
         let (file, dest) = unsafe { (file_of_stream(stream)?, ptr.as_ref().copied().unwrap_or(null_mut())) };
         let (len, _) = check_io_range(size, nitems, position)?;
-        if dest.is_null() {
-            return Err(err!(InvalidParam, "`ptr` or `*ptr` is NULL"));
-        }
+        ensure!(!dest.is_null(), InvalidParam, "`ptr` or `*ptr` is NULL");
         // SAFETY: the file of a stream is open; the caller provides space for `nitems` items of `size` bytes, together
         // `len` bytes; `position` is not negative, as `check_io_range` checks.
         Ok(whole_items(unsafe { stdio::read(file, dest, len, position) }, size))
@@ -237,9 +230,7 @@ pub unsafe extern "C" fn blosc2_stdio_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -> c_int {
     value_or(-1, || {
-        if size < 0 {
-            return Err(err!(InvalidParam, "`size` is {size}, expected 0 or more"));
-        }
+        ensure!(size >= 0, InvalidParam, "`size` is {size}, expected 0 or more");
         // SAFETY: the caller passes NULL or a stream that `blosc2_stdio_open` returned and that is not closed.
         unsafe { stdio::truncate(file_of_stream(stream)?, size) }.map(|()| 0)
     })
@@ -322,9 +313,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
     value_or(0, || {
         let (mapping, (len, position)) =
             (mapping_of_stream(stream)?, check_io_range(size, nitems, position)?);
-        if ptr.is_null() || len == 0 {
-            return Err(err!(InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0"));
-        }
+        ensure!(!ptr.is_null() && len != 0, InvalidParam, "`ptr` is NULL, or `size` or `nitems` is 0");
         // SAFETY: the caller passes a `blosc2_stdio_mmap` that no other code uses during the call, and `nitems` items of
         // `size` bytes, together `len` bytes and at least one.
         unsafe { mmap::write(mapping, ptr.cast(), len, position) }.map(|()| nitems)
@@ -348,9 +337,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
     stream: *mut c_void,
 ) -> i64 {
     value_or(0, || {
-        if ptr.is_null() {
-            return Err(err!(InvalidParam, "`ptr` is NULL"));
-        }
+        ensure!(!ptr.is_null(), InvalidParam, "`ptr` is NULL");
         // SAFETY: not NULL, and the caller provides space for a pointer.
         unsafe { ptr.write(null_mut()) };
         let (mapping, (len, position)) =

@@ -118,7 +118,7 @@ unsafe extern "C" fn free_last_error(_: *mut c_void) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::err;
+    use crate::error::err;
     use std::ffi::CStr;
     use std::thread;
 

@@ -4,8 +4,7 @@
 use super::ffi::result_code;
 use super::pointers::{CStruct, CText, Handle, Input, Names, Out, OutArray, Size, SourceBuffer};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind};
 use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
 use std::ffi::{CStr, c_char, c_int};
@@ -25,9 +24,7 @@ fn name_and_content<'call>(
 
 /// Returns the super-chunk; NULL is the error `InvalidParam` here.
 fn schunk_param<'call>(schunk: &Handle<'call, *mut blosc2_schunk>) -> Result<&'call SuperChunk> {
-    if schunk.is_null() {
-        return Err(err!(InvalidParam, "the super-chunk is NULL"));
-    }
+    ensure!(!schunk.is_null(), InvalidParam, "the super-chunk is NULL");
     schunk.get()
 }
 

@@ -4,8 +4,7 @@ use super::ffi::{catch_errors, result_code, value_or};
 use super::pointers::{CText, Out};
 use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::{Error, ErrorKind, UNKNOWN_ERROR};
+use crate::error::{Error, ErrorKind, UNKNOWN_ERROR, ensure, err};
 use crate::malloc::MallocBytes;
 use crate::pipeline::library;
 use crate::pipeline::scratch;
@@ -42,9 +41,7 @@ pub extern "C" fn blosc2_destroy() {
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_free_resources() -> c_int {
     result_code(|| {
-        if !library::is_initialized() {
-            return Err(err!(Failure, "the library is not initialised"));
-        }
+        ensure!(library::is_initialized(), Failure, "the library is not initialised");
         scratch::release_all();
         Ok(0)
     })
@@ -137,7 +134,7 @@ fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
     if let Some(codec) = BuiltInCodec::from_name(name) {
         return Some(of_builtin(codec));
     }
-    let complib = registry::codec_by_name(name)?.complib;
+    let complib = registry::codec_by_name(name)?.properties.complib;
     if let Some(codec) = BuiltInCodec::from_format(complib) {
         return Some(of_builtin(codec));
     }

@@ -7,8 +7,7 @@ use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
 use crate::b2nd::metalayer::ArrayMeta;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::malloc::{MallocBytes, MallocVec};
 use crate::panics::catch_panics_of_short_call;
 use crate::schunk::storage::malloc_value;
@@ -216,9 +215,7 @@ pub extern "C" fn blosc2_schunk_to_buffer(
 ) -> i64 {
     result_code_i64(|| {
         let (cframe, needs_free) = (cframe.cleared(), needs_free.cleared());
-        if cframe.is_null() || needs_free.is_null() {
-            return Err(err!(NullPointer, "`cframe` or `needs_free` is NULL"));
-        }
+        ensure!(!cframe.is_null() && !needs_free.is_null(), NullPointer, "`cframe` or `needs_free` is NULL");
         let bytes = schunk.get()?.to_buffer()?;
         cframe.store(bytes.start);
         needs_free.store(bytes.is_copy);
@@ -284,9 +281,7 @@ fn store_malloc_copy<T: Copy>(
 ) -> Result<usize> {
     let place = place.cleared();
     let params = params()?;
-    if place.is_null() {
-        return Err(err!(NullPointer, "the pointer for the parameters is NULL"));
-    }
+    ensure!(!place.is_null(), NullPointer, "the pointer for the parameters is NULL");
     place.store(malloc_value(params)?);
     Ok(0)
 }

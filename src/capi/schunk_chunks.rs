@@ -8,8 +8,7 @@ use super::pointers::{
 use super::schunk::{result_code_i64, result_code_i64_of_short_call};
 use crate::abi::blosc2_schunk;
 use crate::chunk::format::MAX_BUFFERSIZE;
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind_unless_lock};
 use crate::panics::in_library_call;
 use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
@@ -175,9 +174,7 @@ fn store_chunk_address(
 ) -> Result<usize> {
     let (chunk, needs_free) = (chunk.cleared(), needs_free.cleared());
     let schunk = schunk.get()?;
-    if chunk.is_null() || needs_free.is_null() {
-        return Err(err!(NullPointer, "`chunk` or `needs_free` is NULL"));
-    }
+    ensure!(!chunk.is_null() && !needs_free.is_null(), NullPointer, "`chunk` or `needs_free` is NULL");
     if let Some((start, len)) = schunk.chunk_without_frame(nchunk) {
         chunk.store(start.cast_mut());
         return Ok(len);

@@ -5,8 +5,7 @@ use super::pointers::{DestBuffer, Output, Parameters, Size, SourceBuffer};
 use crate::abi::blosc2_cparams;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind};
 use std::ffi::{c_int, c_void};
 
 /// Writes a special chunk. `value` returns the bytes of its value, given their number.
@@ -19,9 +18,7 @@ fn write_special_chunk<'call>(
     value: impl FnOnce(usize) -> Result<&'call [u8]>,
 ) -> Result<usize> {
     let cparams = parameters.get();
-    if cparams.typesize <= 0 {
-        return Err(err!(InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize));
-    }
+    ensure!(cparams.typesize > 0, InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize);
     let width = if kind == SpecialValue::Value { non_negative_len(cparams.typesize)? } else { 0 };
     if destsize.len_or_zero().get() < EXTENDED_HEADER_LENGTH + width {
         return Err(err!(

@@ -3,8 +3,7 @@
 use super::ffi::{result_code, value_or};
 use super::pointers::{CArray, DestBuffer, Dims, InputAndOutput, Out, OutArray, Size, SourceBuffer};
 use crate::abi::blosc_timestamp_t;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::filter::{bitshuffle, shuffle};
 use std::ffi::c_void;
 
@@ -110,9 +109,7 @@ pub extern "C" fn blosc2_unidim_to_multidim(
             return Ok(());
         }
         let index = index.cleared(dims);
-        if shape.is_null() || index.is_null() {
-            return Err(err!(NullPointer, "`shape` or `index` is NULL"));
-        }
+        ensure!(!shape.is_null() && !index.is_null(), NullPointer, "`shape` or `index` is NULL");
         let shape = shape.items(dims)?;
         // From the last dimension to the first. A dimension of extent 0 makes a stride 0, by which nothing can be
         // divided.
@@ -151,9 +148,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
         let i = i.cleared();
         let mut sum = 0i64;
         if dims.get() > 0 {
-            if index.is_null() || strides.is_null() {
-                return Err(err!(NullPointer, "`index` or `strides` is NULL"));
-            }
+            ensure!(!index.is_null() && !strides.is_null(), NullPointer, "`index` or `strides` is NULL");
             for (index, stride) in index.items(dims)?.iter().zip(strides.items(dims)?) {
                 sum = sum.wrapping_add(index.wrapping_mul(*stride));
             }

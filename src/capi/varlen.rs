@@ -7,7 +7,7 @@ use super::pointers::{
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
-use crate::err;
+use crate::error::{ensure, err};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress;
@@ -81,13 +81,9 @@ pub extern "C" fn blosc2_vlchunk_get_nblocks(
 ) -> c_int {
     result_code(|| {
         let nblocks = nblocks.cleared();
-        if src.is_null() || nblocks.is_null() {
-            return Err(err!(InvalidParam, "`src` or `nblocks` is NULL"));
-        }
+        ensure!(!src.is_null() && !nblocks.is_null(), InvalidParam, "`src` or `nblocks` is NULL");
         let header = ChunkHeader::parse(src.bytes(srcsize.len_or_zero())?)?;
-        if !header.has_varlen_blocks() {
-            return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
-        }
+        ensure!(header.has_varlen_blocks(), InvalidParam, "the chunk has no variable-length blocks");
         nblocks.store(header.blocksize);
         Ok(0)
     })
@@ -194,9 +190,7 @@ pub extern "C" fn blosc2_vldecompress_block_ctx(
         let (dest, destsize) = (dest.cleared(), destsize.cleared());
         let (handle, context) = (&context, context.get()?);
         let chunk = src.bytes(srcsize.len_or_zero())?;
-        if dest.is_null() || destsize.is_null() {
-            return Err(err!(InvalidParam, "`dest` or `destsize` is NULL"));
-        }
+        ensure!(!dest.is_null() && !destsize.is_null(), InvalidParam, "`dest` or `destsize` is NULL");
         let blocks = handle.block_source(chunk);
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let Some(nblock) = usize::try_from(nblock).ok().filter(|&n| n < reader.nblocks()) else {

@@ -6,8 +6,7 @@
 use zstd_safe::{CDict, DDict};
 
 use super::{BuiltInCodec, lz4, zstd};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 
 /// The largest dictionary of the chunk format.

@@ -91,22 +91,13 @@ fn has_repeated_words(src: &[u8], reach: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Returns bytes of SplitMix64: samples at distances of powers of two are as random as neighbours.
-    fn noise(len: usize) -> Vec<u8> {
-        let value = |n: u64| {
-            let z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z >> 56) as u8
-        };
-        (1..=len as u64).map(value).collect()
-    }
-
     #[test]
     fn noise_is_incompressible_unless_repeated_within_reach() {
         let (most, shorter) = if cfg!(miri) { (1000, 500) } else { (1 << 20, 1) };
-        let noise = noise(2_000_000 / shorter);
+        let noise = Random(1).bytes(2_000_000 / shorter, 256);
         for len in [MIN_STREAM_LEN, 500, 1000, 4000, 32_000, 100_000, 300_000] {
             if len > noise.len() {
                 continue;
@@ -126,7 +117,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes many minutes for 1 MB")]
     fn stream_with_a_compressible_part_is_not_incompressible() {
-        let noise = noise(300_000);
+        let noise = Random(1).bytes(300_000, 256);
         let mut partly = noise.clone();
         partly.copy_within(10_000..12_000, 200_000);
         assert!(!is_incompressible(&partly, usize::MAX));
@@ -149,7 +140,7 @@ mod tests {
 
     #[test]
     fn noise_of_every_length_from_min_len_is_incompressible() {
-        let noise = noise(3000);
+        let noise = Random(1).bytes(3000, 256);
         for len in (0..noise.len()).step_by(if cfg!(miri) { 977 } else { 1 }) {
             assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= MIN_STREAM_LEN, "{len}");
             assert!(!is_incompressible(&vec![1; len], usize::MAX), "{len}");

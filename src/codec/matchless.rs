@@ -184,7 +184,6 @@ pub(super) fn find_matchless_units(
     Ok(is_useful.then_some(units))
 }
 
-/// Returns the samples of `piece`.
 fn samples_of(piece: &[u8]) -> [&[u8]; SAMPLE_COUNT] {
     let len = SAMPLE_LEN.get().min(piece.len() / 8).min(MAX_SAMPLE_LEN);
     SAMPLE_PLACES.map(|place| &piece[piece.len() * place / 64 - len / 2..][..len])
@@ -551,17 +550,9 @@ fn count_equal(bytes: &[u8], distance: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     const LIMITS: Limits = Limits { entropy: 0.6..f64::INFINITY, huffman_excess_percent: 5 };
-
-    fn random_bytes(len: usize, seed: u64) -> Vec<u8> {
-        let mut x = seed;
-        let next = || {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 56) as u8
-        };
-        std::iter::repeat_with(next).take(len).collect()
-    }
 
     /// Returns which units of `src` have no matches.
     fn matchless_units(src: &[u8], nplanes: usize) -> Vec<bool> {
@@ -577,7 +568,7 @@ mod tests {
     #[test]
     fn independent_bytes_have_no_matches() {
         for len in [2048, 5000, 100_000] {
-            let noise = random_bytes(len, 1);
+            let noise = Random(1).bytes(len, 256);
             assert_eq!(matchless_units(&noise, 1), [true], "{len}");
             let few_values: Vec<u8> = noise.iter().map(|byte| byte >> 5).collect();
             assert_eq!(matchless_units(&few_values, 1), [true], "{len}");
@@ -586,7 +577,7 @@ mod tests {
 
     #[test]
     fn repeated_and_dependent_bytes_have_matches() {
-        let noise = random_bytes(100_000, 2);
+        let noise = Random(2).bytes(100_000, 256);
         for period in [1, 12, 1000, 40_000, 90_000] {
             let repeated: Vec<u8> = noise[..period].iter().copied().cycle().take(noise.len()).collect();
             assert_eq!(matchless_units(&repeated, 1), [false], "{period}");
@@ -613,11 +604,11 @@ mod tests {
 
     #[test]
     fn planes_are_tested_separately_unless_they_repeat_each_other() {
-        let noise = random_bytes(10_000, 3);
+        let noise = Random(3).bytes(10_000, 256);
         let ramp: Vec<u8> = (0..10_000).map(|at| (at / 40) as u8).collect();
         assert_eq!(matchless_units(&[&noise[..], &ramp].concat(), 2), [true, false]);
         assert_eq!(matchless_units(&[&ramp[..], &noise, &noise].concat(), 3), [false; 3]);
-        let mut partly = random_bytes(10_000, 4);
+        let mut partly = Random(4).bytes(10_000, 256);
         partly[2000..6000].copy_from_slice(&noise[3000..7000]);
         assert_eq!(matchless_units(&[&noise[..], &partly].concat(), 2), [false; 2]);
     }
@@ -632,7 +623,7 @@ mod tests {
 
     #[test]
     fn equal_bytes_are_counted_at_each_distance() {
-        let bytes: Vec<u8> = random_bytes(20_000, 5).iter().map(|byte| byte >> 6).collect();
+        let bytes: Vec<u8> = Random(5).bytes(20_000, 256).iter().map(|byte| byte >> 6).collect();
         for (len, distance) in [(20_000, 1), (9000, 32), (100, 7), (33, 32), (8, 8)] {
             let bytes = &bytes[..len];
             let expected = (distance..len).filter(|&at| bytes[at] == bytes[at - distance]).count();

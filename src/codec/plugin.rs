@@ -13,10 +13,9 @@ use super::zfp::{self, Mode, Zfp};
 use super::{Decoder, Encoder, Workspace};
 use crate::chunk::Container;
 #[cfg(feature = "zfp")]
-use crate::err;
-use crate::error::Result;
-#[cfg(feature = "zfp")]
 use crate::error::{Error, ErrorKind, to_kind};
+#[cfg(feature = "zfp")]
+use crate::error::{Result, err};
 use std::ops::Range;
 
 /// An optional codec (ids 32 to 35) that this build has.

@@ -88,6 +88,7 @@ pub(super) fn distance_to(at: u16, position: u16) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn candidates_are_the_last_positions_of_a_word() {
@@ -96,10 +97,9 @@ mod tests {
         // Each of these words has a row of its own. Each is inserted more often than a row has places.
         let words = [1u32, 0x6162_6364, u32::MAX];
         let mut last: [Vec<usize>; 3] = Default::default();
-        let mut number = 1u32;
+        let random = &mut Random(1);
         for at in (1..300_000).step_by(997) {
-            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let nth = (number >> 16) as usize % words.len();
+            let nth = random.below(words.len());
             let candidates = rows.push(words[nth], at);
             assert_eq!(candidates.is_empty(), last[nth].is_empty());
             let distances = candidates.collect::<Vec<_>>();

@@ -185,12 +185,10 @@ impl BuiltInCodec {
         self.properties().format
     }
 
-    /// Returns the name of that library.
     pub(crate) fn library_name(self) -> &'static CStr {
         self.properties().library_name
     }
 
-    /// Returns the version of that library.
     pub(crate) fn library_version(self) -> &'static str {
         self.properties().library_version
     }

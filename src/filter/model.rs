@@ -37,12 +37,6 @@ pub(super) fn golden(len: usize) -> Vec<u8> {
     (0..len).map(|i| ((i as u32).wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
-/// Returns the bytes of a hex dump; spaces are ignored.
-pub(super) fn hex(dump: &str) -> Vec<u8> {
-    let digits: Vec<u8> = dump.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-}
-
 /// A function that shuffles elements of a size in bytes with the kernel of a level.
 type LevelKernel = fn(SimdLevel, usize, &[u8], &mut [u8]);
 

@@ -2,8 +2,7 @@
 //! the address of an entry is valid until the process ends.
 
 use crate::abi::{BLOSC2_IO_REGISTERED, blosc2_io_cb};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fork_count::PerProcessLock;
 use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;

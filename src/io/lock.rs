@@ -1,8 +1,7 @@
 //! The lock of a frame between processes: a lock file, advisory, shared or exclusive (`frame.md` 6.2).
 
 use super::native;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fork_count::{self, PerProcess};
 use crate::trace;
 use std::fs::{File, OpenOptions};
@@ -156,7 +155,6 @@ impl FrameLock {
         FrameLock { lock_path, missed_changes, lock: PerProcess::new(ProcessLock::default()) }
     }
 
-    /// Returns the lock in this process.
     fn in_this_process(&self) -> &ProcessLock {
         self.lock.get(|inherited| {
             inherited.close_inherited_file();
@@ -222,9 +220,6 @@ impl FrameLock {
     }
 
     /// Releases one lock. Without a lock, does nothing.
-    ///
-    /// # Errors
-    /// `Lock`.
     pub(crate) fn unlock(&self) -> Result<()> {
         let lock = self.in_this_process();
         let mut state = lock.state();

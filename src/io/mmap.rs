@@ -10,7 +10,7 @@
 
 use super::borrowed_bytes::BorrowedBytes;
 use crate::abi::blosc2_stdio_mmap;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::fork_count::PerProcessLock;
 use crate::{err, trace};
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -166,9 +166,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     }
     // SAFETY: an initialised struct by the contract; the reference is not used once the file is mapped.
     let shared = unsafe { &*params };
-    if shared.mode.is_null() {
-        return Err(err!(FileOpen, "cannot map {path:?}: `mode` is NULL"));
-    }
+    ensure!(!shared.mode.is_null(), FileOpen, "cannot map {path:?}: `mode` is NULL");
     // SAFETY: not NULL; the mode of an initialised struct is a NUL-terminated string.
     let name = unsafe { CStr::from_ptr(shared.mode) };
     let mode = MODES
@@ -265,9 +263,7 @@ pub(crate) unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
 pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) -> Result<*const u8> {
     // SAFETY: by the contract an initialised struct that no other code changes during the call.
     let params = unsafe { &*params };
-    if params.addr.is_null() {
-        return Err(err!(FileRead, "the file is not mapped"));
-    }
+    ensure!(!params.addr.is_null(), FileRead, "the file is not mapped");
     match checked_range(position, len) {
         // SAFETY: a position within the mapping, which is no smaller than the file.
         Some((position, end)) if end <= params.file_size => Ok(unsafe { params.addr.add(position) }.cast()),
@@ -295,9 +291,7 @@ pub(crate) unsafe fn write(
 ) -> Result<()> {
     // SAFETY: by the contract an initialised struct that no other code uses during the call.
     let params = unsafe { &mut *params };
-    if !is_writable(params) {
-        return Err(err!(FileWrite, "the file is not mapped for writing"));
-    }
+    ensure!(is_writable(params), FileWrite, "the file is not mapped for writing");
     let (position, end) = checked_range(position, len as u64)
         .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} exceed the maximum file length"))?;
     let (before, length_before) = (params.addr, params.file_size);
@@ -334,9 +328,7 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
     if len == params.file_size as u64 {
         return Ok(());
     }
-    if !is_writable(params) {
-        return Err(err!(FileTruncate, "the file is not mapped for writing"));
-    }
+    ensure!(is_writable(params), FileTruncate, "the file is not mapped for writing");
     let len =
         usize::try_from(len).map_err(|_| err!(FileTruncate, "the length {len} exceeds the address space"))?;
     // SAFETY: no other code uses the struct by the contract; `is_writable`: its file is mapped for writing.
@@ -450,9 +442,7 @@ unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: us
 unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     // SAFETY: a single mapping, which this module made; no other code uses its old address.
     let addr = unsafe { libc::mremap(params.addr.cast(), params.mapping_size, size, libc::MREMAP_MAYMOVE) };
-    if addr == libc::MAP_FAILED {
-        return Err(err!(MemoryAlloc, "cannot map {size} bytes: {}", io::Error::last_os_error()));
-    }
+    ensure!(addr != libc::MAP_FAILED, MemoryAlloc, "cannot map {size} bytes: {}", io::Error::last_os_error());
     params.addr = addr.cast();
     params.mapping_size = size;
     Ok(())
@@ -562,9 +552,7 @@ fn map_new(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_
 unsafe fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
     // SAFETY: a new mapping, or one that replaces another, for which the caller guarantees that no other code uses it.
     let addr = unsafe { libc::mmap(at, len, access, flags, fd, 0) };
-    if addr == libc::MAP_FAILED {
-        return Err(err!(MemoryAlloc, "cannot map {len} bytes: {}", io::Error::last_os_error()));
-    }
+    ensure!(addr != libc::MAP_FAILED, MemoryAlloc, "cannot map {len} bytes: {}", io::Error::last_os_error());
     Ok(addr)
 }
 

@@ -2,8 +2,7 @@
 
 use super::paths;
 use super::replacement::sync_directory;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::trace;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -45,7 +44,6 @@ impl NewFiles {
         Err(err!(FileOpen, "no unused temporary name beside {}", destination.display()))
     }
 
-    /// Returns the temporary path.
     pub(crate) fn temporary_path(&self) -> &Path {
         &self.temporary
     }

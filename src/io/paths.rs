@@ -1,7 +1,6 @@
 //! Paths of files and directories, always of the host's file system (`frame.md` 3.3, 4.1).
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
@@ -74,9 +73,6 @@ pub(crate) fn create_dir(path: &CStr) -> Result<()> {
 }
 
 /// Removes a file or an empty directory; a missing one is no error.
-///
-/// # Errors
-/// `FileRemove`.
 pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     // SAFETY: a NUL-terminated string.
     if unsafe { libc::remove(path.as_ptr()) } == 0 {
@@ -94,9 +90,7 @@ pub(crate) fn remove_file(path: &CStr) -> Result<()> {
 /// `InvalidParam` for an empty path, `NotFound` when the directory cannot be listed, `Failure` at the first entry that
 /// is not a file.
 pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
-    if path.is_empty() {
-        return Err(err!(InvalidParam, "the path of a directory is empty"));
-    }
+    ensure!(!path.is_empty(), InvalidParam, "the path of a directory is empty");
     let path = as_path(path);
     let entries = fs::read_dir(path)
         .map_err(|error| err!(NotFound, "cannot list the directory {}: {error}", path.display()))?;

@@ -2,8 +2,7 @@
 //! directory, which is then renamed. Another process, and a reader after a crash, finds the old or the new contents.
 
 use super::{OpenMode, native, paths};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::trace;
 use std::ffi::CStr;
@@ -16,9 +15,6 @@ use std::path::{Path, PathBuf};
 /// contents, or does not exist if it did not before.
 ///
 /// With `is_synced`, the call waits until the file and its name are on disk.
-///
-/// # Errors
-/// `FileOpen`, `FileWrite`.
 pub(super) fn write_whole_file(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
     Replacement::prepare(path, bytes)?.commit(is_synced).map(drop)
 }
@@ -107,18 +103,12 @@ fn overwrite(path: &CStr, bytes: &[u8], is_synced: bool) -> Result<()> {
 }
 
 /// Waits until the names in the directory of `file` are on disk.
-///
-/// # Errors
-/// `FileOpen`, `FileWrite`.
 pub(crate) fn sync_directory(file: &Path) -> Result<()> {
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     sync_file(directory)
 }
 
 /// Waits until a file, or the names in a directory, are on disk.
-///
-/// # Errors
-/// `FileOpen`, `FileWrite`.
 pub(crate) fn sync_file(path: &Path) -> Result<()> {
     let opened = File::open(path);
     sync(&opened.map_err(|error| err!(FileOpen, "cannot open {}: {error}", path.display()))?)
@@ -129,9 +119,6 @@ fn sync(file: &File) -> Result<()> {
 }
 
 /// Creates a file in the directory of the file `beside`, and removes its name: the file exists until it is closed.
-///
-/// # Errors
-/// `FileOpen`.
 pub(crate) fn create_unnamed_file(beside: &Path) -> Result<File> {
     let created = TemporaryFile::create(beside)?;
     // Dropping the other fields removes the name.

@@ -2,15 +2,11 @@
 //! position, bypassing its buffer (`frame.md` 5.3). The library does not use this module for its own files.
 
 use crate::abi::blosc2_stdio_file;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use std::ffi::{CStr, c_void};
 use std::io;
 
 /// Opens a file with `fopen`. The returned struct is allocated with `malloc`; [`close`] frees it.
-///
-/// # Errors
-/// `FileOpen`, `MemoryAlloc`.
 pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
     // SAFETY: two NUL-terminated strings.
     let file = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
@@ -31,9 +27,6 @@ pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
 
 /// Closes the file and frees the struct, also after an error.
 ///
-/// # Errors
-/// `FileWrite`.
-///
 /// # Safety
 /// `stream` came from [`open`], is closed once, and its file is open.
 pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
@@ -50,9 +43,6 @@ pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> Result<()> {
 
 /// Returns the length of the file in bytes, including unwritten bytes of its buffer. The file position is unchanged.
 ///
-/// # Errors
-/// `FileRead`.
-///
 /// # Safety
 /// `file` is open.
 pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
@@ -66,9 +56,7 @@ pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
             if libc::fseeko(file, before, libc::SEEK_SET) != 0 { -1 } else { size }
         }
     };
-    if size < 0 {
-        return Err(err!(FileRead, "cannot determine the size of the file: {}", io::Error::last_os_error()));
-    }
+    ensure!(size >= 0, FileRead, "cannot determine the size of the file: {}", io::Error::last_os_error());
     Ok(size)
 }
 
@@ -119,9 +107,6 @@ pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize,
 }
 
 /// Truncates or extends the file to `len` bytes.
-///
-/// # Errors
-/// `FileTruncate`.
 ///
 /// # Safety
 /// `file` is open.

@@ -4,8 +4,7 @@
 use super::borrowed_bytes::BorrowedBytes;
 use super::{OpenMode, WriteUnit, errno};
 use crate::abi::blosc2_io_cb;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::held_locks::{self, LockMode};
 use parking_lot::{RwLock, RwLockWriteGuard};
 use std::ffi::{CStr, c_void};
@@ -111,9 +110,7 @@ impl UserBackend {
         if self.callbacks.truncate.is_some() {
             stream.truncate(0)?;
         }
-        if stream.close() != 0 {
-            return Err(err!(FileRemove, "`close` of back-end {} failed for {path:?}", self.id()));
-        }
+        ensure!(stream.close() == 0, FileRemove, "`close` of back-end {} failed for {path:?}", self.id());
         Ok(())
     }
 
@@ -185,9 +182,7 @@ impl UserStream {
     /// # Errors
     /// `FileRead`, always for a back-end that is not zero-copy.
     pub(super) fn borrow_at(&self, position: u64, len: usize) -> Result<BorrowedBytes<'_>> {
-        if !self.is_zero_copy() {
-            return Err(err!(FileRead, "back-end {} does not return pointers", self.backend.id()));
-        }
+        ensure!(self.is_zero_copy(), FileRead, "back-end {} does not return pointers", self.backend.id());
         // Recursive, since a thread may hold the bytes of several reads.
         let is_inside_change = held_locks::find(self.backend.lock_key()) == Some(LockMode::Exclusive);
         let guard = (!is_inside_change).then(|| self.backend.change_lock.read_recursive());
@@ -197,9 +192,7 @@ impl UserStream {
         if got == 0 {
             return Ok(BorrowedBytes::new(&[], guard));
         }
-        if place.is_null() {
-            return Err(err!(FileRead, "`read` of back-end {} set no pointer", self.backend.id()));
-        }
+        ensure!(!place.is_null(), FileRead, "`read` of back-end {} set no pointer", self.backend.id());
         // SAFETY: the caller of `UserBackend::new` guarantees that the back-end returns that number of bytes and that
         // they stay unchanged until the file is changed. Changes through this back-end wait for the guard.
         let bytes = unsafe { std::slice::from_raw_parts(place.cast(), got) };

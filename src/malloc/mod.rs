@@ -3,8 +3,7 @@
 //! Chunks, frames and all other memory that a caller may own are kept in [`MallocBytes`] or [`MallocVec`].
 
 use crate::buffers;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::filter::copy::copy_to_uninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
@@ -31,7 +30,6 @@ impl MallocBytes {
         }
     }
 
-    /// Returns a copy of `bytes`.
     pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self> {
         let fresh = || {
             // SAFETY: `malloc` accepts every size.
@@ -176,7 +174,6 @@ impl MallocVec {
         self.start
     }
 
-    /// Returns the bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         if self.start.is_null() {
             return &[];
@@ -215,9 +212,7 @@ impl MallocVec {
             // SAFETY: NULL or an owned block.
             unsafe { libc::realloc(self.start.cast(), capacity) }.cast()
         };
-        if grown.is_null() {
-            return Err(err!(MemoryAlloc, "cannot allocate {capacity} bytes"));
-        }
+        ensure!(!grown.is_null(), MemoryAlloc, "cannot allocate {capacity} bytes");
         if self.is_copy_on_write {
             // SAFETY: both blocks have that many bytes, and `grown` is fresh.
             unsafe { grown.copy_from_nonoverlapping(self.start, self.len) };

@@ -7,9 +7,8 @@
 
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
 use crate::codec::{Decoder, Encoder, Workspace};
-use crate::err;
-use crate::error::Result;
-use crate::registry::{self, RegisteredCodec};
+use crate::error::{Result, err};
+use crate::registry::{self, CodecEntry};
 use std::ffi::{c_int, c_void};
 
 type BlockFn<P> = unsafe extern "C" fn(*mut P) -> c_int;
@@ -259,13 +258,13 @@ impl<P: Copy> UserCodec<P> {
     fn run(
         &self,
         name: &str,
-        find: impl FnOnce(RegisteredCodec) -> Option<CodecFn<P>>,
+        find: impl FnOnce(CodecEntry) -> Option<CodecFn<P>>,
         src: &[u8],
         dest: &mut [u8],
     ) -> Result<c_int> {
         let function = match self.function {
             Some(function) => function,
-            None => find(registry::load_codec(i32::from(self.compcode))?)
+            None => find(registry::load_codec(i32::from(self.compcode))?.properties)
                 .ok_or_else(|| err!(CodecSupport, "codec {} has no {name}", self.compcode))?,
         };
         let mut params = self.params;

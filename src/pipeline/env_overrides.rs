@@ -9,8 +9,7 @@ use crate::abi::{
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::codec::BuiltInCodec;
 use crate::environment::{may_have, var, var_as_i32, var_as_i64};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::trace;
 use std::ffi::CStr;
 

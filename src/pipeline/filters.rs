@@ -9,13 +9,12 @@ use crate::abi::{
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blosc2_filter_forward_cb};
 use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::filter::bytedelta::{self, Revision};
 use crate::filter::cells::CellFilter;
 use crate::filter::copy::copy;
 use crate::filter::{bitshuffle, delta, int_trunc, shuffle, trunc_prec};
-use crate::registry;
+use crate::registry::{self, FilterEntry};
 use std::mem;
 use std::num::NonZeroUsize;
 
@@ -180,16 +179,14 @@ impl<'c> FilterSteps<'c> {
                 FilterStep::User { id, meta, forward, .. } => {
                     let function = match forward {
                         Some(function) => Some(function),
-                        None => registry::load_filter(id)?.forward,
+                        None => registry::load_filter(id)?.properties.forward,
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no forward function"))?;
                     // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller
                     // that created the context guarantees it for the pointers in `cparams`.
                     let code = unsafe { callbacks::run_filter(function, id, meta, cparams, src, dest) };
-                    if code != 0 {
-                        return Err(err!(FilterPipeline, "filter {id} returned {code}, expected 0"));
-                    }
+                    ensure!(code == 0, FilterPipeline, "filter {id} returned {code}, expected 0");
                 }
                 FilterStep::Unknown { id } => {
                     return Err(err!(FilterPipeline, "filter {id} is neither built in nor registered"));
@@ -248,7 +245,7 @@ impl<'c> FilterSteps<'c> {
                 FilterStep::User { id, meta, backward, .. } => {
                     let function = match backward {
                         Some(function) => Some(function),
-                        None => registry::load_filter(id)?.backward,
+                        None => registry::load_filter(id)?.properties.backward,
                     };
                     let function = function
                         .ok_or_else(|| err!(FilterPipeline, "filter {id} has no backward function"))?;
@@ -314,8 +311,8 @@ impl<'c> FilterSteps<'c> {
 
 /// Returns the step of a filter that the program has registered.
 fn registered_step(id: u8, meta: u8) -> FilterStep {
-    match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
-        Some(f) => FilterStep::User { id, meta, forward: f.forward, backward: f.backward },
+    match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED).map(|filter| filter.properties) {
+        Some(FilterEntry { forward, backward }) => FilterStep::User { id, meta, forward, backward },
         None => FilterStep::Unknown { id },
     }
 }

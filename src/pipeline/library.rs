@@ -6,8 +6,7 @@
 use super::scratch;
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fork_count::PerProcessLock;
 use crate::{pool, registry};
 use std::ffi::CStr;
@@ -68,9 +67,7 @@ pub(crate) fn set_nthreads(nthreads: i16) -> Result<i16> {
     if nthreads == previous {
         return Ok(previous);
     }
-    if nthreads <= 0 {
-        return Err(err!(InvalidParam, "`nthreads` is {nthreads}, expected 1 or more"));
-    }
+    ensure!(nthreads > 0, InvalidParam, "`nthreads` is {nthreads}, expected 1 or more");
     pool::prestart(usize::from(nthreads.unsigned_abs()))?;
     NTHREADS.store(nthreads, Ordering::Relaxed);
     Ok(previous)
@@ -93,16 +90,14 @@ pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
     }
     init();
     COMPRESSOR.store(code, Ordering::Relaxed);
-    if code < 0 {
-        return Err(err!(Failure, "codec {name:?} is unknown"));
-    }
+    ensure!(code >= 0, Failure, "codec {name:?} is unknown");
     Ok(code)
 }
 
 /// Returns the id of the codec with that name: searches the codecs of the format first, then the registered ones.
 pub(crate) fn compcode_by_name(name: &CStr) -> Option<i32> {
     let builtin = BuiltInCodec::from_name(name).map(BuiltInCodec::compcode);
-    builtin.or_else(|| registry::codec_by_name(name).map(|c| c.compcode)).map(i32::from)
+    builtin.map(i32::from).or_else(|| registry::codec_by_name(name).map(|codec| codec.id))
 }
 
 /// Returns whether functions without a context add a delta filter to the pipeline.
@@ -110,7 +105,6 @@ pub(crate) fn uses_delta() -> bool {
     USES_DELTA.load(Ordering::Relaxed)
 }
 
-/// Sets [`uses_delta`].
 pub(crate) fn set_uses_delta(on: bool) {
     USES_DELTA.store(on, Ordering::Relaxed);
 }
@@ -120,7 +114,6 @@ pub(crate) fn blocksize() -> i32 {
     BLOCKSIZE.load(Ordering::Relaxed)
 }
 
-/// Sets [`blocksize`].
 pub(crate) fn set_blocksize(blocksize: i32) {
     BLOCKSIZE.store(blocksize, Ordering::Relaxed);
 }
@@ -130,7 +123,6 @@ pub(crate) fn splitmode() -> i32 {
     SPLITMODE.load(Ordering::Relaxed)
 }
 
-/// Sets [`splitmode`].
 pub(crate) fn set_splitmode(splitmode: i32) {
     SPLITMODE.store(splitmode, Ordering::Relaxed);
 }

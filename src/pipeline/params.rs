@@ -90,7 +90,6 @@ pub(crate) struct CompressParams {
     pub filters: [u8; MAX_FILTERS],
     /// The meta bytes of the filters, one for each slot.
     pub filters_meta: [u8; MAX_FILTERS],
-    /// The format of the chunk.
     pub format: ChunkFormat,
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,

@@ -15,9 +15,6 @@ impl<T> RawBox<T> {
     }
 
     /// As [`new`](Self::new), with the result of `make`, which is not moved.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     #[inline(always)]
     pub(crate) fn new_with(make: impl FnOnce() -> T) -> Result<RawBox<T>> {
         Ok(RawBox(NonNull::from(Box::leak(fallible::try_box_with(make)?))))

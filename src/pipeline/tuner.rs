@@ -5,8 +5,7 @@
 use super::block_size::DefaultTuner;
 use super::head::ContextHeadCell;
 use crate::abi::{blosc2_context, blosc2_tuner};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::registry;
 use crate::trace;
 use std::ffi::c_void;
@@ -16,9 +15,9 @@ use std::ptr;
 /// one.
 fn hook_function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
     let registered = registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
-    let function = match hook(&registered.functions) {
+    let function = match hook(&registered.properties.0) {
         Some(function) => Some(function),
-        None => hook(&registry::load_tuner(id)?.functions),
+        None => hook(&registry::load_tuner(id)?.properties.0),
     };
     function.ok_or_else(|| err!(Failure, "tuner {id} has no function for this hook"))
 }
@@ -94,9 +93,7 @@ pub(crate) unsafe fn call_init(context: &dyn TunedContext, id: i32, config: *mut
     let init = hook_function(id, |tuner| tuner.init)?;
     // SAFETY: the program's function, with a fully initialised context and the program's own pointer.
     let code = run_hook(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
-    if code < 0 {
-        return Err(err!(Tuner, "`init` of tuner {id} returned {code}, expected 0 or more"));
-    }
+    ensure!(code >= 0, Tuner, "`init` of tuner {id} returned {code}, expected 0 or more");
     Ok(())
 }
 
@@ -112,9 +109,7 @@ pub(crate) fn choose_params(context: &dyn TunedContext, nbytes: i32) -> Result<(
         let hook = hook_function(id, next)?;
         // SAFETY: the program's function, with a fully initialised context.
         let code = run_hook(context, id, |context| unsafe { hook(context) });
-        if code < 0 {
-            return Err(err!(Tuner, "tuner {id} returned {code}, expected 0 or more"));
-        }
+        ensure!(code >= 0, Tuner, "tuner {id} returned {code}, expected 0 or more");
     }
     let head = context.head();
     let default_tuner = DefaultTuner::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
@@ -154,9 +149,7 @@ pub(crate) fn call_update(context: &dyn TunedContext, seconds: f64) -> Result<()
     let update = hook_function(id, |tuner| tuner.update)?;
     // SAFETY: the program's function, with a fully initialised context.
     let code = run_hook(context, id, |context| unsafe { update(context, seconds) });
-    if code < 0 {
-        return Err(err!(Tuner, "`update` of tuner {id} returned {code}, expected 0 or more"));
-    }
+    ensure!(code >= 0, Tuner, "`update` of tuner {id} returned {code}, expected 0 or more");
     Ok(())
 }
 

@@ -333,7 +333,6 @@ impl ParallelPhase<'_> {
     }
 }
 
-/// Returns the nanoseconds since `start`.
 pub(crate) fn nanoseconds_since(start: Instant) -> u64 {
     start.elapsed().as_nanos() as u64
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use super::park::{WaitQueue, spin_until};
 use super::worker_bits::BANK_COUNT;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
@@ -49,7 +48,6 @@ impl JobOutcome {
     }
 }
 
-/// Calls `work(tid)` and catches a panic.
 pub(super) fn call_catching_panic(work: &(dyn Fn(usize) + Sync), tid: usize) -> JobOutcome {
     // `JobOutcome::Panicked` means for the caller that the state which `work` changes may be inconsistent.
     match catch_unwind(AssertUnwindSafe(|| work(tid))) {

@@ -46,8 +46,7 @@ mod worker_set;
 pub use callback::{JobFn, set_callback};
 pub(crate) use cores::core_count;
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// Calls `work(0)` on this thread and, at the same time, `work(tid)` for distinct `tid` in `1..nthreads` on
 /// those workers that are idle, or through the threads callback if one is installed.

@@ -9,7 +9,6 @@ pub(super) const BANK_COUNT: usize = if cfg!(loom) { 1 } else { 16 };
 /// The maximum number of workers. A job of more threads runs on this many.
 pub(super) const MAX_WORKERS: usize = BANK_COUNT * BANK_SIZE;
 
-/// Returns the lowest `count` bits of `set`.
 pub(super) fn lowest_bits(set: u64, count: usize) -> u64 {
     let mut rest = set;
     for _ in 0..count {

@@ -1,19 +1,15 @@
 //! The entries of the tables, and the tables with the library's own entries.
 
-use super::table::{RegistryTable, TableEntry};
+use super::table::{Registered, RegistryTable};
 use crate::abi::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_filter_backward_cb, blosc2_filter_forward_cb,
     blosc2_tuner,
 };
 use std::ffi::CStr;
 
-/// A codec that is registered.
+/// The registered properties of a codec.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RegisteredCodec {
-    /// Id of the codec, in the chunk header's `udcompcode`.
-    pub compcode: u8,
-    /// Name of the codec, if it has one.
-    pub name: Option<&'static CStr>,
+pub(crate) struct CodecEntry {
     /// Code of the codec's compression library; only reported to callers, never stored in a chunk.
     pub complib: u8,
     /// Version of the codec's format, in the chunk header's `versionlz`.
@@ -24,39 +20,28 @@ pub(crate) struct RegisteredCodec {
     pub decoder: blosc2_codec_decoder_cb,
 }
 
-/// A filter that is registered.
+/// The functions of a filter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RegisteredFilter {
-    /// Id of the filter.
-    pub id: u8,
-    /// Name of the filter, if it has one.
-    pub name: Option<&'static CStr>,
+pub(crate) struct FilterEntry {
     /// The caller's forward function; `None` until its plugin is loaded.
     pub forward: blosc2_filter_forward_cb,
     /// The caller's backward function; `None` until its plugin is loaded.
     pub backward: blosc2_filter_backward_cb,
 }
 
-/// A tuner that is registered.
+/// The functions of a tuner, as registered.
 #[derive(Clone, Copy)]
-pub(crate) struct Tuner {
-    /// Id of the tuner.
-    pub id: i32,
-    /// Name of the tuner, if it has one.
-    pub name: Option<&'static CStr>,
-    /// The caller's functions, as registered.
-    pub functions: blosc2_tuner,
-}
+pub(crate) struct TunerEntry(pub blosc2_tuner);
 
 // SAFETY: the struct holds function pointers and a name that is never freed; both may be used from any thread.
-unsafe impl Send for Tuner {}
+unsafe impl Send for TunerEntry {}
 // SAFETY: nothing in it is ever written.
-unsafe impl Sync for Tuner {}
+unsafe impl Sync for TunerEntry {}
 
-impl Tuner {
+impl TunerEntry {
     /// Returns whether no function is missing.
     pub(super) fn is_complete(&self) -> bool {
-        let blosc2_tuner { init, next_blocksize, next_cparams, update, free, .. } = &self.functions;
+        let blosc2_tuner { init, next_blocksize, next_cparams, update, free, .. } = &self.0;
         init.is_some()
             && next_blocksize.is_some()
             && next_cparams.is_some()
@@ -65,51 +50,18 @@ impl Tuner {
     }
 }
 
-impl TableEntry for RegisteredCodec {
-    fn id(&self) -> i32 {
-        i32::from(self.compcode)
-    }
-    fn name(&self) -> Option<&'static CStr> {
-        self.name
-    }
+const fn library_codec(id: u8, name: &'static CStr) -> Registered<CodecEntry> {
+    let properties = CodecEntry { complib: id, version: 1, encoder: None, decoder: None };
+    Registered { id: id as i32, name: Some(name), properties }
 }
 
-impl TableEntry for RegisteredFilter {
-    fn id(&self) -> i32 {
-        i32::from(self.id)
-    }
-    fn name(&self) -> Option<&'static CStr> {
-        self.name
-    }
-}
-
-impl TableEntry for Tuner {
-    fn id(&self) -> i32 {
-        self.id
-    }
-    fn name(&self) -> Option<&'static CStr> {
-        self.name
-    }
-}
-
-const fn library_codec(compcode: u8, name: &'static CStr) -> RegisteredCodec {
-    RegisteredCodec {
-        compcode,
-        name: Some(name),
-        complib: compcode,
-        version: 1,
-        encoder: None,
-        decoder: None,
-    }
-}
-
-const fn library_filter(id: u8, name: &'static CStr) -> RegisteredFilter {
-    RegisteredFilter { id, name: Some(name), forward: None, backward: None }
+const fn library_filter(id: i32, name: &'static CStr) -> Registered<FilterEntry> {
+    Registered { id, name: Some(name), properties: FilterEntry { forward: None, backward: None } }
 }
 
 /// The codecs. Those with reserved ids, in the order of registration (`codecs.md` 12.2): the optional codecs, ids 32 to
 /// 35, if this build includes them, and the codecs 36 to 40, whose functions are in plugin libraries.
-pub(super) static CODECS: RegistryTable<RegisteredCodec> = RegistryTable::new(&[
+pub(super) static CODECS: RegistryTable<CodecEntry> = RegistryTable::new(&[
     #[cfg(feature = "ndlz")]
     library_codec(32, c"ndlz"),
     #[cfg(feature = "zfp")]
@@ -126,7 +78,7 @@ pub(super) static CODECS: RegistryTable<RegisteredCodec> = RegistryTable::new(&[
 ]);
 
 /// The optional filters, ids 32 to 36, that this build includes, in the order of registration.
-pub(super) const LIBRARY_FILTERS: &[RegisteredFilter] = &[
+pub(super) const LIBRARY_FILTERS: &[Registered<FilterEntry>] = &[
     #[cfg(feature = "plugin-filters")]
     library_filter(32, c"ndcell"),
     #[cfg(feature = "plugin-filters")]
@@ -139,12 +91,12 @@ pub(super) const LIBRARY_FILTERS: &[RegisteredFilter] = &[
     library_filter(36, c"int_trunc"),
 ];
 
-pub(super) static FILTERS: RegistryTable<RegisteredFilter> = RegistryTable::new(LIBRARY_FILTERS);
+pub(super) static FILTERS: RegistryTable<FilterEntry> = RegistryTable::new(LIBRARY_FILTERS);
 
-pub(super) static TUNERS: RegistryTable<Tuner> = RegistryTable::new(&[Tuner {
+pub(super) static TUNERS: RegistryTable<TunerEntry> = RegistryTable::new(&[Registered {
     id: 32,
     name: Some(c"btune"),
-    functions: blosc2_tuner {
+    properties: TunerEntry(blosc2_tuner {
         init: None,
         next_blocksize: None,
         next_cparams: None,
@@ -152,5 +104,5 @@ pub(super) static TUNERS: RegistryTable<Tuner> = RegistryTable::new(&[Tuner {
         free: None,
         id: 32,
         name: c"btune".as_ptr().cast_mut(),
-    },
+    }),
 }]);

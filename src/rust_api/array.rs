@@ -7,8 +7,7 @@ use crate::b2nd::array::{Array, ArrayBuilder, ArrayParams};
 use crate::b2nd::geometry;
 use crate::b2nd::selection::Selection;
 use crate::chunk::SpecialValue;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::storage::Storage;
@@ -272,12 +271,7 @@ impl ArrayHandle {
         let fits = start.len() == shape.len()
             && stop.len() == shape.len()
             && (0..shape.len()).all(|dim| start[dim] <= stop[dim] && stop[dim] <= shape[dim]);
-        if !fits {
-            return Err(err!(
-                InvalidParam,
-                "the box from {start:?} to {stop:?} is not in the shape {shape:?}"
-            ));
-        }
+        ensure!(fits, InvalidParam, "the box from {start:?} to {stop:?} is not in the shape {shape:?}");
         let extents: Vec<u64> = start.iter().zip(stop).map(|(start, stop)| stop - start).collect();
         let nitems =
             extents.iter().try_fold(1usize, |n, &extent| n.checked_mul(usize::try_from(extent).ok()?));

@@ -18,8 +18,7 @@ pub mod params;
 pub mod schunk;
 pub mod stream;
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

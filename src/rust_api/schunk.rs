@@ -7,8 +7,7 @@ use crate::abi::{
     BLOSC2_IO_DEFAULTS, BLOSC2_IO_FILESYSTEM_MMAP, BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_cparams,
     blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::io::paths;
 use crate::malloc::MallocVec;
 use crate::out_buffer::OutBuffer;
@@ -97,9 +96,7 @@ pub(super) struct CheckedStorage {
 
 impl CheckedStorage {
     pub(super) fn new(place: &NewStorage<'_>) -> Result<CheckedStorage> {
-        if place.access == FileAccess::Mapped {
-            return Err(err!(InvalidParam, "mapped files can only be read"));
-        }
+        ensure!(place.access != FileAccess::Mapped, InvalidParam, "mapped files can only be read");
         let path = place.path.map(c_path).transpose()?;
         let params = BackendParams::new(place.access);
         Ok(CheckedStorage { path, is_contiguous: place.is_contiguous, params })
@@ -178,8 +175,7 @@ impl SuperChunkHandle {
     /// Opens the frame at byte `offset` of a file, or in a directory.
     pub fn open(path: &Path, offset: u64, access: FileAccess) -> Result<SuperChunkHandle> {
         let params = BackendParams::new(access);
-        let offset = i64::try_from(offset)
-            .map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected less than 2^63"))?;
+        let offset = signed(offset)?;
         // SAFETY: the parameters of the back-end outlive the super-chunk.
         let inner = unsafe { schunk::SuperChunk::open(&c_path(path)?, offset, params.io()) }?;
         Ok(SuperChunkHandle { inner, params })
@@ -299,14 +295,10 @@ impl SuperChunkRef<'_> {
     fn check_items(self, start: u64, stop: u64, len: usize) -> Result<(i64, i64)> {
         let typesize = self.0.typesize();
         let nitems = number(self.0.counters().nbytes) / u64::try_from(typesize).unwrap_or(1).max(1);
-        if start > stop || stop > nitems {
-            return Err(err!(InvalidParam, "items {start}..{stop} of {nitems}"));
-        }
+        ensure!(start <= stop && stop <= nitems, InvalidParam, "items {start}..{stop} of {nitems}");
         let (start, stop) = (signed(start)?, signed(stop)?);
         let expected = slice_len(start, stop, typesize)?;
-        if len != expected {
-            return Err(err!(InvalidParam, "the buffer has {len} bytes, expected {expected}"));
-        }
+        ensure!(len == expected, InvalidParam, "the buffer has {len} bytes, expected {expected}");
         Ok((start, stop))
     }
 
@@ -361,9 +353,7 @@ impl SuperChunkRef<'_> {
     pub fn reorder(self, order: &[u64]) -> Result<()> {
         let order = order.iter().map(|&n| signed(n)).collect::<Result<Vec<i64>>>()?;
         let nchunks = self.nchunks();
-        if order.len() as u64 != nchunks {
-            return Err(err!(InvalidParam, "{} numbers for {nchunks} chunks", order.len()));
-        }
+        ensure!(order.len() as u64 == nchunks, InvalidParam, "{} numbers for {nchunks} chunks", order.len());
         self.0.reorder(&order)
     }
 

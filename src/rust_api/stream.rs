@@ -3,9 +3,7 @@
 use super::chunk::ChunkFields;
 use super::params::CompressSettings;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
-use crate::frame::FrameKind;
+use crate::error::{Result, err};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::load::ReadFrame;
 use crate::frame::store::sequential::{FrameBuilder, FrameDirectory, PlaceInFrame};
@@ -22,28 +20,19 @@ pub struct StreamedFrame(FrameBuilder);
 impl StreamedFrame {
     pub fn new(settings: &CompressSettings, metalayers: &[NamedContent]) -> Result<StreamedFrame> {
         let header = FrameHeader {
-            header_len: 0,
-            frame_len: 0,
-            version: 0,
-            kind: FrameKind::Contiguous,
             compcode: settings.compcode,
             compcode_meta: settings.compcode_meta,
             clevel: settings.clevel,
             splitmode: u8::try_from(settings.splitmode).unwrap_or(0),
             use_dict: settings.use_dict,
-            gap: None,
-            has_checksums: false,
-            nbytes: 0,
-            cbytes: 0,
             typesize: settings.typesize,
             blocksize: settings.blocksize,
             chunksize: -1,
             nthreads_c: settings.nthreads,
             nthreads_d: settings.nthreads,
-            has_vlmetalayers: false,
             filters: settings.filters,
             filters_meta: settings.filters_meta,
-            flags2: 0,
+            ..FrameHeader::default()
         };
         let metalayers =
             metalayers.iter().map(|(name, content)| (name.clone().into_bytes(), content.clone())).collect();
@@ -85,24 +74,25 @@ struct FrameStream<'r, R> {
     base: u64,
 }
 
+impl<R: Read + Seek> FrameStream<'_, R> {
+    /// Calls `read` with the stream at byte `at` of the frame.
+    fn read_with<T>(&self, at: u64, read: impl FnOnce(&mut R) -> std::io::Result<T>) -> Result<T> {
+        let mut stream = self.stream.borrow_mut();
+        let position = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "offset {at} of a frame"))?;
+        let read = stream.seek(SeekFrom::Start(position)).and_then(|_| read(&mut stream));
+        read.map_err(|error| err!(FileRead, "bytes at offset {at} of a frame: {error}"))
+    }
+}
+
 impl<R: Read + Seek> ReadFrame for FrameStream<'_, R> {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()> {
-        let mut stream = self.stream.borrow_mut();
-        let len = dest.len();
-        let failed = |error| err!(FileRead, "{len} bytes at offset {at} of a frame: {error}");
-        let position = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "offset {at} of a frame"))?;
-        stream.seek(SeekFrom::Start(position)).map_err(failed)?;
-        stream.read_exact(dest).map_err(failed)
+        self.read_with(at, |stream| stream.read_exact(dest))
     }
 
     /// Reads in steps, so that a damaged length does not allocate more memory than the stream has bytes.
     fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let mut stream = self.stream.borrow_mut();
-        let failed = |error| err!(FileRead, "{len} bytes at offset {at} of a frame: {error}");
-        let position = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "offset {at} of a frame"))?;
-        stream.seek(SeekFrom::Start(position)).map_err(failed)?;
-        stream.by_ref().take(len).read_to_end(&mut bytes).map_err(failed)?;
+        self.read_with(at, |stream| stream.by_ref().take(len).read_to_end(&mut bytes))?;
         if bytes.len() as u64 != len {
             return Err(err!(FileRead, "{} bytes at offset {at} of a frame, expected {len}", bytes.len()));
         }

@@ -11,8 +11,7 @@ use super::frame_sync::{ChangeSession, ChunkAccess};
 use super::rules::{self, Counters, Permutation};
 use super::variable_size::nchunks_for_nbytes;
 use super::{StorageKind, SuperChunk};
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind, to_kind_unless_lock};
 use crate::fallible;
 use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::chunk_info::ChunkInfo;
@@ -64,12 +63,8 @@ impl InputChunk<'_> {
 #[inline(always)]
 fn storable_chunk_info(chunk: &[u8]) -> Result<ChunkInfo> {
     let info = ChunkInfo::parse(chunk)?;
-    if info.is_lazy {
-        return Err(err!(InvalidParam, "a lazy chunk cannot be stored"));
-    }
-    if info.nbytes < 0 {
-        return Err(err!(InvalidHeader, "the chunk has {} bytes, expected 0 or more", info.nbytes));
-    }
+    ensure!(!info.is_lazy, InvalidParam, "a lazy chunk cannot be stored");
+    ensure!(info.nbytes >= 0, InvalidHeader, "the chunk has {} bytes, expected 0 or more", info.nbytes);
     Ok(info)
 }
 
@@ -118,9 +113,7 @@ impl SuperChunk {
     #[inline(always)]
     fn check_insert(&self, at: i64, chunk: &InputChunk<'_>) -> Result<ChunkInfo> {
         let nchunks = self.nchunks();
-        if !(0..=nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "`nchunk` is {at}, expected 0 to {nchunks}"));
-        }
+        ensure!((0..=nchunks).contains(&at), InvalidParam, "`nchunk` is {at}, expected 0 to {nchunks}");
         storable_chunk_info(chunk.bytes())
     }
 
@@ -437,9 +430,7 @@ impl ChangeSession<'_> {
         let unreadable = to_kind(ErrorKind::Failure);
         let access = self.access().map_err(unreadable)?;
         let schunk = access.lock_proof().object();
-        if at >= schunk.counters().nchunks {
-            return Err(err!(Failure, "another handle has deleted chunk {at}"));
-        }
+        ensure!(at < schunk.counters().nchunks, Failure, "another handle has deleted chunk {at}");
         access.counted_chunk_info(at, known).map_err(unreadable)
     }
 }

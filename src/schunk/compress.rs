@@ -4,8 +4,7 @@ use super::SuperChunk;
 use super::change::InputChunk;
 use crate::buffers;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::ContentSource;
@@ -99,9 +98,7 @@ impl SuperChunk {
         } else {
             cctx.compress_chunk(source, dest, nchunk, |_| None)
         }?;
-        if cbytes == 0 {
-            return Err(err!(Failure, "{nbytes} bytes could not be compressed"));
-        }
+        ensure!(cbytes != 0, Failure, "{nbytes} bytes could not be compressed");
         Ok(cbytes)
     }
 

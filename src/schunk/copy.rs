@@ -10,8 +10,7 @@ use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::format::flag2;
 use crate::chunk::{ChunkHeader, ParsedChunk};
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind};
+use crate::error::{ErrorKind, Result, err, to_kind};
 use crate::fallible;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
 use crate::frame::store::Frame;
@@ -170,7 +169,6 @@ impl SuperChunk {
         fallible::try_collect(others.map(|(name, content)| Ok((fallible::c_string(&[&name])?, content))))
     }
 
-    /// A copy as one frame in memory.
     fn copy_to_memory_frame(&self) -> Result<OwnedSuperChunk> {
         let to = CopyDestination { contiguous: true, ..CopyDestination::default() };
         // SAFETY: only the super-chunk's own parameters, without pointers.

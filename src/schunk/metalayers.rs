@@ -7,8 +7,7 @@ use super::c_struct::metalayer_kind::MetalayerKind;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, ParsedChunk};
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::metalayers::{MAX_METALAYERS, MAX_NAME_LEN};
@@ -23,14 +22,11 @@ use std::ffi::{CStr, c_char};
 
 fn check_name(name: &CStr) -> Result<()> {
     let len = name.to_bytes().len();
-    if len > MAX_NAME_LEN {
-        return Err(err!(InvalidParam, "`name` has {len} bytes, expected at most {MAX_NAME_LEN}"));
-    }
+    ensure!(len <= MAX_NAME_LEN, InvalidParam, "`name` has {len} bytes, expected at most {MAX_NAME_LEN}");
     Ok(())
 }
 
 impl LockProof<'_, SuperChunk> {
-    /// Returns the position of the metalayer with that name.
     fn metalayer_position(self, kind: MetalayerKind, name: &CStr) -> Result<usize> {
         check_name(name)?;
         let found = self.find_metalayer(kind, name);
@@ -39,9 +35,7 @@ impl LockProof<'_, SuperChunk> {
 
     fn check_new_metalayer(self, kind: MetalayerKind, name: &CStr) -> Result<()> {
         check_name(name)?;
-        if self.find_metalayer(kind, name).is_some() {
-            return Err(err!(InvalidParam, "metalayer {name:?} exists already"));
-        }
+        ensure!(self.find_metalayer(kind, name).is_none(), InvalidParam, "metalayer {name:?} exists already");
         let count = self.metalayer_count(kind);
         if count >= kind.max_count() {
             return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
@@ -304,9 +298,6 @@ fn parse_content_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Resu
 }
 
 /// Decompresses the content of a metalayer, without the postfilter, which is only for chunks.
-///
-/// # Errors
-/// Those of decompression; `MemoryAlloc`.
 pub(crate) fn decompress_content(chunk: &ParsedChunk<'_>) -> Result<MallocBytes> {
     let mut content = MallocBytes::zeroed(chunk.header().nbytes())?;
     decompress::decompress(&DecompressParams::default(), chunk, OutBuffer::from(&mut content[..]))?;

@@ -9,8 +9,7 @@ use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::ChunkInfo;

@@ -8,8 +8,7 @@ use super::snapshot::retry_until_stored;
 use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, ParsedChunk};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::pipeline::compress::{BlockProvider, ContentSource};
@@ -267,9 +266,7 @@ fn write_patch(content: &mut [u8], sizes: ChunkSizes, patch: &dyn BlockPatch) ->
 
 /// Checks that a chunk has no content that a chunk of `chunksize` bytes would lose.
 fn check_chunk_nbytes(nbytes: usize, chunksize: usize) -> Result<()> {
-    if nbytes > chunksize {
-        return Err(err!(Failure, "the chunk has {nbytes} bytes, expected at most {chunksize}"));
-    }
+    ensure!(nbytes <= chunksize, Failure, "the chunk has {nbytes} bytes, expected at most {chunksize}");
     Ok(())
 }
 

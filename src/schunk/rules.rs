@@ -3,8 +3,7 @@
 //!
 //! Pure functions from counters and the header fields of a chunk to new counters.
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::chunk_info::ChunkInfo;
 

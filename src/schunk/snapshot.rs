@@ -9,8 +9,7 @@
 use super::SuperChunk;
 use super::change::InputChunk;
 use crate::chunk::{ChunkHeader, ParsedChunk};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::store::fetch::{FetchMode, FetchedChunk};
 use crate::malloc::MallocBytes;
 use crate::pipeline::context::ReadSettings;

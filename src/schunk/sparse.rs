@@ -5,8 +5,7 @@ use super::rules::Counters;
 use crate::buffers;
 use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{BlockGeometry, ParsedChunk};
-use crate::err;
-use crate::error::{ErrorKind, Result, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, ensure, err, to_kind_unless_lock};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
@@ -122,9 +121,7 @@ impl SuperChunk {
                     header.nbytes
                 ));
             }
-            if header.special().is_err() {
-                return Err(err!(SchunkSpecial, "the kind of special chunk is not defined"));
-            }
+            ensure!(header.special().is_ok(), SchunkSpecial, "the kind of special chunk is not defined");
             let params = self.decompress_params(settings, nchunk);
             let geometry = BlockGeometry::of(header);
             if !geometry.blocksize().is_multiple_of(typesize) {
@@ -239,8 +236,6 @@ impl ByteRanges for BlockItems<'_> {
 }
 
 fn check_coord(coord: i64, nitems: i64) -> Result<()> {
-    if (0..nitems).contains(&coord) {
-        return Ok(());
-    }
-    Err(err!(InvalidParam, "no item {coord} in a super-chunk of {nitems} items"))
+    ensure!((0..nitems).contains(&coord), InvalidParam, "no item {coord} in a super-chunk of {nitems} items");
+    Ok(())
 }

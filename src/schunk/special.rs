@@ -4,8 +4,7 @@ use super::SuperChunk;
 use super::rules::Counters;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::{Error, ErrorKind, Result, to_kind};
+use crate::error::{Error, ErrorKind, Result, ensure, err, to_kind};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::chunk_info::special_blocksize;
@@ -40,9 +39,7 @@ impl SuperChunk {
         };
         check_empty()?;
         let per_chunk = i64::from(chunksize / typesize);
-        if per_chunk == 0 {
-            return Err(err!(InvalidParam, "`chunksize` is {chunksize}, expected at least {typesize}"));
-        }
+        ensure!(per_chunk != 0, InvalidParam, "`chunksize` is {chunksize}, expected at least {typesize}");
         let nfull = nitems / per_chunk;
         let nbytes = nitems.checked_mul(i64::from(typesize));
         let Some(nbytes) = nbytes.filter(|_| nfull <= i64::from(i32::MAX)) else {
@@ -80,9 +77,7 @@ impl SuperChunk {
         let guard = session.guard();
         let counters = check_empty()?;
         let nchunks = nfull + i64::from(left > 0);
-        if nchunks > MAX_CHUNKS {
-            return Err(err!(FrameSpecial, "{nchunks} chunks, expected at most {MAX_CHUNKS}"));
-        }
+        ensure!(nchunks <= MAX_CHUNKS, FrameSpecial, "{nchunks} chunks, expected at most {MAX_CHUNKS}");
         let kind = kind.ok_or_else(|| unsupported(ErrorKind::FrameSpecial))?;
         let after = Counters { nchunks, nbytes, chunksize, ..counters };
         let before = self.blocksize();

@@ -4,8 +4,7 @@ use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams,
     blosc2_io,
 };
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use std::ffi::CStr;
 
 /// Place and parameters of a new super-chunk, borrowed from the caller.
@@ -42,9 +41,7 @@ unsafe impl<T> Sync for SyncDefaults<T> {}
 pub(crate) fn malloc_value<T>(value: T) -> Result<*mut T> {
     // SAFETY: `malloc` accepts any length.
     let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
-    if block.is_null() {
-        return Err(err!(MemoryAlloc, "a struct of {} bytes", size_of::<T>()));
-    }
+    ensure!(!block.is_null(), MemoryAlloc, "a struct of {} bytes", size_of::<T>());
     // SAFETY: a fresh block of that size, aligned for all types.
     unsafe { block.write(value) };
     Ok(block)

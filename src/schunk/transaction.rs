@@ -12,8 +12,7 @@ use super::SuperChunk;
 use super::access_lock::{AccessLock, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::rules::Counters;
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::fork_count;
 use crate::frame::FrameSavepoint;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
@@ -152,9 +151,7 @@ impl SuperChunk {
     /// `InvalidParam` for a view, and for a level above `Off` without plain files; `Failure` inside a bracket; those of
     /// writing the frame.
     pub(crate) fn set_durability(&self, level: Durability) -> Result<()> {
-        if self.is_view() {
-            return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
-        }
+        ensure!(!self.is_view(), InvalidParam, "the super-chunk is a view, expected the owner of the chunks");
         let Some(frame) = self.frame().filter(|frame| frame.is_native()) else {
             return match level {
                 Durability::Off => Ok(()),
@@ -164,9 +161,7 @@ impl SuperChunk {
         let _change_lock = self.lock_changes()?;
         let mut guard = WriteGuard::lock(self)?;
         let _frame_lock = frame.lock(true)?;
-        if frame.has_open_transaction() {
-            return Err(err!(Failure, "the level cannot change between lock and unlock"));
-        }
+        ensure!(!frame.has_open_transaction(), Failure, "the level cannot change between lock and unlock");
         frame.set_level(level)?;
         if level == Durability::Off {
             // Changes in place derive the place of the index from the counter.

@@ -3,8 +3,7 @@
 use super::super::MAX_DIM;
 use super::super::slices::SharedDestination;
 use super::axis::{Axis, Piece};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::pipeline::decompress::ByteRanges;
 use std::ops::Range;

@@ -3,8 +3,7 @@
 use super::raw::{Pointer, impl_is_null};
 use crate::chunk::format::MIN_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, read_i32};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
 use crate::schunk::change::InputChunk;
@@ -129,9 +128,7 @@ pub(in crate::capi) unsafe fn source_slice<'a>(ptr: *const c_void, len: usize) -
     if len == 0 {
         return Ok(&[]);
     }
-    if ptr.is_null() {
-        return Err(err!(NullPointer, "the source is NULL, expected {len} bytes"));
-    }
+    ensure!(!ptr.is_null(), NullPointer, "the source is NULL, expected {len} bytes");
     // SAFETY: not NULL, and by the contract of this function `len` bytes long.
     Ok(unsafe { slice::from_raw_parts(ptr.cast(), len) })
 }
@@ -145,9 +142,7 @@ pub(in crate::capi) unsafe fn typed_slice<'a, T>(ptr: *const T, len: usize) -> R
     if len == 0 {
         return Ok(&[]);
     }
-    if ptr.is_null() {
-        return Err(err!(NullPointer, "an array of {len} numbers is NULL"));
-    }
+    ensure!(!ptr.is_null(), NullPointer, "an array of {len} numbers is NULL");
     // SAFETY: not NULL, and by the contract of this function `len` items.
     Ok(unsafe { slice::from_raw_parts(ptr, len) })
 }
@@ -200,9 +195,7 @@ impl<'call> DestBuffer<'call, *mut c_void> {
         if len == 0 {
             return Ok(OutBuffer::default());
         }
-        if self.is_null() {
-            return Err(err!(NullPointer, "the destination is NULL, expected {len} bytes"));
-        }
+        ensure!(!self.is_null(), NullPointer, "the destination is NULL, expected {len} bytes");
         // SAFETY: not NULL, by the contract of this function `len` bytes long, and by the rule of this type used by no
         // other code during the call; this value, the only one for the buffer, is used up.
         Ok(unsafe { OutBuffer::from_raw(self.0.cast(), len) })

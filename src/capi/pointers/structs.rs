@@ -2,8 +2,7 @@
 
 use super::raw::{Pointer, impl_is_null};
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_storage};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::pipeline::context::{Context, OwnedContext};
 use crate::schunk::copy::CopyDestination;
 use std::ffi::{CStr, c_char};

@@ -197,7 +197,6 @@ enum ProbedRatio {
     TooLow,
     /// At least the minimum, but not high.
     Sufficient,
-    /// High.
     High,
 }
 

@@ -21,8 +21,7 @@ mod tests;
 pub(crate) use encode::NdlzTables;
 
 use crate::chunk::Container;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 
 /// Compresses `src`, an array's block of bytes in two dimensions, into `dest`, in cells of `cell` (4 or 8) bytes a
@@ -48,9 +47,7 @@ pub(crate) fn compress(
             format::HEADER_LEN
         )
     };
-    if cell != 4 && cell != 8 {
-        return Err(err!(Data, "NDLZ: the cell size is {cell}, expected 4 or 8"));
-    }
+    ensure!(cell == 4 || cell == 8, Data, "NDLZ: the cell size is {cell}, expected 4 or 8");
     let shape = container.and_then(|c| c.blockshape).filter(|shape| shape.extents().len() == 2);
     let (nbytes, extents) =
         shape.and_then(|shape| shape.checked_extents(1, src.len())).ok_or_else(refused)?;

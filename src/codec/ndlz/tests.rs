@@ -1,18 +1,14 @@
-//! Tests: the streams of the document, blocks of many shapes, and bad streams.
+//! Tests: the streams of the document, blocks of many shapes, and bad streams. `tests/plugins` compares with the
+//! reference.
 
 use super::*;
 use crate::chunk::BlockShape;
 use crate::error::ErrorKind;
+use crate::random::Random;
 
 fn hex(dump: &str) -> Vec<u8> {
     let digits: Vec<u8> = dump.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
-    })
 }
 
 fn container_of(blockshape: &[i32]) -> Container {
@@ -94,32 +90,12 @@ fn cells_of_8_encode_to_the_documented_stream() {
     assert_eq!(encode_checked(8, [16, 24], &block_of_cells(&cells.each_ref(), 3), 384), expected);
 }
 
-#[test]
-fn long_blocks_encode_to_the_documented_streams() {
-    let streams = [
-        (4, [64, 96], 0x08ed_57dd, 3697, 0x09fe_6077),
-        (4, [63, 97], 0x4954_1fdc, 3878, 0xb4ac_62d7),
-        (8, [64, 96], 0x98f3_ea15, 4913, 0x264b_169f),
-        (8, [70, 90], 0x44a4_5a8a, 5225, 0xf49a_aacd),
-    ];
-    for (cell, shape, input, len, crc) in streams.into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
-        let block: Vec<u8> = (0..shape[0])
-            .flat_map(|r| (0..shape[1]).map(move |c| (((r * r + (c / i32::from(cell)) * 5) >> 3) & 15) as u8))
-            .collect();
-        assert_eq!(crc32(&block), input);
-        let stream = encode_checked(cell, shape, &block, block.len());
-        assert_eq!((stream.len(), crc32(&stream)), (len, crc), "cell {cell} shape {shape:?}");
-    }
-}
-
 /// Returns random bytes with occasional repetitions.
-fn random_rows(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
-    let mut next = move || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        seed >> 40
-    };
-    let rows: Vec<[u8; 4]> = (0..kinds).map(|_| std::array::from_fn(|_| next() as u8)).collect();
-    let mut bytes: Vec<u8> = (0..len.div_ceil(4)).flat_map(|_| rows[(next() % kinds) as usize]).collect();
+fn random_rows(len: usize, seed: u64, kinds: usize) -> Vec<u8> {
+    let random = &mut Random(seed);
+    let rows = random.bytes(4 * kinds, 256);
+    let mut bytes: Vec<u8> =
+        (0..len.div_ceil(4)).flat_map(|_| rows[4 * random.below(kinds)..][..4].to_owned()).collect();
     bytes.truncate(len);
     bytes
 }
@@ -148,46 +124,6 @@ fn blocks_of_many_shapes_round_trip() {
         }
     }
     assert!(coded > if cfg!(miri) { 2 } else { 300 }, "{coded} blocks are shorter when coded");
-}
-
-/// Returns the distances in a stream of a block of one row of cells of 4, all of them whole.
-fn distances(stream: &[u8]) -> Vec<u16> {
-    let mut found = Vec::new();
-    let mut at = 9;
-    while at < stream.len() {
-        let (offsets, literals) = match stream[at] {
-            0x00 => (0, 16),
-            0x40 => (0, 1),
-            0xc0 => (1, 0),
-            0x28..0x40 => (2, 0),
-            0xe0.. => (1, 4),
-            _ => (1, 8),
-        };
-        let offset = |n| u16::from_le_bytes([stream[at + 1 + 2 * n], stream[at + 2 + 2 * n]]);
-        found.extend((0..offsets).map(offset));
-        at += 1 + 2 * offsets + literals;
-    }
-    found
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "takes many minutes for 96 KB")]
-fn distances_that_the_reference_cannot_read_are_not_written() {
-    // Literal cells have 17 bytes: after 3855 of them, the first row of a cell is 65534 bytes before the token of a
-    // cell. Cells of one value compensate for the tokens.
-    const FAR: usize = 3855;
-    let row = |cell: usize, row: usize| ((cell * 4 + row) as u32).wrapping_mul(2_654_435_761).to_le_bytes();
-    for kept in [2, 3] {
-        let rows = |cell: usize| {
-            (0..4).map(move |n| if cell >= FAR && n < kept { row(cell - FAR, n) } else { row(cell, n) })
-        };
-        let cells: Vec<Vec<[u8; 4]>> =
-            (0..6000).map(|cell| if cell < 4200 { rows(cell).collect() } else { vec![[1; 4]; 4] }).collect();
-        let block: Vec<u8> = (0..4).flat_map(|n| cells.iter().flat_map(move |cell| cell[n])).collect();
-        let stream = encode_checked(4, [4, 24_000], &block, block.len());
-        assert!(stream.len() > 65_536, "{}", stream.len());
-        assert!(distances(&stream).iter().all(|&distance| usize::from(distance) <= 65_532));
-    }
 }
 
 #[test]
@@ -224,13 +160,11 @@ fn truncated_and_invalid_streams_return_0() {
         }
         assert_eq!(decompress(cell, &stream, &mut out[..1919]), 0);
         assert_eq!(decompress(5, &stream, &mut out), 0);
-        let mut seed = 1u64;
+        let random = &mut Random(1);
         for _ in 0..if cfg!(miri) { 20 } else { 20_000 } {
             let mut bad = stream.clone();
             for _ in 0..3 {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = (seed >> 33) as usize % bad.len();
-                bad[at] = (seed >> 24) as u8;
+                bad[random.below(stream.len())] = random.next() as u8;
             }
             decompress(cell, &bad, &mut out);
         }

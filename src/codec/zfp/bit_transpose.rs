@@ -236,6 +236,7 @@ fn transpose_word(mut word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Converts cells of which only the first coefficients are not 0 to planes, checks each bit, and converts back.
     fn check_round_trip<I, M, F, const N: usize, const W: usize>(random: &mut impl FnMut() -> u64)
@@ -266,11 +267,8 @@ mod tests {
 
     #[test]
     fn coefficients_round_trip_through_bit_planes() {
-        let mut state = 1u64;
-        let random = &mut || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            state ^ state >> 29
-        };
+        let mut numbers = Random(1);
+        let random = &mut || numbers.next();
         check_round_trip::<i32, SmallCellToPlanes<1>, SmallCellFromPlanes, 16, 1>(random);
         check_round_trip::<i64, SmallCellToPlanes<2>, SmallCellFromPlanes, 16, 1>(random);
         check_round_trip::<i32, LargeCellToPlanes<i32, 64>, LargeCellFromPlanes, 64, 1>(random);

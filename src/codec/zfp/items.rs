@@ -12,8 +12,7 @@ use super::shape::{SIDE, Scalar, Shape};
 use super::simd_dispatch::dispatch_simd;
 use super::value::Value;
 use super::{Mode, Zfp, ZfpGeometry, cell, cell_1d};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// The whole block is decoded if more than one in this number of its cells would have to be decoded one by one.
 const WHOLE_BLOCK_DIVISOR: usize = 2;

@@ -52,8 +52,7 @@ mod simd_dispatch;
 mod transform;
 mod value;
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use bit_transpose::{
     LargeCellFromPlanes, LargeCellToPlanes, SmallCellFromPlanes, SmallCellToPlanes, ToPlanes,
 };
@@ -103,9 +102,6 @@ impl Zfp {
     /// Compresses the block `src` into `dest`. Returns the length of the stream, a multiple of 8, or 0 if the block
     /// has to be stored raw: the stream would not be smaller than `src`, would not fit, or `src` is not a whole
     /// block. The content of `dest` is unspecified after a 0.
-    ///
-    /// # Errors
-    /// As the module says.
     pub fn encode(self, geometry: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let shape = Shape::from_blockshape(geometry.blockshape)?;
         if shape.extents().iter().any(|&extent| extent < SIDE) {

@@ -1,7 +1,6 @@
 //! The checked shape of a block, and the type of its values.
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// The largest number of dimensions that ZFP supports.
 pub const MAX_DIM: usize = 4;

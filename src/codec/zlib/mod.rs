@@ -97,15 +97,7 @@ fn new_inflater() -> Result<Box<inflate::Inflater>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn noise(len: usize) -> Vec<u8> {
-        let mut x = 1u64;
-        let bytes = std::iter::repeat_with(|| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (x >> 56) as u8
-        });
-        bytes.take(len).collect()
-    }
+    use crate::random::Random;
 
     /// Returns one in `step` levels of both sets.
     fn all_levels(step: usize) -> impl Iterator<Item = (LevelSet, i32)> {
@@ -115,7 +107,7 @@ mod tests {
 
     /// Returns streams that an encoder would misjudge by a sample.
     fn hard_to_sample_streams() -> Vec<(String, Vec<u8>)> {
-        let noise = noise(200_000);
+        let noise = Random(1).bytes(200_000, 256);
         let mut kinds: Vec<(String, Vec<u8>)> = Vec::new();
         for period in [1 << 10, 4 << 10, 20_000, 32_000, 100_000] {
             let bytes = noise[..period].iter().copied().cycle().take(200_000).collect();
@@ -176,7 +168,7 @@ mod tests {
         // Zeros are 1/400 of the stream, or 1/68.
         let step = if cfg!(miri) { 4 } else { 1 };
         for (zeros, is_encoded) in [(20, false), (120, true)] {
-            let src = [&noise(8000)[..], &vec![0; zeros]].concat();
+            let src = [&Random(1).bytes(8000, 256)[..], &vec![0; zeros]].concat();
             let mut dest = vec![0; 2 * src.len()];
             let mut state = ZlibWorkspace::default();
             for (levels, clevel) in all_levels(step) {
@@ -192,7 +184,7 @@ mod tests {
 
     #[test]
     fn noise_is_not_compressed_if_dest_is_not_longer_than_src() {
-        let noise = noise(16 << 10);
+        let noise = Random(1).bytes(16 << 10, 256);
         let mut dest = vec![0; 2 * noise.len()];
         for (levels, clevel) in all_levels(if cfg!(miri) { 4 } else { 1 }) {
             let mut state = ZlibWorkspace::default();

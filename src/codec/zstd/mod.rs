@@ -10,8 +10,7 @@
 use zstd_safe::{CCtx, CDict, CParameter, CompressionLevel, DCtx, DDict, ParamSwitch, ResetDirective};
 
 use super::matchless::{self, Limits};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::tuning::tunable;
 
 /// The version of the bundled library; a test compares it with the version that the library reports.
@@ -222,6 +221,7 @@ pub(super) fn train_dictionary(samples: &[u8], sample_sizes: &[usize], capacity:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn clevel_maps_to_the_zstd_level_of_the_reference() {
@@ -244,14 +244,10 @@ mod tests {
 
     /// Returns planes of noise, of a ramp, of few values and of zeros.
     fn planes(len: usize) -> Vec<u8> {
-        let mut x = 1u64;
-        let mut noise = || {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (x >> 56) as u8
-        };
-        let mut planes: Vec<u8> = (0..len).map(|_| noise()).collect();
+        let random = &mut Random(1);
+        let mut planes = random.bytes(len, 256);
         planes.extend((0..len).map(|at| (at / 100) as u8));
-        planes.extend((0..len).map(|_| noise() & 7));
+        planes.extend(random.bytes(len, 8));
         planes.resize(4 * len, 0);
         planes
     }

@@ -7,8 +7,7 @@ use super::metalayers::Metalayer;
 use super::msgpack::{Marker, i32_at, i64_at};
 use crate::abi::B2ND_MAX_DIM;
 pub(crate) use crate::chunk::container::B2ND_METALAYER;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use std::ffi::CStr;
 
 /// Upper limit for the number of dimensions.

@@ -27,14 +27,12 @@ pub(crate) enum Change<'a> {
     Insert {
         /// Index of the new chunk.
         at: usize,
-        /// The chunk.
         chunk: FrameChunk<'a>,
     },
     /// Replaces a chunk.
     Update {
         /// Index of the chunk.
         at: usize,
-        /// The new chunk.
         chunk: FrameChunk<'a>,
         /// Size of the old chunk in the data section, in bytes.
         old_len: u64,

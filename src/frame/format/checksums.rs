@@ -9,8 +9,7 @@
 use super::header::FrameHeader;
 use super::trailer::FINGERPRINT_LEN;
 use crate::environment;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use std::fmt;
 
@@ -202,7 +201,6 @@ pub(in crate::frame) struct ChecksummedParts<'a> {
     pub(in crate::frame) header: &'a [u8],
     /// The checksum of the index chunk.
     pub(in crate::frame) index: u32,
-    /// The trailer.
     pub(in crate::frame) trailer: &'a [u8],
     /// Length of the frame, in bytes.
     pub(in crate::frame) frame_len: u64,
@@ -301,9 +299,6 @@ impl ChecksumTable {
     }
 
     /// Returns the checksums of the chunks, in the order of their numbers.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
     pub(in crate::frame) fn chunks(&self) -> Result<Vec<u32>> {
         fallible::collect(self.pages.iter().flatten().copied())
     }
@@ -443,9 +438,7 @@ fn decode_entries(bytes: &[u8]) -> Result<Vec<u32>> {
 /// # Errors
 /// `Data` if they differ.
 pub(in crate::frame) fn expect(part: fmt::Arguments<'_>, expected: u32, found: u32) -> Result<()> {
-    if expected != found {
-        return Err(err!(Data, "the checksum of {part} is {found:08x}, expected {expected:08x}"));
-    }
+    ensure!(expected == found, Data, "the checksum of {part} is {found:08x}, expected {expected:08x}");
     Ok(())
 }
 

@@ -11,8 +11,7 @@ use super::checksums::{
     ChecksumTable, ChecksummedParts, MAX_TABLE_CHUNKS, PAGE_CHUNKS, StoredPage, checksum, expect, table_len,
 };
 use super::trailer::FINGERPRINT_LEN;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -173,9 +172,6 @@ impl Checksums {
     /// Prepares the table of the next commit: with `can_store`, stores the full pages that the last commit has written to
     /// the table, by calls of `store`, which returns the offset in the frame. Returns the places of pages that are free after
     /// the commit.
-    ///
-    /// # Errors
-    /// Those of `store`; `MemoryAlloc`.
     pub(in crate::frame) fn store_pages(
         &mut self,
         can_store: bool,

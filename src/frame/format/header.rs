@@ -9,8 +9,7 @@ use super::metalayers::{self, MAX_METALAYERS, Metalayer};
 use super::msgpack::{Marker, MsgpackWriter, bytes_at, i16_at, i32_at, i64_at};
 use crate::chunk::format::MAX_FILTERS;
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 
 /// Length of the fixed part, in bytes. The metalayers follow it.
 pub(crate) const FIXED_HEADER_LEN: usize = metalayers::HEADER_SECTION_OFFSET;
@@ -77,9 +76,10 @@ mod flag {
 }
 
 /// The storage of the chunks of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) enum FrameKind {
     /// The chunks are inside the frame, in a file or in memory.
+    #[default]
     Contiguous,
     /// A directory with one file per chunk; the frame holds the rest.
     Sparse,
@@ -96,7 +96,7 @@ impl FrameKind {
 
 /// The fixed part of a header. A header returned by [`parse`](Self::parse) has `FIXED_HEADER_LEN <= header_len <=
 /// frame_len`; the other fields are not checked. All sizes are in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     /// Length of the whole header including metalayers, which is the offset of the first chunk.
     pub header_len: usize,
@@ -247,9 +247,7 @@ impl FrameHeader {
     /// # Errors
     /// `InvalidHeader` for an item size less than 1.
     pub(crate) fn check_for_reading(&self) -> Result<()> {
-        if self.typesize <= 0 {
-            return Err(err!(InvalidHeader, "`typesize` is {}, expected 1 or more", self.typesize));
-        }
+        ensure!(self.typesize > 0, InvalidHeader, "`typesize` is {}, expected 1 or more", self.typesize);
         Ok(())
     }
 
@@ -291,15 +289,11 @@ impl FrameHeader {
                 nbytes / index::ENTRY_LEN as i64
             }
             chunksize => {
-                if self.cbytes < 0 {
-                    return Err(err!(InvalidHeader, "`cbytes` is {}, expected 0 or more", self.cbytes));
-                }
+                ensure!(self.cbytes >= 0, InvalidHeader, "`cbytes` is {}, expected 0 or more", self.cbytes);
                 (self.nbytes - 1) / i64::from(chunksize) + 1
             }
         };
-        if nchunks > MAX_CHUNKS {
-            return Err(err!(InvalidHeader, "{nchunks} chunks, expected at most {MAX_CHUNKS}"));
-        }
+        ensure!(nchunks <= MAX_CHUNKS, InvalidHeader, "{nchunks} chunks, expected at most {MAX_CHUNKS}");
         Ok(nchunks)
     }
 

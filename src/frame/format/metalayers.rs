@@ -9,8 +9,7 @@
 
 use super::msgpack::{Marker, MsgpackWriter, i32_at, u16_at};
 use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, BLOSC2_METALAYER_NAME_MAXLEN};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 
 /// The maximum length of a name, in bytes.
@@ -97,9 +96,7 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     let Some(count) = u16_at(bytes, start + MAP_MARKER_OFFSET + 1).map(usize::from) else {
         return Err(err!(ReadBuffer, "{} bytes end before the number of metalayers", bytes.len()));
     };
-    if count > max {
-        return Err(err!(Data, "{count} metalayers, expected at most {max}"));
-    }
+    ensure!(count <= max, Data, "{count} metalayers, expected at most {max}");
     let mut metalayers = fallible::vec_with_capacity(count)?;
     let mut pos = start + FIRST_ENTRY_OFFSET;
     let mut total = 0usize;

@@ -12,8 +12,7 @@ use super::metalayers::{Metalayer, section_len};
 use super::trailer::{self, END_LEN};
 use super::units::{checksum_with_record, record_len, record_of};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use std::sync::Arc;
@@ -23,13 +22,10 @@ use std::sync::Arc;
 pub(crate) struct FrameLayout {
     /// Contiguous or sparse.
     pub kind: FrameKind,
-    /// Length of the header.
     pub header_len: u64,
     /// Size of the data section, or of all chunk files.
     pub cbytes: u64,
-    /// Length of the frame.
     pub frame_len: u64,
-    /// Length of the trailer.
     pub trailer_len: u64,
     /// Length of the table of checksums, directly before the trailer; 0 without one.
     pub table_len: u64,
@@ -55,13 +51,11 @@ impl FrameLayout {
 /// The contents of a frame file before a change, except the chunks.
 #[derive(Default)]
 pub(crate) struct Images {
-    /// The header.
     pub header: Vec<u8>,
     /// The index chunk; empty for a frame without chunks.
     pub index: Vec<u8>,
     /// The table of checksums; empty without one.
     pub table: Vec<u8>,
-    /// The trailer.
     pub trailer: Vec<u8>,
 }
 
@@ -150,7 +144,6 @@ pub(crate) struct FramePlan<'a> {
     pub payload: Option<(u64, &'a [u8])>,
     /// Offset and bytes of the index chunk.
     pub index: Option<(u64, Vec<u8>)>,
-    /// The header.
     pub header: Vec<u8>,
     /// The table of checksums, of `layout.table_len` bytes, and behind it the trailer. The offset is that of the table.
     pub trailer: Option<(u64, Vec<u8>)>,
@@ -182,7 +175,6 @@ impl FramePlan<'_> {
 pub(crate) struct TargetState<'a> {
     /// The header; [`plan_change`] computes its lengths.
     pub header: FrameHeader,
-    /// The metalayers.
     pub metalayers: &'a [Metalayer<'a>],
     /// The metalayers of variable length.
     pub vlmetalayers: &'a [Metalayer<'a>],
@@ -297,7 +289,6 @@ impl FrameIndex {
         Ok(code)
     }
 
-    /// Returns an entry.
     pub(in crate::frame) fn entry(&self, at: usize) -> Result<i64> {
         self.offsets
             .get(at)

@@ -7,8 +7,7 @@
 use super::header::FIXED_HEADER_LEN;
 use super::metalayers::{self, MAX_METALAYERS, Metalayer, TRAILER_SECTION_OFFSET};
 use super::msgpack::{Marker, MsgpackWriter, u32_at};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// The minimum length that readers accept, and the number of bytes at the end of a frame that [`parse_trailer_len`]
 /// reads, in bytes.

@@ -41,12 +41,10 @@ pub(in crate::frame) fn record_of(chunk: &[u8]) -> Result<Vec<u8>> {
     Ok(record)
 }
 
-/// Returns the checksum of a chunk that has that record.
 pub(in crate::frame) fn checksum_with_record(chunk: &[u8], record: &[u8]) -> u32 {
     checksum(if record.is_empty() { chunk } else { record })
 }
 
-/// Returns the checksum of a chunk.
 pub(in crate::frame) fn chunk_checksum(chunk: &[u8]) -> u32 {
     let units = record_len(chunk.len() as u64) as usize / SUM_LEN;
     if units == 0 {

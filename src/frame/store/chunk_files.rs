@@ -2,8 +2,7 @@
 
 use super::old_bytes::OldBytes;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MIN_HEADER_LENGTH};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::chunk_info::stored_len;
 use crate::io::{Backend, IoStream, OpenMode, WriteUnit, paths, replacement};
@@ -49,9 +48,6 @@ impl ChunkFiles {
     }
 
     /// Creates a chunk file, or overwrites the existing one.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(crate) fn write(&self, number: u64, bytes: &[u8]) -> Result<()> {
         let stream = self.backend.open(&self.path(number)?, OpenMode::Create)?;
         stream.write_at(0, bytes, WriteUnit::Bytes)
@@ -59,9 +55,6 @@ impl ChunkFiles {
 
     /// Writes a native chunk file with a number that no index refers to. Returns the open file. After an error the file
     /// does not exist.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn create(&self, number: u64, parts: &[&[u8]]) -> Result<IoStream> {
         let path = self.path(number)?;
         let stream = self.backend.open(&path, OpenMode::Create)?;
@@ -74,9 +67,6 @@ impl ChunkFiles {
     }
 
     /// Cuts off a native chunk file behind its chunk.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `FileTruncate`.
     pub(super) fn cut(&self, number: u64) -> Result<()> {
         let stream = self.backend.open(&self.path(number)?, OpenMode::Update)?;
         let mut head = [0; EXTENDED_HEADER_LENGTH];
@@ -93,9 +83,6 @@ impl ChunkFiles {
     }
 
     /// Waits until all native files of the directory except the one at `index_file` are on disk.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(super) fn sync(&self, index_file: &CStr) -> Result<()> {
         let directory = paths::as_path(&self.directory);
         let failed = |error| err!(FileOpen, "cannot list {}: {error}", directory.display());
@@ -111,9 +98,6 @@ impl ChunkFiles {
 
 /// Restores the chunk in a file. A write that fails concerns bytes that could not be overwritten either: the others are
 /// restored.
-///
-/// # Errors
-/// `FileRead`, `FileWrite`, `FileTruncate`.
 pub(super) fn restore_chunk(stream: &IoStream, old: &OldBytes) -> Result<()> {
     let header_len = old.len().min(INVALID_HEADER.len());
     let written = old.restore_part(stream, header_len..old.len());
@@ -122,9 +106,6 @@ pub(super) fn restore_chunk(stream: &IoStream, old: &OldBytes) -> Result<()> {
 }
 
 /// Removes a native file.
-///
-/// # Errors
-/// `FileRemove`.
 pub(super) fn remove_file(path: &CStr) -> Result<()> {
     std::fs::remove_file(paths::as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))
 }
@@ -132,9 +113,6 @@ pub(super) fn remove_file(path: &CStr) -> Result<()> {
 /// Overwrites the chunk in a file. Its header is [`INVALID_HEADER`] until the other bytes are written: if the process
 /// is killed, readers of the file find an invalid chunk, and never the header of one chunk before the content of
 /// another.
-///
-/// # Errors
-/// `FileWrite`.
 pub(super) fn overwrite_chunk(stream: &IoStream, bytes: &[u8]) -> Result<()> {
     let (header, content) = bytes.split_at(bytes.len().min(INVALID_HEADER.len()));
     stream.write_at(0, &INVALID_HEADER, WriteUnit::Bytes)?;

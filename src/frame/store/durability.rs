@@ -4,8 +4,7 @@
 #![forbid(unsafe_code)]
 
 use crate::environment;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// The number of bytes that a write changes completely or not at all when the process dies or the machine loses power,
 /// if they lie in one sector.

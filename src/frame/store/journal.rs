@@ -8,8 +8,7 @@
 
 use super::disk::Disk;
 use super::old_bytes::OldBytes;
-use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, err};
 use crate::fallible;
 use crate::io::{OpenMode, WriteUnit, replacement};
 use crate::trace;
@@ -46,9 +45,6 @@ struct JournalRecord<'a> {
 
 impl Journal {
     /// Writes the journal of a commit that replaces `old`, the first bytes of the frame, by `new`.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(in crate::frame) fn create(
         disk: &Disk,
         old: &OldBytes,

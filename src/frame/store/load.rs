@@ -5,8 +5,7 @@
 
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumTable, Root};
@@ -28,16 +27,10 @@ pub(crate) trait ReadFrame {
     fn read_at(&self, at: u64, dest: &mut [u8]) -> Result<()>;
 
     /// Returns the `len` bytes at byte `at`. `len` is at most the length of the frame that its header states.
-    ///
-    /// # Errors
-    /// As [`read_at`](Self::read_at); `MemoryAlloc`.
     fn read_vec_at(&self, at: u64, len: u64) -> Result<Vec<u8>>;
 }
 
 /// Checks the length that the header of a frame in a file states.
-///
-/// # Errors
-/// `FileRead`.
 pub(in crate::frame) fn check_file_len(header: &FrameHeader) -> Result<()> {
     if header.frame_len < MIN_FILE_LEN {
         let frame_len = header.frame_len;

@@ -2,8 +2,7 @@
 //! stay, or written back.
 
 use crate::buffers::{Buffer, take_buffer};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::io::{IoStream, WriteUnit, replacement};
 use std::fs::File;
@@ -45,9 +44,6 @@ enum OldBytesStorage {
 
 impl OldBytes {
     /// Reads `len` bytes at `position`, or fewer if the file ends earlier.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     pub(in crate::frame) fn read(stream: &IoStream, position: u64, len: u64) -> Result<OldBytes> {
         let len = usize::try_from(len).map_err(|_| err!(MemoryAlloc, "{len} old bytes"))?;
         let mut buffer = take_buffer(len)?;
@@ -76,9 +72,6 @@ impl OldBytes {
     }
 
     /// Writes the bytes back to the file from which they were read.
-    ///
-    /// # Errors
-    /// `FileRead`, `FileWrite`.
     pub(in crate::frame) fn restore(&self, stream: &IoStream) -> Result<()> {
         self.restore_part(stream, 0..self.len)
     }
@@ -116,9 +109,6 @@ pub(super) struct SpillFile {
 
 impl SpillFile {
     /// Creates a file in the directory of the file `beside`.
-    ///
-    /// # Errors
-    /// `FileOpen`.
     pub(super) fn create(beside: &Path) -> Result<SpillFile> {
         Ok(SpillFile { file: Arc::new(replacement::create_unnamed_file(beside)?), len: 0 })
     }

@@ -5,8 +5,7 @@
 //! frame.
 
 use super::frame::Frame;
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, err};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};

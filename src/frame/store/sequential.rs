@@ -9,8 +9,7 @@
 
 use super::load::{self, ReadFrame};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::{ChunkInfo, build_special_chunk};
@@ -113,9 +112,7 @@ impl FrameBuilder {
         if self.offsets.len() > 0 && info.flags2 != self.header.flags2 {
             return Err(err!(ChunkAppend, "a chunk with blocks of another kind than those before"));
         }
-        if info.is_lazy {
-            return Err(err!(ChunkAppend, "the chunk is lazy: its blocks are in another frame"));
-        }
+        ensure!(!info.is_lazy, ChunkAppend, "the chunk is lazy: its blocks are in another frame");
         Ok(())
     }
 
@@ -152,9 +149,7 @@ pub(crate) enum PlaceInFrame {
 
 /// What a contiguous frame holds besides its chunks.
 pub(crate) struct FrameDirectory {
-    /// The header.
     pub header: FrameHeader,
-    /// The metalayers.
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length, compressed.
     pub vlmetalayers: Vec<OwnedMetalayer>,

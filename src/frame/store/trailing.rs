@@ -51,9 +51,6 @@ pub(crate) type ReadFile<'r> = dyn FnMut(u64, &mut [u8]) -> Result<()> + 'r;
 
 /// Returns whether other data follow the frame with that header, which begins at byte `base` of a file of `file_len`
 /// bytes. `read` reads the file; at most 64 MiB behind the frame are read, and nothing if the file ends with the frame.
-///
-/// # Errors
-/// Those of `read`; `MemoryAlloc`.
 pub(crate) fn has_other_data_behind(
     header: &FrameHeader,
     base: u64,

@@ -9,8 +9,7 @@ use super::frame::{Frame, Inner};
 use super::staged::{Committed, Staging, StagingSavepoint};
 use super::undo_log::FileState;
 use super::writer;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::index::Offsets;
@@ -106,9 +105,6 @@ impl Frame {
 
     /// Begins a transaction: changes are committed at its end. A frame with atomic changes must be up to date. Returns
     /// `None` for a frame without transactions.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `MemoryAlloc`.
     pub(crate) fn begin_transaction(&self) -> Result<Option<FrameSavepoint>> {
         if !self.prepare_staging()? {
             return Ok(self.begin_undo_log());
@@ -276,9 +272,6 @@ impl Frame {
     }
 
     /// Begins a bracket: the changes until its end are committed together. The frame must be up to date.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`.
     pub(crate) fn begin_bracket(&self) -> Result<()> {
         if self.prepare_staging()? {
             let mut inner = self.inner.write();
@@ -334,9 +327,7 @@ impl Frame {
     /// `InvalidParam` for other back-ends than native files; `FileOpen`, `FileWrite`.
     pub(crate) fn sync(&self) -> Result<()> {
         let Some(disk) = &self.disk else { return Ok(()) };
-        if !disk.backend.is_native() {
-            return Err(err!(InvalidParam, "the super-chunk is not in plain files"));
-        }
+        ensure!(disk.backend.is_native(), InvalidParam, "the super-chunk is not in plain files");
         disk.sync()
     }
 

@@ -178,18 +178,12 @@ impl UndoLog {
     }
 
     /// Reads bytes of the file with header, index and trailer that are about to be overwritten.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     pub(super) fn save(&mut self, stream: &IoStream, position: u64, len: u64) -> Result<()> {
         fallible::push(&mut self.records, UndoRecord::Bytes(OldBytes::read(stream, position, len)?))
     }
 
     /// Moves bytes of that file, segment by segment, in the order in which no byte is overwritten before it is read. The
     /// offsets of `moved` count from the start of the file.
-    ///
-    /// # Errors
-    /// `FileRead`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn move_bytes(&mut self, stream: &IoStream, moved: Move) -> Result<()> {
         fallible::reserve(&mut self.records, 1)?;
         let (mut done, mut moving, mut segment) = (0, Ok(()), Vec::new());
@@ -212,9 +206,6 @@ impl UndoLog {
     }
 
     /// Writes a chunk file. The chunk that is in the file of a replaced chunk is overwritten in place.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn write_chunk_file(&mut self, files: &ChunkFiles, file: ChunkFile<'_>) -> Result<()> {
         let ChunkFile { number, bytes, is_replacement } = file;
         fallible::reserve(&mut self.records, 1)?;
@@ -255,9 +246,6 @@ impl UndoLog {
     }
 
     /// Cuts off the chunk file that the change has written behind its chunk; in a transaction, that is done at its end.
-    ///
-    /// # Errors
-    /// `FileTruncate`.
     pub(super) fn cut_chunk_file(&self) -> Result<()> {
         match &self.open_chunk_file {
             Some(OpenChunkFile { stream, cut_to: Some(len), .. }) => stream.truncate(*len),

@@ -7,8 +7,7 @@
 
 use super::disk::Disk;
 use super::undo_log::{FileState, UndoLog};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::FrameKind;
 use crate::frame::format::header::FRAME_LEN_POSITION;
 use crate::frame::format::plan::{FrameLayout, FramePlan, Move, RemovalTime};

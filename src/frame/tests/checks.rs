@@ -2,8 +2,7 @@
 //! arbitrary bytes.
 
 use super::empty_header;
-use crate::err;
-use crate::error::{ErrorKind, Result, error_kind};
+use crate::error::{ErrorKind, Result, err, error_kind};
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader, FrameKind, MAX_CHUNKS};
 use crate::frame::format::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
 use crate::frame::format::trailer;

@@ -13,8 +13,7 @@ use crate::abi::blosc2_instr;
 use crate::chunk::format::MAX_STORED_TYPESIZE;
 use crate::chunk::{BlockGeometry, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::filter::copy::copy;
 use std::mem::size_of;
@@ -34,7 +33,6 @@ pub(super) struct BlockEncoder<'a> {
     pub plan: &'a CompressionPlan,
     /// The data to compress.
     pub source: ContentSource<'a>,
-    /// The filters.
     pub filters: FilterSteps<'a>,
     /// The codec.
     pub encoder: &'a dyn Encoder,
@@ -216,9 +214,6 @@ impl BlockEncoder<'_> {
 
     /// Does the same as [`encode`](Self::encode), but encodes into the worker's buffer, which is long enough for every
     /// block, and calls `then` with the encoded bytes.
-    ///
-    /// # Errors
-    /// Those of [`encode`](Self::encode), or what `then` returns.
     pub(super) fn encode_to_scratch<R>(
         &self,
         nblock: usize,

@@ -5,8 +5,7 @@ use super::super::params::{ChunkFormat, CompressParams};
 use super::plan::CompressionPlan;
 use crate::abi::BLOSC_ALWAYS_SPLIT;
 use crate::codec::{BuiltInEncoder, Encoder, EncoderDictionary, PluginCodec, PluginEncoder, Workspace};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::registry;
 
 /// The encoder of the streams of one chunk.
@@ -47,13 +46,8 @@ impl<'a> ChunkEncoder<'a> {
                 // SAFETY: the caller that registered the codec guarantees the contract for its functions, and the
                 // caller that created the context guarantees it for the pointers in `cparams`.
                 ChunkEncoder::User(unsafe {
-                    UserEncoder::new(
-                        codec.compcode,
-                        codec.encoder,
-                        params.compcode_meta,
-                        cparams,
-                        source.cast(),
-                    )
+                    let encoder = codec.properties.encoder;
+                    UserEncoder::new(codec.id as u8, encoder, params.compcode_meta, cparams, source.cast())
                 })
             }
             None => ChunkEncoder::Unknown(params.compcode),

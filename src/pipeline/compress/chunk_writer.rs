@@ -5,8 +5,7 @@
 
 use super::super::shared_output::SharedOutput;
 use crate::chunk::write_i32;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::filter::copy::copy;
 use std::cmp::Reverse;

@@ -55,9 +55,6 @@ fn plan_samples(encoder: &BlockEncoder<'_>) -> Result<Option<SampleLayout>> {
 }
 
 /// Returns a dictionary for the chunk, or `None` if it is compressed without one.
-///
-/// # Errors
-/// Those of filtering a block; `MemoryAlloc`.
 pub(super) fn train_chunk_dictionary(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<Vec<u8>>> {
     let Some(SampleLayout { max_dict_size: capacity, sample_sizes: sizes }) = plan_samples(encoder)? else {
         return Ok(None);

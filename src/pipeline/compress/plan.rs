@@ -10,8 +10,7 @@ use crate::chunk::format::{
 };
 use crate::chunk::{BlockGeometry, ChunkHeader};
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::registry;
 
 /// The version byte for codecs that are not registered.
@@ -37,9 +36,7 @@ pub(crate) fn check_params(
     if destsize < MIN_DESTSIZE {
         return Err(err!(MaxBufsizeExceeded, "`destsize` is {destsize}, expected {MIN_DESTSIZE} or more"));
     }
-    if !(0..=9).contains(&params.clevel) {
-        return Err(err!(CodecParam, "`clevel` is {}, expected 0 to 9", params.clevel));
-    }
+    ensure!((0..=9).contains(&params.clevel), CodecParam, "`clevel` is {}, expected 0 to 9", params.clevel);
     let has_dictionaries =
         BuiltInCodec::from_compcode(params.compcode).is_some_and(BuiltInCodec::has_dictionaries);
     if let Some(kind) = missing_dictionary.filter(|_| params.use_dict && !has_dictionaries) {
@@ -77,7 +74,7 @@ fn codec_version_of(params: &CompressParams) -> u8 {
     if params.built_in_codec().is_some() {
         return 1;
     }
-    registry::codec(params.compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.version)
+    registry::codec(params.compcode).map_or(UNREGISTERED_VERSIONLZ, |codec| codec.properties.version)
 }
 
 /// The layout of a chunk, decided before its blocks are encoded.

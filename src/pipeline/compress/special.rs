@@ -4,8 +4,7 @@ use super::super::params::CompressParams;
 use super::plan::stored_typesize;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, flag2, version};
 use crate::chunk::{ChunkHeader, SpecialValue};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// Writes a special chunk that represents `nbytes` bytes into `dest`, and returns its length in bytes. The block size
 /// of `params` is effective. `value` is one item for [`SpecialValue::Value`], empty for other kinds.

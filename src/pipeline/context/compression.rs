@@ -9,8 +9,7 @@ use super::super::tuner;
 use super::{Context, effective_thread_count, update_thread_fields};
 use crate::abi::{blosc2_prefilter_params, blosc2_schunk};
 use crate::chunk::{ChunkHeader, Container, SpecialValue};
-use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, err};
 use crate::out_buffer::OutBuffer;
 use std::time::Instant;
 

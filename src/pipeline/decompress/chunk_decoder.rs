@@ -57,7 +57,7 @@ impl<'a> ChunkDecoder<'a> {
                 // SAFETY: the caller that registered the codec guarantees the contract for its functions, and the
                 // caller that created the context guarantees it for the pointers in `dparams`.
                 ChunkDecoder::User(unsafe {
-                    UserDecoder::new(code, codec.decoder, meta, dparams, chunk.as_ptr().cast())
+                    UserDecoder::new(code, codec.properties.decoder, meta, dparams, chunk.as_ptr().cast())
                 })
             }
             None => ChunkDecoder::Unknown(format),

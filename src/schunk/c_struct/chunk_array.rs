@@ -8,8 +8,7 @@
 use crate::buffers;
 use crate::chunk::format::{MIN_HEADER_LENGTH, offset};
 use crate::chunk::read_i32;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::schunk::SuperChunk;
@@ -184,9 +183,7 @@ impl WriteGuard<'_, SuperChunk> {
         unsafe {
             let len = old_len + DATA_STEP;
             let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
-            if data.is_null() {
-                return Err(err!(MemoryAlloc, "an array of {len} bytes"));
-            }
+            ensure!(!data.is_null(), MemoryAlloc, "an array of {len} bytes");
             data.cast::<u8>().add(old_len).write_bytes(0, DATA_STEP);
             (*s).data = data;
             (*s).data_len = len;

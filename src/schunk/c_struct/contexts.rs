@@ -5,8 +5,7 @@
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_context, blosc2_cparams, blosc2_dparams,
 };
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::pipeline::context::Context;
 use crate::pipeline::library;
 use crate::schunk::SuperChunk;
@@ -48,9 +47,7 @@ impl SuperChunk {
     #[inline]
     pub(crate) fn cctx(&self) -> Result<CompressionGuard<'_>> {
         let lock = self.cctx_lock.get(CompressionLock::in_child);
-        if lock.is_interrupted {
-            return Err(err!(Failure, "another thread was compressing when the process was forked"));
-        }
+        ensure!(!lock.is_interrupted, Failure, "another thread was compressing when the process was forked");
         let lock = lock.lock.lock();
         // SAFETY: the rule of `c_struct`.
         let context = unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() };

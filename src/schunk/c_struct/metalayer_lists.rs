@@ -3,8 +3,7 @@
 
 use super::metalayer_kind::MetalayerKind;
 use crate::abi::blosc2_metalayer;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::format::metalayers::Metalayer;
 use crate::frame::format::metalayers::OwnedMetalayer;
@@ -87,9 +86,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// `NotFound` when there is none.
     fn metalayer_for_change(&mut self, kind: MetalayerKind, at: usize) -> Result<&mut blosc2_metalayer> {
         let (slots, count) = self.slots_for_change(kind);
-        if at >= count {
-            return Err(err!(NotFound, "no metalayer {at} in a list of {count}"));
-        }
+        ensure!(at < count, NotFound, "no metalayer {at} in a list of {count}");
         // SAFETY: the rule of `c_struct`: the first `count` slots are valid; exclusive access.
         Ok(unsafe { &mut **slots.add(at) })
     }
@@ -135,9 +132,7 @@ impl WriteGuard<'_, SuperChunk> {
         if count >= kind.max_count() {
             return Err(err!(InvalidParam, "the list has {count} metalayers already, which is the limit"));
         }
-        if at > count {
-            return Err(err!(InvalidParam, "the position of the metalayer is {at}, expected 0 to {count}"));
-        }
+        ensure!(at <= count, InvalidParam, "the position of the metalayer is {at}, expected 0 to {count}");
         // SAFETY: `at <= count`, and there are more slots than `count`; exclusive access.
         unsafe {
             ptr::copy(slots.add(at), slots.add(at + 1), count - at);
@@ -256,9 +251,7 @@ impl DetachedMetalayer {
         let name = MallocBytes::with_nul(name)?;
         // SAFETY: `calloc` accepts any length.
         let place: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
-        if place.is_null() {
-            return Err(err!(MemoryAlloc, "a metalayer"));
-        }
+        ensure!(!place.is_null(), MemoryAlloc, "a metalayer");
         let content_len = content.len() as i32;
         let metalayer =
             blosc2_metalayer { name: name.into_raw().cast(), content: content.into_raw(), content_len };

@@ -25,8 +25,7 @@ use super::access_lock::{LockProof, WriteGuard};
 use super::rules::Counters;
 use super::{StorageKind, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, blosc2_storage};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::Frame;
@@ -56,7 +55,6 @@ impl SuperChunk {
         CallbackPointer(self.as_ptr().cast())
     }
 
-    /// Reads a field.
     fn field<T>(&self, read: impl FnOnce(*const blosc2_schunk) -> T) -> T {
         read(self.as_ptr())
     }
@@ -294,9 +292,7 @@ impl SuperChunk {
         cparams: &blosc2_cparams,
         dparams: &blosc2_dparams,
     ) -> Result<()> {
-        if cparams.typesize <= 0 {
-            return Err(err!(InvalidParam, "`typesize` is {}, expected 1 or more", cparams.typesize));
-        }
+        ensure!(cparams.typesize > 0, InvalidParam, "`typesize` is {}, expected 1 or more", cparams.typesize);
         let s = self.as_ptr();
         // SAFETY: by the contract of this function the parameters are as both constructors require, and no other code
         // uses the super-chunk, whose fields are written here.

@@ -1,20 +1,6 @@
 //! Test inputs: the kinds of streams that Blosc produces.
 
-/// A small random number generator with a fixed seed, so that failures are reproducible.
-pub(super) struct Random(pub u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
-    }
-
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
+use crate::random::Random;
 
 /// The number of kinds of [`generate_sample`].
 pub(super) const KINDS: usize = 7;

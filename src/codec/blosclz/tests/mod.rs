@@ -1,9 +1,8 @@
-//! Tests: the vectors of `codecs.md` 3.2, comparison with the naive implementations in [`model`] on random
-//! input, and with the reference library where it is installed.
+//! Tests: the vectors of `codecs.md` 3.2, and comparison with the naive implementations in [`model`] on
+//! random input. `tests/side_by_side/blosclz_streams.rs` compares with the C library.
 
 mod data;
 mod model;
-mod reference;
 mod streams;
 mod vectors;
 

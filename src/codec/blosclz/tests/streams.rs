@@ -1,7 +1,8 @@
 //! Random inputs and damaged streams, compared with the naive implementations.
 
-use super::data::{KINDS, Random, generate_sample};
+use super::data::{KINDS, generate_sample};
 use super::*;
+use crate::random::Random;
 use proptest::prelude::*;
 
 /// Encodes with both encoders as each release, compares, and decodes. Returns the stream of 2.5.3.

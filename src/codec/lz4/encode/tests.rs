@@ -5,19 +5,7 @@ use lz4_flex::block::decompress_into_with_dict;
 
 use super::{LAST_LITERALS, fast, high, mid};
 use crate::codec::lz4::decompress;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn bytes(&mut self, len: usize, bound: usize) -> Vec<u8> {
-        (0..len).map(|_| self.below(bound) as u8).collect()
-    }
-}
+use crate::random::Random;
 
 /// All encoders, with their tables. The tests reuse the tables for every input, which checks that no content is
 /// carried over.

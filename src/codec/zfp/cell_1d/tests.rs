@@ -2,6 +2,7 @@
 
 use super::{VALUES_PER_CELL, planes};
 use crate::codec::zfp::bits::{ZfpBitReader, ZfpBitWriter};
+use crate::random::Random;
 
 /// Encodes as in 10.6, for values whose highest bit is bit 63.
 fn naive_encode(values: &[u64; VALUES_PER_CELL], planes: u32, budget: usize) -> Vec<bool> {
@@ -68,11 +69,8 @@ fn bits_of(bytes: &[u8]) -> Vec<bool> {
 
 #[test]
 fn plane_coder_agrees_with_the_naive_coder() {
-    let mut state = 1u64;
-    let mut random = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        state ^ state >> 29
-    };
+    let mut numbers = Random(1);
+    let mut random = || numbers.next();
     for round in 0..if cfg!(miri) { 8 } else { 20_000 } {
         // Values of every magnitude, and some that are 0.
         let values: [u64; VALUES_PER_CELL] = std::array::from_fn(|_| {

@@ -30,13 +30,11 @@ impl Frequencies {
         Frequencies { literals, distances: [0; NUM_DISTANCE_SYMBOLS] }
     };
 
-    /// Counts a literal.
     #[inline(always)]
     pub(super) fn count_literal(&mut self, byte: u8) {
         self.literals[usize::from(byte)] += 1;
     }
 
-    /// Counts a match.
     #[inline(always)]
     pub(super) fn count_match(&mut self, found: Match) {
         self.literals[FIRST_LENGTH_SYMBOL + usize::from(LENGTH_SYMBOLS[found.len - MIN_MATCH].0)] += 1;

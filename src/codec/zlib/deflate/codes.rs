@@ -70,7 +70,6 @@ pub(super) struct Codes {
     lengths: [(u32, u32); 256],
 }
 
-/// The fixed codes.
 pub(super) static FIXED_CODES: Codes = Codes::of(&FIXED_LITLEN_LENGTHS, &FIXED_DISTANCE_LENGTHS);
 
 impl Codes {

@@ -138,45 +138,38 @@ fn encode_portable(mut parser: impl Parser, mut out: block_writer::BlockWriter<'
 mod tests {
     use super::*;
     use crate::codec::zlib::inflate::Inflater;
+    use crate::random::Random;
 
     /// Returns a stream of `len` bytes, or more, of noise, runs, few values, periods, and repetitions at any distance.
-    fn random_stream(len: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    fn random_stream(len: usize, random: &mut Random) -> Vec<u8> {
         let mut src: Vec<u8> = vec![];
         while src.len() < len {
-            match random(6) {
-                0 => src.extend((0..random(500)).map(|_| random(256) as u8)),
-                1 => src.extend(std::iter::repeat_n(random(256) as u8, random(5000))),
+            match random.below(6) {
+                0 => src.extend((0..random.below(500)).map(|_| random.below(256) as u8)),
+                1 => src.extend(std::iter::repeat_n(random.below(256) as u8, random.below(5000))),
                 2 if src.len() > 9 => {
-                    let distance = 1 + random(src.len().min(50_000));
-                    (0..random(700)).for_each(|_| src.push(src[src.len() - distance]));
+                    let distance = 1 + random.below(src.len().min(50_000));
+                    (0..random.below(700)).for_each(|_| src.push(src[src.len() - distance]));
                 }
                 3 => {
                     // Short runs of one byte between other bytes.
-                    let (values, byte) = (1 + random(256), random(256) as u8);
-                    for _ in 0..random(300) {
-                        src.extend(std::iter::repeat_n(byte, random(12)));
-                        src.push(random(values) as u8);
+                    let (values, byte) = (1 + random.below(256), random.below(256) as u8);
+                    for _ in 0..random.below(300) {
+                        src.extend(std::iter::repeat_n(byte, random.below(12)));
+                        src.push(random.below(values) as u8);
                     }
                 }
                 4 if src.len() > 9 => {
                     // A period, repeated many times.
-                    let most = [30, 3000, 40_000][random(3)];
-                    let distance = 1 + random(src.len().min(most));
-                    (0..random(if cfg!(miri) { 1000 } else { 60_000 }))
+                    let most = [30, 3000, 40_000][random.below(3)];
+                    let distance = 1 + random.below(src.len().min(most));
+                    (0..random.below(if cfg!(miri) { 1000 } else { 60_000 }))
                         .for_each(|_| src.push(src[src.len() - distance]));
                 }
-                _ => src.extend((0..random(500)).map(|_| random(5) as u8)),
+                _ => src.extend((0..random.below(500)).map(|_| random.below(5) as u8)),
             }
         }
         src
-    }
-
-    fn random_numbers() -> impl FnMut(usize) -> usize {
-        let mut x = 1u64;
-        move |bound| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) as usize % bound
-        }
     }
 
     struct Encoders {
@@ -200,14 +193,14 @@ mod tests {
 
     #[test]
     fn streams_decode_to_the_input_with_flate2_and_the_own_inflater() {
-        let mut random = random_numbers();
+        let mut random = Random(1);
         let mut encoders =
             Encoders { positions: Level1Positions::default(), state: DeflateWorkspace::new().unwrap() };
         let mut inflater = Inflater::default();
         for round in 0..if cfg!(miri) { 8 } else { 800 } {
-            let clevel = 1 + random(9) as i32;
-            let levels = [LevelSet::ZlibNg, LevelSet::Zlib][random(2)];
-            let len = [round, random(5000), random(5000), random(200_000)][round % 4];
+            let clevel = 1 + random.below(9) as i32;
+            let levels = [LevelSet::ZlibNg, LevelSet::Zlib][random.below(2)];
+            let len = [round, random.below(5000), random.below(5000), random.below(200_000)][round % 4];
             // Miri is a thousand times slower.
             let len = if cfg!(miri) { len % 1000 } else { len };
             let src = random_stream(len, &mut random);
@@ -222,7 +215,7 @@ mod tests {
             back.fill(0);
             assert_eq!(inflater.decode_raw(&dest[..written], &mut back), Some((written, src.len())));
             assert!(back == src, "round {round}");
-            let room = written.saturating_sub(1 + random(3));
+            let room = written.saturating_sub(1 + random.below(3));
             let mut tight = vec![0; written];
             assert_eq!(encoders.compress(&src, &mut tight[..room], (levels, clevel)), None);
             assert_eq!(encoders.compress(&src, &mut tight, (levels, clevel)), Some(written));
@@ -239,12 +232,12 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes hours")]
     fn streams_are_as_long_as_those_of_zlib_rs() {
-        let mut random = random_numbers();
+        let mut random = Random(1);
         let mut workspace = DeflateWorkspace::new().unwrap();
         for clevel in 2..=9 {
             let mut lens = (0, 0);
             for _ in 0..40 {
-                let len = random(150_000);
+                let len = random.below(150_000);
                 let src = random_stream(len, &mut random);
                 let mut dest = vec![0; src.len() + 1000];
                 lens.0 += compress(&mut workspace, &src, &mut dest, LevelSet::ZlibNg, clevel)
@@ -260,11 +253,11 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
     fn periodic_input_is_coded_with_the_distance_of_its_period() {
-        let mut random = random_numbers();
+        let mut random = Random(1);
         let mut inflater = Inflater::default();
         for clevel in 3..=9 {
             for period in [7_usize, 272] {
-                let pattern: Vec<u8> = (0..period).map(|_| random(256) as u8).collect();
+                let pattern: Vec<u8> = (0..period).map(|_| random.below(256) as u8).collect();
                 // The period is interrupted three times.
                 let mut src: Vec<u8> = pattern.iter().copied().cycle().take(200_000).collect();
                 (1..4).for_each(|nth| src[nth * 50_000] ^= 1);

@@ -53,7 +53,6 @@ impl<'a, const THREES: bool> RecentSearch<'a, THREES> {
         self.src
     }
 
-    /// Inserts positions.
     #[inline(always)]
     pub(super) fn insert(&mut self, positions: Range<usize>) {
         let end = positions.end.min((self.src.len() + 1).saturating_sub(COMPARED_LEN));

@@ -247,7 +247,6 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         if found.distance == 0 { Match::default() } else { found }
     }
 
-    /// Returns the limits of a search at `at`.
     #[inline(always)]
     fn limits(&self, at: usize, longer_than: usize) -> SearchLimits {
         let Effort { candidates, good_len: good, nice_len: nice, .. } = self.effort;
@@ -359,9 +358,9 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         mut found: Match,
         limits: &SearchLimits,
     ) -> Match {
-        let &SearchLimits { candidates, nice_len, max_len, .. } = limits;
+        let candidates = limits.candidates;
         let lowest = at.saturating_sub(MAX_SEARCH_DISTANCE).max(1);
-        let walk = ChainWalk { src: self.src, at, lowest, nice_len, max_len };
+        let walk = ChainWalk { src: self.src, at, lowest, limits };
         let first_candidates = self.effort.first_candidates.min(candidates);
         let mut left = first_candidates;
         let mut candidate = first;
@@ -510,6 +509,7 @@ fn hash_3_bytes(word: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn new_tables() -> Box<SearchTables> {
         // SAFETY: `SearchTables` consists of integers and booleans, for which zeros are valid.
@@ -534,18 +534,16 @@ mod tests {
 
     #[test]
     fn searches_with_and_without_rare_words_find_the_same_matches() {
-        let mut x = 1u64;
-        let mut random = move |bound: usize| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) as usize % bound
-        };
+        let random = &mut Random(1);
         let len = if cfg!(miri) { 200 } else { 20_000 };
         for (values, period) in [(2, 1), (3, 1), (4, 1), (8, 1), (200, 12), (200, 51), (50, 100)] {
             // Few values, or a period with one change in `values` bytes.
             let src: Vec<u8> = if period == 1 {
-                (0..len).map(|_| random(values) as u8).collect()
+                (0..len).map(|_| random.below(values) as u8).collect()
             } else {
-                (0..len).map(|at| (7 * (at % period) + usize::from(random(values) == 0)) as u8).collect()
+                (0..len)
+                    .map(|at| (7 * (at % period) + usize::from(random.below(values) == 0)) as u8)
+                    .collect()
             };
             for first in [4, 32] {
                 for (at, [with, without]) in search_with_and_without_rare_words(&src, first) {

@@ -3,6 +3,7 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::*;
+use crate::random::Random;
 
 fn adler32(bytes: &[u8]) -> u32 {
     let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), &byte| {
@@ -42,15 +43,6 @@ fn compress_with_flate2(plain: &[u8], level: i32) -> Vec<u8> {
     assert!(matches!(deflate.compress(plain, &mut dest, FlushCompress::Finish), Ok(Status::StreamEnd)));
     dest.truncate(deflate.total_out() as usize);
     dest
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
 }
 
 /// Returns bytes with matches of all lengths at all kinds of distances between literals.
@@ -98,14 +90,7 @@ fn noise(len: usize, kinds: usize, bell: bool, calm: usize, random: &mut Random)
 fn fixed_block(literals: &[u8]) -> Vec<u8> {
     let mut bits = TestBitWriter::default();
     bits.put(1, 1).put(1, 2);
-    for byte in literals.iter().map(|&byte| usize::from(byte)) {
-        if byte < 144 {
-            bits.code(0x30 + byte, 8)
-        } else {
-            bits.code(0x190 + byte - 144, 9)
-        };
-    }
-    bits.code(0, 7);
+    bits.literals(literals).code(0, 7);
     bits.bytes
 }
 
@@ -124,6 +109,18 @@ impl TestBitWriter {
             }
             *self.bytes.last_mut().unwrap() |= ((value >> i & 1) as u8) << (self.used % 8);
             self.used += 1;
+        }
+        self
+    }
+
+    /// Writes bytes with the fixed code.
+    fn literals(&mut self, bytes: &[u8]) -> &mut Self {
+        for byte in bytes.iter().map(|&byte| usize::from(byte)) {
+            if byte < 144 {
+                self.code(0x30 + byte, 8)
+            } else {
+                self.code(0x190 + byte - 144, 9)
+            };
         }
         self
     }
@@ -222,15 +219,7 @@ fn matches_of_every_distance_and_length_are_decoded() {
         for length in (3..=258).step_by(length_step) {
             let mut bits = TestBitWriter::default();
             bits.put(1, 1).put(1, 2);
-            let literal = |bits: &mut TestBitWriter, byte: u8| {
-                let byte = usize::from(byte);
-                if byte < 144 {
-                    bits.code(0x30 + byte, 8)
-                } else {
-                    bits.code(0x190 + byte - 144, 9)
-                };
-            };
-            start.iter().for_each(|&byte| literal(&mut bits, byte));
+            bits.literals(&start);
             let (symbol, rest, extra) = symbol_of(length, &LITLEN_SYMBOLS, 257);
             if symbol < 280 {
                 bits.code(symbol - 256, 7)
@@ -240,8 +229,7 @@ fn matches_of_every_distance_and_length_are_decoded() {
             bits.put(rest, extra);
             let (symbol, rest, extra) = symbol_of(distance, &DISTANCE_SYMBOLS, 0);
             bits.code(symbol, 5).put(rest, extra);
-            start.iter().for_each(|&byte| literal(&mut bits, byte));
-            bits.code(0, 7);
+            bits.literals(&start).code(0, 7);
 
             let mut plain = start.clone();
             (0..length).for_each(|_| plain.push(plain[plain.len() - distance]));
@@ -417,18 +405,9 @@ fn a_match_before_the_start_is_refused_at_any_position() {
     for at in (0..len).step_by(if cfg!(miri) { 400 } else { 50 }) {
         let mut bits = TestBitWriter::default();
         bits.put(1, 1).put(1, 2);
-        for (i, byte) in plain.iter().map(|&byte| usize::from(byte)).enumerate() {
-            if i == at {
-                // A match of three bytes from 32768 bytes before.
-                bits.code(1, 7).code(29, 5).put(8191, 13);
-            }
-            if byte < 144 {
-                bits.code(0x30 + byte, 8)
-            } else {
-                bits.code(0x190 + byte - 144, 9)
-            };
-        }
-        bits.code(0, 7);
+        // A match of three bytes from 32768 bytes before.
+        bits.literals(&plain[..at]).code(1, 7).code(29, 5).put(8191, 13);
+        bits.literals(&plain[at..]).code(0, 7);
         let mut dest = vec![0; plain.len() + 500];
         assert_eq!(Inflater::default().decode_raw(&bits.bytes, &mut dest), None, "{at}");
     }

@@ -4,8 +4,7 @@
 
 use super::{ENTRY_LEN, Offsets};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;
@@ -72,7 +71,6 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     decompress_entries(&header, chunk, nchunks).map(Offsets::List)
 }
 
-/// Returns the `nchunks` entries of the chunk.
 fn decompress_entries(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<Vec<i64>> {
     let nbytes = header.nbytes();
     let limit = MAX_UNCHECKED_NBYTES.saturating_add(chunk.len().saturating_mul(MAX_CRATIO));

@@ -12,8 +12,7 @@ use crate::chunk::format::{
     EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, MIN_BUFFERSIZE, filter_id, flag, offset,
 };
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32, write_i32};
-use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, ensure, err};
 use crate::fallible;
 use crate::pipeline::block_size::DefaultTuner;
 use crate::pipeline::compress::{self, ContentSource, plan};
@@ -125,16 +124,12 @@ fn encode_memcpyed(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
 /// `FrameSpecial` for a repeated value, which has no index entry, and for `nchunks` of 0; `Data` for more chunks than
 /// an index holds; `InvalidParam` for invalid parameters from environment variables.
 pub(crate) fn encode_special(special: SpecialValue, nchunks: usize) -> Result<Vec<u8>> {
-    if special == SpecialValue::Value {
-        return Err(err!(FrameSpecial, "a chunk of a repeated value has no index entry"));
-    }
+    ensure!(special != SpecialValue::Value, FrameSpecial, "a chunk of a repeated value has no index entry");
     encode_uniform(encode_entry(IndexEntry::Special(special)), nchunks)
 }
 
 fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
-    if entries == 0 {
-        return Err(err!(FrameSpecial, "the number of chunks is 0, expected 1 or more"));
-    }
+    ensure!(entries != 0, FrameSpecial, "the number of chunks is 0, expected 1 or more");
     let nbytes = nbytes_for_entries(entries)?;
     let params = index_cparams(nbytes)?;
     let mut dest = fallible::filled(0, EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;

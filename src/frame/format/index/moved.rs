@@ -5,8 +5,7 @@
 
 use crate::chunk::format::offset;
 use crate::chunk::{BlockGeometry, ChunkHeader, read_i32, write_i32};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 
 /// The length of a block start, in bytes.
 const START_LEN: usize = 4;

@@ -3,8 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::chunk::SpecialValue;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 
 /// The size of an entry in bytes: the item size of the index chunk.
@@ -131,9 +130,7 @@ impl Offsets {
     }
 
     fn check_entry(&self, n: usize) -> Result<()> {
-        if n >= self.len() {
-            return Err(err!(InvalidParam, "no entry {n} in an index of {} entries", self.len()));
-        }
+        ensure!(n < self.len(), InvalidParam, "no entry {n} in an index of {} entries", self.len());
         Ok(())
     }
 

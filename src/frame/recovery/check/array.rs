@@ -3,8 +3,7 @@
 
 use super::report::{DamagePlace, FramePart, Reporter};
 use crate::chunk::ChunkHeader;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::format::array_meta::ArrayChunks;
 
 /// The check of the chunks of an array. Without an array metalayer, or with an invalid one, all chunks are accepted.
@@ -13,7 +12,7 @@ pub(super) struct ArrayCheck(pub(super) Option<ArrayChunks>);
 impl ArrayCheck {
     /// Reports the metalayer if its shape needs more than the `nchunks` chunks of the frame. More chunks are accepted:
     /// rows that were added without a change of the shape, or removed from the shape only.
-    pub(super) fn report_count(&self, nchunks: u64, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    pub(super) fn report_count(&self, nchunks: u64, reporter: &mut Reporter<'_>) -> Result<()> {
         let Some(array) = &self.0 else { return Ok(()) };
         if u64::try_from(array.nchunks()).is_ok_and(|needed| needed <= nchunks) {
             return Ok(());

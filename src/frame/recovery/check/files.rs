@@ -1,8 +1,7 @@
 //! The files of a frame on disk, opened for reading: plain files only.
 
 use crate::chunk::format::MIN_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::store::disk::Disk;
@@ -40,9 +39,6 @@ impl FrameFiles {
     }
 
     /// As [`open`](Self::open), without the lock: for a frame that no other process can have opened.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open).
     pub(crate) fn open_unlocked(path: &CStr, offset: i64) -> Result<FrameFiles> {
         FrameFiles::open_with(path, offset, |_| false)
     }
@@ -122,9 +118,6 @@ impl FrameFiles {
     }
 
     /// Replaces the content of `buffer` by the `len` bytes at `at`.
-    ///
-    /// # Errors
-    /// As [`read_exact`](Self::read_exact); `MemoryAlloc`.
     pub(crate) fn read_into(&self, at: u64, len: u64, buffer: &mut Vec<u8>) -> Result<()> {
         // Checked before the allocation: damaged bytes can claim any length.
         self.check_range(at, len)?;

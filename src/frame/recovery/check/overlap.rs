@@ -2,8 +2,7 @@
 
 use super::chunks::{ChunkNumbers, StoredChunk};
 use super::report::{DamagePlace, Reporter};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 
 /// Finds whole chunks that end behind the beginning of the next whole chunk. The length of the first of the two is
@@ -24,14 +23,11 @@ struct WholeChunk {
 impl OverlapCheck {
     /// Adds a whole chunk of `len` bytes; chunks are added in the order of their places. If the chunk before it overlaps
     /// it, reports that one and returns true.
-    ///
-    /// # Errors
-    /// Those of the report, `MemoryAlloc`.
     pub(crate) fn add(
         &mut self,
         chunk: &StoredChunk<'_>,
         len: usize,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<bool> {
         let location = chunk.location;
         let previous = self.previous.take();

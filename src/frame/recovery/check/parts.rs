@@ -4,8 +4,7 @@
 use super::files::FrameFiles;
 use super::report::DamagePlace;
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::format::chunk_info::build_special_chunk;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
@@ -42,9 +41,6 @@ impl StoredPart {
 }
 
 /// Reads and parses the fixed part of the header. The other checks are made by [`check_header`].
-///
-/// # Errors
-/// Those of [`FrameHeader::parse`], `FileOpen`, `FileRead`.
 pub(crate) fn read_header(files: &FrameFiles) -> Result<([u8; FIXED_HEADER_LEN], FrameHeader)> {
     let mut bytes = [0; FIXED_HEADER_LEN];
     files.read_exact(0, &mut bytes)?;
@@ -67,9 +63,6 @@ pub(crate) fn check_header(bytes: &[u8], header: &FrameHeader) -> Result<()> {
 }
 
 /// Reads the whole header.
-///
-/// # Errors
-/// `FileRead`, `MemoryAlloc`.
 pub(crate) fn read_header_image(files: &FrameFiles, header: &FrameHeader) -> Result<StoredPart> {
     Ok(StoredPart { at: 0, bytes: files.read_vec(0, header.header_len as u64)? })
 }
@@ -86,9 +79,6 @@ pub(crate) fn read_trailer(files: &FrameFiles, header: &FrameHeader) -> Result<S
 }
 
 /// Reads and decodes the index, which ends before `limit`. The entries are checked by [`load::check_offsets`].
-///
-/// # Errors
-/// Those of [`load::read_index`].
 pub(crate) fn read_index(
     files: &FrameFiles,
     header: &FrameHeader,

@@ -1,11 +1,11 @@
 //! The description of a damaged part of a frame, and its report.
 
+use super::files::FrameFiles;
 use crate::abi::{
     BLOSC2X_PART_CHUNK, BLOSC2X_PART_FILE, BLOSC2X_PART_HEADER, BLOSC2X_PART_INDEX, BLOSC2X_PART_METALAYER,
     BLOSC2X_PART_OTHER_DATA, BLOSC2X_PART_TRAILER, BLOSC2X_PART_VLMETALAYER,
 };
-use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, err};
 
 /// A part of a frame; the values are those of the ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,17 +80,19 @@ pub(crate) fn if_whole<T>(result: Result<T>) -> Result<Option<T>> {
 pub(crate) type ReportFn<'r> = dyn FnMut(&Damage<'_>) -> Result<()> + 'r;
 
 /// Passes damaged parts to a function, and counts them.
-pub(crate) struct Reporter<'r, 'f> {
-    report: &'r mut ReportFn<'f>,
+pub(crate) struct Reporter<'r> {
+    /// The files of the frame.
+    pub files: &'r FrameFiles,
+    report: &'r mut ReportFn<'r>,
     count: u64,
     /// One bit for each kind of part that was reported; the position of the bit is the number of the part.
     reported: u32,
 }
 
-impl<'r, 'f> Reporter<'r, 'f> {
+impl<'r> Reporter<'r> {
     /// Creates a reporter that calls `report`.
-    pub(crate) fn new(report: &'r mut ReportFn<'f>) -> Reporter<'r, 'f> {
-        Reporter { report, count: 0, reported: 0 }
+    pub(crate) fn new(files: &'r FrameFiles, report: &'r mut ReportFn<'r>) -> Reporter<'r> {
+        Reporter { files, report, count: 0, reported: 0 }
     }
 
     /// Returns the number of reported parts.
@@ -101,6 +103,24 @@ impl<'r, 'f> Reporter<'r, 'f> {
     /// Returns whether a part of one of these kinds was reported.
     pub(crate) fn has_reported(&self, parts: &[FramePart]) -> bool {
         parts.iter().any(|part| self.reported & 1 << *part as i32 != 0)
+    }
+
+    /// Returns the place of the part at byte `at` of the frame.
+    pub(crate) fn place(&self, at: u64, len: Option<u64>) -> DamagePlace {
+        DamagePlace::new(self.files.file_offset(at), len)
+    }
+
+    /// Returns the value; `None` after an error, which is reported.
+    pub(crate) fn value_or_report<T>(
+        &mut self,
+        result: Result<T>,
+        part: FramePart,
+        place: DamagePlace,
+    ) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => self.report_part(part, place, &error).map(|()| None),
+        }
     }
 
     /// Reports a part other than a chunk.

@@ -5,8 +5,7 @@ use super::parts::StoredPart;
 use super::report::{DamagePlace, FramePart, Reporter, if_whole};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::format::checksums::{
     ChecksumMode, ChecksumTable, Root, TABLE_HEAD_LEN, checksum, expect, has_table, stated_frame_len,
 };
@@ -22,7 +21,6 @@ pub(crate) struct CheckedParts<'a> {
     pub header: Option<&'a StoredPart>,
     /// The index chunk and its entries; `None` also without chunks.
     pub index: Option<(&'a StoredPart, &'a Offsets)>,
-    /// The trailer.
     pub trailer: Option<&'a StoredPart>,
 }
 
@@ -30,10 +28,9 @@ pub(crate) struct CheckedParts<'a> {
 /// Whether it has one is decided as by a reader. `trailer` is the trailer, if it could be parsed. Reports a damaged
 /// table as a part of the trailer.
 pub(crate) fn find_table(
-    files: &FrameFiles,
     header: &FrameHeader,
     trailer: Option<&StoredPart>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<Option<ChecksumTable>> {
     if !header.has_checksums {
         return Ok(None);
@@ -43,15 +40,13 @@ pub(crate) fn find_table(
             return Ok(None);
         }
         let trailer_at = header.frame_len - trailer.bytes.len() as u64;
-        match load::read_table(files, header.header_len as u64, trailer_at, &trailer.bytes) {
-            Ok((_, table)) => return Ok(Some(table)),
-            Err(error) => {
-                let place = place_of_table(files, header, trailer_at, &trailer.bytes);
-                reporter.report_part(FramePart::Trailer, place, &error)?;
-            }
+        let read = load::read_table(reporter.files, header.header_len as u64, trailer_at, &trailer.bytes);
+        let place = place_of_table(reporter.files, header, trailer_at, &trailer.bytes);
+        if let Some((_, table)) = reporter.value_or_report(read, FramePart::Trailer, place)? {
+            return Ok(Some(table));
         }
     }
-    search_table(files, header)
+    search_table(reporter.files, header)
 }
 
 /// Returns the place of the table, or that of the root if the root does not give it.
@@ -126,29 +121,27 @@ pub(crate) fn stated_index_end(files: &FrameFiles, header: &FrameHeader) -> Opti
 /// that belongs to another frame. The header and its metalayers have one checksum, and so have the trailer and its
 /// metalayers.
 pub(crate) fn report_checksums(
-    files: &FrameFiles,
     header: &FrameHeader,
     table: &ChecksumTable,
     parts: &CheckedParts<'_>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<()> {
     let of_header = [FramePart::Header, FramePart::Metalayer];
     let of_trailer = [FramePart::Trailer, FramePart::Vlmetalayer];
     let of_index = [FramePart::Index];
-    if let Some(image) = parts.header.filter(|_| !reporter.has_reported(&of_header))
-        && let Err(error) = table.check_header(&image.bytes)
-    {
-        reporter.report_part(FramePart::Header, image.place(files), &error)?;
+    if let Some(image) = parts.header.filter(|_| !reporter.has_reported(&of_header)) {
+        let place = image.place(reporter.files);
+        reporter.value_or_report(table.check_header(&image.bytes), FramePart::Header, place)?;
     }
-    if let Some(trailer) = parts.trailer.filter(|_| !reporter.has_reported(&of_trailer))
-        && let Err(error) = table.check_trailer(trailer.at, &trailer.bytes)
-    {
-        reporter.report_part(FramePart::Trailer, trailer.place(files), &error)?;
+    if let Some(trailer) = parts.trailer.filter(|_| !reporter.has_reported(&of_trailer)) {
+        let (place, checked) =
+            (trailer.place(reporter.files), table.check_trailer(trailer.at, &trailer.bytes));
+        reporter.value_or_report(checked, FramePart::Trailer, place)?;
     }
-    if let Some((index, _)) = parts.index.filter(|_| !reporter.has_reported(&of_index))
-        && let Err(error) = table.check_index(index.at, checksum(&index.bytes))
-    {
-        reporter.report_part(FramePart::Index, index.place(files), &error)?;
+    if let Some((index, _)) = parts.index.filter(|_| !reporter.has_reported(&of_index)) {
+        let (place, checked) =
+            (index.place(reporter.files), table.check_index(index.at, checksum(&index.bytes)));
+        reporter.value_or_report(checked, FramePart::Index, place)?;
     }
     if [&of_header[..], &of_index, &of_trailer].into_iter().any(|parts| reporter.has_reported(parts)) {
         return Ok(());
@@ -158,11 +151,8 @@ pub(crate) fn report_checksums(
         None => (0, 0),
     };
     let fits = table.check_frame(header.frame_len, nchunks).and_then(|()| check_place(table, index_end));
-    if let Err(error) = fits {
-        let place = DamagePlace::new(files.file_offset(table.at), Some(table.end() - table.at));
-        reporter.report_part(FramePart::Trailer, place, &error)?;
-    }
-    Ok(())
+    let place = reporter.place(table.at, Some(table.end() - table.at));
+    reporter.value_or_report(fits, FramePart::Trailer, place).map(drop)
 }
 
 /// Checks that the table begins behind the index.

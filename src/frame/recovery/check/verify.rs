@@ -7,8 +7,7 @@ use super::parts::{self, StoredPart};
 use super::report::{DamagePlace, FramePart, ReportFn, Reporter, if_whole};
 use super::table::{CheckedParts, ChunkChecksums, find_table, report_checksums};
 use super::walk::ChunkWalk;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::frame::format::array_meta::ArrayChunks;
 use crate::frame::format::checksums::ChecksumTable;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader, has_magic};
@@ -38,41 +37,37 @@ pub(crate) struct CheckOptions<'a> {
 /// Those of [`FrameFiles::open`]; the error of the header if the file holds no frame; those of `report`.
 pub(crate) fn verify(path: &CStr, options: &CheckOptions<'_>, report: &mut ReportFn<'_>) -> Result<u64> {
     let files = FrameFiles::open(path, options.offset)?;
-    verify_files(&files, options, &mut Reporter::new(report))
+    verify_files(options, &mut Reporter::new(&files, report))
 }
 
 /// Checks all parts of a frame, and returns the number of damaged parts.
-pub(crate) fn verify_files(
-    files: &FrameFiles,
-    options: &CheckOptions<'_>,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<u64> {
-    let (bytes, header) = match parts::read_header(files) {
+pub(crate) fn verify_files(options: &CheckOptions<'_>, reporter: &mut Reporter<'_>) -> Result<u64> {
+    let (bytes, header) = match parts::read_header(reporter.files) {
         Ok(header) => header,
-        Err(error) if is_frame(files)? => {
-            report_header(files, &error, reporter)?;
+        Err(error) if is_frame(reporter.files)? => {
+            report_header(&error, reporter)?;
             return Ok(reporter.count());
         }
         Err(error) => return Err(error),
     };
     if let Err(error) = parts::check_header(&bytes, &header) {
-        report_header(files, &error, reporter)?;
+        report_header(&error, reporter)?;
     }
-    report_short_file(files, &header, reporter)?;
-    let image = read_metalayers(files, &header, options.check_metalayer, reporter)?;
-    let trailer = read_trailer(files, &header, reporter)?;
+    report_short_file(&header, reporter)?;
+    let image = read_metalayers(&header, options.check_metalayer, reporter)?;
+    let trailer = read_trailer(&header, reporter)?;
     if trailer.is_some() && reporter.count() == 0 {
-        report_other_data(files, &header, reporter)?;
+        report_other_data(&header, reporter)?;
     }
     let parsed_trailer = trailer.as_ref().filter(|_| !reporter.has_reported(&[FramePart::Trailer]));
-    let table = find_table(files, &header, parsed_trailer, reporter)?;
+    let table = find_table(&header, parsed_trailer, reporter)?;
     // Without a valid number of chunks, the header is reported already.
     let mut index = None;
     if header.nbytes > 0 && header.nchunks(|| Ok(0)).is_ok() {
         let trailer_len = trailer.as_ref().map_or(0, |trailer| trailer.bytes.len() as u64);
         let limit = header.frame_len.saturating_sub(trailer_len);
         let limit = table.as_ref().map_or(limit, ChecksumTable::end);
-        index = read_index(files, &header, limit, reporter)?;
+        index = read_index(&header, limit, reporter)?;
     }
     let mut is_header_whole = true;
     if let Some(table) = &table {
@@ -81,7 +76,7 @@ pub(crate) fn verify_files(
             index: index.as_ref().map(|(index, offsets)| (index, offsets)),
             trailer: trailer.as_ref(),
         };
-        report_checksums(files, &header, table, &parts, reporter)?;
+        report_checksums(&header, table, &parts, reporter)?;
         is_header_whole = image.as_ref().is_some_and(|image| table.check_header(&image.bytes).is_ok());
     }
     let metalayers = image.as_ref().map(|image| metalayers::parse_header_section(&image.bytes));
@@ -98,7 +93,7 @@ pub(crate) fn verify_files(
             Some(table) => ChunkChecksums::ByNumber(table.chunks()?),
             None => ChunkChecksums::Unknown,
         };
-        let checker = ChunkChecker::new(files, &header, &metalayers, &checksums, options.nthreads);
+        let checker = ChunkChecker::new(reporter.files, &header, &metalayers, &checksums, options.nthreads);
         ChunkWalk::new(&header, &offsets, is_header_whole, array).run(&checker, reporter)?;
     }
     Ok(reporter.count())
@@ -116,9 +111,6 @@ fn is_frame(files: &FrameFiles) -> Result<bool> {
 }
 
 /// Returns the place of data behind the frame in its file that are not remains of changes of the frame.
-///
-/// # Errors
-/// `FileRead`, `MemoryAlloc`.
 pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Option<DamagePlace>> {
     let base = files.file_offset(0);
     let mut read = |at: u64, dest: &mut [u8]| files.read_exact(at - base, dest);
@@ -128,22 +120,12 @@ pub(crate) fn other_data(files: &FrameFiles, header: &FrameHeader) -> Result<Opt
 }
 
 /// Reports [`other_data`], which are no damage.
-///
-/// # Errors
-/// Those of [`other_data`] and of the report.
-pub(crate) fn report_other_data(
-    files: &FrameFiles,
-    header: &FrameHeader,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<()> {
-    let Some(place) = other_data(files, header)? else { return Ok(()) };
+pub(crate) fn report_other_data(header: &FrameHeader, reporter: &mut Reporter<'_>) -> Result<()> {
+    let Some(place) = other_data(reporter.files, header)? else { return Ok(()) };
     reporter.report_other_data(place)
 }
 
 /// Reads the trailer at the end of the file, whatever the header says. Its position is returned with it.
-///
-/// # Errors
-/// Those of [`load::read_trailer_len`] and of the section of metalayers, `MemoryAlloc`.
 pub(crate) fn read_trailer_at_end(files: &FrameFiles) -> Result<StoredPart> {
     let len = load::read_trailer_len(files, files.len())?;
     let at = files.len() - len;
@@ -153,69 +135,51 @@ pub(crate) fn read_trailer_at_end(files: &FrameFiles) -> Result<StoredPart> {
 }
 
 /// Reports a damaged header, or the missing file of a directory that has chunk files only.
-pub(crate) fn report_header(
-    files: &FrameFiles,
-    error: &Error,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<()> {
-    if !files.has_main_file() {
+pub(crate) fn report_header(error: &Error, reporter: &mut Reporter<'_>) -> Result<()> {
+    if !reporter.files.has_main_file() {
         return reporter.report_part(FramePart::File, DamagePlace::unknown(), error);
     }
-    let place = DamagePlace::new(files.file_offset(0), Some(FIXED_HEADER_LEN as u64));
+    let place = reporter.place(0, Some(FIXED_HEADER_LEN as u64));
     reporter.report_part(FramePart::Header, place, error)
 }
 
 /// Reports a file that ends before the end of the frame.
-pub(crate) fn report_short_file(
-    files: &FrameFiles,
-    header: &FrameHeader,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<()> {
-    if files.len() >= header.frame_len {
+pub(crate) fn report_short_file(header: &FrameHeader, reporter: &mut Reporter<'_>) -> Result<()> {
+    if reporter.files.len() >= header.frame_len {
         return Ok(());
     }
-    let (len, frame_len) = (files.len(), header.frame_len);
+    let (len, frame_len) = (reporter.files.len(), header.frame_len);
     let error = err!(FileRead, "the file has {len} bytes of the frame, expected {frame_len}");
-    reporter.report_part(FramePart::File, DamagePlace::new(files.file_offset(0), Some(len)), &error)
+    reporter.report_part(FramePart::File, reporter.place(0, Some(len)), &error)
 }
 
 /// Reads the whole header and checks the metalayers. Returns the header if it could be read.
 fn read_metalayers(
-    files: &FrameFiles,
     header: &FrameHeader,
     check: &MetalayerCheck<'_>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<Option<StoredPart>> {
     let section_at = FIXED_HEADER_LEN as u64;
-    let place = DamagePlace::new(files.file_offset(section_at), Some(header.header_len as u64 - section_at));
-    let image = match parts::read_header_image(files, header) {
-        Ok(image) => image,
-        Err(error) => {
-            reporter.report_part(FramePart::Metalayer, place, &error)?;
-            return Ok(None);
-        }
-    };
-    match metalayers::parse_header_section(&image.bytes) {
-        Ok(metalayers) => {
-            for metalayer in &metalayers {
-                report_metalayer(files, &image, metalayer, check(metalayer, header.typesize), reporter)?;
-            }
-        }
-        Err(error) => reporter.report_part(FramePart::Metalayer, place, &error)?,
+    let place = reporter.place(section_at, Some(header.header_len as u64 - section_at));
+    let image = parts::read_header_image(reporter.files, header);
+    let Some(image) = reporter.value_or_report(image, FramePart::Metalayer, place)? else { return Ok(None) };
+    let metalayers = metalayers::parse_header_section(&image.bytes);
+    let metalayers = reporter.value_or_report(metalayers, FramePart::Metalayer, place)?;
+    for metalayer in metalayers.iter().flatten() {
+        report_metalayer(&image, metalayer, check(metalayer, header.typesize), reporter)?;
     }
     Ok(Some(image))
 }
 
 /// Reports a metalayer of the header if it was `checked` with an error. Returns whether it is whole.
 pub(crate) fn report_metalayer(
-    files: &FrameFiles,
     image: &StoredPart,
     metalayer: &Metalayer<'_>,
     checked: Result<()>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<bool> {
     let Err(error) = checked else { return Ok(true) };
-    let place = image.place_of(files, metalayer.content);
+    let place = image.place_of(reporter.files, metalayer.content);
     reporter.report_part(FramePart::Metalayer, place, &named_error(metalayer, error))?;
     Ok(false)
 }
@@ -227,62 +191,43 @@ pub(crate) fn named_error(metalayer: &Metalayer<'_>, error: Error) -> Error {
 }
 
 /// Reads the trailer and checks the metalayers of variable length. Returns the trailer if it could be read.
-fn read_trailer(
-    files: &FrameFiles,
-    header: &FrameHeader,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<Option<StoredPart>> {
-    let trailer = match parts::read_trailer(files, header) {
-        Ok(trailer) => trailer,
-        Err(error) => {
-            reporter.report_part(FramePart::Trailer, DamagePlace::unknown(), &error)?;
-            return Ok(None);
-        }
-    };
-    let vlmetalayers = match metalayers::parse_trailer_section(&trailer.bytes) {
-        Ok(vlmetalayers) => vlmetalayers,
-        Err(error) => {
-            reporter.report_part(FramePart::Trailer, trailer.place(files), &error)?;
-            return Ok(Some(trailer));
-        }
-    };
-    for vlmetalayer in &vlmetalayers {
-        report_vlmetalayer(files, &trailer, vlmetalayer, reporter)?;
+fn read_trailer(header: &FrameHeader, reporter: &mut Reporter<'_>) -> Result<Option<StoredPart>> {
+    let trailer = parts::read_trailer(reporter.files, header);
+    let trailer = reporter.value_or_report(trailer, FramePart::Trailer, DamagePlace::unknown())?;
+    let Some(trailer) = trailer else { return Ok(None) };
+    let vlmetalayers = metalayers::parse_trailer_section(&trailer.bytes);
+    let place = trailer.place(reporter.files);
+    let vlmetalayers = reporter.value_or_report(vlmetalayers, FramePart::Trailer, place)?;
+    for vlmetalayer in vlmetalayers.iter().flatten() {
+        report_vlmetalayer(&trailer, vlmetalayer, reporter)?;
     }
     Ok(Some(trailer))
 }
 
 /// Checks a metalayer of variable length, and reports it if it is damaged. Returns whether it is whole.
 pub(crate) fn report_vlmetalayer(
-    files: &FrameFiles,
     trailer: &StoredPart,
     vlmetalayer: &Metalayer<'_>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<bool> {
     let Err(error) = parts::check_vlmetalayer(vlmetalayer) else { return Ok(true) };
-    let place = trailer.place_of(files, vlmetalayer.content);
+    let place = trailer.place_of(reporter.files, vlmetalayer.content);
     reporter.report_part(FramePart::Vlmetalayer, place, &named_error(vlmetalayer, error))?;
     Ok(false)
 }
 
 /// Reads and checks the index. Returns it with its entries if they could be decoded.
 fn read_index(
-    files: &FrameFiles,
     header: &FrameHeader,
     limit: u64,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<Option<(StoredPart, Offsets)>> {
-    match parts::read_index(files, header, limit) {
-        Ok((index, offsets)) => {
-            if let Err(error) = load::check_offsets(header, &offsets) {
-                reporter.report_part(FramePart::Index, index.place(files), &error)?;
-            }
-            Ok(Some((index, offsets)))
-        }
-        Err(error) => {
-            let place = DamagePlace::new(files.file_offset(load::index_offset(header)), None);
-            reporter.report_part(FramePart::Index, place, &error)?;
-            Ok(None)
-        }
+    let read = parts::read_index(reporter.files, header, limit);
+    let index =
+        reporter.value_or_report(read, FramePart::Index, reporter.place(load::index_offset(header), None))?;
+    if let Some((index, offsets)) = &index {
+        let place = index.place(reporter.files);
+        reporter.value_or_report(load::check_offsets(header, offsets), FramePart::Index, place)?;
     }
+    Ok(index)
 }

@@ -6,8 +6,7 @@ use super::overlap::OverlapCheck;
 use super::parts;
 use super::report::{DamagePlace, FramePart, Reporter};
 use crate::chunk::ChunkHeader;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
@@ -54,10 +53,7 @@ impl<'a> ChunkWalk<'a> {
     }
 
     /// Checks all chunks and reports the damaged ones.
-    ///
-    /// # Errors
-    /// Those of the report, `MemoryAlloc`.
-    pub(super) fn run(mut self, checker: &ChunkChecker<'_>, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    pub(super) fn run(mut self, checker: &ChunkChecker<'_>, reporter: &mut Reporter<'_>) -> Result<()> {
         self.check_specials(reporter)?;
         checker.for_each_stored(self.offsets, &mut |chunk| self.check_stored(chunk, reporter))?;
         match self.nbytes {
@@ -74,7 +70,7 @@ impl<'a> ChunkWalk<'a> {
     }
 
     /// Checks the chunks without bytes.
-    fn check_specials(&mut self, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    fn check_specials(&mut self, reporter: &mut Reporter<'_>) -> Result<()> {
         let list = match self.offsets {
             Offsets::Uniform { code, len } if *code < 0 && *len > 0 => {
                 return self.check_uniform_specials(*code, reporter);
@@ -114,7 +110,7 @@ impl<'a> ChunkWalk<'a> {
 
     /// Checks an index of equal entries without bytes. A damaged one is reported as one damaged part: a few bytes can
     /// describe 250 million chunks.
-    fn check_uniform_specials(&mut self, code: i64, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    fn check_uniform_specials(&mut self, code: i64, reporter: &mut Reporter<'_>) -> Result<()> {
         let count = self.nchunks();
         let last = parts::check_special(self.header, code, true);
         let full = if count > 1 { parts::check_special(self.header, code, false) } else { Ok(0) };
@@ -136,7 +132,7 @@ impl<'a> ChunkWalk<'a> {
     }
 
     /// Records a stored chunk, and reports it if it is damaged.
-    fn check_stored(&mut self, chunk: &StoredChunk<'_>, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    fn check_stored(&mut self, chunk: &StoredChunk<'_>, reporter: &mut Reporter<'_>) -> Result<()> {
         let (header, bytes) = match &chunk.content {
             Ok(content) => content,
             Err(error) => return self.report_stored(chunk, error, reporter),
@@ -177,7 +173,7 @@ impl<'a> ChunkWalk<'a> {
         &mut self,
         chunk: &StoredChunk<'_>,
         error: &Error,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         self.nbytes = None;
         chunk.numbers.iter().try_for_each(|n| reporter.report_chunk(n, chunk.place, error))
@@ -189,7 +185,7 @@ impl<'a> ChunkWalk<'a> {
         &self,
         nbytes: i64,
         checker: &ChunkChecker<'_>,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         if !self.has_unexpected_size {
             let expected = self.header.nbytes;

@@ -11,8 +11,7 @@ use super::sizes::{UNKNOWN, UncompressedSizes};
 use super::survey::{ChunkList, Survey};
 use crate::chunk::ChunkHeader;
 use crate::chunk::container::B2ND_METALAYER;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
@@ -41,15 +40,14 @@ pub(super) struct CopiedChunks {
 /// # Errors
 /// Those of reading the file, of writing the frame, and of the report; `Data` for too many lost chunks.
 pub(super) fn copy_chunks(
-    files: &FrameFiles,
     survey: &Survey,
     options: &CheckOptions<'_>,
     frame: &mut NewFrame,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<CopiedChunks> {
     let mut copy = match &survey.chunks {
-        ChunkList::Indexed(offsets) => copy_indexed(files, survey, offsets, options, frame, reporter)?,
-        ChunkList::Found(found) => copy_found(files, survey, found, frame)?,
+        ChunkList::Indexed(offsets) => copy_indexed(survey, offsets, options, frame, reporter)?,
+        ChunkList::Found(found) => copy_found(reporter.files, survey, found, frame)?,
     };
     complete_header(&mut copy.header, survey.is_header_lost, copy.first.as_ref());
     if survey.is_order_guessed {
@@ -92,7 +90,6 @@ fn sizes_of(header: &FrameHeader) -> (i64, i32) {
 
 /// The state of a copy.
 pub(super) struct ChunkCopy {
-    /// The header of the new frame.
     pub header: FrameHeader,
     /// The entries of the new index; [`LOST`] for lost chunks.
     pub offsets: Offsets,
@@ -108,15 +105,15 @@ pub(super) struct ChunkCopy {
 }
 
 fn copy_indexed(
-    files: &FrameFiles,
     survey: &Survey,
     offsets: &Offsets,
     options: &CheckOptions<'_>,
     frame: &mut NewFrame,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<ChunkCopy> {
     let metalayers = metalayers::borrow(&survey.metalayers)?;
-    let checker = ChunkChecker::new(files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
+    let checker =
+        ChunkChecker::new(reporter.files, &survey.header, &metalayers, &survey.checksums, options.nthreads);
     let sizes = match offsets {
         Offsets::Uniform { len, .. } => {
             UncompressedSizes::All(UNKNOWN, u32::try_from(*len).unwrap_or(u32::MAX))
@@ -138,7 +135,7 @@ fn copy_indexed(
     }
     if !matches!(survey.checksums, ChunkChecksums::ByNumber(_)) {
         // No entry of an index with its checksum is damaged.
-        copy.adopt_orphans(files, &checker, offsets, frame, reporter)?;
+        copy.adopt_orphans(&checker, offsets, frame, reporter)?;
     }
     copy.correct_special_entries(reporter)?;
     Ok(copy)
@@ -181,7 +178,7 @@ impl ChunkCopy {
         chunk: &StoredChunk<'_>,
         checker: &ChunkChecker<'_>,
         frame: &mut NewFrame,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         match &chunk.content {
             Ok((header, bytes)) => {
@@ -226,11 +223,10 @@ impl ChunkCopy {
     /// that cannot be those of a chunk, and entries of chunks without bytes that no writer writes.
     fn adopt_orphans(
         &mut self,
-        files: &FrameFiles,
         checker: &ChunkChecker<'_>,
         offsets: &Offsets,
         frame: &mut NewFrame,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         let (Offsets::List(source), Offsets::List(codes)) = (offsets, &self.offsets) else { return Ok(()) };
         let positions = |is_wanted: fn(i64) -> bool| -> Result<Vec<usize>> {
@@ -245,7 +241,7 @@ impl ChunkCopy {
         let stored = source.iter().zip(codes).filter(|&(_, &code)| code >= 0);
         let mut known = fallible::collect(stored.filter_map(|(&location, _)| u64::try_from(location).ok()))?;
         known.sort_unstable();
-        let orphans = find_orphans(files, checker, &self.header, &known)?.unwrap_or_default();
+        let orphans = find_orphans(reporter.files, checker, &self.header, &known)?.unwrap_or_default();
         let Some(places) = [unusual, lost].into_iter().find(|places| places.len() == orphans.len()) else {
             return Ok(());
         };
@@ -254,7 +250,7 @@ impl ChunkCopy {
             if let Some(error) = self.offsets.get(n).filter(|&code| code != LOST).and_then(special_error) {
                 reporter.report_chunk(n as u64, DamagePlace::unknown(), &error)?;
             }
-            files.read_into(chunk.at, u64::from(chunk.cbytes), &mut bytes)?;
+            reporter.files.read_into(chunk.at, u64::from(chunk.cbytes), &mut bytes)?;
             let code = frame.append(&bytes)?;
             let number = [n as u32];
             self.set_codes(ChunkNumbers::List(&number), code)?;
@@ -267,7 +263,7 @@ impl ChunkCopy {
 
     /// Replaces entries of chunks without bytes that have other bits than writers write by those that readers read, and
     /// reports these chunks.
-    fn correct_special_entries(&mut self, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    fn correct_special_entries(&mut self, reporter: &mut Reporter<'_>) -> Result<()> {
         let corrected = |code: i64| decode_entry(code).map_or(LOST, encode_entry);
         match &mut self.offsets {
             Offsets::Uniform { code, .. } => {

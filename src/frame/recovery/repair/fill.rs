@@ -9,8 +9,7 @@ use super::sizes::{
 };
 use crate::chunk::SpecialValue;
 use crate::chunk::zero_runs::encode_zero_runs;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::header::{FrameHeader, MAX_CHUNKS};
 use crate::frame::format::index::{IndexEntry, Offsets, decode_entry, encode_entry};
@@ -50,11 +49,7 @@ impl ChunkCopy {
     /// Adds lost chunks for those that the header counts and that were not found: before the last chunk if that is
     /// shorter than the others, otherwise at the end. So the sum of the sizes is that in the header, and each item of an
     /// array has a chunk. Reports these chunks.
-    pub(super) fn add_missing(
-        &mut self,
-        stated: &FrameHeader,
-        reporter: &mut Reporter<'_, '_>,
-    ) -> Result<()> {
+    pub(super) fn add_missing(&mut self, stated: &FrameHeader, reporter: &mut Reporter<'_>) -> Result<()> {
         let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes)
         else {
             return Ok(());
@@ -96,7 +91,7 @@ impl ChunkCopy {
     pub(super) fn drop_contradictions(
         &mut self,
         stated: &FrameHeader,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes)
         else {
@@ -132,7 +127,7 @@ impl ChunkCopy {
         &mut self,
         stated: &FrameHeader,
         frame: &mut NewFrame,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         if self.offsets.len() == 0 {
             (self.header.nbytes, self.header.cbytes) = (0, 0);
@@ -157,7 +152,7 @@ impl ChunkCopy {
     }
 
     /// Makes lost chunks and invalid special chunks zeros, which have no bytes in a frame with chunks of one size.
-    fn fill_fixed(&mut self, reporter: &mut Reporter<'_, '_>) -> Result<()> {
+    fn fill_fixed(&mut self, reporter: &mut Reporter<'_>) -> Result<()> {
         let zeros = encode_entry(IndexEntry::Special(SpecialValue::Zero));
         let count = self.offsets.len() as u64;
         if let Offsets::Uniform { code, .. } = &mut self.offsets {
@@ -216,7 +211,7 @@ impl ChunkCopy {
         &mut self,
         stated: &StatedSizes,
         frame: &mut NewFrame,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<()> {
         let unknown = self.sizes.iter().filter(|&size| size == UNKNOWN).count();
         let known = self.offsets.len() - unknown;

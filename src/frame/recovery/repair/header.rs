@@ -5,8 +5,7 @@ use crate::abi::BLOSC_FORWARD_COMPAT_SPLIT;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BLOCKSIZE, MAX_FILTERS, filter_id};
 use crate::codec::BuiltInCodec;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::frame::FrameKind;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::recovery::check::files::FrameFiles;
@@ -111,28 +110,15 @@ fn patch(mut bytes: [u8; FIXED_HEADER_LEN], files: &FrameFiles, header_len: usiz
 /// Returns the header of a frame of which nothing is known.
 fn default_header(files: &FrameFiles) -> FrameHeader {
     FrameHeader {
-        gap: None,
-        has_checksums: false,
-        header_len: 0,
         frame_len: files.len(),
-        version: 0,
         kind: files.kind(),
-        compcode: 0,
-        compcode_meta: 0,
         clevel: 5,
         splitmode: BLOSC_FORWARD_COMPAT_SPLIT as u8,
-        use_dict: false,
-        nbytes: 0,
         cbytes: i64::try_from(files.len()).unwrap_or(i64::MAX),
-        typesize: 0,
-        blocksize: 0,
         chunksize: -1,
         nthreads_c: 1,
         nthreads_d: 1,
-        has_vlmetalayers: false,
-        filters: [0; MAX_FILTERS],
-        filters_meta: [0; MAX_FILTERS],
-        flags2: 0,
+        ..FrameHeader::default()
     }
 }
 

@@ -3,8 +3,7 @@
 use super::sections::{FileWindow, table_len_before_trailer};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{self, IndexEntry, Offsets, decode_entry};

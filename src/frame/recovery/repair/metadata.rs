@@ -1,8 +1,7 @@
 //! The metalayers of a damaged frame, and its trailer.
 
 use super::sections::{FileWindow, table_len_before_trailer, trailer_end};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::metalayers::{self, MAX_METALAYERS, OwnedMetalayer};
@@ -20,23 +19,17 @@ const COUNT_OFFSET: usize = 5;
 
 /// Returns the metalayers in the header whose contents are whole, and reports the damaged ones.
 pub(super) fn recover_metalayers(
-    files: &FrameFiles,
     header: &FrameHeader,
     options: &CheckOptions<'_>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<Vec<OwnedMetalayer>> {
     let section_at = FIXED_HEADER_LEN as u64;
-    let place =
-        DamagePlace::new(files.file_offset(section_at), (header.header_len as u64).checked_sub(section_at));
+    let place = reporter.place(section_at, (header.header_len as u64).checked_sub(section_at));
     // The section may be whole although the file ends before the end that the header states.
-    let len = (header.header_len as u64).min(files.len());
-    let mut image = match files.read_vec(0, len) {
-        Ok(bytes) => StoredPart { at: 0, bytes },
-        Err(error) => {
-            reporter.report_part(FramePart::Metalayer, place, &error)?;
-            return Ok(Vec::new());
-        }
-    };
+    let len = (header.header_len as u64).min(reporter.files.len());
+    let bytes = reporter.value_or_report(reporter.files.read_vec(0, len), FramePart::Metalayer, place)?;
+    let Some(bytes) = bytes else { return Ok(Vec::new()) };
+    let mut image = StoredPart { at: 0, bytes };
     if let Err(error) = metalayers::parse_header_section(&image.bytes) {
         reporter.report_part(FramePart::Metalayer, place, &error)?;
         shorten_section(&mut image.bytes)?;
@@ -45,7 +38,7 @@ pub(super) fn recover_metalayers(
     let mut whole = Vec::new();
     for metalayer in parsed.unwrap_or_default() {
         let checked = (options.check_metalayer)(&metalayer, header.typesize.max(1));
-        if report_metalayer(files, &image, &metalayer, checked, reporter)? {
+        if report_metalayer(&image, &metalayer, checked, reporter)? {
             fallible::push(&mut whole, metalayer.to_owned()?)?;
         }
     }
@@ -79,18 +72,17 @@ pub(super) struct TrailerHints<'a> {
 
 /// Returns the whole metalayers of variable length, and reports a lost trailer and the damaged metalayers.
 pub(super) fn recover_vlmetalayers(
-    files: &FrameFiles,
     hints: &TrailerHints<'_>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<Vec<OwnedMetalayer>> {
-    let trailer = match find_trailer(files, hints, reporter)? {
+    let trailer = match find_trailer(hints, reporter)? {
         Some(trailer) => trailer,
         None => return Ok(Vec::new()),
     };
     let mut whole = Vec::new();
     let parsed = if_whole(metalayers::parse_trailer_section(&trailer.bytes))?;
     for metalayer in parsed.unwrap_or_default() {
-        if !report_vlmetalayer(files, &trailer, &metalayer, reporter)? {
+        if !report_vlmetalayer(&trailer, &metalayer, reporter)? {
             continue;
         }
         if whole.len() < MAX_METALAYERS {
@@ -98,7 +90,7 @@ pub(super) fn recover_vlmetalayers(
         } else {
             let error =
                 err!(Failure, "the frame has more than {MAX_METALAYERS} metalayers of variable length");
-            let place = trailer.place_of(files, metalayer.content);
+            let place = trailer.place_of(reporter.files, metalayer.content);
             reporter.report_part(FramePart::Vlmetalayer, place, &named_error(&metalayer, error))?;
         }
     }
@@ -106,22 +98,18 @@ pub(super) fn recover_vlmetalayers(
 }
 
 /// Finds the trailer, and reports it if it is not where the header says.
-fn find_trailer(
-    files: &FrameFiles,
-    hints: &TrailerHints<'_>,
-    reporter: &mut Reporter<'_, '_>,
-) -> Result<Option<StoredPart>> {
+fn find_trailer(hints: &TrailerHints<'_>, reporter: &mut Reporter<'_>) -> Result<Option<StoredPart>> {
     let stated = match hints.header {
-        Some(header) => parts::read_trailer(files, header).and_then(check_section),
+        Some(header) => parts::read_trailer(reporter.files, header).and_then(check_section),
         None => Err(err!(Data, "no trailer was found")),
     };
     let error = match damage_of(stated)? {
         Ok(trailer) => return Ok(Some(trailer)),
         Err(error) => error,
     };
-    let found = trailer_elsewhere(files, hints)?;
+    let found = trailer_elsewhere(reporter.files, hints)?;
     if hints.header.is_some() || found.is_none() {
-        let place = found.as_ref().map_or(DamagePlace::unknown(), |trailer| trailer.place(files));
+        let place = found.as_ref().map_or(DamagePlace::unknown(), |trailer| trailer.place(reporter.files));
         reporter.report_part(FramePart::Trailer, place, &error)?;
     }
     Ok(found)

@@ -34,8 +34,7 @@ mod sizes;
 mod survey;
 
 use crate::chunk::container::B2ND_METALAYER;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::frame::format::header::FIXED_HEADER_LEN;
 use crate::frame::format::metalayers::{self, section_len};
 use crate::frame::recovery::check::files::FrameFiles;
@@ -62,9 +61,9 @@ pub(crate) fn repair(
 ) -> Result<u64> {
     check_destination(destination)?;
     let files = FrameFiles::open(source, options.offset)?;
-    let mut reporter = Reporter::new(report);
-    let mut survey = Survey::make(&files, options, &mut reporter)?;
-    let (mut frame, mut saved) = write_frame(&files, destination, &survey, options, &mut reporter)?;
+    let mut reporter = Reporter::new(&files, report);
+    let mut survey = Survey::make(options, &mut reporter)?;
+    let (mut frame, mut saved) = write_frame(destination, &survey, options, &mut reporter)?;
     let mut damage = frame.find_damage(options)?;
     let is_array = |(name, _): &(Vec<u8>, Vec<u8>)| name == B2ND_METALAYER.to_bytes();
     if let Some(error) = damage.as_ref().filter(|_| survey.metalayers.iter().any(is_array)) {
@@ -74,7 +73,7 @@ pub(crate) fn repair(
         survey.metalayers.retain(|metalayer| !is_array(metalayer));
         // The damaged parts are reported already.
         let silent: &mut ReportFn<'_> = &mut |_| Ok(());
-        (frame, saved) = write_frame(&files, destination, &survey, options, &mut Reporter::new(silent))?;
+        (frame, saved) = write_frame(destination, &survey, options, &mut Reporter::new(&files, silent))?;
         damage = frame.find_damage(options)?;
     }
     if let Some(error) = damage {
@@ -87,17 +86,16 @@ pub(crate) fn repair(
 /// Writes the whole parts of a frame into a new one, which has no name yet. Returns it with the number of chunks that
 /// were saved.
 fn write_frame(
-    files: &FrameFiles,
     destination: &CStr,
     survey: &Survey,
     options: &CheckOptions<'_>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<(NewFrame, u64)> {
     let metalayers = metalayers::borrow(&survey.metalayers)?;
     let vlmetalayers = metalayers::borrow(&survey.vlmetalayers)?;
     let header_len = FIXED_HEADER_LEN + section_len(&metalayers)?;
-    let mut frame = NewFrame::create(files.kind(), destination, header_len)?;
-    let copied = copy_chunks(files, survey, options, &mut frame, reporter)?;
+    let mut frame = NewFrame::create(reporter.files.kind(), destination, header_len)?;
+    let copied = copy_chunks(survey, options, &mut frame, reporter)?;
     frame.finish(NewFrameParts {
         header: copied.header,
         metalayers: &metalayers,

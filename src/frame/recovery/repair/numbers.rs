@@ -4,8 +4,7 @@
 use super::index::LOST;
 use super::scan::{FoundChunk, FoundIndex};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::{FIXED_HEADER_LEN, FrameHeader};
@@ -24,9 +23,6 @@ const MAX_HEADER_LENS: usize = 256;
 
 /// Returns the checksum and the location of each found chunk, in ascending order: its offset in the file, or the number
 /// of its file.
-///
-/// # Errors
-/// Those of reading a contiguous frame; `MemoryAlloc`.
 pub(super) fn checksums_of_found(files: &FrameFiles, chunks: &[FoundChunk]) -> Result<Vec<(u32, u64)>> {
     let (mut found, mut bytes) = (Vec::new(), Vec::new());
     for chunk in chunks {
@@ -78,7 +74,6 @@ pub(super) fn entries_by_checksum(
 
 /// An index that a scan has found, and the chunks before it.
 pub(super) struct Findable<'a> {
-    /// The index.
     pub index: &'a FoundIndex,
     /// The chunks, in the order of their places.
     pub chunks: &'a [FoundChunk],

@@ -10,9 +10,6 @@ use crate::frame::store::load;
 
 /// Returns the whole chunks in the data section that are not at one of the places `known`, which are in ascending order, in the order of their places.
 /// `None` if the data section has other bytes, too: these may be the damaged chunks of lost entries.
-///
-/// # Errors
-/// Those of reading the file, `MemoryAlloc`.
 pub(super) fn find_orphans(
     files: &FrameFiles,
     checker: &ChunkChecker<'_>,

@@ -1,7 +1,6 @@
 //! The new frame that a repair writes: under a temporary name beside its destination until it is complete.
 
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumMode, MAX_TABLE_CHUNKS, checksum};
@@ -44,7 +43,6 @@ pub(super) struct NewFrame {
 pub(super) struct NewFrameParts<'a> {
     /// The header; its lengths are set when it is written.
     pub header: FrameHeader,
-    /// The metalayers.
     pub metalayers: &'a [Metalayer<'a>],
     /// The metalayers of variable length.
     pub vlmetalayers: &'a [Metalayer<'a>],
@@ -78,9 +76,6 @@ impl NewFrame {
     }
 
     /// Adds the bytes of a chunk. Returns its entry in the index.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     pub(super) fn append(&mut self, chunk: &[u8]) -> Result<i64> {
         let stored = stored_part(chunk);
         let record = if self.checksums.is_some() { record_of(stored)? } else { Vec::new() };
@@ -161,9 +156,6 @@ impl NewFrame {
     }
 
     /// Checks the finished frame. Returns the error of its first damaged part.
-    ///
-    /// # Errors
-    /// Those of reading the files; `MemoryAlloc`.
     pub(super) fn find_damage(&self, options: &CheckOptions<'_>) -> Result<Option<Error>> {
         let files = FrameFiles::open_unlocked(&c_path(self.files.temporary_path())?, 0)?;
         let mut first = None;
@@ -172,7 +164,7 @@ impl NewFrame {
             first.get_or_insert_with(copy);
             Ok(())
         };
-        let count = verify_files(&files, options, &mut Reporter::new(report))?;
+        let count = verify_files(options, &mut Reporter::new(&files, report))?;
         Ok(first.filter(|_| count > 0))
     }
 
@@ -211,14 +203,9 @@ fn c_path(path: &Path) -> Result<CString> {
 }
 
 /// Checks that nothing exists at `destination`.
-///
-/// # Errors
-/// `FileOpen`.
 pub(super) fn check_destination(destination: &CStr) -> Result<()> {
     let path = destination_path(destination)?;
-    if path.symlink_metadata().is_ok() {
-        return Err(err!(FileOpen, "{} exists already", path.display()));
-    }
+    ensure!(path.symlink_metadata().is_err(), FileOpen, "{} exists already", path.display());
     Ok(())
 }
 

@@ -68,7 +68,6 @@ pub(super) struct ScanRules {
 }
 
 impl ScanRules {
-    /// Returns the rules for a frame with that header.
     pub(super) fn of_frame(header: &FrameHeader) -> ScanRules {
         ScanRules {
             // Chunks store larger item sizes as 1.
@@ -104,9 +103,6 @@ enum FoundPart {
 }
 
 /// Finds the parts of the frame from `range.start` to `range.end`, or to the next frame in the file.
-///
-/// # Errors
-/// Those of reading the file, `MemoryAlloc`.
 pub(super) fn scan(
     files: &FrameFiles,
     checker: &ChunkChecker<'_>,

@@ -26,15 +26,11 @@ impl<'a> FileWindow<'a> {
         FileWindow { files, start: 0, bytes: Vec::new() }
     }
 
-    /// Returns the length of the file.
     pub(super) fn file_len(&self) -> u64 {
         self.files.len()
     }
 
     /// Returns the `len` bytes at `at`, fewer at the end of the file.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     pub(super) fn slice(&mut self, at: u64, len: u64) -> Result<&[u8]> {
         let available = self.files.len().saturating_sub(at);
         let len = len.min(available);

@@ -6,8 +6,7 @@ use super::metadata::{self, TrailerHints, recover_metalayers, recover_vlmetalaye
 use super::numbers::{Findable, checksums_of_found, entries_by_checksum, uncertain_numbers};
 use super::scan::{Findings, FoundChunk, ScanRules, scan};
 use super::sections::{FileWindow, header_len_from_section};
-use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumTable, checksum};
@@ -49,15 +48,12 @@ pub(super) struct Survey {
     pub is_header_lost: bool,
     /// Whether no damage of the header was found.
     pub is_header_whole: bool,
-    /// The chunks.
     pub chunks: ChunkList,
     /// Whether the order of the chunks is that of their places, because the index is lost.
     pub is_order_guessed: bool,
-    /// The metalayers.
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length.
     pub vlmetalayers: Vec<OwnedMetalayer>,
-    /// The checksums of the chunks.
     pub checksums: ChunkChecksums,
 }
 
@@ -96,32 +92,28 @@ impl Survey {
     ///
     /// # Errors
     /// The error of the header if neither a header nor chunks are found; those of reading the file and of the report.
-    pub(super) fn make(
-        files: &FrameFiles,
-        options: &CheckOptions<'_>,
-        reporter: &mut Reporter<'_, '_>,
-    ) -> Result<Survey> {
-        let RecoveredHeader { mut header, damage, is_lost } = recover_header(files)?;
+    pub(super) fn make(options: &CheckOptions<'_>, reporter: &mut Reporter<'_>) -> Result<Survey> {
+        let RecoveredHeader { mut header, damage, is_lost } = recover_header(reporter.files)?;
         if let Some(error) = &damage {
-            report_header(files, error, reporter)?;
+            report_header(error, reporter)?;
         }
         let indexed = if is_lost {
             Err(err!(InvalidHeader, "the place of the index is not known"))
         } else {
-            report_short_file(files, &header, reporter)?;
-            list_by_header(files, &mut header, reporter)?
+            report_short_file(&header, reporter)?;
+            list_by_header(&mut header, reporter)?
         };
         let table = match is_lost {
-            true => search_table(files, &header)?,
-            false => find_table(files, &header, stated_trailer(files, &header)?.as_ref(), reporter)?,
+            true => search_table(reporter.files, &header)?,
+            false => find_table(&header, stated_trailer(reporter.files, &header)?.as_ref(), reporter)?,
         };
         let checksums = checksums_of_any(table.as_ref())?;
         let metalayers = match is_lost {
             true => Vec::new(),
-            false => recover_metalayers(files, &header, options, reporter)?,
+            false => recover_metalayers(&header, options, reporter)?,
         };
         let source = FrameSources {
-            files,
+            files: reporter.files,
             is_header_lost: is_lost,
             metalayers: &metalayers,
             checksums: &checksums,
@@ -143,12 +135,12 @@ impl Survey {
         }
         let hints = TrailerHints {
             header: (!is_lost).then_some(&header),
-            index_end: if list.is_index_stated { stated_index_end(files, &header) } else { None },
+            index_end: if list.is_index_stated { stated_index_end(reporter.files, &header) } else { None },
             scanned: list.scanned.take(),
         };
-        let vlmetalayers = recover_vlmetalayers(files, &hints, reporter)?;
+        let vlmetalayers = recover_vlmetalayers(&hints, reporter)?;
         if let Some(table) = &table {
-            report_differences(files, &header, table, &list, reporter)?;
+            report_differences(&header, table, &list, reporter)?;
             if !list.is_whole(table) && table.nchunks > 0 {
                 list.chunks = source.number_by_checksums(&mut header, table, &list)?;
                 list.is_order_guessed = false;
@@ -159,10 +151,10 @@ impl Survey {
             None => ChunkChecksums::Unknown,
         };
         if reporter.count() == 0 {
-            report_other_data(files, &header, reporter)?;
+            report_other_data(&header, reporter)?;
         }
         // Chunks are read wherever the file has them, whatever length the header gives.
-        header.frame_len = files.len();
+        header.frame_len = reporter.files.len();
         Ok(Survey {
             header,
             is_header_lost: is_lost,
@@ -180,27 +172,26 @@ impl Survey {
 /// from its metalayers, and corrected if the index is found with it. Reports a wrong length, and an index that does not
 /// agree with the header. The inner result is the error of the index.
 fn list_by_header(
-    files: &FrameFiles,
     header: &mut FrameHeader,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<std::result::Result<FoundList, Error>> {
-    let mut error = damage_of(check_index(files, header))?.err();
-    let mut list = damage_of(try_list_by_header(files, header))?;
+    let mut error = damage_of(check_index(reporter.files, header))?.err();
+    let mut list = damage_of(try_list_by_header(reporter.files, header))?;
     if list.is_err() {
-        let (stated, header_len) = (header.header_len, computed_header_len(files, header)?);
+        let (stated, header_len) = (header.header_len, computed_header_len(reporter.files, header)?);
         let frame_len = header.frame_len.max(header_len as u64);
         let corrected = FrameHeader { header_len, frame_len, ..header.clone() };
-        if let Ok(found) = damage_of(try_list_by_header(files, &corrected))? {
+        if let Ok(found) = damage_of(try_list_by_header(reporter.files, &corrected))? {
             let wrong =
                 err!(InvalidHeader, "the header has {stated} bytes, expected {header_len} by its metalayers");
-            report_header(files, &wrong, reporter)?;
-            error = damage_of(check_index(files, &corrected))?.err();
+            report_header(&wrong, reporter)?;
+            error = damage_of(check_index(reporter.files, &corrected))?.err();
             (*header, list) = (corrected, Ok(found));
         }
     }
     match (list, error) {
         (Ok(list), Some(error)) => {
-            let place = DamagePlace::new(files.file_offset(load::index_offset(header)), None);
+            let place = reporter.place(load::index_offset(header), None);
             reporter.report_part(FramePart::Index, place, &error)?;
             Ok(Ok(list))
         }
@@ -251,20 +242,19 @@ fn checksums_of_any(table: Option<&ChecksumTable>) -> Result<ChunkChecksums> {
 
 /// Reports the header, the trailer and the index that have other checksums than the table.
 fn report_differences(
-    files: &FrameFiles,
     header: &FrameHeader,
     table: &ChecksumTable,
     list: &FoundList,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<()> {
-    let image = if_whole(parts::read_header_image(files, header))?;
-    let trailer = stated_trailer(files, header)?;
+    let image = if_whole(parts::read_header_image(reporter.files, header))?;
+    let trailer = stated_trailer(reporter.files, header)?;
     let index = match (&list.index, &list.chunks) {
         (Some(index), ChunkList::Indexed(offsets)) => Some((index, offsets)),
         _ => None,
     };
     let parts = CheckedParts { header: image.as_ref(), index, trailer: trailer.as_ref() };
-    report_checksums(files, header, table, &parts, reporter)
+    report_checksums(header, table, &parts, reporter)
 }
 
 /// A frame, and what is known of it without its index.
@@ -300,7 +290,7 @@ impl FrameSources<'_> {
         header: &mut FrameHeader,
         error: &Error,
         has_checksums: bool,
-        reporter: &mut Reporter<'_, '_>,
+        reporter: &mut Reporter<'_>,
     ) -> Result<FoundList> {
         let files = self.files;
         let place = match self.is_header_lost {
@@ -330,13 +320,13 @@ impl FrameSources<'_> {
             let chunks = ChunkList::Indexed(list_chunk_files(files)?);
             return Ok(FoundList { chunks, is_order_guessed: true, scanned, ..FoundList::default() });
         }
-        report_gaps(files, &gaps, reporter)?;
+        report_gaps(&gaps, reporter)?;
         if has_checksums {
             return Ok(FoundList { found: chunks, scanned, ..FoundList::default() });
         }
         let chunks = match self.is_header_lost {
             true => chunks,
-            false => without_incomplete(files, header, chunks, reporter)?,
+            false => without_incomplete(header, chunks, reporter)?,
         };
         let chunks = ChunkList::Found(without_old_states(chunks, ScanRules::of_frame(header).chunksize));
         Ok(FoundList { chunks, is_order_guessed: true, scanned, ..FoundList::default() })
@@ -376,15 +366,11 @@ fn list_chunk_files(files: &FrameFiles) -> Result<Offsets> {
 }
 
 /// Reports the bytes that belong to no chunk.
-fn report_gaps(files: &FrameFiles, gaps: &[Range<u64>], reporter: &mut Reporter<'_, '_>) -> Result<()> {
+fn report_gaps(gaps: &[Range<u64>], reporter: &mut Reporter<'_>) -> Result<()> {
     gaps.iter().try_for_each(|gap| {
         let len = gap.end - gap.start;
         let error = err!(Data, "{len} bytes at offset {} are no chunk, index or trailer", gap.start);
-        reporter.report_part(
-            FramePart::Chunk,
-            DamagePlace::new(files.file_offset(gap.start), Some(len)),
-            &error,
-        )
+        reporter.report_part(FramePart::Chunk, reporter.place(gap.start, Some(len)), &error)
     })
 }
 
@@ -392,12 +378,11 @@ fn report_gaps(files: &FrameFiles, gaps: &[Range<u64>], reporter: &mut Reporter<
 /// and the old bytes behind the new ones may belong to its content; but if the file has grown, all bytes up to its end
 /// are new. Reports the chunk.
 fn without_incomplete(
-    files: &FrameFiles,
     header: &FrameHeader,
     mut chunks: Vec<FoundChunk>,
-    reporter: &mut Reporter<'_, '_>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<Vec<FoundChunk>> {
-    if files.len() > header.frame_len {
+    if reporter.files.len() > header.frame_len {
         return Ok(chunks);
     }
     let data_end = load::index_offset(header);
@@ -405,7 +390,7 @@ fn without_incomplete(
     for chunk in chunks.drain(complete..) {
         let error =
             err!(Data, "the chunk at offset {} is behind the data section and may be incomplete", chunk.at);
-        let place = DamagePlace::new(files.file_offset(chunk.at), Some(u64::from(chunk.cbytes)));
+        let place = reporter.place(chunk.at, Some(u64::from(chunk.cbytes)));
         reporter.report_part(FramePart::Chunk, place, &error)?;
     }
     Ok(chunks)

@@ -245,9 +245,6 @@ impl StagedDirectory {
 
     /// Publishes the pending state, with these bytes of index and trailer. `checksums` are those of the chunks, for a
     /// state with a table.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(super) fn commit(
         &mut self,
         committed: &mut Committed<'_>,
@@ -283,9 +280,6 @@ impl StagedDirectory {
     }
 
     /// Gives the index file the bytes that changes in place write.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`.
     pub(super) fn close(&mut self, committed: &mut Committed<'_>) -> Result<()> {
         let Some(slot) = self.slot.clone().filter(|_| !committed.is_empty()) else { return Ok(()) };
         let parts = SlotParts::of_committed(committed.images)?;

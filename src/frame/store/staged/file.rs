@@ -144,9 +144,6 @@ impl StagedFile {
     /// Stores a chunk and its record, which may be empty. Returns the offset of the chunk from the end of the header.
     /// `is_replacement` states that the chunk need not follow the last one, `is_read` that it may be read before the
     /// commit.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(super) fn store(
         &mut self,
         committed: &mut Committed<'_>,
@@ -221,9 +218,6 @@ impl StagedFile {
 
     /// Publishes the pending state, with these bytes of index and trailer. `checksums` are those of the chunks, for a
     /// state with a table.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(super) fn commit(
         &mut self,
         committed: &mut Committed<'_>,
@@ -340,9 +334,6 @@ impl StagedFile {
     }
 
     /// Moves index and trailer directly behind the chunks.
-    ///
-    /// # Errors
-    /// `FileWrite`, `MemoryAlloc`.
     pub(super) fn close_gap(&mut self, committed: &mut Committed<'_>, stream: &IoStream) -> Result<()> {
         let len = committed.images.len_behind_chunks();
         if self.slot.range != (self.space.end()..self.space.end() + len) {

@@ -48,9 +48,6 @@ impl HoleSearch {
     /// Searches before a chunk is replaced or deleted, and adds the holes to `space`, which begins at byte `header_len`.
     /// The frame must have no pending changes. The search continues only after twice the replacements, because it sorts
     /// the places of all chunks.
-    ///
-    /// # Errors
-    /// `FileOpen`, `MemoryAlloc`.
     pub(super) fn search_before_change(
         &mut self,
         committed: &mut Committed<'_>,
@@ -151,9 +148,6 @@ impl ChunkInFile {
     }
 
     /// Reads the length of the chunk and its record, in bytes; `None` if it is not a chunk that ends before its limit.
-    ///
-    /// # Errors
-    /// `FileRead`.
     pub(super) fn read_len(&self, stream: &IoStream, committed: &Committed<'_>) -> Result<Option<u64>> {
         if self.nchunk.is_none() {
             return Ok(Some(PAGE_LEN as u64).filter(|&len| len <= self.limit - self.at));

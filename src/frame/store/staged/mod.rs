@@ -140,9 +140,6 @@ impl Staging {
     }
 
     /// Stages a change, and commits it unless a transaction is open. After an error nothing has changed.
-    ///
-    /// # Errors
-    /// Those of [`plan::plan_change`], `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn apply(
         &mut self,
         mut committed: Committed<'_>,
@@ -426,9 +423,6 @@ impl StagedStore {
     }
 
     /// Stores pages of checksums before a commit of that index, and marks the places of others as free after it.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `MemoryAlloc`.
     fn store_pages(
         &mut self,
         committed: &mut Committed<'_>,
@@ -463,9 +457,6 @@ impl StagedStore {
 
     /// Returns whether the file has the committed state. The header alone does not tell the frame from another one, which
     /// a file created anew under the same name may hold.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     fn has_committed_state(&self, committed: &Committed<'_>, stream: &IoStream) -> Result<bool> {
         let Images { header, index, trailer, .. } = &*committed.images;
         let trailer_at = committed.layout.frame_len - trailer.len() as u64;

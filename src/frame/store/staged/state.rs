@@ -1,8 +1,7 @@
 //! The committed state of a frame with atomic changes, and the parts of the next one.
 
 use crate::chunk::SpecialValue;
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::frame::format::change::Change;
 use crate::frame::format::checksums::{ChecksumTable, ChecksummedParts, checksum, remove_root};
@@ -52,9 +51,6 @@ pub(in crate::frame) struct Committed<'a> {
 
 impl Committed<'_> {
     /// Returns the file, opened for writing.
-    ///
-    /// # Errors
-    /// `FileOpen`.
     pub(super) fn stream(&mut self) -> Result<Arc<IoStream>> {
         if let Some(stream) = &self.stream {
             return Ok(stream.clone());
@@ -70,9 +66,6 @@ impl Committed<'_> {
     }
 
     /// Returns whether the file has these parts of the frame, each at its offset in the frame.
-    ///
-    /// # Errors
-    /// `FileRead`, `MemoryAlloc`.
     pub(super) fn are_in_file(&self, stream: &IoStream, parts: &[(u64, &[u8])]) -> Result<bool> {
         let mut found = fallible::filled(0, parts.iter().map(|part| part.1.len()).max().unwrap_or(0))?;
         for &(at, bytes) in parts {

@@ -4,8 +4,7 @@
 //! systems with a journal, the first `fdatasync` of a group writes the journal for all of them. Each file stays open
 //! until it is synchronised, because a file that is closed and opened again may not report that writing it has failed.
 
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, err};
 use crate::fallible;
 use crate::io::IoStream;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,9 +68,6 @@ impl UnsyncedFiles {
 
     /// Waits until all files are on disk, and closes them. A file for which that fails stays, so that later calls fail
     /// too.
-    ///
-    /// # Errors
-    /// `FileWrite`.
     pub(super) fn sync(&mut self) -> Result<()> {
         while let Some(file) = self.files.first() {
             file.sync()?;
