@@ -9,5 +9,6 @@ pub(crate) enum SeparatePlane<'a> {
     /// The bytes of the stream.
     Bytes(&'a [u8]),
     /// All bytes of the stream have this value.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the kernels are of x86-64"))]
     Run(u8),
 }
