@@ -2,9 +2,9 @@
 
 use super::super::columns::avx2::{MAX_WIDTH, TILE, TileLayout, exchange_parts};
 use super::super::columns::{covering_start_groups, covering_starts};
-use super::Plane;
 use super::generic::{self, count_elements};
-use super::planes::{PlaneSources, RunVectors};
+use super::plane_sources::{PlaneSources, RunVectors};
+use super::planes::SeparatePlane;
 use std::arch::x86_64::*;
 
 /// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16.
@@ -55,7 +55,7 @@ pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest:
 /// # Safety
 /// `dest` holds at least `TILE` elements, and each of the planes is a run or has one byte for each of them.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn unshuffle_planes(planes: &[Plane<'_>], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle_planes(planes: &[SeparatePlane<'_>], dest: &mut [u8]) {
     let mut runs = RunVectors::new();
     let sources = PlaneSources::new(planes, &mut runs);
     // SAFETY: (all) this function has AVX2; the rest by the caller.

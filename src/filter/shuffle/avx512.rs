@@ -3,10 +3,10 @@
 use super::super::columns::avx512::{Columns, PackedTiles, TILE, Tiles, has_tiles, with_tiles};
 use super::super::columns::{covering_start_groups, covering_starts};
 use super::super::cpu::{MIN_PREFETCHED_LEN, prefetch_output};
-use super::Plane;
 use super::avx2::{self, ALL, has_cache_set_conflicts};
 use super::generic::count_elements;
-use super::planes::{PlaneSources, RunVectors};
+use super::plane_sources::{PlaneSources, RunVectors};
+use super::planes::SeparatePlane;
 use std::arch::x86_64::*;
 
 /// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16,
@@ -38,7 +38,7 @@ pub(super) unsafe fn run<const FORWARD: bool>(typesize: usize, src: &[u8], dest:
 /// # Safety
 /// `dest` holds at least `TILE` elements, and each of the planes is a run or has one byte for each of them.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) unsafe fn unshuffle_planes(planes: &[Plane<'_>], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle_planes(planes: &[SeparatePlane<'_>], dest: &mut [u8]) {
     let mut runs = RunVectors::new();
     let sources = PlaneSources::new(planes, &mut runs);
     // SAFETY: (all) this function has the AVX-512 level; the rest by the caller.

@@ -6,6 +6,7 @@
 
 mod generic;
 #[cfg(target_arch = "x86_64")]
+mod plane_sources;
 mod planes;
 
 #[cfg(target_arch = "x86_64")]
@@ -23,6 +24,7 @@ use super::cpu::{self, SimdLevel};
 use super::{Direction, Kernel};
 use crate::tuning::tunable;
 use generic::count_elements;
+pub(crate) use planes::{MAX_SEPARATE_PLANES, SeparatePlane};
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
 ///
@@ -61,9 +63,6 @@ tunable! {
     const HAS_PLANE_KERNEL: bool = true;
 }
 
-/// The largest number of planes of [`unshuffle_planes`].
-pub(crate) const MAX_SEPARATE_PLANES: usize = 8;
-
 /// The smallest number of elements of [`unshuffle_planes`]: at least a tile.
 const MIN_PLANE_LEN: usize = 64;
 
@@ -75,21 +74,12 @@ pub(crate) fn can_unshuffle_planes(typesize: usize, len: usize) -> bool {
         && len >= MIN_PLANE_LEN * typesize
 }
 
-/// A stream of a shuffled block.
-#[derive(Clone, Copy)]
-pub(crate) enum Plane<'a> {
-    /// The bytes of the stream.
-    Bytes(&'a [u8]),
-    /// All bytes of the stream have this value.
-    Run(u8),
-}
-
 /// Unshuffles like [`unshuffle`] streams that need not be contiguous: `planes[j]` is stream `j`. Streams that are in a
 /// chunk or a decoded block are not copied for that, and runs are not written.
 ///
 /// # Panics
 /// If [`can_unshuffle_planes`] is false, or if the planes differ in length or are not `dest.len()` bytes together.
-pub(crate) fn unshuffle_planes(planes: &[Plane<'_>], dest: &mut [u8]) {
+pub(crate) fn unshuffle_planes(planes: &[SeparatePlane<'_>], dest: &mut [u8]) {
     unshuffle_planes_at(cpu::level(), planes, dest);
 }
 
@@ -97,22 +87,23 @@ pub(crate) fn unshuffle_planes(planes: &[Plane<'_>], dest: &mut [u8]) {
 ///
 /// # Panics
 /// Like [`unshuffle_planes`].
-fn unshuffle_planes_at(level: SimdLevel, planes: &[Plane<'_>], dest: &mut [u8]) {
+fn unshuffle_planes_at(level: SimdLevel, planes: &[SeparatePlane<'_>], dest: &mut [u8]) {
     let typesize = planes.len();
-    let is_whole = |plane: &Plane<'_>| match plane {
-        Plane::Bytes(bytes) => bytes.len() * typesize == dest.len(),
-        Plane::Run(_) => dest.len().is_multiple_of(typesize),
+    let is_whole = |plane: &SeparatePlane<'_>| match plane {
+        SeparatePlane::Bytes(bytes) => bytes.len() * typesize == dest.len(),
+        SeparatePlane::Run(_) => dest.len().is_multiple_of(typesize),
     };
     assert!(
         can_unshuffle_planes(typesize, dest.len()) && planes.iter().all(is_whole),
         "{typesize} planes for {} bytes, expected 2, 4 or 8 of equal lengths",
         dest.len()
     );
-    // SAFETY: (all) the level proves that the machine has the instructions; there are enough elements, as many bytes in
-    // each plane, and 2, 4 or 8 planes: above.
     #[cfg(target_arch = "x86_64")]
     match level {
+        // SAFETY: the level proves that the machine has the instructions; there are enough elements, as many bytes in
+        // each plane, and 2, 4 or 8 planes, as just checked.
         SimdLevel::Avx512(_) => unsafe { avx512::unshuffle_planes(planes, dest) },
+        // SAFETY: the level proves that the machine has AVX2; the planes are as just checked.
         SimdLevel::Avx2(_) => unsafe { avx2::unshuffle_planes(planes, dest) },
         _ => unreachable!("`can_unshuffle_planes` is true with AVX2 only"),
     }

@@ -64,12 +64,19 @@ fn separate_planes_are_unshuffled() {
             // In reverse order, and shifted by one byte.
             let apart: Vec<Vec<u8>> =
                 shuffled.chunks(elements).rev().map(|plane| [&[0xee], plane].concat()).collect();
-            let planes: Vec<Plane<'_>> = apart
-                .iter()
-                .rev()
-                .enumerate()
-                .map(|(j, bytes)| if is_run(j) { Plane::Run(bytes[1]) } else { Plane::Bytes(&bytes[1..]) })
-                .collect();
+            let planes: Vec<SeparatePlane<'_>> =
+                apart
+                    .iter()
+                    .rev()
+                    .enumerate()
+                    .map(|(j, bytes)| {
+                        if is_run(j) {
+                            SeparatePlane::Run(bytes[1])
+                        } else {
+                            SeparatePlane::Bytes(&bytes[1..])
+                        }
+                    })
+                    .collect();
             for level in cpu::available_levels().filter(|level| level.has_avx2()) {
                 let mut out = vec![0x5a; shuffled.len() + 2];
                 unshuffle_planes_at(level, &planes, &mut out[1..=shuffled.len()]);

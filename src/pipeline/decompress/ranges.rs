@@ -1,6 +1,6 @@
 //! Gathers some bytes of a shuffled block from its decoded streams, without unshuffling the rest.
 
-use crate::filter::shuffle::{self, Plane};
+use crate::filter::shuffle::{self, SeparatePlane};
 use std::ops::Range;
 
 /// Ranges of bytes inside a block.
@@ -66,7 +66,7 @@ pub(super) fn gather_items(planes: &[&[u8]], ranges: &dyn ByteRanges, dest: &mut
 fn gather_fixed<const N: usize>(planes: &[&[u8]; N], items: Range<usize>, dest: &mut [u8]) {
     let planes = planes.map(|plane| &plane[items.clone()]);
     if shuffle::can_unshuffle_planes(N, dest.len()) {
-        return shuffle::unshuffle_planes(&planes.map(Plane::Bytes), dest);
+        return shuffle::unshuffle_planes(&planes.map(SeparatePlane::Bytes), dest);
     }
     for (n, item) in dest.as_chunks_mut::<N>().0.iter_mut().enumerate() {
         *item = planes.map(|plane| plane[n]);

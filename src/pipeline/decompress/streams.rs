@@ -9,7 +9,7 @@ use crate::codec::{Decoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
-use crate::filter::shuffle::{MAX_SEPARATE_PLANES, Plane};
+use crate::filter::shuffle::{MAX_SEPARATE_PLANES, SeparatePlane};
 use crate::filter::{bitshuffle, shuffle};
 
 /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is
@@ -82,18 +82,18 @@ fn decode_separate_planes<'b, D: Decoder>(
     workspace: &mut Workspace,
     front: &'b mut [u8],
     len: usize,
-) -> Result<[Plane<'b>; MAX_SEPARATE_PLANES]> {
+) -> Result<[SeparatePlane<'b>; MAX_SEPARATE_PLANES]> {
     let neblock = neblock(len, nstreams);
     let mut uncoded = [None; MAX_SEPARATE_PLANES];
     decode_streams_with(decoder, nstreams, bytes, workspace, front, len, |nstream, stream, _| {
         uncoded[nstream] = Some(match stream {
-            UncodedStream::Run(value) => Plane::Run(value),
-            UncodedStream::Raw(raw) => Plane::Bytes(&raw[..neblock]),
+            UncodedStream::Run(value) => SeparatePlane::Run(value),
+            UncodedStream::Raw(raw) => SeparatePlane::Bytes(&raw[..neblock]),
         });
     })?;
-    let mut planes = [Plane::Run(0); MAX_SEPARATE_PLANES];
+    let mut planes = [SeparatePlane::Run(0); MAX_SEPARATE_PLANES];
     for (nstream, decoded) in front[..len].chunks_exact(neblock).enumerate() {
-        planes[nstream] = uncoded[nstream].unwrap_or(Plane::Bytes(decoded));
+        planes[nstream] = uncoded[nstream].unwrap_or(SeparatePlane::Bytes(decoded));
     }
     Ok(planes)
 }
