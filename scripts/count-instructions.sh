@@ -14,7 +14,7 @@ set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 needs_reference=yes
-. "$(dirname "$0")/valgrind-setup.sh"
+. "$(dirname "$0")/shared/valgrind.sh"
 [ $# -gt 0 ] || set -- short memory frame file old-file future-file directory blosclz lz4 lz4hc zlib zstd
 
 work=$(mktemp -d)

@@ -13,7 +13,7 @@ set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
 needs_reference=yes
-. "$(dirname "$0")/valgrind-setup.sh"
+. "$(dirname "$0")/shared/valgrind.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
