@@ -27,7 +27,7 @@ groups=(
   "chunk:: --skip schunk::"
   "error:: registry::table:: registry::plugin::tests::plugin_names registry::plugin::tests::search_scope"
   "b2nd::"
-  "codec::blosclz:: --skip reference"
+  "codec::blosclz::"
   "codec::lz4::decode::"
   "codec::lz4::encode::"
   "codec::match_copy:: codec::common_prefix:: codec::incompressible:: codec::plugin::
@@ -45,7 +45,7 @@ groups=(
 )
 # Starting a process takes 10 s, mostly to compile the crate: the short form has three processes.
 short=(
-  "pool:: thread:: access_lock::tests::reads_inside access_lock::tests::write_guard delta::tests::output filter::transpose::
+  "pool:: thread:: access_lock::tests::reads_inside access_lock::tests::write_guard delta::tests::word_width filter::transpose::
     pipeline::context:: malloc:: buffers:: chunk_array::tests::chunks_shorter
     chunk_array::tests::chunk_numbers metalayer_lists::tests::metalayer_positions"
   "chunk:: codec::match_copy:: codec::position_rows:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short

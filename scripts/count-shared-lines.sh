@@ -12,23 +12,8 @@
 set -eu
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-cd "$root"
-target=${CARGO_TARGET_DIR:-$root/target}
-if ! command -v valgrind >/dev/null; then
-    echo "no valgrind" >&2
-    exit 1
-fi
-reference=${BLOSC2_REFERENCE:-$root/reference/blosc2/lib/libblosc2.so}
-if [ ! -f "$reference" ]; then
-    echo "no reference library (run scripts/fetch-reference.sh)" >&2
-    exit 1
-fi
-if [ -z "${BLOSC2_UNDER_TEST:-}" ]; then
-    cargo build --quiet --release --lib
-    BLOSC2_UNDER_TEST=$target/release/libblosc2.so
-fi
-unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_BLOCKSIZE BLOSC_TRACE
+needs_reference=yes
+. "$(dirname "$0")/shared/valgrind.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -12,10 +12,9 @@ use super::ndlz;
 use super::zfp::{self, Mode, Zfp};
 use super::{Decoder, Encoder, Workspace};
 use crate::chunk::Container;
+use crate::error::Result;
 #[cfg(feature = "zfp")]
-use crate::error::{Error, ErrorKind, to_kind};
-#[cfg(feature = "zfp")]
-use crate::error::{Result, err};
+use crate::error::{Error, ErrorKind, err, to_kind};
 use std::ops::Range;
 
 /// An optional codec (ids 32 to 35) that this build has.

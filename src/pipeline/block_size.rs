@@ -97,35 +97,8 @@ impl DefaultTuner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{BLOSC_BLOSCLZ, BLOSC_ZLIB, BLOSC_ZSTD};
 
     const SHUFFLED: [u8; 6] = [0, 0, 0, 0, 0, 1];
-
-    #[test]
-    fn automatic_block_sizes_match_the_tables_of_the_format() {
-        let auto = |codec, clevel, typesize| {
-            DefaultTuner::new(codec, clevel, 4, &SHUFFLED).blocksize(100_000_000, typesize, 0)
-        };
-        assert_eq!(auto(BLOSC_BLOSCLZ, 0, 4), 8 * KIB);
-        assert_eq!(auto(BLOSC_BLOSCLZ, 5, 4), 256 * KIB);
-        assert_eq!(auto(BLOSC_BLOSCLZ, 9, 16), 4096 * KIB);
-        assert_eq!(auto(BLOSC_BLOSCLZ, 5, 17), 128 * KIB / 17 * 17);
-        assert_eq!(auto(BLOSC_ZLIB, 9, 8), 1024 * KIB);
-        assert_eq!(auto(BLOSC_ZSTD, 5, 1), 64 * KIB);
-        assert_eq!(auto(BLOSC_ZSTD, 6, 1), 512 * KIB);
-    }
-
-    #[test]
-    fn requested_block_sizes_are_adjusted_to_nbytes_and_typesize() {
-        let fit = |nbytes, typesize, requested| {
-            DefaultTuner::new(0, 5, 4, &SHUFFLED).blocksize(nbytes, typesize, requested)
-        };
-        assert_eq!(fit(5000, 4, 1001), 1000);
-        assert_eq!(fit(1003, 4, 2000), 1000);
-        assert_eq!(fit(1003, 4, 3), 3);
-        assert_eq!(fit(3, 4, 2000), 1);
-        assert_eq!(fit(0, 4, 0), 1);
-    }
 
     #[test]
     fn automatic_block_sizes_are_between_1_and_nbytes() {

@@ -10,6 +10,7 @@ use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io_cb, blosc2_stdio_
 
 use crate::support::files::TempDir;
 use crate::support::library::Library;
+use crate::support::user_back_ends::without_functions;
 
 /// A library, its directory, and a record of its results.
 struct CallLog<'a> {
@@ -413,17 +414,11 @@ fn back_end_registry_agrees_with_the_reference() {
     compare_call_logs(|call_log| {
         let library = call_log.library;
         let register = |id: u8, name: Option<&CStr>| {
+            let name = name.map_or(null_mut(), |name| name.to_owned().into_raw());
             let io = blosc2_io_cb {
-                id,
-                name: name.map_or(null_mut(), |name| name.to_owned().into_raw()),
-                is_allocation_necessary: CBool::TRUE,
                 open: Some(open_nothing),
-                close: None,
-                size: None,
-                write: None,
-                read: None,
-                truncate: None,
                 destroy: Some(destroy_nothing),
+                ..without_functions(id, name)
             };
             // SAFETY: a struct, which is copied, and a static name.
             unsafe { (library.blosc2_register_io_cb)(&io) }

@@ -34,6 +34,22 @@ struct Stream {
     counters: *const Counters,
 }
 
+/// Returns a back-end that has no functions.
+pub fn without_functions(id: u8, name: *mut c_char) -> blosc2_io_cb {
+    blosc2_io_cb {
+        id,
+        name,
+        is_allocation_necessary: CBool::TRUE,
+        open: None,
+        close: None,
+        size: None,
+        write: None,
+        read: None,
+        truncate: None,
+        destroy: None,
+    }
+}
+
 /// Registers both back-ends with a library; a repeated call has no effect (frame.md 5.1).
 pub fn register(library: &Library) {
     let fills = blosc2_io_cb {

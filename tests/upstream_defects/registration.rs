@@ -5,8 +5,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use blosc2::abi::{
-    CBool, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_io_cb,
-    blosc2_tuner,
+    blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_tuner,
 };
 
 use crate::checks::{assert_ours_decodes, compressed, data, pipeline};
@@ -15,6 +14,7 @@ use crate::support::child::{in_new_process, test_name};
 use crate::support::data::Data;
 use crate::support::fork::{fork_and_run, wait_for_exit};
 use crate::support::library::Library;
+use crate::support::user_back_ends::without_functions;
 
 /// Returns the library before any call; for child processes.
 fn uninitialised_library() -> &'static Library {
@@ -390,18 +390,7 @@ fn a_fork_may_happen_while_other_threads_register() {
     in_new_process(test_name!(), || {
         let library = Library::ours();
         let register_all = |id| {
-            let back_end = blosc2_io_cb {
-                id,
-                name: ptr::null_mut(),
-                is_allocation_necessary: CBool::TRUE,
-                open: None,
-                close: None,
-                size: None,
-                write: None,
-                read: None,
-                truncate: None,
-                destroy: None,
-            };
+            let back_end = without_functions(id, ptr::null_mut());
             // SAFETY: a valid struct, copied.
             let rc = unsafe { (library.blosc2_register_io_cb)(&back_end) };
             rc == 0

@@ -5,8 +5,7 @@ use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 use std::ptr::{null, null_mut, without_provenance};
 
 use blosc2::abi::{
-    CBool, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_io_cb,
-    blosc2_tuner,
+    blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_tuner,
 };
 
 use crate::checks::pipeline;
@@ -14,6 +13,7 @@ use crate::support::calls::{OwnedContext, Params, compress, decompress};
 use crate::support::child::{in_new_process, test_name};
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
+use crate::support::user_back_ends::without_functions;
 
 const KINDS: [EntryKind; 4] = [EntryKind::Codec, EntryKind::Filter, EntryKind::Tuner, EntryKind::BackEnd];
 
@@ -66,18 +66,7 @@ impl EntryKind {
                     id: id.into(),
                     name,
                 }),
-                EntryKind::BackEnd => (library.blosc2_register_io_cb)(&blosc2_io_cb {
-                    id,
-                    name,
-                    is_allocation_necessary: CBool::TRUE,
-                    open: None,
-                    close: None,
-                    size: None,
-                    write: None,
-                    read: None,
-                    truncate: None,
-                    destroy: None,
-                }),
+                EntryKind::BackEnd => (library.blosc2_register_io_cb)(&without_functions(id, name)),
             }
         }
     }

@@ -199,11 +199,6 @@ impl LockProof<'_, SuperChunk> {
         // SAFETY: the rule of the module; the lock is held.
         schunk.field(|s| unsafe {
             FrameHeader {
-                gap: None,
-                has_checksums: false,
-                header_len: 0,
-                frame_len: 0,
-                version: 0,
                 kind: schunk.frame().map_or(FrameKind::Contiguous, Frame::kind),
                 compcode: (*s).compcode,
                 compcode_meta: (*s).compcode_meta,
@@ -221,6 +216,7 @@ impl LockProof<'_, SuperChunk> {
                 filters: (*s).filters,
                 filters_meta: (*s).filters_meta,
                 flags2: counters.flags2,
+                ..FrameHeader::default()
             }
         })
     }

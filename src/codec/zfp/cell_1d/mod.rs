@@ -4,8 +4,6 @@
 //! Owns the coding of cells of one dimension from values to bits and back. The limits come from the caller.
 
 mod planes;
-#[cfg(test)]
-mod tests;
 
 use super::bits::{ZfpBitReader, ZfpBitWriter};
 use super::integer::Integer;

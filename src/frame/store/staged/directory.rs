@@ -125,9 +125,6 @@ impl StagedDirectory {
 
     /// Writes a chunk and its record, which may be empty, to a new file. Returns its number. `cbytes` is the size of all
     /// chunks.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`; `MemoryAlloc`.
     pub(super) fn store(
         &mut self,
         committed: &mut Committed<'_>,
