@@ -25,7 +25,7 @@ impl SymbolBuffer {
 
 /// Writes literals and matches as blocks.
 pub(super) struct BlockWriter<'a, 'b> {
-    pub(super) src: &'a [u8],
+    src: &'a [u8],
     symbols: &'a mut SymbolBuffer,
     bits: BitWriter<'b>,
     /// The position of the first byte of the current block.

@@ -61,6 +61,9 @@ pub(super) struct Lazy {
 
 /// A strategy for choosing matches, with its search in a stream.
 pub(super) trait Parser {
+    /// Returns the stream.
+    fn src(&self) -> &[u8];
+
     /// Writes the stream from its second byte on. Returns `None` if it does not fit.
     fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()>;
 }
@@ -159,7 +162,7 @@ impl Level {
 /// Writes a stream. Returns `None` if it does not fit.
 #[inline(always)]
 pub(super) fn parse(parser: &mut impl Parser, out: &mut BlockWriter<'_, '_>) -> Option<()> {
-    if out.src.is_empty() {
+    if parser.src().is_empty() {
         return Some(());
     }
     // zlib never matches the first byte of a stream, since 0 stands for no position in its tables. A match with that
@@ -175,6 +178,10 @@ pub(super) struct FastParser<'a, const THREES: bool> {
 }
 
 impl<const THREES: bool> Parser for FastParser<'_, THREES> {
+    fn src(&self) -> &[u8] {
+        self.search.src()
+    }
+
     #[inline(always)]
     fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()> {
         let end_of_src = self.search.src().len();
@@ -202,6 +209,10 @@ pub(super) struct ChainParser<'a, S, const RUNS: bool, const THREES: bool> {
 }
 
 impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Greedy, RUNS, THREES> {
+    fn src(&self) -> &[u8] {
+        self.search.src()
+    }
+
     #[inline(always)]
     fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()> {
         let end_of_src = self.search.src().len();
@@ -271,6 +282,10 @@ fn backward_extension(src: &[u8], len: usize, at: usize, found: Match) -> usize 
 }
 
 impl<const RUNS: bool, const THREES: bool> Parser for ChainParser<'_, Lazy, RUNS, THREES> {
+    fn src(&self) -> &[u8] {
+        self.search.src()
+    }
+
     #[inline(always)]
     fn parse_rest(&mut self, out: &mut BlockWriter<'_, '_>) -> Option<()> {
         let end_of_src = self.search.src().len();
