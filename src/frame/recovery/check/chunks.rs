@@ -57,7 +57,7 @@ impl ChunkNumbers<'_> {
 }
 
 /// A stored chunk, read and checked.
-pub(crate) struct StoredChunk<'a> {
+pub(crate) struct CheckedChunk<'a> {
     /// Offset in the data section in bytes, or number of the chunk file.
     pub location: u64,
     /// DamagePlace of its bytes; the length is known if the chunk could be read.
@@ -168,7 +168,7 @@ impl<'a> ChunkChecker<'a> {
     pub(crate) fn for_each_stored(
         &self,
         offsets: &Offsets,
-        visit: &mut dyn FnMut(&StoredChunk<'_>) -> Result<()>,
+        visit: &mut dyn FnMut(&CheckedChunk<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut buffer = Vec::new();
         if let Offsets::Uniform { code, len } = offsets
@@ -196,7 +196,7 @@ impl<'a> ChunkChecker<'a> {
         location: u64,
         numbers: ChunkNumbers<'_>,
         buffer: &mut Vec<u8>,
-        visit: &mut dyn FnMut(&StoredChunk<'_>) -> Result<()>,
+        visit: &mut dyn FnMut(&CheckedChunk<'_>) -> Result<()>,
     ) -> Result<()> {
         let offset = self.file_offset(location);
         let read = self.read(location, buffer);
@@ -213,7 +213,7 @@ impl<'a> ChunkChecker<'a> {
             Err(_) if len.is_some() => self.units_of(location, numbers.first(), buffer)?,
             _ => None,
         };
-        visit(&StoredChunk {
+        visit(&CheckedChunk {
             location,
             place: DamagePlace::new(offset, len),
             numbers,

@@ -1,6 +1,6 @@
 //! The check that no chunk of a contiguous frame extends into the next one.
 
-use super::chunks::{ChunkNumbers, StoredChunk};
+use super::chunks::{CheckedChunk, ChunkNumbers};
 use super::report::{DamagePlace, Reporter};
 use crate::error::{Result, err};
 use crate::fallible;
@@ -25,7 +25,7 @@ impl OverlapCheck {
     /// it, reports that one and returns true.
     pub(crate) fn add(
         &mut self,
-        chunk: &StoredChunk<'_>,
+        chunk: &CheckedChunk<'_>,
         len: usize,
         reporter: &mut Reporter<'_>,
     ) -> Result<bool> {

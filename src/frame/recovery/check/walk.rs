@@ -1,7 +1,7 @@
 //! The check of all chunks of a frame: each chunk, their order in the file, and the sum of their sizes.
 
 use super::array::ArrayCheck;
-use super::chunks::{ChunkChecker, StoredChunk};
+use super::chunks::{CheckedChunk, ChunkChecker};
 use super::overlap::OverlapCheck;
 use super::parts;
 use super::report::{DamagePlace, FramePart, Reporter};
@@ -132,7 +132,7 @@ impl<'a> ChunkWalk<'a> {
     }
 
     /// Records a stored chunk, and reports it if it is damaged.
-    fn check_stored(&mut self, chunk: &StoredChunk<'_>, reporter: &mut Reporter<'_>) -> Result<()> {
+    fn check_stored(&mut self, chunk: &CheckedChunk<'_>, reporter: &mut Reporter<'_>) -> Result<()> {
         let (header, bytes) = match &chunk.content {
             Ok(content) => content,
             Err(error) => return self.report_stored(chunk, error, reporter),
@@ -171,7 +171,7 @@ impl<'a> ChunkWalk<'a> {
 
     fn report_stored(
         &mut self,
-        chunk: &StoredChunk<'_>,
+        chunk: &CheckedChunk<'_>,
         error: &Error,
         reporter: &mut Reporter<'_>,
     ) -> Result<()> {

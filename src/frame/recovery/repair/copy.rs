@@ -17,7 +17,7 @@ use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{Offsets, decode_entry, encode_entry};
 use crate::frame::format::metalayers;
-use crate::frame::recovery::check::chunks::{ChunkChecker, ChunkNumbers, StoredChunk};
+use crate::frame::recovery::check::chunks::{CheckedChunk, ChunkChecker, ChunkNumbers};
 use crate::frame::recovery::check::files::FrameFiles;
 use crate::frame::recovery::check::overlap::OverlapCheck;
 use crate::frame::recovery::check::parts;
@@ -175,7 +175,7 @@ impl ChunkCopy {
     /// numbers are marked as lost.
     fn copy_stored(
         &mut self,
-        chunk: &StoredChunk<'_>,
+        chunk: &CheckedChunk<'_>,
         checker: &ChunkChecker<'_>,
         frame: &mut NewFrame,
         reporter: &mut Reporter<'_>,
