@@ -18,7 +18,7 @@ impl Frame {
     /// the chunk if it was read already.
     ///
     /// # Errors
-    /// As [`with_chunk`](Self::with_chunk); those of the damaged chunk if its sizes cannot be computed.
+    /// Those of [`StoredChunk::fetch`](super::fetch::StoredChunk::fetch); those of the damaged chunk if its sizes cannot be computed.
     pub(crate) fn counted_chunk_info(
         &self,
         nchunk: usize,
