@@ -2,7 +2,7 @@
 //! `scripts/fetch-old-releases.sh` fetches them.
 
 use std::ffi::c_void;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use blosc2::abi::blosc2_cparams;
 use libloading::os::unix::{Library as OsLibrary, RTLD_LOCAL, RTLD_NOW, Symbol};
@@ -65,7 +65,8 @@ pub fn compare_sizes(
     cells: impl Iterator<Item = Cell>,
 ) -> Result<Vec<(&'static str, Report)>, libloading::Error> {
     let ours = Compressor::load("ours", &library::path_of_ours())?;
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/releases");
+    let directory = std::env::var_os("BLOSC2_OLD_RELEASES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/releases"), PathBuf::from);
     let mut releases = Vec::new();
     for version in VERSIONS {
         let path = directory.join(version).join("libblosc2.so");

@@ -4,12 +4,13 @@ use std::ffi::{CStr, c_void};
 use std::fs;
 use std::ptr::{null, null_mut};
 
-use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io_cb, blosc2_stdio_file, blosc2_stdio_mmap};
+use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, blosc2_stdio_file, blosc2_stdio_mmap};
 
 use crate::checks::ours;
 use crate::support::child::{in_new_process, test_name};
 use crate::support::files::TempDir;
 use crate::support::library::Library;
+use crate::support::user_back_ends::without_functions;
 
 /// A mapped file of one of the libraries.
 struct MappedFile {
@@ -198,18 +199,7 @@ fn built_in_back_ends_are_registered_before_init() {
 fn the_name_of_a_back_end_is_copied() {
     in_new_process(test_name!(), || {
         let mut name = *b"mine\0";
-        let io = blosc2_io_cb {
-            id: 200,
-            name: name.as_mut_ptr().cast(),
-            is_allocation_necessary: CBool::TRUE,
-            open: None,
-            close: None,
-            size: None,
-            write: None,
-            read: None,
-            truncate: None,
-            destroy: None,
-        };
+        let io = without_functions(200, name.as_mut_ptr().cast());
         // SAFETY: a struct with a name; its functions are not called.
         unsafe {
             assert_eq!((ours().blosc2_register_io_cb)(&io), 0);

@@ -2,36 +2,34 @@
 //!
 //! Data flow: bytes -> parsed header, trailer and index (this module) -> [`crate::frame::format::plan`] turns a change into a plan ->
 //! [`super::writer`] executes the plan -> the new layout is stored in [`Frame`]. The super-chunk controls which thread
-//! may read or write at a time; the lock in this module only keeps the fields of [`Inner`] consistent with each other.
+//! may read or write at a time; the lock in [`super::inner`] only keeps the fields of [`Inner`] consistent with each other.
 
 use super::chunk_files::ChunkFiles;
 use super::disk::Disk;
 use super::durability::Durability;
+use super::inner::{Inner, InnerLock};
 use super::journal;
 use super::kept_units::KeptUnits;
 use super::load::{self, ReadFrame};
 use super::staged::Staging;
-use super::undo_log::UndoLog;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fallible;
-use crate::fork_count::{self, PerProcess};
+use crate::fork_count;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{self, ChecksumMode};
 use crate::frame::format::chunk_checksums::Checksums;
 use crate::frame::format::header::{self, FIXED_HEADER_LEN, FrameHeader};
 use crate::frame::format::index::Offsets;
 use crate::frame::format::metalayers::{self, OwnedMetalayer};
-use crate::frame::format::plan::{self, FrameIndex, FrameLayout, Images, TargetState};
+use crate::frame::format::plan::{self, FrameLayout, Images, TargetState};
 use crate::frame::format::trailer;
 use crate::io::new_files::NewFiles;
-use crate::io::{Backend, FileStamp, FrameLock, FrameLockGuard, OpenMode, WriteUnit, paths};
+use crate::io::{Backend, FrameLock, FrameLockGuard, OpenMode, WriteUnit, paths};
 use crate::malloc::MallocVec;
 use crate::trace;
-use parking_lot::RwLock;
 use std::ffi::CStr;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -61,85 +59,6 @@ pub(crate) struct Frame {
     pub(in crate::frame) inner: InnerLock,
     /// The process that used the frame last, identified by its [`fork_count`].
     pub(in crate::frame) process: AtomicU32,
-}
-
-/// The result of a check of the file, made when every later change is certain to give the file another stamp.
-pub(in crate::frame) struct LastCheck {
-    pub(super) stamp: FileStamp,
-    pub(super) header: FrameHeader,
-    /// The [generation](super::status::FrameStatus::generation) that belongs to `stamp`.
-    pub(super) generation: u64,
-    /// Whether the frame occupies the whole file, or is in a directory. Then a change of the frame's length also changes
-    /// the length of the file, even when the change is made through a mapping, for which the system updates the time stamps
-    /// late; directories are not mapped.
-    pub(super) is_whole_file: bool,
-}
-
-/// The parsed state of a frame.
-pub(in crate::frame) struct Inner {
-    /// The bytes of a frame in memory; empty for a frame on disk.
-    pub memory: MallocVec,
-    pub layout: FrameLayout,
-    pub index: FrameIndex,
-    /// The contents of the files except the chunks.
-    pub images: Images,
-    /// The result of the last check of the file; `None` if a later change could leave its stamp unchanged.
-    pub(in crate::frame) last_check: Option<LastCheck>,
-    /// The end of the last chunk in a file that was not closed after atomic changes, in bytes from the start of the
-    /// frame; in the index file of such a directory, the end of the header. `None` in other frames.
-    pub(in crate::frame) end_of_chunks: Option<u64>,
-    /// The state of atomic changes; `None` before the first one, and if the frame is changed in place.
-    pub(in crate::frame) staging: Option<Staging>,
-    /// The changes in place since the begin of a transaction.
-    pub(in crate::frame) undo_log: UndoLog,
-}
-
-impl Inner {
-    /// Returns the state of a frame on disk before it is read.
-    fn unread(kind: FrameKind) -> Inner {
-        let layout =
-            FrameLayout { kind, header_len: 0, cbytes: 0, frame_len: 0, trailer_len: 0, table_len: 0 };
-        Inner::new(MallocVec::new(), layout, Images::default())
-    }
-
-    fn new(memory: MallocVec, layout: FrameLayout, images: Images) -> Inner {
-        let index = FrameIndex::default();
-        Inner {
-            memory,
-            layout,
-            index,
-            images,
-            last_check: None,
-            end_of_chunks: None,
-            staging: None,
-            undo_log: UndoLog::default(),
-        }
-    }
-}
-
-/// The lock of the state of a frame. A child of `fork()` has one of its own from
-/// [`discard_inherited_state`](Frame::discard_inherited_state) on: threads of its parent may have held the lock at the fork.
-pub(in crate::frame) struct InnerLock(PerProcess<RwLock<Inner>>);
-
-impl InnerLock {
-    /// Begins with the state of a frame that was not read, unless this process has done so already.
-    pub(super) fn begin_in_child(&self, kind: FrameKind) {
-        self.0.get(|_| RwLock::new(Inner::unread(kind)));
-    }
-
-    /// Returns the state of a frame in memory.
-    pub(super) fn into_inner(self) -> Inner {
-        self.0.into_first().into_inner()
-    }
-}
-
-impl Deref for InnerLock {
-    type Target = RwLock<Inner>;
-
-    #[inline]
-    fn deref(&self) -> &RwLock<Inner> {
-        self.0.newest()
-    }
 }
 
 /// The parts of a frame that are read when it is opened, except the chunks.
@@ -242,7 +161,7 @@ impl Frame {
             checksum_mode: AtomicU8::new(checksum_mode as u8),
             kept_units: KeptUnits::default(),
             changed_reads: AtomicU64::new(0),
-            inner: InnerLock(PerProcess::new(RwLock::new(inner))),
+            inner: InnerLock::new(inner),
             process: AtomicU32::new(fork_count::current()),
         })
     }

@@ -2,7 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`mod@frame`], [`fetch`], [`block_source`] | the frame: opening it; reading chunks; checking them, and reading blocks |
+//! | [`mod@frame`], [`fetch`], [`lazy_form`], [`block_source`] | the frame: opening it; reading chunks, whole or in their lazy form; checking them, and reading blocks |
+//! | [`inner`] | the parsed state of a frame, behind a lock |
 //! | [`kept_units`] | the records of chunks that were read last |
 //! | [`load`] | reading the parts of a frame other than its chunks |
 //! | [`status`] | whether another handle has changed the frame |
@@ -25,8 +26,10 @@ pub(crate) mod disk;
 pub(crate) mod durability;
 pub(crate) mod fetch;
 pub(crate) mod frame;
+mod inner;
 pub(in crate::frame) mod journal;
 mod kept_units;
+mod lazy_form;
 pub(crate) mod load;
 mod old_bytes;
 mod old_chunk;

@@ -1,7 +1,8 @@
 //! The state of a frame on disk, compared with the state that this handle has read: other handles may have changed it. A
 //! child of `fork()` discards the state that belongs to its parent.
 
-use super::frame::{Frame, LastCheck};
+use super::frame::Frame;
+use super::inner::LastCheck;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fork_count;

@@ -5,7 +5,8 @@
 //! transaction keeps what reverts these changes ([`super::undo_log`]); other frames have no transactions.
 
 use super::durability::Durability;
-use super::frame::{Frame, Inner};
+use super::frame::Frame;
+use super::inner::Inner;
 use super::staged::{Committed, Staging, StagingSavepoint};
 use super::undo_log::FileState;
 use super::writer;
