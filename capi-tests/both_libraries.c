@@ -11,7 +11,9 @@
 #include "check.h"
 #include "other_library.h"
 
-enum { NITEMS = 500 * 1000, NBYTES = NITEMS * 4, NTHREADS = 4, FORKS = 10, SECONDS = 300 };
+/* Our library starts threads for a call if they are expected to save time. On a busy machine, calls of less than 1 ms
+   do not: 16 MB take longer. */
+enum { NITEMS = 4 * 1000 * 1000, NBYTES = NITEMS * 4, NTHREADS = 4, FORKS = 10, SECONDS = 300 };
 
 static int32_t items[NITEMS];
 
