@@ -78,9 +78,6 @@ pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
 }
 
 /// Returns the items of an iterator, or its first error.
-///
-/// # Errors
-/// `MemoryAlloc`, those of the iterator.
 #[inline]
 pub(crate) fn try_collect<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
     let mut all = vec_with_capacity(items.size_hint().0)?;

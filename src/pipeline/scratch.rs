@@ -29,9 +29,6 @@ pub(crate) struct ScratchBuffer {
 
 impl ScratchBuffer {
     /// Returns the first `len` bytes. Their content is unspecified: zeros, or data of an earlier use.
-    ///
-    /// # Errors
-    /// `MemoryAlloc` when there is no memory for the buffer.
     #[inline(always)]
     pub(crate) fn get(&mut self, len: usize) -> Result<&mut [u8]> {
         if self.len < len {
@@ -129,9 +126,6 @@ static SHARED_SCRATCH: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 
 /// Runs `work` with working memory. A nested call (a callback of the program compresses, or a block is decoded in order
 /// to be encoded) gets separate memory.
-///
-/// # Errors
-/// `MemoryAlloc`, those of `work`.
 #[inline]
 pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> Result<R>) -> Result<R> {
     let mut borrowed = borrow_scratch()?;

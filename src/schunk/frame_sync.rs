@@ -99,9 +99,6 @@ impl SuperChunk {
     ///
     /// Takes a closure instead of returning a session: moving that costs a short read without a frame 5 % of its
     /// instructions.
-    ///
-    /// # Errors
-    /// `Lock`, those of a frame that cannot be read and of `read`.
     #[inline(always)]
     pub(super) fn with_read_access<R>(&self, read: impl FnOnce(ChunkAccess<'_>) -> Result<R>) -> Result<R> {
         match self.frame() {
@@ -161,9 +158,6 @@ impl SuperChunk {
 
     /// Rereads the frame, which another handle has changed since it had the header `old`, and locks for reading. If the
     /// frame is not valid yet, because another handle is writing it, the known contents are used.
-    ///
-    /// # Errors
-    /// `Lock`, and those of a frame that cannot be read.
     #[cold]
     fn lock_stale_frame<'a>(&'a self, frame: &'a Frame, old: &FrameHeader) -> Result<ReadSession<'a>> {
         let mut old = old.clone();
@@ -265,9 +259,6 @@ impl SuperChunk {
     }
 
     /// Returns whether another handle has changed the frame. A frame that currently cannot be read counts as unchanged.
-    ///
-    /// # Errors
-    /// `Lock`.
     fn is_stale(&self, frame: &Frame) -> Result<bool> {
         let _reading = self.read_lock();
         let _frame_lock = frame.lock(false)?;

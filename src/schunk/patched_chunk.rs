@@ -34,9 +34,6 @@ pub(crate) trait BlockPatch: Sync {
     fn extent(&self, nblock: usize) -> PatchExtent;
 
     /// Writes the changes into the block.
-    ///
-    /// # Errors
-    /// Any error of the source of the changes.
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()>;
 }
 

@@ -78,9 +78,6 @@ impl Checksums {
     }
 
     /// Returns the checksums of chunks that were read just now.
-    ///
-    /// # Errors
-    /// The first error of `chunks`; `MemoryAlloc`.
     pub(in crate::frame) fn of_read_chunks(chunks: impl Iterator<Item = Result<u32>>) -> Result<Checksums> {
         let mut all = Checksums::default();
         let mut chunks = chunks;

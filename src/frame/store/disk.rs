@@ -95,9 +95,6 @@ impl Disk {
 
     /// Gives the files of a frame that was being created their own name; does nothing for others. With `is_synced`, waits
     /// until the name is on disk.
-    ///
-    /// # Errors
-    /// Those of [`NewFiles::publish`].
     pub(in crate::frame) fn publish(&self, is_synced: bool) -> Result<()> {
         let Some(creation) = self.creation.as_ref().filter(|_| self.is_unpublished()) else { return Ok(()) };
         creation.files.lock().publish(is_synced)?;

@@ -93,9 +93,6 @@ impl FetchedChunk<'_> {
     }
 
     /// Parses the header of the chunk into `header`, unless its lazy form has it.
-    ///
-    /// # Errors
-    /// Those of [`ParsedChunk::parse`].
     #[inline(always)]
     pub(crate) fn parse<'c>(&'c self, header: &'c mut ChunkHeader) -> Result<ParsedChunk<'c>> {
         match self {

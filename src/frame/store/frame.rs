@@ -352,9 +352,6 @@ impl Frame {
     }
 
     /// Acquires the lock between processes, if the frame has one. Dropping the result releases it.
-    ///
-    /// # Errors
-    /// `Lock`.
     #[inline]
     pub(crate) fn lock(&self, exclusive: bool) -> Result<Option<FrameLockGuard<'_>>> {
         self.discard_inherited_state();
@@ -369,9 +366,6 @@ impl Frame {
     }
 
     /// Releases a lock that was acquired by [`lock`](Self::lock) and kept by [`FrameLockGuard::keep_locked`].
-    ///
-    /// # Errors
-    /// `Lock`.
     pub(crate) fn unlock(&self) -> Result<()> {
         self.lock.as_ref().map_or(Ok(()), FrameLock::unlock)
     }

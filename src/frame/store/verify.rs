@@ -118,9 +118,6 @@ impl Frame {
     }
 
     /// Returns the bytes of a frame with checksums.
-    ///
-    /// # Errors
-    /// Those of [`from_memory`](Self::from_memory); `MemoryAlloc`.
     pub(crate) fn add_checksums(memory: MallocVec) -> Result<MallocVec> {
         let (frame, contents) = Frame::from_memory(memory)?;
         frame.checksum_mode.store(ChecksumMode::Write as u8, Ordering::Relaxed);

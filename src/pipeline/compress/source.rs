@@ -12,9 +12,6 @@ pub(crate) trait BlockProvider: Sync {
 
     /// Writes the bytes `range`, which are block `nblock`, into `dest`, which has the same length. Called from any
     /// thread, one or more times for each block.
-    ///
-    /// # Errors
-    /// Any error that prevents the block from being assembled.
     fn write_block_into(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()>;
 
     /// Returns the encoded streams of block `nblock` from another chunk, if they are encoded in the way that `header`

@@ -82,9 +82,6 @@ impl DecodePlan<'_> {
     }
 
     /// Does the same as [`decode_block`](Self::decode_block), without the postfilter.
-    ///
-    /// # Errors
-    /// Those of `chunk.md` 2.3.
     #[inline]
     pub(super) fn decode_without_postfilter(
         &self,
@@ -237,9 +234,6 @@ impl DecodePlan<'_> {
 
     /// Decodes the first block, without postfilter, as the reference for delta. The size of the block is an unchecked
     /// claim of the header, so the memory is zeroed lazily by the system.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).
     pub(super) fn decode_reference_block(&self) -> Result<MallocBytes> {
         let mut block = MallocBytes::zeroed(self.block_range(0).len())?;
         scratch::with_scratch(|scratch| {

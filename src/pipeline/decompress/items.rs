@@ -92,9 +92,6 @@ pub(crate) fn getitem(
 }
 
 /// As [`getitem`], but calls `decode`, with the bytes and their destination, if the chunk needs a plan.
-///
-/// # Errors
-/// Those of [`getitem`].
 #[inline(always)]
 pub(crate) fn getitem_with(
     chunk: &ParsedChunk<'_>,

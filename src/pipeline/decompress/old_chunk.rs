@@ -17,9 +17,6 @@ pub(crate) struct OldChunk<'a> {
 impl OldChunk<'_> {
     /// Opens `chunk`, whose blocks are of one length, and passes it to `then`. Returns the result of `then`, and that
     /// of the decompression.
-    ///
-    /// # Errors
-    /// Those of decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &ParsedChunk<'_>,

@@ -216,9 +216,6 @@ impl DecodePlan<'_> {
 
     /// Decodes `part` of block `nblock` into `dest` (same length) with the codec's partial decoder (ZFP, fixed rate).
     /// Returns `false`, and leaves `dest` alone, if the codec, a filter or a postfilter prevents this.
-    ///
-    /// # Errors
-    /// Those of `chunk.md` 2.3.
     pub(super) fn decode_part_by_codec(
         &self,
         how: PartDecoding,

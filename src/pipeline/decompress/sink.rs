@@ -36,9 +36,6 @@ pub(crate) trait BlockSink: Sync {
 
     /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result.
     /// Returns `false` if the sink has no ranges narrower than [`wanted_range`](Self::wanted_range).
-    ///
-    /// # Errors
-    /// Those of `decode`.
     fn with_byte_ranges(
         &self,
         _n: usize,

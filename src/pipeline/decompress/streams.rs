@@ -14,9 +14,6 @@ use crate::filter::{bitshuffle, shuffle};
 
 /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is
 /// created only when a stream needs it.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
 #[inline]
 pub(super) fn decode_block_streams<D: Decoder>(
     decoder: impl Fn() -> D,
@@ -42,9 +39,6 @@ const MIN_PLANE_UNSHUFFLE_NBYTES: usize = 2 << 10;
 /// Does the same as [`decode_block_streams`], through the buffer `front`, and undoes the only filter of the block, a
 /// shuffle or a bitshuffle. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate
 /// planes.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
 #[inline]
 pub(super) fn decode_shuffled_block<D: Decoder>(
     decoder: impl Fn() -> D,
@@ -71,9 +65,6 @@ pub(super) fn decode_shuffled_block<D: Decoder>(
 
 /// Decodes the streams of a shuffled block of `len` bytes, at most [`MAX_SEPARATE_PLANES`], and returns them: those that are raw
 /// streams in `bytes`, the coded ones in `front`. Runs are not written.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
 #[inline(never)]
 fn decode_separate_planes<'b, D: Decoder>(
     decoder: impl Fn() -> D,
@@ -100,9 +91,6 @@ fn decode_separate_planes<'b, D: Decoder>(
 
 /// Decodes the streams of a block of `len` bytes that is shuffled by items of `unit` bytes, at most [`MAX_PLANES`], and
 /// returns the planes: those that are raw streams in `bytes`, the others in `front`.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
 #[inline(never)]
 pub(super) fn decode_planes<'b, D: Decoder>(
     decoder: impl Fn() -> D,

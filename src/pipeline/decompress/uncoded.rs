@@ -27,9 +27,6 @@ pub(super) enum UncodedContent<'a> {
 
 /// Reads the bytes `range` of the content of `chunk` into `dest` (same length), if nothing must be decoded. There is no
 /// postfilter. Returns `None`, and does nothing, for other chunks.
-///
-/// # Errors
-/// Those of [`UncodedContent::read`].
 #[inline(always)]
 pub(crate) fn read_uncoded(
     chunk: &ParsedChunk<'_>,
