@@ -157,9 +157,6 @@ impl Array {
     }
 
     /// Returns the super-chunk.
-    ///
-    /// # Errors
-    /// `NullPointer` when C code has taken it out of the struct.
     pub(crate) fn schunk(&self) -> Result<&SuperChunk> {
         // SAFETY: `sc` is NULL or the super-chunk of the struct, which lives as long as the array unless C code has
         // taken it.
@@ -177,9 +174,6 @@ impl Array {
     }
 
     /// Checks that the chunks of a view have the numbers that they had when it was made; always true for other arrays.
-    ///
-    /// # Errors
-    /// `Failure` when the shape of the base has changed such that they have others.
     pub(super) fn check_chunk_numbers(&self) -> Result<()> {
         let Some(expected) = &self.view_steps else { return Ok(()) };
         let current = self.shape_lock.chunk_steps();
@@ -279,9 +273,6 @@ impl Array {
     }
 
     /// Opens the array in a file or directory.
-    ///
-    /// # Errors
-    /// `NullPointer` when no super-chunk can be opened there, those of [`ArrayBuilder::read`].
     pub(crate) fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
         let io = Storage::default().io;
         // SAFETY: the default back-end has no parameters.
@@ -291,9 +282,6 @@ impl Array {
     }
 
     /// Opens an array in a frame in memory.
-    ///
-    /// # Errors
-    /// `Failure` when the bytes are not a frame, those of [`ArrayBuilder::read`].
     pub(crate) fn from_cframe(memory: MallocVec, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
         Array::from_schunk(schunk.map_err(to_kind(ErrorKind::Failure))?)
@@ -398,9 +386,6 @@ pub(crate) fn read_array_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
 }
 
 /// Returns a copy of the bytes of the array metalayer.
-///
-/// # Errors
-/// `MetalayerNotFound`; `NullPointer` for an empty metalayer.
 pub(super) fn read_array_meta_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes = schunk
         .array_meta()?

@@ -20,9 +20,6 @@ pub(crate) struct BoxLayout {
 impl BoxLayout {
     /// Returns the layout of a box that begins at `start` in an array of `shape` in C order. The first extent of the
     /// shape is ignored.
-    ///
-    /// # Errors
-    /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative numbers, or a start that does not fit.
     pub(crate) fn in_shape(shape: &[i64], start: &[i64]) -> Result<BoxLayout> {
         if shape.len() > MAX_DIM || shape.iter().skip(1).any(|&extent| extent < 0) {
             return Err(err!(
@@ -86,9 +83,6 @@ pub(crate) fn item_byte_offset(shape: &[i64], start: &[i64], typesize: i32) -> O
 
 /// Returns the rows of a box of items of `typesize` bytes, which is at least 1. Rows of the destination do not overlap
 /// if its strides are those of an array that contains the box. For a fill, `src` and `dst` are the same layout.
-///
-/// # Errors
-/// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
 pub(crate) fn plan_rows(shape: &[i64], typesize: i32, src: &BoxLayout, dst: &BoxLayout) -> Result<Rows> {
     let wrong = || {
         err!(

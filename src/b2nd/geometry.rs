@@ -47,9 +47,6 @@ pub(crate) struct Strides {
 }
 
 /// Returns the size in bytes of a block of `blockshape` items.
-///
-/// # Errors
-/// `InvalidParam` for 2 GB or more, and for a negative `typesize`.
 pub(crate) fn block_nbytes(blockshape: &[i32], typesize: i32) -> Result<i32> {
     let nitems = blockshape.iter().try_fold(1i32, |items, &extent| items.checked_mul(extent));
     let nbytes = nitems.and_then(|items| items.checked_mul(typesize)).filter(|_| typesize >= 0);
@@ -58,10 +55,6 @@ pub(crate) fn block_nbytes(blockshape: &[i32], typesize: i32) -> Result<i32> {
 }
 
 /// Checks a shape with its chunk shape and block shape, which have the same length (`b2nd.md` 2.1).
-///
-/// # Errors
-/// `InvalidParam` for more than 16 dimensions, lengths that differ, negative extents, and blocks without items in
-/// chunks with items.
 pub(crate) fn check_shapes(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
     if shape.len() > MAX_DIM || shape.len() != chunkshape.len() || shape.len() != blockshape.len() {
         let lens = (shape.len(), chunkshape.len(), blockshape.len());
@@ -84,10 +77,6 @@ pub(crate) fn check_shapes(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]
 
 impl Geometry {
     /// Returns the geometry of an array that is to be made.
-    ///
-    /// # Errors
-    /// `InvalidParam` for what [`check_shapes`] rejects, numbers of items that overflow, items without chunks to hold
-    /// them, or a typesize below 1; `MaxBufsizeExceeded` for chunks above the maximum chunk size.
     pub(crate) fn new(
         shape: &[i64],
         chunkshape: &[i32],
@@ -115,10 +104,6 @@ impl Geometry {
 
     /// Returns the geometry of a stored array (`b2nd.md` 6.10). The typesize is that of the super-chunk; the size of
     /// chunks is checked when they are used.
-    ///
-    /// # Errors
-    /// `InvalidParam` for what [`check_shapes`] rejects, numbers of items that overflow, or a dimension with an extent
-    /// but no chunks or blocks.
     pub(crate) fn from_stored(
         shape: &[i64],
         chunkshape: &[i32],
@@ -137,10 +122,6 @@ impl Geometry {
     }
 
     /// Returns the geometry with the same chunks and blocks, but another shape.
-    ///
-    /// # Errors
-    /// `InvalidParam` for another number of dimensions, negative extents, numbers of items that overflow, and items
-    /// without chunks to hold them.
     pub(crate) fn with_shape(&self, shape: &[i64]) -> Result<Geometry> {
         let (chunkshape, blockshape) = (self.chunkshape(), self.blockshape());
         let geometry = Geometry::derive(shape, chunkshape, blockshape, self.typesize)?;
@@ -345,9 +326,6 @@ impl Geometry {
     }
 
     /// Returns the size of a block in bytes.
-    ///
-    /// # Errors
-    /// `InvalidParam` when no chunk can have blocks of that size, or the typesize is negative.
     pub(crate) fn block_nbytes(&self) -> Result<i32> {
         let nbytes = self.bytes(self.blocknitems.into())?;
         let size = i32::try_from(nbytes).ok().filter(|&size| size <= MAX_BLOCKSIZE);
@@ -356,9 +334,6 @@ impl Geometry {
 
     /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at
     /// most 2 147 483 615.
-    ///
-    /// # Errors
-    /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
     pub(crate) fn chunk_nbytes(&self) -> Result<i32> {
         let nbytes = self.padded_chunk_bytes()?;
         i32::try_from(nbytes).map_err(|_| {

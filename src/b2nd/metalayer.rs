@@ -60,9 +60,6 @@ impl ArrayMeta {
     }
 
     /// Reads the metalayer of a super-chunk.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse); `NullPointer` for an empty metalayer.
     pub(crate) fn parse_nonempty(content: &[u8]) -> Result<ArrayMeta> {
         ensure!(!content.is_empty(), NullPointer, "the metalayer of the array has 0 bytes");
         ArrayMeta::parse(content)
@@ -89,9 +86,6 @@ pub(crate) fn check_array_metalayer(metalayer: &Metalayer<'_>, typesize: i32) ->
 }
 
 /// Overwrites the shape in a metalayer of either name; all other bytes stay unchanged.
-///
-/// # Errors
-/// As [`ArrayMeta::parse`]; `Failure` for another number of dimensions.
 pub(crate) fn write_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
     let mut fields = MetaFields::default();
     fields.read(metalayer, true)?;

@@ -76,9 +76,6 @@ impl Rows {
     }
 
     /// Returns the rows of `len` bytes from the offsets `src` and `dst` on. The innermost loop comes first.
-    ///
-    /// # Errors
-    /// `InvalidParam` for more than 16 loops, or offsets that overflow.
     pub(crate) fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
         ensure!(loops.len() <= MAX_DIM, InvalidParam, "{} loops, expected at most {MAX_DIM}", loops.len());
         if len == 0 || loops.iter().any(|of| of.count == 0) {
@@ -242,9 +239,6 @@ impl Rows {
 
     /// Fills the rows of a destination of `len` bytes with copies of `value`. Other threads may use other bytes of the
     /// destination at the same time.
-    ///
-    /// # Errors
-    /// `InvalidParam` when the rows exceed the destination, or their length is not a multiple of that of `value`.
     ///
     /// # Safety
     /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.

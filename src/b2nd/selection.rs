@@ -41,10 +41,6 @@ pub(crate) struct Selection<'a> {
 impl<'a> Selection<'a> {
     /// Checks a selection, a list of coordinates for each dimension of the array, for a buffer of `buffershape` items;
     /// `buffersize` is its size in bytes as the program states it, which may be too small (`b2nd.md` 6.7).
-    ///
-    /// # Errors
-    /// `InvalidIndex` for a coordinate out of range; `InvalidParam` for a `buffersize` above the size of the selected
-    /// items, for an invalid buffer shape, and for a number of lists that differs from that of dimensions.
     pub(crate) fn new(
         geometry: Arc<Geometry>,
         lists: &'a [&'a [i64]],

@@ -453,9 +453,6 @@ fn write_whole_chunk(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, 
 }
 
 /// Checks that the chunk of an array without dimensions had the size of an item, in bytes.
-///
-/// # Errors
-/// `Failure`.
 pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
     ensure!(nbytes == chunksize, Failure, "the chunk has {nbytes} bytes, expected {chunksize}");
     Ok(())

@@ -24,9 +24,6 @@ pub(super) struct Transfer<'a> {
 impl<'a> Transfer<'a> {
     /// Checks a box and its buffer, in the order of the reference implementation. Returns `None` for a box without
     /// items of the array: it is empty, or begins behind the end of the shape.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array.
     pub(super) fn new(
         geometry: &'a Geometry,
         start: &'a [i64],

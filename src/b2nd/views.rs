@@ -64,11 +64,6 @@ impl Array {
     /// # Safety
     /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before
     /// or after it.
-    ///
-    /// # Errors
-    /// `InvalidParam` for an array with metalayers besides its own, fewer flags than dimensions, or a dimension along
-    /// which chunks have padding; `InvalidIndex` for a dimension with another extent than 1; those of a refresh and of
-    /// making the view.
     pub(crate) unsafe fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
@@ -109,10 +104,6 @@ impl Array {
     /// # Safety
     /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before
     /// or after it.
-    ///
-    /// # Errors
-    /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` whose number
-    /// of `false` flags is not the number of dimensions of the array; those of a refresh and of making the view.
     pub(crate) unsafe fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;

@@ -31,9 +31,6 @@ pub(crate) fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
 }
 
 /// Checks the stored size of a dictionary, in bytes.
-///
-/// # Errors
-/// `CodecDict` for a size out of 1..=32768.
 pub(crate) fn checked_size(size: i32) -> Result<usize> {
     match usize::try_from(size) {
         Ok(size @ 1..=MAX_DICT_SIZE) => Ok(size),

@@ -108,9 +108,6 @@ const FIXED_TRAILER_LEN: usize = 12;
 
 impl<'a> LazyTrailer<'a> {
     /// Reads the trailer of a serialised lazy chunk of `nblocks` blocks.
-    ///
-    /// # Errors
-    /// `ReadBuffer` when the bytes end inside the trailer, `InvalidHeader` for a negative offset.
     pub(crate) fn read(header: &ChunkHeader, chunk: &'a [u8], nblocks: usize) -> Result<Self> {
         let start = header.len() + 4 * nblocks;
         let Some(trailer) = chunk.get(start..).and_then(|rest| rest.get(..FIXED_TRAILER_LEN + 4 * nblocks))

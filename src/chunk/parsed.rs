@@ -98,9 +98,6 @@ impl<'a> ParsedChunk<'a> {
     }
 
     /// Checks that the bytes of a chunk that is not lazy are as many as its header says.
-    ///
-    /// # Errors
-    /// `InvalidHeader`.
     #[inline(always)]
     pub(crate) fn check_len(&self) -> Result<()> {
         let (cbytes, len) = (self.header.cbytes, self.bytes.len());
@@ -111,9 +108,6 @@ impl<'a> ParsedChunk<'a> {
     }
 
     /// Returns the location of the blocks, for a lazy chunk of `nblocks` blocks; `None` for a chunk in memory.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a lazy chunk without a frame, those of [`LazyTrailer::read`].
     pub(crate) fn lazy_blocks(&self, nblocks: usize) -> Result<Option<LazyBlocks<'a>>> {
         if !self.header.is_lazy() {
             return Ok(None);

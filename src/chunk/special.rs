@@ -20,9 +20,6 @@ pub(crate) enum SpecialValue {
 
 impl SpecialValue {
     /// Returns the kind with that id in a header; `None` for 0.
-    ///
-    /// # Errors
-    /// `Data` for ids 5 to 7.
     #[inline]
     pub(crate) fn from_id(id: u8) -> Result<Option<SpecialValue>> {
         match SpecialValue::with_id(id) {

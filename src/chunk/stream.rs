@@ -24,9 +24,6 @@ pub(crate) const MAX_RUN_LENGTH: usize = 5;
 pub(crate) const LENGTH_FIELD_LEN: usize = 4;
 
 /// Reads the stream at the start of `rest`, which has `neblock` bytes when decoded, and removes it from `rest`.
-///
-/// # Errors
-/// `ReadBuffer` when `rest` ends inside the stream, `RunLength` for an invalid run.
 #[inline(always)]
 pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
     let Some((length, behind)) = rest.split_first_chunk::<LENGTH_FIELD_LEN>() else {

@@ -69,9 +69,6 @@ pub(crate) fn block_spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Rang
 }
 
 /// Returns the table of all blocks of a chunk that is completely in memory.
-///
-/// # Errors
-/// Those of [`block_spans`]; `InvalidHeader` when the sizes do not add up to that of the chunk.
 pub(crate) fn block_table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
     let spans = block_spans(header, chunk)?;
     let mut blocks = fallible::vec_with_capacity(spans.len())?;

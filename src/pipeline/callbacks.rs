@@ -121,9 +121,6 @@ impl Prefilter {
     /// `len` bytes can be read at `input`, or the context has no source, so that the function does not follow it.
     /// `block_context.ttmp_nbytes` bytes can be written at `block_context.ttmp`, and nothing else uses them meanwhile,
     /// except that `output` may be the beginning of them.
-    ///
-    /// # Errors
-    /// `FilterPipeline` when the function fails and its output is needed.
     pub(crate) unsafe fn run(
         &self,
         input: *const u8,
@@ -179,9 +176,6 @@ impl Postfilter {
     /// # Safety
     /// `block_context.ttmp_nbytes` bytes can be written at `block_context.ttmp`, and nothing else uses them meanwhile,
     /// except that `input` may be the beginning of them.
-    ///
-    /// # Errors
-    /// `Postfilter` when the function fails.
     pub(crate) unsafe fn run(
         &self,
         input: &[u8],

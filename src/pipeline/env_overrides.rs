@@ -95,9 +95,6 @@ fn var_at_least(name: &CStr, least: i32) -> Option<i32> {
 }
 
 /// Applies the environment to the parameters of a new compression context.
-///
-/// # Errors
-/// `InvalidParam` when the environment names a registered codec.
 pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
     if !may_have(b"BLOSC_") {
         return Ok(());
@@ -136,9 +133,6 @@ pub(crate) fn nthreads_for_new_context(nthreads: i16) -> i16 {
 
 /// Returns the number of threads of a decompression without a context. A value of the environment is stored as the
 /// setting.
-///
-/// # Errors
-/// `InvalidParam` for a value outside 1..=32767, or that is not a number.
 pub(crate) fn nthreads_without_context() -> Result<i16> {
     if let Some(value) = var_as_i64(c"BLOSC_NTHREADS") {
         match i16::try_from(value) {

@@ -131,9 +131,6 @@ impl<'c> FilterSteps<'c> {
     /// Filters a block and returns the result: `input` itself if there are no steps, else a prefix of one of the
     /// buffers, which are at least as long as the block. `reference` is the first block of the source, for a block
     /// that is not itself the first.
-    ///
-    /// # Errors
-    /// `FilterPipeline` for an unknown filter or one that fails.
     pub(crate) fn forward<'a>(
         &self,
         input: BlockInput<'a>,

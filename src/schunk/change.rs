@@ -226,9 +226,6 @@ impl ChunkAccess<'_> {
 
     /// Checks that chunk `nchunk`, which has `nbytes` bytes, is as long as the counters say if it is shorter than
     /// `chunksize` bytes: the bytes that it lacks are about to be stored as zeros.
-    ///
-    /// # Errors
-    /// `Failure` for a damaged chunk, those of reading its header.
     pub(super) fn check_short_chunk(self, nchunk: i64, nbytes: usize, chunksize: usize) -> Result<()> {
         if nbytes >= chunksize {
             return Ok(());

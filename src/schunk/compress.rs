@@ -17,10 +17,6 @@ const LARGE_CHUNK: usize = 16 << 20;
 impl SuperChunk {
     /// Compresses `src`, or without it the output of the prefilter, and appends the chunk. Returns the new number of
     /// chunks.
-    ///
-    /// # Errors
-    /// `MaxBufsizeExceeded` for too many bytes, those of compression, those of
-    /// [`append_chunk`](Self::append_chunk).
     pub(crate) fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "`nbytes` is {nbytes}, expected at most {MAX_BUFFERSIZE}"));

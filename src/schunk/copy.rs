@@ -182,9 +182,6 @@ impl SuperChunk {
     }
 
     /// Returns the super-chunk as one frame in memory: its own, or a copy.
-    ///
-    /// # Errors
-    /// `SchunkCopy`.
     pub(crate) fn to_buffer(&self) -> Result<FrameBytes> {
         if !self.is_view()
             && let Some((start, len)) = self.frame().and_then(Frame::memory)

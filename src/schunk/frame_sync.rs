@@ -266,9 +266,6 @@ impl SuperChunk {
     }
 
     /// As [`refresh`](Self::refresh), but ignores errors other than `Lock`.
-    ///
-    /// # Errors
-    /// `Lock`.
     pub(crate) fn refresh_ignoring_errors(&self) -> Result<()> {
         match self.refresh() {
             Err(error) if error.kind() == ErrorKind::Lock => Err(error),

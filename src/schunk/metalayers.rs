@@ -285,9 +285,6 @@ pub(crate) unsafe fn compress_content(
 }
 
 /// Parses a compressed content, whose length must be that in its header.
-///
-/// # Errors
-/// `Data`.
 fn parse_content_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<ParsedChunk<'a>> {
     let stored = ParsedChunk::parse(header, chunk).map_err(|error| err!(Data, "invalid chunk: {error}"))?;
     let cbytes = stored.header().cbytes;

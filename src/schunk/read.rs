@@ -54,9 +54,6 @@ impl<R> ChunkUse<R> {
 
 impl SuperChunk {
     /// Checks the number of a chunk against the counters, and stores it as the current chunk, which filters may query.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number out of range.
     pub(super) fn check_nchunk(&self, nchunk: i64) -> Result<()> {
         let nchunks = self.nchunks();
         if !(0..nchunks).contains(&nchunk) {
@@ -164,10 +161,6 @@ impl SuperChunk {
     }
 
     /// Decompresses chunk `nchunk` into `dest`. Returns its uncompressed size in bytes.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a chunk number out of range; for a `dest` that is too short `InvalidParam` too, or
-    /// `WriteBuffer` in a frame; those of decompression and of reading the frame.
     pub(crate) fn decompress_chunk(&self, nchunk: i64, mut dest: OutBuffer<'_>) -> Result<usize> {
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(true);
@@ -261,9 +254,6 @@ impl SuperChunk {
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a chunk or block number out of range, or a chunk of another kind; those of decompression.
     pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<MallocBytes> {
         self.check_nchunk(nchunk)?;
         let settings = self.read_settings(false);

@@ -53,9 +53,6 @@ pub(crate) fn counted_cbytes(chunk: &ChunkInfo) -> i64 {
 }
 
 /// Checks that a chunk can be stored with chunks whose flags are `flags2`.
-///
-/// # Errors
-/// `InvalidParam` when one has blocks of equal and the other blocks of variable length.
 pub(crate) fn check_same_block_kind(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 {
         let new = chunk.flags2;
@@ -68,9 +65,6 @@ pub(crate) fn check_same_block_kind(flags2: u8, chunk: &ChunkInfo) -> Result<()>
 }
 
 /// Checks the counters of a frame: readers find no chunks in a frame whose chunks are all empty.
-///
-/// # Errors
-/// `InvalidParam`.
 pub(crate) fn check_frame_has_bytes(after: &Counters) -> Result<()> {
     if after.nchunks > 0 && after.nbytes == 0 {
         let count = after.nchunks;

@@ -133,9 +133,6 @@ impl Span {
 }
 
 /// Returns the size of items `start..stop` in bytes; 0 if `stop <= start`.
-///
-/// # Errors
-/// `InvalidParam` for a size that overflows.
 pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
     let items = stop.checked_sub(start);
     let bytes = items.and_then(|items| items.checked_mul(i64::from(typesize)));
@@ -573,9 +570,6 @@ impl SuperChunk {
     }
 
     /// Checks that the chunk size is still the one by which the slice was divided into parts.
-    ///
-    /// # Errors
-    /// `InvalidParam`.
     fn check_chunksize(&self, new: &ChunkPartToWrite<'_>) -> Result<()> {
         let chunksize = self.chunksize();
         if i64::from(chunksize) != new.chunksize {
@@ -611,9 +605,6 @@ impl SuperChunk {
 
     /// Returns the numbers of the chunks that items `start..stop` touch, without a check that the chunks exist
     /// (`schunk.md` 20); `None` for a super-chunk without chunks.
-    ///
-    /// # Errors
-    /// `InvalidParam` for chunks of different sizes.
     pub(crate) fn slice_chunks(&self, start: i64, stop: i64) -> Result<Option<Range<i64>>> {
         let counters = self.counters();
         if counters.nchunks == 0 {

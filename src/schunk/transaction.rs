@@ -202,9 +202,6 @@ impl SuperChunk {
 
 impl Transaction<'_> {
     /// Commits the changes. After an error they are rolled back.
-    ///
-    /// # Errors
-    /// `Failure` in a child that was forked inside the transaction; those of writing the frame.
     fn commit(mut self) -> Result<()> {
         if self.savepoint.as_ref().is_some_and(Savepoint::is_inherited) {
             return Err(err!(Failure, "the process was forked during a change, which its parent completes"));

@@ -45,9 +45,6 @@ impl SuperChunk {
     }
 
     /// Returns the owner of a view; `None` for other super-chunks.
-    ///
-    /// # Errors
-    /// `Failure` when the owner was freed.
     pub(super) fn owner_of_view(&self) -> Result<Option<&SuperChunk>> {
         if !self.is_view() {
             return Ok(None);

@@ -26,9 +26,6 @@ use crate::fallible;
 
 /// Compresses `src`, an array's block of bytes in two dimensions, into `dest`, in cells of `cell` (4 or 8) bytes a
 /// side. Returns the length of the stream; 0 if it is not shorter than the block.
-///
-/// # Errors
-/// `Data` for another cell, or where the array and its block do not fit together.
 pub(crate) fn compress(
     tables: &mut Option<NdlzTables>,
     cell: u8,

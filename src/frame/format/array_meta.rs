@@ -56,10 +56,6 @@ impl Default for MetaFields<'_> {
 impl<'a> MetaFields<'a> {
     /// Reads a metalayer; the data type only if `with_dtype`. Returns the number of bytes read. Of the markers only
     /// that of the data type is checked (`b2nd.md` 3.3).
-    ///
-    /// # Errors
-    /// `Failure` when the metalayer is truncated, or has an unsupported number of dimensions or a data type that is not
-    /// a string.
     pub(crate) fn read(&mut self, bytes: &'a [u8], with_dtype: bool) -> Result<usize> {
         let short = || err!(Failure, "the metalayer of the array is truncated after {} bytes", bytes.len());
         // The marker of the array, and the version.
@@ -191,9 +187,6 @@ impl ArrayChunks {
     }
 
     /// Checks the size of a chunk in bytes.
-    ///
-    /// # Errors
-    /// `Data` for a chunk that is larger than the chunk shape.
     pub(crate) fn check_nbytes(&self, nbytes: i32) -> Result<()> {
         if i64::from(nbytes) > self.chunk_nbytes {
             let limit = self.chunk_nbytes;
@@ -206,9 +199,6 @@ impl ArrayChunks {
     }
 
     /// Checks the header fields of a chunk: its size in bytes, and the size of its items as the chunk stores it.
-    ///
-    /// # Errors
-    /// `Data` for a chunk that is larger than the chunk shape, or has items of another size.
     pub(crate) fn check_chunk(&self, nbytes: i32, typesize: u8) -> Result<()> {
         self.check_nbytes(nbytes)?;
         let expected = stored_typesize(self.typesize);

@@ -137,9 +137,6 @@ pub(in crate::frame) struct Root {
 
 impl Root {
     /// Reads the root at the end of a trailer.
-    ///
-    /// # Errors
-    /// `Data` if there is none, or its checksum is wrong.
     pub(in crate::frame) fn parse(trailer: &[u8]) -> Result<Root> {
         let root = trailer.last_chunk::<FINGERPRINT_LEN>().filter(|end| {
             end[..2] == ROOT_TYPE && end[2..6] == ROOT_MAGIC && le_u32(&end[..], 14) == checksum(&end[2..14])
@@ -227,9 +224,6 @@ pub(crate) struct ChecksumTable {
 
 impl ChecksumTable {
     /// Returns the offset of the table, which lies between the index and the trailer. All numbers are in bytes.
-    ///
-    /// # Errors
-    /// `Data` if the table is too long for its place.
     pub(in crate::frame) fn offset(
         root: Root,
         index_end: u64,
@@ -348,9 +342,6 @@ impl ChecksumTable {
     }
 
     /// Checks that the table belongs to a frame of that length, in bytes, with that number of chunks.
-    ///
-    /// # Errors
-    /// `Data`.
     pub(in crate::frame) fn check_frame(&self, frame_len: u64, nchunks: usize) -> Result<()> {
         if self.frame_len != frame_len || self.nchunks != nchunks {
             let (len, count) = (self.frame_len, self.nchunks);
@@ -434,9 +425,6 @@ fn decode_entries(bytes: &[u8]) -> Result<Vec<u32>> {
 }
 
 /// Compares the checksum of a part of the frame.
-///
-/// # Errors
-/// `Data` if they differ.
 pub(in crate::frame) fn expect(part: fmt::Arguments<'_>, expected: u32, found: u32) -> Result<()> {
     ensure!(expected == found, Data, "the checksum of {part} is {found:08x}, expected {expected:08x}");
     Ok(())

@@ -29,9 +29,6 @@ pub(crate) struct ChunkInfo {
 
 impl ChunkInfo {
     /// Reads the header of a chunk; `chunk` may end behind the header (`schunk.md` 1).
-    ///
-    /// # Errors
-    /// `InvalidHeader` for bytes that cannot be a chunk.
     #[inline(always)]
     pub(crate) fn parse(chunk: &[u8]) -> Result<Self> {
         let sizes =

@@ -169,10 +169,6 @@ impl FrameHeader {
     /// Parses the fixed part at the start of `bytes`, with those checks of `frame.md` 4.4 that apply to every access
     /// and that need no other bytes, in the order of that section. Ignored: the magic, msgpack markers, the width of
     /// offsets, reserved bits.
-    ///
-    /// # Errors
-    /// `FileRead` with fewer than 87 bytes, `VersionSupport` for a version above 3, `FrameType` when the frame is not
-    /// of the `expected` kind, `InvalidHeader` for a header length below 87 or above the frame length.
     pub(crate) fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
         let Some(b) = bytes.first_chunk::<FIXED_HEADER_LEN>() else {
             return Err(err!(
@@ -243,18 +239,12 @@ impl FrameHeader {
     }
 
     /// Makes the additional check of opening a frame and of reading its chunks.
-    ///
-    /// # Errors
-    /// `InvalidHeader` for an item size less than 1.
     pub(crate) fn check_for_reading(&self) -> Result<()> {
         ensure!(self.typesize > 0, InvalidHeader, "`typesize` is {}, expected 1 or more", self.typesize);
         Ok(())
     }
 
     /// Makes the additional checks of opening a frame. `bytes` are those that the header was parsed from.
-    ///
-    /// # Errors
-    /// `InvalidHeader` for an item size less than 1 or more than 6 filters.
     pub(crate) fn check_for_opening(&self, bytes: &[u8]) -> Result<()> {
         self.check_for_reading()?;
         match bytes.get(position::NFILTERS) {

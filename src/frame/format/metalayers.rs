@@ -155,9 +155,6 @@ fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usi
 }
 
 /// Returns the length of a section with these metalayers, in bytes.
-///
-/// # Errors
-/// `InvalidParam` for a name of more than 31 bytes, or contents of more than 2 GB in all.
 pub(crate) fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
     let mut len = FIRST_ENTRY_OFFSET + CONTENTS_HEADER_LEN;
     for metalayer in metalayers {

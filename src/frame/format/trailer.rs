@@ -49,9 +49,6 @@ pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
 }
 
 /// Returns the length of the trailer in bytes, read from the last [`MIN_LEN`] bytes of a frame of `frame_len` bytes.
-///
-/// # Errors
-/// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).
 pub(crate) fn parse_trailer_len(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
     if last_25_bytes.len() != MIN_LEN || Marker::from_u8(last_25_bytes[LEN_MARKER_OFFSET]) != Marker::U32 {
         return Err(err!(Data, "the frame of {frame_len} bytes does not end with a trailer"));

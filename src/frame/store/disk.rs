@@ -130,9 +130,6 @@ impl Disk {
     }
 
     /// Returns the chunk files of a sparse frame.
-    ///
-    /// # Errors
-    /// `InvalidHeader` for a contiguous frame.
     pub(in crate::frame) fn chunk_files(&self) -> Result<&ChunkFiles> {
         self.directory().ok_or_else(|| err!(InvalidHeader, "no chunk files: expected a sparse frame"))
     }

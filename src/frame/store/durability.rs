@@ -43,9 +43,6 @@ impl Durability {
     }
 
     /// Converts a number of the C API.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a number without a level.
     pub(crate) fn from_number(number: i32) -> Result<Durability> {
         [Durability::Off, Durability::Kill, Durability::Power]
             .into_iter()

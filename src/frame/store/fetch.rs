@@ -417,9 +417,6 @@ impl StoredChunk<'_> {
 }
 
 /// Returns the length of a chunk file in bytes.
-///
-/// # Errors
-/// `FileRead`, also for a file that has no chunk header.
 fn chunk_file_len(file: &IoStream) -> Result<usize> {
     let len = usize::try_from(file.size()?).unwrap_or(0);
     if len < MIN_HEADER_LENGTH {

@@ -54,9 +54,6 @@ pub(in crate::frame) fn read_trailer_len(frame: &impl ReadFrame, frame_len: u64)
 
 /// Returns the offset of a trailer of `trailer_len` bytes: at the end of the frame, or behind the header if there are
 /// no chunks.
-///
-/// # Errors
-/// `ReadBuffer` for a trailer outside the frame.
 pub(in crate::frame) fn trailer_offset(header: &FrameHeader, trailer_len: u64) -> Result<u64> {
     let frame_len = header.frame_len;
     let at = if header.nbytes > 0 { frame_len - trailer_len } else { header.header_len as u64 };
@@ -80,10 +77,6 @@ pub(in crate::frame) fn index_offset(header: &FrameHeader) -> u64 {
 
 /// Reads and decodes the index of a frame with chunks, which must end before byte `limit`. The entries are checked by
 /// [`check_offsets`].
-///
-/// # Errors
-/// `InvalidHeader` for an index outside the frame or with another number of entries than the frame has chunks; those of
-/// reading and of [`index::decode`].
 pub(in crate::frame) fn read_index(
     frame: &impl ReadFrame,
     header: &FrameHeader,
@@ -129,9 +122,6 @@ fn read_moved_index(frame: &impl ReadFrame, at: u64, chunk: &ChunkHeader) -> Res
 }
 
 /// Checks that the offsets of all chunks of a contiguous frame are inside its data section.
-///
-/// # Errors
-/// `InvalidHeader`.
 pub(in crate::frame) fn check_offsets(header: &FrameHeader, offsets: &Offsets) -> Result<()> {
     if header.kind == FrameKind::Sparse {
         return Ok(());

@@ -58,9 +58,6 @@ impl FrameBuilder {
 
     /// Adds a chunk. Returns the bytes to write behind those of the chunks before, or nothing for a special chunk, of
     /// which the index has all.
-    ///
-    /// # Errors
-    /// `ChunkAppend` for a chunk that does not fit behind the others; `InvalidHeader`.
     pub(crate) fn push<'c>(&mut self, chunk: &'c [u8]) -> Result<&'c [u8]> {
         let info = ChunkInfo::parse(chunk)?;
         let len = usize::try_from(info.cbytes).unwrap_or(0);

@@ -61,9 +61,6 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// Adds the encoded block `nblock`.
-    ///
-    /// # Errors
-    /// `MemoryAlloc` when there is no memory for a copy of an early block.
     pub(super) fn write_block(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
         let mut state = self.lock_state();
         if state.full {

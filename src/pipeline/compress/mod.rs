@@ -256,9 +256,6 @@ fn set_instr_header(plan: &mut CompressionPlan, source: ContentSource<'_>) {
 }
 
 /// Checks the buffers of variable-length blocks (`chunk.md` 3.11). Returns the size of the largest in bytes.
-///
-/// # Errors
-/// `InvalidParam` when there are no buffers or one is empty.
 pub(crate) fn check_varlen(sources: &[&[u8]]) -> Result<usize> {
     if sources.is_empty() || sources.iter().any(|s| s.is_empty()) {
         return Err(err!(

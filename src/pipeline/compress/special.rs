@@ -8,9 +8,6 @@ use crate::error::{Result, err};
 
 /// Writes a special chunk that represents `nbytes` bytes into `dest`, and returns its length in bytes. The block size
 /// of `params` is effective. `value` is one item for [`SpecialValue::Value`], empty for other kinds.
-///
-/// # Errors
-/// `Data` when `dest` is too short.
 pub(crate) fn encode_special_chunk(
     params: &CompressParams,
     kind: SpecialValue,

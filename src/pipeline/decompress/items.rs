@@ -152,9 +152,6 @@ impl RangeReader<'_> {
     }
 
     /// Decodes the bytes `range` of the content into `dest` (same length).
-    ///
-    /// # Errors
-    /// `InvalidParam` for a range beyond the content or of another length than `dest`, those of decompression.
     pub(crate) fn read(&self, range: Range<usize>, dest: OutBuffer<'_>) -> Result<DecompressOutcome> {
         let (nbytes, content) = (dest.len(), self.plan.header().nbytes());
         if range.end > content || range.len() != nbytes {

@@ -9,9 +9,6 @@ use crate::malloc::MallocBytes;
 
 /// Reads the streams of block `nblock`, which begin `start` bytes into the stored chunk, into `buffer`. They are at
 /// most `limit` bytes long.
-///
-/// # Errors
-/// `InvalidHeader` for a length out of range, those of the source.
 pub(super) fn read_streams<'b>(
     blocks: &LazyBlocks<'_>,
     nblock: usize,
@@ -60,9 +57,6 @@ pub(super) fn read_dictionary(
 }
 
 /// Returns the table of variable-length blocks; their sizes are read from the frame.
-///
-/// # Errors
-/// `InvalidHeader` for starts or sizes out of range, those of the source.
 pub(super) fn read_varlen_table(
     header: &ChunkHeader,
     chunk: &[u8],

@@ -211,9 +211,6 @@ impl<'a> DecodePlan<'a> {
     }
 
     /// Returns the chunk from the first stream of block `nblock` on; for equal blocks in memory.
-    ///
-    /// # Errors
-    /// `Data` for a block that begins before the end of the tables and the dictionary, or beyond the chunk.
     #[inline(always)]
     pub(super) fn bytes_from_block_start(&self, nblock: usize) -> Result<&'a [u8]> {
         let start = self.block_start(nblock)?;
@@ -229,9 +226,6 @@ impl<'a> DecodePlan<'a> {
     }
 
     /// Returns the offset of the first stream of block `nblock` in the chunk, in bytes.
-    ///
-    /// # Errors
-    /// `Data` for a start that is not positive, or beyond the table.
     #[inline(always)]
     pub(super) fn block_start(&self, nblock: usize) -> Result<usize> {
         let start = read_i32(self.chunk, self.header.len() + 4 * nblock);

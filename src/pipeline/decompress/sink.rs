@@ -72,10 +72,6 @@ pub(crate) trait BlockSink: Sync {
 
 /// Decodes the blocks `blocks` of `chunk` and passes each to `sink`; in no particular order, and on several threads if
 /// the parameters allow it. Masks are ignored.
-///
-/// # Errors
-/// `InvalidParam` for a block number out of range or a chunk of variable-length blocks, those of decompression and of
-/// `sink`.
 pub(crate) fn decode_into_sink(
     params: &DecompressParams<'_>,
     chunk: &ParsedChunk<'_>,

@@ -105,9 +105,6 @@ pub(super) fn repeated_value<'a>(header: &ChunkHeader, chunk: &'a [u8]) -> &'a [
 }
 
 /// Checks the length of a plain chunk. Does nothing for other chunks.
-///
-/// # Errors
-/// `Data`.
 #[inline(always)]
 pub(super) fn check_memcpyed_len(header: &ChunkHeader) -> Result<()> {
     if has_wrong_memcpyed_len(header) {

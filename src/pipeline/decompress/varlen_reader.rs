@@ -20,9 +20,6 @@ pub(crate) struct VarlenReader<'a> {
 
 impl VarlenReader<'_> {
     /// Opens `chunk` and passes the reader to `then`.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a chunk of equal blocks, those of decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &ParsedChunk<'_>,

@@ -80,9 +80,6 @@ unsafe fn replace_chunk(slot: &mut *mut u8, chunk: *mut u8) {
 
 impl<'a> LockProof<'a, SuperChunk> {
     /// Returns chunk `nchunk`; for a view, that of its owner.
-    ///
-    /// # Errors
-    /// `Data` when the array has no such chunk, `Failure` when the owner of a view was freed.
     #[inline]
     pub(in crate::schunk) fn chunk_in_memory(self, nchunk: i64) -> Result<&'a [u8]> {
         let owner = self.object().owner().ok_or_else(|| err!(Failure, "the owner of the view was freed"))?;
@@ -102,9 +99,6 @@ impl<'a> LockProof<'a, SuperChunk> {
 
 impl WriteGuard<'_, SuperChunk> {
     /// Returns all slots of the array, including those behind the chunks.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a view.
     #[inline(always)]
     fn chunk_slots(&mut self) -> Result<&mut [*mut u8]> {
         let schunk = self.object_for_change();
@@ -135,9 +129,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Returns the slot of chunk `at`.
-    ///
-    /// # Errors
-    /// `Data` when there is no such chunk.
     #[inline(always)]
     fn chunk_slot(&mut self, at: i64) -> Result<&mut *mut u8> {
         let slot = usize::try_from(at).ok().and_then(|at| self.chunks_in_memory().ok()?.get_mut(at));
@@ -168,9 +159,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Enlarges the array, which is full. Returns the slots.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`, `Data` when there are fewer slots than chunks.
     #[cold]
     fn grow_array(&mut self, nchunks: i64) -> Result<&mut [*mut u8]> {
         let slots = self.chunk_slots()?;

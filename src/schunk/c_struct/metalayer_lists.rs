@@ -81,9 +81,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Returns metalayer `at` of a list for a change.
-    ///
-    /// # Errors
-    /// `NotFound` when there is none.
     fn metalayer_for_change(&mut self, kind: MetalayerKind, at: usize) -> Result<&mut blosc2_metalayer> {
         let (slots, count) = self.slots_for_change(kind);
         ensure!(at < count, NotFound, "no metalayer {at} in a list of {count}");
@@ -119,9 +116,6 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Inserts a metalayer before metalayer `at` of a list, or at its end.
-    ///
-    /// # Errors
-    /// `InvalidParam` when the list is full, or `at` is out of range.
     pub(in crate::schunk) fn insert_metalayer(
         &mut self,
         kind: MetalayerKind,

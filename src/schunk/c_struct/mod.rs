@@ -280,9 +280,6 @@ impl SuperChunk {
     /// # Safety
     /// The parameters fulfil the safety conditions of [`Context::for_compression`] and [`Context::for_decompression`].
     /// No other code uses the super-chunk.
-    ///
-    /// # Errors
-    /// Those of these functions; `InvalidParam` for a typesize below 1.
     pub(super) unsafe fn make_contexts(
         &self,
         cparams: &blosc2_cparams,

@@ -24,9 +24,6 @@ const MAX_UNPROVEN_NBYTES: usize = 1 << 20;
 const MAX_UNPROVEN_CRATIO: usize = 64;
 
 /// Returns the uncompressed size of an index, in bytes, from the header of its chunk.
-///
-/// # Errors
-/// `InvalidHeader` when the chunk is not a list of 8-byte entries.
 pub(crate) fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
     let header = header_of_index_chunk;
     if usize::from(header.typesize) != ENTRY_LEN {

@@ -24,9 +24,6 @@ pub(in crate::frame) fn head_len(header: &ChunkHeader) -> usize {
 
 /// Returns how many bytes further behind the blocks begin than in a chunk without a gap. `head` is the start of an index
 /// chunk, of [`head_len`] bytes.
-///
-/// # Errors
-/// `Data` for a block start that is not inside the chunk.
 pub(in crate::frame) fn gap_before_blocks(header: &ChunkHeader, head: &[u8]) -> Result<usize> {
     if !header.is_coded() {
         return Ok(0);

@@ -26,9 +26,6 @@ pub(crate) enum IndexEntry {
 }
 
 /// Decodes an entry. Undefined bits are ignored; if several kind bits are set, the order is zero, uninitialised, NaN.
-///
-/// # Errors
-/// `Data` for a special chunk of unknown kind.
 pub(crate) fn decode_entry(code: i64) -> Result<IndexEntry> {
     if let Ok(payload) = u64::try_from(code) {
         return Ok(IndexEntry::Payload(payload));

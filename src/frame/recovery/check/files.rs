@@ -171,9 +171,6 @@ impl FrameFiles {
     }
 
     /// Returns the numbers of all chunk files of a directory in ascending order; none for a contiguous frame.
-    ///
-    /// # Errors
-    /// `FileRead` if the directory cannot be listed.
     pub(crate) fn chunk_file_numbers(&self) -> Result<Vec<u32>> {
         let Some(files) = self.disk.directory() else { return Ok(Vec::new()) };
         let directory = paths::as_path(&files.directory);

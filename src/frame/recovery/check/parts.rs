@@ -89,9 +89,6 @@ pub(crate) fn read_index(
 }
 
 /// Checks a metalayer of variable length: its content is a whole chunk.
-///
-/// # Errors
-/// `Data` for a content that is no chunk of that length, those of decompression.
 pub(crate) fn check_vlmetalayer(metalayer: &Metalayer<'_>) -> Result<()> {
     let content = metalayer.content;
     let mut header = ChunkHeader::default();

@@ -206,9 +206,6 @@ impl ChunkChecksums {
     }
 
     /// Checks the bytes of a chunk whose number is not known.
-    ///
-    /// # Errors
-    /// `Data` for a checksum that no chunk has.
     pub(super) fn check_any(&self, chunk: &[u8]) -> Result<()> {
         let ChunkChecksums::AnyOf(checksums) = self else { return Ok(()) };
         let found = chunk_checksum(chunk);

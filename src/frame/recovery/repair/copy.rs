@@ -36,9 +36,6 @@ pub(super) struct CopiedChunks {
 }
 
 /// Copies all whole chunks to `frame` and determines the sizes of the others. Reports damaged chunks.
-///
-/// # Errors
-/// Those of reading the file, of writing the frame, and of the report; `Data` for too many lost chunks.
 pub(super) fn copy_chunks(
     survey: &Survey,
     options: &CheckOptions<'_>,

@@ -16,9 +16,6 @@ pub(super) const LOST: i64 = i64::MIN;
 
 /// Reads the index at the place that the header gives. The number of its entries may differ from the number of chunks in
 /// the header, of which the last change may not have been written.
-///
-/// # Errors
-/// Those of reading and decoding the index; `Data` for a chunk that is not credible as the index of the frame.
 pub(super) fn read_credible_index(files: &FrameFiles, header: &FrameHeader) -> Result<(StoredPart, Offsets)> {
     let at = load::index_offset(header);
     let mut head = [0; EXTENDED_HEADER_LENGTH];

@@ -52,9 +52,6 @@ pub(super) struct NewFrameParts<'a> {
 
 impl NewFrame {
     /// Begins a frame with a header of `header_len` bytes.
-    ///
-    /// # Errors
-    /// `FileOpen` if something exists at `destination` or no file can be created beside it.
     pub(super) fn create(kind: FrameKind, destination: &CStr, header_len: usize) -> Result<NewFrame> {
         check_destination(destination)?;
         let destination = destination_path(destination)?;
