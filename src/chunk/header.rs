@@ -6,7 +6,7 @@ use super::format::{
 };
 use super::{SpecialValue, read_i32, write_i32};
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 /// The fields of a chunk header. A header returned by [`ChunkHeader::parse`] has passed the checks of `chunk.md` 2.1:
 /// sizes are positive where they must be, and `filters` are the effective ones.
@@ -124,9 +124,7 @@ impl ChunkHeader {
         if self.has_varlen_blocks() && self.is_memcpyed() {
             return Err(err!(InvalidHeader, "variable-length blocks cannot be stored uncompressed"));
         }
-        if self.nbytes < 0 {
-            return Err(err!(InvalidHeader, "`nbytes` is {}, expected 0 or more", self.nbytes));
-        }
+        ensure!(self.nbytes >= 0, InvalidHeader, "`nbytes` is {}, expected 0 or more", self.nbytes);
         if !self.has_varlen_blocks() {
             self.blocksize = clamp_blocksize(self.blocksize, self.nbytes);
         } else if self.nbytes == 0 {
@@ -175,9 +173,7 @@ impl ChunkHeader {
             let blocksize = self.blocksize;
             return Err(err!(InvalidHeader, "`blocksize` is {blocksize}, expected 1 to {MAX_BLOCKSIZE}"));
         }
-        if self.typesize == 0 {
-            return Err(err!(InvalidHeader, "`typesize` is 0, expected 1 to 255"));
-        }
+        ensure!(self.typesize != 0, InvalidHeader, "`typesize` is 0, expected 1 to 255");
         Ok(())
     }
 

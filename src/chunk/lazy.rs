@@ -4,7 +4,7 @@
 use super::format::{EXTENDED_HEADER_LENGTH, flag2, offset};
 use super::{BlockGeometry, ChunkHeader, read_i32, write_i32};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 
 /// The location of a chunk in its frame, as the trailer of a lazy chunk gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +120,7 @@ impl<'a> LazyTrailer<'a> {
         };
         let nchunk = read_i32(trailer, 0).unwrap_or_default();
         let offset = i64::from_le_bytes(trailer[4..FIXED_TRAILER_LEN].try_into().unwrap_or_default());
-        if offset < 0 {
-            return Err(err!(InvalidHeader, "the offset of the lazy chunk is {offset}, expected 0 or more"));
-        }
+        ensure!(offset >= 0, InvalidHeader, "the offset of the lazy chunk is {offset}, expected 0 or more");
         let location = ChunkLocation { nchunk, offset };
         Ok(LazyTrailer { location, block_lengths: BlockLengths::Serialized(&trailer[FIXED_TRAILER_LEN..]) })
     }

@@ -7,7 +7,7 @@ use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::ChunkState;
 use super::transaction::ChangeLockGuard;
 use crate::err;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, ensure};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::status::FrameStatus;
 use crate::frame::store::{Frame, FrameContents};
@@ -212,9 +212,7 @@ impl SuperChunk {
     /// `InvalidParam` for a view, `Failure` from inside an I/O function.
     #[inline(always)]
     pub(super) fn start_change(&self) -> Result<WriteGuard<'_, SuperChunk>> {
-        if self.is_view() {
-            return Err(err!(InvalidParam, "the super-chunk is a view, expected the owner of the chunks"));
-        }
+        ensure!(!self.is_view(), InvalidParam, "the super-chunk is a view, expected the owner of the chunks");
         let guard = WriteGuard::lock(self)?;
         self.discard_cached_block();
         Ok(guard)

@@ -7,7 +7,7 @@ use super::frame_sync::{ChangeSession, ChunkAccess};
 use super::snapshot::retry_until_stored;
 use crate::chunk::{BlockGeometry, ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::{Error, ErrorKind, Result, to_failure_unless_lock, to_kind_unless_lock};
+use crate::error::{Error, ErrorKind, Result, ensure, to_failure_unless_lock, to_kind_unless_lock};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::malloc::MallocBytes;
 use crate::out_buffer::OutBuffer;
@@ -158,9 +158,7 @@ impl SuperChunk {
     /// `InvalidParam` for chunks of different sizes or an overflow; `Failure` for items before the first, and for a
     /// super-chunk without chunks.
     pub(crate) fn span_to_read(&self, start: i64, stop: i64) -> Result<Option<Span>> {
-        if start < 0 && stop > start {
-            return Err(err!(Failure, "`start` is {start}, expected 0 or more"));
-        }
+        ensure!(start >= 0 || stop <= start, Failure, "`start` is {start}, expected 0 or more");
         self.span(start, stop).map_err(|error| match self.chunksize() {
             // The super-chunk has no chunks, and thus no items: not an error about chunk sizes.
             -1 => err!(Failure, "{error}"),
@@ -611,9 +609,7 @@ impl SuperChunk {
             return Ok(None);
         }
         let (typesize, chunksize) = (i64::from(self.typesize()), i64::from(counters.chunksize));
-        if chunksize <= 0 {
-            return Err(err!(InvalidParam, "`chunksize` is {chunksize}, expected 1 or more"));
-        }
+        ensure!(chunksize > 0, InvalidParam, "`chunksize` is {chunksize}, expected 1 or more");
         let bytes = start.checked_mul(typesize).zip(stop.checked_mul(typesize));
         let overflow = || err!(InvalidParam, "`start` is {start}, `stop` {stop}: a byte offset overflows");
         let (first, end) = bytes.ok_or_else(overflow)?;

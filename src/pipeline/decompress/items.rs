@@ -7,7 +7,7 @@ use super::plan::DecodePlan;
 use super::uncoded::read_uncoded;
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 use std::ops::Range;
@@ -43,9 +43,7 @@ impl ItemRange {
         if nitems == 0 {
             return Ok(0..0);
         }
-        if nitems < 0 {
-            return Err(err!(InvalidParam, "`nitems` is {nitems}, expected 0 or more"));
-        }
+        ensure!(nitems >= 0, InvalidParam, "`nitems` is {nitems}, expected 0 or more");
         let nbytes = nitems * typesize;
         if nbytes > i64::from(i32::MAX) || nbytes > destsize as i64 {
             return Err(err!(WriteBuffer, "`destsize` is {destsize}, expected {nbytes} or more"));
@@ -144,9 +142,7 @@ impl RangeReader<'_> {
         then: impl FnOnce(&RangeReader<'_>) -> Result<R>,
     ) -> Result<R> {
         check_equal_blocks(chunk.header())?;
-        if chunk.class().is_err() {
-            return Err(err!(SchunkSpecial, "the kind of special chunk is not defined"));
-        }
+        ensure!(chunk.class().is_ok(), SchunkSpecial, "the kind of special chunk is not defined");
         let params = DecompressParams { mask: None, ..*params };
         DecodePlan::open(chunk, &params, |plan| then(&RangeReader { plan }))
     }
