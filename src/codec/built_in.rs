@@ -95,13 +95,13 @@ impl Encoder for BuiltInEncoder<'_> {
                 Ok(blosclz::compress(tables, self.blosclz_release(), clevel, src, dest))
             }
             (BuiltInCodec::Lz4, Some(EncoderDictionaryData::Lz4(dictionary))) => {
-                lz4::compress_fast_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
+                lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, Some(dictionary))
             }
-            (BuiltInCodec::Lz4, _) => lz4::compress_fast(&mut workspace.lz4, src, dest, clevel),
+            (BuiltInCodec::Lz4, _) => lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, None),
             (BuiltInCodec::Lz4Hc, Some(EncoderDictionaryData::Lz4Hc(dictionary))) => {
-                lz4::compress_hc_with_dictionary(&mut workspace.lz4, src, dest, clevel, dictionary)
+                lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, Some(dictionary))
             }
-            (BuiltInCodec::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel),
+            (BuiltInCodec::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, None),
             #[cfg(feature = "snappy")]
             (BuiltInCodec::Snappy, _) => snappy::compress(&mut workspace.snappy, src, dest),
             (BuiltInCodec::Zlib, _) => {

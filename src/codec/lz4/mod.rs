@@ -46,29 +46,20 @@ pub(super) fn compress_fast(
     src: &[u8],
     dest: &mut [u8],
     clevel: i32,
+    dictionary: Option<&Dictionary>,
 ) -> Result<usize> {
     if src.len() > MAX_INPUT_LEN {
         return Ok(0);
     }
-    Ok(encode::fast::compress(&mut state.fast, src, dest, acceleration(clevel))?.unwrap_or(0))
-}
-
-/// Compresses like [`compress_fast`], with a dictionary.
-pub(super) fn compress_fast_with_dictionary(
-    state: &mut Lz4Workspace,
-    src: &[u8],
-    dest: &mut [u8],
-    clevel: i32,
-    dictionary: &Dictionary,
-) -> Result<usize> {
-    if src.len() > MAX_INPUT_LEN {
-        return Ok(0);
-    }
-    let DictionaryBuffer { dictionary_len: start, input, fast, .. } =
-        DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
     let acceleration = acceleration(clevel);
-    Ok(encode::fast::compress_with_dictionary(&mut state.fast, fast, input, *start, dest, acceleration)?
-        .unwrap_or(0))
+    let written = if let Some(dictionary) = dictionary {
+        let DictionaryBuffer { dictionary_len: start, input, fast, .. } =
+            DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
+        encode::fast::compress_with_dictionary(&mut state.fast, fast, input, *start, dest, acceleration)?
+    } else {
+        encode::fast::compress(&mut state.fast, src, dest, acceleration)?
+    };
+    Ok(written.unwrap_or(0))
 }
 
 /// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default). Returns the number of
@@ -78,39 +69,26 @@ pub(super) fn compress_hc(
     src: &[u8],
     dest: &mut [u8],
     clevel: i32,
+    dictionary: Option<&Dictionary>,
 ) -> Result<usize> {
     if src.len() > MAX_INPUT_LEN {
         return Ok(0);
     }
-    let written = match max_attempts(clevel) {
-        None => encode::mid::compress(&mut state.mid, src, dest)?,
-        Some(attempts) => {
-            let tables = get_or_try_insert_with(&mut state.high, encode::high::ChainTables::new)?;
-            encode::high::compress(tables, src, dest, attempts)
+    let loaded = dictionary
+        .map(|dictionary| DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src))
+        .transpose()?;
+    let written = if let Some(attempts) = max_attempts(clevel) {
+        let tables = get_or_try_insert_with(&mut state.high, encode::high::ChainTables::new)?;
+        match loaded {
+            None => encode::high::compress(tables, src, dest, attempts),
+            Some(DictionaryBuffer { id, dictionary_len: start, input, .. }) => {
+                encode::high::compress_with_dictionary(tables, input, *start, *id, dest, attempts)
+            }
         }
-    };
-    Ok(written.unwrap_or(0))
-}
-
-/// Compresses like [`compress_hc`], with a dictionary.
-pub(super) fn compress_hc_with_dictionary(
-    state: &mut Lz4Workspace,
-    src: &[u8],
-    dest: &mut [u8],
-    clevel: i32,
-    dictionary: &Dictionary,
-) -> Result<usize> {
-    if src.len() > MAX_INPUT_LEN {
-        return Ok(0);
-    }
-    let DictionaryBuffer { id, dictionary_len: start, input, mid, .. } =
-        DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src)?;
-    let written = match max_attempts(clevel) {
-        None => encode::mid::compress_with_dictionary(&mut state.mid, mid, input, *start, dest)?,
-        Some(attempts) => {
-            let tables = get_or_try_insert_with(&mut state.high, encode::high::ChainTables::new)?;
-            encode::high::compress_with_dictionary(tables, input, *start, *id, dest, attempts)
-        }
+    } else if let Some(DictionaryBuffer { dictionary_len: start, input, mid, .. }) = loaded {
+        encode::mid::compress_with_dictionary(&mut state.mid, mid, input, *start, dest)?
+    } else {
+        encode::mid::compress(&mut state.mid, src, dest)?
     };
     Ok(written.unwrap_or(0))
 }

@@ -211,9 +211,9 @@ fn blocks_of_our_encoders_decode_to_the_input() {
         let plain = naive_decode(&random_block(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();
         let mut stream = vec![0; plain.len() * 2 + 100];
         let written = if round % 2 == 0 {
-            compress_fast(&mut state, &plain, &mut stream, 1 + (round % 9) as i32).unwrap()
+            compress_fast(&mut state, &plain, &mut stream, 1 + (round % 9) as i32, None).unwrap()
         } else {
-            compress_hc(&mut state, &plain, &mut stream, 1 + (round % 9) as i32).unwrap()
+            compress_hc(&mut state, &plain, &mut stream, 1 + (round % 9) as i32, None).unwrap()
         };
         assert!(decode_all_ways(&stream[..written], plain.len(), &[]) == Some(plain));
     }
