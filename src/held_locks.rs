@@ -10,9 +10,7 @@ use std::mem::ManuallyDrop;
 /// How a lock is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockMode {
-    /// For reading.
     Shared,
-    /// For changing.
     Exclusive,
 }
 

@@ -69,7 +69,6 @@ impl<'a> OutBuffer<'a> {
         self.bytes.chunks_exact_mut(len).map(|bytes| OutBuffer { bytes })
     }
 
-    /// Sets all bytes to `byte`.
     #[inline(always)]
     pub(crate) fn fill(&mut self, byte: u8) {
         self.bytes.fill(MaybeUninit::new(byte));
@@ -99,7 +98,6 @@ impl<'a> OutBuffer<'a> {
 }
 
 impl Default for OutBuffer<'_> {
-    /// Returns an empty buffer.
     fn default() -> Self {
         OutBuffer { bytes: &mut [] }
     }

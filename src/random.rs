@@ -12,12 +12,10 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 
-    /// Returns `len` bytes below `bound`.
     pub(crate) fn bytes(&mut self, len: usize, bound: usize) -> Vec<u8> {
         (0..len).map(|_| self.below(bound) as u8).collect()
     }

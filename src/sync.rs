@@ -22,7 +22,6 @@ pub(crate) use model::explore;
 #[cfg(loom)]
 pub(crate) use model::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard, WithBorrow, per_thread};
 
-/// Threads.
 pub(crate) mod thread {
     #[cfg(loom)]
     pub(crate) use loom::thread::{Builder, JoinHandle};

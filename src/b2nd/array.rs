@@ -124,7 +124,6 @@ impl ArrayBuilder {
     }
 }
 
-/// The parameters of a new array.
 #[derive(Clone)]
 pub(crate) struct ArrayParams<'a> {
     /// Shape in items.
@@ -156,7 +155,6 @@ impl Array {
         Ok(Box::into_raw(self).cast())
     }
 
-    /// Returns the super-chunk.
     pub(crate) fn schunk(&self) -> Result<&SuperChunk> {
         // SAFETY: `sc` is NULL or the super-chunk of the struct, which lives as long as the array unless C code has
         // taken it.
@@ -164,7 +162,6 @@ impl Array {
             .ok_or_else(|| err!(NullPointer, "the array has no super-chunk"))
     }
 
-    /// Returns the current geometry.
     pub(crate) fn geometry(&self) -> Arc<Geometry> {
         Arc::clone(&self.cached_geometry.read().geometry)
     }

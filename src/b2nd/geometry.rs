@@ -279,7 +279,6 @@ impl Geometry {
         &self.strides
     }
 
-    /// Number of chunks along a dimension.
     pub(crate) fn chunks_along(&self, dim: usize) -> i64 {
         self.extshape[dim].checked_div(self.chunkshape[dim].into()).unwrap_or(0)
     }

@@ -70,7 +70,6 @@ fn end_offset(start: usize, len: usize, steps: impl Iterator<Item = (usize, usiz
 }
 
 impl Rows {
-    /// Returns an empty set of rows.
     pub(crate) fn empty() -> Rows {
         Rows { len: 0, depth: 0, loops: [Loop::default(); MAX_DIM], src: 0..0, dst: 0..0 }
     }
@@ -107,7 +106,6 @@ impl Rows {
         self.len
     }
 
-    /// Number of rows.
     pub(crate) fn count(&self) -> usize {
         if self.is_empty() {
             return 0;

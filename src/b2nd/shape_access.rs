@@ -45,7 +45,6 @@ impl<'a> ShapeLockedArray<'a> {
         self.array
     }
 
-    /// Returns the super-chunk of the array.
     pub(super) fn schunk(&self) -> &'a SuperChunk {
         self.schunk
     }

@@ -43,7 +43,6 @@ pub(crate) struct TileIter {
 }
 
 impl TileIter {
-    /// Returns an empty set of tiles.
     pub(super) fn empty() -> TileIter {
         TileIter {
             ndim: 0,

@@ -35,7 +35,6 @@ pub(crate) enum BlockCoding {
 }
 
 impl ChunkClass {
-    /// Returns the class of the chunk with that parsed header.
     #[inline]
     pub(crate) fn of(header: &ChunkHeader) -> Result<ChunkClass> {
         Ok(match header.special()? {

@@ -82,16 +82,13 @@ impl LazyChunk {
         }
     }
 
-    /// Returns the trailer of the chunk.
     pub(crate) fn trailer(&self) -> LazyTrailer<'_> {
         LazyTrailer { location: self.location, block_lengths: BlockLengths::Numbers(&self.block_lengths) }
     }
 }
 
-/// The trailer of a lazy chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LazyTrailer<'a> {
-    /// The location of the chunk in its frame.
     pub location: ChunkLocation,
     block_lengths: BlockLengths<'a>,
 }

@@ -18,7 +18,6 @@ pub(crate) struct ParsedChunk<'a> {
     block_location: BlockLocation<'a>,
 }
 
-/// The location of the blocks of a chunk.
 #[derive(Clone, Copy)]
 enum BlockLocation<'a> {
     /// In the bytes. A serialised lazy chunk is an error: it has no source.
@@ -29,7 +28,6 @@ enum BlockLocation<'a> {
     Frame(LazyTrailer<'a>, &'a dyn BlockSource),
 }
 
-/// The location of the blocks of a lazy chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct LazyBlocks<'a> {
     /// Location of the chunk in its frame, and lengths of its blocks.
@@ -74,7 +72,6 @@ impl<'a> ParsedChunk<'a> {
         }
     }
 
-    /// Returns the parsed header.
     #[inline(always)]
     pub(crate) fn header(&self) -> &'a ChunkHeader {
         self.header

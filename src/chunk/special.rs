@@ -8,7 +8,6 @@ use crate::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum SpecialValue {
-    /// All bytes are zero.
     Zero = 1,
     /// All items are a quiet NaN; items of 4 or 8 bytes only.
     Nan = 2,

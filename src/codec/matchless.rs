@@ -321,7 +321,6 @@ fn huffman_bits(weights: &[u32]) -> u32 {
     inner.iter().sum()
 }
 
-/// The repetitions in a piece.
 enum Repetitions {
     /// No more than chance gives.
     Few,

@@ -6,7 +6,6 @@
 
 use super::reference::Reference;
 
-/// The number of streams that are kept.
 const MAX_KEPT: usize = 4;
 /// The length in bytes of the longest stream that is kept: that of a run of 1 MiB has 4 KiB.
 const MAX_STREAM_LEN: usize = 8 << 10;

@@ -27,7 +27,6 @@ pub enum BuiltInCodec {
     Zstd = 5,
 }
 
-/// The properties of a codec.
 struct Properties {
     codec: BuiltInCodec,
     /// The ABI's name.

@@ -29,7 +29,6 @@ impl SharedCparams {
         SharedCparams(cparams)
     }
 
-    /// Returns the parameters.
     pub(crate) fn get(&self) -> &blosc2_cparams {
         &self.0
     }
@@ -59,7 +58,6 @@ pub(crate) struct BlockContext {
 /// A function of the program that is called for blocks, with its parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockFunction<P> {
-    /// The caller's function.
     function: BlockFn<P>,
     /// The caller's parameters, as they were when the context was created.
     params: P,
@@ -67,9 +65,7 @@ pub(crate) struct BlockFunction<P> {
     context_params: *mut P,
 }
 
-/// A prefilter with its parameters.
 pub(crate) type Prefilter = BlockFunction<blosc2_prefilter_params>;
-/// A postfilter with its parameters.
 pub(crate) type Postfilter = BlockFunction<blosc2_postfilter_params>;
 
 // SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the
@@ -88,7 +84,6 @@ impl<P> BlockFunction<P> {
         BlockFunction { function, params, context_params }
     }
 
-    /// Returns the caller's function.
     pub(crate) fn function(&self) -> BlockFn<P> {
         self.function
     }
@@ -213,7 +208,6 @@ impl Postfilter {
 
 /// An encoder or a decoder of the program, ready for the streams of one chunk.
 pub(crate) struct UserCodec<P> {
-    /// Id of the codec.
     compcode: u8,
     /// The caller's function; `None` if it is in a plugin library that is loaded for the first stream.
     function: Option<CodecFn<P>>,
@@ -225,9 +219,7 @@ pub(crate) struct UserCodec<P> {
     chunk: *const c_void,
 }
 
-/// An encoder of the program.
 pub(crate) type UserEncoder = UserCodec<blosc2_cparams>;
-/// A decoder of the program.
 pub(crate) type UserDecoder = UserCodec<blosc2_dparams>;
 
 impl<P: Copy> UserCodec<P> {

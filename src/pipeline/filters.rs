@@ -306,7 +306,6 @@ impl<'c> FilterSteps<'c> {
     }
 }
 
-/// Returns the step of a filter that the program has registered.
 fn registered_step(id: u8, meta: u8) -> FilterStep {
     match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED).map(|filter| filter.properties) {
         Some(FilterEntry { forward, backward }) => FilterStep::User { id, meta, forward, backward },

@@ -13,7 +13,6 @@ use std::ptr;
 pub(crate) struct CallbackPointers {
     /// The context's super-chunk.
     pub schunk: *mut c_void,
-    /// The tuner's state.
     pub tuner_params: *mut c_void,
     /// Parameters for user codecs.
     pub codec_params: *mut c_void,
@@ -47,7 +46,6 @@ unsafe impl Send for CallbackPointer {}
 // SAFETY: as for `CallbackPointers`.
 unsafe impl Sync for CallbackPointer {}
 
-/// The format of a chunk that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkFormat {
     /// The 32-byte header of Blosc2.
@@ -97,7 +95,6 @@ pub(crate) struct CompressParams {
     pub tuner_id: i32,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
-    /// Pointers that callbacks receive.
     pub callback_pointers: CallbackPointers,
     /// The properties of the context's super-chunk, if an optional codec or filter (ids 32 to 36) needs them.
     pub container: Option<Container>,

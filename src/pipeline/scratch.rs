@@ -148,7 +148,6 @@ pub(crate) fn borrow_scratch() -> Result<BorrowedScratch> {
 /// Working memory in use. The thread keeps it only if it is [released](Self::release): memory that a panicking
 /// callback had in use is freed.
 pub(crate) struct BorrowedScratch {
-    /// The memory.
     pub scratch: Box<Scratch>,
     level: NestingGuard,
 }

@@ -67,7 +67,6 @@ pub(super) struct WaitQueue {
 }
 
 impl WaitQueue {
-    /// Returns an empty queue.
     pub(super) fn new() -> Self {
         WaitQueue { lock: Mutex::new(()), changed: Condvar::new() }
     }

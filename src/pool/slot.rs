@@ -50,7 +50,6 @@ pub(super) enum OfferResult {
 }
 
 impl WorkerSlot {
-    /// Returns a slot without a worker.
     pub(super) fn vacant() -> Self {
         WorkerSlot { word: AtomicPtr::new(state_word(VACANT)), queue: WaitQueue::new() }
     }

@@ -6,7 +6,6 @@ use super::worker_set::WorkerSet;
 pub(super) struct TestWorkerSet(*mut WorkerSet);
 
 impl TestWorkerSet {
-    /// Returns a set without workers.
     pub(super) fn new() -> Self {
         TestWorkerSet(Box::into_raw(Box::new(WorkerSet::new())))
     }

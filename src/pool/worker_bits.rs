@@ -3,7 +3,6 @@
 /// Workers per bank: the number of bits of a word.
 pub(super) const BANK_SIZE: usize = if cfg!(loom) { 2 } else { 64 };
 
-/// The number of banks.
 pub(super) const BANK_COUNT: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// The maximum number of workers. A job of more threads runs on this many.

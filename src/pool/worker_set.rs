@@ -61,7 +61,6 @@ pub(super) struct WorkerSet {
 }
 
 impl WorkerSet {
-    /// Returns a set without workers.
     pub(super) fn new() -> Self {
         WorkerSet {
             banks: std::array::from_fn(|_| OnceLock::new()),
@@ -101,7 +100,6 @@ impl WorkerSet {
         got
     }
 
-    /// Returns the slot of worker number `index`.
     pub(super) fn slot(&self, index: usize) -> &WorkerSlot {
         &self.bank(index / BANK_SIZE).slots[index % BANK_SIZE]
     }

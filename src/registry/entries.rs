@@ -20,7 +20,6 @@ pub(crate) struct CodecEntry {
     pub decoder: blosc2_codec_decoder_cb,
 }
 
-/// The functions of a filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilterEntry {
     /// The caller's forward function; `None` until its plugin is loaded.

@@ -27,7 +27,6 @@ pub(crate) fn reset() {
     TUNERS.reset();
 }
 
-/// Returns the codec with that id.
 pub(crate) fn codec(compcode: i32) -> Option<Registered<CodecEntry>> {
     CODECS.find(|c| c.id == compcode)
 }

@@ -36,7 +36,6 @@ use std::ptr;
 /// [`access_lock`](Self::access_lock) returns the same lock each time. Objects that share what the lock protects return
 /// the same lock.
 pub(crate) unsafe trait Lockable {
-    /// Returns the lock that protects the object.
     fn access_lock(&self) -> &AccessLock;
 
     /// Returns which use of the object other threads have interrupted for a child, if threads of its parent were
@@ -67,11 +66,9 @@ pub(crate) struct AccessLock {
 /// The uses of an object by threads of the parent that do not exist in a child.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupted {
-    /// None.
     Nothing,
     /// Reads, with locks that a change needs.
     Reads,
-    /// A change.
     Change,
 }
 
@@ -337,7 +334,6 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         LockProof { object: self.object }
     }
 
-    /// Returns the object.
     #[inline]
     pub(crate) fn object(&self) -> &'a T {
         self.object
@@ -385,7 +381,6 @@ impl<T> Clone for LockProof<'_, T> {
 impl<T> Copy for LockProof<'_, T> {}
 
 impl<'a, T> LockProof<'a, T> {
-    /// Returns the object.
     #[inline]
     pub(crate) fn object(self) -> &'a T {
         self.object

@@ -12,7 +12,6 @@ pub(crate) struct ChunkState {
     /// Number of the state: [`FrameStatus::generation`](crate::frame::store::status::FrameStatus::generation), 0 without a
     /// frame.
     pub generation: u64,
-    /// Number of the chunk.
     pub nchunk: i64,
 }
 

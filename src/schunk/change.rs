@@ -22,7 +22,6 @@ use std::sync::atomic::Ordering;
 
 /// A chunk passed by the caller.
 pub(crate) enum InputChunk<'a> {
-    /// The chunk is copied.
     Copy(&'a [u8]),
     /// The super-chunk takes ownership of the chunk on success.
     Take(&'a mut Option<MallocBytes>),
@@ -285,7 +284,6 @@ impl WriteGuard<'_, SuperChunk> {
         self.insert_without_frame(at, InputChunk::Copy(chunk), &info, ErrorKind::ChunkAppend)
     }
 
-    /// Replaces a chunk of a super-chunk without a frame.
     fn update_without_frame(&mut self, at: i64, chunk: InputChunk<'_>) -> Result<i64> {
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
@@ -308,7 +306,6 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(after.nchunks)
     }
 
-    /// Deletes a chunk of a super-chunk without a frame.
     fn delete_without_frame(&mut self, at: i64) -> Result<i64> {
         self.check_nchunk(at)?;
         let failed = to_kind_unless_lock(ErrorKind::ChunkUpdate);

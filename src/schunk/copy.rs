@@ -20,7 +20,6 @@ use crate::malloc::MallocVec;
 use crate::trace;
 use std::ffi::{CStr, CString};
 
-/// Destination and parameters of a copy.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CopyDestination<'a> {
     /// Whether the copy is one frame; otherwise it has separate chunks.
@@ -201,7 +200,6 @@ impl SuperChunk {
         bytes.ok_or_else(|| err!(SchunkCopy, "the super-chunk has no frame in memory"))
     }
 
-    /// Calls `copy` with the bytes of the super-chunk as one frame.
     pub(crate) fn copy_frame_bytes<R>(&self, copy: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
         let in_memory;
         let holder = if self.is_frame_in_memory() {

@@ -67,7 +67,6 @@ impl<'a> ChunkAccess<'a> {
         ChunkAccess { lock_proof, header: None, generation: Some(0), unlocked_since: None }
     }
 
-    /// Returns the proof that the lock is held.
     pub(super) fn lock_proof(self) -> LockProof<'a, SuperChunk> {
         self.lock_proof
     }
@@ -343,7 +342,6 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(header)
     }
 
-    /// Publishes the contents of a reread frame.
     fn publish_contents(&mut self, contents: &FrameContents) -> Result<()> {
         self.discard_cached_state();
         let mut counters = self.counters();

@@ -251,7 +251,6 @@ impl SuperChunk {
         self.read_lock().lock_proof().metalayers(kind).map(|metalayer| metalayer.name.to_vec()).collect()
     }
 
-    /// Returns whether the super-chunk holds an array.
     pub(crate) fn has_array(&self) -> bool {
         self.has_metalayer(c"b2nd") || self.has_metalayer(c"caterva")
     }

@@ -37,7 +37,6 @@ pub(crate) trait BlockPatch: Sync {
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()>;
 }
 
-/// The blocks of the new chunk.
 struct PatchedBlocks<'a> {
     sizes: ChunkSizes,
     patch: &'a dyn BlockPatch,

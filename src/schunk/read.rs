@@ -84,7 +84,6 @@ impl SuperChunk {
         }
     }
 
-    /// Returns the parameters of a read.
     pub(super) fn decompress_params<'a>(
         &self,
         settings: &'a ReadSettings,
@@ -384,7 +383,6 @@ impl<'a> ChunkAccess<'a> {
         }
     }
 
-    /// Returns a copy of a whole chunk.
     pub(super) fn copy_of_chunk(self, nchunk: i64) -> Result<MallocBytes> {
         self.fetch(nchunk, false, FetchMode::Keep, |chunk| chunk.take_owned())
     }

@@ -10,7 +10,6 @@ use crate::frame::format::chunk_info::ChunkInfo;
 /// The counters that a super-chunk shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counters {
-    /// Number of chunks.
     pub nchunks: i64,
     /// Uncompressed bytes of all chunks.
     pub nbytes: i64,
@@ -98,7 +97,6 @@ impl<'a> Permutation<'a> {
         Ok(Permutation(order))
     }
 
-    /// Returns the numbers.
     pub(crate) fn as_slice(&self) -> &'a [i64] {
         self.0
     }

@@ -33,7 +33,6 @@ struct SliceChunk {
 /// A part of a chunk, and a copy of the chunk or the error of copying it.
 type SliceChunkCopy = (SliceChunk, Result<MallocBytes>);
 
-/// A part of a chunk that is written.
 struct ChunkPartToWrite<'a> {
     part: SliceChunk,
     src: &'a [u8],
@@ -589,7 +588,6 @@ impl SuperChunk {
         })
     }
 
-    /// Decodes a chunk into a new `malloc` block.
     pub(super) fn decode_to_malloc(
         &self,
         nchunk: i64,

@@ -62,7 +62,6 @@ impl SuperChunk {
         })
     }
 
-    /// Decodes a snapshot into a new `malloc` block.
     pub(super) fn decode_snapshot(
         &self,
         snapshot: &ChunkSnapshot,

@@ -171,7 +171,6 @@ fn gather_across_blocks(
 
 /// Copies items from the blocks of a chunk.
 struct ItemSink<'a> {
-    /// The items of each block.
     items: Vec<&'a [RequestedItem]>,
     blocksize: usize,
     typesize: usize,

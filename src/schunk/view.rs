@@ -21,10 +21,8 @@ use std::sync::atomic::Ordering;
 /// Compressed bytes that the counters of a view have for each chunk.
 const CBYTES_PER_CHUNK: i64 = 32;
 
-/// The sizes of the chunks in a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewSizes {
-    /// Number of chunks.
     pub nchunks: i64,
     /// Uncompressed bytes of a chunk.
     pub chunksize: i32,

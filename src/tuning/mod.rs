@@ -41,7 +41,6 @@ impl<T: Copy> Tunable<T> {
         Tunable(value)
     }
 
-    /// Returns the value.
     #[inline(always)]
     pub(crate) const fn get(self) -> T {
         self.0

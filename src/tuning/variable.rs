@@ -9,7 +9,6 @@ const UNSET: u64 = u64::MAX;
 /// The current value of each row of the table.
 static VALUES: [AtomicU64; ROWS.len()] = [const { AtomicU64::new(UNSET) }; ROWS.len()];
 
-/// A type of tunables.
 pub(crate) trait TunableValue: Copy {
     fn to_bits(self) -> u64;
     fn from_bits(bits: u64) -> Self;
@@ -61,7 +60,6 @@ impl<T: TunableValue> VariableTunable<T> {
         VariableTunable { row, default }
     }
 
-    /// Returns the current value.
     #[inline(always)]
     pub(crate) fn get(self) -> T {
         match VALUES[self.row].load(Ordering::Relaxed) {

@@ -22,7 +22,6 @@ pub(super) struct Piece {
 pub(super) struct AxisBlock {
     /// The summand of this dimension in the number of a block in its chunk.
     pub nblock: usize,
-    /// Range of the pieces of the dimension.
     pub pieces: Range<usize>,
     /// The largest `in_block` and `in_buffer`, plus the bytes of a piece behind its first item.
     pub block_reach: usize,

@@ -64,7 +64,6 @@ pub(crate) struct HashTables {
     u32_table: HashTable<u32>,
 }
 
-/// The type of the positions in a hash table.
 trait SlotPosition: Copy + Default + Into<u32> {
     /// The largest position.
     const MAX: u32;
@@ -93,11 +92,9 @@ impl SlotPosition for u32 {
 
 type TableSlots<S> = [S; 1 << MAX_TABLE_LOG2];
 
-/// A hash table of positions.
 struct HashTable<S>(Box<TableSlots<S>>);
 
 impl HashTables {
-    /// Returns empty tables.
     pub(crate) fn new() -> Result<HashTables> {
         Ok(HashTables { u16_table: HashTable(boxed_array()?), u32_table: HashTable(boxed_array()?) })
     }
@@ -220,7 +217,6 @@ fn probe<const LOG: u32, const EQUAL_BIAS: usize>(
     probe_ratio(tables.u16_table.new_match_finder::<LOG, EQUAL_BIAS>(probed), limits)
 }
 
-/// Encodes `src` with the hash table of a level.
 fn encode_at_level<const EQUAL_BIAS: usize>(
     tables: &mut HashTables,
     clevel: i32,

@@ -87,7 +87,6 @@ fn decode_copied_small_block(
     decode_small_block(&BlockWithSlack { readable: ahead, len: block.len() }, dest, dest_len, dictionary)
 }
 
-/// Decodes the rest of a block.
 fn decode_remaining(
     src: &BlockWithSlack<'_>,
     dest: &mut [u8],

@@ -35,13 +35,11 @@ pub(crate) struct NdlzTables {
 }
 
 impl NdlzTables {
-    /// Returns empty tables.
     pub(crate) fn new() -> Result<NdlzTables> {
         Ok(NdlzTables { cells: boxed_array()?, triples: boxed_array()?, pairs: boxed_array()? })
     }
 }
 
-/// Returns the slot of a piece from its hash.
 #[inline(always)]
 fn slot(hash: u32) -> usize {
     (hash >> 20) as usize

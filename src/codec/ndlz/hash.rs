@@ -45,7 +45,6 @@ fn read_word<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Returns the hash of `bytes`.
 #[inline(always)]
 pub(super) fn xxh32<const N: usize>(bytes: &[u8; N]) -> u32 {
     const { assert!(N.is_multiple_of(4)) };

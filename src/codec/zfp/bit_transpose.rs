@@ -7,10 +7,8 @@
 use super::integer::Integer;
 use super::order::coefficient_order;
 
-/// The number of planes in a group.
 pub(super) const PLANES_PER_GROUP: usize = 8;
 
-/// A group of planes of `W` words each.
 pub(super) type PlaneGroup<const W: usize> = [[u64; W]; PLANES_PER_GROUP];
 
 /// The bits of the `N` coefficients of a cell, by planes of `W` words.
@@ -18,7 +16,6 @@ pub(super) trait ToPlanes<I: Integer, const N: usize, const W: usize> {
     /// Returns the bits of the coefficients of `cell`.
     fn from_cell(cell: &[I; N]) -> Self;
 
-    /// Returns a group of planes.
     fn group(&self, group: usize) -> PlaneGroup<W>;
 }
 

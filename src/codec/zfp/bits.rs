@@ -88,7 +88,6 @@ impl<'a> ZfpBitReader<'a> {
         ZfpBitReader::from_bit(src, 0)
     }
 
-    /// Returns a reader that begins at bit `at` of `src`.
     pub(super) fn from_bit(src: &'a [u8], at: usize) -> Self {
         ZfpBitReader { src, at, word: 0, valid_bits: 0 }
     }
@@ -174,7 +173,6 @@ impl<'a> ZfpBitReader<'a> {
         }
     }
 
-    /// Skips any number of bits.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
         if count <= self.valid_bits {

@@ -47,7 +47,6 @@ pub(super) fn new_plane_buffer<T: Value, const W: usize>() -> PlaneBuffer<T, W> 
     T::Int::bytes([[0; W]; PLANES_PER_GROUP])
 }
 
-/// Reads a cell.
 #[inline(always)]
 pub(super) fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &CellLimits,

@@ -17,11 +17,9 @@ use crate::error::{Result, err};
 /// The whole block is decoded if more than one in this number of its cells would have to be decoded one by one.
 const WHOLE_BLOCK_DIVISOR: usize = 2;
 
-/// The decoder of the cells of one stream.
 struct CellDecoder<'a> {
     limits: CellLimits,
     shape: Shape,
-    /// The number of bits of each cell.
     cell_bits: usize,
     src: &'a [u8],
 }
@@ -68,7 +66,6 @@ impl Zfp {
 
 /// Consecutive values in one row of one cell.
 struct CellRow {
-    /// The number of the cell in the stream.
     cell: usize,
     /// The index of the first value in the cell.
     start: usize,

@@ -79,7 +79,6 @@ impl Shape {
         self.nitems.checked_mul(usize::try_from(typesize).ok()?)
     }
 
-    /// Returns the number of values of a cell.
     pub(super) fn cell_len(&self) -> usize {
         SIDE.pow(self.ndim as u32)
     }

@@ -9,7 +9,6 @@ pub(super) trait Value: Copy + Default {
     type Int: Integer;
     /// The size of a value in bytes.
     const SIZE: usize;
-    /// The number of bits of a value.
     const WIDTH: u32 = 8 * Self::SIZE as u32;
     /// The number of bits at the start of a cell that is not empty: a flag and the exponent.
     const HEADER_BITS: u32;

@@ -37,7 +37,6 @@ pub(crate) enum Change<'a> {
         /// Size of the old chunk in the data section, in bytes.
         old_len: u64,
     },
-    /// Deletes a chunk.
     Delete {
         /// Index of the chunk.
         at: usize,
@@ -53,7 +52,6 @@ pub(crate) enum Change<'a> {
     Fill {
         /// The kind of all chunks.
         special: SpecialValue,
-        /// Number of chunks.
         nchunks: usize,
     },
     /// Replaces the metalayers of variable length.

@@ -103,7 +103,6 @@ pub(in crate::frame) fn table_len(nchunks: usize, stored: usize) -> u64 {
 pub(in crate::frame) struct StoredPage {
     /// Offset in the frame, in bytes.
     pub(in crate::frame) at: u64,
-    /// The checksum of the page.
     pub(in crate::frame) checksum: u32,
 }
 
@@ -210,7 +209,6 @@ pub(crate) struct ChecksumTable {
     pub(in crate::frame) at: u64,
     /// Length of the frame to which the table belongs, in bytes.
     pub(in crate::frame) frame_len: u64,
-    /// Number of chunks.
     pub(in crate::frame) nchunks: usize,
     /// The checksums of the chunks, in pages of [`PAGE_CHUNKS`]. Stored pages are empty until
     /// [`read_pages`](Self::read_pages) is called.

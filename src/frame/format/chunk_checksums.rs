@@ -68,7 +68,6 @@ pub(in crate::frame) struct Checksums {
 }
 
 impl Checksums {
-    /// Returns a copy.
     pub(in crate::frame) fn try_clone(&self) -> Result<Checksums> {
         Ok(Checksums {
             pages: fallible::collect(self.pages.iter().cloned())?,
@@ -153,7 +152,6 @@ impl Checksums {
         len.then(|| table_len(self.len, self.stored_places().count()))
     }
 
-    /// Returns the number of chunks.
     pub(in crate::frame) fn len(&self) -> usize {
         self.len
     }
@@ -208,7 +206,6 @@ impl Checksums {
         self.pages.get(nchunk / PAGE_CHUNKS).map(|(page, _)| &**page)
     }
 
-    /// Returns the checksum of chunk `nchunk`.
     pub(in crate::frame) fn of_chunk(&self, nchunk: usize) -> Option<u32> {
         self.page(nchunk)?.checksums.get(nchunk % PAGE_CHUNKS).copied()
     }

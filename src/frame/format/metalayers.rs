@@ -35,7 +35,6 @@ const CONTENT_OVERHEAD: usize = 5;
 /// Size of the number of contents behind the map, with its marker, in bytes.
 const CONTENTS_HEADER_LEN: usize = 3;
 
-/// A metalayer in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Metalayer<'a> {
     /// Up to 31 bytes, without a NUL at the end.
@@ -78,7 +77,6 @@ pub(crate) fn borrow(metalayers: &[OwnedMetalayer]) -> Result<Vec<Metalayer<'_>>
 }
 
 impl Metalayer<'_> {
-    /// Returns a copy.
     pub(crate) fn to_owned(self) -> Result<OwnedMetalayer> {
         Ok((fallible::copy_of(self.name)?, fallible::copy_of(self.content)?))
     }

@@ -60,7 +60,6 @@ pub(crate) struct Images {
 }
 
 impl Images {
-    /// Returns a copy.
     pub(in crate::frame) fn try_clone(&self) -> Result<Images> {
         Ok(Images {
             header: fallible::copy_of(&self.header)?,
@@ -116,7 +115,6 @@ impl Move {
 pub(crate) struct ChunkFile<'a> {
     /// The number that the file name is made of.
     pub number: u64,
-    /// The chunk.
     pub bytes: &'a [u8],
     /// Whether an index entry refers to the number before the change, so that the file is overwritten.
     pub is_replacement: bool,
@@ -273,7 +271,6 @@ impl FrameIndex {
         Ok(())
     }
 
-    /// Replaces an entry.
     pub(in crate::frame) fn replace_entry(&mut self, at: usize, code: i64) -> Result<()> {
         let old = self.entry(at)?;
         self.offsets.set(at, code)?;
@@ -282,7 +279,6 @@ impl FrameIndex {
         Ok(())
     }
 
-    /// Removes an entry.
     pub(in crate::frame) fn remove(&mut self, at: usize) -> Result<i64> {
         let code = self.offsets.remove(at)?;
         self.cached_max_number = self.cached_max_number.filter(|&highest| code < highest);
@@ -538,7 +534,6 @@ pub(in crate::frame) fn copy_offsets(offsets: &Offsets) -> Result<Offsets> {
 
 /// What a table of checksums is built from, besides the images of the plan.
 struct TableParts<'a> {
-    /// The checksums of the chunks.
     checksums: &'a Checksums,
     /// Returns the checksum of the old index chunk.
     old_index_checksum: &'a dyn Fn() -> Result<u32>,

@@ -52,7 +52,6 @@ impl DataSpace {
         DataSpace { end, holes: Vec::new(), superseded: Vec::new() }
     }
 
-    /// Returns a copy.
     pub(in crate::frame) fn try_clone(&self) -> Result<DataSpace> {
         let copy = |ranges: &[Range<u64>]| fallible::collect(ranges.iter().cloned());
         Ok(DataSpace { end: self.end, holes: copy(&self.holes)?, superseded: copy(&self.superseded)? })

@@ -103,7 +103,6 @@ impl UnitChecks {
         self.is_verified[unit / 64].load(Ordering::Relaxed) & 1 << (unit % 64) != 0
     }
 
-    /// Returns whether all units were checked.
     pub(in crate::frame) fn are_checked(&self) -> bool {
         (0..self.sums.len()).all(|unit| self.is_checked(unit))
     }

@@ -39,7 +39,6 @@ pub(crate) struct Disk {
     reader: CachedReader,
 }
 
-/// The names of the files of a frame.
 struct FileNames {
     /// The file with header, index and trailer.
     path: CString,
@@ -141,7 +140,6 @@ impl Disk {
         }
     }
 
-    /// Returns the path of the lock file of the frame.
     pub(crate) fn lock_file_path(&self) -> Result<PathBuf> {
         match &self.names.directory {
             Some(files) => fallible::path(&[files.directory.to_bytes(), b"/.b2lock"]),

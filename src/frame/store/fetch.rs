@@ -37,7 +37,6 @@ pub(crate) enum FetchMode {
     Keep,
 }
 
-/// The bytes of a whole chunk.
 pub(crate) enum ChunkBytes<'a> {
     /// Bytes of the super-chunk or of the frame in memory.
     Borrowed(&'a [u8]),
@@ -45,7 +44,6 @@ pub(crate) enum ChunkBytes<'a> {
     Lent(BorrowedBytes<'a>),
     /// The first bytes of a buffer of the pool.
     Pooled(Buffer, usize),
-    /// A copy.
     Owned(MallocBytes),
     /// A special chunk, built from an entry of the index.
     Special([u8; EXTENDED_HEADER_LENGTH]),
@@ -77,7 +75,6 @@ impl ChunkBytes<'_> {
 
 /// A whole chunk, or its lazy form.
 pub(crate) enum FetchedChunk<'a> {
-    /// The whole chunk.
     Whole(ChunkBytes<'a>),
     /// The lazy form, and the source of its blocks.
     Lazy(LazyChunk, ChunkSource<'a>),
@@ -117,13 +114,11 @@ impl FetchedChunk<'_> {
 /// A chunk of a frame, and the memory or the open file that has its bytes.
 pub(crate) struct StoredChunk<'a> {
     frame: &'a Frame,
-    /// The current header of the frame.
     header: &'a FrameHeader,
     nchunk: usize,
     place: ChunkPlace<'a>,
 }
 
-/// The place of a chunk.
 enum ChunkPlace<'a> {
     /// Its index entry.
     Index { special: SpecialValue, is_last: bool },

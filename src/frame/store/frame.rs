@@ -66,21 +66,15 @@ pub(in crate::frame) type LoadedParts = (FrameLayout, Offsets, Images, FrameCont
 
 /// The properties of a super-chunk that its frame stores.
 pub(crate) struct FrameContents {
-    /// The header.
     pub header: FrameHeader,
-    /// Number of chunks.
     pub nchunks: usize,
-    /// The metalayers.
     pub metalayers: Vec<OwnedMetalayer>,
     /// The metalayers of variable length, compressed.
     pub vlmetalayers: Vec<OwnedMetalayer>,
 }
 
-/// The destination of a new frame.
 pub(crate) enum Destination<'a> {
-    /// Memory.
     Memory,
-    /// A file.
     File(&'a CStr, Backend),
     /// A directory; the path has no slash at its end.
     Directory(&'a CStr, Backend),
@@ -375,7 +369,6 @@ impl Frame {
         self.disk.as_ref().is_some_and(|disk| disk.is_unpublished())
     }
 
-    /// Returns whether the frame is on disk.
     pub(crate) fn is_on_disk(&self) -> bool {
         self.disk.is_some()
     }
@@ -430,7 +423,6 @@ impl Frame {
         self.disk.as_ref().is_some_and(|disk| disk.backend.is_native())
     }
 
-    /// Returns the durability of changes.
     pub(in crate::frame) fn level(&self) -> Durability {
         Durability::from_number(self.level.load(Ordering::Relaxed).into()).unwrap_or(Durability::Off)
     }

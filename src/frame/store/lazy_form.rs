@@ -76,7 +76,6 @@ impl Frame {
     }
 }
 
-/// The place of a stored chunk.
 pub(super) struct StoredPlace {
     pub nchunk: usize,
     /// Offset in its file, in bytes.

@@ -58,7 +58,6 @@ impl OldBytes {
         Ok(OldBytes { position, len: bytes.len(), storage: OldBytesStorage::Memory(buffer) })
     }
 
-    /// Returns the number of bytes.
     pub(in crate::frame) fn len(&self) -> usize {
         self.len
     }

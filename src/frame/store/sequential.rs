@@ -113,7 +113,6 @@ impl FrameBuilder {
         Ok(())
     }
 
-    /// Returns the number of chunks.
     pub(crate) fn nchunks(&self) -> usize {
         self.offsets.len()
     }
@@ -136,7 +135,6 @@ impl FrameBuilder {
     }
 }
 
-/// The place of a chunk in a frame.
 pub(crate) enum PlaceInFrame {
     /// Its offset in the frame in bytes.
     At(u64),
@@ -180,7 +178,6 @@ impl FrameDirectory {
         Ok(FrameDirectory { header, metalayers, vlmetalayers, offsets })
     }
 
-    /// Returns the number of chunks.
     pub(crate) fn nchunks(&self) -> usize {
         self.offsets.len()
     }

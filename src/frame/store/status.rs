@@ -20,7 +20,6 @@ const MIN_TIME_OF_REPEATED_HEADER: Duration = Duration::from_micros(200);
 
 /// The state of a frame, read before the frame is used.
 pub(crate) struct FrameStatus {
-    /// The current header.
     pub header: FrameHeader,
     /// Whether the frame differs from the parsed state, which must then be read again.
     pub is_stale: bool,

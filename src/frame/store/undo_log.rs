@@ -74,7 +74,6 @@ pub(in crate::frame) struct UndoLog {
     transaction: Option<Box<LoggedTransaction>>,
 }
 
-/// The open transactions of a log.
 struct LoggedTransaction {
     /// The thread that has begun the outermost transaction.
     owner: ThreadId,
@@ -127,7 +126,6 @@ impl UndoLog {
         }
     }
 
-    /// Returns whether a transaction is open.
     pub(in crate::frame) fn has_transaction(&self) -> bool {
         self.transaction.is_some()
     }

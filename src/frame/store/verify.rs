@@ -27,7 +27,6 @@ use std::sync::atomic::Ordering;
 const MAX_LEN_TO_ADD: i64 = 4 << 20;
 
 impl Frame {
-    /// Returns the use of checksums.
     pub(in crate::frame) fn checksum_mode(&self) -> ChecksumMode {
         ChecksumMode::from_u8(self.checksum_mode.load(Ordering::Relaxed))
     }

@@ -34,7 +34,6 @@ pub(super) struct BlockEncoder<'a> {
     /// The data to compress.
     pub source: ContentSource<'a>,
     pub filters: FilterSteps<'a>,
-    /// The codec.
     pub encoder: &'a dyn Encoder,
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,
@@ -57,7 +56,6 @@ impl BlockEncoder<'_> {
         &self.plan.blocks
     }
 
-    /// Number of blocks.
     pub(super) fn nblocks(&self) -> usize {
         self.source.nblocks(self.blocks())
     }
@@ -373,7 +371,6 @@ impl BlockEncoder<'_> {
         Ok(write_instr_record(&record, bytes.len(), self.is_varlen(), out))
     }
 
-    /// Writes the record of a stream that is a run.
     fn write_run_record(
         &self,
         value: u8,

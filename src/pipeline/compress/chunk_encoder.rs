@@ -8,7 +8,6 @@ use crate::codec::{BuiltInEncoder, Encoder, EncoderDictionary, PluginCodec, Plug
 use crate::error::{Result, err};
 use crate::registry;
 
-/// The encoder of the streams of one chunk.
 pub(super) enum ChunkEncoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInEncoder<'a>),

@@ -18,7 +18,6 @@ const STREAM_TO_SAMPLE_RATIO: usize = 16;
 /// The minimum number of samples.
 const MIN_SAMPLES: usize = 8;
 
-/// The layout of the samples.
 struct SampleLayout {
     /// Maximum size of the dictionary, in bytes.
     max_dict_size: usize,

@@ -182,7 +182,6 @@ impl CompressionPlan {
     }
 }
 
-/// Returns a header with the fields that all chunks have in common.
 fn common_header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader {
     ChunkHeader {
         version: version::STABLE,

@@ -43,7 +43,6 @@ impl<'a> ContentSource<'a> {
         }
     }
 
-    /// Number of blocks.
     pub(crate) fn nblocks(&self, blocks: &BlockGeometry) -> usize {
         match self {
             ContentSource::VarlenBlocks(sources) => sources.len(),

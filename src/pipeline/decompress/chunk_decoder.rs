@@ -11,7 +11,6 @@ use crate::err;
 use crate::error::Result;
 use crate::registry;
 
-/// The decoder of the streams of one chunk.
 pub(super) enum ChunkDecoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInDecoder<'a>),
@@ -66,7 +65,6 @@ impl<'a> ChunkDecoder<'a> {
 }
 
 impl ChunkDecoder<'_> {
-    /// Returns the decoder of a plugin codec.
     pub(super) fn as_plugin(&self) -> Option<&PluginDecoder<'_>> {
         match self {
             ChunkDecoder::Plugin(decoder) => Some(decoder),

@@ -16,17 +16,11 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ItemRange {
     /// In items of the size that the chunk stores.
-    Items {
-        /// The first item.
-        start: i32,
-        /// Number of items.
-        nitems: i32,
-    },
+    Items { start: i32, nitems: i32 },
     /// In bytes, both multiples of the stored item size.
     Bytes {
         /// The first byte.
         start: i32,
-        /// Number of bytes.
         nbytes: i32,
     },
 }

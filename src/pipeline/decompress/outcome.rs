@@ -5,6 +5,5 @@
 pub(crate) struct DecompressOutcome {
     /// Size of the content in bytes, masked-out blocks included.
     pub nbytes: usize,
-    /// Whether a dictionary was used.
     pub used_dictionary: bool,
 }

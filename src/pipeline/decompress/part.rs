@@ -112,7 +112,6 @@ struct DecodedPlanes<'a> {
     bytes: &'a [u8],
     /// Item size in bytes.
     unit: usize,
-    /// Number of items.
     nitems: usize,
 }
 

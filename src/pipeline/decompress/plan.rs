@@ -121,7 +121,6 @@ impl<'a> DecodePlan<'a> {
         })
     }
 
-    /// Returns the header of the chunk.
     pub(crate) fn header(&self) -> &ChunkHeader {
         self.header
     }
@@ -142,7 +141,6 @@ impl<'a> DecodePlan<'a> {
         Workload::new(kind, self.params.nthreads, nbytes, self.largest_block_nbytes, waits)
     }
 
-    /// Returns whether a postfilter is set.
     pub(super) fn has_postfilter(&self) -> bool {
         self.params.postfilter.is_some()
     }
@@ -152,7 +150,6 @@ impl<'a> DecodePlan<'a> {
         &self.blocks
     }
 
-    /// Returns whether the chunk has a dictionary.
     pub(crate) fn has_dictionary(&self) -> bool {
         self.dictionary.is_some()
     }
@@ -185,7 +182,6 @@ impl<'a> DecodePlan<'a> {
         UncodedContent::of_class(self.class, self.header, self.chunk)
     }
 
-    /// Returns the content of a special chunk of that kind.
     pub(super) fn special_content(&self, kind: SpecialValue) -> UncodedContent<'a> {
         UncodedContent::special(kind, self.header, self.chunk)
     }
@@ -200,7 +196,6 @@ impl<'a> DecodePlan<'a> {
         uncoded::repeated_value(self.header, self.chunk)
     }
 
-    /// Returns a decoder of the chunk's streams.
     pub(super) fn decoder(&self) -> ChunkDecoder<'_> {
         ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk)
     }

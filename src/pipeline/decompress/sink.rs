@@ -14,10 +14,8 @@ use crate::err;
 use crate::error::Result;
 use std::ops::Range;
 
-/// The content of a block.
 #[derive(Clone, Copy)]
 pub(crate) enum BlockContent<'a> {
-    /// Its bytes.
     Bytes(&'a [u8]),
     /// Zeros, or uninitialised bytes, which read as zeros.
     Zeros,

@@ -152,7 +152,6 @@ enum UncodedStream<'a> {
 }
 
 impl UncodedStream<'_> {
-    /// Writes the bytes of the stream to `dest`.
     #[inline(always)]
     fn write(&self, dest: &mut [u8]) {
         match self {

@@ -16,7 +16,6 @@ pub(super) enum UncodedContent<'a> {
     Memcpyed(&'a [u8]),
     /// One value, repeated.
     Special {
-        /// The kind of value.
         kind: SpecialValue,
         /// Item size, in bytes.
         typesize: usize,
@@ -60,7 +59,6 @@ impl<'a> UncodedContent<'a> {
         }
     }
 
-    /// Returns the content of a special chunk of that kind.
     pub(super) fn special(kind: SpecialValue, header: &ChunkHeader, chunk: &'a [u8]) -> Self {
         let typesize = usize::from(header.typesize);
         UncodedContent::Special { kind, typesize, value: repeated_value(header, chunk) }

@@ -35,7 +35,6 @@ impl VarlenReader<'_> {
         DecodePlan::open(chunk, &params, |plan| then(&VarlenReader { plan }))
     }
 
-    /// Returns the header of the chunk.
     pub(crate) fn header(&self) -> &ChunkHeader {
         self.plan.header()
     }

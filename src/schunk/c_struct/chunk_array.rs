@@ -128,7 +128,6 @@ impl WriteGuard<'_, SuperChunk> {
         used.ok_or_else(|| err!(Data, "`nchunks` is {nchunks}, expected at most {there}"))
     }
 
-    /// Returns the slot of chunk `at`.
     #[inline(always)]
     fn chunk_slot(&mut self, at: i64) -> Result<&mut *mut u8> {
         let slot = usize::try_from(at).ok().and_then(|at| self.chunks_in_memory().ok()?.get_mut(at));

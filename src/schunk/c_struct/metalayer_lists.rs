@@ -47,12 +47,10 @@ impl<'a> LockProof<'a, SuperChunk> {
         (0..).map_while(move |at| self.metalayer(kind, at))
     }
 
-    /// Returns the number of metalayers of a list.
     pub(in crate::schunk) fn metalayer_count(self, kind: MetalayerKind) -> usize {
         self.slots(kind).1
     }
 
-    /// Returns the metalayers of a list.
     pub(in crate::schunk) fn metalayers(self, kind: MetalayerKind) -> impl Iterator<Item = Metalayer<'a>> {
         self.iter_metalayers(kind).map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) })
     }
@@ -74,13 +72,11 @@ impl<'a> LockProof<'a, SuperChunk> {
 }
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Returns the slots of a list for a change.
     fn slots_for_change(&mut self, kind: MetalayerKind) -> MetalayerSlots {
         self.object_for_change();
         self.lock_proof().slots(kind)
     }
 
-    /// Returns metalayer `at` of a list for a change.
     fn metalayer_for_change(&mut self, kind: MetalayerKind, at: usize) -> Result<&mut blosc2_metalayer> {
         let (slots, count) = self.slots_for_change(kind);
         ensure!(at < count, NotFound, "no metalayer {at} in a list of {count}");
@@ -229,7 +225,6 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Frees all metalayers of a list.
     pub(in crate::schunk) fn free_metalayers(&mut self, kind: MetalayerKind) {
         while let Some(last) = self.lock_proof().metalayer_count(kind).checked_sub(1) {
             drop(self.take_metalayer(kind, last));
@@ -272,14 +267,12 @@ impl Drop for DetachedMetalayer {
     }
 }
 
-/// Returns the name of a metalayer of a list.
 fn name_of(m: &blosc2_metalayer) -> &CStr {
     // SAFETY: the rule of `c_struct`: names end with NUL. Only this module creates references to metalayers, always
     // from lists.
     unsafe { CStr::from_ptr(m.name) }
 }
 
-/// Returns the content of a metalayer of a list.
 fn content_of(m: &blosc2_metalayer) -> &[u8] {
     let len = usize::try_from(m.content_len).unwrap_or(0);
     if m.content.is_null() || len == 0 {

@@ -77,7 +77,6 @@ impl SuperChunk {
         self.counter_fields().chunksize.load(Ordering::Relaxed)
     }
 
-    /// Returns the current number of chunks.
     #[inline]
     pub(super) fn nchunks(&self) -> i64 {
         self.counter_fields().nchunks.load(Ordering::Relaxed)
@@ -116,7 +115,6 @@ impl SuperChunk {
         self.field(|s| unsafe { (*s).view })
     }
 
-    /// Returns the ids of the filters.
     pub(super) fn filters(&self) -> [u8; 6] {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).filters })
@@ -190,7 +188,6 @@ impl SuperChunk {
 }
 
 impl LockProof<'_, SuperChunk> {
-    /// Returns the frame header of this super-chunk with the given counters.
     pub(super) fn frame_header(self, counters: &Counters) -> FrameHeader {
         let schunk = self.object();
         let nthreads_c = schunk.nthreads_to_compress().unwrap_or(1);
@@ -223,7 +220,6 @@ impl LockProof<'_, SuperChunk> {
 }
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Publishes counters.
     #[inline(always)]
     pub(super) fn set_counters(&mut self, counters: &Counters) {
         let fields = self.object_for_change().counter_fields();

@@ -50,7 +50,6 @@ fn decode_fast_avx2(decoder: &mut StreamDecoder<'_>) -> Option<()> {
     decode_fast_loop::<Avx2Copy>(decoder)
 }
 
-/// The loop.
 #[inline(always)]
 fn decode_fast_loop<P: MatchCopy>(decoder: &mut StreamDecoder<'_>) -> Option<()> {
     let (Some(last_read), Some(last_write), Some(last_token)) = (

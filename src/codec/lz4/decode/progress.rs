@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-/// The progress of decoding a block.
 #[derive(Default)]
 pub(super) struct DecodeProgress {
     /// The position in the block, and that in its content. A position one behind the end of the block means that the

@@ -42,7 +42,6 @@ pub(in crate::codec::lz4) struct FastTables {
     prepared_for: Option<usize>,
 }
 
-/// A hash table of positions.
 trait PositionTable {
     /// Whether the input begins with a dictionary. If it does, a slot that holds 0 counts as empty unless the bytes
     /// at position 0 hash to it: dictionaries often begin with zeros, which are frequent elsewhere.

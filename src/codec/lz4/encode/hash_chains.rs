@@ -61,7 +61,6 @@ pub(in crate::codec::lz4) struct ChainTables {
 }
 
 impl ChainTables {
-    /// Returns empty tables.
     pub(in crate::codec::lz4) fn new() -> Result<ChainTables> {
         Ok(ChainTables {
             heads: boxed_array()?,
@@ -73,7 +72,6 @@ impl ChainTables {
     }
 }
 
-/// A dictionary in the tables.
 struct LoadedDictionary {
     id: u64,
     /// log2 of the number of heads in use.
@@ -220,7 +218,6 @@ impl<P: TablePosition> UsedTables<'_, P> {
 }
 
 impl<'a, P: TablePosition> ChainFinder<'a, P> {
-    /// Returns a finder with empty tables.
     fn with_empty(mut tables: UsedTables<'a, P>, src: &'a [u8], attempts: u32) -> Self {
         let log = hash_log(src.len());
         tables.clear(log);

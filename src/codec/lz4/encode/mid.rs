@@ -40,12 +40,10 @@ struct TablePair<S> {
 }
 
 impl<S: TablePosition> TablePair<S> {
-    /// Returns empty tables.
     fn new() -> Result<Self> {
         Ok(TablePair { long: boxed_array()?, short: boxed_array()? })
     }
 
-    /// Returns tables with all positions of a dictionary.
     fn for_dictionary(dictionary: &[u8]) -> Result<Self> {
         let mut tables = TablePair::new()?;
         for (at, word) in dictionary.windows(8).enumerate() {
@@ -63,7 +61,6 @@ impl<S: TablePosition> TablePair<S> {
         self
     }
 
-    /// Copies the contents of `others`.
     fn copy_from(&mut self, others: &Self) -> &mut Self {
         self.long.copy_from_slice(&others.long[..]);
         self.short.copy_from_slice(&others.short[..]);

@@ -27,7 +27,6 @@ const MAX_DISTANCE: usize = 65535;
 /// The longest input whose positions fit into 16 bits, in bytes.
 const MAX_NARROW_INPUT: usize = u16::MAX as usize + 1;
 
-/// The type of the positions in a table.
 trait TablePosition: Copy + Default {
     fn new(at: usize) -> Self;
 

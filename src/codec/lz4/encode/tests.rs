@@ -28,7 +28,6 @@ impl Default for Encoders {
     }
 }
 
-/// A dictionary with a unique number.
 #[derive(Clone, Copy)]
 struct Dictionary<'a> {
     id: u64,

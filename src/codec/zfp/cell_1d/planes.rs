@@ -4,10 +4,8 @@
 
 use crate::codec::zfp::bits::{ZfpBitReader, ZfpBitWriter};
 
-/// The number of values of a cell.
 pub(super) const VALUES_PER_CELL: usize = 4;
 
-/// The number of planes in a word.
 const PLANES_PER_WORD: u32 = 16;
 
 /// The largest number of bits of a plane in the stream: a group test before each value, and a bit for each value but

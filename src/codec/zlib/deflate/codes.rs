@@ -29,12 +29,10 @@ pub(super) const LENGTH_SYMBOLS: [(u8, u8); 256] = {
     table
 };
 
-/// Returns the number of extra bits of a symbol of lengths.
 pub(super) const fn length_extra_bits(symbol: usize) -> u32 {
     if symbol < 8 || symbol == 28 { 0 } else { (symbol as u32 - 4) / 4 }
 }
 
-/// Returns the number of extra bits of a symbol of distances.
 pub(super) const fn distance_extra_bits(symbol: usize) -> u32 {
     if symbol < 4 { 0 } else { (symbol as u32 - 2) / 2 }
 }

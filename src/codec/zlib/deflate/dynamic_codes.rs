@@ -43,7 +43,6 @@ impl RunLengths {
     }
 }
 
-/// Returns the number of extra bits of a symbol of code lengths.
 fn code_length_extra_bits(symbol: u8) -> u32 {
     match symbol {
         16 => 2,

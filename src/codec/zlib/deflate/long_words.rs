@@ -45,7 +45,6 @@ impl LongWords {
         (at - self.next.min(at)).min(WINDOW)
     }
 
-    /// Excludes positions.
     pub(super) fn skip(&mut self, positions: Range<usize>) {
         if self.next >= positions.start {
             self.next = self.next.max(positions.end);

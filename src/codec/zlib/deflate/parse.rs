@@ -20,7 +20,6 @@ const fn min_greedy_match(has_3_byte_matches: bool) -> usize {
 /// The number of bytes at the end of a stream in which [`Greedy`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
 const MIN_LOOKAHEAD: usize = MAX_MATCH + MIN_GREEDY_MATCH;
 
-/// The parameters of a level.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
     pub strategy: Strategy,
@@ -61,7 +60,6 @@ pub(super) struct Lazy {
 
 /// A strategy for choosing matches, with its search in a stream.
 pub(super) trait Parser {
-    /// Returns the stream.
     fn src(&self) -> &[u8];
 
     /// Writes the stream from its second byte on. Returns `None` if it does not fit.

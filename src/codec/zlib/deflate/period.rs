@@ -28,7 +28,6 @@ pub(super) enum InsertPolicy {
 }
 
 impl InsertPolicy {
-    /// Inserts positions of the match `found`.
     #[inline(always)]
     pub(super) fn insert<const RUNS: bool, const THREES: bool>(
         self,

@@ -48,7 +48,6 @@ impl<'a, const THREES: bool> RecentSearch<'a, THREES> {
         RecentSearch { rows, threes, src, nice_len }
     }
 
-    /// Returns the bytes that are searched.
     pub(super) fn src(&self) -> &'a [u8] {
         self.src
     }

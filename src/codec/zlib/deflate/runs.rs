@@ -43,18 +43,15 @@ pub(super) struct RunMatch {
     pub is_complete: bool,
 }
 
-/// The runs of a stream.
 pub(super) struct RunHistory {
     /// The entry with the number n has the index n modulo `MAX_RUNS`.
     entries: [Run; MAX_RUNS],
     /// The number of the last entry of each byte; 0 if there is none.
     last_entries: [u32; 256],
-    /// The number of the next entry.
     next: u32,
 }
 
 impl RunHistory {
-    /// Removes all runs.
     pub(super) fn clear(&mut self) {
         self.last_entries.fill(0);
         self.next = 1;

@@ -103,7 +103,6 @@ pub(super) struct DeflateSearch<'a, const RUNS: bool, const THREES: bool> {
 }
 
 impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
-    /// Returns a search in `src` with empty tables.
     pub(super) fn new(tables: &'a mut SearchTables, src: &'a [u8], effort: Effort) -> Self {
         let heads_log2 =
             (src.len().max(1).ilog2() + HEADS_PER_BYTE_LOG2.get()).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
@@ -127,7 +126,6 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         }
     }
 
-    /// Returns the bytes that are searched.
     pub(super) fn src(&self) -> &'a [u8] {
         self.src
     }

@@ -68,7 +68,6 @@ impl Entry {
         self.0 & Self::LINK != 0
     }
 
-    /// Returns whether this is the end of the block.
     #[inline(always)]
     pub(super) fn is_end(self) -> bool {
         self.0 & Self::END != 0

@@ -56,7 +56,6 @@ pub(crate) fn encode_entry(entry: IndexEntry) -> i64 {
 pub(crate) enum Offsets {
     /// All entries are the same.
     Uniform {
-        /// The entry.
         code: i64,
         /// The number of entries.
         len: usize,

@@ -97,7 +97,6 @@ impl<'a> ChunkChecker<'a> {
         ChunkChecker { files, header, checksums, container, nthreads }
     }
 
-    /// Returns the offset in its file of the chunk at `location`.
     pub(crate) fn file_offset(&self, location: u64) -> u64 {
         match self.header.kind {
             FrameKind::Sparse => 0,

@@ -18,7 +18,6 @@ use crate::registry;
 pub(crate) struct StoredPart {
     /// Offset in bytes.
     pub at: u64,
-    /// The bytes of the part.
     pub bytes: Vec<u8>,
 }
 
@@ -28,12 +27,10 @@ impl StoredPart {
         self.at + self.bytes.len() as u64
     }
 
-    /// Returns the place of the part in its file.
     pub(crate) fn place(&self, files: &FrameFiles) -> DamagePlace {
         DamagePlace::new(files.file_offset(self.at), Some(self.bytes.len() as u64))
     }
 
-    /// Returns the place of a slice of the part in the file of the part.
     pub(crate) fn place_of(&self, files: &FrameFiles, slice: &[u8]) -> DamagePlace {
         let offset = slice.as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr());
         DamagePlace::new(files.file_offset(self.at + offset as u64), Some(slice.len() as u64))
@@ -62,7 +59,6 @@ pub(crate) fn check_header(bytes: &[u8], header: &FrameHeader) -> Result<()> {
     header.nchunks(|| Ok(0)).map(|_| ())
 }
 
-/// Reads the whole header.
 pub(crate) fn read_header_image(files: &FrameFiles, header: &FrameHeader) -> Result<StoredPart> {
     Ok(StoredPart { at: 0, bytes: files.read_vec(0, header.header_len as u64)? })
 }

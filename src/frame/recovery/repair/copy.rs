@@ -25,7 +25,6 @@ use crate::frame::recovery::check::report::{DamagePlace, FramePart, Reporter};
 use crate::frame::recovery::check::table::ChunkChecksums;
 use crate::frame::recovery::check::verify::CheckOptions;
 
-/// The chunks of the new frame.
 pub(super) struct CopiedChunks {
     /// The header of the new frame, except its lengths.
     pub header: FrameHeader,
@@ -85,12 +84,10 @@ fn sizes_of(header: &FrameHeader) -> (i64, i32) {
     (header.nbytes, header.chunksize)
 }
 
-/// The state of a copy.
 pub(super) struct ChunkCopy {
     pub header: FrameHeader,
     /// The entries of the new index; [`LOST`] for lost chunks.
     pub offsets: Offsets,
-    /// The uncompressed size of each chunk.
     pub sizes: UncompressedSizes,
     /// The sizes that the headers of lost chunks give: number of the chunk, size in bytes.
     pub claimed: Vec<(u64, i32)>,

@@ -241,7 +241,6 @@ pub(super) fn uncertain_numbers(error: &Error) -> Error {
     )
 }
 
-/// Returns the error of a chunk that was not found.
 pub(super) fn not_found() -> Error {
     err!(Data, "the chunk was not found in the file, or its place is uncertain")
 }

@@ -14,7 +14,6 @@ pub(super) enum UncompressedSizes {
 }
 
 impl UncompressedSizes {
-    /// Returns the number of chunks.
     pub(super) fn len(&self) -> u64 {
         match self {
             UncompressedSizes::List(list) => list.len() as u64,

@@ -104,7 +104,6 @@ impl StagedDirectory {
         Ok(StagedDirectory { slot: Some(slot), pages, ..StagedDirectory::of_new_frame() })
     }
 
-    /// Returns a copy.
     pub(super) fn try_clone(&self) -> Result<StagedDirectory> {
         Ok(StagedDirectory {
             created: fallible::copy_of(&self.created)?,

@@ -91,7 +91,6 @@ impl StagedFile {
         })
     }
 
-    /// Returns a copy.
     pub(super) fn try_clone(&self) -> Result<StagedFile> {
         Ok(StagedFile {
             space: self.space.try_clone()?,

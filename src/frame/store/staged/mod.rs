@@ -414,7 +414,6 @@ impl Staging {
 }
 
 impl StagedStore {
-    /// Returns a copy.
     fn try_clone(&self) -> Result<StagedStore> {
         Ok(match self {
             StagedStore::File(file) => StagedStore::File(file.try_clone()?),
