@@ -38,9 +38,6 @@ pub(crate) fn for_each_block(
 
 /// Calls `work(nblock, worker)` once for each block of `blocks`, on the threads of `load` in no particular order. Stops at
 /// the first error and returns it.
-///
-/// # Errors
-/// The first error that `work` returned.
 pub(crate) fn for_each_block_in_parallel(
     load: &Workload,
     blocks: Range<usize>,
@@ -60,9 +57,6 @@ const ITEM_NBYTES: usize = 64 << 10;
 /// Calls `work(n)` once for each of `items`: in ascending order on the caller's thread, then, if the remaining items are
 /// worth it, on `nthreads` threads in no particular order. A job that `work` starts on one of several threads runs on
 /// that thread alone and borrows its own working memory. Stops at the first error and returns it.
-///
-/// # Errors
-/// The first error that `work` returned.
 pub(crate) fn for_each_item(
     nthreads: usize,
     items: Range<usize>,

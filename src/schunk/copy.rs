@@ -236,9 +236,6 @@ impl SuperChunk {
 
     /// Writes the super-chunk as one frame to a file. Returns the length of the frame in bytes. An existing file is
     /// replaced if the super-chunk is a frame in memory; otherwise it is an error.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn to_file(&self, path: &CStr) -> Result<usize> {
         if !self.is_frame_in_memory() {
             let to = CopyDestination { contiguous: true, urlpath: Some(path), ..CopyDestination::default() };
@@ -255,9 +252,6 @@ impl SuperChunk {
     }
 
     /// Appends the super-chunk as one frame to a file. Returns the offset of the frame in the file, in bytes.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn append_file(&self, path: &CStr) -> Result<u64> {
         let is_synced = Durability::from_environment() == Durability::Power;
         self.with_file_bytes(|bytes| {

@@ -167,9 +167,6 @@ impl SuperChunk {
     ///
     /// # Safety
     /// As [`vlmeta_add`](Self::vlmeta_add).
-    ///
-    /// # Errors
-    /// As [`vlmeta_add`](Self::vlmeta_add); `NotFound`.
     pub(crate) unsafe fn vlmeta_update(
         &self,
         name: &CStr,

@@ -34,9 +34,6 @@ impl SuperChunk {
     ///
     /// # Safety
     /// The parameters of the back-end are valid for it, for as long as the super-chunk lives.
-    ///
-    /// # Errors
-    /// `FileOpen`, `PluginIo`, and the errors of parsing a frame.
     pub(crate) unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
         // SAFETY: by the contract the parameters of the back-end are valid as long as the super-chunk lives.
         let backend = unsafe { Backend::resolve(io) }?;

@@ -353,25 +353,16 @@ impl ChecksumTable {
     }
 
     /// Checks the whole header.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
     pub(in crate::frame) fn check_header(&self, header: &[u8]) -> Result<()> {
         expect(format_args!("the frame header (offset 0)"), self.header, checksum(header))
     }
 
     /// Checks the index chunk, which begins at byte `at` of the frame. `found` is its checksum.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
     pub(in crate::frame) fn check_index(&self, at: u64, found: u32) -> Result<()> {
         expect(format_args!("the index chunk (offset {at})"), self.index, found)
     }
 
     /// Checks the trailer, which begins at byte `at` of the frame, except its fingerprint.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
     pub(in crate::frame) fn check_trailer(&self, at: u64, trailer: &[u8]) -> Result<()> {
         expect(format_args!("the trailer (offset {at})"), self.trailer, trailer_checksum(trailer))
     }

@@ -224,9 +224,6 @@ impl Checksums {
 
     /// Compares the checksum that was `found` for chunk `nchunk`. `place` is the offset of the chunk in the data section,
     /// in bytes, or the number of its file.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
     pub(in crate::frame) fn check_chunk(&self, nchunk: usize, found: u32, place: u64) -> Result<()> {
         let Some(expected) = self.of_chunk(nchunk) else { return Ok(()) };
         expect(format_args!("chunk {nchunk} at offset or in file {place}"), expected, found)?;

@@ -118,9 +118,6 @@ impl UnitChecks {
 
     /// Checks the units whose bytes, in one or more parts, begin at byte `start` of the chunk, the start of a unit. Bytes of
     /// an incomplete unit at the end are not checked.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
     pub(in crate::frame) fn check(&self, start: usize, parts: &[&[u8]]) -> Result<()> {
         let mut parts = parts.iter().copied();
         let mut rest: &[u8] = &[];

@@ -182,17 +182,11 @@ impl Disk {
     }
 
     /// Returns the frame's read handle.
-    ///
-    /// # Errors
-    /// `FileOpen`.
     pub(crate) fn reader(&self) -> Result<ReadHandle> {
         self.reader.open(self.path())
     }
 
     /// Fills `dest` with the bytes that begin at byte `at` of the frame.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`.
     pub(crate) fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         let at = self
             .base
@@ -202,17 +196,11 @@ impl Disk {
     }
 
     /// Reads the fixed part of the header.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
     pub(in crate::frame) fn read_header(&self) -> Result<FrameHeader> {
         self.read_header_with_image().map(|(_, header)| header)
     }
 
     /// Reads the fixed part of the header. Also returns its bytes.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
     #[inline]
     pub(super) fn read_header_with_image(&self) -> Result<([u8; FIXED_HEADER_LEN], FrameHeader)> {
         let mut image = [0; FIXED_HEADER_LEN];
@@ -264,9 +252,6 @@ impl Disk {
     }
 
     /// Waits until all native files of the frame, and their names, are on disk.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync(&self) -> Result<()> {
         self.directory().map_or(Ok(()), |files| files.sync(self.path()))?;
         replacement::sync_file(paths::as_path(self.path()))?;
@@ -275,26 +260,17 @@ impl Disk {
 
     /// Waits until the names of the frame's native files are on disk: those in the directory of the index file, and for
     /// a sparse frame the name of that directory. A temporary name need not be on disk.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync_names(&self) -> Result<()> {
         self.sync_file_names()?;
         self.directory().map_or(Ok(()), |files| replacement::sync_directory(paths::as_path(&files.directory)))
     }
 
     /// Waits until the names in the directory of the index file are on disk.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn sync_file_names(&self) -> Result<()> {
         replacement::sync_directory(paths::as_path(self.path()))
     }
 
     /// Writes a new index file of a native directory beside the existing one.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileWrite`.
     pub(in crate::frame) fn prepare_index_file<'a>(&'a self, bytes: &'a [u8]) -> Result<Replacement<'a>> {
         Replacement::prepare(self.path(), bytes)
     }
@@ -309,9 +285,6 @@ impl Disk {
     }
 
     /// Cuts off the native file of a contiguous frame, or the index file, behind a frame of `frame_len` bytes.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileTruncate`.
     pub(in crate::frame) fn cut_file(&self, frame_len: u64) -> Result<()> {
         self.backend.open(self.path(), OpenMode::Update)?.cut(self.base + frame_len)
     }

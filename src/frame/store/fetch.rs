@@ -320,9 +320,6 @@ impl StoredChunk<'_> {
     }
 
     /// Returns the whole chunk.
-    ///
-    /// # Errors
-    /// `Data`, `InvalidHeader`, `FileRead`, `MemoryAlloc`.
     pub(crate) fn fetch(&self, mode: FetchMode) -> Result<ChunkBytes<'_>> {
         let StoredChunk { frame, header, nchunk, .. } = *self;
         let check = |bytes: &[u8], offset: u64| frame.check_chunk(nchunk, bytes, offset, header);

@@ -36,9 +36,6 @@ pub(crate) struct FrameStatus {
 impl Frame {
     /// Returns the state of the frame, for a caller that is about to read it. The file is not opened if its stamp
     /// equals the stamp of the last check.
-    ///
-    /// # Errors
-    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
     pub(crate) fn status(&self) -> Result<FrameStatus> {
         if let Some(status) = self.status_in_transaction()? {
             return Ok(status);

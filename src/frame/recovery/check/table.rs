@@ -195,9 +195,6 @@ impl ChunkChecksums {
     }
 
     /// Checks the bytes of chunk `nchunk` as it is stored.
-    ///
-    /// # Errors
-    /// `Data` for another checksum.
     pub(super) fn check(&self, nchunk: u32, chunk: &[u8]) -> Result<()> {
         match self.expected(nchunk) {
             Some(expected) => expect(format_args!("the chunk"), expected, chunk_checksum(chunk)),

@@ -116,9 +116,6 @@ impl NewFrame {
     }
 
     /// Writes index, table of checksums, trailer and header.
-    ///
-    /// # Errors
-    /// `FileWrite`, `FileTruncate`, and the errors of building the parts.
     pub(super) fn finish(&mut self, parts: NewFrameParts<'_>) -> Result<()> {
         let NewFrameParts { mut header, metalayers, vlmetalayers, offsets } = parts;
         let mut trailer = trailer::build(vlmetalayers)?;
