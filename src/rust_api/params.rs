@@ -2,7 +2,6 @@
 
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_FILTERS;
-use crate::pipeline::library;
 
 /// Parameters of compression, with the numbers of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,14 +69,4 @@ impl CompressSettings {
 
 pub(super) fn decompress_params(nthreads: i16) -> blosc2_dparams {
     blosc2_dparams { nthreads, ..BLOSC2_DPARAMS_DEFAULTS }
-}
-
-/// Returns the number of threads that super-chunks use which are opened without another number.
-pub fn default_nthreads() -> i16 {
-    library::nthreads()
-}
-
-/// Sets the number of threads of super-chunks that are opened from now on.
-pub fn set_default_nthreads(nthreads: i16) -> crate::Result<()> {
-    library::set_nthreads(nthreads).map(|_| ())
 }
