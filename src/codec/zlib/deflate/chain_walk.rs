@@ -29,10 +29,7 @@ pub(super) struct ChainWalk<'a> {
     pub at: usize,
     /// The first position that may be the source of a match.
     pub lowest: usize,
-    /// A match of this length in bytes, or more, ends the search.
-    pub nice_len: usize,
-    /// The longest match in bytes.
-    pub max_len: usize,
+    pub limits: &'a SearchLimits,
 }
 
 impl ChainWalk<'_> {
@@ -48,7 +45,7 @@ impl ChainWalk<'_> {
         steps: &mut u32,
         found: &mut Match,
     ) -> Option<ChainCandidate> {
-        let &ChainWalk { src, at, lowest, nice_len, max_len } = self;
+        let &ChainWalk { src, at, lowest, limits: &SearchLimits { nice_len, max_len, .. } } = self;
         let ChainCandidate { mut position, offset } = first;
         let here = read64(src, at);
         assert!(position < at);

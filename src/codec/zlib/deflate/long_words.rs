@@ -83,13 +83,6 @@ impl LongWords {
         self.next = self.next.max(position.min(end));
     }
 
-    /// Returns the number of the chain of the longest words that fit into `len` bytes, and the length of these words in
-    /// bytes.
-    #[inline(always)]
-    fn longest_word_chain(len: usize) -> Option<(usize, usize)> {
-        (0..WORD_LENGTHS.len()).rev().map(|nth| (nth, WORD_LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
-    }
-
     /// Compares up to `steps` candidates, up to the first one that matches longer than `found`, and subtracts their
     /// number from `steps`. That match replaces `found`. Returns whether the search is complete; `None` if no word in the
     /// chains can be used for it.
@@ -102,7 +95,8 @@ impl LongWords {
         found: &mut Match,
     ) -> Option<bool> {
         let &ChainWalk { src, at, lowest, .. } = walk;
-        let (nth, bytes) = Self::longest_word_chain(found.len + 1)?;
+        let nth = (0..WORD_LENGTHS.len()).rev().find(|&nth| WORD_LENGTHS[nth] <= found.len + 1)?;
+        let bytes = WORD_LENGTHS[nth];
         // A longer match contains each word that ends at most one byte behind `found`. The last one is the rarest;
         // words that begin with a run are not in the chains.
         let offset = (0..=found.len + 1 - bytes)

@@ -356,9 +356,9 @@ impl<'a, const RUNS: bool, const THREES: bool> DeflateSearch<'a, RUNS, THREES> {
         mut found: Match,
         limits: &SearchLimits,
     ) -> Match {
-        let &SearchLimits { candidates, nice_len, max_len, .. } = limits;
+        let candidates = limits.candidates;
         let lowest = at.saturating_sub(MAX_SEARCH_DISTANCE).max(1);
-        let walk = ChainWalk { src: self.src, at, lowest, nice_len, max_len };
+        let walk = ChainWalk { src: self.src, at, lowest, limits };
         let first_candidates = self.effort.first_candidates.min(candidates);
         let mut left = first_candidates;
         let mut candidate = first;
