@@ -294,7 +294,10 @@ impl<'c> FilterSteps<'c> {
     /// Undoes a step that [works in place](FilterStep::is_undone_in_place). Other steps have no effect here.
     fn undo_in_place(&self, step: &FilterStep, data: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
         match *step {
-            FilterStep::Delta => undo_delta(self.typesize, data, reference),
+            FilterStep::Delta => match reference {
+                Some(reference) => delta::decode_other(self.typesize, data, reference),
+                None => delta::decode_first(self.typesize, data),
+            },
             FilterStep::ByteDelta { revision, nstreams } => {
                 let nstreams = nstreams
                     .ok_or_else(|| err!(Failure, "the number of streams of a bytedelta is unknown"))?;
@@ -358,13 +361,6 @@ fn require_nstreams(nstreams: Option<NonZeroUsize>) -> Result<usize> {
     nstreams
         .map(NonZeroUsize::get)
         .ok_or_else(|| err!(FilterPipeline, "the number of streams of a bytedelta is unknown"))
-}
-
-fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
-    match reference {
-        Some(reference) => delta::decode_other(typesize, data, reference),
-        None => delta::decode_first(typesize, data),
-    }
 }
 
 impl FilterStep {

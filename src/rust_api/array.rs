@@ -66,10 +66,6 @@ fn signed_all(values: &[u64]) -> Result<Vec<i64>> {
     values.iter().map(|&value| super::schunk::signed(value)).collect()
 }
 
-fn unsigned_all(values: &[i64]) -> Vec<u64> {
-    values.iter().map(|&value| u64::try_from(value).unwrap_or(0)).collect()
-}
-
 impl CheckedSettings {
     fn new(settings: &ArraySettings<'_>) -> Result<CheckedSettings> {
         let shape = signed_all(settings.shape)?;
@@ -224,7 +220,7 @@ impl ArrayHandle {
 
     /// Returns the extents in items.
     pub fn shape(&self) -> Vec<u64> {
-        unsigned_all(self.inner.geometry().shape())
+        self.inner.geometry().shape().iter().map(|&extent| u64::try_from(extent).unwrap_or(0)).collect()
     }
 
     /// Returns the extents of a chunk in items.

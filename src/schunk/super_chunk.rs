@@ -19,7 +19,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, Ordering};
 
@@ -299,7 +299,10 @@ impl Drop for SuperChunk {
         drop(access);
         // SAFETY: `&mut self`: no other code uses the super-chunk, nor a frame that it has borrowed.
         drop(unsafe { self.take_frame() });
-        self.clear_owner_pointer();
+        if !self.is_view() {
+            // Views find this owner by the pointer.
+            self.owner.store(ptr::null_mut(), Ordering::Relaxed);
+        }
         let s = self.as_ptr();
         // SAFETY: `&mut self`: no other code uses the super-chunk; its contexts and blocks are as `c_struct` says.
         unsafe {

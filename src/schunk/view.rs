@@ -50,13 +50,6 @@ impl SuperChunk {
         self.owner().map(Some).ok_or_else(|| err!(Failure, "the owner of the view was freed"))
     }
 
-    /// Clears the pointer by which views find this owner. Does nothing for a view.
-    pub(super) fn clear_owner_pointer(&mut self) {
-        if !self.is_view() {
-            self.owner.store(ptr::null_mut(), Ordering::Relaxed);
-        }
-    }
-
     /// Returns whether there is no fixed metalayer except `name`.
     pub(crate) fn has_only_metalayer(&self, name: &CStr) -> bool {
         let reading = self.read_lock();

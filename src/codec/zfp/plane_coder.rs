@@ -74,7 +74,8 @@ fn encode_plane<const N: usize, const W: usize>(
 ) {
     let put = |value: u64, len: u32, state: &mut CoderState, bits: &mut ZfpBitWriter<'_>| {
         let len = len.min(state.bits_left);
-        bits.write_bits(value & low_bits_mask(len), len);
+        let mask = 1u64.checked_shl(len).map_or(u64::MAX, |bit| bit - 1);
+        bits.write_bits(value & mask, len);
         state.bits_left -= len;
     };
     let mut n = state.significant;
@@ -199,10 +200,4 @@ fn decode_plane<const N: usize, const W: usize>(
         n += 1;
     }
     *state = CoderState { significant: n, bits_left: left };
-}
-
-/// Returns a mask of the lowest `count` bits, at most 64.
-#[inline(always)]
-fn low_bits_mask(count: u32) -> u64 {
-    1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
 }

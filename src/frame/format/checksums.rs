@@ -161,14 +161,9 @@ impl Root {
 /// Returns whether a frame has a table of checksums, which must fit the frame then. A header that has the flag of a
 /// table before a trailer without a root was not written by this library.
 pub(in crate::frame) fn has_table(header: &FrameHeader, trailer: &[u8], mode: ChecksumMode) -> bool {
-    header.has_checksums && mode != ChecksumMode::Off && has_root(trailer)
-}
-
-/// Returns whether a trailer has a root, whole or damaged.
-fn has_root(trailer: &[u8]) -> bool {
-    trailer
-        .last_chunk::<FINGERPRINT_LEN>()
-        .is_some_and(|end| end[..2] == ROOT_TYPE || end[2..6] == ROOT_MAGIC)
+    // A root, whole or damaged.
+    let is_root = |end: &[u8; FINGERPRINT_LEN]| end[..2] == ROOT_TYPE || end[2..6] == ROOT_MAGIC;
+    header.has_checksums && mode != ChecksumMode::Off && trailer.last_chunk().is_some_and(is_root)
 }
 
 /// Returns whether the bytes are a fingerprint with its marker and type, or the end of one: a root, or zeros. A part of

@@ -235,8 +235,8 @@ impl IndexSlot {
         }
         let has_gap = self.range.start >= data.end + next.min(max_gap_len(&data));
         // Behind the committed slot, or behind a new gap.
-        let start =
-            if has_gap { self.range.end } else { self.range.end.max(data.end + gap_len(&data, next)) };
+        let gap_len = (next + additional_gap_len(&data)).min(max_gap_len(&data));
+        let start = if has_gap { self.range.end } else { self.range.end.max(data.end + gap_len) };
         NewSlot { slot: IndexSlot { range: start..start + len + padding, is_second: has_gap, padding } }
     }
 
@@ -267,11 +267,6 @@ impl IndexSlot {
         let before = self.overlaps(data_end, len).then(|| at(self.range.end.max(data_end + len)));
         before.into_iter().chain([at(data_end)])
     }
-}
-
-/// Returns the length of a new gap behind the data, before which a chunk of about `next` bytes is written.
-fn gap_len(data: &Range<u64>, next: u64) -> u64 {
-    (next + additional_gap_len(data)).min(max_gap_len(data))
 }
 
 /// Returns the length of a new gap behind the data in which the next chunk is already.

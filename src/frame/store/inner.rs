@@ -43,13 +43,6 @@ pub(in crate::frame) struct Inner {
 }
 
 impl Inner {
-    /// Returns the state of a frame on disk before it is read.
-    fn unread(kind: FrameKind) -> Inner {
-        let layout =
-            FrameLayout { kind, header_len: 0, cbytes: 0, frame_len: 0, trailer_len: 0, table_len: 0 };
-        Inner::new(MallocVec::new(), layout, Images::default())
-    }
-
     pub(super) fn new(memory: MallocVec, layout: FrameLayout, images: Images) -> Inner {
         let index = FrameIndex::default();
         Inner {
@@ -77,7 +70,9 @@ impl InnerLock {
 
     /// Begins with the state of a frame that was not read, unless this process has done so already.
     pub(super) fn begin_in_child(&self, kind: FrameKind) {
-        self.0.get(|_| RwLock::new(Inner::unread(kind)));
+        let layout =
+            FrameLayout { kind, header_len: 0, cbytes: 0, frame_len: 0, trailer_len: 0, table_len: 0 };
+        self.0.get(|_| RwLock::new(Inner::new(MallocVec::new(), layout, Images::default())));
     }
 
     /// Returns the state of a frame in memory.

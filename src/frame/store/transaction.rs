@@ -108,18 +108,13 @@ impl Frame {
     /// `None` for a frame without transactions.
     pub(crate) fn begin_transaction(&self) -> Result<Option<FrameSavepoint>> {
         if !self.prepare_staging()? {
-            return Ok(self.begin_undo_log());
+            let native = self.disk.as_deref().filter(|disk| disk.backend.is_native());
+            return Ok(native.and_then(|_| self.inner.write().undo_log.begin()).map(FrameSavepoint::InPlace));
         }
         let mut inner = self.inner.write();
         let savepoint = self.with_staging(&mut inner, |staging, _, index| staging.begin(index))?;
         inner.last_check = None;
         Ok(Some(FrameSavepoint::Staged(savepoint)))
-    }
-
-    /// Begins a transaction of a frame that is changed in place.
-    fn begin_undo_log(&self) -> Option<FrameSavepoint> {
-        self.disk.as_deref().filter(|disk| disk.backend.is_native())?;
-        self.inner.write().undo_log.begin().map(FrameSavepoint::InPlace)
     }
 
     /// Ends the transaction of a savepoint, and commits its changes if it is not inside another one. After an error the

@@ -64,15 +64,6 @@ impl<'a> ChunkDecoder<'a> {
     }
 }
 
-impl ChunkDecoder<'_> {
-    pub(super) fn as_plugin(&self) -> Option<&PluginDecoder<'_>> {
-        match self {
-            ChunkDecoder::Plugin(decoder) => Some(decoder),
-            _ => None,
-        }
-    }
-}
-
 impl Decoder for ChunkDecoder<'_> {
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self {

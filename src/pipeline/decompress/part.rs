@@ -1,7 +1,7 @@
 //! Decodes some bytes of a block: streams are decoded only as far as these bytes need, and only these are unshuffled.
 
 use super::super::scratch::{BlockScratch, ScratchBuffer};
-use super::chunk_decoder::built_in_codec;
+use super::chunk_decoder::{ChunkDecoder, built_in_codec};
 use super::plan::DecodePlan;
 use super::ranges::{self, ByteRanges};
 use super::streams::{MAX_PLANES, decode_planes};
@@ -226,8 +226,7 @@ impl DecodePlan<'_> {
         if how != PartDecoding::ByCodec || self.nstreams(nblock) != 1 {
             return Ok(false);
         }
-        let decoder = self.decoder();
-        let Some(decoder) = decoder.as_plugin() else { return Ok(false) };
+        let ChunkDecoder::Plugin(decoder) = self.decoder() else { return Ok(false) };
         let mut bytes = match &self.lazy {
             None => self.bytes_from_block_start(nblock)?,
             Some(blocks) => self.read_lazy_block(nblock, blocks, &mut scratch.stream)?,

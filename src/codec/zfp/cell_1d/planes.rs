@@ -135,13 +135,6 @@ const fn decode_plane(mut n: u8, bits: u8, budget: u8) -> Plane {
     Plane { bits: plane, len, significant: n }
 }
 
-/// Returns the bits of four values that the planes of piece `at` hold.
-#[inline(always)]
-fn planes_to_values(piece: u64, at: u32) -> [u64; VALUES_PER_CELL] {
-    [piece, piece >> 1, piece >> 2, piece >> 3]
-        .map(|bits| gather_nibble_bits(bits) << 48 >> (at * PLANES_PER_WORD))
-}
-
 /// Returns the lowest bits of all nibbles; the other bits are ignored.
 #[inline(always)]
 fn gather_nibble_bits(value: u64) -> u64 {
@@ -265,8 +258,10 @@ pub(super) fn decode(planes: u32, budget: u32, bits: &mut ZfpBitReader<'_>) -> (
             left -= len;
             bits.consume(len);
         }
-        let piece = planes_to_values(word << (4 * (PLANES_PER_WORD - done)), at);
-        values.iter_mut().zip(piece).for_each(|(value, bits)| *value |= bits);
+        let piece = word << (4 * (PLANES_PER_WORD - done));
+        for (nth, value) in values.iter_mut().enumerate() {
+            *value |= gather_nibble_bits(piece >> nth) << 48 >> (at * PLANES_PER_WORD);
+        }
         rest -= count;
         at += 1;
     }

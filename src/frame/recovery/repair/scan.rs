@@ -231,7 +231,8 @@ impl Scanner<'_> {
         if !is_storable(&header) || cbytes > self.end - at {
             return Ok(None);
         }
-        let (is_data, is_index) = (self.is_data(&header), is_index_like(&header));
+        let is_data = self.is_data(&header);
+        let is_index = header.is_extended() && header.nbytes > 0 && index::stored_nbytes(&header).is_ok();
         if !(is_data || is_index) || self.is_metalayer(at, cbytes)? {
             return Ok(None);
         }
@@ -363,9 +364,4 @@ fn has_written_extension(header: &ChunkHeader) -> bool {
         && (header.udcompcode == 0
             || header.codec_format() == codec_format::UDCODEC
             || codec.is_some_and(|codec| codec.format() == header.codec_format()))
-}
-
-/// Returns whether the chunk may be an index, which has entries of 8 bytes.
-fn is_index_like(header: &ChunkHeader) -> bool {
-    header.is_extended() && header.nbytes > 0 && index::stored_nbytes(header).is_ok()
 }

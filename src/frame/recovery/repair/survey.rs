@@ -317,7 +317,11 @@ impl FrameSources<'_> {
             reporter.report_part(FramePart::Index, place, &uncertain_numbers(error))?;
         }
         if files.kind() == FrameKind::Sparse {
-            let chunks = ChunkList::Indexed(list_chunk_files(files)?);
+            let mut numbers = files.chunk_file_numbers()?;
+            // Files without bytes belong to no chunk: releases before 3.3.4 left them behind.
+            numbers.retain(|&number| files.chunk_file_len(u64::from(number)).is_ok_and(|len| len > 0));
+            let numbers = fallible::collect(numbers.into_iter().map(i64::from))?;
+            let chunks = ChunkList::Indexed(Offsets::List(numbers));
             return Ok(FoundList { chunks, is_order_guessed: true, scanned, ..FoundList::default() });
         }
         report_gaps(&gaps, reporter)?;
@@ -355,14 +359,6 @@ impl FrameSources<'_> {
         let found = checksums_of_found(self.files, chunks)?;
         Ok(ChunkList::Indexed(entries_by_checksum(&table.chunks()?, &found, index)?))
     }
-}
-
-/// Returns the numbers of the chunk files. Files without bytes belong to no chunk: releases before 3.3.4 left them
-/// behind.
-fn list_chunk_files(files: &FrameFiles) -> Result<Offsets> {
-    let mut numbers = files.chunk_file_numbers()?;
-    numbers.retain(|&number| files.chunk_file_len(u64::from(number)).is_ok_and(|len| len > 0));
-    Ok(Offsets::List(fallible::collect(numbers.into_iter().map(i64::from))?))
 }
 
 /// Reports the bytes that belong to no chunk.
