@@ -174,13 +174,12 @@ impl Array {
     pub(super) fn check_chunk_numbers(&self) -> Result<()> {
         let Some(expected) = &self.view_steps else { return Ok(()) };
         let current = self.shape_lock.chunk_steps();
-        if expected.iter().zip(&current).any(|(&expected, &current)| expected != 0 && expected != current) {
-            return Err(err!(
-                Failure,
-                "the array of the view has chunk numbers in steps of {current:?}, expected {expected:?}: its shape \
-                 has changed"
-            ));
-        }
+        ensure!(
+            expected.iter().zip(&current).all(|(&expected, &current)| expected == 0 || expected == current),
+            Failure,
+            "the array of the view has chunk numbers in steps of {current:?}, expected {expected:?}: its shape \
+             has changed",
+        );
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 
 use super::MAX_DIM;
 use super::rows::{Loop, Rows};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 
 /// The layout of a box in the source or the destination of a copy: the strides of the array that contains the box, and
 /// the offset of the box in that array, in items.
@@ -21,12 +21,11 @@ impl BoxLayout {
     /// Returns the layout of a box that begins at `start` in an array of `shape` in C order. The first extent of the
     /// shape is ignored.
     pub(crate) fn in_shape(shape: &[i64], start: &[i64]) -> Result<BoxLayout> {
-        if shape.len() > MAX_DIM || shape.iter().skip(1).any(|&extent| extent < 0) {
-            return Err(err!(
-                InvalidParam,
-                "shape {shape:?}, expected at most {MAX_DIM} dimensions and no negative extent"
-            ));
-        }
+        ensure!(
+            shape.len() <= MAX_DIM && shape.iter().skip(1).all(|&extent| extent >= 0),
+            InvalidParam,
+            "shape {shape:?}, expected at most {MAX_DIM} dimensions and no negative extent",
+        );
         let mut strides = [1i64; MAX_DIM];
         for dim in (1..shape.len()).rev() {
             // A stride that overflows is saturated: it may be unused, and `plan_rows` rejects it if it is used.

@@ -64,13 +64,12 @@ pub(crate) fn check_shapes(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]
         ));
     }
     for (dim, ((&extent, &chunk), &block)) in shape.iter().zip(chunkshape).zip(blockshape).enumerate() {
-        if extent < 0 || chunk < 0 || block < 0 || (block == 0 && chunk != 0) {
-            return Err(err!(
-                InvalidParam,
-                "dimension {dim} has extent {extent}, chunk extent {chunk} and block extent {block}, expected no \
-                 negative extent, and no block extent of 0 in a larger chunk extent"
-            ));
-        }
+        ensure!(
+            extent >= 0 && chunk >= 0 && block >= 0 && (block != 0 || chunk == 0),
+            InvalidParam,
+            "dimension {dim} has extent {extent}, chunk extent {chunk} and block extent {block}, expected no \
+             negative extent, and no block extent of 0 in a larger chunk extent",
+        );
     }
     Ok(())
 }
@@ -84,21 +83,19 @@ impl Geometry {
         typesize: i32,
     ) -> Result<Geometry> {
         let geometry = Geometry::derive(shape, chunkshape, blockshape, typesize)?;
-        if geometry.nitems != 0 && chunkshape.contains(&0) {
-            return Err(err!(
-                InvalidParam,
-                "chunk shape {chunkshape:?} for {} items, expected extents of at least 1",
-                geometry.nitems
-            ));
-        }
+        ensure!(
+            geometry.nitems == 0 || !chunkshape.contains(&0),
+            InvalidParam,
+            "chunk shape {chunkshape:?} for {} items, expected extents of at least 1",
+            geometry.nitems,
+        );
         ensure!(typesize > 0, InvalidParam, "`typesize` is {typesize}, expected at least 1");
         let nbytes = geometry.padded_chunk_bytes()?;
-        if nbytes > i64::from(BLOSC2_MAX_BUFFERSIZE) {
-            return Err(err!(
-                MaxBufsizeExceeded,
-                "a padded chunk has {nbytes} bytes, expected at most {BLOSC2_MAX_BUFFERSIZE}"
-            ));
-        }
+        ensure!(
+            nbytes <= i64::from(BLOSC2_MAX_BUFFERSIZE),
+            MaxBufsizeExceeded,
+            "a padded chunk has {nbytes} bytes, expected at most {BLOSC2_MAX_BUFFERSIZE}",
+        );
         Ok(geometry)
     }
 
@@ -111,13 +108,12 @@ impl Geometry {
         typesize: i32,
     ) -> Result<Geometry> {
         let mut extents = shape.iter().zip(chunkshape).zip(blockshape);
-        if extents.any(|((&extent, &chunk), &block)| extent != 0 && (chunk == 0 || block == 0)) {
-            return Err(err!(
-                InvalidParam,
-                "shape {shape:?}, chunk shape {chunkshape:?}, block shape {blockshape:?}, expected chunk and \
-                 block extents of at least 1 in each dimension with items"
-            ));
-        }
+        ensure!(
+            extents.all(|((&extent, &chunk), &block)| extent == 0 || (chunk != 0 && block != 0)),
+            InvalidParam,
+            "shape {shape:?}, chunk shape {chunkshape:?}, block shape {blockshape:?}, expected chunk and \
+             block extents of at least 1 in each dimension with items",
+        );
         Geometry::derive(shape, chunkshape, blockshape, typesize)
     }
 
@@ -125,13 +121,12 @@ impl Geometry {
     pub(crate) fn with_shape(&self, shape: &[i64]) -> Result<Geometry> {
         let (chunkshape, blockshape) = (self.chunkshape(), self.blockshape());
         let geometry = Geometry::derive(shape, chunkshape, blockshape, self.typesize)?;
-        if geometry.nitems != 0 && chunkshape.contains(&0) {
-            return Err(err!(
-                InvalidParam,
-                "chunk shape {chunkshape:?} for {} items, expected extents of at least 1",
-                geometry.nitems
-            ));
-        }
+        ensure!(
+            geometry.nitems == 0 || !chunkshape.contains(&0),
+            InvalidParam,
+            "chunk shape {chunkshape:?} for {} items, expected extents of at least 1",
+            geometry.nitems,
+        );
         Ok(geometry)
     }
 

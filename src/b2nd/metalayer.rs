@@ -89,14 +89,13 @@ pub(crate) fn check_array_metalayer(metalayer: &Metalayer<'_>, typesize: i32) ->
 pub(crate) fn write_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
     let mut fields = MetaFields::default();
     fields.read(metalayer, true)?;
-    if fields.ndim.is_none_or(|ndim| usize::try_from(ndim) != Ok(shape.len())) {
-        return Err(err!(
-            Failure,
-            "the new shape has {} dimensions, the metalayer has {:?}",
-            shape.len(),
-            fields.ndim
-        ));
-    }
+    ensure!(
+        fields.ndim.is_some_and(|ndim| usize::try_from(ndim) == Ok(shape.len())),
+        Failure,
+        "the new shape has {} dimensions, the metalayer has {:?}",
+        shape.len(),
+        fields.ndim,
+    );
     let places = metalayer[START_OF_SHAPE..].chunks_exact_mut(LEN_OF_EXTENT);
     for (place, extent) in places.zip(shape) {
         place[0] = Marker::I64.to_u8();

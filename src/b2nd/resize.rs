@@ -69,13 +69,12 @@ impl ShapeChange<'_> {
             shrunk_shape[dim] = old.shape()[dim].min(new_shape[dim]);
         }
         let shrunk_shape = &shrunk_shape[..ndim];
-        if shrunk_shape.contains(&i64::MAX) {
-            return Err(err!(
-                InvalidParam,
-                "the smaller extents are {shrunk_shape:?}, expected less than {} in each dimension",
-                i64::MAX
-            ));
-        }
+        ensure!(
+            !shrunk_shape.contains(&i64::MAX),
+            InvalidParam,
+            "the smaller extents are {shrunk_shape:?}, expected less than {} in each dimension",
+            i64::MAX,
+        );
         // All arguments are checked before the first change.
         let shrunk = geometry_if_reshaped(&old, shrunk_shape)?;
         let grown = geometry_if_reshaped(shrunk.as_deref().unwrap_or(&old), new_shape)?;
@@ -84,25 +83,23 @@ impl ShapeChange<'_> {
                 let chunkshape = old.chunkshape();
                 return Err(err!(InvalidParam, "chunk shape {chunkshape:?}, expected extents of at least 1"));
             }
-            if grown.nchunks() > i64::from(i32::MAX) {
-                return Err(err!(
-                    InvalidParam,
-                    "`new_shape` has {} chunks, expected at most {}",
-                    grown.nchunks(),
-                    i32::MAX
-                ));
-            }
+            ensure!(
+                grown.nchunks() <= i64::from(i32::MAX),
+                InvalidParam,
+                "`new_shape` has {} chunks, expected at most {}",
+                grown.nchunks(),
+                i32::MAX,
+            );
         }
         ensure!(!schunk.is_view(), InvalidParam, "a view cannot be resized");
         // A damaged shape may have an almost unlimited number of chunks, over which no loop may run.
         let stored = schunk.counters().nchunks;
-        if old.nchunks() > stored {
-            return Err(err!(
-                Failure,
-                "the shape of the array has {} chunks, but the super-chunk has {stored}",
-                old.nchunks()
-            ));
-        }
+        ensure!(
+            old.nchunks() <= stored,
+            Failure,
+            "the shape of the array has {} chunks, but the super-chunk has {stored}",
+            old.nchunks(),
+        );
         self.shrink(&old, shrunk, start)?;
         self.grow(grown, start)
     }
@@ -150,12 +147,11 @@ impl ShapeChange<'_> {
             }
         }
         let len = i64::try_from(src.len()).unwrap_or(i64::MAX);
-        if row <= 0 || len % row != 0 {
-            return Err(err!(
-                InvalidParam,
-                "the buffer has {len} bytes, expected a multiple of the size of a row, {row} bytes"
-            ));
-        }
+        ensure!(
+            row > 0 && len % row == 0,
+            InvalidParam,
+            "the buffer has {len} bytes, expected a multiple of the size of a row, {row} bytes",
+        );
         let count = len / row;
         let mut new_shape = [0; MAX_DIM];
         new_shape[..ndim].copy_from_slice(shape);
@@ -194,13 +190,12 @@ impl ShapeChange<'_> {
         ensure!(axis < ndim, InvalidParam, "`axis` is {axis}, expected less than {ndim}");
         let shape = geometry.shape();
         let end = at.checked_add(count);
-        if at < 0 || count < 0 || end.is_none_or(|end| end > shape[axis]) {
-            return Err(err!(
-                InvalidParam,
-                "{count} rows from row {at} on, expected rows inside the extent {} of axis {axis}",
-                shape[axis]
-            ));
-        }
+        ensure!(
+            at >= 0 && count >= 0 && end.is_some_and(|end| end <= shape[axis]),
+            InvalidParam,
+            "{count} rows from row {at} on, expected rows inside the extent {} of axis {axis}",
+            shape[axis],
+        );
         let mut new_shape = [0; MAX_DIM];
         new_shape[..ndim].copy_from_slice(shape);
         new_shape[axis] -= count;

@@ -245,14 +245,13 @@ impl Rows {
         let Some((&byte, others)) = value.split_first() else {
             return Err(err!(InvalidParam, "`value` has 0 bytes, expected at least 1"));
         };
-        if !self.len.is_multiple_of(value.len()) {
-            return Err(err!(
-                InvalidParam,
-                "rows of {} bytes, expected a multiple of the length of `value`, {}",
-                self.len,
-                value.len()
-            ));
-        }
+        ensure!(
+            self.len.is_multiple_of(value.len()),
+            InvalidParam,
+            "rows of {} bytes, expected a multiple of the length of `value`, {}",
+            self.len,
+            value.len(),
+        );
         if self.is_empty() {
             return Ok(());
         }

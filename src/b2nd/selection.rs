@@ -13,7 +13,7 @@ use super::array::Array;
 use super::geometry::Geometry;
 use super::shape_access::ShapeLockedArray;
 use super::slices::{SharedDestination, check_chunk_size, nthreads_for_chunks};
-use crate::error::{Result, err, to_failure_unless_lock};
+use crate::error::{Result, ensure, err, to_failure_unless_lock};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
@@ -48,14 +48,13 @@ impl<'a> Selection<'a> {
         buffersize: i64,
     ) -> Result<Selection<'a>> {
         let ndim = geometry.ndim();
-        if lists.len() != ndim || buffershape.len() != ndim {
-            return Err(err!(
-                InvalidParam,
-                "{} lists of coordinates and {} extents in `buffershape`, expected {ndim} of each",
-                lists.len(),
-                buffershape.len()
-            ));
-        }
+        ensure!(
+            lists.len() == ndim && buffershape.len() == ndim,
+            InvalidParam,
+            "{} lists of coordinates and {} extents in `buffershape`, expected {ndim} of each",
+            lists.len(),
+            buffershape.len(),
+        );
         for (dim, (list, &extent)) in lists.iter().zip(geometry.shape()).enumerate() {
             if let Some(coord) = list.iter().find(|coord| !(0..extent).contains(*coord)) {
                 return Err(err!(
@@ -67,12 +66,11 @@ impl<'a> Selection<'a> {
         let typesize = i128::from(geometry.typesize());
         let nbytes = lists.iter().fold(typesize, |bytes, list| bytes.saturating_mul(list.len() as i128));
         // For an array without dimensions the buffer must hold its only item.
-        if nbytes < buffersize.into() || (ndim == 0 && nbytes > buffersize.into()) {
-            return Err(err!(
-                InvalidParam,
-                "`buffersize` is {buffersize}, but the selected items have {nbytes} bytes"
-            ));
-        }
+        ensure!(
+            nbytes >= buffersize.into() && (ndim != 0 || nbytes <= buffersize.into()),
+            InvalidParam,
+            "`buffersize` is {buffersize}, but the selected items have {nbytes} bytes",
+        );
         geometry.chunk_nbytes()?;
         let steps = [0; MAX_DIM];
         let mut selection = Selection {
@@ -152,13 +150,12 @@ impl<'a> Selection<'a> {
     }
 
     fn check_buffer_len(&self, len: usize) -> Result<()> {
-        if self.min_buffer_len > len {
-            return Err(err!(
-                InvalidParam,
-                "the buffer has {len} bytes, expected at least {}",
-                self.min_buffer_len
-            ));
-        }
+        ensure!(
+            self.min_buffer_len <= len,
+            InvalidParam,
+            "the buffer has {len} bytes, expected at least {}",
+            self.min_buffer_len,
+        );
         Ok(())
     }
 }

@@ -79,14 +79,13 @@ impl Array {
         let schunk = self.schunk()?;
         ensure!(geometry.ndim() != 0, InvalidParam, "the array has 0 dimensions, expected at least 1");
         let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
-        if coords.len().checked_mul(typesize).is_none_or(|needed| needed > dest.len()) {
-            return Err(err!(
-                InvalidParam,
-                "the buffer has {} bytes, too few for {} items of {typesize} bytes",
-                dest.len(),
-                coords.len()
-            ));
-        }
+        ensure!(
+            coords.len().checked_mul(typesize).is_some_and(|needed| needed <= dest.len()),
+            InvalidParam,
+            "the buffer has {} bytes, too few for {} items of {typesize} bytes",
+            dest.len(),
+            coords.len(),
+        );
         // Positions must not overflow.
         geometry.nchunks().checked_mul(geometry.extchunknitems()).ok_or_else(|| {
             err!(

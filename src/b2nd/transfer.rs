@@ -8,7 +8,7 @@ use super::boxes::BoxLayout;
 use super::geometry::Geometry;
 use super::overrun::chunks_before_overrun;
 use super::tiles::TileIter;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 
 /// A box of an array, and the buffer from or to which its items are copied.
 pub(super) struct Transfer<'a> {
@@ -36,12 +36,11 @@ impl<'a> Transfer<'a> {
         }
         for dim in 0..geometry.ndim() {
             let extent = stop[dim].checked_sub(start[dim]);
-            if extent.is_none_or(|extent| extent > buffershape[dim]) {
-                return Err(err!(
-                    InvalidParam,
-                    "`start` {start:?} to `stop` {stop:?}, expected extents of at most `buffershape` {buffershape:?}"
-                ));
-            }
+            ensure!(
+                extent.is_some_and(|extent| extent <= buffershape[dim]),
+                InvalidParam,
+                "`start` {start:?} to `stop` {stop:?}, expected extents of at most `buffershape` {buffershape:?}",
+            );
         }
         let is_empty = start.iter().zip(stop).any(|(start, stop)| stop <= start);
         geometry.chunk_nbytes()?;
@@ -59,12 +58,11 @@ impl<'a> Transfer<'a> {
             last = items.and_then(|items| last.checked_add(items)).unwrap_or(i64::MAX);
         }
         let needed = last.checked_mul(i64::from(geometry.typesize()));
-        if needed.and_then(|needed| usize::try_from(needed).ok()).is_none_or(|needed| needed > len) {
-            return Err(err!(
-                InvalidParam,
-                "the buffer has {len} bytes, too few for `start` {start:?} to `stop` {stop:?}"
-            ));
-        }
+        ensure!(
+            needed.and_then(|needed| usize::try_from(needed).ok()).is_some_and(|needed| needed <= len),
+            InvalidParam,
+            "the buffer has {len} bytes, too few for `start` {start:?} to `stop` {stop:?}",
+        );
         if start.iter().zip(geometry.shape()).any(|(start, extent)| start >= extent) {
             return Ok(None);
         }

@@ -69,14 +69,13 @@ impl Array {
         self.check_viewable()?;
         let _shape_locked = self.shape_lock().lock_shared();
         let geometry = self.geometry();
-        if index.len() < geometry.ndim() {
-            return Err(err!(
-                InvalidParam,
-                "`index` has {} flags, expected {}",
-                index.len(),
-                geometry.ndim()
-            ));
-        }
+        ensure!(
+            index.len() >= geometry.ndim(),
+            InvalidParam,
+            "`index` has {} flags, expected {}",
+            index.len(),
+            geometry.ndim(),
+        );
         let index = &index[..geometry.ndim()];
         if let Some(dim) = (0..geometry.ndim()).find(|&dim| index[dim] && geometry.shape()[dim] != 1) {
             let extent = geometry.shape()[dim];
@@ -110,13 +109,12 @@ impl Array {
         let _shape_locked = self.shape_lock().lock_shared();
         let geometry = self.geometry();
         let kept = axis.iter().filter(|&&is_new| !is_new).count();
-        if kept != geometry.ndim() {
-            return Err(err!(
-                InvalidParam,
-                "`axis` has {kept} flags that are false, expected {}",
-                geometry.ndim()
-            ));
-        }
+        ensure!(
+            kept == geometry.ndim(),
+            InvalidParam,
+            "`axis` has {kept} flags that are false, expected {}",
+            geometry.ndim(),
+        );
         let mut shapes = Shapes::new();
         let mut dims = 0..geometry.ndim();
         for &is_new in axis {

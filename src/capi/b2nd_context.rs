@@ -13,7 +13,7 @@ use crate::b2nd::MAX_DIM;
 use crate::b2nd::array::{Array, ArrayParams};
 use crate::b2nd::geometry;
 use crate::chunk::SpecialValue;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 use crate::schunk::copy::CopyDestination;
@@ -201,13 +201,12 @@ pub unsafe extern "C" fn b2nd_create_ctx(
         let count = len.get();
         // SAFETY: integers, pointers and arrays of them, for which zero is valid.
         let mut ctx: b2nd_context_t = unsafe { std::mem::zeroed() };
-        if count > ctx.metalayers.len() || (count > 0 && metalayers.is_null()) {
-            return Err(err!(
-                InvalidParam,
-                "`nmetalayers` is {count}, expected at most {}, or `metalayers` is NULL",
-                ctx.metalayers.len()
-            ));
-        }
+        ensure!(
+            count <= ctx.metalayers.len() && (count == 0 || !metalayers.is_null()),
+            InvalidParam,
+            "`nmetalayers` is {count}, expected at most {}, or `metalayers` is NULL",
+            ctx.metalayers.len(),
+        );
         ctx.ndim = ndim.number();
         ctx.shape[..dims].copy_from_slice(shape);
         ctx.chunkshape[..dims].copy_from_slice(chunkshape);

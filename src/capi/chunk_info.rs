@@ -5,7 +5,7 @@ use super::pointers::{ChunkStart, Input, Out, Size, SourceBuffer};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::codec::BuiltInCodec;
-use crate::error::{Error, err};
+use crate::error::{Error, ensure, err};
 use crate::panics::catch_panics_of_short_call;
 use crate::registry;
 use std::ffi::{c_char, c_int, c_void};
@@ -84,13 +84,12 @@ pub extern "C" fn blosc1_cbuffer_validate(
         if usize::try_from(header.cbytes) != Ok(cbytes) {
             return Err(err!(InvalidHeader, "`cbytes` is {cbytes}, but {} in the header", header.cbytes));
         }
-        if usize::try_from(header.nbytes).map_or(true, |nbytes| nbytes > MAX_BUFFERSIZE) {
-            return Err(err!(
-                MemoryAlloc,
-                "`nbytes` of the header is {}, expected 0 to {MAX_BUFFERSIZE}",
-                header.nbytes
-            ));
-        }
+        ensure!(
+            usize::try_from(header.nbytes).is_ok_and(|nbytes| nbytes <= MAX_BUFFERSIZE),
+            MemoryAlloc,
+            "`nbytes` of the header is {}, expected 0 to {MAX_BUFFERSIZE}",
+            header.nbytes,
+        );
         nbytes.store(header.nbytes());
         Ok(0)
     })

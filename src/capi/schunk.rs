@@ -382,12 +382,11 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                 let (start, stop) = bounds(geometry.ndim())?;
                 let tiles = geometry.chunks_of_box(start, stop);
                 let count = tiles.len();
-                if count > schunk.counters().nchunks.max(MAX_UNCHECKED_NCHUNKS) {
-                    return Err(err!(
-                        MemoryAlloc,
-                        "the slice has {count} chunks, more than the super-chunk and than {MAX_UNCHECKED_NCHUNKS}"
-                    ));
-                }
+                ensure!(
+                    count <= schunk.counters().nchunks.max(MAX_UNCHECKED_NCHUNKS),
+                    MemoryAlloc,
+                    "the slice has {count} chunks, more than the super-chunk and than {MAX_UNCHECKED_NCHUNKS}",
+                );
                 let numbers = (count > 0).then(|| numbers(count, &mut tiles.map(|part| part.number)));
                 (count, numbers.transpose()?)
             }

@@ -5,7 +5,7 @@ use super::pointers::{DestBuffer, Output, Parameters, Size, SourceBuffer};
 use crate::abi::blosc2_cparams;
 use crate::chunk::SpecialValue;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::error::{ErrorKind, Result, ensure, err, to_kind};
+use crate::error::{ErrorKind, Result, ensure, to_kind};
 use std::ffi::{c_int, c_void};
 
 /// Writes a special chunk. `value` returns the bytes of its value, given their number.
@@ -20,21 +20,19 @@ fn write_special_chunk<'call>(
     let cparams = parameters.get();
     ensure!(cparams.typesize > 0, InvalidParam, "`typesize` is {}, expected at least 1", cparams.typesize);
     let width = if kind == SpecialValue::Value { non_negative_len(cparams.typesize)? } else { 0 };
-    if destsize.len_or_zero().get() < EXTENDED_HEADER_LENGTH + width {
-        return Err(err!(
-            Data,
-            "`destsize` is {}, expected at least {}",
-            destsize.number(),
-            EXTENDED_HEADER_LENGTH + width
-        ));
-    }
-    if nbytes % cparams.typesize != 0 && (nbytes > 0 || kind != SpecialValue::Zero) {
-        return Err(err!(
-            Data,
-            "`nbytes` is {nbytes}, expected a multiple of the typesize {}",
-            cparams.typesize
-        ));
-    }
+    ensure!(
+        destsize.len_or_zero().get() >= EXTENDED_HEADER_LENGTH + width,
+        Data,
+        "`destsize` is {}, expected at least {}",
+        destsize.number(),
+        EXTENDED_HEADER_LENGTH + width,
+    );
+    ensure!(
+        nbytes % cparams.typesize == 0 || (nbytes <= 0 && kind == SpecialValue::Zero),
+        Data,
+        "`nbytes` is {nbytes}, expected a multiple of the typesize {}",
+        cparams.typesize,
+    );
     let nbytes = non_negative_len(nbytes)?;
     let dest = dest.buffer(destsize.len_or_zero())?;
     let value = value(width)?;

@@ -38,13 +38,12 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
         if context.head().do_compress() == 0 {
             return Err(err!(InvalidParam, "`context` is for decompression, expected one for compression"));
         }
-        if srcs.is_null() || srcsizes.is_null() || nblocks.number() <= 0 {
-            return Err(err!(
-                InvalidParam,
-                "`nblocks` is {}, expected at least 1, or `srcs` or `srcsizes` is NULL",
-                nblocks.number()
-            ));
-        }
+        ensure!(
+            !srcs.is_null() && !srcsizes.is_null() && nblocks.number() > 0,
+            InvalidParam,
+            "`nblocks` is {}, expected at least 1, or `srcs` or `srcsizes` is NULL",
+            nblocks.number(),
+        );
         let len = nblocks.non_negative_len()?;
         let (count, srcs, sizes) = (len.get(), srcs.items(len)?, srcsizes.items(len)?);
         let mut sources = fallible::vec_with_capacity(count)?;
@@ -57,12 +56,11 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
             // SAFETY: buffer `i` has `srcsizes[i]` bytes.
             sources.push(unsafe { source_slice(src, non_negative_len(size)?) }?);
         }
-        if total > MAX_BUFFERSIZE {
-            return Err(err!(
-                MaxBufsizeExceeded,
-                "the blocks have {total} bytes, expected at most {MAX_BUFFERSIZE}"
-            ));
-        }
+        ensure!(
+            total <= MAX_BUFFERSIZE,
+            MaxBufsizeExceeded,
+            "the blocks have {total} bytes, expected at most {MAX_BUFFERSIZE}",
+        );
         let dest = dest.buffer(destsize.len_or_zero())?;
         context.compress(compress::ContentSource::VarlenBlocks(&sources), dest)
     })
@@ -129,23 +127,21 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         if context.head().do_compress() != 0 {
             return Err(err!(InvalidParam, "`context` is for compression, expected one for decompression"));
         }
-        if dests.is_null() || destsizes.is_null() || space.get() == 0 {
-            return Err(err!(
-                InvalidParam,
-                "`maxblocks` is {}, expected at least 1, or `dests` or `destsizes` is NULL",
-                maxblocks.number()
-            ));
-        }
+        ensure!(
+            !dests.is_null() && !destsizes.is_null() && space.get() != 0,
+            InvalidParam,
+            "`maxblocks` is {}, expected at least 1, or `dests` or `destsizes` is NULL",
+            maxblocks.number(),
+        );
         // The number of blocks is checked first, so that no table is allocated for a chunk with too many blocks.
         let header = ChunkHeader::parse(chunk)?;
-        if header.has_varlen_blocks() && varlen::nblocks(&header) > space.get() {
-            return Err(err!(
-                InvalidParam,
-                "the chunk has {} blocks, expected at most `maxblocks` = {}",
-                header.blocksize,
-                space.get()
-            ));
-        }
+        ensure!(
+            !header.has_varlen_blocks() || varlen::nblocks(&header) <= space.get(),
+            InvalidParam,
+            "the chunk has {} blocks, expected at most `maxblocks` = {}",
+            header.blocksize,
+            space.get(),
+        );
         let blocks = handle.block_source(chunk);
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();

@@ -113,14 +113,13 @@ impl ChunkHeader {
         } else {
             self.check_extension()?;
         }
-        if self.version > version::VL_BLOCKS && self.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
-            return Err(err!(
-                VersionSupport,
-                "`blosc2_flags2` is {:#04x} in version {}, expected 0x00 or 0x01",
-                self.blosc2_flags2,
-                self.version
-            ));
-        }
+        ensure!(
+            self.version <= version::VL_BLOCKS || self.blosc2_flags2 & !flag2::VL_BLOCKS == 0,
+            VersionSupport,
+            "`blosc2_flags2` is {:#04x} in version {}, expected 0x00 or 0x01",
+            self.blosc2_flags2,
+            self.version,
+        );
         if self.has_varlen_blocks() && self.is_memcpyed() {
             return Err(err!(InvalidHeader, "variable-length blocks cannot be stored uncompressed"));
         }
@@ -181,21 +180,19 @@ impl ChunkHeader {
     #[inline(always)]
     fn check_extension(&mut self) -> Result<()> {
         let special = self.special_id();
-        if self.has_varlen_blocks() && special != 0 {
-            return Err(err!(
-                InvalidHeader,
-                "the special kind of variable-length blocks is {special}, expected 0"
-            ));
-        }
+        ensure!(
+            !self.has_varlen_blocks() || special == 0,
+            InvalidHeader,
+            "the special kind of variable-length blocks is {special}, expected 0",
+        );
         if special == SpecialValue::Value.id() {
             let width = self.cbytes - EXTENDED_HEADER_LENGTH as i32;
-            if width <= 0 || width > MAX_BLOCKSIZE || width > self.nbytes || self.nbytes % width != 0 {
-                return Err(err!(
-                    InvalidHeader,
-                    "the value has {width} bytes, expected a divisor of `nbytes` {}",
-                    self.nbytes
-                ));
-            }
+            ensure!(
+                width > 0 && width <= MAX_BLOCKSIZE && width <= self.nbytes && self.nbytes % width == 0,
+                InvalidHeader,
+                "the value has {width} bytes, expected a divisor of `nbytes` {}",
+                self.nbytes,
+            );
         } else if special > SpecialValue::Zero.id() && self.nbytes % i32::from(self.typesize) != 0 {
             let typesize = self.typesize;
             return Err(err!(

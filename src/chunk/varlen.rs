@@ -2,7 +2,7 @@
 
 use super::{ChunkHeader, dictionary, read_i32};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::fallible;
 use std::ops::Range;
 
@@ -55,13 +55,12 @@ pub(crate) fn block_spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Rang
             Some(next) => usize::try_from(next).unwrap_or(0),
             None => cbytes,
         };
-        if start < first || end <= start || end > cbytes {
-            return Err(err!(
-                InvalidHeader,
-                "block {} has the bytes {start}..{end}, expected a range inside {first}..{cbytes}",
-                at / 4
-            ));
-        }
+        ensure!(
+            start >= first && end > start && end <= cbytes,
+            InvalidHeader,
+            "block {} has the bytes {start}..{end}, expected a range inside {first}..{cbytes}",
+            at / 4,
+        );
         first = end;
         spans.push(start..end);
     }
@@ -76,31 +75,28 @@ pub(crate) fn block_table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarB
     for span in spans {
         let size = read_i32(chunk, span.start).unwrap_or(0);
         let nbytes = usize::try_from(size).unwrap_or(0);
-        if span.end > chunk.len() {
-            return Err(err!(
-                ReadBuffer,
-                "a block ends at byte {}, expected at most {}",
-                span.end,
-                chunk.len()
-            ));
-        }
-        if nbytes == 0 || nbytes > header.nbytes() - offset || span.len() <= SIZE_FIELD_LEN {
-            return Err(err!(
-                InvalidHeader,
-                "the block at {offset} has {size} bytes, expected 1 or more, inside {} bytes",
-                header.nbytes
-            ));
-        }
+        ensure!(
+            span.end <= chunk.len(),
+            ReadBuffer,
+            "a block ends at byte {}, expected at most {}",
+            span.end,
+            chunk.len(),
+        );
+        ensure!(
+            nbytes != 0 && nbytes <= header.nbytes() - offset && span.len() > SIZE_FIELD_LEN,
+            InvalidHeader,
+            "the block at {offset} has {size} bytes, expected 1 or more, inside {} bytes",
+            header.nbytes,
+        );
         blocks.push(VarBlock { span, offset, nbytes });
         offset += nbytes;
     }
-    if offset != header.nbytes() {
-        return Err(err!(
-            InvalidHeader,
-            "the blocks have {offset} bytes, expected `nbytes` {}",
-            header.nbytes
-        ));
-    }
+    ensure!(
+        offset == header.nbytes(),
+        InvalidHeader,
+        "the blocks have {offset} bytes, expected `nbytes` {}",
+        header.nbytes,
+    );
     Ok(blocks)
 }
 

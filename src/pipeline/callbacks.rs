@@ -7,7 +7,7 @@
 
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
 use crate::codec::{Decoder, Encoder, Workspace};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::registry::{self, CodecEntry};
 use std::ffi::{c_int, c_void};
 
@@ -125,13 +125,12 @@ impl Prefilter {
         block_context: BlockContext,
     ) -> Result<()> {
         let output_size = self.output_size(len, typesize);
-        if output.len() < output_size.max(len) {
-            return Err(err!(
-                FilterPipeline,
-                "the buffer for a prefilter has {} bytes, expected at least {output_size} and {len}",
-                output.len()
-            ));
-        }
+        ensure!(
+            output.len() >= output_size.max(len),
+            FilterPipeline,
+            "the buffer for a prefilter has {} bytes, expected at least {output_size} and {len}",
+            output.len(),
+        );
         // A disposable output is zeroed, too: variable-length blocks and plain chunks store it, and the buffer has
         // bytes of earlier blocks.
         output[..output_size.max(len)].fill(0);
@@ -151,13 +150,12 @@ impl Prefilter {
         // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
         // output has the size that is passed, and the caller guarantees the other pointers.
         let code = unsafe { (self.function)(&raw mut params) };
-        if code != 0 && !self.is_output_disposable() {
-            return Err(err!(
-                FilterPipeline,
-                "the prefilter returned {code} for block {}, expected 0",
-                block_context.nblock
-            ));
-        }
+        ensure!(
+            code == 0 || self.is_output_disposable(),
+            FilterPipeline,
+            "the prefilter returned {code} for block {}, expected 0",
+            block_context.nblock,
+        );
         Ok(())
     }
 }
@@ -195,13 +193,12 @@ impl Postfilter {
         // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
         // buffers have the size that is passed: asserted above. The caller guarantees the scratch.
         let code = unsafe { (self.function)(&raw mut params) };
-        if code != 0 {
-            return Err(err!(
-                Postfilter,
-                "the postfilter returned {code} for block {}, expected 0",
-                block_context.nblock
-            ));
-        }
+        ensure!(
+            code == 0,
+            Postfilter,
+            "the postfilter returned {code} for block {}, expected 0",
+            block_context.nblock,
+        );
         Ok(())
     }
 }

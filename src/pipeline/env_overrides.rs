@@ -9,7 +9,7 @@ use crate::abi::{
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::codec::BuiltInCodec;
 use crate::environment::{may_have, var, var_as_i32, var_as_i64};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::trace;
 use std::ffi::CStr;
 
@@ -111,12 +111,11 @@ pub(crate) fn apply_to_new_context(params: &mut CompressParams) -> Result<()> {
     }
     if let Some(name) = var(c"BLOSC_COMPRESSOR") {
         params.compcode = library::compcode_by_name(&name).unwrap_or(-1);
-        if params.compcode >= 0 && BuiltInCodec::from_compcode(params.compcode).is_none() {
-            return Err(err!(
-                InvalidParam,
-                "BLOSC_COMPRESSOR is the registered codec {name:?}, expected one that is built in"
-            ));
-        }
+        ensure!(
+            params.compcode < 0 || BuiltInCodec::from_compcode(params.compcode).is_some(),
+            InvalidParam,
+            "BLOSC_COMPRESSOR is the registered codec {name:?}, expected one that is built in",
+        );
     }
     params.blocksize = var_at_least(c"BLOSC_BLOCKSIZE", 1).unwrap_or(params.blocksize);
     if let Some(nthreads) = read_nthreads() {
@@ -198,11 +197,10 @@ pub(crate) fn params_without_context(clevel: i32, doshuffle: i32, typesize: i32)
     if library::uses_delta() {
         params.filters[DELTA_SLOT] = filter_id::DELTA;
     }
-    if unlocked && apply_to_new_context(&mut params).is_err() {
-        return Err(err!(
-            NullPointer,
-            "BLOSC_COMPRESSOR is a registered codec, expected one that is built in"
-        ));
-    }
+    ensure!(
+        !unlocked || apply_to_new_context(&mut params).is_ok(),
+        NullPointer,
+        "BLOSC_COMPRESSOR is a registered codec, expected one that is built in",
+    );
     Ok(params)
 }

@@ -258,12 +258,11 @@ impl<'c> FilterSteps<'c> {
                     // A positive value ends the pipeline of the block, which is an error only if other steps would
                     // follow (filters.md 15 Q3).
                     if code > 0 {
-                        if self.steps()[..index].iter().any(FilterStep::is_undone) {
-                            return Err(err!(
-                                FilterPipeline,
-                                "filter {id} ended the pipeline before its last step"
-                            ));
-                        }
+                        ensure!(
+                            !self.steps()[..index].iter().any(FilterStep::is_undone),
+                            FilterPipeline,
+                            "filter {id} ended the pipeline before its last step",
+                        );
                         break;
                     }
                 }

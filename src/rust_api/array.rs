@@ -72,14 +72,13 @@ impl CheckedSettings {
         let chunkshape = settings.chunkshape.iter().map(|&n| extent(n)).collect::<Result<Vec<i32>>>()?;
         let blockshape = settings.blockshape.iter().map(|&n| extent(n)).collect::<Result<Vec<i32>>>()?;
         let ndim = shape.len();
-        if ndim > MAX_DIM || chunkshape.len() != ndim || blockshape.len() != ndim {
-            return Err(err!(
-                InvalidParam,
-                "{ndim} extents of the shape, {} of chunks and {} of blocks, expected the same number, at most {MAX_DIM}",
-                chunkshape.len(),
-                blockshape.len()
-            ));
-        }
+        ensure!(
+            ndim <= MAX_DIM && chunkshape.len() == ndim && blockshape.len() == ndim,
+            InvalidParam,
+            "{ndim} extents of the shape, {} of chunks and {} of blocks, expected the same number, at most {MAX_DIM}",
+            chunkshape.len(),
+            blockshape.len(),
+        );
         geometry::check_shapes(&shape, &chunkshape, &blockshape)?;
         let metalayers = settings
             .metalayers
@@ -272,13 +271,12 @@ impl ArrayHandle {
         let nitems =
             extents.iter().try_fold(1usize, |n, &extent| n.checked_mul(usize::try_from(extent).ok()?));
         let expected = nitems.and_then(|n| n.checked_mul(self.typesize()));
-        if expected != Some(len) {
-            return Err(err!(
-                InvalidParam,
-                "the buffer has {len} bytes, expected {extents:?} items of {} bytes",
-                self.typesize()
-            ));
-        }
+        ensure!(
+            expected == Some(len),
+            InvalidParam,
+            "the buffer has {len} bytes, expected {extents:?} items of {} bytes",
+            self.typesize(),
+        );
         Ok([signed_all(start)?, signed_all(stop)?, signed_all(&extents)?])
     }
 
@@ -319,13 +317,12 @@ impl ArrayHandle {
     /// Changes the shape; new items are zeros.
     pub fn resize(&self, shape: &[u64]) -> Result<()> {
         let shape = signed_all(shape)?;
-        if shape.len() != self.inner.geometry().ndim() {
-            return Err(err!(
-                InvalidParam,
-                "the array has another number of dimensions than {}",
-                shape.len()
-            ));
-        }
+        ensure!(
+            shape.len() == self.inner.geometry().ndim(),
+            InvalidParam,
+            "the array has another number of dimensions than {}",
+            shape.len(),
+        );
         self.inner.resize(&shape, None)
     }
 

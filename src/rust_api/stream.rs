@@ -3,7 +3,7 @@
 use super::chunk::ChunkFields;
 use super::params::CompressSettings;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::load::ReadFrame;
 use crate::frame::store::sequential::{FrameBuilder, FrameDirectory, PlaceInFrame};
@@ -178,12 +178,11 @@ impl Directory {
         source.read_at(at, &mut head)?;
         let len = ChunkFields::parse(&head)?.cbytes as u64;
         let frame_len = self.frame_len();
-        if at.checked_add(len).is_none_or(|end| end > frame_len) {
-            return Err(err!(
-                InvalidHeader,
-                "chunk {nchunk} of {len} bytes at offset {at} is outside the frame of {frame_len} bytes"
-            ));
-        }
+        ensure!(
+            at.checked_add(len).is_some_and(|end| end <= frame_len),
+            InvalidHeader,
+            "chunk {nchunk} of {len} bytes at offset {at} is outside the frame of {frame_len} bytes",
+        );
         source.read_vec_at(at, len)
     }
 }

@@ -5,7 +5,7 @@ use super::frame_sync::ChunkAccess;
 use super::read::ChunkUse;
 use crate::buffers;
 use crate::chunk::{BlockGeometry, ParsedChunk};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::frame::store::Frame;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
@@ -204,12 +204,11 @@ impl SuperChunk {
             for (n, nblock) in blocks.iter().enumerate() {
                 let start = nblock.saturating_mul(blocksize);
                 let end = start.saturating_add(blocksize).min(nbytes);
-                if start >= end {
-                    return Err(err!(
-                        Data,
-                        "block {nblock} is missing: the chunk has {nbytes} bytes, the block begins at byte {start}"
-                    ));
-                }
+                ensure!(
+                    start < end,
+                    Data,
+                    "block {nblock} is missing: the chunk has {nbytes} bytes, the block begins at byte {start}",
+                );
                 let block = &mut buffer[..end - start];
                 // Decoding an uninitialised chunk writes nothing.
                 block.fill(0);

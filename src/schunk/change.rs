@@ -195,14 +195,13 @@ impl SuperChunk {
         let mut session = self.lock_for_change(true)?;
         let counters = self.counters();
         // Another handle may have inserted or deleted chunks.
-        if order.len() as i64 != counters.nchunks {
-            return Err(err!(
-                Data,
-                "`offsets_order` has {} chunk numbers, expected {}",
-                order.len(),
-                counters.nchunks
-            ));
-        }
+        ensure!(
+            order.len() as i64 == counters.nchunks,
+            Data,
+            "`offsets_order` has {} chunk numbers, expected {}",
+            order.len(),
+            counters.nchunks,
+        );
         match self.frame() {
             None => session.guard().reorder_in_memory(&permutation)?,
             Some(_) if order.is_empty() => return Err(err!(Data, "the frame has no chunks to reorder")),
@@ -230,12 +229,11 @@ impl ChunkAccess<'_> {
             return Ok(());
         }
         let counted = self.counted_chunk_info(nchunk, None)?.nbytes;
-        if usize::try_from(counted) != Ok(nbytes) {
-            return Err(err!(
-                Failure,
-                "chunk {nchunk} has {nbytes} bytes, expected {counted}: it is damaged"
-            ));
-        }
+        ensure!(
+            usize::try_from(counted) == Ok(nbytes),
+            Failure,
+            "chunk {nchunk} has {nbytes} bytes, expected {counted}: it is damaged",
+        );
         Ok(())
     }
 

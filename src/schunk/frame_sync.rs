@@ -6,7 +6,6 @@ use super::access_lock::{LockProof, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_kind::MetalayerKind;
 use super::cache::ChunkState;
 use super::transaction::ChangeLockGuard;
-use crate::err;
 use crate::error::{ErrorKind, Result, ensure};
 use crate::frame::format::header::FrameHeader;
 use crate::frame::store::status::FrameStatus;
@@ -331,14 +330,13 @@ impl WriteGuard<'_, SuperChunk> {
     /// would destroy these changes.
     fn header_for_change(&mut self, frame: &Frame) -> Result<FrameHeader> {
         let (_, header) = self.reread_if_stale(frame)?;
-        if header.frame_len != frame.len() && !frame.has_open_transaction() {
-            return Err(err!(
-                FileRead,
-                "the frame length is {}, expected {}: another handle is writing the frame",
-                header.frame_len,
-                frame.len()
-            ));
-        }
+        ensure!(
+            header.frame_len == frame.len() || frame.has_open_transaction(),
+            FileRead,
+            "the frame length is {}, expected {}: another handle is writing the frame",
+            header.frame_len,
+            frame.len(),
+        );
         Ok(header)
     }
 

@@ -9,7 +9,7 @@ use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::chunk_info::ChunkInfo;
@@ -82,13 +82,12 @@ impl SuperChunk {
             blocksize = if nchunk == 0 || blocksize == info.blocksize { info.blocksize } else { 0 };
             chunks.push(chunk);
         }
-        if nbytes != header.nbytes.max(0) {
-            return Err(err!(
-                Data,
-                "the chunks have {nbytes} uncompressed bytes, expected {} by the frame header",
-                header.nbytes
-            ));
-        }
+        ensure!(
+            nbytes == header.nbytes.max(0),
+            Data,
+            "the chunks have {nbytes} uncompressed bytes, expected {} by the frame header",
+            header.nbytes,
+        );
         let schunk = SuperChunk::from_frame_header(header, None, &Storage::default())?;
         let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: 0, nbytes, cbytes, ..access.counters() };

@@ -90,12 +90,11 @@ impl Span {
 
     fn check(&self) -> Result<()> {
         let Span { start, chunksize, .. } = *self;
-        if start < 0 || chunksize <= 0 {
-            return Err(err!(
-                InvalidParam,
-                "the first byte is {start}, expected 0 or more; `chunksize` is {chunksize}, expected 1 or more"
-            ));
-        }
+        ensure!(
+            start >= 0 && chunksize > 0,
+            InvalidParam,
+            "the first byte is {start}, expected 0 or more; `chunksize` is {chunksize}, expected 1 or more",
+        );
         Ok(())
     }
 

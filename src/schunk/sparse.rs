@@ -5,7 +5,7 @@ use super::rules::Counters;
 use crate::buffers;
 use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{BlockGeometry, ParsedChunk};
-use crate::error::{ErrorKind, Result, ensure, err, to_kind_unless_lock};
+use crate::error::{ErrorKind, Result, ensure, to_kind_unless_lock};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
@@ -42,12 +42,11 @@ impl SuperChunk {
         nitems: i64,
     ) -> Result<()> {
         let per_chunk = chunksize.checked_div(typesize).unwrap_or(0);
-        if per_chunk == 0 {
-            return Err(err!(
-                InvalidParam,
-                "items of {typesize} bytes in chunks of {chunksize}, expected at least one item"
-            ));
-        }
+        ensure!(
+            per_chunk != 0,
+            InvalidParam,
+            "items of {typesize} bytes in chunks of {chunksize}, expected at least one item",
+        );
         let settings = self.read_settings(false);
         let one_by_one =
             coords.len() == 1 || self.filters().contains(&filter_id::DELTA) || settings.postfilter.is_some();
@@ -91,13 +90,12 @@ impl SuperChunk {
             && counters.flags2 & flag2::VL_BLOCKS == 0
             && chunksize % typesize == 0
             && blocksize % typesize == 0;
-        if !is_regular {
-            return Err(err!(
-                InvalidParam,
-                "`typesize` is {typesize}, `chunksize` {chunksize}, `blocksize` {blocksize}: \
-                 expected whole items in chunks and blocks of fixed sizes"
-            ));
-        }
+        ensure!(
+            is_regular,
+            InvalidParam,
+            "`typesize` is {typesize}, `chunksize` {chunksize}, `blocksize` {blocksize}: \
+             expected whole items in chunks and blocks of fixed sizes",
+        );
         Ok((typesize as usize, chunksize as usize))
     }
 
@@ -114,13 +112,12 @@ impl SuperChunk {
         self.with_chunk(nchunk, true, settings, &mut |chunk, _| {
             let header = chunk.header();
             let last = wanted.last().map_or(0, |&(at, _)| at + typesize);
-            if last > header.nbytes() {
-                return Err(err!(
-                    InvalidParam,
-                    "an item ends at byte {last} of a chunk, expected at most {}",
-                    header.nbytes
-                ));
-            }
+            ensure!(
+                last <= header.nbytes(),
+                InvalidParam,
+                "an item ends at byte {last} of a chunk, expected at most {}",
+                header.nbytes,
+            );
             ensure!(header.special().is_ok(), SchunkSpecial, "the kind of special chunk is not defined");
             let params = self.decompress_params(settings, nchunk);
             let geometry = BlockGeometry::of(header);

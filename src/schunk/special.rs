@@ -23,12 +23,11 @@ impl SuperChunk {
             return Ok(0);
         }
         let typesize = self.typesize();
-        if nitems < 0 || chunksize <= 0 || typesize <= 0 {
-            return Err(err!(
-                InvalidParam,
-                "`nitems` is {nitems}, `typesize` {typesize}, `chunksize` {chunksize}: expected 1 or more"
-            ));
-        }
+        ensure!(
+            nitems >= 0 && chunksize > 0 && typesize > 0,
+            InvalidParam,
+            "`nitems` is {nitems}, `typesize` {typesize}, `chunksize` {chunksize}: expected 1 or more",
+        );
         // Called before the lock is taken, and again with it: another thread or handle may have added chunks.
         let check_empty = || {
             let counters = self.counters();

@@ -8,7 +8,7 @@ use super::rules::{self, Counters};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, version};
 use crate::chunk::zero_runs::encode_zero_runs;
 use crate::chunk::{ChunkHeader, SpecialValue};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure};
 use crate::fallible;
 use crate::frame::format::change::{Change, FrameChunk};
 use crate::frame::format::chunk_info::ChunkInfo;
@@ -28,13 +28,12 @@ impl WriteGuard<'_, SuperChunk> {
         info: &ChunkInfo,
         replaced: Option<i64>,
     ) -> Result<Option<Vec<u8>>> {
-        if info.cbytes < EXTENDED_HEADER_LENGTH as i32 {
-            return Err(err!(
-                InvalidHeader,
-                "the chunk has {} bytes, expected {EXTENDED_HEADER_LENGTH} or more in a frame",
-                info.cbytes
-            ));
-        }
+        ensure!(
+            info.cbytes >= EXTENDED_HEADER_LENGTH as i32,
+            InvalidHeader,
+            "the chunk has {} bytes, expected {EXTENDED_HEADER_LENGTH} or more in a frame",
+            info.cbytes,
+        );
         rules::check_frame_has_bytes(after)?;
         // Readers compute the number of chunks from the chunk size, unless sizes differ.
         let size = i64::from(after.chunksize);
@@ -63,13 +62,12 @@ impl WriteGuard<'_, SuperChunk> {
         let is_special = |&(n, code): &(usize, i64)| code < 0 && Some(n as i64) != replaced;
         let specials = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n);
         let specials: Vec<usize> = fallible::collect(specials)?;
-        if specials.len() > MAX_CONVERTED_SPECIALS {
-            return Err(err!(
-                InvalidParam,
-                "{} special chunks to rewrite, expected at most {MAX_CONVERTED_SPECIALS}",
-                specials.len()
-            ));
-        }
+        ensure!(
+            specials.len() <= MAX_CONVERTED_SPECIALS,
+            InvalidParam,
+            "{} special chunks to rewrite, expected at most {MAX_CONVERTED_SPECIALS}",
+            specials.len(),
+        );
         let mut counters = *before;
         for nchunk in specials {
             let header = frame.status()?.header;
@@ -113,12 +111,11 @@ fn to_repeated_value_chunk(special: SpecialValue, nbytes: i32, typesize: i32) ->
         return Ok(chunk);
     }
     if nbytes.checked_rem(typesize) != Some(0) {
-        if special == SpecialValue::Nan {
-            return Err(err!(
-                InvalidParam,
-                "a chunk of NaNs has {nbytes} bytes, expected a multiple of `typesize` {typesize}"
-            ));
-        }
+        ensure!(
+            special != SpecialValue::Nan,
+            InvalidParam,
+            "a chunk of NaNs has {nbytes} bytes, expected a multiple of `typesize` {typesize}",
+        );
         return encode_zero_runs(nbytes);
     }
     let mut value = fallible::filled(0, width)?;

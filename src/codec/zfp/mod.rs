@@ -52,7 +52,7 @@ mod simd_dispatch;
 mod transform;
 mod value;
 
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use bit_transpose::{
     LargeCellFromPlanes, LargeCellToPlanes, SmallCellFromPlanes, SmallCellToPlanes, ToPlanes,
 };
@@ -104,13 +104,12 @@ impl Zfp {
     /// block. The content of `dest` is unspecified after a 0.
     pub fn encode(self, geometry: ZfpGeometry<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let shape = Shape::from_blockshape(geometry.blockshape)?;
-        if shape.extents().iter().any(|&extent| extent < SIDE) {
-            return Err(err!(
-                Failure,
-                "ZFP: the block shape is {:?}, expected extents of at least {SIDE}",
-                geometry.blockshape
-            ));
-        }
+        ensure!(
+            shape.extents().iter().all(|&extent| extent >= SIDE),
+            Failure,
+            "ZFP: the block shape is {:?}, expected extents of at least {SIDE}",
+            geometry.blockshape,
+        );
         if shape.nbytes(geometry.typesize) != Some(src.len()) {
             return Ok(0);
         }
@@ -138,24 +137,22 @@ impl Zfp {
         let scalar = Scalar::from_typesize(geometry.typesize)?;
         let limits = self.limits(&shape, scalar);
         // A larger block, which only a damaged header states, would keep bytes of earlier calls behind the values.
-        if shape.nbytes(geometry.typesize) != Some(dest.len()) {
-            return Err(err!(
-                Failure,
-                "ZFP: the block has {} bytes, expected those of the shape {:?} with `typesize` {}",
-                dest.len(),
-                geometry.blockshape,
-                geometry.typesize
-            ));
-        }
+        ensure!(
+            shape.nbytes(geometry.typesize) == Some(dest.len()),
+            Failure,
+            "ZFP: the block has {} bytes, expected those of the shape {:?} with `typesize` {}",
+            dest.len(),
+            geometry.blockshape,
+            geometry.typesize,
+        );
         // The reference also checks the length here; in the other modes it decodes the bytes behind the stream.
-        if self.mode == Mode::Rate && src.len() < self.fixed_rate_bits(&shape, scalar).div_ceil(8) {
-            return Err(err!(
-                Data,
-                "a ZFP stream of {} bytes is too short for blocks of shape {:?} with {self:?}",
-                src.len(),
-                shape.extents()
-            ));
-        }
+        ensure!(
+            self.mode != Mode::Rate || src.len() >= self.fixed_rate_bits(&shape, scalar).div_ceil(8),
+            Data,
+            "a ZFP stream of {} bytes is too short for blocks of shape {:?} with {self:?}",
+            src.len(),
+            shape.extents(),
+        );
         let is_whole = match scalar {
             Scalar::Float => decode_values::<f32>(&limits, &shape, src, dest),
             Scalar::Double => decode_values::<f64>(&limits, &shape, src, dest),

@@ -248,12 +248,11 @@ impl ChecksumTable {
         let (count, stored) = (le_u32(head, COUNT_OFFSET) as usize, stored_pages(head));
         let (len, expected) = (bytes.len() as u64, table_len(count, stored));
         let can_be_stored = stored == 0 || (stored <= count / PAGE_CHUNKS && count <= MAX_TABLE_CHUNKS);
-        if len != expected || len != u64::from(root.table_len) || !can_be_stored {
-            return Err(err!(
-                Data,
-                "the checksum table has {len} bytes, expected {expected} for {count} chunks and {stored} stored pages"
-            ));
-        }
+        ensure!(
+            len == expected && len == u64::from(root.table_len) && can_be_stored,
+            Data,
+            "the checksum table has {len} bytes, expected {expected} for {count} chunks and {stored} stored pages",
+        );
         let [header, index, trailer] = [20, 24, 28].map(|offset| le_u32(head, offset));
         let frame_len = le_u64(head, FRAME_LEN_OFFSET);
         let (stored, in_table) = parse_pages(&bytes[TABLE_HEAD_LEN..], count, stored)?;
@@ -378,12 +377,11 @@ fn parse_pages(bytes: &[u8], count: usize, stored: usize) -> Result<(Vec<Option<
     let pages = entries.chunks_exact(PAGE_ENTRY_LEN).map(page);
     let pages: Vec<_> = fallible::collect(pages.map(|page| (page.at != IN_TABLE).then_some(page)))?;
     let full = &pages[..count / PAGE_CHUNKS];
-    if full.iter().flatten().count() != stored || pages.iter().flatten().count() != stored {
-        return Err(err!(
-            Data,
-            "the checksum table has other pages than the {stored} stored ones of its head"
-        ));
-    }
+    ensure!(
+        full.iter().flatten().count() == stored && pages.iter().flatten().count() == stored,
+        Data,
+        "the checksum table has other pages than the {stored} stored ones of its head",
+    );
     Ok((pages, in_table))
 }
 

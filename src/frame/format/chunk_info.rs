@@ -4,7 +4,7 @@ use super::header::FrameHeader;
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, flag2, offset};
 use crate::chunk::{ChunkHeader, SpecialValue, read_i32, write_i32};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::pipeline::block_size::DefaultTuner;
 use crate::pipeline::compress::encode_special_chunk;
 use crate::pipeline::params::CompressParams;
@@ -58,25 +58,23 @@ pub(in crate::frame) fn build_special_chunk(
     is_last: bool,
     header: &FrameHeader,
 ) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
-    if header.chunksize <= 0 {
-        return Err(err!(
-            InvalidHeader,
-            "`chunksize` is {}, expected 1 or more for a special chunk",
-            header.chunksize
-        ));
-    }
+    ensure!(
+        header.chunksize > 0,
+        InvalidHeader,
+        "`chunksize` is {}, expected 1 or more for a special chunk",
+        header.chunksize,
+    );
     let rest = (header.nbytes % i64::from(header.chunksize)) as i32;
     let nbytes = if is_last && rest != 0 { rest } else { header.chunksize };
     // The reference writes such index entries for zeros whose size is no multiple of the typesize, but cannot read
     // them.
     let is_whole = header.typesize > 0 && nbytes % header.typesize == 0;
-    if !is_whole && (kind == SpecialValue::Nan || header.typesize <= 0) {
-        return Err(err!(
-            Data,
-            "a special chunk has {nbytes} bytes, expected a multiple of `typesize` {}",
-            header.typesize
-        ));
-    }
+    ensure!(
+        is_whole || (kind != SpecialValue::Nan && header.typesize > 0),
+        Data,
+        "a special chunk has {nbytes} bytes, expected a multiple of `typesize` {}",
+        header.typesize,
+    );
     let mut params = CompressParams {
         compcode: BLOSC_BLOSCLZ,
         splitmode: BLOSC_FORWARD_COMPAT_SPLIT,

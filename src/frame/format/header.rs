@@ -182,23 +182,21 @@ impl FrameHeader {
         let int64 = |pos| i64_at(b, pos).unwrap_or_default();
         let flags = b[position::FLAGS];
         let version = flags & flag::VERSION;
-        if version > MAX_VERSION {
-            return Err(err!(
-                VersionSupport,
-                "the version of the frame is {version}, expected at most {MAX_VERSION}"
-            ));
-        }
+        ensure!(
+            version <= MAX_VERSION,
+            VersionSupport,
+            "the version of the frame is {version}, expected at most {MAX_VERSION}",
+        );
         if b[position::KIND] != expected.byte() {
             let kind = b[position::KIND];
             return Err(err!(FrameType, "the frame type is {kind}, expected {}", expected.byte()));
         }
         let (header_len, frame_len) = (int32(position::HEADER_LEN), int64(position::FRAME_LEN));
-        if header_len < FIXED_HEADER_LEN as i32 || i64::from(header_len) > frame_len {
-            return Err(err!(
-                InvalidHeader,
-                "the frame header has {header_len} bytes, expected {FIXED_HEADER_LEN} to {frame_len}"
-            ));
-        }
+        ensure!(
+            header_len >= FIXED_HEADER_LEN as i32 && i64::from(header_len) <= frame_len,
+            InvalidHeader,
+            "the frame header has {header_len} bytes, expected {FIXED_HEADER_LEN} to {frame_len}",
+        );
         let nfilters = usize::from(b[position::NFILTERS]).min(MAX_FILTERS);
         let slots = |pos: usize| {
             let mut slots = [0; MAX_FILTERS];
@@ -269,13 +267,12 @@ impl FrameHeader {
             ..0 => return Err(err!(InvalidHeader, "`chunksize` is {}, expected 0 or more", self.chunksize)),
             0 => {
                 let nbytes = index_nbytes()?;
-                if nbytes < 0 || nbytes % index::ENTRY_LEN as i64 != 0 {
-                    return Err(err!(
-                        InvalidHeader,
-                        "the index has {nbytes} bytes, expected a multiple of {}",
-                        index::ENTRY_LEN
-                    ));
-                }
+                ensure!(
+                    nbytes >= 0 && nbytes % index::ENTRY_LEN as i64 == 0,
+                    InvalidHeader,
+                    "the index has {nbytes} bytes, expected a multiple of {}",
+                    index::ENTRY_LEN,
+                );
                 nbytes / index::ENTRY_LEN as i64
             }
             chunksize => {

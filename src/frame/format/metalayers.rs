@@ -138,13 +138,12 @@ fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usi
         }
     };
     let len = i32_at(bytes, at + 1).ok_or_else(|| ends("the length"))?;
-    if Marker::from_u8(bytes[at]) != Marker::Bin32 {
-        return Err(err!(
-            Data,
-            "metalayer {n}: the marker of the content is {:#04x}, expected 0xc6",
-            bytes[at]
-        ));
-    }
+    ensure!(
+        Marker::from_u8(bytes[at]) == Marker::Bin32,
+        Data,
+        "metalayer {n}: the marker of the content is {:#04x}, expected 0xc6",
+        bytes[at],
+    );
     let Ok(len) = usize::try_from(len) else {
         return Err(err!(Data, "metalayer {n}: the content length is {len}, expected 0 or more"));
     };

@@ -12,7 +12,7 @@ use super::metalayers::{Metalayer, section_len};
 use super::trailer::{self, END_LEN};
 use super::units::{checksum_with_record, record_len, record_of};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use std::sync::Arc;
@@ -559,14 +559,13 @@ fn build_plan<'a>(
         header_len: (FIXED_HEADER_LEN + section_len(target.metalayers)?) as u64,
         ..*layout
     };
-    if new.header_len != layout.header_len && !matches!(change, Change::AddMetalayer) {
-        return Err(err!(
-            Data,
-            "the new frame header has {} bytes, expected {} as the old one",
-            new.header_len,
-            layout.header_len
-        ));
-    }
+    ensure!(
+        new.header_len == layout.header_len || matches!(change, Change::AddMetalayer),
+        Data,
+        "the new frame header has {} bytes, expected {} as the old one",
+        new.header_len,
+        layout.header_len,
+    );
     let index_image = match *change {
         Change::ReplaceVlmetalayers | Change::ReplaceMetalayerContents | Change::AddMetalayer => None,
         Change::Fill { special, nchunks } => Some(encode_special(special, nchunks)?),

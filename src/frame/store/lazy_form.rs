@@ -7,7 +7,7 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE};
 use crate::chunk::lazy::{ChunkLocation, LazyChunk};
 use crate::chunk::{BlockGeometry, ChunkHeader, SpecialValue, read_i32};
 use crate::err;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::fallible;
 use crate::frame::format::chunk_info::stored_len;
 use crate::frame::format::header::FrameHeader;
@@ -38,12 +38,11 @@ impl Frame {
         let len = guess.max(EXTENDED_HEADER_LENGTH);
         let mut buffer = buffers::take_buffer(len)?;
         let got = stream.read_at_least(place.at, &mut buffer[..len], EXTENDED_HEADER_LENGTH)?;
-        if got < EXTENDED_HEADER_LENGTH {
-            return Err(err!(
-                FileRead,
-                "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}"
-            ));
-        }
+        ensure!(
+            got >= EXTENDED_HEADER_LENGTH,
+            FileRead,
+            "read {got} bytes of a chunk header, expected {EXTENDED_HEADER_LENGTH}",
+        );
         let head = &mut buffer[..got];
         let read = |position: u64, dest: &mut [u8]| {
             let at = place.at.checked_add(position);

@@ -5,7 +5,7 @@
 
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::checksums::{ChecksumTable, Root};
@@ -57,12 +57,11 @@ pub(in crate::frame) fn read_trailer_len(frame: &impl ReadFrame, frame_len: u64)
 pub(in crate::frame) fn trailer_offset(header: &FrameHeader, trailer_len: u64) -> Result<u64> {
     let frame_len = header.frame_len;
     let at = if header.nbytes > 0 { frame_len - trailer_len } else { header.header_len as u64 };
-    if at < MIN_TRAILER_OFFSET || at.checked_add(trailer_len).is_none_or(|end| end > frame_len) {
-        return Err(err!(
-            ReadBuffer,
-            "the trailer of {trailer_len} bytes at offset {at} is outside the frame of {frame_len} bytes"
-        ));
-    }
+    ensure!(
+        at >= MIN_TRAILER_OFFSET && at.checked_add(trailer_len).is_some_and(|end| end <= frame_len),
+        ReadBuffer,
+        "the trailer of {trailer_len} bytes at offset {at} is outside the frame of {frame_len} bytes",
+    );
     Ok(at)
 }
 
@@ -84,23 +83,21 @@ pub(in crate::frame) fn read_index(
 ) -> Result<(Vec<u8>, Offsets)> {
     let at = index_offset(header);
     let head_end = at.checked_add(EXTENDED_HEADER_LENGTH as u64);
-    if head_end.is_none_or(|end| end > header.frame_len) {
-        return Err(err!(
-            InvalidHeader,
-            "the index at offset {at} is outside the frame of {} bytes",
-            header.frame_len
-        ));
-    }
+    ensure!(
+        head_end.is_some_and(|end| end <= header.frame_len),
+        InvalidHeader,
+        "the index at offset {at} is outside the frame of {} bytes",
+        header.frame_len,
+    );
     let mut head = [0; EXTENDED_HEADER_LENGTH];
     frame.read_at(at, &mut head)?;
     let chunk = ChunkHeader::parse(&head)?;
     let cbytes = u64::try_from(chunk.cbytes).unwrap_or(0);
-    if at + cbytes > limit {
-        return Err(err!(
-            InvalidHeader,
-            "the index of {cbytes} bytes at offset {at} is not inside the first {limit} bytes"
-        ));
-    }
+    ensure!(
+        at + cbytes <= limit,
+        InvalidHeader,
+        "the index of {cbytes} bytes at offset {at} is not inside the first {limit} bytes",
+    );
     let nchunks = header.nchunks(|| index::stored_nbytes(&chunk))?;
     let has_gap = header.kind == FrameKind::Sparse && header.gap.is_some();
     let bytes = if has_gap { read_moved_index(frame, at, &chunk)? } else { frame.read_vec_at(at, cbytes)? };

@@ -5,7 +5,7 @@
 //! frame.
 
 use super::frame::Frame;
-use crate::error::{Error, ErrorKind, Result, err};
+use crate::error::{Error, ErrorKind, Result, ensure, err};
 use crate::frame::format::chunk_info::ChunkInfo;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{IndexEntry, decode_entry};
@@ -112,13 +112,12 @@ impl Frame {
         let mut rest = header.nbytes;
         for other in (0..self.nchunks()).filter(|&other| other != nchunk) {
             let nbytes = i64::from(self.chunk_info(other, header)?.nbytes);
-            if !(0..=header.nbytes).contains(&nbytes) {
-                return Err(err!(
-                    InvalidHeader,
-                    "chunk {other} has {nbytes} bytes, expected 0 to {}",
-                    header.nbytes
-                ));
-            }
+            ensure!(
+                (0..=header.nbytes).contains(&nbytes),
+                InvalidHeader,
+                "chunk {other} has {nbytes} bytes, expected 0 to {}",
+                header.nbytes,
+            );
             rest -= nbytes;
         }
         i32::try_from(rest).ok().filter(|&rest| rest >= 0).ok_or_else(|| {

@@ -13,7 +13,7 @@ use crate::abi::blosc2_instr;
 use crate::chunk::format::MAX_STORED_TYPESIZE;
 use crate::chunk::{BlockGeometry, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::filter::copy::copy;
 use std::mem::size_of;
@@ -340,13 +340,12 @@ impl BlockEncoder<'_> {
         } else {
             self.encoder.encode(workspace, bytes, dest)?
         };
-        if coded > bytes.len() {
-            return Err(err!(
-                WriteBuffer,
-                "the codec returned a length of {coded}, expected at most {}",
-                bytes.len()
-            ));
-        }
+        ensure!(
+            coded <= bytes.len(),
+            WriteBuffer,
+            "the codec returned a length of {coded}, expected at most {}",
+            bytes.len(),
+        );
         Ok(Some(coded).filter(|&c| c != 0 && c != bytes.len()))
     }
 

@@ -25,7 +25,7 @@ use super::workload::{WorkKind, Workload};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2};
 use crate::chunk::{ChunkHeader, SpecialValue, dictionary as section, write_i32};
 use crate::codec::{BuiltInCodec, Encoder, EncoderDictionary};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure};
 use crate::filter::copy::copy;
 use block::BlockEncoder;
 use chunk_encoder::ChunkEncoder;
@@ -257,12 +257,11 @@ fn set_instr_header(plan: &mut CompressionPlan, source: ContentSource<'_>) {
 
 /// Checks the buffers of variable-length blocks (`chunk.md` 3.11). Returns the size of the largest in bytes.
 pub(crate) fn check_varlen(sources: &[&[u8]]) -> Result<usize> {
-    if sources.is_empty() || sources.iter().any(|s| s.is_empty()) {
-        return Err(err!(
-            InvalidParam,
-            "{} variable-length blocks, expected 1 or more, none of them empty",
-            sources.len()
-        ));
-    }
+    ensure!(
+        !sources.is_empty() && sources.iter().all(|s| !s.is_empty()),
+        InvalidParam,
+        "{} variable-length blocks, expected 1 or more, none of them empty",
+        sources.len(),
+    );
     Ok(sources.iter().map(|s| s.len()).max().unwrap_or(0))
 }

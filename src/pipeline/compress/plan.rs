@@ -49,13 +49,12 @@ pub(crate) fn check_params(
     if !(1..=MAX_TYPESIZE).contains(&params.typesize) {
         return Err(err!(InvalidParam, "`typesize` is {}, expected 1 to {MAX_TYPESIZE}", params.typesize));
     }
-    if params.blocksize > MAX_BLOCKSIZE {
-        return Err(err!(
-            InvalidParam,
-            "`blocksize` is {}, expected at most {MAX_BLOCKSIZE}",
-            params.blocksize
-        ));
-    }
+    ensure!(
+        params.blocksize <= MAX_BLOCKSIZE,
+        InvalidParam,
+        "`blocksize` is {}, expected at most {MAX_BLOCKSIZE}",
+        params.blocksize,
+    );
     Ok(())
 }
 

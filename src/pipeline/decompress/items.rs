@@ -43,25 +43,23 @@ impl ItemRange {
             return Err(err!(WriteBuffer, "`destsize` is {destsize}, expected {nbytes} or more"));
         }
         let end = (start + nitems) * typesize;
-        if start < 0 || end > i64::from(header.nbytes) {
-            return Err(err!(
-                InvalidParam,
-                "`start` is {start}, `nitems` {nitems}, expected items inside {} bytes",
-                header.nbytes
-            ));
-        }
+        ensure!(
+            start >= 0 && end <= i64::from(header.nbytes),
+            InvalidParam,
+            "`start` is {start}, `nitems` {nitems}, expected items inside {} bytes",
+            header.nbytes,
+        );
         Ok((end - nbytes) as usize..end as usize)
     }
 
     fn check_alignment(self, header: &ChunkHeader) -> Result<()> {
         if let ItemRange::Bytes { start, nbytes } = self {
             let typesize = i32::from(header.typesize);
-            if start < 0 || nbytes < 0 || start % typesize != 0 || nbytes % typesize != 0 {
-                return Err(err!(
-                    InvalidParam,
-                    "the part begins at {start} and has {nbytes} bytes, expected multiples of {typesize}"
-                ));
-            }
+            ensure!(
+                start >= 0 && nbytes >= 0 && start % typesize == 0 && nbytes % typesize == 0,
+                InvalidParam,
+                "the part begins at {start} and has {nbytes} bytes, expected multiples of {typesize}",
+            );
         }
         Ok(())
     }
@@ -109,12 +107,11 @@ pub(crate) fn getitem_with(
 
 /// Checks that the blocks of a chunk are of one length.
 fn check_equal_blocks(header: &ChunkHeader) -> Result<()> {
-    if header.has_varlen_blocks() {
-        return Err(err!(
-            InvalidParam,
-            "the chunk has variable-length blocks, expected blocks of equal size"
-        ));
-    }
+    ensure!(
+        !header.has_varlen_blocks(),
+        InvalidParam,
+        "the chunk has variable-length blocks, expected blocks of equal size",
+    );
     Ok(())
 }
 
@@ -144,12 +141,11 @@ impl RangeReader<'_> {
     /// Decodes the bytes `range` of the content into `dest` (same length).
     pub(crate) fn read(&self, range: Range<usize>, dest: OutBuffer<'_>) -> Result<DecompressOutcome> {
         let (nbytes, content) = (dest.len(), self.plan.header().nbytes());
-        if range.end > content || range.len() != nbytes {
-            return Err(err!(
-                InvalidParam,
-                "bytes {range:?} into {nbytes} bytes, expected a range of this length inside 0..{content}"
-            ));
-        }
+        ensure!(
+            range.end <= content && range.len() == nbytes,
+            InvalidParam,
+            "bytes {range:?} into {nbytes} bytes, expected a range of this length inside 0..{content}",
+        );
         match self.plan.uncoded_content() {
             Some(content) => content.read(range.start, dest)?,
             None => decode_range(self.plan, range, dest)?,

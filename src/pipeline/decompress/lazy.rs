@@ -3,7 +3,7 @@
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{ChunkHeader, LazyBlocks, dictionary};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::fallible;
 use crate::malloc::MallocBytes;
 
@@ -45,12 +45,11 @@ pub(super) fn read_dictionary(
     let mut size = [0; dictionary::SIZE_FIELD_LEN];
     blocks.read(position, &mut size)?;
     let size = dictionary::checked_size(i32::from_le_bytes(size))?;
-    if cbytes < start + size {
-        return Err(err!(
-            InvalidHeader,
-            "`cbytes` is {cbytes}, expected a dictionary of {size} bytes at {start}"
-        ));
-    }
+    ensure!(
+        cbytes >= start + size,
+        InvalidHeader,
+        "`cbytes` is {cbytes}, expected a dictionary of {size} bytes at {start}",
+    );
     let mut bytes = fallible::filled(0, size)?;
     blocks.read(start, &mut bytes)?;
     Ok(bytes)
@@ -66,13 +65,12 @@ pub(super) fn read_varlen_table(
     let mut table = Vec::new();
     for span in varlen::block_spans(header, chunk)? {
         let mut size = [0; varlen::SIZE_FIELD_LEN];
-        if span.len() <= size.len() {
-            return Err(err!(
-                InvalidHeader,
-                "a lazy block has the bytes {span:?}, expected more than {} bytes",
-                size.len()
-            ));
-        }
+        ensure!(
+            span.len() > size.len(),
+            InvalidHeader,
+            "a lazy block has the bytes {span:?}, expected more than {} bytes",
+            size.len(),
+        );
         blocks.read(span.start, &mut size)?;
         let size = i32::from_le_bytes(size);
         match usize::try_from(size) {
@@ -89,13 +87,12 @@ pub(super) fn read_varlen_table(
             }
         }
     }
-    if offset != header.nbytes() {
-        return Err(err!(
-            InvalidHeader,
-            "the blocks have {offset} bytes, expected `nbytes` {}",
-            header.nbytes
-        ));
-    }
+    ensure!(
+        offset == header.nbytes(),
+        InvalidHeader,
+        "the blocks have {offset} bytes, expected `nbytes` {}",
+        header.nbytes,
+    );
     Ok(table)
 }
 

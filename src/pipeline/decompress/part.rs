@@ -10,8 +10,7 @@ use crate::chunk::format::codec_format;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::{ChunkHeader, ParsedChunk};
 use crate::codec::{BuiltInCodec, DECODE_SLACK, PluginCodec};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::filter::copy::copy;
 use crate::filter::shuffle::unshuffle;
 use std::ops::Range;
@@ -144,13 +143,12 @@ impl<'a> DecodedPlanes<'a> {
                 Stream::Raw(raw) => copy(&raw[..needed], &mut part[..needed]),
                 Stream::Coded(bytes) => {
                     let there = codec.decode_prefix(bytes, part, needed).unwrap_or(0);
-                    if there < needed {
-                        return Err(err!(
-                            Data,
-                            "the stream of {} bytes decodes to {there} bytes, expected {needed}",
-                            bytes.len()
-                        ));
-                    }
+                    ensure!(
+                        there >= needed,
+                        Data,
+                        "the stream of {} bytes decodes to {there} bytes, expected {needed}",
+                        bytes.len(),
+                    );
                 }
             }
         }

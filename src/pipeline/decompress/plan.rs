@@ -13,7 +13,7 @@ use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{BlockGeometry, ChunkHeader, LazyBlocks, ParsedChunk, SpecialValue, dictionary, read_i32};
 use crate::codec::DecoderDictionary;
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use std::ops::Range;
 
 /// A chunk whose header, tables and dictionary are checked, with the state that decoding its blocks needs.
@@ -62,20 +62,18 @@ impl<'a> DecodePlan<'a> {
         uncoded::check_memcpyed_len(header)?;
         let tables = header.len() + 4 * nblocks;
         let has_starts = class.coding().is_some() || (class == ChunkClass::Memcpyed && header.is_lazy());
-        if has_starts && i32::try_from(tables).is_err() {
-            return Err(err!(
-                InvalidHeader,
-                "the block starts end at byte {tables}, expected at most {}",
-                i32::MAX
-            ));
-        }
-        if has_starts && bytes.len() < tables && header.nbytes > 0 {
-            return Err(err!(
-                ReadBuffer,
-                "the chunk has {} bytes, expected {nblocks} block starts",
-                bytes.len()
-            ));
-        }
+        ensure!(
+            !has_starts || i32::try_from(tables).is_ok(),
+            InvalidHeader,
+            "the block starts end at byte {tables}, expected at most {}",
+            i32::MAX,
+        );
+        ensure!(
+            !has_starts || bytes.len() >= tables || header.nbytes <= 0,
+            ReadBuffer,
+            "the chunk has {} bytes, expected {nblocks} block starts",
+            bytes.len(),
+        );
         let lazy = if matches!(class, ChunkClass::Special(_)) { None } else { chunk.lazy_blocks(nblocks)? };
         let (mut dictionary, mut first_block) = (None, tables);
         match &lazy {
@@ -209,14 +207,13 @@ impl<'a> DecodePlan<'a> {
     #[inline(always)]
     pub(super) fn bytes_from_block_start(&self, nblock: usize) -> Result<&'a [u8]> {
         let start = self.block_start(nblock)?;
-        if start < self.first_block_offset || start >= self.chunk.len() {
-            return Err(err!(
-                Data,
-                "block {nblock} begins at {start}, expected at least {} and less than {}",
-                self.first_block_offset,
-                self.chunk.len()
-            ));
-        }
+        ensure!(
+            start >= self.first_block_offset && start < self.chunk.len(),
+            Data,
+            "block {nblock} begins at {start}, expected at least {} and less than {}",
+            self.first_block_offset,
+            self.chunk.len(),
+        );
         Ok(&self.chunk[start..])
     }
 

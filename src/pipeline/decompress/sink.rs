@@ -11,7 +11,7 @@ use super::ranges::ByteRanges;
 use super::uncoded::UncodedContent;
 use crate::chunk::{ParsedChunk, SpecialValue};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use std::ops::Range;
 
 #[derive(Clone, Copy)]
@@ -77,12 +77,11 @@ pub(crate) fn decode_into_sink(
     sink: &mut dyn BlockSink,
 ) -> Result<DecompressOutcome> {
     let sink = &*sink;
-    if chunk.header().has_varlen_blocks() {
-        return Err(err!(
-            InvalidParam,
-            "the chunk has variable-length blocks, expected blocks of equal size"
-        ));
-    }
+    ensure!(
+        !chunk.header().has_varlen_blocks(),
+        InvalidParam,
+        "the chunk has variable-length blocks, expected blocks of equal size",
+    );
     let params = DecompressParams { mask: None, ..*params };
     DecodePlan::open(chunk, &params, |plan| {
         if let Some(nblock) = blocks.iter().find(|&&nblock| nblock >= plan.nblocks()) {

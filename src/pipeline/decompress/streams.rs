@@ -7,7 +7,7 @@ use crate::chunk::class::BlockCoding;
 use crate::chunk::stream::{self, Stream};
 use crate::codec::{Decoder, Workspace};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::filter::copy::copy;
 use crate::filter::shuffle::{MAX_SEPARATE_PLANES, SeparatePlane};
 use crate::filter::{bitshuffle, shuffle};
@@ -174,12 +174,11 @@ fn decode_streams_with<'b, D: Decoder>(
     mut on_uncoded: impl FnMut(usize, UncodedStream<'b>, &mut [u8]),
 ) -> Result<()> {
     let neblock = neblock(len, nstreams);
-    if neblock == 0 {
-        return Err(err!(
-            WriteBuffer,
-            "a block of {len} bytes has {nstreams} streams, expected at most {len}"
-        ));
-    }
+    ensure!(
+        neblock != 0,
+        WriteBuffer,
+        "a block of {len} bytes has {nstreams} streams, expected at most {len}",
+    );
     if neblock * nstreams != len {
         return Err(err!(Data, "a block of {len} bytes has {nstreams} streams, expected a divisor of {len}"));
     }
@@ -232,12 +231,11 @@ fn decode_full_stream(
 /// Checks that a stream was decoded completely.
 #[inline]
 fn check_decoded_len(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
-    if len != wanted {
-        return Err(err!(
-            Data,
-            "the stream of {} bytes decodes to {len} bytes, expected {wanted}",
-            coded.len()
-        ));
-    }
+    ensure!(
+        len == wanted,
+        Data,
+        "the stream of {} bytes decodes to {len} bytes, expected {wanted}",
+        coded.len(),
+    );
     Ok(())
 }

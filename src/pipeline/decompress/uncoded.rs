@@ -4,7 +4,7 @@ use super::outcome::DecompressOutcome;
 use crate::chunk::class::ChunkClass;
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 use std::ops::Range;
@@ -105,14 +105,13 @@ pub(super) fn repeated_value<'a>(header: &ChunkHeader, chunk: &'a [u8]) -> &'a [
 /// Checks the length of a plain chunk. Does nothing for other chunks.
 #[inline(always)]
 pub(super) fn check_memcpyed_len(header: &ChunkHeader) -> Result<()> {
-    if has_wrong_memcpyed_len(header) {
-        return Err(err!(
-            Data,
-            "`cbytes` is {}, expected {} more than the header length",
-            header.cbytes,
-            header.nbytes
-        ));
-    }
+    ensure!(
+        !has_wrong_memcpyed_len(header),
+        Data,
+        "`cbytes` is {}, expected {} more than the header length",
+        header.cbytes,
+        header.nbytes,
+    );
     Ok(())
 }
 

@@ -7,8 +7,7 @@ use super::super::shared_output::SharedOutput;
 use super::super::workload::WorkKind;
 use super::plan::DecodePlan;
 use crate::chunk::{ChunkHeader, ParsedChunk};
-use crate::err;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 
@@ -25,12 +24,11 @@ impl VarlenReader<'_> {
         chunk: &ParsedChunk<'_>,
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
     ) -> Result<R> {
-        if !chunk.header().has_varlen_blocks() {
-            return Err(err!(
-                InvalidParam,
-                "the chunk has blocks of equal size, expected variable-length blocks"
-            ));
-        }
+        ensure!(
+            chunk.header().has_varlen_blocks(),
+            InvalidParam,
+            "the chunk has blocks of equal size, expected variable-length blocks",
+        );
         let params = DecompressParams { mask: None, ..*params };
         DecodePlan::open(chunk, &params, |plan| then(&VarlenReader { plan }))
     }

@@ -45,13 +45,12 @@ fn check_chunk_len(chunk: &[u8]) -> Result<()> {
     let head = chunk.first_chunk::<MIN_HEADER_LENGTH>();
     let cbytes = head.and_then(|head| read_i32(head, offset::CBYTES));
     // A negative number becomes one above all chunk lengths.
-    if cbytes.is_none_or(|cbytes| cbytes as usize > chunk.len()) {
-        return Err(err!(
-            InvalidHeader,
-            "the chunk has {} bytes; `cbytes` in its header is {cbytes:?}",
-            chunk.len()
-        ));
-    }
+    ensure!(
+        cbytes.is_some_and(|cbytes| cbytes as usize <= chunk.len()),
+        InvalidHeader,
+        "the chunk has {} bytes; `cbytes` in its header is {cbytes:?}",
+        chunk.len(),
+    );
     Ok(())
 }
 

@@ -207,14 +207,13 @@ impl WriteGuard<'_, SuperChunk> {
         kind: MetalayerKind,
         all: &[OwnedMetalayer],
     ) -> Result<()> {
-        if all.len() > kind.max_count() {
-            return Err(err!(
-                InvalidParam,
-                "{} metalayers, expected at most {}",
-                all.len(),
-                kind.max_count()
-            ));
-        }
+        ensure!(
+            all.len() <= kind.max_count(),
+            InvalidParam,
+            "{} metalayers, expected at most {}",
+            all.len(),
+            kind.max_count(),
+        );
         let detached =
             |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, MallocBytes::copy_of(content)?);
         let all = fallible::try_collect(all.iter().map(detached))?;

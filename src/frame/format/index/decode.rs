@@ -4,7 +4,7 @@
 
 use super::{ENTRY_LEN, Offsets};
 use crate::chunk::{ChunkHeader, ParsedChunk, SpecialValue};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;
@@ -26,20 +26,18 @@ const MAX_UNPROVEN_CRATIO: usize = 64;
 /// Returns the uncompressed size of an index, in bytes, from the header of its chunk.
 pub(crate) fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
     let header = header_of_index_chunk;
-    if usize::from(header.typesize) != ENTRY_LEN {
-        return Err(err!(
-            InvalidHeader,
-            "the index has `typesize` {}, expected {ENTRY_LEN}",
-            header.typesize
-        ));
-    }
-    if header.nbytes < 0 || !header.nbytes().is_multiple_of(ENTRY_LEN) {
-        return Err(err!(
-            InvalidHeader,
-            "the index has {} bytes, expected a multiple of {ENTRY_LEN}",
-            header.nbytes
-        ));
-    }
+    ensure!(
+        usize::from(header.typesize) == ENTRY_LEN,
+        InvalidHeader,
+        "the index has `typesize` {}, expected {ENTRY_LEN}",
+        header.typesize,
+    );
+    ensure!(
+        header.nbytes >= 0 && header.nbytes().is_multiple_of(ENTRY_LEN),
+        InvalidHeader,
+        "the index has {} bytes, expected a multiple of {ENTRY_LEN}",
+        header.nbytes,
+    );
     Ok(i64::from(header.nbytes))
 }
 
@@ -71,13 +69,12 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
 fn decompress_entries(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<Vec<i64>> {
     let nbytes = header.nbytes();
     let limit = MAX_UNCHECKED_NBYTES.saturating_add(chunk.len().saturating_mul(MAX_CRATIO));
-    if nbytes > limit {
-        return Err(err!(
-            Data,
-            "the index has {nbytes} bytes, expected at most {limit} in a chunk of {} bytes",
-            chunk.len()
-        ));
-    }
+    ensure!(
+        nbytes <= limit,
+        Data,
+        "the index has {nbytes} bytes, expected at most {limit} in a chunk of {} bytes",
+        chunk.len(),
+    );
     let chunk_len = chunk.len();
     let mut parsed = ChunkHeader::default();
     let chunk = ParsedChunk::parse(&mut parsed, chunk)?;

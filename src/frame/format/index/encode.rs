@@ -75,13 +75,12 @@ fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Res
     let mut dest = fallible::filled(0, capacity)?;
     plan::check_params(params, bytes.len(), capacity, Some(ErrorKind::CodecParam))?;
     let header = compress::compress(params, ContentSource::Buffer(bytes), &mut dest)?;
-    if header.cbytes <= 0 {
-        return Err(err!(
-            WriteBuffer,
-            "an index of {} bytes does not fit into a chunk of {capacity} bytes",
-            bytes.len()
-        ));
-    }
+    ensure!(
+        header.cbytes > 0,
+        WriteBuffer,
+        "an index of {} bytes does not fit into a chunk of {capacity} bytes",
+        bytes.len(),
+    );
     dest.truncate(header.cbytes as usize);
     Ok(dest)
 }

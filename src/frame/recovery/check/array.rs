@@ -3,7 +3,7 @@
 
 use super::report::{DamagePlace, FramePart, Reporter};
 use crate::chunk::ChunkHeader;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::frame::format::array_meta::ArrayChunks;
 
 /// The check of the chunks of an array. Without an array metalayer, or with an invalid one, all chunks are accepted.
@@ -59,11 +59,10 @@ fn check_items(array: &ArrayChunks, nchunk: u64, nbytes: i32) -> Result<()> {
     // A chunk behind those of the shape needs no items.
     let nchunk = i64::try_from(nchunk).ok().filter(|&nchunk| nchunk < array.nchunks());
     let needed = nchunk.map_or(0, |nchunk| array.needed_nbytes(nchunk));
-    if i64::from(nbytes) < needed {
-        return Err(err!(
-            Data,
-            "the chunk has {nbytes} bytes, but its items of the array end at byte {needed}"
-        ));
-    }
+    ensure!(
+        i64::from(nbytes) >= needed,
+        Data,
+        "the chunk has {nbytes} bytes, but its items of the array end at byte {needed}",
+    );
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::table::ChunkChecksums;
 use crate::chunk::container::B2ND_METALAYER;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{BlockShape, ChunkHeader, Container, ParsedChunk, read_i32};
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
@@ -124,13 +124,12 @@ impl<'a> ChunkChecker<'a> {
                 "the chunk at offset {location} is outside the data section of {data_len} bytes"
             ));
         };
-        if at.saturating_add(EXTENDED_HEADER_LENGTH as u64) > self.header.frame_len {
-            return Err(err!(
-                InvalidHeader,
-                "the chunk at offset {location} is outside the frame of {} bytes",
-                self.header.frame_len
-            ));
-        }
+        ensure!(
+            at.saturating_add(EXTENDED_HEADER_LENGTH as u64) <= self.header.frame_len,
+            InvalidHeader,
+            "the chunk at offset {location} is outside the frame of {} bytes",
+            self.header.frame_len,
+        );
         let mut head = [0; EXTENDED_HEADER_LENGTH];
         self.files.read_exact(at, &mut head)?;
         let cbytes = stored_cbytes(&head, data_len - location)?;

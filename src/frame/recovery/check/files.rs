@@ -1,7 +1,7 @@
 //! The files of a frame on disk, opened for reading: plain files only.
 
 use crate::chunk::format::MIN_HEADER_LENGTH;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::fallible;
 use crate::frame::FrameKind;
 use crate::frame::store::disk::Disk;
@@ -159,12 +159,11 @@ impl FrameFiles {
     pub(crate) fn read_chunk_file(&self, number: u64, buffer: &mut Vec<u8>) -> Result<()> {
         let stream = self.disk.chunk_files()?.open(number)?;
         let len = stream.size()?;
-        if len < MIN_HEADER_LENGTH as u64 {
-            return Err(err!(
-                FileRead,
-                "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more"
-            ));
-        }
+        ensure!(
+            len >= MIN_HEADER_LENGTH as u64,
+            FileRead,
+            "the chunk file has {len} bytes, expected {MIN_HEADER_LENGTH} or more",
+        );
         buffer.clear();
         try_resize(buffer, len)?;
         stream.read_exact_at(0, buffer)

@@ -5,7 +5,7 @@ use super::parts::StoredPart;
 use super::report::{DamagePlace, FramePart, Reporter, if_whole};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure, err};
 use crate::frame::format::checksums::{
     ChecksumMode, ChecksumTable, Root, TABLE_HEAD_LEN, checksum, expect, has_table, stated_frame_len,
 };
@@ -157,13 +157,12 @@ pub(crate) fn report_checksums(
 
 /// Checks that the table begins behind the index.
 fn check_place(table: &ChecksumTable, index_end: u64) -> Result<()> {
-    if table.at < index_end {
-        return Err(err!(
-            Data,
-            "the checksum table begins at offset {}, expected {index_end} or more, where the index ends",
-            table.at
-        ));
-    }
+    ensure!(
+        table.at >= index_end,
+        Data,
+        "the checksum table begins at offset {}, expected {index_end} or more, where the index ends",
+        table.at,
+    );
     Ok(())
 }
 

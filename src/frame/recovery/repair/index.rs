@@ -3,7 +3,7 @@
 use super::sections::{FileWindow, table_len_before_trailer};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::error::{Result, err};
+use crate::error::{Result, ensure};
 use crate::frame::FrameKind;
 use crate::frame::format::header::FrameHeader;
 use crate::frame::format::index::{self, IndexEntry, Offsets, decode_entry};
@@ -25,13 +25,12 @@ pub(super) fn read_credible_index(files: &FrameFiles, header: &FrameHeader) -> R
     let bytes = files.read_vec(at, u64::try_from(chunk.cbytes).unwrap_or(0))?;
     let offsets = index::decode(&bytes, nbytes / index::ENTRY_LEN)?;
     let part = StoredPart { at, bytes };
-    if !is_credible(files, header, &part, &offsets)? {
-        return Err(err!(
-            Data,
-            "the chunk at offset {at} is not the index: it has {} entries, which are not the places of chunks",
-            offsets.len()
-        ));
-    }
+    ensure!(
+        is_credible(files, header, &part, &offsets)?,
+        Data,
+        "the chunk at offset {at} is not the index: it has {} entries, which are not the places of chunks",
+        offsets.len(),
+    );
     Ok((part, offsets))
 }
 
