@@ -120,7 +120,7 @@ pub(crate) fn try_box_with<T>(make: impl FnOnce() -> T) -> Result<Box<T>> {
 }
 
 /// Returns the value in `place`, which `make` makes if there is none.
-#[inline]
+#[inline(always)]
 pub(crate) fn get_or_make<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
     match place {
         Some(value) => Ok(value),
@@ -147,18 +147,6 @@ pub(crate) unsafe fn boxed_zeros<T>() -> Result<Box<T>> {
     }
     // SAFETY: a block of the global allocator with the layout of `T`, whose zeros are a valid `T`.
     Ok(unsafe { Box::from_raw(start) })
-}
-
-/// Returns the value in `kept`, which `make` makes if it is missing.
-#[inline(always)]
-pub(crate) fn get_or_try_insert_with<T>(
-    kept: &mut Option<T>,
-    make: impl FnOnce() -> Result<T>,
-) -> Result<&mut T> {
-    match kept {
-        Some(value) => Ok(value),
-        None => Ok(kept.insert(make()?)),
-    }
 }
 
 /// Returns `parts`, one after the other, as a path.

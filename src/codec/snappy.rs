@@ -3,7 +3,7 @@
 //! Owns the encoder and the buffer of a thread; the format is that of the crate `snap`.
 
 use crate::error::Result;
-use crate::fallible::{self, get_or_try_insert_with};
+use crate::fallible::{self, get_or_make};
 
 /// The version of the Snappy format library whose streams the crate writes.
 pub(super) const VERSION: &str = "1.1.8";
@@ -20,8 +20,7 @@ pub(super) struct SnappyWorkspace {
 pub(super) fn compress(state: &mut SnappyWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     // 0 for content that is too long for a stream.
     let max_len = snap::raw::max_compress_len(src.len());
-    let encoder =
-        get_or_try_insert_with(&mut state.encoder, || fallible::try_box(snap::raw::Encoder::new()))?;
+    let encoder = get_or_make(&mut state.encoder, || fallible::try_box(snap::raw::Encoder::new()))?;
     if max_len <= dest.len() {
         return Ok(encoder.compress(src, dest).unwrap_or(0));
     }

@@ -10,7 +10,7 @@ mod encode;
 pub(super) use dictionary::Dictionary;
 
 use crate::error::Result;
-use crate::fallible::get_or_try_insert_with;
+use crate::fallible::get_or_make;
 use dictionary::DictionaryBuffer;
 
 /// The version of the C library whose format and sizes these encoders match; programs can query it.
@@ -78,7 +78,7 @@ pub(super) fn compress_hc(
         .map(|dictionary| DictionaryBuffer::load(&mut state.dictionary_buffer, dictionary, src))
         .transpose()?;
     let written = if let Some(attempts) = max_attempts(clevel) {
-        let tables = get_or_try_insert_with(&mut state.high, encode::high::ChainTables::new)?;
+        let tables = get_or_make(&mut state.high, encode::high::ChainTables::new)?;
         match loaded {
             None => encode::high::compress(tables, src, dest, attempts),
             Some(DictionaryBuffer { id, dictionary_len: start, input, .. }) => {

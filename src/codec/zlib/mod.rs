@@ -10,7 +10,7 @@ mod inflate;
 
 use super::incompressible::is_incompressible;
 use crate::error::Result;
-use crate::fallible::{self, get_or_try_insert_with};
+use crate::fallible::{self, get_or_make};
 use crate::tuning::tunable;
 use inflate::ADLER_LEN;
 
@@ -64,7 +64,7 @@ pub(super) fn compress(
     let written = match (levels, clevel) {
         (LevelSet::ZlibNg, 1) => deflate::compress_level_1(&mut state.positions, src, &mut rest[..room])?,
         _ => {
-            let encoder = get_or_try_insert_with(&mut state.encoder, deflate::DeflateWorkspace::new)?;
+            let encoder = get_or_make(&mut state.encoder, deflate::DeflateWorkspace::new)?;
             deflate::compress(encoder, src, &mut rest[..room], levels, clevel)
         }
     };
@@ -82,7 +82,7 @@ fn adler32(bytes: &[u8]) -> u32 {
 /// Decompresses the zlib stream that `src` begins with. Returns the number of bytes written; 0 if the stream is invalid
 /// or needs more than `dest`.
 pub(super) fn decompress(state: &mut ZlibWorkspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-    let inflater = get_or_try_insert_with(&mut state.inflater, new_inflater)?;
+    let inflater = get_or_make(&mut state.inflater, new_inflater)?;
     Ok(inflater.decode_zlib(src, dest, adler32).unwrap_or(0))
 }
 

@@ -11,6 +11,7 @@ use zstd_safe::{CCtx, CDict, CParameter, CompressionLevel, DCtx, DDict, ParamSwi
 
 use super::matchless::{self, Limits};
 use crate::error::{Error, Result, err};
+use crate::fallible;
 use crate::tuning::tunable;
 
 /// The version of the bundled library; a test compares it with the version that the library reports.
@@ -56,25 +57,15 @@ pub(super) struct ZstdWorkspace {
 
 impl ZstdWorkspace {
     fn encoder(&mut self) -> Result<&mut CCtx<'static>> {
-        match &mut self.encoder {
-            Some(context) => Ok(context),
-            slot => {
-                let context =
-                    CCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd compression context"))?;
-                Ok(slot.insert(context))
-            }
-        }
+        fallible::get_or_make(&mut self.encoder, || {
+            CCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd compression context"))
+        })
     }
 
     fn decoder(&mut self) -> Result<&mut DCtx<'static>> {
-        match &mut self.decoder {
-            Some(context) => Ok(context),
-            slot => {
-                let context =
-                    DCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd decompression context"))?;
-                Ok(slot.insert(context))
-            }
-        }
+        fallible::get_or_make(&mut self.decoder, || {
+            DCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "a Zstd decompression context"))
+        })
     }
 }
 

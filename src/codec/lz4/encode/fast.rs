@@ -13,7 +13,7 @@ use super::{
     common_prefix_len, read32, read64,
 };
 use crate::error::Result;
-use crate::fallible::{boxed_array, get_or_try_insert_with};
+use crate::fallible::{boxed_array, get_or_make};
 use crate::tuning::tunable;
 
 /// log2 of the number of positions that are tried before the step grows by one byte.
@@ -142,7 +142,7 @@ pub(in crate::codec::lz4) fn compress(
     acceleration: usize,
 ) -> Result<Option<usize>> {
     if src.len() <= MAX_NARROW_INPUT {
-        let table = get_or_try_insert_with(&mut tables.narrow, boxed_array)?;
+        let table = get_or_make(&mut tables.narrow, boxed_array)?;
         if src.len() <= MAX_SHORT_BLOCK.get() {
             table[..1 << SHORT_LOG].fill(0);
             let table = &mut NarrowTable::<SHORT_LOG>(table);
@@ -153,7 +153,7 @@ pub(in crate::codec::lz4) fn compress(
         // SAFETY: an empty table without a dictionary.
         Ok(unsafe { encode(&mut NarrowTable::<NARROW_LOG>(table), src, 0, dest, acceleration) })
     } else {
-        let table = get_or_try_insert_with(&mut tables.wide, boxed_array)?;
+        let table = get_or_make(&mut tables.wide, boxed_array)?;
         table.fill(0);
         // SAFETY: an empty table without a dictionary.
         Ok(unsafe { encode(&mut WideTable::<_, false>(table), src, 0, dest, acceleration) })
@@ -211,12 +211,12 @@ unsafe fn compress_with_table_copy<S: TablePosition>(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Result<Option<usize>> {
-    let prepared = get_or_try_insert_with(prepared, || {
+    let prepared = get_or_make(prepared, || {
         let mut table = boxed_array()?;
         insert_dictionary(&mut WideTable::<_, true>(&mut table), &input[..start]);
         Ok(table)
     })?;
-    let table = get_or_try_insert_with(table, boxed_array)?;
+    let table = get_or_make(table, boxed_array)?;
     table.copy_from_slice(&prepared[..]);
     // SAFETY: the caller's promise, or the positions are those of the dictionary, `input[..start]`.
     Ok(unsafe { encode(&mut WideTable::<_, true>(table), input, start, dest, acceleration) })

@@ -11,7 +11,7 @@ use super::{
     common_prefix_len, common_suffix_len, read64,
 };
 use crate::error::Result;
-use crate::fallible::{boxed_array, get_or_try_insert_with};
+use crate::fallible::{boxed_array, get_or_make};
 
 const HASH_LOG: u32 = 14;
 /// log2 of the number of consecutive literals after which one more position is skipped between two tries.
@@ -79,14 +79,14 @@ pub(in crate::codec::lz4) fn compress(
     Ok(if src.len() <= NO_MATCH_TAIL {
         out.finish(src, 0)
     } else if src.len() <= MAX_NARROW_INPUT {
-        let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
+        let narrow = get_or_make(&mut tables.narrow, TablePair::new)?;
         if src.len() <= MAX_SHORT_INPUT {
             encode::<u16, SHORT_HASH_LOG>(narrow.clear(SHORT_HASH_LOG), src, 0, out)
         } else {
             encode::<u16, HASH_LOG>(narrow.clear(HASH_LOG), src, 0, out)
         }
     } else {
-        let wide = get_or_try_insert_with(&mut tables.wide, TablePair::new)?;
+        let wide = get_or_make(&mut tables.wide, TablePair::new)?;
         encode::<u32, HASH_LOG>(wide.clear(HASH_LOG), src, 0, out)
     })
 }
@@ -104,13 +104,12 @@ pub(in crate::codec::lz4) fn compress_with_dictionary(
     Ok(if input.len() - start <= NO_MATCH_TAIL {
         out.finish(input, start)
     } else if input.len() <= MAX_NARROW_INPUT {
-        let prepared =
-            get_or_try_insert_with(&mut prepared.narrow, || TablePair::for_dictionary(dictionary))?;
-        let narrow = get_or_try_insert_with(&mut tables.narrow, TablePair::new)?;
+        let prepared = get_or_make(&mut prepared.narrow, || TablePair::for_dictionary(dictionary))?;
+        let narrow = get_or_make(&mut tables.narrow, TablePair::new)?;
         encode::<u16, HASH_LOG>(narrow.copy_from(prepared), input, start, out)
     } else {
-        let prepared = get_or_try_insert_with(&mut prepared.wide, || TablePair::for_dictionary(dictionary))?;
-        let wide = get_or_try_insert_with(&mut tables.wide, TablePair::new)?;
+        let prepared = get_or_make(&mut prepared.wide, || TablePair::for_dictionary(dictionary))?;
+        let wide = get_or_make(&mut tables.wide, TablePair::new)?;
         encode::<u32, HASH_LOG>(wide.copy_from(prepared), input, start, out)
     })
 }
