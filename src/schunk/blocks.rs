@@ -33,7 +33,44 @@ impl SuperChunk {
         if self.frame().is_some_and(|frame| frame.is_on_disk() && !frame.is_mapped()) {
             return self.read_item_in_block(nchunk, start, dest, sizes);
         }
-        self.retry_changed_reads(|| self.try_read_item(nchunk, start, dest.reborrow(), sizes))
+        self.retry_changed_reads(|| {
+            self.check_nchunk(nchunk)?;
+            let nblock = start / sizes.1.max(1);
+            let is_read = self.with_read_access(|access| {
+                let mut is_first = false;
+                if let Some(mut cache) = self.cache().try_lock() {
+                    if let Some(chunk) = access.chunk_state(nchunk)
+                        && let Some(typesize) = cache.get(chunk, start, &mut dest)
+                        && self.note_cached(typesize)
+                    {
+                        return Ok(true);
+                    }
+                    is_first = !cache.record_partial_read(nchunk, nblock);
+                }
+                // The settings are read without the lock of the cache.
+                let settings = self.read_settings(false);
+                if !is_first || settings.postfilter.is_some() {
+                    return Ok(false);
+                }
+                let is_read = access.with_chunk(nchunk, false, &settings, |chunk, _| {
+                    let header = chunk.header();
+                    let typesize = usize::from(header.typesize);
+                    let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
+                    // `visit_blocks` returns the error for an item that the chunk does not have.
+                    let is_stored = start + dest.len() <= header.nbytes() && !header.has_varlen_blocks();
+                    if !is_stored || !is_aligned || !decompress::can_decode_prefixes(chunk) {
+                        return Ok(false);
+                    }
+                    let params = self.decompress_params(&settings, nchunk);
+                    let wanted = ItemRange::Bytes { start: start as i32, nbytes: dest.len() as i32 };
+                    let done = decompress::getitem(&params, chunk, wanted, dest.reborrow())?;
+                    self.note_read(header, &done);
+                    Ok(true)
+                })?;
+                Ok(is_read == Some(true))
+            })?;
+            if is_read { Ok(()) } else { self.read_item_in_block(nchunk, start, dest.reborrow(), sizes) }
+        })
     }
 
     /// As [`read_item`](Self::read_item), but decodes the block.
@@ -47,51 +84,6 @@ impl SuperChunk {
         let nblock = start / blocksize.max(1);
         let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOutput::new(dest) };
         self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
-    }
-
-    fn try_read_item(
-        &self,
-        nchunk: i64,
-        start: usize,
-        mut dest: OutBuffer<'_>,
-        sizes: (usize, usize),
-    ) -> Result<()> {
-        self.check_nchunk(nchunk)?;
-        let nblock = start / sizes.1.max(1);
-        let is_read = self.with_read_access(|access| {
-            let mut is_first = false;
-            if let Some(mut cache) = self.cache().try_lock() {
-                if let Some(chunk) = access.chunk_state(nchunk)
-                    && let Some(typesize) = cache.get(chunk, start, &mut dest)
-                    && self.note_cached(typesize)
-                {
-                    return Ok(true);
-                }
-                is_first = !cache.record_partial_read(nchunk, nblock);
-            }
-            // The settings are read without the lock of the cache.
-            let settings = self.read_settings(false);
-            if !is_first || settings.postfilter.is_some() {
-                return Ok(false);
-            }
-            let is_read = access.with_chunk(nchunk, false, &settings, |chunk, _| {
-                let header = chunk.header();
-                let typesize = usize::from(header.typesize);
-                let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
-                // `visit_blocks` returns the error for an item that the chunk does not have.
-                let is_stored = start + dest.len() <= header.nbytes() && !header.has_varlen_blocks();
-                if !is_stored || !is_aligned || !decompress::can_decode_prefixes(chunk) {
-                    return Ok(false);
-                }
-                let params = self.decompress_params(&settings, nchunk);
-                let wanted = ItemRange::Bytes { start: start as i32, nbytes: dest.len() as i32 };
-                let done = decompress::getitem(&params, chunk, wanted, dest.reborrow())?;
-                self.note_read(header, &done);
-                Ok(true)
-            })?;
-            Ok(is_read == Some(true))
-        })?;
-        if is_read { Ok(()) } else { self.read_item_in_block(nchunk, start, dest, sizes) }
     }
 
     /// Stores, in the decompression context, the item size of a chunk whose block is in the cache. Returns `false` if
@@ -116,40 +108,31 @@ impl SuperChunk {
         chunksize: usize,
         sink: &mut dyn BlockSink,
     ) -> Result<()> {
-        self.retry_changed_reads(|| self.try_visit_blocks(nchunk, blocks, blocksize, chunksize, sink))
-    }
-
-    fn try_visit_blocks(
-        &self,
-        nchunk: i64,
-        blocks: &[usize],
-        blocksize: usize,
-        chunksize: usize,
-        sink: &mut dyn BlockSink,
-    ) -> Result<()> {
-        self.check_nchunk(nchunk)?;
-        let settings = self.read_settings(false);
-        let wanted = blocks.len().saturating_mul(blocksize);
-        let lazily = wanted.saturating_mul(MIN_LAZY_RATIO) <= chunksize;
-        let sizes = (chunksize, blocksize);
-        let used = self.with_read_access(|access| {
-            if let ([nblock], None) = (blocks, &settings.postfilter)
-                && let Some(chunk) = access.chunk_state(nchunk)
-                && let Some(cache) = self.cache().try_lock()
-                && let Some((bytes, typesize)) = cache.get_ref(chunk, nblock * blocksize, blocksize)
-            {
-                // SAFETY: the sink is borrowed exclusively.
-                unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
-                drop(cache);
-                self.note_typesize(typesize);
-                return Ok(ChunkUse::Done(()));
-            }
-            access.use_or_copy_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
+        self.retry_changed_reads(|| {
+            self.check_nchunk(nchunk)?;
+            let settings = self.read_settings(false);
+            let wanted = blocks.len().saturating_mul(blocksize);
+            let lazily = wanted.saturating_mul(MIN_LAZY_RATIO) <= chunksize;
+            let sizes = (chunksize, blocksize);
+            let used = self.with_read_access(|access| {
+                if let ([nblock], None) = (blocks, &settings.postfilter)
+                    && let Some(chunk) = access.chunk_state(nchunk)
+                    && let Some(cache) = self.cache().try_lock()
+                    && let Some((bytes, typesize)) = cache.get_ref(chunk, nblock * blocksize, blocksize)
+                {
+                    // SAFETY: the sink is borrowed exclusively.
+                    unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
+                    drop(cache);
+                    self.note_typesize(typesize);
+                    return Ok(ChunkUse::Done(()));
+                }
+                access.use_or_copy_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
+                    self.visit_blocks_of_chunk((nchunk, chunk), access, blocks, sizes, &settings, sink)
+                })
+            })?;
+            used.finish(&mut |chunk, access| {
                 self.visit_blocks_of_chunk((nchunk, chunk), access, blocks, sizes, &settings, sink)
             })
-        })?;
-        used.finish(&mut |chunk, access| {
-            self.visit_blocks_of_chunk((nchunk, chunk), access, blocks, sizes, &settings, sink)
         })
     }
 

@@ -121,7 +121,17 @@ impl SuperChunk {
                 return Ok(());
             }
         }
-        self.update_snapshot_with_patch(at, sizes, patch, &settings)
+        // No lock is held while decoding and compressing run functions of the program.
+        retry_until_stored(at, || {
+            let snapshot = self.take_snapshot(at, &settings)?;
+            check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
+            self.with_read_access(|access| access.check_short_chunk(at, snapshot.nbytes(), sizes.chunk))?;
+            let mut content = extend_to(self.decode_snapshot(&snapshot, &settings)?, sizes.chunk)?;
+            write_patch(&mut content, sizes, patch)?;
+            self.with_compressed(at, Some(&content), content.len(), |chunk| {
+                self.replace_if_unchanged(&snapshot, InputChunk::Copy(chunk))
+            })
+        })
     }
 
     /// Replaces chunk `at` by `patch` alone; other bytes become zero.
@@ -210,27 +220,6 @@ impl SuperChunk {
                 Ok(Some(true))
             }
         }
-    }
-
-    /// As [`update_with_patch`](Self::update_with_patch), without a lock while decoding and compressing run functions
-    /// of the program.
-    fn update_snapshot_with_patch(
-        &self,
-        at: i64,
-        sizes: ChunkSizes,
-        patch: &dyn BlockPatch,
-        settings: &ReadSettings,
-    ) -> Result<()> {
-        retry_until_stored(at, || {
-            let snapshot = self.take_snapshot(at, settings)?;
-            check_chunk_nbytes(snapshot.nbytes(), sizes.chunk)?;
-            self.with_read_access(|access| access.check_short_chunk(at, snapshot.nbytes(), sizes.chunk))?;
-            let mut content = extend_to(self.decode_snapshot(&snapshot, settings)?, sizes.chunk)?;
-            write_patch(&mut content, sizes, patch)?;
-            self.with_compressed(at, Some(&content), content.len(), |chunk| {
-                self.replace_if_unchanged(&snapshot, InputChunk::Copy(chunk))
-            })
-        })
     }
 
     /// Compresses the blocks of chunk `at` into `dest`. Returns the length of the chunk, or `None` if the context uses

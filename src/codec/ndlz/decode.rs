@@ -102,7 +102,9 @@ fn read_cell<'b, 'r: 'b, const C: usize>(
             let [byte] = *reader.read_array()?;
             *buffer = [[byte; C]; C];
         }
-        _ => decode_row_matches(token, token_at, reader, buffer)?,
+        // Some rows are earlier in the stream.
+        _ if C == 4 => decode_row_matches_4(token, token_at, reader, buffer)?,
+        _ => decode_row_matches_8(token, token_at, reader, buffer)?,
     }
     Some(&buffer.as_flattened()[..len])
 }
@@ -123,21 +125,6 @@ fn decode_edge_cell<const C: usize>(
         line[left..left + columns].copy_from_slice(row);
     }
     Some(())
-}
-
-/// Reads a cell of which some rows are earlier in the stream.
-#[inline(always)]
-fn decode_row_matches<const C: usize>(
-    token: u8,
-    token_at: usize,
-    reader: &mut Reader<'_>,
-    cell: &mut [[u8; C]; C],
-) -> Option<()> {
-    if C == 4 {
-        decode_row_matches_4(token, token_at, reader, cell)
-    } else {
-        decode_row_matches_8(token, token_at, reader, cell)
-    }
 }
 
 /// Reads a cell of 4 rows of which some are earlier in the stream. Like the reference, ignores bits of tokens that no

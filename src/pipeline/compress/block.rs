@@ -279,7 +279,16 @@ impl BlockEncoder<'_> {
             };
             let written = match value.filter(|_| self.plan.can_use_runs) {
                 Some(value) if !self.is_instrumented => stream::write_run(room, value),
-                Some(value) => self.write_run_record(value, neblock, filter_time, room),
+                Some(value) => {
+                    let stored = if value == 0 { STREAM_SIZE_LEN } else { stream::MAX_RUN_LENGTH };
+                    let record = blosc2_instr {
+                        cratio: neblock as f32 / stored as f32,
+                        cspeed: 0.0,
+                        filter_speed: neblock as f32 / filter_time.as_secs_f32(),
+                        flags: [1, 0, 0, 0],
+                    };
+                    write_instr_record(&record, neblock, false, room)
+                }
                 None if self.is_instrumented => {
                     self.write_stream_record(bytes, spare, workspace, filter_time, room)?
                 }
@@ -368,23 +377,6 @@ impl BlockEncoder<'_> {
             flags: [0; 4],
         };
         Ok(write_instr_record(&record, bytes.len(), self.is_varlen(), out))
-    }
-
-    fn write_run_record(
-        &self,
-        value: u8,
-        neblock: usize,
-        filter_time: Duration,
-        out: &mut [u8],
-    ) -> Option<usize> {
-        let stored = if value == 0 { STREAM_SIZE_LEN } else { stream::MAX_RUN_LENGTH };
-        let record = blosc2_instr {
-            cratio: neblock as f32 / stored as f32,
-            cspeed: 0.0,
-            filter_speed: neblock as f32 / filter_time.as_secs_f32(),
-            flags: [1, 0, 0, 0],
-        };
-        write_instr_record(&record, neblock, false, out)
     }
 
     /// Writes block `nblock` of the source, or the prefilter's output for it, into `dest`, which has the block's

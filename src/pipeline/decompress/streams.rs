@@ -215,17 +215,8 @@ pub(super) fn decode_varlen_payload(
         copy(payload, dest);
         return Ok(());
     }
-    decode_full_stream(decoder, payload, workspace, dest)
-}
-
-fn decode_full_stream(
-    decoder: &dyn Decoder,
-    coded: &[u8],
-    workspace: &mut Workspace,
-    dest: &mut [u8],
-) -> Result<()> {
-    let len = decoder.decode(workspace, coded, dest)?;
-    check_decoded_len(coded, len, dest.len())
+    let len = decoder.decode(workspace, payload, dest)?;
+    check_decoded_len(payload, len, dest.len())
 }
 
 /// Checks that a stream was decoded completely.

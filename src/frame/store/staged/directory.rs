@@ -316,7 +316,15 @@ impl StagedDirectory {
         let before_slot = parts.before_slot(&header, range.start)?;
         let in_slot = [&parts.index[parts.head_len..], &table, &parts.trailer];
         match &place {
-            Some(place) => self.write_in_place(committed, place, &before_slot, &in_slot)?,
+            Some(place) => {
+                let stream = self.retry_with_closed_files(|| committed.stream())?;
+                if committed.level == Durability::Power {
+                    self.sync_chunk_files(committed.disk)?;
+                }
+                // A place that the committed state does not use, and then the start of the file.
+                write_slot(committed, &stream, place, &in_slot)?;
+                write_header(committed, &stream, &[&before_slot], false)?;
+            }
             None => {
                 let [blocks, table, trailer] = in_slot;
                 self.replace_index_file(
@@ -337,23 +345,6 @@ impl StagedDirectory {
         *committed.images = Images { header, index, table, trailer };
         self.slot = Some(place.map_or(IndexSlot::new(range), NewSlot::committed));
         Ok(())
-    }
-
-    /// Writes parts of the index file: to a place that the committed state does not use, and then the start of the file. At
-    /// level `power`, the chunk files and their names are on disk before.
-    fn write_in_place(
-        &mut self,
-        committed: &mut Committed<'_>,
-        place: &NewSlot,
-        start: &[u8],
-        in_slot: &[&[u8]; 3],
-    ) -> Result<()> {
-        let stream = self.retry_with_closed_files(|| committed.stream())?;
-        if committed.level == Durability::Power {
-            self.sync_chunk_files(committed.disk)?;
-        }
-        write_slot(committed, &stream, place, in_slot)?;
-        write_header(committed, &stream, &[start], false)
     }
 
     /// Waits until the new chunk files and their names are on disk.
