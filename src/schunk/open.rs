@@ -176,9 +176,8 @@ impl SuperChunk {
 
 fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, FrameContents, u8)> {
     let path = paths::strip_scheme(path);
-    let Ok(base) = u64::try_from(offset) else {
-        return Err(err!(InvalidParam, "`offset` is {offset}, expected 0 or more"));
-    };
+    let base =
+        u64::try_from(offset).map_err(|_| err!(InvalidParam, "`offset` is {offset}, expected 0 or more"))?;
     let Ok(found) = std::fs::metadata(paths::as_path(path)) else {
         return Err(err!(FileOpen, "{path:?} does not exist or is not accessible"));
     };

@@ -97,9 +97,7 @@ impl Frame {
         let Inner { staging: Some(staging), layout, images, index, .. } = inner else {
             return Err(err!(Failure, "the frame has no atomic changes"));
         };
-        let Some(disk) = self.disk.as_deref() else {
-            return Err(err!(Failure, "the frame is in memory"));
-        };
+        let disk = self.disk.as_deref().ok_or_else(|| err!(Failure, "the frame is in memory"))?;
         let level = self.level();
         work(staging, Committed { disk, level, layout, images, stream: None }, index)
     }
