@@ -7,7 +7,6 @@ use crate::sync::WithBorrow;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-/// How a lock is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockMode {
     Shared,

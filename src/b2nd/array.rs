@@ -128,9 +128,7 @@ impl ArrayBuilder {
 pub(crate) struct ArrayParams<'a> {
     /// Shape in items.
     pub shape: &'a [i64],
-    /// Shape of a chunk.
     pub chunkshape: &'a [i32],
-    /// Shape of a block.
     pub blockshape: &'a [i32],
     /// Data type of the items as text.
     pub dtype: Option<&'a CStr>,

@@ -163,7 +163,6 @@ impl Array {
     }
 }
 
-/// Returns the shape of the concatenation of two arrays.
 fn concatenated_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64; MAX_DIM]> {
     let ndim = mine.ndim();
     let fits = axis < ndim

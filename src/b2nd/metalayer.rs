@@ -23,7 +23,6 @@ const LEN_PER_DIM: usize = LEN_OF_EXTENT + 5 + 5;
 /// Size, in bytes, of the entries of the shapes that are there once: the version, the number of dimensions, four markers.
 const LEN_OF_SHAPES: usize = 6;
 
-/// The content of a metalayer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayMeta {
     /// Number of dimensions, 0 to 16.

@@ -41,7 +41,6 @@ impl Array {
         self.change_shape(|change| change.insert(src, axis, at))
     }
 
-    /// Appends items to the array along `axis`.
     pub(crate) fn append(&self, src: &[u8], axis: usize) -> Result<()> {
         self.change_shape(|change| change.append(src, axis))
     }

@@ -95,7 +95,6 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Returns whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -62,7 +62,6 @@ impl<'a> ShapeChange<'a> {
         self.array
     }
 
-    /// Returns the super-chunk of the array.
     pub(super) fn schunk(&self) -> &'a SuperChunk {
         self.schunk
     }

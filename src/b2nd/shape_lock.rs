@@ -55,7 +55,6 @@ impl ShapeLock {
         *self.chunk_steps.write() = chunk_steps;
     }
 
-    /// Returns the steps of the array's current shape.
     pub(super) fn chunk_steps(&self) -> [i64; MAX_DIM] {
         *self.chunk_steps.read()
     }

@@ -184,7 +184,6 @@ impl Iterator for TileIter {
 }
 
 impl TilePart {
-    /// Returns whether the part has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }

@@ -48,7 +48,6 @@ impl LazyChunk {
         LazyChunk { header, head, location, block_lengths }
     }
 
-    /// Returns the header of the lazy form.
     pub(crate) fn header(&self) -> &ChunkHeader {
         &self.header
     }

@@ -39,7 +39,6 @@ impl SpecialValue {
         }
     }
 
-    /// Returns the id in a header.
     pub(crate) fn id(self) -> u8 {
         self as u8
     }

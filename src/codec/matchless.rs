@@ -553,7 +553,6 @@ mod tests {
 
     const LIMITS: Limits = Limits { entropy: 0.6..f64::INFINITY, huffman_excess_percent: 5 };
 
-    /// Returns which units of `src` have no matches.
     fn matchless_units(src: &[u8], nplanes: usize) -> Vec<bool> {
         let mut positions = Positions::default();
         let units = find_matchless_units(&mut positions, src, nplanes, &LIMITS).unwrap();

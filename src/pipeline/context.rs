@@ -117,7 +117,6 @@ mod thread_backend {
 /// One address for each number of threads: contexts that share a pool show the same address as their `thread_pool`.
 static POOL_TOKENS: [u8; i16::MAX as usize + 1] = [0; i16::MAX as usize + 1];
 
-/// Returns a head whose fields are all zero.
 #[inline(always)]
 fn zeroed_head() -> ContextHead {
     // SAFETY: all fields are integers, pointers, optional functions and arrays of them, for which zero is valid.
@@ -508,7 +507,6 @@ impl Context {
         };
     }
 
-    /// Returns the parameters of a decompression context.
     pub(crate) fn dparams(&self) -> blosc2_dparams {
         blosc2_dparams {
             nthreads: self.head.nthreads(),

@@ -17,7 +17,6 @@ pub(in crate::codec) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Returns a dictionary of these bytes.
     pub(in crate::codec) fn new(bytes: Box<[u8]>) -> Self {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
         Dictionary { bytes, id: NEXT_ID.fetch_add(1, Relaxed) }

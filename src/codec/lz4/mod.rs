@@ -29,7 +29,6 @@ pub(super) struct Lz4Workspace {
     fast: encode::fast::FastTables,
     mid: encode::mid::MidTables,
     high: Option<encode::high::ChainTables>,
-    /// The dictionary that was used last.
     dictionary_buffer: Option<DictionaryBuffer>,
 }
 

@@ -15,7 +15,6 @@ pub(super) trait Value: Copy + Default {
     /// The bias of exponents in the stream.
     const BIAS: i32;
 
-    /// Reads the value at the start of `bytes`.
     fn read(bytes: &[u8]) -> Self;
 
     /// Writes the value to `bytes`, which has the size of the value.

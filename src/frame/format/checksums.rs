@@ -398,7 +398,6 @@ fn decode_pages(count: usize, stored: &[Option<StoredPage>], mut in_table: &[u8]
     Ok(pages)
 }
 
-/// Decodes the checksums of the chunks of a page.
 fn decode_entries(bytes: &[u8]) -> Result<Vec<u32>> {
     let entries = bytes.as_chunks::<ENTRY_LEN>().0;
     let mut page = fallible::vec_with_capacity(entries.len())?;

@@ -104,9 +104,7 @@ pub(crate) struct FrameHeader {
     pub frame_len: u64,
     /// Version of the frame format. [`build`](Self::build) derives it from the other fields.
     pub version: u8,
-    /// Contiguous or sparse.
     pub kind: FrameKind,
-    /// Codec id.
     pub compcode: u8,
     /// The codec's own byte.
     pub compcode_meta: u8,

@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// The offsets and lengths, in bytes, of the parts of a contiguous frame, or of the index file of a sparse frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameLayout {
-    /// Contiguous or sparse.
     pub kind: FrameKind,
     pub header_len: u64,
     /// Size of the data section, or of all chunk files.
@@ -174,7 +173,6 @@ pub(crate) struct TargetState<'a> {
     /// The header; [`plan_change`] computes its lengths.
     pub header: FrameHeader,
     pub metalayers: &'a [Metalayer<'a>],
-    /// The metalayers of variable length.
     pub vlmetalayers: &'a [Metalayer<'a>],
 }
 

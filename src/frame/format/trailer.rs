@@ -16,7 +16,6 @@ pub(crate) const MIN_LEN: usize = 25;
 #[cfg(test)]
 pub(crate) const EMPTY_LEN: usize = 35;
 
-/// Version of the trailer that is written.
 const VERSION: u8 = 1;
 /// Offset of the marker of the length in the last [`MIN_LEN`] bytes.
 const LEN_MARKER_OFFSET: usize = 2;

@@ -17,7 +17,6 @@ const CHUNK_FILE_NAME_LEN: usize = 14;
 /// checks that both libraries do.
 const INVALID_HEADER: [u8; MIN_HEADER_LENGTH] = [0xFF; MIN_HEADER_LENGTH];
 
-/// The chunk files of a sparse frame.
 pub(crate) struct ChunkFiles {
     /// The path of the directory, without a slash at its end.
     pub(in crate::frame) directory: CString,

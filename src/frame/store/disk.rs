@@ -123,12 +123,10 @@ impl Disk {
         self.names().directory.as_ref()
     }
 
-    /// Returns whether the frame is contiguous or sparse.
     pub(in crate::frame) fn kind(&self) -> FrameKind {
         if self.names.directory.is_some() { FrameKind::Sparse } else { FrameKind::Contiguous }
     }
 
-    /// Returns the chunk files of a sparse frame.
     pub(in crate::frame) fn chunk_files(&self) -> Result<&ChunkFiles> {
         self.directory().ok_or_else(|| err!(InvalidHeader, "no chunk files: expected a sparse frame"))
     }
@@ -181,7 +179,6 @@ impl Disk {
         self.reader.drop_if_lost();
     }
 
-    /// Returns the frame's read handle.
     pub(crate) fn reader(&self) -> Result<ReadHandle> {
         self.reader.open(self.path())
     }

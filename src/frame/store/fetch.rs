@@ -274,7 +274,6 @@ impl Frame {
         self.stored_chunk(nchunk, header)?.fetch(FetchMode::Borrow).map(drop)
     }
 
-    /// Returns the second flags of chunk `nchunk`.
     fn chunk_flags2(&self, nchunk: usize, header: &FrameHeader) -> Result<u8> {
         let chunk = self.stored_chunk(nchunk, header)?;
         match chunk.fetch_lazily() {
@@ -417,7 +416,6 @@ fn chunk_file_len(file: &IoStream) -> Result<usize> {
     Ok(len)
 }
 
-/// Returns the fields of the header of the chunk in a chunk file.
 fn chunk_file_info(file: &IoStream) -> Result<ChunkInfo> {
     let mut head = [0; EXTENDED_HEADER_LENGTH];
     let got = file.read_at(0, &mut head)?;

@@ -333,7 +333,6 @@ impl Frame {
         Ok((layout, offsets, images, contents, checksums))
     }
 
-    /// Reads and decodes the index.
     fn load_index(&self, header: &FrameHeader, layout: &FrameLayout) -> Result<(Vec<u8>, Offsets)> {
         if header.nbytes <= 0 {
             return Ok((Vec::new(), Offsets::default()));
@@ -354,7 +353,6 @@ impl Frame {
         lock.map(|lock| lock.guard(exclusive)).transpose()
     }
 
-    /// Returns whether the frame has a lock between processes.
     pub(crate) fn has_lock(&self) -> bool {
         self.lock.is_some()
     }
@@ -386,7 +384,6 @@ impl Frame {
         self.disk.as_ref().is_some_and(|disk| disk.backend.id() > 1)
     }
 
-    /// Returns whether the frame is contiguous or sparse.
     pub(crate) fn kind(&self) -> FrameKind {
         self.disk.as_ref().map_or(FrameKind::Contiguous, |disk| disk.kind())
     }

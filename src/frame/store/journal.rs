@@ -35,7 +35,6 @@ pub(in crate::frame) struct Journal {
     is_synced: bool,
 }
 
-/// The content of a journal.
 struct JournalRecord<'a> {
     /// Offset of the frame in its file, in bytes.
     base: u64,

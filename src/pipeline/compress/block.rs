@@ -31,7 +31,6 @@ static ZERO_RUNS: [u8; STREAM_SIZE_LEN * MAX_STORED_TYPESIZE as usize] =
 pub(super) struct BlockEncoder<'a> {
     /// How the chunk is laid out.
     pub plan: &'a CompressionPlan,
-    /// The data to compress.
     pub source: ContentSource<'a>,
     pub filters: FilterSteps<'a>,
     pub encoder: &'a dyn Encoder,

@@ -60,7 +60,6 @@ impl<'a> ChunkWriter<'a> {
         self.lock_state().full
     }
 
-    /// Adds the encoded block `nblock`.
     pub(super) fn write_block(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
         let mut state = self.lock_state();
         if state.full {

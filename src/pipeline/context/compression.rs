@@ -169,7 +169,6 @@ impl Context {
         Ok(nbytes)
     }
 
-    /// Returns the parameters of the head.
     fn compress_params(&self, nchunk: i64) -> CompressParams {
         let head = &self.head;
         CompressParams {

@@ -1,6 +1,5 @@
 //! Result of a decompression.
 
-/// Result of a decompression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecompressOutcome {
     /// Size of the content in bytes, masked-out blocks included.

@@ -335,7 +335,6 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         self.search::<true>(at, low, longer_than)
     }
 
-    /// Records the distance of a match that was used.
     #[inline(always)]
     pub(super) fn record_distance(&mut self, distance: usize) {
         if self.recent_distances[0] != distance {

@@ -29,7 +29,6 @@ pub(in crate::codec::lz4) fn compress(
     }
 }
 
-/// Compresses `src` with the matches of `finder`.
 fn encode<P: TablePosition>(finder: ChainFinder<'_, P>, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let mut parser = OverlapParser::new(finder, src, 0, dest);
     parser.write_matches()?;

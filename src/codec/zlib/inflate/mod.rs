@@ -27,7 +27,6 @@ pub(super) const ADLER_LEN: usize = 4;
 pub(super) struct Inflater {
     litlen: LitlenTable,
     distance: DistanceTable,
-    /// Whether the tables hold the fixed codes.
     has_fixed_codes: bool,
 }
 
@@ -181,7 +180,6 @@ impl Inflater {
         }
     }
 
-    /// Decodes one symbol with all bounds checks.
     fn decode_symbol_checked(
         &self,
         bits: &mut BitReader,

@@ -10,7 +10,6 @@
 
 /// The longest code of deflate, in bits.
 const MAX_CODE_LEN: usize = 15;
-/// The symbol that ends a block.
 const END_OF_BLOCK: usize = 256;
 
 /// The number of index bits and of entries of each table: as many entries as the worst code needs.

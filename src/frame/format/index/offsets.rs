@@ -55,11 +55,7 @@ pub(crate) fn encode_entry(entry: IndexEntry) -> i64 {
 #[derive(Clone, Debug)]
 pub(crate) enum Offsets {
     /// All entries are the same.
-    Uniform {
-        code: i64,
-        /// The number of entries.
-        len: usize,
-    },
+    Uniform { code: i64, len: usize },
     /// The list of the entries.
     List(Vec<i64>),
 }

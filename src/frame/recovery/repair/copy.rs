@@ -28,7 +28,6 @@ use crate::frame::recovery::check::verify::CheckOptions;
 pub(super) struct CopiedChunks {
     /// The header of the new frame, except its lengths.
     pub header: FrameHeader,
-    /// The entries of the index.
     pub offsets: Offsets,
     /// Number of chunks that were copied, or that are whole without bytes.
     pub saved: u64,

@@ -78,7 +78,6 @@ impl ChunkCopy {
             .try_for_each(|n| reporter.report_chunk(n as u64, DamagePlace::unknown(), &not_found()))
     }
 
-    /// Removes chunks from the lists.
     fn remove(&mut self, range: Range<usize>) {
         if let (Offsets::List(codes), UncompressedSizes::List(sizes)) = (&mut self.offsets, &mut self.sizes) {
             codes.drain(range.clone());

@@ -44,7 +44,6 @@ pub(super) struct NewFrameParts<'a> {
     /// The header; its lengths are set when it is written.
     pub header: FrameHeader,
     pub metalayers: &'a [Metalayer<'a>],
-    /// The metalayers of variable length.
     pub vlmetalayers: &'a [Metalayer<'a>],
     /// The entries of the index, as [`NewFrame::append`] returned them, and those of chunks without bytes.
     pub offsets: &'a Offsets,

@@ -52,7 +52,6 @@ pub(super) struct FoundIndex {
     pub at: u64,
     /// Length in bytes.
     pub len: u64,
-    /// Its entries.
     pub offsets: Offsets,
 }
 

@@ -35,7 +35,6 @@ impl UncompressedSizes {
         }
     }
 
-    /// Returns the sizes in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = i32> + '_ {
         let (list, size, count) = match self {
             UncompressedSizes::List(list) => (&list[..], 0, 0),

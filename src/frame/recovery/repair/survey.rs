@@ -52,7 +52,6 @@ pub(super) struct Survey {
     /// Whether the order of the chunks is that of their places, because the index is lost.
     pub is_order_guessed: bool,
     pub metalayers: Vec<OwnedMetalayer>,
-    /// The metalayers of variable length.
     pub vlmetalayers: Vec<OwnedMetalayer>,
     pub checksums: ChunkChecksums,
 }

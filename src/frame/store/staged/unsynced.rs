@@ -34,7 +34,6 @@ enum SyncState {
 }
 
 impl UnsyncedFiles {
-    /// Returns a copy of the list.
     pub(super) fn try_clone(&self) -> Result<UnsyncedFiles> {
         Ok(UnsyncedFiles { files: fallible::collect(self.files.iter().cloned())?, ..*self })
     }
@@ -61,7 +60,6 @@ impl UnsyncedFiles {
         self.files.retain(|file| file.number != number);
     }
 
-    /// Returns whether there are no files.
     pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
