@@ -333,7 +333,9 @@ impl SuperChunk {
         Ok(done.is_some())
     }
 
-    /// Decodes a part of a chunk to its offset in `dest`. Without access, the chunk is a copy.
+    /// Decodes a part of a chunk to its offset in `dest`: whole blocks directly, others through the cache. The first read of
+    /// at most half of a block decodes only that part if the codec supports it. Without access, the chunk is a copy, and the
+    /// cache is not used.
     fn decode_chunk_part(
         &self,
         part: &SliceChunk,
@@ -342,7 +344,7 @@ impl SuperChunk {
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
-        let dest = dest.range(part.buffer.clone());
+        let mut dest = dest.range(part.buffer.clone());
         if part.range == (0..chunk.header().nbytes()) {
             // A mask only applies to reads of whole chunks.
             let mask = self.read_settings(true).mask;
@@ -355,32 +357,18 @@ impl SuperChunk {
             let params = self.decompress_params(&whole, part.nchunk);
             return self.decode(chunk, &params, dest).map(|_| ());
         }
-        self.read_blocks(part.nchunk, chunk, access, settings, part.range.clone(), dest)
-    }
-
-    /// Reads a part of a chunk: whole blocks directly into `dest`, others through the cache. The first read of at most
-    /// half of a block decodes only that part if the codec supports it. Without access, the cache is not used.
-    fn read_blocks(
-        &self,
-        nchunk: i64,
-        chunk: &ParsedChunk<'_>,
-        access: Option<ChunkAccess<'_>>,
-        settings: &ReadSettings,
-        range: Range<usize>,
-        mut dest: OutBuffer<'_>,
-    ) -> Result<()> {
-        let header = chunk.header();
+        let (header, range) = (chunk.header(), part.range.clone());
         let typesize = usize::from(header.typesize);
         let has_items = settings.postfilter.is_none() && holds_items(header, &range);
         if has_items && let Some(done) = decompress::read_uncoded(chunk, &range, &mut dest)? {
             self.note_read(header, &done);
             return Ok(());
         }
-        let params = self.decompress_params(settings, nchunk);
+        let params = self.decompress_params(settings, part.nchunk);
         if has_items
             && decompress::is_worth_caching(chunk)
             && BlockGeometry::of(header).blocksize().is_multiple_of(typesize)
-            && let Some((mut cache, state)) = access.and_then(|access| access.try_lock_cache(nchunk))
+            && let Some((mut cache, state)) = access.and_then(|access| access.try_lock_cache(part.nchunk))
         {
             return RangeReader::open(&params, chunk, |reader| {
                 self.read_through_cache(&mut cache, (state, chunk), reader, range, dest)
@@ -392,7 +380,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// As [`read_blocks`](Self::read_blocks), of chunk `state`, which `reader` decodes. `range` consists of whole
+    /// As [`decode_chunk_part`](Self::decode_chunk_part), of chunk `state`, which `reader` decodes. `range` consists of whole
     /// items.
     fn read_through_cache(
         &self,

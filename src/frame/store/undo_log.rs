@@ -340,7 +340,15 @@ impl UndoLog {
                         transaction.overwritten.retain(|&other| other != number);
                     }
                     let opened = self.open_chunk_file.take();
-                    disk.chunk_files().and_then(|files| restore_chunk_file(files, number, old, opened))
+                    disk.chunk_files().and_then(|files| match (old, opened) {
+                        (Some(old), Some(file)) => chunk_files::restore_chunk(&file.stream, &old),
+                        (Some(old), None) => {
+                            let stream = files.backend.open(&files.path(number)?, OpenMode::Update)?;
+                            chunk_files::restore_chunk(&stream, &old)
+                        }
+                        (None, Some(file)) => chunk_files::remove_file(&file.path),
+                        (None, None) => chunk_files::remove_file(&files.path(number)?),
+                    })
                 }
                 UndoRecord::Removal(number) => {
                     self.deferred.retain(|&other| other != number);
@@ -414,24 +422,6 @@ fn write_images(disk: &Disk, stream: &IoStream, state: &FileState, size: u64) ->
         written = written.and(stream.write_at(disk.base + at, bytes, WriteUnit::Bytes));
     }
     written.and(stream.size().and_then(|now| stream.truncate(size.min(now))))
-}
-
-/// Restores a chunk file: its old content, or no file. `opened` is the file, if it is still open.
-fn restore_chunk_file(
-    files: &ChunkFiles,
-    number: u64,
-    old: Option<OldBytes>,
-    opened: Option<OpenChunkFile>,
-) -> Result<()> {
-    match (old, opened) {
-        (Some(old), Some(file)) => chunk_files::restore_chunk(&file.stream, &old),
-        (Some(old), None) => {
-            let stream = files.backend.open(&files.path(number)?, OpenMode::Update)?;
-            chunk_files::restore_chunk(&stream, &old)
-        }
-        (None, Some(file)) => chunk_files::remove_file(&file.path),
-        (None, None) => chunk_files::remove_file(&files.path(number)?),
-    }
 }
 
 /// Moves bytes back. A segment that cannot be moved does not prevent the others. Returns the first error.
