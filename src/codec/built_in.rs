@@ -98,7 +98,7 @@ impl Encoder for BuiltInEncoder<'_> {
                 lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, Some(dictionary))
             }
             (BuiltInCodec::Lz4, _) => lz4::compress_fast(&mut workspace.lz4, src, dest, clevel, None),
-            (BuiltInCodec::Lz4Hc, Some(EncoderDictionaryData::Lz4Hc(dictionary))) => {
+            (BuiltInCodec::Lz4Hc, Some(EncoderDictionaryData::Lz4(dictionary))) => {
                 lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, Some(dictionary))
             }
             (BuiltInCodec::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel, None),

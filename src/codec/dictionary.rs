@@ -18,7 +18,6 @@ pub(crate) struct EncoderDictionary(pub(super) EncoderDictionaryData);
 pub(super) enum EncoderDictionaryData {
     Ignored,
     Lz4(lz4::Dictionary),
-    Lz4Hc(lz4::Dictionary),
     Zstd(CDict<'static>),
 }
 
@@ -30,13 +29,13 @@ impl EncoderDictionary {
     pub(crate) fn new(codec: BuiltInCodec, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
-            BuiltInCodec::Lz4 => {
+            BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => {
                 EncoderDictionaryData::Lz4(lz4::Dictionary::new(fallible::copy_of(bytes)?.into()))
             }
-            BuiltInCodec::Lz4Hc => {
-                EncoderDictionaryData::Lz4Hc(lz4::Dictionary::new(fallible::copy_of(bytes)?.into()))
-            }
-            BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(zstd::encoder_dictionary(bytes)?),
+            BuiltInCodec::Zstd => EncoderDictionaryData::Zstd(
+                CDict::try_create(bytes, zstd::DICTIONARY_LEVEL)
+                    .ok_or_else(|| zstd::dictionary_error(bytes))?,
+            ),
             _ => EncoderDictionaryData::Ignored,
         }))
     }
@@ -62,7 +61,9 @@ impl DecoderDictionary {
             BuiltInCodec::Lz4 | BuiltInCodec::Lz4Hc => {
                 DecoderDictionaryData::Lz4(fallible::copy_of(bytes)?.into())
             }
-            BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(zstd::decoder_dictionary(bytes)?),
+            BuiltInCodec::Zstd => DecoderDictionaryData::Zstd(
+                DDict::try_create(bytes).ok_or_else(|| zstd::dictionary_error(bytes))?,
+            ),
             _ => DecoderDictionaryData::Ignored,
         }))
     }

@@ -18,7 +18,7 @@ use crate::tuning::tunable;
 pub(super) const VERSION: &str = "1.5.7";
 
 /// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
-const DICTIONARY_LEVEL: CompressionLevel = 1;
+pub(super) const DICTIONARY_LEVEL: CompressionLevel = 1;
 
 /// The level without a search for matches: the library skips this many bytes after each position that it tries.
 const LITERALS_LEVEL: CompressionLevel = -(1 << 17);
@@ -166,26 +166,10 @@ pub(super) fn decompress_with_dictionary(
     Ok(state.decoder()?.decompress_using_ddict(dest, src, dictionary).unwrap_or(0))
 }
 
-/// Prepares a dictionary for the encoder.
-///
-/// # Errors
-/// `CodecDict` if the library rejects the bytes, `MemoryAlloc`.
-pub(super) fn encoder_dictionary(bytes: &[u8]) -> Result<CDict<'static>> {
-    CDict::try_create(bytes, DICTIONARY_LEVEL).ok_or_else(|| dictionary_error(bytes))
-}
-
-/// Prepares a dictionary for the decoder.
-///
-/// # Errors
-/// `CodecDict` if the library rejects the bytes, `MemoryAlloc`.
-pub(super) fn decoder_dictionary(bytes: &[u8]) -> Result<DDict<'static>> {
-    DDict::try_create(bytes).ok_or_else(|| dictionary_error(bytes))
-}
-
 /// Returns the error for a dictionary that the library does not prepare: it gives no reason. Decoding an empty frame
 /// checks the bytes without allocating.
 #[cold]
-fn dictionary_error(bytes: &[u8]) -> Error {
+pub(super) fn dictionary_error(bytes: &[u8]) -> Error {
     const EMPTY_FRAME: [u8; 9] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0];
     let decoded = DCtx::try_create()
         .map(|mut decoder| decoder.decompress_using_dict(&mut [0][..], &EMPTY_FRAME, bytes));
