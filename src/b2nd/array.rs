@@ -374,12 +374,10 @@ fn init_schunk(
     Ok(())
 }
 
-/// Parses the array metalayer of a super-chunk.
 pub(crate) fn read_array_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
     ArrayMeta::parse(&read_array_meta_bytes(schunk)?)
 }
 
-/// Returns a copy of the bytes of the array metalayer.
 pub(super) fn read_array_meta_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes = schunk
         .array_meta()?

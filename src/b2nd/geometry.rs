@@ -245,7 +245,6 @@ impl Geometry {
         (&self.shape, &self.chunkshape, &self.blockshape, &self.extshape, &self.extchunkshape)
     }
 
-    /// Number of items of the array.
     pub(crate) fn nitems(&self) -> i64 {
         self.nitems
     }
@@ -255,7 +254,6 @@ impl Geometry {
         self.extnitems
     }
 
-    /// Number of items of a chunk.
     pub(crate) fn chunknitems(&self) -> i32 {
         self.chunknitems
     }
@@ -265,7 +263,6 @@ impl Geometry {
         self.extchunknitems
     }
 
-    /// Number of items of a block.
     pub(crate) fn blocknitems(&self) -> i32 {
         self.blocknitems
     }

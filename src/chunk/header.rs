@@ -272,7 +272,6 @@ impl ChunkHeader {
         self.flags >> flag::FORMAT_SHIFT
     }
 
-    /// Returns whether the blocks have variable length.
     pub(crate) fn has_varlen_blocks(&self) -> bool {
         self.blosc2_flags2 & flag2::VL_BLOCKS != 0
     }

@@ -68,7 +68,6 @@ fn codec_format_of(params: &CompressParams) -> u8 {
     params.built_in_codec().map_or(codec_format::UDCODEC, BuiltInCodec::format)
 }
 
-/// Returns the codec version that a header stores.
 fn codec_version_of(params: &CompressParams) -> u8 {
     if params.built_in_codec().is_some() {
         return 1;

@@ -123,7 +123,6 @@ impl<'a> DecodePlan<'a> {
         self.header
     }
 
-    /// Returns the number of blocks.
     pub(crate) fn nblocks(&self) -> usize {
         self.nblocks
     }

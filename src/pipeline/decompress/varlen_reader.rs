@@ -37,7 +37,6 @@ impl VarlenReader<'_> {
         self.plan.header()
     }
 
-    /// Returns the number of blocks.
     pub(crate) fn nblocks(&self) -> usize {
         self.plan.nblocks()
     }
