@@ -137,7 +137,8 @@ pub(crate) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> Result<R>) -> R
 /// Does the same as [`with_scratch`], without a closure: passing the arguments through a closure slows small blocks.
 #[inline(always)]
 pub(crate) fn borrow_scratch() -> Result<BorrowedScratch> {
-    let level = NestingGuard::enter();
+    let outer_calls = THREAD_SCRATCH.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
+    let level = NestingGuard { outer_calls, _not_send: PhantomData };
     let scratch = match level.take_scratch() {
         Some(scratch) => scratch,
         None => take_shared_or_new()?,
@@ -191,12 +192,6 @@ struct NestingGuard {
 }
 
 impl NestingGuard {
-    #[inline(always)]
-    fn enter() -> NestingGuard {
-        let outer_calls = THREAD_SCRATCH.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
-        NestingGuard { outer_calls, _not_send: PhantomData }
-    }
-
     /// Takes the memory that the thread keeps for this nesting level.
     #[inline(always)]
     fn take_scratch(&self) -> Option<Box<Scratch>> {

@@ -137,18 +137,17 @@ impl AccessLock {
     #[cold]
     fn in_this_process<T: Lockable>(object: &T) -> &AccessLock {
         let mut lock = object.access_lock();
-        while lock.process != fork_count::current() && !lock.has_hold_of_this_thread() {
+        // Whether this thread holds a lock, as far as that is recorded.
+        let is_held = |lock: &Self| {
+            lock.writer.load(Ordering::Relaxed) == thread::id() || lock.recorded_hold().is_some()
+        };
+        while lock.process != fork_count::current() && !is_held(lock) {
             lock = lock.next.get_or_init(|| {
                 let interrupted = lock.interrupted_use(object);
                 Box::new(AccessLock::after(interrupted, lock.has_user_callbacks))
             });
         }
         lock
-    }
-
-    /// Returns whether this thread holds this lock, as far as that is recorded.
-    fn has_hold_of_this_thread(&self) -> bool {
-        self.writer.load(Ordering::Relaxed) == thread::id() || self.recorded_hold().is_some()
     }
 
     /// Returns the use of the object at the fork, in a child. The state of the lock does not change any more.

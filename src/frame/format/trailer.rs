@@ -12,9 +12,6 @@ use crate::error::{Result, err};
 /// The minimum length that readers accept, and the number of bytes at the end of a frame that [`parse_trailer_len`]
 /// reads, in bytes.
 pub(crate) const MIN_LEN: usize = 25;
-/// The length of a trailer without metalayers, in bytes.
-#[cfg(test)]
-pub(crate) const EMPTY_LEN: usize = 35;
 
 const VERSION: u8 = 1;
 /// Offset of the marker of the length in the last [`MIN_LEN`] bytes.

@@ -328,13 +328,6 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         (best.length >= MIN_MATCH).then_some(best)
     }
 
-    /// Returns the longest match that covers 4 bytes from `at` on and begins at `low` or later, if it is longer than
-    /// `longer_than`.
-    #[inline(always)]
-    pub(super) fn find_wider(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Lz4Match> {
-        self.search::<true>(at, low, longer_than)
-    }
-
     #[inline(always)]
     pub(super) fn record_distance(&mut self, distance: usize) {
         if self.recent_distances[0] != distance {
@@ -342,8 +335,15 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
         }
     }
 
+    /// Returns the longest match that covers 4 bytes from `at` on and begins at `low` or later, if it is longer than
+    /// `longer_than`. Without `WIDE`, `low` is `at`.
     #[inline(always)]
-    fn search<const WIDE: bool>(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Lz4Match> {
+    pub(super) fn search<const WIDE: bool>(
+        &mut self,
+        at: usize,
+        low: usize,
+        longer_than: usize,
+    ) -> Option<Lz4Match> {
         // The preconditions of all reads below.
         assert!(low <= at && at + NO_MATCH_TAIL <= self.src.len());
         assert!(at + 2 <= low + longer_than && low + longer_than <= self.end);
@@ -381,12 +381,7 @@ impl<'a, P: TablePosition> ChainFinder<'a, P> {
     /// Returns the last position in the tables with the hash of `word`.
     #[inline(always)]
     fn chain_head(&self, word: u32) -> Option<usize> {
-        self.tables.heads[self.slot(word)].position().checked_sub(1)
-    }
-
-    #[inline(always)]
-    fn slot(&self, word: u32) -> usize {
-        slot(word, self.mask)
+        self.tables.heads[slot(word, self.mask)].position().checked_sub(1)
     }
 
     /// Puts the positions before `at` into the tables.

@@ -106,7 +106,7 @@ impl<'a, 'b, P: TablePosition> OverlapParser<'a, 'b, P> {
         if of.end() > self.last {
             return None;
         }
-        self.finder.find_wider(of.end() - overlap, of.at, of.length)
+        self.finder.search::<true>(of.end() - overlap, of.at, of.length)
     }
 
     /// Writes `first`, or a part of it followed by a better match for the rest, and so on until no longer match
