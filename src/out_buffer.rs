@@ -7,6 +7,7 @@ use std::ops::Range;
 ///
 /// Code that decodes or encodes a block needs a plain slice, from which it reads bytes that it has written before
 /// (matches, in-place filters): [`into_bytes`](Self::into_bytes) is the only function that returns one.
+#[derive(Default)]
 pub(crate) struct OutBuffer<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
 }
@@ -94,12 +95,6 @@ impl<'a> OutBuffer<'a> {
         // SAFETY: the memory and length of `bytes`, borrowed mutably; by the contract of this function no byte is
         // read before it is written.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len()) }
-    }
-}
-
-impl Default for OutBuffer<'_> {
-    fn default() -> Self {
-        OutBuffer { bytes: &mut [] }
     }
 }
 
