@@ -3,6 +3,7 @@
 //! and `new_nthreads`. The library's own context begins with this struct.
 
 use std::ffi::{c_int, c_void};
+#[cfg(target_pointer_width = "64")]
 use std::mem::{offset_of, size_of};
 
 use super::{
@@ -163,6 +164,7 @@ pub struct ContextHead {
     pub jobs_done: CondvarStorage,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<ContextHead>() == 1344);
     assert!(offset_of!(ContextHead, blocksize) == 36);

@@ -229,8 +229,9 @@ fn write_some_at(file: &File, position: u64, parts: &[IoSlice<'_>]) -> io::Resul
     loop {
         // SAFETY: an `IoSlice` has the layout of an `iovec`, there are `parts.len()` of them, each for readable memory,
         // and the descriptor is open.
-        let written =
-            unsafe { large_files::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), parts.len() as c_int, position) };
+        let written = unsafe {
+            large_files::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), parts.len() as c_int, position)
+        };
         match usize::try_from(written) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(written) => return Ok(written),

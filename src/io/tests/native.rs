@@ -116,7 +116,7 @@ fn positions_beyond_4_gib_are_those_of_the_file() {
         assert_eq!(stream.size().unwrap(), position + 9);
         let observed = read_file_stamp(&path).expect("the stamp of the file");
         assert_eq!(observed.stamp.size, position + 9);
-        assert!(native::identity(&fs::File::open(dir.join("file")).unwrap()).is_some());
+        assert!(super::super::native::identity(&fs::File::open(dir.join("file")).unwrap()).is_some());
         stream.truncate(position + 1).unwrap();
         assert_eq!(stream.size().unwrap(), position + 1);
     }
