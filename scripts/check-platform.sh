@@ -136,7 +136,7 @@ set_environment() {
     export CARGO_PROFILE_CHECKS_OVERFLOW_CHECKS=true
     # The fetched reference library is for this machine: the tests that compare with it are skipped.
     if [ -z "${BLOSC2_REFERENCE-}" ]; then
-        export BLOSC2_REFERENCE= BLOSC1_REFERENCE=
+        export BLOSC2_REFERENCE=
         unset BLOSC2_REQUIRE_REFERENCE BLOSC2_REQUIRE_PYTHON BLOSC2_PYTHON
     fi
 }
@@ -251,14 +251,18 @@ build_for_old_glibc() {
     [ -x "$zig/bin/python" ] || python3 -m venv "$zig"
     "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || "$zig/bin/pip" install --quiet ziglang ||
         { echo "SKIPPED: $name: pip cannot install ziglang"; return 0; }
-    # rustc names the linker by one path, and passes options of ld for GNU that zig cc does not have.
+    # rustc takes the path of a linker without arguments.
     cat >"$zig/cc" <<END
 #!/bin/sh
 exec "$zig/bin/python" -m ziglang cc -target x86_64-linux-gnu.2.17 "\$@"
 END
     chmod +x "$zig/cc"
-    CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$zig/cc CC_x86_64_unknown_linux_gnu=$zig/cc \
-        cargo build --release --lib --target "$triple" --target-dir "$zig/target"
+    # The C code of Zstandard is compiled by the usual compiler, as in other builds; its symbols are checked below, too.
+    (
+        unset CC CXX CC_x86_64_unknown_linux_gnu AR_x86_64_unknown_linux_gnu
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$zig/cc \
+            cargo build --quiet --release --lib --target "$triple" --target-dir "$zig/target"
+    )
     library=$zig/target/$triple/release/libblosc2.so
     check_glibc "$library" 2.17
     mkdir -p "$zig/programs"
