@@ -39,6 +39,7 @@ select_platform() {
         cross i686-linux-gnu
         packages="$packages libc6-i386 lib32gcc-s1 lib32stdc++6" probe="$probe && [ -e /lib/ld-linux.so.2 ]"
         skip_more "peak:: retained::" "limits of memory, which were measured on 64-bit machines"
+        skip_more "sanitizers" "the cross compiler has no sanitizers that run here"
         ;;
     musl | x86_64-unknown-linux-musl)
         name=musl triple=x86_64-unknown-linux-musl tests=all
@@ -46,7 +47,7 @@ select_platform() {
         # Without it, rustc makes no shared library for musl.
         rustflags="-C target-feature=-crt-static"
         skip_more "peak:: retained::" "limits of memory, which were measured with the allocator of glibc"
-        skip_more "cpp_" "there is no C++ library for musl"
+        skip_more "cpp_ sanitizers" "there is no C++ library and no sanitizer for musl"
         ;;
     aarch64 | aarch64-unknown-linux-gnu)
         name=aarch64 triple=aarch64-unknown-linux-gnu tests=all
@@ -95,6 +96,7 @@ emulated() {
     processor=$1
     packages="$packages qemu-user-static" probe="$probe && { command -v qemu-$1 || command -v qemu-$1-static; }"
     skip_more "sanitizers" "the sanitizers do not run in an emulator"
+    skip_more "command_that_cannot_be_run" "the emulator does not report that a program cannot be started"
     skip_more "peak:: retained:: usage::" "memory of the emulator counts"
     # qemu-user: a child of a process with threads can hang in a lock of the emulator; no core dumps, no perf counters.
     skip_more "fork" "a child of a process with several threads can hang in the emulator"
@@ -287,6 +289,10 @@ check_glibc() { # library, version
         return 1
     fi
     echo "    none"
+    # Functions that glibc 2.17 does not have at all are linked without a version. The standard library does without those
+    # that are weak.
+    missing=$(objdump -T "$1" | grep UND | grep -v GLIBC_ | grep -v ' w ' || true)
+    [ -z "$missing" ] || { echo "symbols that glibc $2 does not have:"; echo "$missing"; return 1; }
     echo "libraries that it needs:$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p' | tr '\n' ' ' | sed 's/^/ /')"
 }
 
